@@ -4,10 +4,10 @@ import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
-import { isFailedImage } from "../../lib/enoexec/failed_image.ts";
+import { type EventState, parseEventState } from "../../lib/enoexec/event.ts";
 import { objectAt } from "../../lib/json.ts";
 import { errorText } from "../../lib/log.ts";
-import { EnoexecLabel, ExecFormatMonitor, Finalizer } from "../../lib/names.ts";
+import { ExecFormatMonitor, Finalizer } from "../../lib/names.ts";
 import type { MonitorState } from "../../lib/operand/conditions.ts";
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import { renderDaemonSet } from "../../lib/operand/exec_format_daemon_set.ts";
@@ -133,22 +133,20 @@ async function countEvents(
   signal: AbortSignal,
 ): Promise<Pick<MonitorFacts, "settledEvents" | "pendingEvents">> {
   const events = await listEvents(deps, signal);
-  const settledEvents = events.filter(isSettled).length;
+  const settledEvents = events.filter(({ isSettled }) => isSettled).length;
   return { settledEvents, pendingEvents: events.length - settledEvents };
 }
 
-/** Whether nothing will come of an event any more: it has the error label, or is a record of an image. */
-function isSettled(event: KubeObject): boolean {
-  const isMarked = event.metadata.labels?.[EnoexecLabel.error] !== undefined || isFailedImage(event);
-  return isMarked && !isLeaving(event);
-}
-
-async function listEvents({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<readonly KubeObject[]> {
+async function listEvents({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<readonly EventState[]> {
   const { namespace } = settings;
   const all = await unlessForbidden(async () => {
-    const events: KubeObject[] = [];
-    for await (const event of listAll(api, Resource.enoexecEvents, { namespace, signal })) events.push(event);
-    return events;
+    // By name: a list that starts over gives an event twice.
+    const events = new Map<string, EventState>();
+    for await (const object of listAll(api, Resource.enoexecEvents, { namespace, signal })) {
+      const event = parseEventState(object);
+      events.set(event.name, event);
+    }
+    return [...events.values()];
   });
   return all ?? [];
 }
@@ -212,8 +210,8 @@ export async function removeEvents(
   },
 ): Promise<void> {
   const { api, settings: { namespace }, log } = deps;
-  const events = (await listEvents(deps, signal)).filter((event) => which === "all" || isSettled(event));
-  for (const { metadata: { name } } of events) {
+  const events = (await listEvents(deps, signal)).filter(({ isSettled }) => which === "all" || isSettled);
+  for (const { name } of events) {
     await unlessForbidden(() => api.delete(Resource.enoexecEvents, { namespace, name }, { signal }));
   }
   if (which === "all") memory.monitorForced = true;

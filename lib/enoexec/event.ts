@@ -4,6 +4,7 @@ import { listAt, objectAt, textAt } from "../json.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../names.ts";
 import type { ExecFailure } from "./exec_failure.ts";
+import { isFailedImage } from "./failed_image.ts";
 
 /** The DaemonSet that an event belongs to: the garbage collector takes its events away with it. */
 export interface EventOwner {
@@ -97,4 +98,18 @@ export function parseEvent(object: KubeObject): EventView {
     isHeld: (listAt(metadata, "finalizers") ?? []).length > 0,
     error: metadata.labels?.[EnoexecLabel.error],
   };
+}
+
+/** An ENoExecEvent as the operator counts it. */
+export interface EventState {
+  readonly name: string;
+  /** Nothing will come of it any more: it has the error label, or is a record of an image. */
+  readonly isSettled: boolean;
+}
+
+/** Reads one; tolerant of anything. */
+export function parseEventState(object: KubeObject): EventState {
+  const { metadata } = object;
+  const isMarked = metadata.labels?.[EnoexecLabel.error] !== undefined || isFailedImage(object);
+  return { name: metadata.name, isSettled: isMarked && metadata.deletionTimestamp === undefined };
 }

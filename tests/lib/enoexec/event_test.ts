@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { buildEvent, parseEvent } from "../../../lib/enoexec/event.ts";
+import { buildEvent, parseEvent, parseEventState } from "../../../lib/enoexec/event.ts";
 import type { ExecFailure } from "../../../lib/enoexec/exec_failure.ts";
+import { EnoexecLabel } from "../../../lib/names.ts";
 
 const HEX = "ab".repeat(32);
 const FAILURE: ExecFailure = {
@@ -52,3 +53,20 @@ Deno.test("parseEvent() reads an event without status, labels and annotations as
   assert.deepEqual([event.podName, event.podUid, event.command, event.error], ["", "", "", undefined]);
   assert.deepEqual([event.createdAtMs, event.isHeld, event.isEntryPoint], [0, false, false]);
 });
+
+const STATES: readonly (readonly [string, Readonly<Record<string, unknown>>, boolean])[] = [
+  ["a report that the leader has not handled", {}, false],
+  ["a report with the error label", { labels: { [EnoexecLabel.error]: "pod-not-found" } }, true],
+  ["a record of an image", { labels: { [EnoexecLabel.failedArchitecture]: "arm64" } }, true],
+  [
+    "a record that is being deleted",
+    { labels: { [EnoexecLabel.failedArchitecture]: "arm64" }, deletionTimestamp: "2026-11-21T12:00:00Z" },
+    false,
+  ],
+];
+
+for (const [name, metadata, isSettled] of STATES) {
+  Deno.test(`parseEventState() reads ${name} as ${isSettled ? "settled" : "pending"}`, () => {
+    assert.deepEqual(parseEventState({ metadata: { name: "e", ...metadata } }), { name: "e", isSettled });
+  });
+}
