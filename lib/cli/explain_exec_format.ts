@@ -2,17 +2,20 @@
 // of its images. Read only where the pod has the label.
 import type { Clock } from "../clock.ts";
 import { failedArchitectures, type FailedImage } from "../enoexec/failed_image.ts";
-import type { ListOptions, ReadApi } from "../k8s/api.ts";
+import type { ReadApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
-import { type KubeObject, Resource } from "../k8s/types.ts";
+import { listAll } from "../k8s/lists.ts";
+import { Resource } from "../k8s/types.ts";
 import { entryOf, textAt } from "../json.ts";
 import { EventReason, PodAnnotation, PodLabel } from "../names.ts";
 import { parseRecord } from "../placement/patch/record.ts";
 import type { PodView } from "../placement/types.ts";
 import { readFailedImages } from "./failed_images.ts";
 
-/** Events of a pod that are read: it has one for each such container. */
+/** Events of a pod that are read: it has one for each such container. Its namespace's users can make more, and large ones. */
 const MAX_EVENTS = 50;
+/** Of one message: what the API server takes in an event of today's kind. */
+const MAX_MESSAGE_LENGTH = 1_024;
 
 /** The sentences; none for a pod without the label. What may not be read is left out. */
 export async function readExecFormatErrors(
@@ -22,10 +25,8 @@ export async function readExecFormatErrors(
 ): Promise<readonly string[]> {
   if (entryOf(pod.labels, PodLabel.execFormatError) !== "true") return [];
   const { namespace, name } = pod;
-  const fieldSelector = `involvedObject.name=${name},reason=${EventReason.execFormatError}`;
-  const events = await listEvents(api, { namespace, fieldSelector, limit: MAX_EVENTS }, signal);
+  const messages = await readMessages(api, { namespace, name, signal });
   const failed = await readFailedImages(api, signal);
-  const messages = [...new Set(events.map((event) => textAt(event, "message")))];
   return [
     ...messages.length > 0
       ? messages
@@ -51,11 +52,25 @@ function rememberedLines(
   });
 }
 
-async function listEvents(api: ReadApi, options: ListOptions, signal: AbortSignal): Promise<readonly KubeObject[]> {
+/** Page by page, because 50 events may have 70 MB, and no further than {@link MAX_EVENTS}. */
+async function readMessages(
+  api: ReadApi,
+  { namespace, name, signal }: { readonly namespace: string; readonly name: string; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  const fieldSelector = `involvedObject.name=${name},reason=${EventReason.execFormatError}`;
+  const messages: string[] = [];
   try {
-    return (await api.list(Resource.events, options, signal)).items;
+    for await (const event of listAll(api, Resource.events, { namespace, fieldSelector, signal })) {
+      messages.push(printable(textAt(event, "message")));
+      if (messages.length === MAX_EVENTS) break;
+    }
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return [];
-    throw error;
+    if (!(error instanceof ApiError) || error.status !== 403 && error.status !== 404) throw error;
   }
+  return [...new Set(messages)];
+}
+
+/** Users of the namespace can write what they like, control characters of terminals included. */
+function printable(message: string): string {
+  return message.slice(0, MAX_MESSAGE_LENGTH).replaceAll(/\p{Cc}+/gu, " ");
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readExecFormatErrors } from "../../../lib/cli/explain_exec_format.ts";
 import { buildFailedImage } from "../../../lib/enoexec/failed_image.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { AnswerTooLarge, ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { explainPod } from "../../../lib/placement/explain/explain.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
@@ -65,6 +66,35 @@ Deno.test("readExecFormatErrors() reports what the label says where nothing more
   };
   const lines = await linesOf(new MemoryCluster(), makeFailedPod({ metadata: { labels: LABEL } }), forbid);
   assert.deepEqual(lines, ["A container of it was to run a program of another architecture than its node has."]);
+});
+
+Deno.test("readExecFormatErrors() reads 50 events at most, in smaller pages where they are large, and prints none that moves the cursor", async () => {
+  const cluster = new MemoryCluster();
+  const limits: (number | undefined)[] = [];
+  const client = cluster.client();
+  const messageOf = (at: number): string => `Message ${at}\u001b[2J\r\n${"x".repeat(5_000)}`;
+  const api: KubeApi = {
+    ...client,
+    list: (type, options, signal) => {
+      if (type.plural !== Resource.events.plural) return client.list(type, options, signal);
+      limits.push(options.limit);
+      const { limit = 0 } = options;
+      if (limit > 20) return Promise.reject(new AnswerTooLarge("too large"));
+      const from = Number(options.continue ?? 0);
+      const items = Array.from({ length: limit }, (_, at) => ({
+        metadata: { name: `e${from + at}`, namespace: "shop" },
+        message: messageOf(from + at),
+      }));
+      // There is always more.
+      return Promise.resolve({ items, resourceVersion: "1", continue: String(from + limit), bytes: 3_000_000 });
+    },
+  };
+  const pod = parsePod(makeFailedPod({ metadata: { labels: LABEL } })) ?? assert.fail("no pod");
+  const lines = await readExecFormatErrors({ api, clock }, pod, never);
+  assert.equal(lines.length, 50);
+  assert.deepEqual([limits[0], limits.slice(1).every((limit = 0) => limit <= 20)], [50, true]);
+  assert.ok(lines.every((line) => line.length <= 1_024 && !/\p{Cc}/u.test(line)));
+  assert.match(lines[0] ?? "", /^Message 0 \[2J x+$/);
 });
 
 Deno.test("explainPod() begins with programs of another architecture, and reports what to do", () => {
