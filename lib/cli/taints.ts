@@ -5,6 +5,7 @@ import { unreachable } from "../unreachable.ts";
 import { openPace } from "../tainting/pace.ts";
 import { openTaintLifter } from "../tainting/lifter.ts";
 import { readSurvey } from "../tainting/read_survey.ts";
+import { tryTolerations } from "../tainting/try_tolerations.ts";
 import { planOf } from "../taints/plan.ts";
 import type { TaintRule } from "../taints/types.ts";
 import { parseManagedTaint } from "../placement/config/arch_taints.ts";
@@ -30,7 +31,7 @@ export interface TaintsOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs it. 1: DaemonSets must be changed first, or something could not be changed. */
+/** Runs it. 1: DaemonSets must be changed first, pods refuse their toleration, or something could not be changed. */
 export async function runTaints(deps: TaintsDeps, options: TaintsOptions): Promise<number> {
   const { terminal } = deps;
   const parsed = parseManagedTaint(options.archTaint);
@@ -56,14 +57,16 @@ export async function runTaints(deps: TaintsDeps, options: TaintsOptions): Promi
 }
 
 async function plan(
-  { api, terminal }: TaintsDeps,
+  { api, terminal, clock }: TaintsDeps,
   rule: TaintRule,
   { output, signal }: TaintsOptions,
 ): Promise<number> {
-  const found = planOf(await readSurvey(api, rule, signal));
+  const survey = await readSurvey(api, rule, signal);
+  const found = planOf(survey, await tryTolerations({ api, clock }, survey.needs, signal));
   terminal.out(renderPlan(found, output));
-  // Pods are no obstacle: `apply` gives them their tolerations before it taints a node.
-  return found.daemonSets.length === 0 ? ExitCode.done : ExitCode.no;
+  // Other pods are no obstacle: `apply` gives them their tolerations before it taints a node.
+  const isHindered = found.daemonSets.length > 0 || found.pods.some(({ accepts }) => accepts === "no");
+  return isHindered ? ExitCode.no : ExitCode.done;
 }
 
 async function apply(deps: TaintsDeps, rule: TaintRule, { output, signal }: TaintsOptions): Promise<number> {

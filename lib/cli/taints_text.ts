@@ -1,7 +1,7 @@
 // What `archway taints` prints. Pure.
 import { stringify } from "yaml";
 import type { Lifted } from "../tainting/lifter.ts";
-import type { TaintPlan } from "../taints/plan.ts";
+import type { PlannedPod, TaintPlan } from "../taints/plan.ts";
 import { nameSome } from "../taints/progress.ts";
 import { renderTable } from "./output.ts";
 import type { AppliedTaints } from "./taints_apply.ts";
@@ -19,8 +19,8 @@ export function renderPlan(plan: TaintPlan, output: OutputForm): string {
       ? "The cluster has no nodes.\n"
       : renderTable(["NODE", "ARCHITECTURE", "ACTION", "REASON"], rows),
     pods.length === 0 ? "" : renderTable(
-      ["POD THAT GETS ITS TOLERATION FROM apply", "NODE", "TOLERATION"],
-      pods.map(({ pod, node, lacks }) => [pod, node || "(pending)", lacks.join(", ")]),
+      ["POD THAT GETS ITS TOLERATION FROM apply", "NODE", "TOLERATION", "ACCEPTS IT"],
+      pods.map((pod) => [pod.pod, pod.node || "(pending)", pod.lacks.join(", "), acceptance(pod)]),
     ),
     daemonSets.length === 0 ? "" : renderTable(
       ["DAEMONSET THAT YOU MUST CHANGE", "NODES", "ADD TO ITS TEMPLATE"],
@@ -31,13 +31,27 @@ export function renderPlan(plan: TaintPlan, output: OutputForm): string {
   const actions = ["add", "repair", "remove", "keep"].map((action) => `${action} ${count(action)}`).join(", ");
   const shutOut = pods.length + daemonSets.length === 0
     ? "nothing"
-    : `${pods.length} pods, which get their toleration from \`apply\` first, and ` +
+    : `${pods.length} pods, which get their toleration from \`apply\` first${exceptions(pods)}, and ` +
       `${daemonSets.length} DaemonSets, which you must change`;
   return [
     ...sections.filter((section) => section !== ""),
     `Taint ${key}=ARCH:${effect} on ${nodes.length} nodes: ${actions}. ` +
     `The taints would shut out ${shutOut}. Nothing was changed.\n`,
   ].join("\n");
+}
+
+function acceptance({ accepts, reason }: PlannedPod): string {
+  return reason === "" ? accepts : `${accepts}: ${reason}`;
+}
+
+/** The pods of which that is not so, or not known. */
+function exceptions(pods: readonly PlannedPod[]): string {
+  const count = (accepts: PlannedPod["accepts"]): number => pods.filter((pod) => pod.accepts === accepts).length;
+  const parts = [
+    ...count("no") === 0 ? [] : [`but for ${count("no")} that refuse it`],
+    ...count("unknown") === 0 ? [] : [`of ${count("unknown")} it is not known whether they accept it`],
+  ];
+  return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
 }
 
 /** How `apply` ended. */

@@ -33,6 +33,8 @@ export interface PatchOptions {
   readonly signal: AbortSignal;
   /** The body is sent when this resolves. An API server judges the sender's rights by the head alone. */
   readonly holdBack?: Promise<void> | undefined;
+  /** The API server does everything but store: defaults, validation, admission. */
+  readonly isDryRun?: boolean | undefined;
 }
 
 /** What to change and how. `apply` is server-side apply under Archway's field manager. */

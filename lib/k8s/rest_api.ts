@@ -107,10 +107,12 @@ class RestApi implements KubeApi, AsyncDisposable {
   async patch(
     type: ResourceType,
     target: ResourceTarget,
-    { body, signal, holdBack }: PatchOptions,
+    { body, signal, holdBack, isDryRun }: PatchOptions,
   ): Promise<KubeObject> {
     const request = requestFor(type, { verb: "patch", method: "PATCH", target });
-    return parseKubeObject(await this.#transport.send({ ...request, ...patchParts(body), holdBack }, signal));
+    const parts = patchParts(body);
+    const query = { ...parts.query, dryRun: isDryRun === true ? "All" : undefined };
+    return parseKubeObject(await this.#transport.send({ ...request, ...parts, query, holdBack }, signal));
   }
 
   async delete(

@@ -20,7 +20,7 @@ export async function readSurvey(api: ReadApi, rule: TaintRule, signal: AbortSig
   }
   const pods = new Map<string, TaintPod>();
   for await (const object of listAll(api, Resource.pods, { fieldSelector: ALIVE, signal })) {
-    const pod = parseTaintPod(object);
+    const pod = parseTaintPod(object, rule);
     if (pod !== undefined) pods.set(pod.key, pod);
   }
   const known = [...daemonSets.values()].filter((daemonSet) => daemonSet !== undefined);

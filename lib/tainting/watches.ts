@@ -1,5 +1,6 @@
 // What the taints depend on, watched and trimmed: nodes with their verdict, DaemonSets, and of all pods only those that lack a
 // toleration, so that memory follows what is left to do.
+import { isKnownArchitecture } from "../arch.ts";
 import type { Clock } from "../clock.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { openReflector, type Reflector } from "../k8s/reflector.ts";
@@ -74,17 +75,22 @@ function parseLacking(
   object: KubeObject,
   { nodes, rule }: { readonly nodes: Reflector<JudgedNode>; readonly rule: TaintRule },
 ): TaintPod | undefined {
-  const pod = parseTaintPod(object);
+  const pod = parseTaintPod(object, rule);
   if (pod === undefined) return undefined;
   if (pod.scope.kind === "node") {
     const node = nodes.get(pod.scope.node);
     // A node that is left alone now may get its taint later.
     if (node === undefined || !isManaged(node)) return pod;
   }
-  const architectures = pod.scope.kind === "any" ? architecturesOf(nodes) : [];
+  const architectures = dependsOnNodes(pod) ? architecturesOf(nodes) : [];
   const architectureOf = (name: string): string | undefined => nodes.get(name)?.node.reported;
   const need = needOf(pod, { rule, architectures, architectureOf });
   return need === undefined ? undefined : pod;
+}
+
+/** Whether the architectures of all nodes matter: they are thousands, and most decisions name known ones. */
+function dependsOnNodes({ scope }: TaintPod): boolean {
+  return scope.kind === "any" || scope.kind === "decided" && !scope.architectures.every(isKnownArchitecture);
 }
 
 function architecturesOf(nodes: Reflector<JudgedNode>): readonly string[] {

@@ -6,6 +6,7 @@ import type { JsonPatch } from "../k8s/patch.ts";
 import { Resource, splitKey } from "../k8s/types.ts";
 import { errorText } from "../log.ts";
 import { toleratePatch } from "../taints/tolerate_patch.ts";
+import { isDenial } from "../taints/trial.ts";
 import type { PodNeed } from "../taints/types.ts";
 
 /** What became of a write. */
@@ -43,8 +44,9 @@ async function outcomeOf(write: Promise<unknown>, signal: AbortSignal): Promise<
     return { kind: "written" };
   } catch (error) {
     signal.throwIfAborted();
+    const why = errorText(error);
     const failure = classifyWriteFailure(error);
-    if (failure === "gone" || failure === "stale") return { kind: failure };
-    return { kind: "failed", why: errorText(error) };
+    if (!isDenial(why) && (failure === "gone" || failure === "stale")) return { kind: failure };
+    return { kind: "failed", why };
   }
 }

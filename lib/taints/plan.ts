@@ -1,6 +1,8 @@
 // What `archway taints plan` says of a cluster: what becomes of each node, and what the taints would shut out.
+import { unreachable } from "../unreachable.ts";
 import { shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { NodeVerdict } from "./judge_node.ts";
+import { NOT_TRIED, type Trial } from "./trial.ts";
 import type { TaintRule } from "./types.ts";
 import { renderTaint } from "./progress.ts";
 
@@ -10,7 +12,7 @@ export interface TaintPlan {
   readonly nodes: readonly PlannedNode[];
   /**
    * Pods that do not tolerate the taint of their node, or, while pending, those of nodes that they may run on. They get
-   * these tolerations before a node is tainted.
+   * these tolerations before a node is tainted, unless they refuse them.
    */
   readonly pods: readonly PlannedPod[];
   /** Their controller would make no pod for these nodes: users must change them first. */
@@ -33,6 +35,10 @@ export interface PlannedPod {
   readonly node: string;
   /** The taints whose toleration it lacks: `supported-arch=arm64:NoSchedule`. */
   readonly lacks: readonly string[];
+  /** Whether it can be given them, as the API server answers the user of the command. */
+  readonly accepts: "yes" | "no" | "unknown";
+  /** Why not, or why that is not known. */
+  readonly reason: string;
 }
 
 /** A DaemonSet whose template lacks a toleration. */
@@ -42,8 +48,8 @@ export interface PlannedDaemonSet {
   readonly lacks: readonly string[];
 }
 
-/** The plan of a survey, sorted by names. */
-export function planOf(survey: TaintSurvey): TaintPlan {
+/** The plan of a survey, sorted by names. `trials`: whether pods can be given their tolerations, by key. */
+export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>): TaintPlan {
   const { rule } = survey;
   const nodes = survey.nodes.map(({ node, verdict }): PlannedNode => ({
     node: node.name,
@@ -54,6 +60,7 @@ export function planOf(survey: TaintSurvey): TaintPlan {
     pod: pod.key,
     node: pod.scope.kind === "node" ? pod.scope.node : "",
     lacks: missing.map(({ value }) => renderTaint(rule, value)),
+    ...acceptanceOf(trials.get(pod.key) ?? NOT_TRIED),
   }));
   return {
     taint: rule,
@@ -61,6 +68,19 @@ export function planOf(survey: TaintSurvey): TaintPlan {
     pods: pods.toSorted((a, b) => compare(a.pod, b.pod)),
     daemonSets: daemonSetsOf(survey),
   };
+}
+
+function acceptanceOf(trial: Trial): Pick<PlannedPod, "accepts" | "reason"> {
+  switch (trial.kind) {
+    case "accepted":
+      return { accepts: "yes", reason: "" };
+    case "refused":
+      return { accepts: "no", reason: trial.why };
+    case "unknown":
+      return { accepts: "unknown", reason: trial.why };
+    default:
+      return unreachable(trial);
+  }
 }
 
 function daemonSetsOf(survey: TaintSurvey): readonly PlannedDaemonSet[] {

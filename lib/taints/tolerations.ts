@@ -1,7 +1,7 @@
 // Whether a pod tolerates a taint, by the rules of the scheduler: whatever the form of its tolerations, and whatever client wrote
 // them.
 import type { MissingToleration, PodNeed, PodToleration, TaintPod, TaintRule } from "./types.ts";
-import { KNOWN_ARCHITECTURES } from "../arch.ts";
+import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 import { unreachable } from "../unreachable.ts";
 
 /**
@@ -58,7 +58,8 @@ function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Tolera
       return architecture === undefined ? [] : [architecture];
     }
     case "decided":
-      return pod.scope.architectures;
+      // The pod's owner can write the decision: hundreds of architectures, and others with every second.
+      return pod.scope.architectures.filter((name) => isKnownArchitecture(name) || architectures.includes(name));
     case "any": {
       const isChosen = KNOWN_ARCHITECTURES.some((architecture) => tolerates(pod.tolerations, { rule, architecture })) &&
         !KNOWN_ARCHITECTURES.every((architecture) => tolerates(pod.tolerations, { rule, architecture }));

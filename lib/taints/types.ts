@@ -45,7 +45,7 @@ export interface TaintPod {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly scope: PodScope;
-  /** undefined when the list is absent. */
+  /** Those of our key and those without one; undefined when the list is absent. */
   readonly tolerations: readonly PodToleration[] | undefined;
   /** The scheduler found no node for it, and taints are among its reasons. */
   readonly isShutOut: boolean;

@@ -4,13 +4,15 @@ import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt,
 import { keyOf, type KubeObject } from "../k8s/types.ts";
 import { PodAnnotation, SCHEDULING_GATE } from "../names.ts";
 import { parseRecord } from "../placement/patch/record.ts";
-import type { PodScope, PodToleration, TaintDaemonSet, TaintNode, TaintPod } from "./types.ts";
+import type { PodScope, PodToleration, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
 
 /**
  * Of tolerations, node selector and node affinity of a DaemonSet, which are judged for every node: names of 1 500 nodes.
  * Whoever may create a DaemonSet can make them 1.4 MB large.
  */
 const MAX_PLACING_LENGTH = 64 * 1024;
+/** Of tolerations that may be of our taint, in a pod. Whoever may create a pod can give it 20 000. */
+const MAX_OWN_TOLERATIONS = 100;
 
 /** Reads a node. */
 export function parseTaintNode(object: KubeObject): TaintNode {
@@ -28,21 +30,24 @@ export function parseTaintNode(object: KubeObject): TaintNode {
 
 /**
  * Reads a pod; undefined for one that never needs a toleration from here: it has ended or is going, its kubelet made it,
- * or it holds Archway's gate and gets them with its placement.
+ * it holds Archway's gate and gets them with its placement, or its owner gave it more than a hundred of our key.
  */
-export function parseTaintPod(object: KubeObject): TaintPod | undefined {
+export function parseTaintPod(object: KubeObject, { key }: Pick<TaintRule, "key">): TaintPod | undefined {
   const { metadata } = object;
   const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
   const isOver = ["Succeeded", "Failed"].includes(textAt(status, "phase")) || metadata.deletionTimestamp !== undefined;
   const isMirror = (metadata.ownerReferences ?? []).some(({ kind }) => kind === "Node");
   const isGated = (listAt(spec, "schedulingGates") ?? []).some((gate) => textAt(gate, "name") === SCHEDULING_GATE);
   if (isOver || isMirror || isGated) return undefined;
+  // Others are not kept: pods that wait for their toleration stay in memory.
+  const tolerations = parseTolerations(spec)?.filter((toleration) => ["", key].includes(toleration.key));
+  if (tolerations !== undefined && tolerations.length > MAX_OWN_TOLERATIONS) return undefined;
   return {
     key: keyOf(object),
     uid: metadata.uid ?? "",
     resourceVersion: metadata.resourceVersion ?? "",
     scope: scopeOf(object, textAt(spec, "nodeName")),
-    tolerations: parseTolerations(spec),
+    tolerations,
     isShutOut: (listAt(status, "conditions") ?? []).some(isShutOut),
   };
 }

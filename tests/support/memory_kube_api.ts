@@ -103,8 +103,9 @@ export class MemoryCluster {
         }
         return this.#store(type, target, object);
       },
-      patch: async (type, target, { body, signal }) => {
+      patch: async (type, target, { body, signal, isDryRun = false }) => {
         await before(callOf("patch", { type, target, signal, body }));
+        if (isDryRun) return this.#tryPatch(type, target, body);
         return body.kind === "json"
           ? await this.#patch(type, target, body.operations)
           : this.#merge(type, target.subresource === "status" ? withoutSubresource(target) : target, body);
@@ -132,6 +133,12 @@ export class MemoryCluster {
     const next = patched(this.#known(type, target), operations);
     this.patches.push(operations);
     return this.#store(type, target, next);
+  }
+
+  /** Applies it to a copy: nothing is stored, and no watch shows it. */
+  #tryPatch(type: ResourceType, target: ResourceTarget, body: PatchBody): KubeObject {
+    if (body.kind !== "json") throw new Error("Cannot try a patch of this kind.");
+    return patched(this.#known(type, target), body.operations);
   }
 
   /** A merge patch, or an apply of whole members; one that changes nothing writes nothing. */

@@ -68,8 +68,8 @@ Deno.test("taints plan changes nothing and names each pod and DaemonSet that wou
     "a      amd64          add      has no taint yet",
     "r      arm64          repair   wrong value",
     "",
-    "POD THAT GETS ITS TOLERATION FROM apply   NODE   TOLERATION",
-    "team/runs                                 a      supported-arch=amd64:NoSchedule",
+    "POD THAT GETS ITS TOLERATION FROM apply   NODE   TOLERATION                        ACCEPTS IT",
+    "team/runs                                 a      supported-arch=amd64:NoSchedule   yes",
     "",
     "DAEMONSET THAT YOU MUST CHANGE   NODES   ADD TO ITS TEMPLATE",
     "kube-system/agent                a, r    supported-arch=amd64:NoSchedule, supported-arch=arm64:NoSchedule",
@@ -86,7 +86,11 @@ Deno.test("taints plan and apply --dry-run name pods that get their toleration f
     const { code, out } = await run(cluster, { ...given, output: "json" });
     const { pods, daemonSets } = JSON.parse(out);
     const lacks = ["supported-arch=amd64:NoSchedule"];
-    assert.deepEqual([code, pods, daemonSets], [0, [{ pod: "team/runs", node: "a", lacks }], []]);
+    assert.deepEqual([code, pods, daemonSets], [
+      0,
+      [{ pod: "team/runs", node: "a", lacks, accepts: "yes", reason: "" }],
+      [],
+    ]);
     assert.equal((await run(openCluster([rawDaemonSet("agent")]), { ...given, output: "json" })).code, 1);
     assert.equal((await run(cluster, { words: ["apply"] })).code, 0);
     assert.match(
@@ -94,6 +98,55 @@ Deno.test("taints plan and apply --dry-run name pods that get their toleration f
       /keep 2\. The taints would shut out nothing\. Nothing was changed\.\n$/,
     );
   }
+});
+
+Deno.test("taints plan tries each toleration without storing it, and reports which pods refuse it and of which it is not known", async () => {
+  const cluster = openCluster(["odd", "yours", "later"].map((name) => rawTaintPod({ name, node: "a" })));
+  const denial = 'admission webhook "x.example" denied the request: no tolerations here';
+  const faults: Readonly<Record<string, ApiError>> = {
+    odd: new ApiError(denial, { status: 403 }),
+    yours: new ApiError('User "u" cannot patch resource "pods"', { status: 403 }),
+  };
+  const tried: string[] = [];
+  const before = ({ verb, plural, name = "" }: MemoryCall): void => {
+    if (verb !== "patch") return;
+    tried.push(`${plural} ${name}`);
+    const fault = faults[name];
+    if (fault !== undefined) throw fault;
+  };
+  const { code, out } = await run(cluster, { words: ["plan"], output: "json", before });
+  assert.equal(code, 1, "a pod that refuses must be changed first");
+  const { pods } = JSON.parse(out);
+  assert.deepEqual(
+    pods.map(({ pod, accepts, reason }: Record<string, string>) => `${pod} ${accepts} ${reason}`.trimEnd()),
+    [
+      "team/later yes",
+      `team/odd no ${denial}`,
+      "team/runs yes",
+      'team/yours unknown you may not patch it: User "u" cannot patch resource "pods"',
+    ],
+  );
+  assert.deepEqual(tried.toSorted(), ["pods later", "pods odd", "pods runs", "pods yours"]);
+  assert.equal(cluster.patches.length, 0);
+  assert.equal(toleratedBy(cluster, "runs"), "");
+  assert.match(
+    (await run(cluster, { words: ["plan"], before })).out,
+    /4 pods, .* first \(but for 1 that refuse it; of 1 it is not known whether they accept it\), and 0 DaemonSets/,
+  );
+});
+
+Deno.test("taints plan tries 100 pods at most, at most 20 a second, and reports of others that they were not tried", async () => {
+  const cluster = openCluster(
+    Array.from({ length: 150 }, (_, at) => rawTaintPod({ name: `p${String(at).padStart(3, "0")}`, node: "a" })),
+  );
+  let tried = 0;
+  const before = ({ verb }: MemoryCall): void => void (tried += Number(verb === "patch"));
+  const { code, out } = await run(cluster, { words: ["plan"], output: "json", before });
+  const { pods } = JSON.parse(out);
+  const count = (accepts: string): number =>
+    pods.filter((pod: Record<string, string>) => pod.accepts === accepts).length;
+  assert.deepEqual([code, tried, count("yes"), count("unknown")], [0, 100, 100, 51]);
+  assert.ok(pods.some(({ reason }: Record<string, string>) => reason === "not tried: too many pods"));
 });
 
 Deno.test("taints plan -o json gives the same as data; exit code 0 when nothing would be shut out", async () => {

@@ -70,6 +70,18 @@ Deno.test("patch() sends each format with its content type, field manager and fo
   });
 });
 
+Deno.test("patch() asks for a dry run only where it is one", async () => {
+  await withApi(async ({ stub, api }) => {
+    stub.obstruct(Match.any, { kind: "json", body: POD }, 2);
+    const body = { kind: "json", operations: [] } as const;
+    for (const isDryRun of [true, false]) await api.patch(Resource.pods, TARGET, { body, signal: never, isDryRun });
+    assert.deepEqual(stub.requests.map(({ query }) => query.toString()), [
+      "fieldManager=archway&dryRun=All",
+      "fieldManager=archway",
+    ]);
+  });
+});
+
 Deno.test("patch() with holdBack sends the head at once, and the body when it may", async () => {
   const [head, permission] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let body: string | undefined;

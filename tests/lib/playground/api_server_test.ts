@@ -105,6 +105,17 @@ Deno.test("PATCH releases a gated pod in one JSON Patch guarded by tests", async
   assert.deepEqual(valueAt(body, "spec", "affinity"), affinity);
 });
 
+Deno.test("PATCH ?dryRun=All answers as usual, refusals included, and stores nothing", async () => {
+  await using api = await serveCluster();
+  await api.send("POST", PODS, { body: podBody("a") });
+  const send = async (path: string, value: unknown): Promise<number> =>
+    (await api.send("PATCH", `${PODS}/a?dryRun=All`, { type: JSON_PATCH, body: [{ op: "add", path, value }] })).status;
+  const before = (await api.send("GET", `${PODS}/a`)).body;
+  assert.equal(await send("/spec/tolerations", [{ key: "k", operator: "Exists" }]), 200);
+  assert.equal(await send("/spec/nodeSelector", { a: "b" }), 422);
+  assert.deepEqual((await api.send("GET", `${PODS}/a`)).body, before);
+});
+
 Deno.test("PATCH answers a failed test or a missing path with 422 Invalid without causes", async () => {
   await using api = await serveCluster();
   await api.send("POST", PODS, { body: podBody("a") });

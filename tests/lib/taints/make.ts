@@ -108,7 +108,7 @@ export function survey(
   return surveyOf({
     rule,
     nodes: new Map(nodes.map((node) => [node.metadata.name, judge(parseTaintNode(node), rule)])),
-    pods: pods.map(parseTaintPod).filter((pod) => pod !== undefined),
+    pods: pods.map((pod) => parseTaintPod(pod, rule)).filter((pod) => pod !== undefined),
     daemonSets: daemonSets.map(parseTaintDaemonSet).filter((daemonSet) => daemonSet !== undefined),
   });
 }

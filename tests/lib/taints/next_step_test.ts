@@ -138,6 +138,12 @@ const ROWS: readonly (readonly [name: string, cluster: Cluster, ends: string, he
     "taint a",
   ],
   [
+    "a node that an administrator tainted by hand keeps it, whatever holds others back",
+    { nodes: [tainted], pods: [rawTaintPod({ node: "t" })], daemonSets: [agent] },
+    "done",
+    ["team/p"],
+  ],
+  [
     "a node that opted out loses its taint first",
     { nodes: [first, rawNode({ name: "o", labels: { "archway.dev/arch-taint": "off" }, taints: [ours("amd64")] })] },
     "untaint o",

@@ -9,7 +9,7 @@ const KNOWN = ["amd64", "arm64", "ppc64le", "s390x"];
 const NODES: Readonly<Record<string, string>> = { a: "amd64", r: "arm64" };
 
 function lacking(spec: RawPodSpec, { effect = RULE.effect, architectures = ["amd64", "arm64"] } = {}): string {
-  const pod = parseTaintPod(rawTaintPod(spec));
+  const pod = parseTaintPod(rawTaintPod(spec), RULE);
   if (pod === undefined) return "not looked at";
   const rule = { key: KEY, effect };
   const need = needOf(pod, { rule, architectures, architectureOf: (node) => NODES[node] });
@@ -85,7 +85,7 @@ Deno.test("toleratePatch(): appends behind the tolerations of others, with the o
   const others = [{ key: "x", operator: "Exists" }];
   for (const tolerations of [others, undefined]) {
     const raw = rawTaintPod({ node: "r", tolerations });
-    const pod = parseTaintPod(raw);
+    const pod = parseTaintPod(raw, RULE);
     assert.ok(pod !== undefined);
     const surroundings = { rule: RULE, architectures: [], architectureOf: (node: string) => NODES[node] };
     const need = needOf(pod, surroundings);
@@ -93,7 +93,7 @@ Deno.test("toleratePatch(): appends behind the tolerations of others, with the o
     const after = applied(raw, toleratePatch(need));
     const ours = { key: KEY, operator: "Equal", value: "arm64", effect: "NoSchedule" };
     assert.deepEqual(Object(after["spec"]).tolerations, [...tolerations ?? [], ours]);
-    const again = parseTaintPod(after);
+    const again = parseTaintPod(after, RULE);
     assert.ok(again !== undefined && needOf(again, surroundings) === undefined);
   }
 });
@@ -101,4 +101,20 @@ Deno.test("toleratePatch(): appends behind the tolerations of others, with the o
 Deno.test("needOf(): a decision that the pod's owner wrote asks for nothing that the API server would refuse", () => {
   const annotations = record("place", ["amd64", "no label!", "", "unknown", "x".repeat(64), "amd64"]);
   assert.equal(lacking({ annotations }), "amd64");
+});
+
+Deno.test("needOf(): a decision that the pod's owner wrote asks for architectures that are known or that nodes have, and no others", () => {
+  const made = Array.from({ length: 300 }, (_, at) => `arch${at}`);
+  const annotations = record("place", ["arm64", "riscv64", ...made]);
+  assert.equal(lacking({ annotations }), "arm64");
+  assert.equal(lacking({ annotations }, { architectures: ["amd64", "riscv64"] }), "arm64,riscv64");
+});
+
+Deno.test("parseTaintPod() keeps of a pod's tolerations those that may be of the taint, and leaves one with more than a hundred alone", () => {
+  const others = Array.from({ length: 20_000 }, (_, at) => ({ key: `k${at}`, operator: "Exists" }));
+  const pod = parseTaintPod(rawTaintPod({ node: "a", tolerations: [...others, { operator: "Exists" }] }), RULE);
+  assert.equal(pod?.tolerations?.length, 1);
+  const own = Array.from({ length: 101 }, (_, at) => ({ key: KEY, value: `v${at}` }));
+  assert.equal(lacking({ node: "a", tolerations: own }), "not looked at");
+  assert.equal(lacking({ node: "a", tolerations: own.slice(1) }), "amd64");
 });
