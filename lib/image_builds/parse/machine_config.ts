@@ -3,6 +3,7 @@ import * as z from "zod";
 import { entryOf, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, parseSelector } from "../../k8s/label_selector.ts";
 import type { KubeObject } from "../../k8s/types.ts";
+import { NODE_ARCH_LABEL } from "../../names.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import type { MachineConfigPool, MachineSet, RenderedConfig } from "../observed.ts";
 import { parseConditions, parseMeta } from "./meta.ts";
@@ -114,7 +115,7 @@ export function parseMachineSet(object: KubeObject): MachineSet | undefined {
       ...labels,
       ...textMapAt(objectAt(objectAt(template, "spec"), "metadata"), "labels"),
     },
-    arch: labels["kubernetes.io/arch"] ?? "",
+    arch: labels[NODE_ARCH_LABEL] ?? "",
   };
 }
 

@@ -1,11 +1,15 @@
 // The taints by which a cluster separates architectures, as flags and settings name them.
+import { NODE_ARCH_LABEL } from "../../names.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import type { ArchTaint } from "./types.ts";
 
+/** The key that clouds taint nodes with by themselves: that of the label. */
+const CLOUD_KEY = NODE_ARCH_LABEL;
+
 /** The taints that `--tolerate-arch-taints` has names for. */
 const TAINT_PRESETS: Readonly<Record<string, ArchTaint>> = {
-  gke: { key: "kubernetes.io/arch", effect: "NoSchedule", architectures: undefined },
-  ack: { key: "kubernetes.io/arch", effect: "NoSchedule", architectures: undefined },
+  gke: { key: CLOUD_KEY, effect: "NoSchedule", architectures: undefined },
+  ack: { key: CLOUD_KEY, effect: "NoSchedule", architectures: undefined },
   archaware: { key: "supported-arch", effect: "NoSchedule", architectures: undefined },
 };
 
@@ -24,9 +28,6 @@ export function parseArchTaint(text: string): Parsed<ArchTaint> {
   }
   return asParsed({ key, effect, architectures: undefined });
 }
-
-/** The key that clouds taint nodes with by themselves. */
-const CLOUD_KEY = "kubernetes.io/arch";
 
 /** The taint of `--arch-taints=manage`. */
 export interface ManagedTaint {
