@@ -97,14 +97,14 @@ function checkPool(
   if (!pool.isUpdated) return "not Updated";
   if (before === undefined) return undefined;
   if (pool.renderedConfig === before) return "configuration from before";
-  return {
-    unread: "operating system image not read yet",
-    asBefore: "operating system image from before",
-    changed: undefined,
-  }[
-    image
-  ];
+  return IMAGE_OBSTACLES[image];
 }
+
+const IMAGE_OBSTACLES: Readonly<Record<OsImage, string | undefined>> = {
+  unread: "operating system image not read yet",
+  asBefore: "operating system image from before",
+  changed: undefined,
+};
 
 /** A pool whose operating system image is to be held against the one from before: both are those of rendered MachineConfigs. */
 export interface ImageComparison {
