@@ -7,6 +7,7 @@ import { stateOf } from "../upgrades/progress.ts";
 import { isCommenced, isMigration } from "../upgrades/release/target.ts";
 import { validatePlan, type Validation, validationReads } from "../upgrades/release/validate.ts";
 import { decideSchedule } from "../upgrades/schedule.ts";
+import { COMMENCE_STEP } from "../upgrades/steps/results.ts";
 import { upgraderFor } from "../upgrades/steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../upgrades/time.ts";
 import type { ClusterOperator, MachineConfigPool } from "../upgrades/types/cluster.ts";
@@ -65,7 +66,7 @@ function stepOf(condition: StepCondition, spec: UpgradeSpec): DescribedStatus["s
 export function effectOfSuspend({ spec, status }: UpgradeConfig): string {
   const entry = historyOf(status, spec.desired);
   if (entry?.phase === "Upgraded" || entry?.phase === "Failed") return `no effect, its upgrade is ${entry.phase}`;
-  const hasBegun = entry !== undefined && isStepDone(entry, "UpgradeCommenced");
+  const hasBegun = entry !== undefined && isStepDone(entry, COMMENCE_STEP);
   return hasBegun ? "no effect, the ClusterVersion was asked already and the upgrade goes on" : "nothing begins";
 }
 

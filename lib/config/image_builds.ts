@@ -33,6 +33,3 @@ export const ImageBuildsSchema = z.strictObject({
   cancelSiblings: choice,
   autoResume: choice,
 });
-
-/** The settings that the file names. */
-export type ImageBuildsValues = z.infer<typeof ImageBuildsSchema>;

@@ -41,14 +41,6 @@ export function summarizePools(pools: readonly MachineConfigPool[]): PoolsSummar
   };
 }
 
-/** `infra 0 of 3, worker 2 of 6`: what is waited for. */
-export function describeUpdating({ updating }: PoolsSummary): string {
-  return updating.map(({ name, machineCount, updatedMachineCount }) =>
-    `${name} ${updatedMachineCount} of ${machineCount}`
-  )
-    .join(", ");
-}
-
 /** Longest part of a message of the cluster that is repeated. */
 const MAX_MESSAGE_CHARS = 300;
 const MAX_NODES = 3;

@@ -9,6 +9,7 @@ import { historyOf, isStepDone } from "../record.ts";
 import { releaseImageProblem } from "../release/image_reference.ts";
 import { currentVersionOf, isAlreadyThere, isCommenced, isMigration } from "../release/target.ts";
 import { orderOf, parseVersion } from "../release/version.ts";
+import { COMMENCE_STEP } from "../steps/results.ts";
 import { parseTime } from "../time.ts";
 import type { ClusterVersion } from "../types/cluster.ts";
 import type { UpgradeSpec } from "../types/plan.ts";
@@ -116,7 +117,7 @@ function changedWarnings({ operation, object, oldObject }: PlanWrite): readonly 
 function goesOn(oldObject: unknown, what: "changed" | "deleted"): readonly string[] {
   const { desired } = parseSpec(memberOf(oldObject, "spec"));
   const entry = historyOf(parseStatus(memberOf(oldObject, "status")), desired);
-  if (entry?.phase !== "Upgrading" || !isStepDone(entry, "UpgradeCommenced")) return [];
+  if (entry?.phase !== "Upgrading" || !isStepDone(entry, COMMENCE_STEP)) return [];
   return [`the upgrade to ${entry.version} has begun and goes on by itself, although its plan is ${what}`];
 }
 

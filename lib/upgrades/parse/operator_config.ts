@@ -4,15 +4,9 @@ import { parse } from "yaml";
 import * as z from "zod";
 import { objectAt, textAt } from "../../json.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
+import { Upgrades } from "../../upgrade_names.ts";
 import type { ConfigReading, OperatorConfig } from "../types/operator_config.ts";
 import { parseGlob } from "./glob.ts";
-
-/** The key of the ConfigMap that holds the text. */
-export const CONFIG_KEY = "config.yaml";
-/** The ConfigMap, in the operator's namespace. */
-export const CONFIG_MAP = "managed-upgrade-operator-config";
-/** The only UpgradeConfig that is acted on. */
-export const PLAN_NAME = "managed-upgrade-config";
 
 const number = z.number({ error: "is not a number" });
 const above = (fallback: number): z.ZodDefault<z.ZodNumber> => number.positive("must be above 0").default(fallback);
@@ -90,10 +84,12 @@ const SCHEMA = z.object({
 
 type Decoded = z.output<typeof SCHEMA>;
 
-/** Decodes the text of {@link CONFIG_KEY}. */
+/** Decodes the text of the ConfigMap. */
 export function parseOperatorConfig(text: string): ConfigReading {
   const tree = parseYaml(text);
-  if (tree.kind === "unparsable") return { kind: "unparsable", problems: [`${CONFIG_KEY} ${tree.fault.message}`] };
+  if (tree.kind === "unparsable") {
+    return { kind: "unparsable", problems: [`${Upgrades.settingsKey} ${tree.fault.message}`] };
+  }
   return decodeOperatorConfig(tree.value);
 }
 
@@ -116,7 +112,7 @@ function shape(data: Decoded): OperatorConfig {
     configManager: {
       source: source === "OCM" || source === "LOCAL" ? source : "none",
       ocmBaseUrl: source === "OCM" ? data.configManager.ocmBaseUrl ?? undefined : undefined,
-      localConfigName: data.configManager.localConfigName ?? PLAN_NAME,
+      localConfigName: data.configManager.localConfigName ?? Upgrades.config,
       watchIntervalMinutes: data.configManager.watchInterval,
     },
     validation: data.validation,
@@ -153,8 +149,8 @@ function sourceProblems(manager: unknown): readonly string[] {
   if (kind === "OCM" && !isUrl(textAt(manager, "ocmBaseUrl"))) {
     return ["configManager.ocmBaseUrl is not an http or https URL; source OCM needs one"];
   }
-  if (kind === "LOCAL" && localName !== "" && localName !== PLAN_NAME) {
-    return [`configManager.localConfigName must be ${PLAN_NAME}, not "${localName}"`];
+  if (kind === "LOCAL" && localName !== "" && localName !== Upgrades.config) {
+    return [`configManager.localConfigName must be ${Upgrades.config}, not "${localName}"`];
   }
   return [];
 }
@@ -166,7 +162,7 @@ function sourceWarnings({ configManager }: Decoded): readonly string[] {
 }
 
 function describe(path: readonly PropertyKey[], message: string): string {
-  return path.length === 0 ? `${CONFIG_KEY} ${message}` : `${path.map(String).join(".")} ${message}`;
+  return path.length === 0 ? `${Upgrades.settingsKey} ${message}` : `${path.map(String).join(".")} ${message}`;
 }
 
 function isUrl(text: string): boolean {

@@ -1,6 +1,6 @@
 // What the ClusterVersion says about one target. A target is a version, an architecture and an image together: by its version
 // alone, a migration to another payload of the same version would look as if it had been requested and were finished.
-import type { ClusterVersion, ReleaseHistory } from "../types/cluster.ts";
+import type { ClusterVersion } from "../types/cluster.ts";
 import type { DesiredRelease } from "../types/plan.ts";
 
 /** Whether the ClusterVersion requests this target. */
@@ -65,16 +65,7 @@ export function precedingVersionOf({ version, architecture }: DesiredRelease, cv
 }
 
 /** The version that was completed last; undefined when none was. */
-export function currentVersionOf(cv: ClusterVersion): string | undefined {
-  return completedByTime(cv)[0]?.version;
-}
-
-/** The version that was completed before the current one; undefined when none was. */
-export function previousVersionOf(cv: ClusterVersion): string | undefined {
-  return completedByTime(cv)[1]?.version;
-}
-
-function completedByTime({ history }: ClusterVersion): readonly ReleaseHistory[] {
-  return history.filter(({ state }) => state === "Completed")
-    .toSorted((a, b) => (b.completedMs ?? 0) - (a.completedMs ?? 0));
+export function currentVersionOf({ history }: ClusterVersion): string | undefined {
+  const completed = history.filter(({ state }) => state === "Completed");
+  return completed.toSorted((a, b) => (b.completedMs ?? 0) - (a.completedMs ?? 0))[0]?.version;
 }
