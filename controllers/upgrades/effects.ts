@@ -92,7 +92,7 @@ async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope
 type GaugeEffect = Extract<Effect, { readonly kind: "setMetric" | "clearMetric" | "clearMetrics" }>;
 
 /** Sets or clears gauges of this process. */
-export function applyGauge(effect: GaugeEffect, { gauges }: Pick<UpgradesDeps, "gauges">): void {
+function applyGauge(effect: GaugeEffect, { gauges }: Pick<UpgradesDeps, "gauges">): void {
   switch (effect.kind) {
     case "setMetric":
       return gauges.set(effect.metric, effect.labels, effect.value);

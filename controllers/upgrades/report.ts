@@ -22,7 +22,7 @@ export function reportChanges({ events, log }: Pick<UpgradesDeps, "events" | "lo
 }
 
 /** The events of a change. Pure. */
-export function changesOf({ plan, before, after }: StatusChange): readonly EventInput[] {
+function changesOf({ plan, before, after }: StatusChange): readonly EventInput[] {
   return after.history.flatMap((history) => {
     const earlier = before.history.find(({ architecture, version }) =>
       architecture === history.architecture && version === history.version

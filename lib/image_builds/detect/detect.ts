@@ -53,7 +53,7 @@ export function membersOf(
  * The architecture that a node's image is built for: what its kubelet reports, whatever its label says. undefined for one
  * that reports nothing yet, or an architecture without images.
  */
-export function buildArchOf({ reported }: Pick<BuildNode, "reported">): Arch | undefined {
+function buildArchOf({ reported }: Pick<BuildNode, "reported">): Arch | undefined {
   return isKnownArchitecture(reported) ? reported : undefined;
 }
 
@@ -100,7 +100,7 @@ type Override = { readonly kind: "set"; readonly set: ArchSet } | {
 const MAX_SHOWN = 40;
 
 /** `ARM64, amd64`: one word that is none of the four makes all of it void. */
-export function parseOverride(text: string): Override {
+function parseOverride(text: string): Override {
   const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
   const names = words.map((word) => ARCH_OF_ENUM[word.toUpperCase()]);
   const known = names.filter((name) => name !== undefined);

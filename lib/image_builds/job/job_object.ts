@@ -85,7 +85,7 @@ function limitsOf(activeDeadlineSeconds: number): Partial<Wire<V1JobSpec>> {
 }
 
 /** The ConfigMaps of a Job: its Containerfile, and those that Jobs of one build share. */
-export function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): readonly KubeObject[] {
+function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): readonly KubeObject[] {
   const { optional, cluster, settings: { namespace } } = facts;
   const map = (name: string, content: Wire<Pick<V1ConfigMap, "data" | "binaryData">>, own?: ArchPlan): KubeObject => ({
     apiVersion: "v1",
@@ -108,7 +108,7 @@ export function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): rea
 }
 
 /** The Secrets that Jobs of one build share: copies in one form. */
-export function renderSecrets({ plan, facts }: JobInput): readonly SecretCopy[] {
+function renderSecrets({ plan, facts }: JobInput): readonly SecretCopy[] {
   const { config, optional, settings: { namespace } } = facts;
   const copy = (name: string, from: string): SecretCopy => {
     const meta = childMeta(name, { plan, optional, namespace });

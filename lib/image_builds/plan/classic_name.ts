@@ -50,7 +50,7 @@ function knownSpec(spec: JsonObject): JsonObject {
 }
 
 /** YAML in the block form of the library that the operator writes with. */
-export function renderYaml(value: unknown): string {
+function renderYaml(value: unknown): string {
   if (isObject(value) && Object.keys(value).length > 0) return `${blockLines(value, 0).join("\n")}\n`;
   return `${inline(value)}\n`;
 }

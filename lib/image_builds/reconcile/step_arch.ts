@@ -31,7 +31,7 @@ export interface ArchStep {
 }
 
 /** Time that a digest may take to show after its Job has ended (ms). */
-export const DIGEST_WAIT_MS = 6_000;
+const DIGEST_WAIT_MS = 6_000;
 
 /** Advances it. */
 export function stepArch(arch: ArchPlan, previous: ArchBuild | undefined, context: StepContext): ArchStep {

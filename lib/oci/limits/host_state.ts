@@ -28,7 +28,7 @@ export interface HostState {
 }
 
 /** The name of all hosts that are not named. */
-export const OTHER_HOSTS = "other";
+const OTHER_HOSTS = "other";
 
 /** The states with one of all hosts that must not be named. */
 export function foldStates(states: readonly HostState[], mayName: (host: string) => boolean): readonly HostState[] {

@@ -9,7 +9,7 @@ export function twinName(source: string): string {
 }
 
 /** The name of the clone that proves a migration. */
-export function smokeName(template: string): string {
+function smokeName(template: string): string {
   return `${template}-smoke`;
 }
 

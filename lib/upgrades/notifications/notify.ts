@@ -49,7 +49,7 @@ export function notificationId(
 }
 
 /** Whether a state was sent for this history entry. */
-export function wasNotified({ notifications }: History, state: NotificationState): boolean {
+function wasNotified({ notifications }: History, state: NotificationState): boolean {
   return notifications.some((sent) => sent.state === state);
 }
 

@@ -10,7 +10,7 @@ import type { ReconcileEnd } from "../types/steps.ts";
 import { apply, failed, PACE_MS, type Part, read, save, settled, type Turn, withEntry } from "./turn.ts";
 
 /** Type of the condition that says why. */
-export const FAILED_CONDITION = "FailedUpgrade";
+const FAILED_CONDITION = "FailedUpgrade";
 
 /** Why an upgrade is given up. */
 export type GivenUp =

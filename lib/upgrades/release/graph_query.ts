@@ -4,7 +4,7 @@ import type { DesiredRelease } from "../types/plan.ts";
 import { currentVersionOf } from "./target.ts";
 
 /** The graph of everyone who sets no other. */
-export const DEFAULT_GRAPH = "https://api.openshift.com/api/upgrades_info/v1/graph";
+const DEFAULT_GRAPH = "https://api.openshift.com/api/upgrades_info/v1/graph";
 
 /** A question to the update graph. */
 export interface GraphQuery {

@@ -94,7 +94,7 @@ export function nodesFinished(observed: Observed, pools: readonly MachineConfigP
 }
 
 /** Nodes of all pools that are not paused, with the configuration from before. */
-export function remainingNodes(pools: readonly MachineConfigPool[]): number {
+function remainingNodes(pools: readonly MachineConfigPool[]): number {
   return pools.filter(({ isPaused }) => !isPaused)
     .reduce((sum, pool) => sum + Math.max(0, pool.machineCount - pool.updatedMachineCount), 0);
 }

@@ -60,7 +60,7 @@ export function openSilenceStore(
 }
 
 /** The body of the request. Times are UTC. */
-export function renderSilence({ comment, matchers, endsAtMs }: SilenceSpec, nowMs: number): JsonObject {
+function renderSilence({ comment, matchers, endsAtMs }: SilenceSpec, nowMs: number): JsonObject {
   return {
     matchers: matchers.map(({ name, pattern }) => ({ name, value: pattern, isRegex: true, isEqual: true })),
     startsAt: new Date(nowMs).toISOString(),
