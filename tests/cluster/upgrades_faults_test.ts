@@ -77,6 +77,38 @@ Deno.test("upgrades: the API server and what lies outside go away in the middle;
   await assertDoneOnce(bed);
 });
 
+/** Waits until the step at hand says this. */
+async function untilSays(bed: UpgradeBed, words: RegExp): Promise<void> {
+  let message: unknown;
+  await waitUntil(`the step to say ${words}`, async () => {
+    message = read(await bed.readPlan(), "status", "history", 0, "conditions", 0, "message");
+    return words.test(String(message));
+  }, { deadlineMs: 60_000, intervalMs: 100 }).catch((cause: unknown) => {
+    throw new Error(`It says: ${message}; operators: ${bed.openshift.lastFault}`, { cause });
+  });
+}
+
+Deno.test("upgrades: a node that does not come back and one whose update fails are named while the upgrade waits; mended, it goes on, and nothing is done twice", async () => {
+  await using bed = await openUpgradeBed();
+  const { openshift } = bed;
+  openshift.breakNode({ node: "worker-1", kind: "lost", message: "Kubelet stopped posting node status." });
+  bed.start();
+  await bed.createPlan({ capacityReservation: true });
+  await untilSays(bed, /^WorkerNodesUpgraded .*2 nodes are left; node worker-1 is not Ready \(Kubelet stopped posting/);
+  assert.deepEqual(await openshift.cordoned(), ["worker-1"], "by the machine config operator");
+  openshift.breakNode({ node: "worker-2", kind: "degraded", message: 'Node worker-2 is reporting: "no space left"' });
+  await untilSays(
+    bed,
+    /1 nodes are left; MachineConfigPool worker is degraded \(Node worker-2 is reporting: "no space/,
+  );
+  assert.equal(read(await bed.readPlan(), "status", "history", 0, "phase"), "Upgrading");
+  const sets = await openshift.machineSets();
+  assert.ok(sets.includes("workers-a-upgrade"), "the spare capacity stays while nodes are missing");
+  openshift.breakNode(undefined);
+  await bed.untilPhase("Upgraded");
+  await assertDoneOnce(bed);
+});
+
 Deno.test("upgrades: a plan that is deleted before it began leaves nothing, and does not change the ClusterVersion", async () => {
   await using bed = await openUpgradeBed();
   bed.start();

@@ -29,6 +29,14 @@ export interface SimulationOptions {
   readonly paused?: readonly string[];
 }
 
+/** What goes wrong with a node while it is updated. */
+export interface NodeFault {
+  readonly node: string;
+  /** It does not come back, as its condition `Ready` says; or its update fails, as its pool says. */
+  readonly kind: "lost" | "degraded";
+  readonly message: string;
+}
+
 /** A simulated cluster whose operators run. */
 export interface SimulatedOpenShift extends AsyncDisposable {
   readonly cluster: ClusterAccess;
@@ -45,6 +53,8 @@ export interface SimulatedOpenShift extends AsyncDisposable {
   /** Holds the nodes that are not of the control plane up, and lets them go on. */
   holdNodes(): void;
   letNodesGo(): void;
+  /** The update of this node does not end; that of a node named before goes on. undefined: all nodes are well. */
+  breakNode(fault: NodeFault | undefined): void;
   /** Offers another version, in place of those that were. */
   offer(version: string): Promise<void>;
 }
@@ -167,6 +177,7 @@ class OperatorLoops implements SimulatedOpenShift {
   readonly #loops: readonly Promise<void>[];
   #isHeld = false;
   #areNodesHeld = false;
+  #nodeFault: NodeFault | undefined;
   #lastFault: unknown;
 
   constructor(cluster: ClusterAccess, options: SimulationOptions) {
@@ -193,6 +204,10 @@ class OperatorLoops implements SimulatedOpenShift {
 
   letNodesGo(): void {
     this.#areNodesHeld = false;
+  }
+
+  breakNode(fault: NodeFault | undefined): void {
+    this.#nodeFault = fault;
   }
 
   async offer(version: string): Promise<void> {
@@ -293,14 +308,14 @@ class OperatorLoops implements SimulatedOpenShift {
     const machines = this.#options.pools[pool] ?? 0;
     const before = String(read(body, "status", "configuration", "name"));
     for (let at = 1; at <= machines; at++) {
-      await this.#updateNode(`${pool}-${at}`);
+      await this.#updateNode(pool, `${pool}-${at}`);
       const isLast = at === machines;
       const status = poolStatus({ config: isLast ? config : before, machines, updated: at });
       await patchStatus(this.cluster, `${POOLS}/${pool}`, status);
     }
   }
 
-  async #updateNode(name: string): Promise<void> {
+  async #updateNode(pool: string, name: string): Promise<void> {
     const state = (value: string): Json => ({
       metadata: { annotations: { "machineconfiguration.openshift.io/state": value } },
     });
@@ -308,7 +323,34 @@ class OperatorLoops implements SimulatedOpenShift {
     const taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule", timeAdded: now() };
     await this.cluster.request("PATCH", path, { ...state("Working"), spec: { unschedulable: true, taints: [taint] } });
     await pause(this.#options.stepMs);
+    if (this.#nodeFault?.node === name) await this.#showFault(pool, this.#nodeFault);
     await this.cluster.request("PATCH", path, { ...state("Done"), spec: { unschedulable: null, taints: null } });
+  }
+
+  /** Until there is another fault, or none. */
+  async #showFault(pool: string, fault: NodeFault): Promise<void> {
+    const { node, kind, message } = fault;
+    const ready = (status: string, message: string): Json => ({
+      conditions: [{ type: "Ready", status, reason: "r", message, lastTransitionTime: now() }],
+    });
+    if (kind === "lost") await patchStatus(this.cluster, `/api/v1/nodes/${node}`, ready("Unknown", message));
+    else await this.#degrade(pool, message);
+    while (this.#nodeFault === fault && !this.#stop.signal.aborted) await pause(this.#options.stepMs);
+    if (kind === "lost") await patchStatus(this.cluster, `/api/v1/nodes/${node}`, ready("True", ""));
+  }
+
+  /** Until the pool counts another node. */
+  async #degrade(pool: string, message: string): Promise<void> {
+    const { body } = await this.cluster.request("GET", `${POOLS}/${pool}`);
+    const before = read(body, "status", "conditions");
+    const degraded = conditions({ NodeDegraded: "True", Degraded: "True" });
+    await patchStatus(this.cluster, `${POOLS}/${pool}`, {
+      degradedMachineCount: 1,
+      conditions: [
+        ...Array.isArray(before) ? before : [],
+        ...degraded.map((one) => one["type"] === "NodeDegraded" ? { ...one, message } : one),
+      ],
+    });
   }
 
   /** Machines of clones: one machine with a node each; they go with their MachineSet. */

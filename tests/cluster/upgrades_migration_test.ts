@@ -1,0 +1,109 @@
+// A migration on a real API server that is cancelled before it began, and one whose plan changes and goes after it began: it is never
+// taken back.
+import assert from "node:assert/strict";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import { Resource } from "../../lib/k8s/types.ts";
+import { expectStatus, read } from "./support/cluster_access.ts";
+import { CLUSTER_VERSION, FROM, imageOf, PLANS } from "./support/simulated_openshift.ts";
+import { openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const PLAN = `${PLANS}/managed-upgrade-config`;
+const PATIENT = { deadlineMs: 60_000, intervalMs: 100 };
+const MIGRATION = { capacityReservation: true, desired: { version: FROM, architecture: "Multi" } };
+
+/** An API that keeps the writes to the ClusterVersion. */
+function watching(api: KubeApi, onAsked: (spec: unknown) => void): KubeApi {
+  return {
+    get: (...call) => api.get(...call),
+    list: (...call) => api.list(...call),
+    watch: (...call) => api.watch(...call),
+    create: (...call) => api.create(...call),
+    replace: (...call) => api.replace(...call),
+    patch: (type, target, options) => {
+      if (type.plural === Resource.clusterVersions.plural) onAsked(read(options.body, "document", "spec"));
+      return api.patch(type, target, options);
+    },
+    delete: (...call) => api.delete(...call),
+    raw: (...call) => api.raw(...call),
+    serverClockOffsetMs: () => api.serverClockOffsetMs(),
+  };
+}
+
+async function clusterVersion({ controlPlane }: UpgradeBed): Promise<unknown> {
+  return (await controlPlane.request("GET", CLUSTER_VERSION)).body;
+}
+
+/** Nothing is there that was prepared. */
+async function untilNothingIsLeft({ openshift, outside }: UpgradeBed): Promise<void> {
+  await waitUntil("temporary workers to be gone", async () => (await openshift.machineSets()).length === 1, PATIENT);
+  await waitUntil("silences to be gone", () => outside.silences.length === 0, PATIENT);
+  assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
+}
+
+async function remove({ controlPlane }: UpgradeBed): Promise<void> {
+  expectStatus("delete the plan", await controlPlane.request("DELETE", PLAN), [200]);
+}
+
+function historyOf(plan: unknown): readonly unknown[] {
+  const history: unknown = read(plan, "status", "history");
+  return Array.isArray(history) ? history : [];
+}
+
+/** Until it was asked for, with everything prepared. */
+async function begin(bed: UpgradeBed): Promise<void> {
+  bed.openshift.hold();
+  await bed.createPlan(MIGRATION);
+  await waitUntil("the step after the request", async () => {
+    return read(historyOf(await bed.readPlan()), 0, "conditions", 0, "type") === "ControlPlaneUpgraded";
+  }, PATIENT);
+  assert.ok((await bed.openshift.machineSets()).includes("workers-a-upgrade"));
+  assert.equal(bed.outside.silences.length, 1);
+}
+
+Deno.test("upgrades: a migration is cancelled only before it began, and never taken back", async (t) => {
+  await using bed = await openUpgradeBed();
+  const { openshift, outside } = bed;
+  const written: unknown[] = [];
+  bed.start((api) => watching(api, (spec) => written.push(spec)));
+  await t.step("deleted before it began: nothing of it is left, and the ClusterVersion was not written", async () => {
+    outside.fault = (call) => call === "createSilence" ? "Cannot reach Alertmanager: no answer." : undefined;
+    const before = read(await clusterVersion(bed), "metadata", "resourceVersion");
+    await bed.createPlan(MIGRATION);
+    await waitUntil("the step before the request to fail", async () => {
+      return JSON.stringify(await bed.readPlan()).includes("Cannot reach Alertmanager");
+    }, PATIENT);
+    assert.ok((await openshift.machineSets()).includes("workers-a-upgrade"));
+    await remove(bed);
+    await untilNothingIsLeft(bed);
+    outside.fault = () => undefined;
+    assert.deepEqual([written, openshift.asked], [[], []]);
+    assert.equal(read(await clusterVersion(bed), "metadata", "resourceVersion"), before);
+  });
+  await t.step(
+    "changed to one architecture after it began: it has failed, what it prepared goes, and it is still requested",
+    async () => {
+      await begin(bed);
+      const spec = { desired: { version: FROM, architecture: null } };
+      expectStatus("change the plan", await bed.controlPlane.request("PATCH", PLAN, { spec }), [200]);
+      await waitUntil("the migration to have failed", async () => {
+        const migration = historyOf(await bed.readPlan()).find((entry) => read(entry, "architecture") === "Multi");
+        return read(migration, "phase") === "Failed" && JSON.stringify(migration).includes("names another target");
+      }, PATIENT);
+      await untilNothingIsLeft(bed);
+      assert.deepEqual(written, [{ desiredUpdate: { version: FROM, architecture: "Multi", image: null } }]);
+      assert.equal(read(await clusterVersion(bed), "spec", "desiredUpdate", "architecture"), "Multi");
+    },
+  );
+  await t.step("deleted after it began: the cluster goes on to the other payload, and stays there", async () => {
+    await remove(bed);
+    openshift.letGo();
+    await waitUntil("the cluster to have arrived", async () => {
+      const state = read(await clusterVersion(bed), "status", "history", 0);
+      return read(state, "image") === imageOf(FROM, "aa") && read(state, "state") === "Completed";
+    }, PATIENT);
+    assert.deepEqual(openshift.asked, [`${FROM} Multi ${imageOf(FROM, "aa")}`]);
+    assert.equal(written.length, 1, "the ClusterVersion was written once, to request it");
+    await untilNothingIsLeft(bed);
+  });
+});
