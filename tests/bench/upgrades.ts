@@ -2,6 +2,7 @@
 // cluster. `serve --only=upgrades` as it is installed, in a process of its own; requests are those of the API server's audit log.
 import { type AuditedRequest, readAuditLog } from "../cluster/support/audit_log.ts";
 import { expectStatus } from "../cluster/support/cluster_access.ts";
+import { startControlPlane, WITHOUT_KUBELETS } from "../cluster/support/control_plane.ts";
 import { PLANS, TO } from "../cluster/support/simulated_openshift.ts";
 import { poolsOf } from "../cluster/support/upgrade_many_nodes.ts";
 import { UPGRADE_ACCOUNT, UpgradeService } from "../cluster/support/upgrade_service.ts";
@@ -26,7 +27,8 @@ interface Idle {
 /** A leader with a plan for later; then the plan's time comes, and after the upgrade a migration. */
 export async function benchUpgrades({ options, tell, keep }: Bench): Promise<readonly Row[]> {
   const { nodes, pools, idleMs } = options.upgrades;
-  await using bed = await UpgradeService.open({ pools: poolsOf(nodes, pools), stepMs: 20 });
+  await using cluster = await startControlPlane(WITHOUT_KUBELETS);
+  await using bed = await UpgradeService.open({ pools: poolsOf(nodes, pools), stepMs: 20, cluster });
   await bed.configure(SETTINGS);
   const { process: { pid } } = await bed.startReplica("one");
   await bed.untilPlansAreChecked();

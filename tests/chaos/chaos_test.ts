@@ -7,7 +7,7 @@ import { chaosTable } from "./rows.ts";
 import { type Outcome, problemsOf, renderOutcomes, runSeeded } from "./table.ts";
 
 /** A minute is for `deno task chaos`; the code is the same. */
-const ABSENCE_MS = Number(Deno.env.get("ARCHWAY_CHAOS_ABSENCE_SECONDS") ?? "20") * 1_000;
+const ABSENCE_MS = Number(Deno.env.get("ARCHWAY_CHAOS_ABSENCE_SECONDS") ?? "10") * 1_000;
 const SEED = Number(Deno.env.get("ARCHWAY_CHAOS_SEED") ?? "1");
 /** What a machine that is busy with other tests may add. */
 const SLACK_MS = 20_000;

@@ -15,7 +15,6 @@ import {
   enableBehindService,
   NAMESPACE,
   POD_WEBHOOK,
-  SERVICE_FLAGS,
   ServiceReplica,
   untilGated,
 } from "./support/service_bed.ts";
@@ -62,7 +61,7 @@ Deno.test({
 
     const flags = {
       "kube-apiserver": [
-        ...SERVICE_FLAGS["kube-apiserver"],
+        "--enable-aggregator-routing=true",
         `--admission-control-config-file=${directory}/admission.json`,
       ],
     };

@@ -30,7 +30,7 @@ import {
 import { createDeployment, createPods, isScheduled, listPods } from "./support/pods.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
-import { index, openOwnWalkBed, type WalkBed } from "./support/walk_bed.ts";
+import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
 
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 const LABEL = "multiarch.openshift.io/exec-format-error";
@@ -45,7 +45,7 @@ interface Bed extends WalkBed {
 }
 
 async function openBed(): Promise<Bed> {
-  const bed = await openOwnWalkBed({ controlPlane: { auditLog: true } });
+  const bed = await openWalkBed();
   try {
     await applyComponents(bed.controlPlane);
     await createDeploymentOfArchway(bed.controlPlane);

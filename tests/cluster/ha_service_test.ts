@@ -6,7 +6,6 @@ import { renderFolder } from "../../manifests/generate/kustomize.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { readAuditLog } from "./support/audit_log.ts";
 import { read } from "./support/cluster_access.ts";
-import { startControlPlane } from "./support/control_plane.ts";
 import { failedWebhookCalls, startPodLoad } from "./support/pod_load.ts";
 import { isReleased, listPods } from "./support/pods.ts";
 import {
@@ -14,10 +13,10 @@ import {
   enableBehindService,
   NAMESPACE,
   POD_WEBHOOK,
-  SERVICE_FLAGS,
   ServiceReplica,
   untilGated,
 } from "./support/service_bed.ts";
+import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
@@ -27,7 +26,7 @@ Deno.test({
     "ha: behind its Service, with its own certificates: a rolling update under load fails no call and misses no pod",
   ignore: lacks("address"),
   fn: async () => {
-    await using cluster = await startControlPlane({ auditLog: true, flags: SERVICE_FLAGS });
+    await using cluster = await bareControlPlane();
     await cluster.addNodes([{ name: "amd64-1", arch: "amd64" }]);
     await applyBehindService(cluster, { objects: await renderFolder("base"), pods: "none" });
     const kubeconfig = await cluster.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });

@@ -16,7 +16,7 @@ import {
   waitForPods,
 } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
-import { index, openOwnWalkBed } from "./support/walk_bed.ts";
+import { index, openWalkBed } from "./support/walk_bed.ts";
 
 const ACCOUNT = { namespace: "archway-system", name: "archway" };
 const WRITES: readonly string[] = ["create", "update", "patch", "delete"];
@@ -49,7 +49,7 @@ function placedBy(replica: Archway): Promise<number> {
 }
 
 Deno.test("ha: a leader that was frozen past its Lease writes nothing when it wakes; each pod is placed once, and right", async () => {
-  await using bed = await openOwnWalkBed({ controlPlane: { auditLog: true } });
+  await using bed = await openWalkBed();
   const { controlPlane, proxy } = bed;
   const kubeconfigs = await Promise.all([1, 2].map(() => controlPlane.serviceAccountKubeconfig(ACCOUNT)));
   const args = ["--max-gate-age=300s"];

@@ -1,7 +1,6 @@
 // The API of image builds as OpenShift has it, on a real API server: the upstream suites of both kinds, and what they leave out.
 import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
-import { startControlPlane } from "./support/control_plane.ts";
 import {
   applyDefinitions,
   missingForOpenShift,
@@ -10,6 +9,7 @@ import {
   readSuite,
   type SuiteCase,
 } from "./support/openshift_crds.ts";
+import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const GROUP = "/apis/machineconfiguration.openshift.io/v1";
@@ -45,7 +45,7 @@ Deno.test({
     "(O-001 O-002 O-003 O-004 O-005 O-006 O-007 O-008 O-009 O-010 O-011 O-012 O-013 O-014 O-015 P-032 P-068)",
   ignore,
   fn: async (t) => {
-    await using cluster = await startControlPlane({ without: ["kube-scheduler", "kwok"] });
+    await using cluster = await bareControlPlane();
     await applyDefinitions(cluster, ["machineosconfigs", "machineosbuilds"]);
     for (const kind of ["machineosconfigs", "machineosbuilds"] as const) {
       const cases = await readSuite(kind);

@@ -119,12 +119,10 @@ Deno.test({
     await t.step("a Job that is deleted: Interrupted, and built again when asked to (P-065, P-085)", async () => {
       const [before, builds] = [await bed.published(), await bed.builds()];
       await want(bed, { kind: "hang" });
-      const job = await waitUntil("the Job of arm64", async () => {
-        const items = read((await bed.cluster.request("GET", JOBS)).body, "items");
-        const found = Array.isArray(items) && items.length === 1 &&
-          items.find((one) => read(one, "metadata", "labels", "archway.dev/arch") === "arm64");
-        return found === undefined || found === false ? false : String(read(found, "metadata", "name"));
-      }).catch(() => jobOf(bed, "arm64"));
+      await waitUntil("arm64 alone to be built", async () => {
+        return (await bed.builds()).some(({ archStatus }) => archStatus === "amd64=Succeeded,arm64=Building");
+      }, { deadlineMs: 60_000, intervalMs: 100 });
+      const job = await jobOf(bed, "arm64");
       const path = `${JOBS}/${job}?propagationPolicy=Background`;
       expectStatus("delete the Job", await bed.cluster.request("DELETE", path), [200]);
       await ended(bed, "Interrupted", builds);

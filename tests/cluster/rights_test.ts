@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { renderComposition } from "../../manifests/generate/kustomize.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
-import { type ControlPlane, startControlPlane } from "./support/control_plane.ts";
 import { type Composition, install, type Installation } from "./support/installation.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight, type Right, type Use } from "./support/rights.ts";
+import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const NAMESPACE = "archway-system";
@@ -97,7 +97,7 @@ async function defineForeignKinds(cluster: ClusterAccess): Promise<void> {
 }
 
 interface Bench {
-  readonly cluster: ControlPlane;
+  readonly cluster: ClusterAccess;
   readonly installation: Installation;
 }
 
@@ -216,7 +216,7 @@ async function live(bench: Bench, work: () => Promise<void>): Promise<void> {
   await archway.stop();
 }
 
-async function holdAgainstAuditLog(cluster: ControlPlane, variant: Variant): Promise<void> {
+async function holdAgainstAuditLog(cluster: ClusterAccess, variant: Variant): Promise<void> {
   const log = cluster.auditLogFile ?? assert.fail("no audit log");
   const before = (await Deno.readTextFile(log)).length;
   const seen = async (): Promise<readonly Use[]> => readUses((await Deno.readTextFile(log)).slice(before), ACCOUNT);
@@ -239,8 +239,7 @@ async function holdAgainstAuditLog(cluster: ControlPlane, variant: Variant): Pro
 }
 
 Deno.test("the service uses every right that a variant grants, and needs no other", async (t) => {
-  const flags = { "kube-apiserver": ["--enable-admission-plugins=OwnerReferencesPermissionEnforcement"] };
-  await using cluster = await startControlPlane({ auditLog: true, flags });
+  await using cluster = await bareControlPlane();
   await defineForeignKinds(cluster);
   await cluster.addNodes([{ name: "amd64-1", arch: "amd64" }]);
   await leaveOperandsBehind(cluster);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { read } from "./support/cluster_access.ts";
+import { startControlPlane, WITHOUT_KUBELETS } from "./support/control_plane.ts";
 import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/simulated_openshift.ts";
 import { openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -65,13 +66,13 @@ Deno.test("N-015 upgrades: a leader that is killed at every one of its writes is
 });
 
 Deno.test("upgrades: the API server and what lies outside go away in the middle; the upgrade goes on", async () => {
-  await using bed = await openUpgradeBed({ stepMs: 150 });
+  await using controlPlane = await startControlPlane(WITHOUT_KUBELETS);
+  await using bed = await openUpgradeBed({ stepMs: 150, cluster: controlPlane });
   bed.start();
   await bed.createPlan({ capacityReservation: true });
   await bed.untilPhase("Upgrading");
   bed.outside.fault = () => "Cannot reach Alertmanager: no answer.";
-  await bed.controlPlane.stopApiServer("killed");
-  await bed.controlPlane.startApiServer();
+  await controlPlane.restartApiServer("killed");
   bed.outside.fault = () => undefined;
   await bed.untilPhase("Upgraded");
   await assertDoneOnce(bed);

@@ -74,6 +74,26 @@ const BEYOND_UNIT = ["tests/cluster", "tests/chaos", "tests/bench", "tests/node"
 const ALONE =
   /^tests\/cluster\/(?:bench_smoke|enoexec_daemon|hostile|leader_rights|taints_many_nodes|tenants|walk|walk_rows|webhook_guard)_test\.ts$/;
 
+/** Of those that wait, in the order of their length: they begin first, so that none runs alone at the end. */
+export const LONGEST: readonly string[] = [
+  ...[
+    "taints",
+    "rights",
+    "ha_outage",
+    "image_builds_failures",
+    "image_builds_changes",
+    "uninstall",
+    "image_builds_many",
+  ],
+  ...["image_builds_faults", "upgrades_many_nodes", "image_builds_life", "certificate_overlays", "operator", "enoexec"],
+  ...["image_builds_edges", "ha_way_back", "availability", "life", "trouble", "registry_faults"],
+].map((name) => `tests/cluster/${name}_test.ts`);
+
+function rankOf(file: string): number {
+  const rank = LONGEST.indexOf(file);
+  return rank === -1 ? LONGEST.length : rank;
+}
+
 /** Needs nothing but Deno: no network but loopback, nothing built, under a minute. */
 export const UNIT_PARTS: readonly Part[] = [
   { ...PLAIN, name: "pure", paths: PURE, permissions: "none", jobs: 1, isolates: 1, niceness: PATIENT },
@@ -94,10 +114,10 @@ export const TOOLS_PART: Part = { ...PLAIN, name: "tools", paths: TOOLS, jobs: 2
 /** Those that run one after the other, and those that mostly wait, side by side. */
 export function clusterParts(files: readonly string[]): readonly Part[] {
   const alone = files.filter((file) => ALONE.test(file));
-  const waiting = files.filter((file) => !ALONE.test(file));
+  const waiting = files.filter((file) => !ALONE.test(file)).toSorted((one, other) => rankOf(one) - rankOf(other));
   return [
     { ...PLAIN, name: "cluster", paths: alone, jobs: 1, planes: 1 },
-    { ...PLAIN, name: "waiting", paths: ["tests/chaos", ...waiting], jobs: 3, planes: 3 },
+    { ...PLAIN, name: "waiting", paths: ["tests/chaos", ...waiting], jobs: 4, planes: 4 },
   ];
 }
 
@@ -109,7 +129,7 @@ const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
   // What is measured goes first; what only computes takes the rest.
   [["cluster"], ["pure"], ["unit", "tools"]],
   [["waiting"]],
-  // An emulated kubelet beside three control planes leaves too little for the limits of either.
+  // An emulated kubelet beside four control planes leaves too little for the limits of either.
   [["node"]],
 ];
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { parseJunit, type RanTest } from "../conformance/junit.ts";
 import { filesToRunAgain, replaceFiles } from "./again.ts";
 import { filesAlone, groupFiles, listTestFiles, writeIsolates } from "./isolates.ts";
-import { arrange, clusterParts, narrow, NODE_PART, type Part, TOOLS_PART, UNIT_PARTS } from "./parts.ts";
+import { arrange, clusterParts, LONGEST, narrow, NODE_PART, type Part, TOOLS_PART, UNIT_PARTS } from "./parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./skips.ts";
 
 const PART: Part = {
@@ -51,6 +51,17 @@ Deno.test("every unit test file is loaded in exactly one isolate, and the one th
   assert.deepEqual(filesAlone(listTestFiles(UNIT_PARTS[1] ?? PART)), ["tests/architecture_test.ts"]);
   assert.deepEqual(groupFiles(["a", "c", "b"], 2), [["a", "c"], ["b"]]);
   assert.deepEqual(groupFiles(["a"], 4), [["a"]]);
+});
+
+Deno.test("clusterParts() begins with the longest of the files that wait side by side", () => {
+  const files = ["a", "image_builds_many", "taints", "walk"].map((name) => `tests/cluster/${name}_test.ts`);
+  const paths = clusterParts(files).map((part) => part.paths);
+  assert.deepEqual(paths, [[files[3]], ["tests/chaos", files[2], files[1], files[0]]]);
+});
+
+Deno.test("the files that begin first are there", async () => {
+  const cluster = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => `tests/cluster/${name}`);
+  assert.deepEqual(LONGEST.filter((file) => !cluster.includes(file)), []);
 });
 
 Deno.test("arrange() puts every part into one lane, and leaves no lane or stage empty", () => {

@@ -15,17 +15,17 @@ import {
   type WantedNode,
   type WantedRendered,
 } from "./build_objects.ts";
+import { AuditTail } from "./audit_tail.ts";
 import { BuildPlayer } from "./build_player.ts";
 import { startBuildService } from "./build_service.ts";
-import { expectStatus, read } from "./cluster_access.ts";
-import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { type PushRelay, startPushRelay } from "./indexing.ts";
 import { applyDefinitions } from "./openshift_crds.ts";
 import type { RunningProcess } from "./process.ts";
 import { type RealRegistry, startRegistry } from "./registry.ts";
 import { readPlatforms } from "./registry_platforms.ts";
-import { readUses } from "./rights.ts";
 import { type SeenBuild, seenBuilds } from "./seen_builds.ts";
+import { bareControlPlane } from "./shared_control_plane.ts";
 import { type WaitOptions, waitUntil } from "./wait.ts";
 
 const COMPONENT = fileURLToPath(new URL("../../../manifests/components/image-builds", import.meta.url));
@@ -41,16 +41,17 @@ export interface BuildBedOptions {
   readonly nodes?: readonly WantedNode[];
   /** `imageBuilds` of the configuration file. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** More flags of the API server. */
-  readonly apiServer?: readonly string[];
+  /** As `SHAREABLE` says; for tests that restart its servers. Default: one that tests share. */
+  readonly cluster?: ClusterAccess;
 }
 
 /** The bed. */
 export class BuildBed implements AsyncDisposable {
-  readonly cluster: ControlPlane;
+  readonly cluster: ClusterAccess;
   readonly registry: RealRegistry;
   readonly relay: PushRelay;
   readonly player: BuildPlayer;
+  readonly #audit: AuditTail;
   readonly #stack: AsyncDisposableStack;
   readonly #settings: Readonly<Record<string, unknown>>;
   #kubeconfig = "";
@@ -66,6 +67,7 @@ export class BuildBed implements AsyncDisposable {
     },
   ) {
     this.cluster = parts.cluster;
+    this.#audit = new AuditTail(parts.cluster.auditLogFile ?? assert.fail("no audit log"), BUILD_ACCOUNT);
     this.registry = parts.registry;
     this.relay = parts.relay;
     this.player = parts.player;
@@ -74,19 +76,9 @@ export class BuildBed implements AsyncDisposable {
   }
 
   /** Opens it: pool `worker`, its nodes, a base image of every architecture, secrets. No Archway and no configuration yet. */
-  static async open({ nodes = [], settings = {}, apiServer = [] }: BuildBedOptions = {}): Promise<BuildBed> {
+  static async open({ nodes = [], settings = {}, cluster: given }: BuildBedOptions = {}): Promise<BuildBed> {
     await using undo = new AsyncDisposableStack();
-    const cluster = undo.use(
-      await startControlPlane({
-        auditLog: true,
-        without: ["kwok"],
-        // Nodes have no kubelet whose heartbeat could fail.
-        flags: {
-          "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-taint-eviction-controller"],
-          "kube-apiserver": apiServer,
-        },
-      }),
-    );
+    const cluster = given ?? undo.use(await bareControlPlane());
     const registry = undo.use(await startRegistry({ tls: false, auth: "htpasswd" }));
     const relay = undo.use(startPushRelay(registry));
     const player = new BuildPlayer({ cluster, registry, host: relay.host, namespace: BUILD_NAMESPACE });
@@ -275,8 +267,7 @@ export class BuildBed implements AsyncDisposable {
 
   /** What Archway wrote to the API server, without its Lease and events: `create jobs.batch`. */
   async writes(): Promise<readonly string[]> {
-    const log = await Deno.readTextFile(this.cluster.auditLogFile ?? "");
-    return readUses(log, BUILD_ACCOUNT).filter(({ verb, resource }) =>
+    return (await this.#audit.uses()).filter(({ verb, resource }) =>
       !["get", "list", "watch"].includes(verb) && !resource.startsWith("leases") && resource !== "events"
     ).map(({ verb, resource, status }) => `${verb} ${resource}${status < 300 ? "" : ` ${status}`}`);
   }

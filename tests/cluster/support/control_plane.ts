@@ -21,9 +21,32 @@ export interface ControlPlaneOptions {
   readonly flags?: ServerFlags;
   /** Servers to leave out: where nothing is to be scheduled, they would only take CPU. addNodes() needs kwok. */
   readonly without?: readonly ("kube-scheduler" | "kwok")[];
-  /** For kubelets that are no simulation; kwok then plays only nodes with the annotation `kwok.x-k8s.io/node: fake`. */
+  /** For kubelets that are no simulation: kwok plays only nodes with the annotation `kwok.x-k8s.io/node: fake`. */
   readonly realNodes?: RealNodes;
 }
+
+/**
+ * For every test that leaves the servers alone: with an audit log, nodes that count as well though nothing renews them, calls to
+ * endpoints of Services, and OpenShift's check of whoever makes an object the owner of another.
+ */
+export const SHAREABLE: ControlPlaneOptions = {
+  auditLog: true,
+  flags: {
+    "kube-apiserver": [
+      "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
+      // It calls the endpoints of a Service itself: nothing here routes the addresses of Services.
+      "--enable-aggregator-routing=true",
+    ],
+    "kube-controller-manager": ["--node-monitor-grace-period=1h"],
+  },
+};
+
+/** For nodes that are objects alone, where no pod is to be scheduled. */
+export const WITHOUT_KUBELETS: ControlPlaneOptions = {
+  auditLog: true,
+  without: ["kube-scheduler", "kwok"],
+  flags: { "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-taint-eviction-controller"] },
+};
 
 /** How a server is ended: asked to (SIGTERM), or killed (SIGKILL). */
 export type StopManner = "orderly" | "killed";
@@ -176,8 +199,8 @@ class Servers implements AsyncDisposable {
       command: binaries[name],
       args: [...renderFlags(name, plan, coordinates), ...(flags[name] ?? [])],
       directory: plan.directory,
-      // kwok and etcd look for configuration in the home folder.
-      env: { HOME: plan.directory },
+      // kwok and etcd look for configuration in the home folder. Garbage is collected half as often: CPU is what tests lack.
+      env: { HOME: plan.directory, GOGC: "200" },
     });
     this.#running.set(name, running);
     await running.waitReady(() => this.#isOk(readyUrl), { deadlineMs: 60_000 });

@@ -124,9 +124,7 @@ export function renderFlags(name: keyof ServerFlags, plan: ServerPlan, coordinat
     case "kwok":
       return [
         `--kubeconfig=${plan.kubeconfigFile}`,
-        plan.realNodes === undefined
-          ? "--manage-all-nodes"
-          : "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
+        "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
         `--server-address=127.0.0.1:${plan.ports.kwok}`,
       ];
   }

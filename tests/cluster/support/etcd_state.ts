@@ -75,12 +75,18 @@ export async function putBack(etcdUrl: string, state: EtcdState): Promise<EtcdSt
   return wanted;
 }
 
+function isPod(key: string): boolean {
+  return atob(key).startsWith("/registry/pods/");
+}
+
 async function putBackOnce(
   etcdUrl: string,
   wanted: EtcdState,
 ): Promise<{ readonly next: EtcdState; readonly changes: readonly string[] }> {
   const present = await readEntries(etcdUrl, { keysOnly: true });
-  const extra = Object.keys(present).filter((key) => wanted[key] === undefined);
+  // Pods last: while their owners are there controllers make new ones.
+  const extra = Object.keys(present).filter((key) => wanted[key] === undefined)
+    .toSorted((one, other) => Number(isPod(one)) - Number(isPod(other)));
   const changed = Object.entries(wanted).filter(([key, { revision }]) => present[key]?.revision !== revision);
   const operations = [
     ...extra.map((key) => ({ request_delete_range: { key } })),

@@ -67,6 +67,8 @@ async function open(file: string, state: PlaneState): Promise<LeasedPlane> {
   const served = state === "installed" ? 200 : 404;
   await waitUntil("the kinds of the state", async () => (await access.request("GET", CONFIGS)).status === served);
   await Deno.remove(`${access.directory}/kubectl-cache`, { recursive: true }).catch(() => {});
+  // The API server appends: what it writes from now on is of this test.
+  if (access.auditLogFile !== undefined) await Deno.truncate(access.auditLogFile);
   const owned = undo.move();
   return {
     controlPlane: access,

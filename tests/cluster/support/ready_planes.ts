@@ -1,6 +1,6 @@
 // Makes the control planes that tests lease.
 import { installArchway } from "./archway.ts";
-import { startControlPlane } from "./control_plane.ts";
+import { SHAREABLE, startControlPlane } from "./control_plane.ts";
 import { renderCoordinates } from "./coordinates.ts";
 import { readState } from "./etcd_state.ts";
 import type { ReadyPlane } from "./leased_plane.ts";
@@ -10,7 +10,7 @@ import { SHARED_NODES } from "./shared_nodes.ts";
 export async function startReadyPlanes(folder: string, count: number): Promise<AsyncDisposable> {
   await using undo = new AsyncDisposableStack();
   const starting = Array.from({ length: count }, async (_, number) => {
-    const controlPlane = undo.use(await startControlPlane());
+    const controlPlane = undo.use(await startControlPlane(SHAREABLE));
     const bare = await readState(controlPlane.etcdUrl);
     const [kubeconfigFile] = await Promise.all([installArchway(controlPlane), controlPlane.addNodes(SHARED_NODES)]);
     const plane: ReadyPlane = {

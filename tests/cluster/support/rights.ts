@@ -73,7 +73,8 @@ export function readRights(objects: readonly ManifestObject[], account: string):
 
 /** The account's requests. A patch that was answered 201 made the object: server-side apply needs `create` as well. */
 export function readUses(auditLog: string, username: string): readonly Use[] {
-  return auditLog.split("\n").filter((line) => line !== "").flatMap((line) => {
+  // Most lines are of others: only those that may be the account's are parsed.
+  return auditLog.split("\n").filter((line) => line.includes(username)).flatMap((line) => {
     const { stage, verb, user, objectRef, responseStatus, requestURI } = AUDIT.parse(JSON.parse(line));
     const ends = stage === "ResponseComplete" || (verb === "watch" && stage === "ResponseStarted");
     if (!ends || user.username !== username || objectRef === undefined) return [];

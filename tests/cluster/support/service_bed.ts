@@ -27,9 +27,6 @@ const PROPAGATION_MS = 1_500;
 /** `terminationGracePeriodSeconds` of the Deployment. */
 const GRACE_MS = 30_000;
 
-/** Flags of an API server that calls the endpoints of a Service itself: nothing here routes the addresses of Services. */
-export const SERVICE_FLAGS = { "kube-apiserver": ["--enable-aggregator-routing=true"] } as const;
-
 const address = hostAddress();
 
 /**

@@ -1,7 +1,7 @@
-// A control plane for tests that leave its servers alone. Tests that restart a server, read the audit log or set flags use
-// startControlPlane() instead.
+// A control plane for tests that leave its servers alone. Tests that restart a server or set flags use startControlPlane()
+// instead.
 import type { ClusterAccess } from "./cluster_access.ts";
-import { startControlPlane } from "./control_plane.ts";
+import { SHAREABLE, startControlPlane } from "./control_plane.ts";
 import { leasePlane } from "./leased_plane.ts";
 import { SHARED_NODES } from "./shared_nodes.ts";
 
@@ -12,14 +12,14 @@ export interface SharedControlPlane extends ClusterAccess, AsyncDisposable {}
 export async function sharedControlPlane(): Promise<SharedControlPlane> {
   const leased = await lease("installed");
   if (leased !== undefined) return leased;
-  const own = await startControlPlane();
+  const own = await startControlPlane(SHAREABLE);
   await own.addNodes(SHARED_NODES);
   return own;
 }
 
 /** One with nothing in it but what a new control plane has. */
 export async function bareControlPlane(): Promise<SharedControlPlane> {
-  return await lease("bare") ?? await startControlPlane();
+  return await lease("bare") ?? await startControlPlane(SHAREABLE);
 }
 
 async function lease(state: "bare" | "installed"): Promise<SharedControlPlane | undefined> {

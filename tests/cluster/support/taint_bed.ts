@@ -4,7 +4,7 @@ import { enablePlacement } from "./archway.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import type { ControlPlaneOptions } from "./control_plane.ts";
 import { waitUntil } from "./wait.ts";
-import { openOwnWalkBed, type WalkBed } from "./walk_bed.ts";
+import { openOwnWalkBed, openWalkBed, type WalkBed } from "./walk_bed.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
@@ -13,9 +13,11 @@ const ACCOUNT = "system:serviceaccount:archway-system:archway";
 /** Arguments of a replica that keeps taints. */
 export const MANAGE: readonly string[] = ["--arch-taints=manage"];
 
-/** Opens the bed with the rights of the component; no replica and no config yet. */
-export async function openTaintBed(controlPlane: ControlPlaneOptions = {}): Promise<WalkBed> {
-  const bed = await openOwnWalkBed({ controlPlane: { auditLog: true, ...controlPlane } });
+/** Opens the bed with the rights of the component; no replica and no config yet. `own`: of a control plane for it alone. */
+export async function openTaintBed(own?: ControlPlaneOptions): Promise<WalkBed> {
+  const bed = own === undefined
+    ? await openWalkBed()
+    : await openOwnWalkBed({ controlPlane: { auditLog: true, ...own } });
   const role = `${ROOT}manifests/components/arch-taints/role.yaml`;
   const { code, stderr } = await bed.controlPlane.kubectl(["apply", "-f", role]);
   if (code === 0) return bed;

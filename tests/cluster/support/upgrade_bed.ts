@@ -12,7 +12,7 @@ import type { Silence } from "../../../lib/upgrades/types/cluster.ts";
 import type { Notification, UpgradeMetric } from "../../../lib/upgrades/types/effects.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
-import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { bareControlPlane } from "./shared_control_plane.ts";
 import {
   imageOf,
   openSimulatedOpenShift,
@@ -24,8 +24,6 @@ import {
 import { waitUntil } from "./wait.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";
-/** Nodes are written by the simulated cluster alone: no kubelet renews them, and no controller is to call them lost. */
-const FLAGS = { "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller"] } as const;
 /** So many seconds of the controller pass in one of the machine's. */
 const SPEED = 30;
 
@@ -40,7 +38,7 @@ export interface OutsideDouble extends Outside {
 
 /** A bed. Dispose it to stop everything. */
 export interface UpgradeBed extends AsyncDisposable {
-  readonly controlPlane: ControlPlane;
+  readonly controlPlane: ClusterAccess;
   readonly openshift: SimulatedOpenShift;
   readonly outside: OutsideDouble;
   readonly gauges: ReadonlyMap<string, number>;
@@ -86,12 +84,19 @@ export function openHastyClock(speed: number): ShiftableClock {
   return { ...openFastClock(speed), nowMs: () => systemClock.nowMs() + shiftMs, shift };
 }
 
+/** How a bed is opened. */
+export interface UpgradeBedOptions extends Partial<SimulationOptions> {
+  readonly clock?: ShiftableClock;
+  /** As `WITHOUT_KUBELETS` says: of many nodes, or whose servers are restarted. Default: one that tests share. */
+  readonly cluster?: ClusterAccess;
+}
+
 /** Opens the bed; no replica runs, and there is no plan. */
 export async function openUpgradeBed(
-  { clock = openFastClock(), ...options }: Partial<SimulationOptions> & { readonly clock?: ShiftableClock } = {},
+  { clock = openFastClock(), cluster, ...options }: UpgradeBedOptions = {},
 ): Promise<UpgradeBed> {
   await using undo = new AsyncDisposableStack();
-  const controlPlane = undo.use(await startControlPlane({ without: ["kube-scheduler", "kwok"], flags: FLAGS }));
+  const controlPlane = cluster ?? undo.use(await bareControlPlane());
   const openshift = undo.use(
     await openSimulatedOpenShift(controlPlane, { pools: { master: 1, worker: 2 }, stepMs: 50, ...options }),
   );

@@ -15,6 +15,7 @@ import { reconcile } from "../../../lib/upgrades/reconcile.ts";
 import { checksOf } from "../../../lib/upgrades/health_decision.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { expectStatus } from "./cluster_access.ts";
+import { startControlPlane, WITHOUT_KUBELETS } from "./control_plane.ts";
 import { openUpgradeBed, type OutsideDouble, type UpgradeBed } from "./upgrade_bed.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";
@@ -44,7 +45,8 @@ export async function openManyNodes(
   { nodes, pools, stepMs }: { readonly nodes: number; readonly pools: number; readonly stepMs: number },
 ): Promise<ManyNodes> {
   await using undo = new AsyncDisposableStack();
-  const bed = undo.use(await openUpgradeBed({ pools: poolsOf(nodes, pools), stepMs }));
+  const cluster = undo.use(await startControlPlane(WITHOUT_KUBELETS));
+  const bed = undo.use(await openUpgradeBed({ pools: poolsOf(nodes, pools), stepMs, cluster }));
   const gated = {
     data: { "config.yaml": "configManager: { source: LOCAL }\nfeatureGate: { enabled: [PreHealthCheck] }\n" },
   };

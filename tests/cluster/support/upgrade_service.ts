@@ -6,8 +6,8 @@ import * as z from "zod";
 import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
 import { Upgrades } from "../../../lib/upgrade_names.ts";
 import { EXTERNAL_ID } from "../../lib/upgrading/ocm_double.ts";
-import { expectStatus, read } from "./cluster_access.ts";
-import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { AuditTail } from "./audit_tail.ts";
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { mountAccount } from "./mounted_account.ts";
 import {
   CLUSTER_VERSION,
@@ -19,7 +19,8 @@ import {
 } from "./simulated_openshift.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
-import { readUses, type Use } from "./rights.ts";
+import type { Use } from "./rights.ts";
+import { bareControlPlane } from "./shared_control_plane.ts";
 import { startTcpBalancer, type TcpBalancer } from "./tcp_balancer.ts";
 import { planOf } from "./upgrade_bed.ts";
 import { applyAll, openSurroundings, type Surroundings } from "./upgrade_surroundings.ts";
@@ -61,15 +62,22 @@ export interface UpgradeLease {
   readonly renewedMs: number;
 }
 
+/** How a bed is opened. */
+export interface UpgradeServiceOptions extends Partial<Pick<SimulationOptions, "pools" | "stepMs">> {
+  /** As `WITHOUT_KUBELETS` says: of many nodes. Default: one that tests share. */
+  readonly cluster?: ClusterAccess;
+}
+
 /** The bed. */
 export class UpgradeService implements AsyncDisposable {
-  readonly cluster: ControlPlane;
+  readonly cluster: ClusterAccess;
   readonly openshift: SimulatedOpenShift;
   readonly surroundings: Surroundings;
   /** What the manifests of upgrades and of placement say. */
   readonly objects: readonly ManifestObject[];
   readonly #stack: AsyncDisposableStack;
   readonly #balancer: TcpBalancer;
+  readonly #audit: AuditTail;
   #ports: readonly number[] = [];
 
   private constructor(
@@ -77,6 +85,7 @@ export class UpgradeService implements AsyncDisposable {
     { stack, balancer }: { readonly stack: AsyncDisposableStack; readonly balancer: TcpBalancer },
   ) {
     this.cluster = parts.cluster;
+    this.#audit = new AuditTail(parts.cluster.auditLogFile ?? assert.fail("no audit log"), UPGRADE_ACCOUNT);
     this.openshift = parts.openshift;
     this.surroundings = parts.surroundings;
     this.objects = parts.objects;
@@ -86,17 +95,10 @@ export class UpgradeService implements AsyncDisposable {
 
   /** Opens it, with plans of the source LOCAL; no replica runs, and there is no plan. */
   static async open(
-    { pools = { master: 1, worker: 2 }, stepMs = 100 }: Partial<Pick<SimulationOptions, "pools" | "stepMs">> = {},
+    { pools = { master: 1, worker: 2 }, stepMs = 100, cluster: given }: UpgradeServiceOptions = {},
   ): Promise<UpgradeService> {
     await using undo = new AsyncDisposableStack();
-    const cluster = undo.use(
-      await startControlPlane({
-        auditLog: true,
-        without: ["kube-scheduler", "kwok"],
-        // Nodes have no kubelet whose heartbeat could fail.
-        flags: { "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-taint-eviction-controller"] },
-      }),
-    );
+    const cluster = given ?? undo.use(await bareControlPlane());
     const openshift = undo.use(await openSimulatedOpenShift(cluster, { pools, stepMs }));
     const surroundings = undo.use(await openSurroundings(cluster, TO));
     const balancer = undo.use(startTcpBalancer(findFreePort()));
@@ -171,7 +173,7 @@ export class UpgradeService implements AsyncDisposable {
   /** Creates a plan that is due, or another; gives the API server's answer. */
   async createPlan(
     spec: Readonly<Record<string, unknown>> = {},
-  ): Promise<Awaited<ReturnType<ControlPlane["request"]>>> {
+  ): Promise<Awaited<ReturnType<ClusterAccess["request"]>>> {
     return await this.cluster.request("POST", PLANS, planOf(spec));
   }
 
@@ -232,9 +234,7 @@ export class UpgradeService implements AsyncDisposable {
 
   /** What the service asked of the API server so far. */
   async uses(): Promise<readonly Use[]> {
-    const text = await Deno.readTextFile(this.cluster.auditLogFile ?? assert.fail("no audit log"));
-    // The last line may still be half written.
-    return readUses(text.slice(0, text.lastIndexOf("\n")), UPGRADE_ACCOUNT);
+    return await this.#audit.uses();
   }
 
   /** A merge patch by the admin. */

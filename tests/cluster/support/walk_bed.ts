@@ -1,7 +1,7 @@
 // The whole thing at work: a control plane, a registry behind a fault proxy, nodes, and Archway under its own ServiceAccount.
 import { type Archway, type ArchwayOptions, enablePlacement, installArchway, startArchway } from "./archway.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
-import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "./control_plane.ts";
+import { type ControlPlane, type ControlPlaneOptions, SHAREABLE, startControlPlane } from "./control_plane.ts";
 import { type FaultProxy, startFaultProxy } from "./fault_proxy.ts";
 import type { ImageSpec } from "./image_documents.ts";
 import { leasePlane } from "./leased_plane.ts";
@@ -37,7 +37,9 @@ interface WorkOptions extends BedOptions {
 export async function openWalkBed({ registry }: BedOptions = {}): Promise<WalkBed> {
   await using undo = new AsyncDisposableStack();
   const leased = await leasePlane();
-  if (leased === undefined) return await openOwnWalkBed(registry === undefined ? {} : { registry });
+  if (leased === undefined) {
+    return await openOwnWalkBed({ controlPlane: SHAREABLE, ...(registry === undefined ? {} : { registry }) });
+  }
   undo.use(leased);
   const { controlPlane, kubeconfigFile } = leased;
   const parts = { controlPlane, kubeconfigFile, registry: undo.use(await startRegistry(registry)) };

@@ -1,0 +1,43 @@
+// Follows an audit log as it grows: each line is read and parsed once, however often a test looks at it.
+import { readUses, type Use } from "./rights.ts";
+
+const NEWLINE = 10;
+
+/** The requests of an account that a log has so far. The log may begin empty and may only grow. */
+export class AuditTail {
+  readonly #file: string;
+  readonly #username: string;
+  readonly #uses: Use[] = [];
+  #offset = 0;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(file: string, username: string) {
+    this.#file = file;
+    this.#username = username;
+  }
+
+  /** All of them, in the order of the log. */
+  async uses(): Promise<readonly Use[]> {
+    const reading = this.#reading.catch(() => {}).then(() => this.#readOn());
+    this.#reading = reading;
+    await reading;
+    return this.#uses;
+  }
+
+  async #readOn(): Promise<void> {
+    using file = await Deno.open(this.#file);
+    const { size } = await file.stat();
+    const bytes = new Uint8Array(Math.max(0, size - this.#offset));
+    await file.seek(this.#offset, Deno.SeekMode.Start);
+    let count = 0;
+    while (count < bytes.length) {
+      const read = await file.read(bytes.subarray(count));
+      if (read === null) break;
+      count += read;
+    }
+    // The last line may still be half written.
+    const end = bytes.subarray(0, count).lastIndexOf(NEWLINE) + 1;
+    this.#uses.push(...readUses(new TextDecoder().decode(bytes.subarray(0, end)), this.#username));
+    this.#offset += end;
+  }
+}
