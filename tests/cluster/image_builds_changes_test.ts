@@ -34,6 +34,7 @@ async function change(bed: BuildBed, make: () => Promise<unknown>, expected: Exp
   const [played, jobs, pushes] = [bed.player.played.length, await bed.jobsCreated(), bed.pushes().length];
   await make();
   if (expected.published !== "same") await bed.waitForPublished({ other: before });
+  if (expected.pushes === true) await waitUntil("a push", () => bed.pushes().length > pushes, { deadlineMs: 60_000 });
   await bed.settled();
   const after = await bed.published();
   const seen = {

@@ -140,7 +140,7 @@ class Service implements AsyncDisposable {
       cwd: ROOT,
       env: { NO_COLOR: "1", ...mounted?.env, ...options.env },
     });
-    await this.#process.waitReady(() => this.isReady(), { deadlineMs: 30_000 });
+    await this.#process.waitReady(() => this.isReady());
   }
 
   async isReady(): Promise<boolean> {

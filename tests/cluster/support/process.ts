@@ -19,6 +19,9 @@ const LAUNCH = `log=$1; shift; exec >>"$log" 2>&1
 if command -v setpriv >/dev/null 2>&1 && setpriv --pdeathsig KILL true 2>/dev/null
 then exec setpriv --pdeathsig KILL -- "$@"; else exec "$@"; fi`;
 
+/** A machine that is busy with other tests takes its time. */
+const START_MS = 90_000;
+
 /** A running child. Dispose (or stop) it: SIGTERM, and SIGKILL after the grace time. */
 export class RunningProcess implements AsyncDisposable {
   readonly name: string;
@@ -67,7 +70,7 @@ export class RunningProcess implements AsyncDisposable {
       if (this.isAlive && await probe().catch(() => false)) return this.isAlive;
       if (!this.isAlive) throw new GiveUp(new Error(await this.#deathNotice()));
       return false;
-    }, options).catch(async (cause) => {
+    }, { deadlineMs: START_MS, ...options }).catch(async (cause) => {
       throw new Error(`Cannot start ${this.name}: it is not ready. Log:\n${await this.#logTail()}`, { cause });
     });
   }
