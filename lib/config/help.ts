@@ -72,7 +72,7 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
       "apply  gives running pods their tolerations, then taints node by node",
       "clean  takes the taints off; deletes nothing",
     ],
-    no: "DaemonSets must be changed first, or something could not be changed",
+    no: "DaemonSets or pods must be changed first, or a write failed",
     examples: ["archway taints plan --kubeconfig ~/.kube/config", "archway taints clean --dry-run -o json"],
   },
   upgrade: {

@@ -175,11 +175,15 @@ async function pausedByPolicy({ controlPlane }: WalkBed): Promise<void> {
   const spec = { nodeSelector: { "kubernetes.io/arch": "s390x" } };
   await createPods(controlPlane, namespace, { pods: [{ name: "frozen", images: [IMAGE], labels: FROZEN, spec }] });
   await waitForPhase(controlPlane, "False Paused");
-  await controlPlane.addNodes([{ name: "amd64-4", arch: "amd64" }]);
-  // The node is seen and counted, and left as it is.
-  await waitForPhase(controlPlane, "False Paused: Paused at 8 of 9 nodes");
+  await controlPlane.addNodes(["amd64-4", "amd64-5"].map((name) => ({ name, arch: "amd64" })));
+  // The nodes are seen and counted, and left as they are; one that an administrator taints by hand counts, and stays so.
+  await waitForPhase(controlPlane, "False Paused: Paused at 8 of 10 nodes");
+  const byHand = [{ key: "supported-arch", value: "amd64", effect: "NoSchedule" }];
+  await patchNode(controlPlane, "amd64-5", { spec: { taints: byHand } });
+  await waitForPhase(controlPlane, "False Paused: Paused at 9 of 10 nodes");
   assert.equal((await taintsByNode(controlPlane))["amd64-4"], "");
-  assert.deepEqual((await archwayRequests(controlPlane)).filter(({ name }) => name === "amd64-4"), []);
+  const requests = await archwayRequests(controlPlane);
+  assert.deepEqual(requests.filter(({ name }) => ["amd64-4", "amd64-5"].includes(name)), []);
   await lift();
   await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
   await waitForTaints(controlPlane, { "amd64-4": "amd64:NoSchedule" });
@@ -284,12 +288,41 @@ Deno.test("taints: a full cluster of 1 000 pods is taken over and none is made p
   });
 });
 
-Deno.test("taints: apply by hand tolerates what runs and taints, without any Archway", async () => {
+/** What `archway taints plan` reports of the pods of a namespace. */
+async function plannedPods(
+  cluster: ClusterAccess,
+  namespace: string,
+): Promise<{ readonly code: number; readonly pods: Readonly<Record<string, string>> }> {
+  const { code, out } = await runTaints(cluster, "plan", "-o", "json");
+  const { pods } = JSON.parse(out);
+  const own = pods.filter(({ pod }: { pod: string }) => pod.startsWith(`${namespace}/`));
+  return {
+    code,
+    pods: Object.fromEntries(own.map(({ pod, accepts, reason }: { pod: string; accepts: string; reason: string }) => [
+      pod.slice(namespace.length + 1),
+      `${accepts} ${reason.split(": ").at(-1) ?? ""}`,
+    ])),
+  };
+}
+
+Deno.test("taints: plan reports which pods refuse their toleration; apply by hand tolerates what runs and taints, without any Archway", async () => {
   await using bed = await openTaintBed();
   const { controlPlane } = bed;
   const namespace = await controlPlane.createNamespace("hand");
-  await createPods(controlPlane, namespace, { pods: [{ name: "runs", images: [IMAGE] }] });
-  await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
+  await createPods(controlPlane, namespace, {
+    pods: [{ name: "runs", images: [IMAGE] }, { name: "frozen", images: [IMAGE], labels: FROZEN }],
+  });
+  await waitForPods(controlPlane, namespace, { count: 2, until: isScheduled });
+  const lift = await refuseUpdates(controlPlane, namespace);
+  assert.deepEqual(await plannedPods(controlPlane, namespace), {
+    code: 1,
+    pods: { runs: "yes ", frozen: "no it stays as it is" },
+  });
+  assert.deepEqual(await toleratedByPod(controlPlane, namespace), { runs: "", frozen: "" });
+  await lift();
+  await waitUntil("the policy to let pods be changed", async () => {
+    return (await plannedPods(controlPlane, namespace)).code === 0;
+  });
   const { code, out, err } = await runTaints(controlPlane, "apply", "-o", "json");
   assert.equal(code, 0, out + err);
   assert.deepEqual(await taintsByNode(controlPlane), RIGHT);
