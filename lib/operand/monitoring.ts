@@ -1,7 +1,8 @@
 // What the Prometheus operator is given where it is installed: what to scrape, and when to alert.
 import { isObject, type JsonObject, objectAt } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
-import { type Alert, ALERTS, RUNBOOKS_FILE } from "./alerts.ts";
+import type { Alert } from "./alerts/alert.ts";
+import { ALERT_GROUPS, type AlertGroup } from "./alerts.ts";
 import type { OperandConfig } from "./config_view.ts";
 import { renderOwnerReference } from "./webhooks.ts";
 
@@ -31,27 +32,18 @@ export function renderMonitoring(config: OperandConfig, settings: MonitoringSett
       apiVersion,
       kind: "PrometheusRule",
       metadata,
-      spec: { groups: renderAlertGroups(runbookBaseUrl) },
+      spec: { groups: renderAlertGroups(ALERT_GROUPS.archway, runbookBaseUrl) },
     },
   ];
 }
 
-/** Alerts that one PrometheusRule has, and the file with a section for each. */
-export interface AlertGroup {
-  readonly name: string;
-  readonly alerts: readonly Alert[];
-  readonly runbooksFile: string;
-}
-
-const OWN_ALERTS: AlertGroup = { name: "archway.rules", alerts: ALERTS, runbooksFile: RUNBOOKS_FILE };
-
 /** The groups of a PrometheusRule; with an empty base, links to runbooks are relative to the repository. */
 export function renderAlertGroups(
+  { name, alerts, runbooksFile }: AlertGroup,
   runbookBaseUrl: string,
-  { name, alerts, runbooksFile }: AlertGroup = OWN_ALERTS,
 ): readonly JsonObject[] {
   const base = runbookBaseUrl === "" ? "" : runbookBaseUrl.replace(/\/*$/, "/");
-  return [{ name, rules: alerts.map((alert) => renderAlert(alert, `${base}${runbooksFile}`)) }];
+  return [{ name: `${name}.rules`, rules: alerts.map((alert) => renderAlert(alert, `${base}${runbooksFile}`)) }];
 }
 
 function renderAlert(alert: Alert, runbooksUrl: string): JsonObject {

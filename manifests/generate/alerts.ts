@@ -1,44 +1,37 @@
-// Writes the PrometheusRules from the lists of alerts: deno run -A manifests/generate/alerts.ts
+// Writes the PrometheusRules from the alerts: deno run -A manifests/generate/alerts.ts
 import { stringify } from "yaml";
-import { IMAGE_BUILD_ALERTS, IMAGE_BUILD_RUNBOOKS_FILE } from "../../lib/operand/image_build_alerts.ts";
+import { ALERT_GROUPS, type AlertGroup } from "../../lib/operand/alerts.ts";
 import { renderAlertGroups } from "../../lib/operand/monitoring.ts";
 
 /** A file with one PrometheusRule. */
 export interface RuleFile {
   readonly file: URL;
-  readonly name: string;
   /** Where its runbooks are, for the first line. */
   readonly sections: string;
-  readonly groups: ReturnType<typeof renderAlertGroups>;
+  readonly group: AlertGroup;
 }
 
 /** All of them; links to runbooks are relative to the repository. */
 export const RULE_FILES: readonly RuleFile[] = [
   {
     file: new URL("../monitoring/prometheus_rule.yaml", import.meta.url),
-    name: "archway",
     sections: "runbooks.md",
-    groups: renderAlertGroups(""),
+    group: ALERT_GROUPS.archway,
   },
   {
     file: new URL("../components/image-builds-alerts/alerts.yaml", import.meta.url),
-    name: "archway-image-builds",
-    sections: IMAGE_BUILD_RUNBOOKS_FILE,
-    groups: renderAlertGroups("", {
-      name: "archway-image-builds.rules",
-      alerts: IMAGE_BUILD_ALERTS,
-      runbooksFile: IMAGE_BUILD_RUNBOOKS_FILE,
-    }),
+    sections: ALERT_GROUPS.imageBuilds.runbooksFile,
+    group: ALERT_GROUPS.imageBuilds,
   },
 ];
 
 /** The text of such a file. */
-export function renderRuleFile({ name, sections, groups }: RuleFile): string {
+export function renderRuleFile({ sections, group }: RuleFile): string {
   const rule = {
     apiVersion: "monitoring.coreos.com/v1",
     kind: "PrometheusRule",
-    metadata: { name, namespace: "archway-system" },
-    spec: { groups },
+    metadata: { name: group.name, namespace: "archway-system" },
+    spec: { groups: renderAlertGroups(group, "") },
   };
   return [
     `# When somebody must act, at once or in the morning. Each alert has its section in ${sections}.`,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import * as z from "zod";
 import { parseConfig } from "../../lib/config/parse.ts";
-import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
+import { ALERT_GROUPS } from "../../lib/operand/alerts.ts";
 import { FEATURES, SETTINGS } from "../../manifests/generate/features.ts";
 import { CHART, renderChart } from "../../manifests/generate/helm.ts";
 import {
@@ -124,7 +124,8 @@ Deno.test({
     const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
     const objects = await renderWith({ monitoring: true, runbookBaseUrl });
     const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link]) => link);
-    const wanted = ALERTS.map(({ name }) => `${runbookBaseUrl}${RUNBOOKS_FILE}#${name.toLowerCase()}`);
+    const { alerts, runbooksFile } = ALERT_GROUPS.archway;
+    const wanted = alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`);
     assert.deepEqual(links, wanted);
     const deployment = JSON.stringify(objects.find(({ kind }) => kind === "Deployment"));
     assert.ok(deployment.includes(`"name":"ARCHWAY_RUNBOOK_BASE_URL","value":"${runbookBaseUrl}"`));

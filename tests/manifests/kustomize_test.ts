@@ -12,7 +12,7 @@ import {
 } from "../../manifests/generate/kustomize.ts";
 import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
-import { ALERTS, RUNBOOKS_FILE } from "../../lib/operand/alerts.ts";
+import { ALERT_GROUPS } from "../../lib/operand/alerts.ts";
 import { isAllowedAddress, METADATA_ADDRESSES } from "../../lib/oci/http/address_guard.ts";
 import { API_GROUP, LEASE_NAME, WebhookName, WebhookPath } from "../../lib/names.ts";
 import { tolerates } from "../../lib/taints/tolerations.ts";
@@ -271,7 +271,8 @@ Deno.test({
       await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(component));
       const objects = await renderComposition("base", [relative(MANIFESTS, folder), "monitoring"]);
       const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link]) => link);
-      assert.deepEqual(links, ALERTS.map(({ name }) => `${runbookBaseUrl}${RUNBOOKS_FILE}#${name.toLowerCase()}`));
+      const { alerts, runbooksFile } = ALERT_GROUPS.archway;
+      assert.deepEqual(links, alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`));
     } finally {
       await Deno.remove(folder, { recursive: true });
     }

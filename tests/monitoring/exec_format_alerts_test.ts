@@ -1,9 +1,9 @@
 // The alerts on exec format errors, as Prometheus evaluates them over hours that are made up.
 import assert from "node:assert/strict";
-import { ALERTS } from "../../lib/operand/alerts.ts";
+import { EXEC_FORMAT_ALERTS } from "../../lib/operand/alerts/exec_format_errors.ts";
 import { lacks } from "../support/needs.ts";
 
-const RULES = ALERTS.filter(({ name }) => name.startsWith("ExecFormat"))
+const RULES = EXEC_FORMAT_ALERTS
   .map(({ name, expression, forDuration }) => ({ alert: name, expr: expression, for: forDuration }));
 
 /** Values by series, one a minute, as `promtool` reads them: `0x9 1x9` is ten of 0 and ten of 1. */

@@ -1,6 +1,6 @@
 // The queries on alerts.
 import assert from "node:assert/strict";
-import { ALERTS } from "../../../../lib/operand/alerts.ts";
+import { UPGRADE_ALERTS } from "../../../../lib/operand/alerts/upgrades.ts";
 import {
   criticalAlertsQuery,
   PAGING_ALERTS,
@@ -47,5 +47,5 @@ Deno.test("withoutOwnAlerts() keeps a failing health check from failing because 
 Deno.test("the paging alerts of this service exist and are critical", () => {
   const own = PAGING_ALERTS.filter((name) => name.startsWith("Archway"));
   assert.equal(own.length, 4);
-  for (const name of own) assert.equal(ALERTS.find((alert) => alert.name === name)?.severity, "critical", name);
+  for (const name of own) assert.equal(UPGRADE_ALERTS.find((alert) => alert.name === name)?.severity, "critical", name);
 });

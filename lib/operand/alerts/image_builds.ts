@@ -1,11 +1,7 @@
-// The list of alerts on image builds: one row each. manifests/components/image-builds-alerts is generated from it; the operator
-// does not apply them.
-import type { Alert } from "./alerts.ts";
+// Alerts on image builds.
+import type { Alert } from "./alert.ts";
 
-/** The file of this repository in which each of them has its section, named after it in lower case. */
-export const IMAGE_BUILD_RUNBOOKS_FILE = "docs/image-builds.md";
-
-/** All of them, in the order of the manifest. */
+/** In the order of the manifest. */
 export const IMAGE_BUILD_ALERTS: readonly Alert[] = [
   {
     name: "ImageBuildsDown",
