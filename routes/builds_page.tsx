@@ -5,8 +5,7 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../lib/duration.ts";
 import type { PoolBuildView } from "../lib/image_builds/effects.ts";
 import { Nothing, Panel } from "./dashboard/elements.tsx";
-import { PageHead } from "./dashboard/page_head.tsx";
-import { safePage } from "./dashboard/safe_page.ts";
+import { PageHead, safePage } from "./dashboard/page.tsx";
 
 /** What it shows. */
 export interface BuildsPageView {

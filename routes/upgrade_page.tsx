@@ -10,8 +10,7 @@ import type { MachineConfigPool } from "../lib/upgrades/types/cluster.ts";
 import type { Observation } from "../lib/upgrades/types/observed.ts";
 import type { UpgradeConfig } from "../lib/upgrades/types/plan.ts";
 import { Nothing, Panel } from "./dashboard/elements.tsx";
-import { PageHead } from "./dashboard/page_head.tsx";
-import { safePage } from "./dashboard/safe_page.ts";
+import { PageHead, safePage } from "./dashboard/page.tsx";
 
 /** What it shows. */
 export interface UpgradePageView {

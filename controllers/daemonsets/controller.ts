@@ -9,7 +9,7 @@ import type { Logger } from "../../lib/log.ts";
 import type { PlacementSettings } from "../../lib/placement/config/types.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
-import { podTemplateOf } from "../../lib/placement/pod_template.ts";
+import { podTemplateOf } from "../../lib/placement/pod_view.ts";
 import { daemonSetReport } from "../../lib/placement/report/mismatches.ts";
 import type { PodReport } from "../../lib/placement/report/report_slots.ts";
 import type { PodView } from "../../lib/placement/types.ts";

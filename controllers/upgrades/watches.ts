@@ -3,7 +3,7 @@ import type { Change } from "../../lib/k8s/object_cache.ts";
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { MachineName, Upgrades } from "../../lib/upgrade_names.ts";
-import { wantsReconcile } from "../../lib/upgrades/wants_reconcile.ts";
+import { wantsReconcile } from "../../lib/upgrades/reconcile.ts";
 import type { Runnable, UpgradesDeps } from "./deps.ts";
 
 /** The watches; each calls back when the plan is to be reconciled. */

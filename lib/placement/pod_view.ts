@@ -156,3 +156,12 @@ function mapObjects<T>(
 function rawOrEmpty(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
+
+/** The template of a Deployment, StatefulSet, DaemonSet, Job or CronJob as a pod; undefined when there is none. */
+export function podTemplateOf(workload: unknown): PodView | undefined {
+  const spec = objectAt(workload, "spec");
+  const template = objectAt(spec, "template") ?? objectAt(objectAt(objectAt(spec, "jobTemplate"), "spec"), "template");
+  if (template === undefined) return undefined;
+  const namespace = textAt(memberOf(workload, "metadata"), "namespace");
+  return parsePod({ metadata: template.metadata, spec: template.spec }, { namespace });
+}

@@ -2,8 +2,7 @@
 // makes them, and bounds keep what is held in memory small.
 import { entryOf, listAt, objectAt, textAt } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
-import { podTemplateOf } from "../placement/pod_template.ts";
-import { parsePod } from "../placement/pod_view.ts";
+import { parsePod, podTemplateOf } from "../placement/pod_view.ts";
 import type { PodView } from "../placement/types.ts";
 import type { Workload, WorkloadName } from "./types.ts";
 

@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { Resource, splitKey } from "../k8s/types.ts";
 import { errorText } from "../log.ts";
-import { toleratePatch } from "../taints/tolerate_patch.ts";
+import { toleratePatch } from "../taints/tolerations.ts";
 import { choosePods, judgeTrial, type Trial } from "../taints/trial.ts";
 import type { PodNeed } from "../taints/types.ts";
 import { openPace } from "./pace.ts";

@@ -5,7 +5,7 @@ import { classifyWriteFailure } from "../k8s/errors.ts";
 import type { JsonPatch } from "../k8s/patch.ts";
 import { Resource, splitKey } from "../k8s/types.ts";
 import { errorText } from "../log.ts";
-import { toleratePatch } from "../taints/tolerate_patch.ts";
+import { toleratePatch } from "../taints/tolerations.ts";
 import { isDenial } from "../taints/trial.ts";
 import type { PodNeed } from "../taints/types.ts";
 

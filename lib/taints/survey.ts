@@ -1,8 +1,9 @@
 // What is so in the cluster now, seen from the rule: nodes by what is to become of them, and the pods that lack tolerations.
-import { isShutOutDaemonSet } from "./daemonsets.ts";
 import { isTainted, judgeNode, type NodeVerdict } from "./judge_node.ts";
 import { needOf, tolerates } from "./tolerations.ts";
 import type { PodNeed, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
+import { entryOf, listAt, textAt } from "../json.ts";
+import { holdsForLabel } from "../placement/patch/constraints.ts";
 
 /** A node and what is to become of its taint. */
 export interface JudgedNode {
@@ -78,4 +79,28 @@ export function starvedDaemonSets({ nodes, daemonSets, rule }: TaintSurvey): rea
 /** The DaemonSets that would get no pod on the node once it has its taint. */
 export function shutOutDaemonSets({ daemonSets, rule }: TaintSurvey, node: TaintNode): readonly TaintDaemonSet[] {
   return daemonSets.filter((daemonSet) => isShutOutDaemonSet(daemonSet, { node, rule }));
+}
+
+/**
+ * Whether a DaemonSet wants a pod on the node and would not get one there once the node has its taint. Its controller reads
+ * the tolerations of the template, never those of the pods that it has made before.
+ */
+export function isShutOutDaemonSet(
+  daemonSet: TaintDaemonSet,
+  { node, rule }: { readonly node: TaintNode; readonly rule: TaintRule },
+): boolean {
+  if (rule.effect === "PreferNoSchedule" || daemonSet.isOversized) return false;
+  return !tolerates(daemonSet.tolerations, { rule, architecture: node.reported }) && wantsNode(daemonSet, node);
+}
+
+function wantsNode({ nodeSelector, terms }: TaintDaemonSet, { labels }: TaintNode): boolean {
+  const isSelected = Object.entries(nodeSelector).every(([key, value]) => entryOf(labels, key) === value);
+  return isSelected && (terms === undefined || terms.some((term) => matchesTerm(term, labels)));
+}
+
+/** Fields and operators that are not evaluated here count as matching: at worst a node waits longer than it must. */
+function matchesTerm(term: unknown, labels: Readonly<Record<string, string>>): boolean {
+  return (listAt(term, "matchExpressions") ?? []).every((expression) =>
+    holdsForLabel(expression, entryOf(labels, textAt(expression, "key")))
+  );
 }

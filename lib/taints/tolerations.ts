@@ -1,8 +1,11 @@
 // Whether a pod tolerates a taint, by the rules of the scheduler: whatever the form of its tolerations, and whatever client wrote
-// them.
+// them; and the patch for those that it lacks.
 import type { MissingToleration, PodNeed, PodToleration, TaintPod, TaintRule } from "./types.ts";
 import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 import { unreachable } from "../unreachable.ts";
+import type { V1Toleration } from "@kubernetes/client-node";
+import type { JsonPatch } from "../k8s/patch.ts";
+import type { Wire } from "../k8s/wire.ts";
 
 /**
  * Whether one toleration covers the taint of an architecture. Without operator it is `Equal`; without key it must be
@@ -68,4 +71,21 @@ function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Tolera
     default:
       return unreachable(pod.scope);
   }
+}
+
+/**
+ * The patch that gives a stored pod the tolerations it lacks; additions are legal on every pod, bound ones included. The pod
+ * must be the same, and where the list is made it must be unchanged.
+ */
+export function toleratePatch({ pod, missing }: PodNeed): JsonPatch {
+  const added: readonly Wire<V1Toleration>[] = missing;
+  const identity: JsonPatch = pod.uid === "" ? [] : [{ op: "test", path: "/metadata/uid", value: pod.uid }];
+  if (pod.tolerations === undefined) {
+    return [
+      ...identity,
+      { op: "test", path: "/metadata/resourceVersion", value: pod.resourceVersion },
+      { op: "add", path: "/spec/tolerations", value: added },
+    ];
+  }
+  return [...identity, ...added.map((value) => ({ op: "add", path: "/spec/tolerations/-", value } as const))];
 }

@@ -2,13 +2,13 @@
 // What cannot be served with is passed over; the last good pair stays.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import { isIssuedBy } from "./issued_by.ts";
 import {
   CertificateCell,
   type CertificateInForce,
   findPairProblem,
   type ServingCertificate,
 } from "./serving_certificate.ts";
+import { X509Certificate } from "node:crypto";
 
 /** Which files, and how often they are checked (ms; a check is three stat calls). */
 export interface CertificateFiles {
@@ -99,4 +99,31 @@ async function signatureOf({ certPath, keyPath, caPath }: CertificateFiles): Pro
     }
   }));
   return marks.join(" ");
+}
+
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/**
+ * Whether API servers that trust a CA bundle will trust a serving certificate: a warning is better than pods that pass
+ * ungated because no call arrives. True when a certificate of the chain, which begins with the serving one, is in the bundle
+ * or was issued by one that is; undefined when that is not known: a text that is no certificate, or a signature that cannot
+ * be checked here.
+ */
+export function isIssuedBy(chainPem: string, bundlePem: string): boolean | undefined {
+  try {
+    const [chain, bundle] = [chainPem, bundlePem].map(parseAll);
+    if (chain === undefined || bundle === undefined || chain.length === 0 || bundle.length === 0) return undefined;
+    return chain.some((certificate) =>
+      bundle.some((authority) =>
+        certificate.fingerprint256 === authority.fingerprint256 ||
+        certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+      )
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function parseAll(pem: string): readonly X509Certificate[] {
+  return [...pem.matchAll(BLOCK)].map(([block]) => new X509Certificate(block));
 }

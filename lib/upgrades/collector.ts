@@ -1,10 +1,9 @@
 // The samples that follow from an UpgradeConfig's status. Pure. Times are in Unix seconds.
 import { CONDITION_METRICS } from "../upgrade_names.ts";
-import { historyOf } from "./record.ts";
+import { conditionOf, historyOf } from "./record.ts";
 import { currentVersionOf } from "./release/target.ts";
-import { stampsOf } from "./stamps.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
-import type { History, StepCondition, UpgradeConfig } from "./types/plan.ts";
+import type { History, NotificationState, StepCondition, UpgradeConfig } from "./types/plan.ts";
 
 /** A sample of a gauge. */
 export interface CollectedSample {
@@ -93,4 +92,29 @@ function notificationSamples(history: History, { name: config, spec }: UpgradeCo
 
 function timed(name: string, labels: Labels, timeMs: number | undefined): readonly CollectedSample[] {
   return timeMs === undefined || Number.isNaN(timeMs) ? [] : [{ name, labels, value: Math.floor(timeMs / 1_000) }];
+}
+
+/** Times of the stages; undefined for those not reached (ms). */
+export interface Stamps {
+  readonly upgradeStarted: number | undefined;
+  readonly controlPlaneStarted: number | undefined;
+  readonly controlPlaneCompleted: number | undefined;
+  readonly workersStarted: number | undefined;
+  readonly workersCompleted: number | undefined;
+  readonly upgradeCompleted: number | undefined;
+}
+
+/** Reads them from the status, so that a restart changes none: from the notification of each stage, which is sent once, else from the condition of its step. */
+export function stampsOf(history: History): Stamps {
+  const stamp = (state: NotificationState, type: string): number | undefined =>
+    history.notifications.find((sent) => sent.state === state)?.sentMs ?? conditionOf(history, type)?.completeMs;
+  const controlPlaneCompleted = stamp("StateControlPlaneFinishedSL", "ControlPlaneUpgraded");
+  return {
+    upgradeStarted: stamp("StateStarted", "StartedNotificationSent"),
+    controlPlaneStarted: stamp("StateControlPlaneStartedSL", "UpgradeCommenced"),
+    controlPlaneCompleted,
+    workersStarted: controlPlaneCompleted,
+    workersCompleted: stamp("StateWorkerPlaneFinishedSL", "WorkerNodesUpgraded"),
+    upgradeCompleted: stamp("StateCompleted", "CompletedNotificationSent"),
+  };
 }

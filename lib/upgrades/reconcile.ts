@@ -25,6 +25,7 @@ import type { Base, Observation } from "./types/observed.ts";
 import type { ConfigReading } from "./types/operator_config.ts";
 import type { History, UpgradeConfig, UpgradeStatus } from "./types/plan.ts";
 import type { Reconcile, ReconcileEnd } from "./types/steps.ts";
+import { memberOf } from "../json.ts";
 
 /** What is read before a reconcile. */
 export interface ReconcileInput {
@@ -182,4 +183,16 @@ function withConfigValid(plan: UpgradeConfig, { config, nowMs }: ConfigContext):
 
 function isOpen({ phase }: History): boolean {
   return phase === "New" || phase === "Pending" || phase === "Upgrading";
+}
+
+/** An update of an UpgradeConfig, as a watch shows it. */
+export interface PlanUpdate {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Whether an update needs a reconcile: one that changes the status is a reconcile's own. */
+export function wantsReconcile({ before, after }: PlanUpdate): boolean {
+  if (before === undefined || after === undefined) return false;
+  return isDeepStrictEqual(memberOf(before, "status"), memberOf(after, "status"));
 }

@@ -6,7 +6,13 @@ import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../names.ts";
 import type { Arch, BuildNode, MachineConfigPool, MachineSet } from "../observed.ts";
 import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
 import { ARCH_OF_ENUM } from "../names.ts";
-import { CONTROL_PLANE_POOL, poolOf, WORKER_POOL } from "./membership.ts";
+import { type Labels, matchesSelector } from "../../k8s/label_selector.ts";
+
+// Pools that every cluster has; nodes without another one are in that of workers.
+const CONTROL_PLANE_POOL = "master";
+const WORKER_POOL = "worker";
+const ARBITER_POOL = "arbiter";
+const OWN_POOLS: readonly string[] = [CONTROL_PLANE_POOL, ARBITER_POOL, WORKER_POOL];
 
 /** What detection reads. */
 export interface DetectInput {
@@ -110,4 +116,25 @@ function parseOverride(text: string): Override {
     `Cannot take the architectures from the annotation: "${wrong}" is none of amd64, arm64, ppc64le and ` +
     "s390x. Those of the nodes are used.";
   return { kind: "invalid", finding: { kind: "InvalidOverride", message } };
+}
+
+/**
+ * The pool of nodes with these labels, as the machine config operator decides it: the control plane's before any other, a
+ * custom one before that of workers. undefined when none selects them, or more than one custom pool does.
+ */
+function poolOf(
+  labels: Labels,
+  pools: readonly MachineConfigPool[],
+): string | undefined {
+  const selecting = pools.filter((pool) => selects(pool, labels)).map(({ meta }) => meta.name);
+  const custom = selecting.filter((name) => !OWN_POOLS.includes(name));
+  if (selecting.includes(CONTROL_PLANE_POOL)) return CONTROL_PLANE_POOL;
+  if (selecting.includes(ARBITER_POOL)) return ARBITER_POOL;
+  if (custom.length > 1) return undefined;
+  return custom[0] ?? (selecting.includes(WORKER_POOL) ? WORKER_POOL : undefined);
+}
+
+/** Whether a pool has the nodes with these labels; one whose selector is absent or empty has no nodes. */
+function selects({ nodeSelector }: MachineConfigPool, labels: Labels): boolean {
+  return nodeSelector.kind === "requirements" && matchesSelector(nodeSelector, labels);
 }

@@ -7,8 +7,14 @@ import { isNotFound } from "../../k8s/errors.ts";
 import { readOptional } from "../../k8s/read_optional.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "../../k8s/types.ts";
 import { errorText, type Logger } from "../../log.ts";
-import { planRefresh, type PolicyResult, type RefreshPlan } from "../../upgrades/policy/refresh_plan.ts";
-import { type LastSync, nextSyncMs } from "../../upgrades/policy/sync_pace.ts";
+import {
+  type LastSync,
+  localPolicyOf,
+  nextSyncMs,
+  planRefresh,
+  type PolicyResult,
+  type RefreshPlan,
+} from "../../upgrades/policy/refresh_plan.ts";
 import type { PolicyRefresh } from "../../upgrades/types/cluster.ts";
 
 /** Where plans come from. Rejects when it cannot be read; nothing is changed then. */
@@ -134,3 +140,9 @@ export class PolicySync {
     await api.create(type, object, { namespace, signal });
   }
 }
+
+/** The source `LOCAL`: what is written in the cluster is what is wanted. It never has the object created, replaced or deleted. */
+export const LOCAL_POLICY_SOURCE: PolicySource = {
+  onNone: "keep",
+  fetch: (_signal, current) => Promise.resolve(localPolicyOf(current)),
+};

@@ -1,6 +1,6 @@
 // DaemonSets whose template says too much about where its pods go: judging them would cost more with every node.
 import assert from "node:assert/strict";
-import { isShutOutDaemonSet } from "../../../lib/taints/daemonsets.ts";
+import { isShutOutDaemonSet } from "../../../lib/taints/survey.ts";
 import { nextStep } from "../../../lib/taints/next_step.ts";
 import { parseTaintDaemonSet, parseTaintNode } from "../../../lib/taints/views.ts";
 import { progressOf } from "../../../lib/taints/progress.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { nextStep, nodeKey, type TaintStep } from "../../../lib/taints/next_step.ts";
-import { toleratePatch } from "../../../lib/taints/tolerate_patch.ts";
+import { toleratePatch } from "../../../lib/taints/tolerations.ts";
 import {
   applied,
   type NodeSpec,

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { needOf } from "../../../lib/taints/tolerations.ts";
-import { toleratePatch } from "../../../lib/taints/tolerate_patch.ts";
+import { needOf, toleratePatch } from "../../../lib/taints/tolerations.ts";
 import { parseTaintPod } from "../../../lib/taints/views.ts";
 import { applied, type RawPodSpec, rawTaintPod, RULE } from "./make.ts";
 

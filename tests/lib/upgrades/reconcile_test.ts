@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { reconcile, type ReconcileInput } from "../../../lib/upgrades/reconcile.ts";
-import { wantsReconcile } from "../../../lib/upgrades/wants_reconcile.ts";
+import { reconcile, type ReconcileInput, wantsReconcile } from "../../../lib/upgrades/reconcile.ts";
 import type { Effect } from "../../../lib/upgrades/types/effects.ts";
 import type { ClusterVersion } from "../../../lib/upgrades/types/cluster.ts";
 import type { History, UpgradeConfig } from "../../../lib/upgrades/types/plan.ts";

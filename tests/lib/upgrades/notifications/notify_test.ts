@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describeState } from "../../../../lib/upgrades/notifications/descriptions.ts";
 import { notify, withNotified } from "../../../../lib/upgrades/notifications/notify.ts";
-import { stampsOf } from "../../../../lib/upgrades/stamps.ts";
+import { stampsOf } from "../../../../lib/upgrades/collector.ts";
 import type { History, NotificationState, StepCondition } from "../../../../lib/upgrades/types/plan.ts";
 import {
   closeWindows,

@@ -1,8 +1,6 @@
 // What becomes of the plan when its source was asked, and when it is asked next.
 import assert from "node:assert/strict";
-import { localPolicyOf } from "../../../../lib/upgrades/policy/local_policy.ts";
-import { planRefresh } from "../../../../lib/upgrades/policy/refresh_plan.ts";
-import { type LastSync, nextSyncMs } from "../../../../lib/upgrades/policy/sync_pace.ts";
+import { type LastSync, localPolicyOf, nextSyncMs, planRefresh } from "../../../../lib/upgrades/policy/refresh_plan.ts";
 
 const SPEC = {
   desired: { version: "4.16.3", channel: "stable-4.16" },

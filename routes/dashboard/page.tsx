@@ -1,7 +1,10 @@
-// The head of every page: no script, no other file, and a page that renews itself.
-import { raw } from "hono/html";
+// The head of every page, which renews itself, and how pages are answered: nothing may run in them, be loaded by them or frame
+// them; only their own style sheet applies.
+import { html, raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { DASHBOARD_STYLE } from "./style.ts";
+import { createHash } from "node:crypto";
+import type { Context } from "hono";
 
 /** Between two reloads of a page that stays open. */
 export const REFRESH_SECONDS = 5;
@@ -27,4 +30,24 @@ export function PageHead({ shows }: { shows: string }): JSX.Element {
       <style>{raw(DASHBOARD_STYLE)}</style>
     </head>
   );
+}
+
+/** Answers with pages that are rendered anew for each request. The page has the style sheet of the dashboard. */
+export function safePage(render: () => JSX.Element): (context: Context) => Response | Promise<Response> {
+  const styleHash = createHash("sha256").update(DASHBOARD_STYLE).digest("base64");
+  const policy = [
+    "default-src 'none'",
+    `style-src 'sha256-${styleHash}'`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+  return (context) =>
+    context.html(html`<!doctype html>${render()}`, 200, {
+      "content-security-policy": policy,
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+    });
 }
