@@ -2,6 +2,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
+import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { openReflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
@@ -69,7 +70,7 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       const report = await judge(deps, { template: daemonSet.template, live }, signal);
       if (report === undefined || reported.get(key) === report.message) return DONE;
       reported.set(key, report.message);
-      const object = { apiVersion: "apps/v1", kind: "DaemonSet", ...splitKey(key), uid: daemonSet.uid };
+      const object = eventObjectOf(Resource.daemonSets, { ...splitKey(key), uid: daemonSet.uid });
       events.record({ ...report, slot: 1, object });
       return DONE;
     },

@@ -2,8 +2,9 @@
 import { openBuildRegistries } from "../../lib/building/build_registries.ts";
 import { cleanUpConfig } from "../../lib/building/clean_up_config.ts";
 import type { BuildWatches } from "../../lib/building/watches.ts";
+import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
+import { Resource } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { DONE, requeueAfter } from "../controller.ts";
 import { Deletions } from "./deletions.ts";
@@ -43,8 +44,7 @@ export async function cleanUp(name: string, deps: CleanUpDeps): Promise<Reconcil
 }
 
 function recordDeleted(events: EventRecorder, name: string): void {
-  const { kind } = Resource.machineOsConfigs;
-  const object = { apiVersion: apiVersionOf(Resource.machineOsConfigs), kind, name };
+  const object = eventObjectOf(Resource.machineOsConfigs, { name });
   const message = "Its builds go, and their images once no node runs them.";
   events.record({ object, type: "Normal", reason: "ConfigDeleted", message });
 }

@@ -1,7 +1,8 @@
 // Images that a registry keeps although they were to be deleted: reported once, because their deletion is not requested again.
 import type { DeletionResult } from "../../lib/building/delete_images.ts";
+import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
+import { Resource } from "../../lib/k8s/types.ts";
 
 const KEPT: Readonly<Partial<Record<DeletionResult["kind"], string>>> = {
   denied: "the push secret may not delete there",
@@ -23,16 +24,10 @@ export class Deletions {
   /** One event on the MachineOSConfig, if anything was kept. */
   report(events: EventRecorder, { name, uid }: { readonly name: string; readonly uid?: string | undefined }): void {
     if (this.#kept.size === 0) return;
-    const { kind } = Resource.machineOsConfigs;
-    const object = { apiVersion: apiVersionOf(Resource.machineOsConfigs), kind, name };
     const kept = [...this.#kept].map(([why, references]) => `${references.join(", ")} (${why})`);
     const message = `Images stay in the registry: ${kept.join(", ")}. Delete them there.`;
-    events.record({
-      object: uid === undefined ? object : { ...object, uid },
-      type: "Warning",
-      reason: "ImageNotDeleted",
-      message,
-    });
+    const object = eventObjectOf(Resource.machineOsConfigs, { name, ...uid === undefined ? {} : { uid } });
+    events.record({ object, type: "Warning", reason: "ImageNotDeleted", message });
   }
 }
 

@@ -1,8 +1,9 @@
 // The events of a decision, on the objects that they are about.
 import type { BuildEvent } from "../../lib/image_builds/effects.ts";
 import type { BuildFacts } from "../../lib/image_builds/facts.ts";
+import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { apiVersionOf, Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
 
 const KINDS: Readonly<Record<BuildEvent["on"], ResourceType>> = {
   config: Resource.machineOsConfigs,
@@ -14,8 +15,7 @@ const KINDS: Readonly<Record<BuildEvent["on"], ResourceType>> = {
 export function recordEvents(recorder: EventRecorder, facts: BuildFacts, events: readonly BuildEvent[]): void {
   for (const { on, name, type, reason, message } of events) {
     const uid = uidOf(facts, { on, name });
-    const { kind } = KINDS[on];
-    const object = { apiVersion: apiVersionOf(KINDS[on]), kind, name, ...uid === undefined ? {} : { uid } };
+    const object = eventObjectOf(KINDS[on], { name, ...uid === undefined ? {} : { uid } });
     recorder.record({ object, type, reason, message });
   }
 }

@@ -1,5 +1,6 @@
 // Events of the operator: in Archway's namespace, about the cluster config, as the MTO posts them.
-import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
+import { eventObjectOf } from "../../lib/k8s/event_input.ts";
+import { Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 import type { OperatorDeps } from "./deps.ts";
 
@@ -8,8 +9,7 @@ export function recordConfigEvent(
   deps: OperatorDeps,
   event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string },
 ): void {
-  const { kind } = Resource.clusterConfigs;
-  const apiVersion = apiVersionOf(Resource.clusterConfigs);
   const { namespace } = deps.settings;
-  deps.events.record({ object: { apiVersion, kind, name: CLUSTER_CONFIG_NAME, namespace }, ...event });
+  const object = eventObjectOf(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME, namespace });
+  deps.events.record({ object, ...event });
 }

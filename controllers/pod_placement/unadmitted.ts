@@ -1,6 +1,7 @@
 // What a sweep finds of pods that were admitted without the webhook: counted and reported in one event, left as they are.
 import { listAll } from "../../lib/k8s/lists.ts";
-import { apiVersionOf, type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { eventObjectOf } from "../../lib/k8s/event_input.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, PodLabel } from "../../lib/names.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
@@ -74,12 +75,8 @@ async function readSelected(
 
 function report({ events, log, settingsOf }: UnadmittedDeps, pods: readonly PodView[]): void {
   const { type, reason, message } = unadmittedReport(pods);
-  const object = {
-    apiVersion: apiVersionOf(Resource.clusterConfigs),
-    kind: Resource.clusterConfigs.kind,
-    name: CLUSTER_CONFIG_NAME,
-    namespace: settingsOf("").operatorNamespace,
-  };
+  const namespace = settingsOf("").operatorNamespace;
+  const object = eventObjectOf(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME, namespace });
   events.record({ object, type, reason, message });
   log.warn("pods admitted without the webhook", { count: pods.length, reason: message });
 }

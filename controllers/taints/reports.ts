@@ -1,7 +1,8 @@
 // How the progress is reported: an event for each phase that lasts, the condition of the cluster config, one log line, and one
 // event for each node that is left alone because kubelet and label disagree.
+import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
+import { Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, EventReason } from "../../lib/names.ts";
 import { renderTaintCondition, type TaintCondition } from "../../lib/operand/conditions.ts";
 import { decideReport, NOTHING_REPORTED } from "../../lib/taints/report_pace.ts";
@@ -29,11 +30,7 @@ export interface TaintReports {
 }
 
 /** The cluster config as the object of events. */
-export const CLUSTER_CONFIG = {
-  apiVersion: apiVersionOf(Resource.clusterConfigs),
-  kind: Resource.clusterConfigs.kind,
-  name: CLUSTER_CONFIG_NAME,
-} as const;
+export const CLUSTER_CONFIG = eventObjectOf(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME });
 
 /** Makes them. */
 export function openTaintReports(deps: ReportsDeps): TaintReports {

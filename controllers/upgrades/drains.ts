@@ -1,7 +1,8 @@
 // Helps stuck drains on while workers are being upgraded, as far as the plan allows, and reports drains that take too long.
 import { errorText } from "../../lib/log.ts";
 import { isForbidden } from "../../lib/k8s/errors.ts";
-import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
+import { eventObjectOf } from "../../lib/k8s/event_input.ts";
+import { Resource } from "../../lib/k8s/types.ts";
 import { openClusterReader } from "../../lib/upgrading/cluster/cluster_reader.ts";
 import { adviseDrains, carryOutDrains, drainPolicyOf } from "../../lib/upgrading/cluster/drains.ts";
 import type { DrainAdvice } from "../../lib/upgrades/drain/types.ts";
@@ -93,8 +94,7 @@ function reportOverdue(
     if (overdue.has(node)) continue;
     overdue.add(node);
     const { namespace, name, uid } = plan;
-    const { kind } = Resource.upgradeConfigs;
-    const object = { apiVersion: apiVersionOf(Resource.upgradeConfigs), kind, namespace, name, uid };
+    const object = eventObjectOf(Resource.upgradeConfigs, { namespace, name, uid });
     events.record({
       object,
       type: "Warning",

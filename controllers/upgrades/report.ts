@@ -1,6 +1,6 @@
 // Reports what a written status changed: one event for each step that began, ended or failed, and for each new phase.
-import type { EventInput } from "../../lib/k8s/event_input.ts";
-import { apiVersionOf, Resource } from "../../lib/k8s/types.ts";
+import { type EventInput, type EventObject, eventObjectOf } from "../../lib/k8s/event_input.ts";
+import { Resource } from "../../lib/k8s/types.ts";
 import type { History, StepCondition, UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/types/plan.ts";
 import type { UpgradesDeps } from "./deps.ts";
 
@@ -56,7 +56,6 @@ function stepEvent(
   return [{ object, type: isWaiting(message) ? "Normal" : "Warning", reason: type, message }];
 }
 
-function objectOf({ namespace, name, uid }: UpgradeConfig): EventInput["object"] {
-  const { upgradeConfigs } = Resource;
-  return { apiVersion: apiVersionOf(upgradeConfigs), kind: upgradeConfigs.kind, name, namespace, uid };
+function objectOf({ namespace, name, uid }: UpgradeConfig): EventObject {
+  return eventObjectOf(Resource.upgradeConfigs, { name, namespace, uid });
 }

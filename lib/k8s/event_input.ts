@@ -1,19 +1,32 @@
 // An event as a controller records it, and the parts of a core/v1 Event that follow from it.
 import type { CoreV1Event } from "@kubernetes/client-node";
+import { apiVersionOf, type ResourceType } from "./types.ts";
 import type { Wire } from "./wire.ts";
 
 /** The type of a core/v1 Event. */
 export type EventType = "Normal" | "Warning";
 
+/** What an object is found by. */
+interface EventTarget {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+}
+
+/** The object that an event is about. */
+export interface EventObject extends EventTarget {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** An object of this type as that of an event. */
+export function eventObjectOf<T extends EventTarget>(type: ResourceType, target: T): EventObject & T {
+  return { apiVersion: apiVersionOf(type), kind: type.kind, ...target };
+}
+
 /** An event to record. */
 export interface EventInput {
-  readonly object: {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly name: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-  };
+  readonly object: EventObject;
   readonly type: EventType;
   /** One of the names of lib/names.ts: users' automation keys on it. */
   readonly reason: string;

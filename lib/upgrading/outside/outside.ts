@@ -2,7 +2,8 @@
 // graph, registries, and the sinks of notifications.
 import type { Clock } from "../../clock.ts";
 import type { KubeApi } from "../../k8s/api.ts";
-import { apiVersionOf, Resource } from "../../k8s/types.ts";
+import { eventObjectOf } from "../../k8s/event_input.ts";
+import { Resource } from "../../k8s/types.ts";
 import type { Logger } from "../../log.ts";
 import type { ProxySettings } from "../../oci/http/proxy.ts";
 import { Upgrades } from "../../upgrade_names.ts";
@@ -21,7 +22,7 @@ import { openOcmPolicySource } from "../ocm/ocm_policy_source.ts";
 import { LOCAL_POLICY_SOURCE, type PolicySource, PolicySync } from "../policy/policy_sync.ts";
 import { type ClusterPayloadsOptions, openClusterPayloads } from "../releases/cluster_payloads.ts";
 import { openUpdateGraph, type UpdateGraph } from "../releases/update_graph.ts";
-import { type EventSubject, openEventSink } from "../sinks/event_sink.ts";
+import { openEventSink } from "../sinks/event_sink.ts";
 import { openLogSink } from "../sinks/log_sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "../sinks/ocm_sinks.ts";
 import type { NotificationSink } from "../sinks/sink.ts";
@@ -165,7 +166,9 @@ function openNotifications(
     const hook = url === undefined
       ? []
       : [openWebhookSink({ url, caCerts: await bundles(signal), clusterId, userAgent, clock })];
-    const always = [openEventSink({ api, subject: () => subjectOf(plan), clock }), ...hook];
+    const { namespace, name, uid } = plan;
+    const subject = eventObjectOf(Resource.upgradeConfigs, { namespace, name, uid });
+    const always = [openEventSink({ api, subject, clock }), ...hook];
     const { source, ocmBaseUrl } = configManager;
     if (source !== "OCM" || ocmBaseUrl === undefined) return [...always, openLogSink(log)];
     const client = manager.clientAt(ocmBaseUrl);
@@ -179,9 +182,4 @@ function openNotifications(
     });
   const notifier = new Notifier({ sinks, observe });
   return (notification, options) => notifier.send(notification, options);
-}
-
-function subjectOf({ namespace, name, uid }: UpgradeConfig): EventSubject {
-  const type = Resource.upgradeConfigs;
-  return { apiVersion: apiVersionOf(type), kind: type.kind, namespace, name, uid };
 }

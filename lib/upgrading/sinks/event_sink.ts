@@ -5,21 +5,12 @@ import type { CoreV1Event } from "@kubernetes/client-node";
 import type { Clock } from "../../clock.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { isConflict } from "../../k8s/errors.ts";
-import { queuedEventOf, renderUpdate } from "../../k8s/event_input.ts";
+import { type EventObject, queuedEventOf, renderUpdate } from "../../k8s/event_input.ts";
 import { Resource } from "../../k8s/types.ts";
 import type { Wire } from "../../k8s/wire.ts";
 import { Upgrades } from "../../upgrade_names.ts";
 import type { NotificationState } from "../../upgrades/types/plan.ts";
 import type { NotificationSink } from "./sink.ts";
-
-/** The object of the events. */
-export interface EventSubject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
 
 /** States that an administrator should look at. */
 const WARNINGS: readonly NotificationState[] = [
@@ -34,16 +25,16 @@ const WARNINGS: readonly NotificationState[] = [
 
 /** Opens the sink. The reason of an event is the state without `State`: `ControlPlaneStartedSL` is `ControlPlaneStarted`. */
 export function openEventSink(
-  { api, subject, clock }: {
+  { api, subject: object, clock }: {
     readonly api: Pick<KubeApi, "create">;
-    readonly subject: () => EventSubject;
+    /** The object of the events. */
+    readonly subject: EventObject & { readonly namespace: string };
     readonly clock: Pick<Clock, "nowMs">;
   },
 ): NotificationSink {
   return {
     name: "event",
     send: async ({ id, state, description }, { signal }) => {
-      const object = subject();
       const nowMs = clock.nowMs();
       const reason = state.replace(/^State/, "").replace(/SL$/, "");
       const type = WARNINGS.includes(state) ? "Warning" : "Normal";

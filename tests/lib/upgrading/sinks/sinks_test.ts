@@ -88,7 +88,7 @@ Deno.test("send() fails when the sinks are not known", async () => {
 
 Deno.test("N-017 an event is made once for a notification, whichever replica sends it, and a refused one is an error", async () => {
   const cluster = new MemoryCluster();
-  const sink = () => openEventSink({ api: cluster.api, subject: () => SUBJECT, clock: systemClock });
+  const sink = () => openEventSink({ api: cluster.api, subject: SUBJECT, clock: systemClock });
   await sink().send(noticeOf("StateControlPlaneStartedSL", "The control plane is updated."), SENDING);
   await sink().send(noticeOf("StateControlPlaneStartedSL", "The control plane is updated."), SENDING);
   await sink().send(noticeOf("StateFailed"), SENDING);
@@ -104,7 +104,7 @@ Deno.test("N-017 an event is made once for a notification, whichever replica sen
   const api = cluster.client(() => {
     throw new ApiError("away", { status: 503 });
   });
-  const away = openEventSink({ api, subject: () => SUBJECT, clock: systemClock });
+  const away = openEventSink({ api, subject: SUBJECT, clock: systemClock });
   await assert.rejects(away.send(STARTED, SENDING), /away/);
 });
 
