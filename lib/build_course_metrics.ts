@@ -1,7 +1,9 @@
 // The rest of what the machine config operator measures of builds: when they begin and end, how long they wait, run and are
 // pushed, what becomes of their Jobs, and how far the rollout is.
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { type Counter, type Gauge, Histogram, type Registry } from "prom-client";
+import { instrumentsOf } from "./metric_instruments.ts";
 import {
+  BUILD_BUCKETS,
   BUILD_STATES,
   type BuildStateLabel,
   ENDED_STATES,
@@ -19,7 +21,6 @@ export interface BuildCourseMetrics {
 }
 
 /** Upper bounds (seconds). */
-const BUILD_BUCKETS = [60, 120, 300, 600, 900, 1_200, 1_800, 2_700, 3_600];
 const QUEUE_BUCKETS = [5, 10, 30, 60, 120, 300, 600];
 const PUSH_BUCKETS = [1, 2, 5, 10, 30, 60, 120, 300, 600];
 
@@ -49,9 +50,7 @@ interface CourseGauges {
 }
 
 function openGauges(registry: Registry): CourseGauges {
-  const registers = [registry];
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> =>
-    new Gauge({ name, help, labelNames: [...labelNames], registers });
+  const { gauge } = instrumentsOf(registry);
   return {
     start: gauge("ocl_build_start_timestamp_seconds", "When a pool's build began.", ["pool"]),
     end: gauge("ocl_build_end_timestamp_seconds", "When a pool's build ended, by how.", ["pool", "state"]),
@@ -74,13 +73,12 @@ interface CourseTotals {
 
 function openTotals(registry: Registry): CourseTotals {
   const registers = [registry];
-  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
-    new Counter({ name, help, labelNames: [...labelNames], registers });
+  const { counter } = instrumentsOf(registry);
   const histogram = <L extends string>(
     name: string,
     help: string,
-    { labelNames, buckets }: { readonly labelNames: readonly L[]; readonly buckets: number[] },
-  ): Histogram<L> => new Histogram({ name, help, labelNames: [...labelNames], buckets, registers });
+    { labelNames, buckets }: { readonly labelNames: readonly L[]; readonly buckets: readonly number[] },
+  ): Histogram<L> => new Histogram({ name, help, labelNames: [...labelNames], buckets: [...buckets], registers });
   return {
     changes: counter("ocl_config_change_total", "Changes of the configuration that a pool is to run.", ["pool"]),
     retries: counter("ocl_build_retries_total", "Pods of Jobs after the first one.", ["pool"]),

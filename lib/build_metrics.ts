@@ -1,10 +1,12 @@
 // The metrics of image builds, by the names that the machine config operator has for them, and their twins for each
 // architecture. Pools are few and named by administrators: they are a label here.
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { type Counter, type Gauge, Histogram, type Registry } from "prom-client";
 import { KNOWN_ARCHITECTURES } from "./arch.ts";
 import { openBuildCourseMetrics } from "./build_course_metrics.ts";
+import { instrumentsOf } from "./metric_instruments.ts";
 import {
   ARCH_BUILD_STATES,
+  BUILD_BUCKETS,
   BUILD_STATES,
   ENDED_STATES,
   LABEL_OF,
@@ -28,8 +30,7 @@ export interface BuildMetrics {
   indexPublished(pool: string, options: { readonly result: PublishResult; readonly ms: number }): void;
 }
 
-/** Upper bounds (seconds): builds take minutes, publishing seconds. */
-const BUILD_BUCKETS = [60, 120, 300, 600, 900, 1_200, 1_800, 2_700, 3_600];
+/** Upper bounds (seconds). */
 const PUBLISH_BUCKETS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
 
 /** Registers them. */
@@ -72,9 +73,7 @@ interface BuildGauges {
 }
 
 function openGauges(registry: Registry): BuildGauges {
-  const registers = [registry];
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> =>
-    new Gauge({ name, help, labelNames: [...labelNames], registers });
+  const { gauge } = instrumentsOf(registry);
   return {
     count: gauge("mco_mosc_count", "MachineOSConfigs.", []),
     state: gauge("ocl_build_state", "State of a pool's build; 1 for one of them.", ["pool", "state"]),
@@ -106,8 +105,7 @@ interface BuildTotals {
 
 function openTotals(registry: Registry): BuildTotals {
   const registers = [registry];
-  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
-    new Counter({ name, help, labelNames: [...labelNames], registers });
+  const { counter } = instrumentsOf(registry);
   return {
     builds: counter("ocl_build_total", "Builds of a pool that ended, by how.", ["pool", "state"]),
     archBuilds: counter("ocl_arch_build_total", "Builds of one architecture that ended, by how.", [
@@ -119,7 +117,7 @@ function openTotals(registry: Registry): BuildTotals {
       name: "ocl_arch_build_duration_seconds",
       help: "Time that one architecture's build took.",
       labelNames: ["pool", "arch", "state"],
-      buckets: BUILD_BUCKETS,
+      buckets: [...BUILD_BUCKETS],
       registers,
     }),
     reused: counter("ocl_arch_reuse_total", "Images of one architecture that were there already.", ["pool", "arch"]),

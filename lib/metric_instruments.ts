@@ -1,5 +1,5 @@
-// How metrics are made, so that all series of a counter with labels are there at zero from the start.
-import { Counter, Histogram, type Registry } from "prom-client";
+// How metrics are made, so that all series of a counter whose labels are known are there at zero from the start.
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 /** Upper bounds in seconds of every histogram. */
 export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
@@ -26,9 +26,11 @@ export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
 /** Makers of metrics that register in one registry. */
 export interface Instruments {
   histogram(name: string, help: string): Histogram;
-  counter(name: string, help: string): Counter<never>;
+  /** With labels its series appear as they are counted. */
+  counter<L extends string = never>(name: string, help: string, labelNames?: readonly L[]): Counter<L>;
   /** With labels, and all that each can be: every combination is there at zero. */
   labelled<L extends string>(name: string, help: string, labels: Readonly<Record<L, readonly string[]>>): Counter<L>;
+  gauge<L extends string = never>(name: string, help: string, labelNames?: readonly L[]): Gauge<L>;
 }
 
 /** Makers for a registry. */
@@ -36,12 +38,13 @@ export function instrumentsOf(registry: Registry): Instruments {
   const registers = [registry];
   return {
     histogram: (name, help) => new Histogram({ name, help, buckets: [...LATENCY_BUCKETS_SECONDS], registers }),
-    counter: (name, help) => new Counter({ name, help, registers }),
+    counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames: [...labelNames], registers }),
     labelled: (name, help, labels) => {
       const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });
       for (const combination of combine(labels)) counter.inc(combination, 0);
       return counter;
     },
+    gauge: (name, help, labelNames = []) => new Gauge({ name, help, labelNames: [...labelNames], registers }),
   };
 }
 

@@ -1,6 +1,6 @@
 // All metrics. They are registered at the start, so they are present at zero: labels have closed sets of values, but for
 // `host`. The names are those of the Multiarch Tuning Operator (MTO), where it has the metric.
-import { Gauge, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { type ExecFormatMetrics, openExecFormatMetrics } from "./exec_format_metrics.ts";
 import { type ClientMetrics, openClientMetrics } from "./k8s/client_metrics.ts";
 import { type Instruments, instrumentsOf, LATENCY_BUCKETS_SECONDS } from "./metric_instruments.ts";
@@ -214,8 +214,7 @@ function openWebhookPortMetrics(
 
 /** The gauges; the host of a registry is the only label, and the source caps how many hosts there are. */
 function openGauges(registry: Registry): (gauges: Gauges) => void {
-  const gauge = (name: string, help: string, labelNames: readonly string[] = []): Gauge =>
-    new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
+  const { gauge } = instrumentsOf(registry);
   const gated = gauge("mto_ppo_pods_gated", "Gated pods in the leader's cache.");
   const unadmitted = gauge(
     "archway_unadmitted_pods",

@@ -53,6 +53,9 @@ export interface ShownBuild {
   readonly nodes: { readonly total: number; readonly layered: number; readonly updated: number };
 }
 
+/** Upper bounds of the time that a build takes (seconds): minutes. */
+export const BUILD_BUCKETS: readonly number[] = [60, 120, 300, 600, 900, 1_200, 1_800, 2_700, 3_600];
+
 /** What is shown of a pool whose MachineOSConfig is gone. */
 export function shownNothing(pool: string, config: string): ShownBuild {
   const nodes = { total: 0, layered: 0, updated: 0 };
