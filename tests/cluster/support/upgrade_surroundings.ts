@@ -30,6 +30,8 @@ export interface Surroundings extends AsyncDisposable {
   /** Comments of silences that are active, and of all that ever were created. */
   readonly active: () => readonly string[];
   readonly created: readonly string[];
+  /** Another creates a silence. */
+  readonly silence: (comment: string) => void;
   /** Names of the servers that were asked. */
   readonly asked: ReadonlySet<string>;
 }
@@ -58,6 +60,7 @@ export async function openSurroundings(cluster: ClusterAccess, version: string):
     ...{ manager, registry, payload, created: kept.created, asked: kept.asked },
     hosts: `127.0.0.1 ${HOSTS.join(" ")}\n`,
     graphUrl: `${plain.origin}/graph`,
+    silence: (comment) => keepSilence(kept, { createdBy: "managed-upgrade-operator", comment }),
     active: () => [...kept.active.values()].map(({ comment }) => String(comment)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -83,14 +86,20 @@ async function answerMonitoring(request: Request, { active, created, asked }: Ke
     return Response.json([...active].map(([id, silence]) => ({ id, ...silence, status: { state: "active" } })));
   }
   if (pathname === "/api/v2/silences" && request.method === "POST") {
-    const silence = Object(await request.json());
-    const silenceID = crypto.randomUUID();
-    active.set(silenceID, silence);
-    created.push(String(silence.comment));
-    return Response.json({ silenceID });
+    return Response.json({ silenceID: keepSilence({ active, created }, Object(await request.json())) });
   }
   const [, id = ""] = /^\/api\/v2\/silence\/([\w-]+)$/.exec(pathname) ?? [];
   return new Response(null, { status: request.method === "DELETE" && active.delete(id) ? 200 : 404 });
+}
+
+function keepSilence(
+  { active, created }: Pick<Kept, "active" | "created">,
+  silence: Readonly<Record<string, unknown>>,
+): string {
+  const id = crypto.randomUUID();
+  active.set(id, silence);
+  created.push(String(silence["comment"]));
+  return id;
 }
 
 function answerPlain(
