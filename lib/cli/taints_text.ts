@@ -29,10 +29,12 @@ export function renderPlan(plan: TaintPlan, output: OutputForm): string {
   ];
   const count = (action: string): number => nodes.filter((node) => node.action === action).length;
   const actions = ["add", "repair", "remove", "keep"].map((action) => `${action} ${count(action)}`).join(", ");
-  const shutOut = pods.length + daemonSets.length === 0
-    ? "nothing"
-    : `${pods.length} pods, which get their toleration from \`apply\` first${exceptions(pods)}, and ` +
-      `${daemonSets.length} DaemonSets, which you must change`;
+  const shutOut = [
+    ...pods.length === 0
+      ? []
+      : [`pods (${pods.length}), which get their toleration from \`apply\` first${exceptions(pods)}`],
+    ...daemonSets.length === 0 ? [] : [`DaemonSets (${daemonSets.length}), which you must change`],
+  ].join(", and ") || "nothing";
   return [
     ...sections.filter((section) => section !== ""),
     `Taint ${key}=ARCH:${effect} on ${nodes.length} nodes: ${actions}. ` +
@@ -48,10 +50,10 @@ function acceptance({ accepts, reason }: PlannedPod): string {
 function exceptions(pods: readonly PlannedPod[]): string {
   const count = (accepts: PlannedPod["accepts"]): number => pods.filter((pod) => pod.accepts === accepts).length;
   const parts = [
-    ...count("no") === 0 ? [] : [`but for ${count("no")} that refuse it`],
-    ...count("unknown") === 0 ? [] : [`of ${count("unknown")} it is not known whether they accept it`],
+    ...count("no") === 0 ? [] : [`${count("no")} refuse it`],
+    ...count("unknown") === 0 ? [] : [`of ${count("unknown")} that is not known`],
   ];
-  return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
+  return parts.length === 0 ? "" : `, but ${parts.join(" and ")}`;
 }
 
 /** How `apply` ended. */

@@ -74,8 +74,8 @@ Deno.test("taints plan changes nothing and names each pod and DaemonSet that wou
     "DAEMONSET THAT YOU MUST CHANGE   NODES   ADD TO ITS TEMPLATE",
     "kube-system/agent                a, r    supported-arch=amd64:NoSchedule, supported-arch=arm64:NoSchedule",
     "",
-    "Taint supported-arch=ARCH:NoSchedule on 2 nodes: add 1, repair 1, remove 0, keep 0. The taints would shut out 1 " +
-    "pods, which get their toleration from `apply` first, and 1 DaemonSets, which you must change. Nothing was changed.",
+    "Taint supported-arch=ARCH:NoSchedule on 2 nodes: add 1, repair 1, remove 0, keep 0. The taints would shut out " +
+    "pods (1), which get their toleration from `apply` first, and DaemonSets (1), which you must change. Nothing was changed.",
     "",
   ]);
 });
@@ -131,7 +131,7 @@ Deno.test("taints plan tries each toleration without storing it, and reports whi
   assert.equal(toleratedBy(cluster, "runs"), "");
   assert.match(
     (await run(cluster, { words: ["plan"], before })).out,
-    /4 pods, .* first \(but for 1 that refuse it; of 1 it is not known whether they accept it\), and 0 DaemonSets/,
+    /shut out pods \(4\), which get .* first, but 1 refuse it and of 1 that is not known\. Nothing was changed/,
   );
 });
 
