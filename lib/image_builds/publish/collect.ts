@@ -1,12 +1,12 @@
 // What can be deleted: builds beyond those that are kept for going back, and their images where nothing uses them any more.
 // An image that a node runs or is to run, that is published, or that another build has, stays.
 import type { Effect, RegistryDeletion } from "../effects.ts";
+import type { StoredRecord } from "../facts.ts";
 import type { BuildNode, MachineOSBuild, MachineOSConfig } from "../observed.ts";
+import { BuildLabel, recordName } from "../names.ts";
+import { SHORT_KEY } from "../plan/build_keys.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
 import { stateOfBuild } from "../status/conditions.ts";
-import { BuildLabel, recordName } from "../names.ts";
-import type { StoredRecord } from "../facts.ts";
-import { SHORT_KEY } from "../plan/build_keys.ts";
 
 /** What collection reads. */
 export interface CollectInput {
@@ -94,11 +94,11 @@ export function imageDeletions(
   const whole = digestOfReference(leaving.status.digestedPushSpec ?? "");
   // Who is alive keeps its children as well: a node can run a child, and an index is worth nothing without one.
   const live = liveDigests(input, leaving);
+  if (live.has(whole)) return [];
   const tag = record?.index.kind === "published" ? record.index.tag : leaving.meta.name;
-  const index: readonly RegistryDeletion[] = whole === "" || live.has(whole)
+  const index: readonly RegistryDeletion[] = whole === ""
     ? []
     : [{ kind: "index", reference: `${repository}:${tag}`, digest: whole }];
-  if (whole !== "" && live.has(whole)) return [];
   const children = (record?.archs ?? []).flatMap(
     ({ arch, buildKey, digest = "", tag, from }): readonly RegistryDeletion[] => {
       if (digest === "" || digest === whole || live.has(digest) || from !== undefined) return [];
