@@ -1,97 +1,16 @@
-// Rights taken from a running installation of two replicas: a leader that cannot list or patch pods stops the gating on every
-// replica, and gating goes on when the right is back; without a leader overdue pods are released by replicas that do not lead.
+// Rights taken from a running installation: what pods can do without while they are held delays their release by nothing; without a
+// leader overdue pods are released by replicas that do not lead.
 import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { PodLabel } from "../../lib/names.ts";
 import { isReleased, listPodEvents, listPods, renderPod } from "./support/pods.ts";
+import { change, forbid, ROLES } from "./support/taken_rights.ts";
 import { pause, waitUntil } from "./support/wait.ts";
 import { openWorkingBed } from "./support/walk_bed.ts";
 
-const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const OWN_ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/roles";
-const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 /** No registry answers there. */
 const IMAGE = "registry.invalid/team/app:1";
-
-/** The ClusterRoles that grant something on pods. */
-const POD_ROLES = ["archway-pods", "archway-uninstall"];
-
-/** Takes a verb on pods from Archway's ClusterRoles; gives the way to put it back. */
-async function forbid(cluster: ClusterAccess, verb: string): Promise<() => Promise<void>> {
-  const undo = await Promise.all(
-    POD_ROLES.map((role) =>
-      change(cluster, `${ROLES}/${role}`, (rules) =>
-        rules.map((rule) => {
-          const [verbs, resources] = [read(rule, "verbs"), read(rule, "resources")];
-          if (!Array.isArray(verbs) || !Array.isArray(resources) || !resources.includes("pods")) return rule;
-          return { ...Object(rule), verbs: verbs.filter((one) => one !== verb) };
-        }))
-    ),
-  );
-  return async () => {
-    for (const restore of undo) await restore();
-  };
-}
-
-/** Changes the rules of a ClusterRole or Role; gives the way to put them back. */
-async function change(
-  cluster: ClusterAccess,
-  role: string,
-  next: (rules: readonly unknown[]) => readonly unknown[],
-): Promise<() => Promise<void>> {
-  const answer = await cluster.request("GET", role);
-  expectStatus(`read the role "${role}"`, answer, [200]);
-  const rules = read(answer.body, "rules");
-  assert.ok(Array.isArray(rules));
-  const set = async (value: readonly unknown[]): Promise<void> => {
-    const patch = [{ op: "replace", path: "/rules", value }];
-    const type = { contentType: "application/json-patch+json" };
-    expectStatus("change the role", await cluster.request("PATCH", role, patch, type), [200]);
-  };
-  await set(next(rules));
-  return () => set(rules);
-}
-
-async function stopReason(cluster: ClusterAccess): Promise<string> {
-  const conditions = read((await cluster.request("GET", CONFIG)).body, "status", "conditions");
-  const row = Array.isArray(conditions) ? conditions.find((one) => read(one, "type") === "GatingStopped") : undefined;
-  return `${read(row, "status")} ${read(row, "reason")}`;
-}
-
-for (const verb of ["list", "patch"]) {
-  Deno.test(`without the right to ${verb} pods no replica gates, until it is back`, async () => {
-    await using bed = await openWorkingBed({ replica: { args: ["--max-gate-age=5s"] } });
-    const { controlPlane, archway } = bed;
-    const second = await bed.startReplica({ name: "archway-2" });
-    const namespace = await controlPlane.createNamespace("rightless");
-    const create = async (name: string): Promise<void> => {
-      const pod = renderPod({ name, images: [IMAGE] });
-      expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
-    };
-    const allow = await forbid(controlPlane, verb);
-    // A watch that is open stays so: the right to list is asked for when the leader starts, or its watch stalls.
-    if (verb === "list") {
-      await archway.stop();
-      // It is ready once the right is back; when this test fails before, that failure is not to hide the test's.
-      archway.restart().catch(() => {});
-    } else await create("held");
-    await waitUntil("both replicas to stop gating", async () => {
-      const gating = await Promise.all([archway, second].map((replica) => replica.metric("archway_gating")));
-      return gating.every((value) => value === 0);
-    }, { deadlineMs: 60_000 });
-    await waitUntil("the condition", async () => await stopReason(controlPlane) === "True LeaderImpaired");
-    await create("ungated");
-    const [ungated] = (await listPods(controlPlane, namespace)).filter(({ name }) => name === "ungated");
-    assert.ok(ungated !== undefined && isReleased(ungated), "a pod was gated that nobody can release");
-    await allow();
-    await waitUntil("both replicas to gate again", async () => {
-      const gating = await Promise.all([archway, second].map((replica) => replica.metric("archway_gating")));
-      return gating.every((value) => value === 1);
-    }, { deadlineMs: 90_000 });
-    await waitUntil("the condition", async () => await stopReason(controlPlane) === "False Gating");
-    await waitUntil("every pod to be free", async () => (await listPods(controlPlane, namespace)).every(isReleased));
-  });
-}
 
 const GATE_AGE_MS = 5_000;
 

@@ -33,7 +33,10 @@ const PURE = [
   "tests/lib/image_builds",
 ];
 
-/** Run programs in processes of their own, put load on the machine for seconds, or wait for timers of the machine. */
+/**
+ * Run programs in processes of their own, put load on the machine for seconds, or wait for timers of the machine. Last those with
+ * real registries: they are held to times, and run when the busiest files beside them have ended.
+ */
 const TOOLS = [
   ...[
     "tests/bench_smoke_test.ts",
@@ -65,14 +68,23 @@ const TOOLS = [
     "tests/tls",
   ],
   ...["bundle", "helm", "image", "kustomize"].map((name) => `tests/manifests/${name}_test.ts`),
+  ...[
+    ...["kv_full_disk", "kv_server", "index_assemble", "index_faults", "registry_auth", "registry_cache"],
+    ...["registry_faults", "registry_formats", "registry_inspect", "registry_pull_through", "registry_tls"],
+  ].map((name) => `tests/cluster/${name}_test.ts`),
 ];
 
 /** Folders that no unit run enters. */
 const BEYOND_UNIT = ["tests/cluster", "tests/chaos", "tests/bench", "tests/node"];
 
-/** Files of tests/cluster that put so much load on the machine that others would miss their times, or measure under load. */
-const ALONE =
-  /^tests\/cluster\/(?:bench_smoke|enoexec_daemon|hostile|leader_rights|taints_many_nodes|tenants|walk|walk_rows|webhook_guard)_test\.ts$/;
+/**
+ * Files of tests/cluster that put so much load on the machine that others would miss their times, or measure under load, in
+ * their order: what takes most of the processor goes first, beside what has time.
+ */
+const ALONE = [
+  ...["bench_smoke", "enoexec_daemon", "hostile", "taints_many_nodes", "tenants", "webhook_guard"],
+  ...["walk", "walk_rows", "leader_rights"],
+].map((name) => `tests/cluster/${name}_test.ts`);
 
 /** Of those that wait, in the order of their length: they begin first, so that none runs alone at the end. */
 export const LONGEST: readonly string[] = [
@@ -86,7 +98,7 @@ export const LONGEST: readonly string[] = [
     "image_builds_many",
   ],
   ...["image_builds_faults", "upgrades_many_nodes", "image_builds_life", "certificate_overlays", "operator", "enoexec"],
-  ...["image_builds_edges", "ha_way_back", "availability", "life", "trouble", "registry_faults"],
+  ...["image_builds_edges", "ha_way_back", "availability", "life", "trouble"],
 ].map((name) => `tests/cluster/${name}_test.ts`);
 
 function rankOf(file: string): number {
@@ -113,8 +125,10 @@ export const TOOLS_PART: Part = { ...PLAIN, name: "tools", paths: TOOLS, jobs: 2
 
 /** Those that run one after the other, and those that mostly wait, side by side. */
 export function clusterParts(files: readonly string[]): readonly Part[] {
-  const alone = files.filter((file) => ALONE.test(file));
-  const waiting = files.filter((file) => !ALONE.test(file)).toSorted((one, other) => rankOf(one) - rankOf(other));
+  const alone = ALONE.filter((file) => files.includes(file));
+  const waiting = files.filter((file) => !ALONE.includes(file) && !TOOLS.includes(file)).toSorted((one, other) =>
+    rankOf(one) - rankOf(other)
+  );
   return [
     { ...PLAIN, name: "cluster", paths: alone, jobs: 1, planes: 1 },
     { ...PLAIN, name: "waiting", paths: ["tests/chaos", ...waiting], jobs: 4, planes: 4 },

@@ -1,0 +1,52 @@
+// A leader that may not list or patch pods stops the gating on every replica, and gating goes on when the right is back.
+import assert from "node:assert/strict";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { isReleased, listPods, renderPod } from "./support/pods.ts";
+import { forbid } from "./support/taken_rights.ts";
+import { waitUntil } from "./support/wait.ts";
+import { openWorkingBed } from "./support/walk_bed.ts";
+
+const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
+/** No registry answers there. */
+const IMAGE = "registry.invalid/team/app:1";
+
+async function stopReason(cluster: ClusterAccess): Promise<string> {
+  const conditions = read((await cluster.request("GET", CONFIG)).body, "status", "conditions");
+  const row = Array.isArray(conditions) ? conditions.find((one) => read(one, "type") === "GatingStopped") : undefined;
+  return `${read(row, "status")} ${read(row, "reason")}`;
+}
+
+for (const verb of ["list", "patch"]) {
+  Deno.test(`without the right to ${verb} pods no replica gates, until it is back`, async () => {
+    await using bed = await openWorkingBed({ replica: { args: ["--max-gate-age=5s"] } });
+    const { controlPlane, archway } = bed;
+    const second = await bed.startReplica({ name: "archway-2" });
+    const namespace = await controlPlane.createNamespace("rightless");
+    const create = async (name: string): Promise<void> => {
+      const pod = renderPod({ name, images: [IMAGE] });
+      expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
+    };
+    const allow = await forbid(controlPlane, verb);
+    // A watch that is open stays so: the right to list is asked for when the leader starts, or its watch stalls.
+    if (verb === "list") {
+      await archway.stop();
+      // It is ready once the right is back; when this test fails before, that failure is not to hide the test's.
+      archway.restart().catch(() => {});
+    } else await create("held");
+    await waitUntil("both replicas to stop gating", async () => {
+      const gating = await Promise.all([archway, second].map((replica) => replica.metric("archway_gating")));
+      return gating.every((value) => value === 0);
+    }, { deadlineMs: 60_000 });
+    await waitUntil("the condition", async () => await stopReason(controlPlane) === "True LeaderImpaired");
+    await create("ungated");
+    const [ungated] = (await listPods(controlPlane, namespace)).filter(({ name }) => name === "ungated");
+    assert.ok(ungated !== undefined && isReleased(ungated), "a pod was gated that nobody can release");
+    await allow();
+    await waitUntil("both replicas to gate again", async () => {
+      const gating = await Promise.all([archway, second].map((replica) => replica.metric("archway_gating")));
+      return gating.every((value) => value === 1);
+    }, { deadlineMs: 90_000 });
+    await waitUntil("the condition", async () => await stopReason(controlPlane) === "False Gating");
+    await waitUntil("every pod to be free", async () => (await listPods(controlPlane, namespace)).every(isReleased));
+  });
+}

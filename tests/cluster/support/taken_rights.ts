@@ -1,0 +1,44 @@
+// Rights taken from an installation that runs, and given back.
+import assert from "node:assert/strict";
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+
+/** Where ClusterRoles are. */
+export const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+/** The ClusterRoles that grant something on pods. */
+const POD_ROLES = ["archway-pods", "archway-uninstall"];
+
+/** Takes a verb on pods from Archway's ClusterRoles; gives the way to put it back. */
+export async function forbid(cluster: ClusterAccess, verb: string): Promise<() => Promise<void>> {
+  const undo = await Promise.all(
+    POD_ROLES.map((role) =>
+      change(cluster, `${ROLES}/${role}`, (rules) =>
+        rules.map((rule) => {
+          const [verbs, resources] = [read(rule, "verbs"), read(rule, "resources")];
+          if (!Array.isArray(verbs) || !Array.isArray(resources) || !resources.includes("pods")) return rule;
+          return { ...Object(rule), verbs: verbs.filter((one) => one !== verb) };
+        }))
+    ),
+  );
+  return async () => {
+    for (const restore of undo) await restore();
+  };
+}
+
+/** Changes the rules of a ClusterRole or Role; gives the way to put them back. */
+export async function change(
+  cluster: ClusterAccess,
+  role: string,
+  next: (rules: readonly unknown[]) => readonly unknown[],
+): Promise<() => Promise<void>> {
+  const answer = await cluster.request("GET", role);
+  expectStatus(`read the role "${role}"`, answer, [200]);
+  const rules = read(answer.body, "rules");
+  assert.ok(Array.isArray(rules));
+  const set = async (value: readonly unknown[]): Promise<void> => {
+    const patch = [{ op: "replace", path: "/rules", value }];
+    const type = { contentType: "application/json-patch+json" };
+    expectStatus("change the role", await cluster.request("PATCH", role, patch, type), [200]);
+  };
+  await set(next(rules));
+  return () => set(rules);
+}
