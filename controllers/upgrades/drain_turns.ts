@@ -25,14 +25,16 @@ export function openDrainTurns(
   return {
     follow: (input) => {
       latest = input;
-      if (input.base === undefined || !isUpgrading(input)) drains.forget();
-      else if (clock.monotonicMs() >= dueMs) onDue();
+      if (input.base === undefined || !isUpgrading(input)) return drains.forget();
+      if (clock.monotonicMs() < dueMs) return;
+      // From here, not from the end of the turn: reconciles come a minute apart, and the next one is to find it due.
+      dueMs = clock.monotonicMs() + DRAINS_MS;
+      onDue();
     },
     take: async (signal) => {
       const input = latest;
       if (input?.base === undefined || !isUpgrading(input)) return;
       await drains.check(input.base, { nowMs: serverNowMs(clock, readApi), signal });
-      dueMs = clock.monotonicMs() + DRAINS_MS;
     },
   };
 }

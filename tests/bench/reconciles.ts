@@ -56,7 +56,7 @@ function isBase({ verb, resource, name }: AuditedRequest): boolean {
   return verb === "get" && BASE[resource] === name;
 }
 
-/** In between, the webhook of plans reads the ClusterVersion, and the minutely look at drains the plan and the settings. */
+/** In between, the webhook of plans reads the ClusterVersion, and what follows the policy source the plan and the settings. */
 function withoutOthers(requests: readonly AuditedRequest[]): readonly AuditedRequest[] {
   const last = requests.findLastIndex((request) => !isBase(request));
   return requests.slice(0, Math.max(last + 1, BASE_SIZE));

@@ -1,0 +1,63 @@
+// When drains are checked, and by what plan.
+import assert from "node:assert/strict";
+import { type DrainTurns, openDrainTurns } from "../../../controllers/upgrades/drain_turns.ts";
+import type { UpgradeInput } from "../../../lib/upgrading/cluster/plan_input.ts";
+import type { History } from "../../../lib/upgrades/types/plan.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { makeCluster, makeConfig, makeHistory, makePlan, seen } from "../../lib/upgrades/make_plan.ts";
+
+interface Bed {
+  readonly clock: FakeClock;
+  readonly turns: DrainTurns;
+  /** `due`, `check DRAINMODE`, `forget`, in order. */
+  readonly calls: readonly string[];
+}
+
+function openBed(): Bed {
+  const clock = new FakeClock();
+  const calls: string[] = [];
+  const drains = {
+    check: ({ plan }: { readonly plan: UpgradeInput["known"] }) =>
+      Promise.resolve(void calls.push(`check ${plan?.spec.drainMode}`)),
+    forget: () => void calls.push("forget"),
+  };
+  const turns = openDrainTurns(
+    { clock, readApi: new MemoryCluster().client() },
+    { drains, onDue: () => void calls.push("due") },
+  );
+  return { clock, turns, calls };
+}
+
+function inputOf(phase: History["phase"], drainMode: "Observe" | "Delete" = "Observe"): UpgradeInput {
+  const known = makePlan({ drainMode }, { history: [makeHistory({ phase })] });
+  const [clusterVersion, config] = [makeCluster(), makeConfig()];
+  return {
+    ...{ plan: seen(known), known, clusterVersion: seen(clusterVersion), nowMs: 0 },
+    config: { kind: "parsed", config, warnings: [] },
+    base: { plan: known, clusterVersion, config },
+  };
+}
+
+Deno.test("drains are due once a minute while an upgrade is under way, however often and long it is reconciled", async () => {
+  const { clock, turns, calls } = openBed();
+  for (let second = 0; second <= 120; second += 20) {
+    turns.follow(inputOf("Upgrading"));
+    await clock.advance(20_000);
+  }
+  assert.deepEqual(calls, ["due", "due", "due"]);
+});
+
+Deno.test("drains are checked by the plan that was read last, and not at all once no upgrade is under way", async () => {
+  const { turns, calls } = openBed();
+  const { signal } = new AbortController();
+  await turns.take(signal);
+  turns.follow(inputOf("Upgrading", "Delete"));
+  turns.follow(inputOf("Upgrading"));
+  await turns.take(signal);
+  turns.follow(inputOf("Upgraded"));
+  await turns.take(signal);
+  turns.follow({ ...inputOf("Upgrading"), plan: { kind: "absent" }, known: undefined, base: undefined });
+  await turns.take(signal);
+  assert.deepEqual(calls, ["due", "check Observe", "forget", "forget"]);
+});
