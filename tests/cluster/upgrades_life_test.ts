@@ -95,11 +95,11 @@ async function killAgainAndAgain(bed: UpgradeService): Promise<readonly string[]
     let looks = 0;
     await waitUntil(`${life} writes`, async () => {
       // What it waits for may be what it does not watch.
-      if (looks++ % 50 === 49) {
+      if (looks++ % 30 === 29) {
         await bed.patch(`${POOLS}/worker`, { metadata: { annotations: { looks: String(looks) } } });
       }
       return (await writesOf(bed, isLasting)).length >= before + life || await phaseOf(bed) === "Upgraded";
-    }, { deadlineMs: 90_000, intervalMs: 20 });
+    }, { deadlineMs: 90_000, intervalMs: 50 });
     process.kill("SIGKILL");
     await process.ended;
     steps.push(await stepOf(bed));
