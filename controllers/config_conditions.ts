@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { V1Condition } from "@kubernetes/client-node";
 import type { Clock } from "../lib/clock.ts";
-import type { KubeApi } from "../lib/k8s/api.ts";
+import { type KubeApi, serverNowMs } from "../lib/k8s/api.ts";
 import { readOptional } from "../lib/k8s/read_optional.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import type { Wire } from "../lib/k8s/wire.ts";
@@ -40,7 +40,7 @@ export async function writeConfigConditions(
     if (object === undefined) return "absent";
     const config = parseOperandConfig(object);
     const { conditions: earlier, generation } = config;
-    const nowMs = clock.nowMs() + api.serverClockOffsetMs();
+    const nowMs = serverNowMs(clock, api);
     await patchConfigConditions(api, { config, conditions: render({ earlier, generation, nowMs }), signal });
     return "there";
   } catch (error) {

@@ -1,8 +1,7 @@
 // What the page of upgrades shows, read when it is requested: any replica can show it.
 import type { Clock } from "../lib/clock.ts";
-import type { ReadApi } from "../lib/k8s/api.ts";
+import { type ReadApi, serverNowMs } from "../lib/k8s/api.ts";
 import { openClusterReader } from "../lib/upgrading/cluster/cluster_reader.ts";
-import { serverNowMs } from "../lib/upgrading/cluster/drains.ts";
 import { readInput } from "../lib/upgrading/cluster/plan_input.ts";
 import { KeptValue } from "../lib/upgrading/http/kept_value.ts";
 import { observe } from "../lib/upgrading/observe.ts";

@@ -1,7 +1,7 @@
 // Pods that the watch of pending ones did not show in time: they ran before their namespace was known to be audited, or
 // while there was no leader.
 import type { Clock } from "../../lib/clock.ts";
-import type { ReadApi } from "../../lib/k8s/api.ts";
+import { type ReadApi, serverNowMs } from "../../lib/k8s/api.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, Resource } from "../../lib/k8s/types.ts";
 import { PodLabel } from "../../lib/names.ts";
@@ -24,7 +24,7 @@ export async function* youngPods(
   for await (const object of listAll(api, Resource.pods, { ...scope, signal })) {
     const pod = parsePod(object);
     const createdMs = pod?.creationTimestampMs ?? 0;
-    const ageMs = clock.nowMs() + api.serverClockOffsetMs() - createdMs;
+    const ageMs = serverNowMs(clock, api) - createdMs;
     if (pod === undefined || ageMs > CATCH_UP_MS || pod.labels?.[PodLabel.gate] !== undefined) continue;
     yield [keyOf(object), pod];
   }

@@ -1,4 +1,5 @@
 // One ENoExecEvent: read pod and node, decide, carry out. What was handled is deleted; nothing stays for ever.
+import { serverNowMs } from "../../lib/k8s/api.ts";
 import { isNotFound } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
@@ -44,7 +45,7 @@ export async function reconcileEvent(
   const event = parseEvent(object);
   try {
     const { pod, node } = await readSubjects(deps, event, signal);
-    const ageMs = clock.nowMs() + api.serverClockOffsetMs() - event.createdAtMs;
+    const ageMs = serverNowMs(clock, api) - event.createdAtMs;
     const verdict = decideEvent({ event, pod, node, ageMs });
     return await carryOut(deps, { event, pod, verdict }, { repairs, signal });
   } catch (error) {

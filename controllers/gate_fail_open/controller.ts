@@ -5,6 +5,7 @@
 import { jitter } from "../../lib/clock.ts";
 import type { GateLifter, HeldPodRef } from "../../lib/gates/gate_lifter.ts";
 import { listGatedPods } from "../../lib/gates/release_gates.ts";
+import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
 import { keyOf, splitKey } from "../../lib/k8s/types.ts";
@@ -120,7 +121,7 @@ async function reconcile(
 ): Promise<ReconcileResult> {
   const pod = held.get(key);
   if (pod === undefined) return DONE;
-  const ageMs = deps.clock.nowMs() + deps.api.serverClockOffsetMs() - pod.createdMs;
+  const ageMs = serverNowMs(deps.clock, deps.api) - pod.createdMs;
   const leftMs = overdueInMs({ ageMs, maxGateAgeMs: deps.maxGateAgeMs });
   if (leftMs > 0 || absence.state !== "absent") return requeueAfter(Math.max(CHECK_MS, leftMs));
   const lift = await deps.lifter.lift(pod, { signal, goesOn: () => absence.state === "absent" });

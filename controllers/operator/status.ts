@@ -1,4 +1,5 @@
 // The conditions of the cluster config as the operator observes them.
+import { serverNowMs } from "../../lib/k8s/api.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { errorText } from "../../lib/log.ts";
 import { renderConditions } from "../../lib/operand/conditions.ts";
@@ -19,7 +20,7 @@ export async function writeStatus(
   const conditions = renderConditions(seen, {
     earlier: config.conditions,
     generation: config.generation,
-    nowMs: clock.nowMs() + api.serverClockOffsetMs(),
+    nowMs: serverNowMs(clock, api),
     gatedPods,
     waiting: options.waiting,
     gatingStopped: deps.gatingStopped(),

@@ -1,4 +1,5 @@
 // How long a pod has been held, and how long it may still be held.
+import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { PodState } from "./pod_states.ts";
@@ -16,8 +17,8 @@ type Seen = Pick<PodState, "firstSeenMs">;
  * that is longer. Our own clock may be wrong or jump; the server's offset corrects it.
  */
 export function gateAgeMs({ api, clock }: Clocks, pod: PodView, { firstSeenMs }: Seen): number {
-  const serverNowMs = clock.nowMs() + api.serverClockOffsetMs();
-  const byCreation = pod.creationTimestampMs === undefined ? 0 : serverNowMs - pod.creationTimestampMs;
+  const nowMs = serverNowMs(clock, api);
+  const byCreation = pod.creationTimestampMs === undefined ? 0 : nowMs - pod.creationTimestampMs;
   return Math.max(0, byCreation, clock.monotonicMs() - firstSeenMs);
 }
 

@@ -2,10 +2,10 @@
 //
 //   plan, ClusterVersion, pools ─▶ key ─▶ read plan, settings, ClusterVersion ─▶ decide (lib/upgrades, step by step)
 //                                          ◀─ read more, carry effects out, write the status ─▶ events
+import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { OsImages } from "../../lib/upgrading/cluster/os_images.ts";
 import { readInput, type UpgradeInput } from "../../lib/upgrading/cluster/plan_input.ts";
-import { serverNowMs } from "../../lib/upgrading/cluster/drains.ts";
 import { reconcile } from "../../lib/upgrades/reconcile.ts";
 import type { ReconcileEnd } from "../../lib/upgrades/types/steps.ts";
 import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";

@@ -1,5 +1,5 @@
 // When drains are checked: once a minute while nodes are upgraded, in reconciles of their own, so that none costs the requests of both.
-import { serverNowMs } from "../../lib/upgrading/cluster/drains.ts";
+import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { UpgradeInput } from "../../lib/upgrading/cluster/plan_input.ts";
 import type { UpgradesDeps } from "./deps.ts";
 import type { Drains } from "./drains.ts";

@@ -1,7 +1,7 @@
 // `archway explain pod/NAME`: why a pod is where it is, from what is written on it, and what to do next.
 import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
-import type { ReadApi } from "../k8s/api.ts";
+import { type ReadApi, serverNowMs } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { readOptional } from "../k8s/read_optional.ts";
 import { podTarget } from "../config/pod_argument.ts";
@@ -63,9 +63,7 @@ export async function runExplain(
 }
 
 function ageOf({ creationTimestampMs }: PodView, { api, clock }: ExplainDeps): number | undefined {
-  return creationTimestampMs === undefined
-    ? undefined
-    : clock.nowMs() + api.serverClockOffsetMs() - creationTimestampMs;
+  return creationTimestampMs === undefined ? undefined : serverNowMs(clock, api) - creationTimestampMs;
 }
 
 /** The scheduler's message when it found no node. Source: the condition PodScheduled. */

@@ -2,7 +2,7 @@
 // of its images. Read only where the pod has the label.
 import type { Clock } from "../clock.ts";
 import { failedArchitectures, type FailedImage } from "../enoexec/failed_image.ts";
-import type { ReadApi } from "../k8s/api.ts";
+import { type ReadApi, serverNowMs } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { listAll } from "../k8s/lists.ts";
 import { Resource } from "../k8s/types.ts";
@@ -31,7 +31,7 @@ export async function readExecFormatErrors(
     ...messages.length > 0
       ? messages
       : ["A container of it was to run a program of another architecture than its node has."],
-    ...rememberedLines(pod, { failed, nowMs: clock.nowMs() + api.serverClockOffsetMs() }),
+    ...rememberedLines(pod, { failed, nowMs: serverNowMs(clock, api) }),
   ];
 }
 

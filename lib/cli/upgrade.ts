@@ -1,7 +1,7 @@
 // `archway upgrade status|plan|suspend|resume`: the plan of a cluster, read by the same code that carries it out.
 import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
-import type { KubeApi } from "../k8s/api.ts";
+import { type KubeApi, serverNowMs } from "../k8s/api.ts";
 import { isNotFound } from "../k8s/errors.ts";
 import { Resource } from "../k8s/types.ts";
 import { Upgrades } from "../upgrade_names.ts";
@@ -36,7 +36,7 @@ export async function runUpgrade(deps: UpgradeDeps, options: UpgradeOptions): Pr
   if (verb === "suspend" || verb === "resume") {
     return await setSuspend(deps, { ...options, suspend: verb === "suspend" });
   }
-  const nowMs = deps.clock.nowMs() + deps.api.serverClockOffsetMs();
+  const nowMs = serverNowMs(deps.clock, deps.api);
   const input = await readInput({ readApi: deps.api, namespace }, { nowMs, signal: options.signal });
   if (input.known === undefined) return missing(deps, input);
   return verb === "plan" ? await plan(deps, input, options) : status(deps, input, options);

@@ -1,7 +1,7 @@
 // The workloads of a cluster with the architectures on which they run: read, inspected and put together for reports.
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { failedArchitectures, type FailedImage } from "../enoexec/failed_image.ts";
-import type { KubeApi } from "../k8s/api.ts";
+import { type KubeApi, serverNowMs } from "../k8s/api.ts";
 import { supportOf } from "../report/support.ts";
 import type { InventoryLimits } from "../report/inventory.ts";
 import type { WorkloadSupport } from "../report/types.ts";
@@ -30,7 +30,7 @@ export async function readSupport(options: SupportOptions): Promise<SupportFound
   const { workloads, ...missing } = await readWorkloads(api, { namespace, signal, limits });
   const failed = await options.failed?.(signal) ?? [];
   const inspected = await inspectWorkloads(workloads, options);
-  const nowMs = clock.nowMs() + api.serverClockOffsetMs();
+  const nowMs = serverNowMs(clock, api);
   const found = workloads.map((workload) =>
     supportOf(workload, {
       candidates,

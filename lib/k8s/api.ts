@@ -1,4 +1,5 @@
 // The interface of the Kubernetes API edge: every client of the API server takes a KubeApi, never a URL.
+import type { Clock } from "../clock.ts";
 import type { KubeList, KubeObject, ResourceTarget, ResourceType } from "./types.ts";
 import type { JsonPatch } from "./patch.ts";
 
@@ -64,6 +65,14 @@ export interface ReadApi {
   raw(path: string, signal: AbortSignal): Promise<unknown>;
   /** How far the server's clock is ahead of ours, from its `Date` headers (ms, second precision); 0 until known. */
   serverClockOffsetMs(): number;
+}
+
+/** Now by the clock of the API server, which stamps what objects say of times (epoch ms). */
+export function serverNowMs(
+  clock: Pick<Clock, "nowMs">,
+  api: Pick<ReadApi, "serverClockOffsetMs">,
+): number {
+  return clock.nowMs() + api.serverClockOffsetMs();
 }
 
 /** Read and write access to the API server. */

@@ -1,5 +1,4 @@
 // Drain help on the cluster: reads the pods of cordoned nodes, and carries out what was advised.
-import type { Clock } from "../../clock.ts";
 import type { KubeApi, ReadApi } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";
 import { listAll } from "../../k8s/lists.ts";
@@ -99,9 +98,4 @@ async function carryOut(api: KubeApi, { kind, pod }: DrainAction, signal: AbortS
   }
   const document = { metadata: { uid, finalizers: null } };
   await api.patch(Resource.pods, { namespace, name }, { body: { kind: "merge", document }, signal });
-}
-
-/** The clock of the API server, by which cordons are stamped (ms). */
-export function serverNowMs(clock: Clock, api: ReadApi): number {
-  return clock.nowMs() + api.serverClockOffsetMs();
 }
