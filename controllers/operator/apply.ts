@@ -8,7 +8,7 @@ import { renderDuration } from "../../lib/duration.ts";
 import { errorText } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME, EventReason, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
-import type { OperandFinalizer, OperandStep } from "../../lib/operand/lifecycle.ts";
+import type { OperandFinalizer, OperandStep } from "../../lib/operand/operand_step.ts";
 import { podRef } from "../../lib/placement/pod_refs.ts";
 import { unreachable } from "../../lib/unreachable.ts";
 import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor.ts";

@@ -7,7 +7,8 @@ import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 import { deriveOperandState } from "../../lib/operand/conditions.ts";
-import { decideOperandStep, type OperandStep } from "../../lib/operand/lifecycle.ts";
+import { decideOperandStep } from "../../lib/operand/lifecycle.ts";
+import type { OperandStep } from "../../lib/operand/operand_step.ts";
 import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
 import { applyStep, type OperandChange } from "./apply.ts";
 import type { OperatorDeps } from "./deps.ts";
@@ -154,7 +155,7 @@ class OperatorController implements Operator {
     using reading = openDeadline(INSTALLATION_READ_MS, { signal, clock: deps.clock });
     while (!signal.aborted) {
       const facts = await gatherFacts(deps, { memory, pathOf: (route) => route, signal: reading.signal });
-      const step = decideOperandStep(facts);
+      const { step } = decideOperandStep(facts);
       if (step.kind !== "remove" || step.target !== "handler" && step.target !== "uninstallFinalizers") return;
       await applyStep(deps, step, { facts, memory, signal });
       if (step.target === "uninstallFinalizers") return;
@@ -181,7 +182,8 @@ async function takeSteps(
 ): Promise<number> {
   for (let steps = 0; steps < MAX_STEPS; steps++) {
     const facts = await gatherFacts(deps, { memory, pathOf, signal });
-    const step = decideOperandStep(facts);
+    const { rule, step } = decideOperandStep(facts);
+    deps.log.debug("operand", { rule });
     if (isWorthReporting(step, memory)) {
       await writeStatus(deps, facts, { waiting: step.kind === "wait" ? step.reason : undefined, signal });
     }

@@ -11,7 +11,7 @@ import { ExecFormatMonitor, Finalizer } from "../../lib/names.ts";
 import type { MonitorState } from "../../lib/operand/conditions.ts";
 import type { OperandConfig } from "../../lib/operand/config_view.ts";
 import { renderDaemonSet } from "../../lib/operand/exec_format_daemon_set.ts";
-import type { MonitorFacts } from "../../lib/operand/lifecycle.ts";
+import type { MonitorFacts } from "../../lib/operand/operand_step.ts";
 import { isCovered } from "../../lib/operand/monitoring.ts";
 import type { OperatorDeps } from "./deps.ts";
 import { recordConfigEvent } from "./events.ts";

@@ -7,7 +7,7 @@ import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, WebhookName } from "../../lib/names.ts";
 import type { OperandObservation } from "../../lib/operand/conditions.ts";
 import { type OperandConfig, parseOperandConfig } from "../../lib/operand/config_view.ts";
-import type { OperandFacts } from "../../lib/operand/lifecycle.ts";
+import type { OperandFacts } from "../../lib/operand/operand_step.ts";
 import { parseRollout, type Rollout } from "../../lib/operand/rollout.ts";
 import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operand/webhooks.ts";
 import { type ObservedMonitor, readMonitor } from "./exec_format_monitor.ts";

@@ -6,7 +6,7 @@ import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { Finalizer, Installation } from "../../lib/names.ts";
-import type { MonitorFacts } from "../../lib/operand/lifecycle.ts";
+import type { MonitorFacts } from "../../lib/operand/operand_step.ts";
 import type { OperatorDeps } from "./deps.ts";
 import { renderFinalizers } from "./finalizers.ts";
 import type { Memory } from "./memory.ts";

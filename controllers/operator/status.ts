@@ -3,7 +3,7 @@ import { serverNowMs } from "../../lib/k8s/api.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { errorText } from "../../lib/log.ts";
 import { renderConditions } from "../../lib/operand/conditions.ts";
-import type { WaitReason } from "../../lib/operand/lifecycle.ts";
+import type { WaitReason } from "../../lib/operand/operand_step.ts";
 import { patchConfigConditions } from "../config_conditions.ts";
 import type { OperatorFacts } from "./gather.ts";
 import type { OperatorDeps } from "./deps.ts";

@@ -5,7 +5,7 @@ import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { Installation, UNINSTALL_FINALIZER } from "../../lib/names.ts";
-import type { InstallationState } from "../../lib/operand/lifecycle.ts";
+import type { InstallationState } from "../../lib/operand/operand_step.ts";
 import type { OperatorDeps } from "./deps.ts";
 import { renderFinalizers } from "./finalizers.ts";
 import type { Memory } from "./memory.ts";

@@ -2,7 +2,7 @@
 import { SCHEDULING_GATE } from "../names.ts";
 import { unreachable } from "../unreachable.ts";
 import type { Condition } from "./config_view.ts";
-import type { WaitReason } from "./lifecycle.ts";
+import type { WaitReason } from "./operand_step.ts";
 
 /**
  * What was observed. One process does the work of the MTO's two Deployments: its controllers, which the leader

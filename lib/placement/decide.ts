@@ -1,17 +1,22 @@
 // The decision about a gated pod, made from its plan and from what the inspections of its images came to.
-import type { FailedJudgement, PlacementDecision } from "./decision_types.ts";
+import type { FailedJudgement, IgnoreReason, PlacementDecision } from "./decision_types.ts";
 import { failingCount, nextAttemptAfterMs } from "./failures.ts";
 import { giveUp } from "./give_up.ts";
 import { isGated } from "./patch/constraints.ts";
 import { placeByImages } from "./place.ts";
 import type { PlacementFacts, PodPlan } from "./types.ts";
 
+/** Why nothing is decided about a stored pod, whatever its images are; the first that holds. */
+const LEFT_ALONE: readonly { readonly reason: IgnoreReason; readonly holds: (facts: PlacementFacts) => boolean }[] = [
+  { reason: "NotGated", holds: ({ pod }) => !isGated(pod) },
+  { reason: "Deleting", holds: ({ pod }) => pod.deleting },
+  { reason: "AuditMode", holds: ({ settings }) => settings.audit },
+];
+
 /** Decides about a pod that the API server has stored. Deciding twice from the same facts gives the same. */
 export function decide(facts: PlacementFacts): PlacementDecision {
-  if (!isGated(facts.pod)) return { kind: "ignore", reason: "NotGated" };
-  if (facts.pod.deleting) return { kind: "ignore", reason: "Deleting" };
-  if (facts.settings.audit) return { kind: "ignore", reason: "AuditMode" };
-  return decideIgnoringGate(facts);
+  const found = LEFT_ALONE.find(({ holds }) => holds(facts));
+  return found === undefined ? decideIgnoringGate(facts) : { kind: "ignore", reason: found.reason };
 }
 
 /** The decision that {@link decide} would make about the pod if it were gated and not audited. */

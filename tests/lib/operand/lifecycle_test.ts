@@ -5,13 +5,12 @@ import {
   ABANDON_AFTER,
   decideOperandStep,
   MONITOR_DRAIN_MS,
-  type MonitorFacts,
-  type OperandFacts,
-  type OperandFinalizer,
-  type OperandStep,
+  OPERAND_RULES,
+  type OperandRule,
   UNSERVED_GRACE_MS,
   UNTAINT_MS,
 } from "../../../lib/operand/lifecycle.ts";
+import type { MonitorFacts, OperandFacts, OperandFinalizer, OperandStep } from "../../../lib/operand/operand_step.ts";
 import { makeFacts, makeMonitor, makeOperandConfig } from "./make.ts";
 
 const { podPlacement, noPodPlacementConfig, enoexecEvents } = Finalizer;
@@ -354,7 +353,7 @@ const TABLE: readonly (readonly [title: string, facts: OperandFacts, expected: s
 ];
 for (const [title, facts, expected] of TABLE) {
   const [, rows = "", says = ""] = /^((?:[A-Z]?\d[\d.]* )*)(.*)$/.exec(title) ?? [];
-  Deno.test(`${rows}decideOperandStep() ${says}`, () => assert.equal(wordOf(decideOperandStep(facts)), expected));
+  Deno.test(`${rows}decideOperandStep() ${says}`, () => assert.equal(wordOf(decideOperandStep(facts).step), expected));
 }
 
 const finalizer = fc.constantFrom<OperandFinalizer>(podPlacement, noPodPlacementConfig, enoexecEvents);
@@ -385,6 +384,21 @@ const anyFacts: fc.Arbitrary<OperandFacts> = fc.record({
     leavingForMs: fc.nat(90_000),
     isForced: fc.boolean(),
   }),
+});
+
+Deno.test("every rule of the operand's lifecycle decides in one case or another, and has a name of its own", () => {
+  const decided = new Set<string>();
+  fc.assert(
+    fc.property(anyFacts, (facts) => {
+      decided.add(decideOperandStep(facts).rule);
+    }),
+    { numRuns: 5_000, seed: 1 },
+  );
+  for (const rules of Object.values<readonly OperandRule[]>(OPERAND_RULES)) {
+    const names = rules.map(({ name }) => name);
+    assert.equal(new Set(names).size, names.length);
+    assert.deepEqual(names.filter((name) => !decided.has(name)), []);
+  }
 });
 
 function letGo({ installation }: OperandFacts): OperandFacts["installation"] {
@@ -446,14 +460,14 @@ Deno.test("invariant 1: a leaving config always gets away, unless namespace conf
     if (start.config === undefined || start.config.deletingSinceMs === undefined || start.hasNamespaceConfigs) return;
     let facts = start;
     for (let steps = 0; steps < 2_000; steps++) {
-      const step = decideOperandStep(facts);
+      const { step } = decideOperandStep(facts);
       if (step.kind === "done") break;
       if (step.kind === "remove" && step.target === "finalizer" && step.finalizer === podPlacement) {
         assert.equal(facts.webhook, "absent", "the webhook goes first");
       }
       facts = follow(facts, step);
     }
-    assert.equal(decideOperandStep(facts).kind, "done");
+    assert.equal(decideOperandStep(facts).step.kind, "done");
     assert.ok(facts.config?.finalizers.every((name) => name === "other/x"));
     assert.ok(["foreign", "free"].includes(facts.monitor.handler), "its Deployment is let go");
   }));
@@ -464,8 +478,8 @@ Deno.test("property: a config that stays ends with its webhook while a replica s
     if (start.config === undefined || start.config.deletingSinceMs !== undefined || start.unservedForMs > 0) return;
     if (start.installation === "uninstalling") return;
     let facts = start;
-    for (let steps = 0; steps < 200; steps++) facts = follow(facts, decideOperandStep(facts));
-    assert.equal(decideOperandStep(facts).kind, "done");
+    for (let steps = 0; steps < 200; steps++) facts = follow(facts, decideOperandStep(facts).step);
+    assert.equal(decideOperandStep(facts).step.kind, "done");
     assert.equal(facts.webhook, "current");
     assert.ok(facts.config?.finalizers.includes(podPlacement));
     assert.equal(facts.config?.finalizers.includes(enoexecEvents), start.config.enoexecEnabled);

@@ -2,7 +2,7 @@
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { Finalizer } from "../../../lib/names.ts";
 import type { OperandConfig } from "../../../lib/operand/config_view.ts";
-import type { MonitorFacts, OperandFacts } from "../../../lib/operand/lifecycle.ts";
+import type { MonitorFacts, OperandFacts } from "../../../lib/operand/operand_step.ts";
 import type { WebhookSettings } from "../../../lib/operand/webhooks.ts";
 
 /** A config that has been taken care of. */
