@@ -12,7 +12,8 @@ const ARCHS = ["amd64", "arm64", "ppc64le", "s390x"];
 const POOLS = 50;
 /** Writes of one build of four architectures at most: build, Jobs and what they need with its owners, records, conditions. */
 const MOST_WRITES = 120;
-const DEADLINE_MS = 300_000;
+/** A minute on a machine of its own; others may share it. */
+const DEADLINE_MS = 600_000;
 
 async function namesAt(bed: BuildBed, path: string): Promise<readonly string[]> {
   const items = read((await bed.cluster.request("GET", path)).body, "items");
