@@ -16,7 +16,7 @@ export type Trial =
   | { readonly kind: "unknown"; readonly why: string };
 
 /** Pods that are tried at most. */
-export const MAX_TRIED = 100;
+const MAX_TRIED = 100;
 
 /** Of a pod that was left out because of {@link MAX_TRIED}, or of the time that trying may take. */
 export const NOT_TRIED: Trial = { kind: "unknown", why: "not tried: too many pods" };
