@@ -57,8 +57,8 @@ async function installBuilds(lab: OpenLab, { builder, registry }: ImageBuildBed)
 }
 
 /** Names of the Jobs that the service has created since the log was so long. */
-async function jobsSince(lab: OpenLab, count: number): Promise<readonly string[]> {
-  const requests = (await readAuditLog(lab.auditLogFile ?? "")).slice(count);
+async function jobsSince(lab: OpenLab, fromByte: number): Promise<readonly string[]> {
+  const requests = await readAuditLog(lab.auditLogFile ?? "", { fromByte });
   return requests.filter(({ user, verb, resource, status }) =>
     user === BUILD_ACCOUNT && verb === "create" && resource === "jobs" && status === 201
   ).map(({ uri }) => uri);

@@ -22,10 +22,9 @@ export interface AuditedRequest {
   readonly answeredMs: number;
 }
 
-/** All requests so far. A watch counts once, when it begins (`ResponseStarted`). */
-export async function readAuditLog(file: string): Promise<readonly AuditedRequest[]> {
-  const lines = (await Deno.readTextFile(file)).split("\n");
-  return lines.flatMap((line) => {
+/** All requests so far, or those after so many bytes of the log. A watch counts once, when it begins (`ResponseStarted`). */
+export async function readAuditLog(file: string, { fromByte = 0 } = {}): Promise<readonly AuditedRequest[]> {
+  return (await readFrom(file, fromByte)).split("\n").flatMap((line) => {
     const event = parseLine(line);
     if (event === undefined) return [];
     const isWatch = read(event, "verb") === "watch";
@@ -33,7 +32,13 @@ export async function readAuditLog(file: string): Promise<readonly AuditedReques
   });
 }
 
-/** The last line may still be half written. */
+async function readFrom(file: string, fromByte: number): Promise<string> {
+  using opened = await Deno.open(file);
+  await opened.seek(fromByte, Deno.SeekMode.Start);
+  return await new Response(opened.readable).text();
+}
+
+/** The first and the last line may be half of one. */
 function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);

@@ -3,9 +3,9 @@ import { readAuditLog } from "../../cluster/support/audit_log.ts";
 import { NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 
-/** How many requests the audit log has. */
+/** How long the audit log is (bytes). */
 export async function auditLength(lab: OpenLab): Promise<number> {
-  return (await readAuditLog(lab.auditLogFile ?? "")).length;
+  return (await Deno.stat(lab.auditLogFile ?? "")).size;
 }
 
 /**
@@ -14,12 +14,12 @@ export async function auditLength(lab: OpenLab): Promise<number> {
  */
 export async function refusedSince(
   lab: OpenLab,
-  count: number,
+  fromByte: number,
   { account = "archway", namespace = NAMESPACE }: { readonly account?: string; readonly namespace?: string } = {},
 ): Promise<readonly string[]> {
   const user = `system:serviceaccount:${namespace}:${account}`;
-  const requests = await readAuditLog(lab.auditLogFile ?? "");
-  return requests.slice(count).filter((request) =>
+  const requests = await readAuditLog(lab.auditLogFile ?? "", { fromByte });
+  return requests.filter((request) =>
     request.user === user && request.status === 403 && !/\/pods\/[^/]+\/log\?/.test(request.uri)
   ).map(({ verb, uri }) => `${verb} ${uri}`);
 }
