@@ -19,6 +19,8 @@ const HELD = [
   ["clusterrolebinding", "archway-uninstall"],
   CONFIG,
 ];
+/** Namespaces that are there before any test. */
+const FIRST_NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"];
 const NO_FINALIZERS = JSON.stringify({ metadata: { finalizers: null } });
 
 /** Removes Archway by force, if any of it is there; costs a few requests if not. */
@@ -28,6 +30,7 @@ export async function removeLeftOvers(cluster: ClusterAccess): Promise<void> {
   // One without the toleration would hold the taints of a later test back.
   const elsewhere = ["--all-namespaces", "--field-selector=metadata.namespace!=kube-system"];
   await cluster.kubectl(["delete", "daemonsets", ...elsewhere, "--ignore-not-found", "--timeout=60s"]);
+  await removeNamespaces(cluster);
   if (!await isAnythingLeft(cluster)) return;
   const webhooks = (await namesOf(cluster, WEBHOOKS)).filter((name) => /archway|multiarch|pod-placement/.test(name));
   if (webhooks.length > 0) await cluster.kubectl(["delete", ...webhooks, "--ignore-not-found"]);
@@ -45,6 +48,13 @@ async function removeStreams(cluster: ClusterAccess): Promise<void> {
   const streams = (await namesOf(cluster, ["namespaces"])).filter((name) => name.startsWith("namespace/stream-"));
   if (streams.length > 0) await cluster.kubectl(["delete", ...streams, "--ignore-not-found", "--timeout=60s"]);
   await cluster.kubectl(["delete", "nodes", "-l", "archway.dev/test=kwok", "--ignore-not-found"]);
+}
+
+/** Their pods would run, and cost the emulated kubelet its time, until the lab ends. They may go beside the next test. */
+async function removeNamespaces(cluster: ClusterAccess): Promise<void> {
+  const kept = [...FIRST_NAMESPACES, NAMESPACE].map((name) => `namespace/${name}`);
+  const names = (await namesOf(cluster, ["namespaces"])).filter((name) => !kept.includes(name));
+  if (names.length > 0) await cluster.kubectl(["delete", ...names, "--ignore-not-found", "--wait=false"]);
 }
 
 async function isAnythingLeft(cluster: ClusterAccess): Promise<boolean> {

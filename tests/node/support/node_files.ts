@@ -95,6 +95,8 @@ function renderKubelet({ host: { name, address, directory }, caFile }: NodeFiles
     maxOpenFiles: 20_000,
     maxPods: 100,
     serializeImagePulls: false,
+    // By default five pulls a second: a pod beyond that waits ten seconds for its next attempt.
+    registryPullQPS: 0,
     nodeStatusUpdateFrequency: "2s",
     volumePluginDir: `${directory}/volume-plugins`,
     podLogsDir: `${directory}/pod-logs`,

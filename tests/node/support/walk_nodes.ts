@@ -43,8 +43,11 @@ export interface WalkNodes extends AsyncDisposable {
 export async function openWalkNodes(lab: OpenLab, image: string): Promise<WalkNodes> {
   await using undo = new AsyncDisposableStack();
   const registries = undo.use(await openNodeWalkRegistries(lab));
-  await logIn(lab, LOGGED_IN, `${registries.host}/global`);
-  await installFor(lab, { image, registries });
+  // Archway is on other nodes than the one that is started again.
+  await Promise.all([
+    logIn(lab, LOGGED_IN, `${registries.host}/global`),
+    installFor(lab, { image, registries }),
+  ]);
   undo.defer(async () => void await kubectl(lab, "delete", "namespace", GLOBAL_SECRETS));
   const architectures = await listNodeArchitectures(lab);
   const clear = async (): Promise<void> => void await kubectl(lab, "delete", "namespaces", "-l", WALK, "--wait=false");
