@@ -1,19 +1,39 @@
 // Starts of a program that fail, each in a container of its own as the kernel sees it: a cgroup with a container's name in
 // that of a pod. Two hundred real containers a minute are more than the machine of a test can make.
-import { failStart, type Pace, steadily } from "../../cluster/support/failing_starts.ts";
+import type { Pace } from "../../cluster/support/failing_starts.ts";
+import { waitUntil } from "../../cluster/support/wait.ts";
 import { runCommand } from "./commands.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 
 const UNIFIED = "/sys/fs/cgroup/unified";
 const CPU = "/sys/fs/cgroup/cpuacct";
-/** Fails so many starts in the folder of a pod, at a steady pace; gives the IDs of the containers. */
-export async function startFailing(
+const PROGRAM = new URL("fail_steadily.ts", import.meta.url).pathname;
+
+/** Starts that fail while a test does something else. */
+export interface FailingStarts {
+  /** IDs of the containers, once all have failed. */
+  ended(): Promise<readonly string[]>;
+}
+
+/** Begins to fail so many starts in the folder of a pod, at a steady pace. */
+export async function beginFailing(
   podUid: string,
-  { program, ...pace }: Pace & { readonly program: string },
-): Promise<readonly string[]> {
+  { program, count, everyMs }: Pace & { readonly program: string },
+): Promise<FailingStarts> {
   const pod = await findCgroup(UNIFIED, podUid);
-  return await steadily(pace, () => failStart(pod, program));
+  const file = `${await Deno.makeTempDir({ prefix: "archway-failing-" })}/ids.json`;
+  const args = [PROGRAM, pod, program, String(count), String(everyMs), file];
+  const inBackground = ["-c", '"$@" >/dev/null 2>&1 &', "sh"];
+  await runCommand("sh", [...inBackground, Deno.execPath(), "run", "-A", "--no-check", ...args]);
+  return {
+    ended: async () => {
+      return await waitUntil("the starts to have failed", async () => JSON.parse(await Deno.readTextFile(file)), {
+        deadlineMs: 2 * count * everyMs,
+        intervalMs: 250,
+      });
+    },
+  };
 }
 
 /** Name or UID of the daemon's pod on a node. */
