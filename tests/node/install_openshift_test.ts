@@ -11,7 +11,7 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { defineKinds, injectCa, keepCertificate, keepTrustedCa } from "./support/foreign_apis.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
-import { ensureImage, kubectl } from "./support/install.ts";
+import { ensureImage, kubectl, NAMESPACE } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { kustomizationOf, openPasteShell, type PasteShell, shellBlockOf } from "./support/pasted.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
@@ -164,9 +164,14 @@ async function assertOptions(lab: OpenLab, shell: PasteShell, kustomization: str
   await rolledOutIn(lab, UPGRADES, "archway-upgrades");
 }
 
-async function assertRemoved(lab: OpenLab, shell: PasteShell): Promise<void> {
-  await shell.paste("kubectl delete -k . --timeout=120s");
-  await assertGone(lab);
+/** Not by the wait of kubectl itself, which looks for one object after the other, five a second. */
+async function assertRemoved(lab: OpenLab, shell: PasteShell, namespace: string): Promise<void> {
+  await shell.paste("kubectl delete -k . --wait=false");
+  await kubectl(lab, "wait", "--for=delete", `namespace/${namespace}`, "--timeout=120s");
+  await waitUntil("all of it to be gone", async () => {
+    await assertGone(lab);
+    return true;
+  }, { deadlineMs: 60_000, intervalMs: 500 });
 }
 
 /** Applies a page's kustomization, asserts, and that the account of its service was refused nothing. */
@@ -193,14 +198,14 @@ async function walkPages(t: Deno.TestContext, lab: OpenLab, shell: PasteShell): 
     });
   });
   await t.step("with the components that its page leaves to choose", () => assertOptions(lab, shell, upgrades));
-  await t.step("upgrades go with their manifests", () => assertRemoved(lab, shell));
+  await t.step("upgrades go with their manifests", () => assertRemoved(lab, shell, UPGRADES));
   await t.step("image builds: Available, the Service answers, a pool that is not there is named", async () => {
     await assertWorks(lab, { account: "archway-image-builds" }, {
       apply: () => applyPage(shell, builds),
       works: () => assertImageBuilds(lab),
     });
   });
-  await t.step("image builds go with their manifests", () => assertRemoved(lab, shell));
+  await t.step("image builds go with their manifests", () => assertRemoved(lab, shell, NAMESPACE));
 }
 
 Deno.test(

@@ -170,11 +170,20 @@ export async function uninstall(
     others: [],
   });
   try {
-    await kubectl(lab, "delete", "-k", folder, "--ignore-not-found", "--timeout=90s").catch(async (cause: unknown) => {
+    await deleteAll(lab, folder).catch(async (cause: unknown) => {
       const look = ["get", "namespace,pods,serviceaccounts", "-n", NAMESPACE, "-o", "yaml"];
       throw new Error(`Cannot uninstall: ${(await lab.kubectl(look)).stdout}`, { cause });
     });
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/** What `kubectl delete -k` does, which looks for one object after the other to be gone, five a second. */
+async function deleteAll(lab: OpenLab, folder: string): Promise<void> {
+  await kubectl(lab, "delete", "-k", folder, "--ignore-not-found", "--wait=false");
+  // It takes longest.
+  await kubectl(lab, "wait", "--for=delete", `namespace/${NAMESPACE}`, "--timeout=90s");
+  const left = ["get", "-k", folder, "--ignore-not-found", "-o", "name"];
+  await waitUntil("every object to be gone", async () => await kubectl(lab, ...left) === "", { deadlineMs: 60_000 });
 }
