@@ -116,7 +116,8 @@ async function runFilesAgain(
   return { isSuccess: second.isSuccess, tests: replaceFiles(tests, second.tests) };
 }
 
-async function printLines(stream: ReadableStream<Uint8Array>, print: (line: string) => void): Promise<void> {
+/** Hands the lines of a stream on as they come. */
+export async function printLines(stream: ReadableStream<Uint8Array>, print: (line: string) => void): Promise<void> {
   let rest = "";
   for await (const text of stream.pipeThrough(new TextDecoderStream())) {
     const lines = `${rest}${text}`.split("\n");

@@ -4,6 +4,9 @@ import { pinnedCacheDirectory } from "../../support/go_build.ts";
 import { runCommand } from "./commands.ts";
 import type { NodeArch } from "./program_images.ts";
 
+/** Its name in buildah's own storage. */
+export const BASE_IMAGE = "localhost/archway-test-base:v1";
+
 /** The libraries that deno and its name look-ups load. */
 const LIBRARIES = [
   ...["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1"],
@@ -20,15 +23,15 @@ USER 65532:65532
 WORKDIR /home/nonroot
 `;
 
-/** Builds the base image for both architectures as `name` in buildah's own storage. */
-export async function buildBaseImage(name: string): Promise<void> {
+/** Builds it for both architectures. */
+export async function buildBaseImage(): Promise<void> {
   const context = await Deno.makeTempDir({ prefix: "archway-base-" });
   try {
     for (const arch of ["amd64", "arm64"] as const) await fillRoot(`${context}/${arch}`, arch);
     await Deno.writeTextFile(`${context}/Containerfile`, CONTAINERFILE);
-    await runCommand("buildah", ["manifest", "rm", name]).catch(() => "");
+    await runCommand("buildah", ["manifest", "rm", BASE_IMAGE]).catch(() => "");
     const platform = "--platform=linux/amd64,linux/arm64";
-    await runCommand("buildah", ["build", "--quiet", platform, `--manifest=${name}`, context]);
+    await runCommand("buildah", ["build", "--quiet", platform, `--manifest=${BASE_IMAGE}`, context]);
   } finally {
     await Deno.remove(context, { recursive: true });
   }

@@ -3,43 +3,28 @@ import { join, relative } from "node:path";
 import { stringify } from "yaml";
 import type { KubectlResult } from "../../cluster/support/cluster_access.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
-import { buildBaseImage, findDeno } from "./base_image.ts";
-import { runCommand } from "./commands.ts";
+import { type ArchwayImage, ensureBuilt, push } from "./archway_images.ts";
 import type { OpenLab } from "./open_lab.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
-const BASE = "localhost/archway-test-base:v1";
 /** The namespace of manifests/base. */
 export const NAMESPACE = "archway-system";
 
-/** Builds an image for both architectures and pushes it to the lab's registry. Gives its reference. */
-export async function buildAndPush(
-  lab: OpenLab,
-  tag = "dev",
-  { form = "bundle" }: { readonly form?: "bundle" | "daemon" } = {},
-): Promise<string> {
-  await buildBaseImage(BASE);
-  const name = `${lab.lab.registry}/archway:${tag}`;
-  const task = ["task", "image", `--name=${name}`, `--form=${form}`, `--base=${BASE}`];
-  const env = { DENO_BIN_ARM64: await findDeno("arm64") };
-  await runCommand(Deno.execPath(), task, { cwd: ROOT, env });
-  await runCommand("buildah", ["manifest", "push", "--all", "--tls-verify=false", name, `docker://${name}`]);
-  return name;
-}
-
-/** The image of this checkout, built at its first use in a run. */
+/** The image of this checkout in the lab's registry, built at its first use in a run. */
 export async function ensureImage(lab: OpenLab): Promise<string> {
-  const response = await fetch(`http://${lab.lab.registry}/v2/archway/tags/list`);
-  const tags = await response.text();
-  return tags.includes('"dev"') ? `${lab.lab.registry}/archway:dev` : await buildAndPush(lab);
+  return await ensurePushed(lab, "dev");
 }
 
-/** The image of the daemon, built at its first use in a run. */
+/** The image of the daemon, in the same way. */
 export async function ensureDaemonImage(lab: OpenLab): Promise<string> {
-  const tags = await (await fetch(`http://${lab.lab.registry}/v2/archway/tags/list`)).text();
-  return tags.includes('"daemon"')
-    ? `${lab.lab.registry}/archway:daemon`
-    : await buildAndPush(lab, "daemon", { form: "daemon" });
+  return await ensurePushed(lab, "daemon");
+}
+
+async function ensurePushed({ lab: { registry } }: OpenLab, tag: ArchwayImage): Promise<string> {
+  const reference = `${registry}/archway:${tag}`;
+  const response = await fetch(`http://${registry}/v2/archway/tags/list`);
+  if (!(await response.text()).includes(`"${tag}"`)) await push(await ensureBuilt(tag), reference);
+  return reference;
 }
 
 /** Keeps the replicas off the emulated node, where a start takes up to two minutes. */

@@ -1,14 +1,14 @@
 // Runs what README says in a shell, as it stands there, in a copy of the checkout. What the environment has of its own is set
 // outside of the block: the image's name, where the base comes from, the kubeconfig.
 import { dirname } from "node:path";
-import { buildBaseImage, findDeno } from "./base_image.ts";
+import { ensureBase } from "./archway_images.ts";
+import { findDeno } from "./base_image.ts";
 import { runCommand } from "./commands.ts";
 import type { OpenLab } from "./open_lab.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 /** The base that manifests/image/Containerfile names, which no test machine can reach. */
 const BASE = { host: "gcr.io/distroless", name: "distroless/cc-debian12:nonroot" } as const;
-const LOCAL_BASE = "localhost/archway-test-base:v1";
 
 /** The only shell block below a heading of README. Throws when there is none. Pure. */
 export function shellBlockOf(readme: string, heading: string): string {
@@ -57,9 +57,9 @@ export async function openPasteShell(lab: OpenLab, image: string): Promise<Paste
   const home = await Deno.makeTempDir({ prefix: "archway-home-" });
   await Deno.mkdir(`${home}/.config/containers`, { recursive: true });
   await Deno.writeTextFile(`${home}/.config/containers/registries.conf`, renderRegistries(lab.lab.registry));
-  await buildBaseImage(LOCAL_BASE);
+  const base = await ensureBase();
   const mirrored = `docker://${lab.lab.registry}/${BASE.name}`;
-  await runCommand("buildah", ["manifest", "push", "--all", LOCAL_BASE, mirrored], { env: { HOME: home } });
+  await runCommand("buildah", ["manifest", "push", "--all", base, mirrored], { env: { HOME: home } });
   const env = {
     HOME: home,
     DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME") ?? ""}/.cache/deno`,

@@ -1,5 +1,5 @@
 // Runs tests on real nodes: `deno run -A tests/node/support/run.ts [deno test arguments]`, `… tests/bench/node.ts` for the
-// benchmark, or `… shell` for a shell in the lab.
+// benchmark, or `… shell` for a shell in the lab. All files are run in two labs side by side: see lanes.ts.
 //
 // Two stages, because the API server and the tests live in the network namespace of the first node:
 //   run.ts           programs, host n1, clean_up.sh as a watcher of this process, then itself once more inside of n1's network
@@ -8,6 +8,8 @@ import { openShiftModule } from "../../cluster/support/openshift_crds.ts";
 import { unpackPackages } from "../../../manifests/image/bpftrace.ts";
 import { PACKAGE_CACHE } from "../../../manifests/image/image.ts";
 import { has } from "../../support/needs.ts";
+import { STORAGE_VARIABLE, writeStorage } from "./archway_images.ts";
+import { isLane, LANE_VARIABLE, planLanes, runLanes, sharedStorage } from "./lanes.ts";
 import { daemonTasks, ENTER, LAB_NAME_VARIABLE, labName, openNodeHost } from "./node_host.ts";
 import { LAB_VARIABLE, startLab } from "./lab.ts";
 import { ensureNodePrograms } from "./programs.ts";
@@ -39,36 +41,53 @@ async function runOutside(args: readonly string[]): Promise<number> {
   if (has("tracing")) { for (const arch of ["amd64", "arm64"] as const) await unpackPackages(arch, PACKAGE_CACHE); }
   // Without it those tests fail that need it, and say so.
   await openShiftModule().catch((error: unknown) => report(`OpenShift's definitions: ${String(error)}`));
+  const lanes = await planLanes(args);
+  return await leavingNothing(async (directory) => {
+    return lanes.length > 1 ? await runLanes(lanes, { directory, script: THIS_FILE }) : await runLab(directory, args);
+  });
+}
+
+/** Runs what needs a folder, and removes that, what it left otherwise, and what kubelets have set for the whole machine. */
+async function leavingNothing(act: (directory: string) => Promise<number>): Promise<number> {
   using lock = await Deno.open(lockFile(), { create: true, write: true });
   await lock.lock(true);
   const directory = await Deno.makeTempDir({ prefix: `${labName()}-nodes-` });
   await cleanUp(directory); // What an earlier run left that ended with the machine's power.
   await Deno.mkdir(`${directory}/tmp`, { recursive: true });
   const sysctls = await readSysctls();
-  await Deno.writeTextFile(`${directory}/sysctl.before`, sysctls);
+  // The settings of the machine are those of all lanes.
+  if (!isLane()) await Deno.writeTextFile(`${directory}/sysctl.before`, sysctls);
   watch(directory);
   let code = 1;
   try {
-    const host = await openNodeHost({ name: "n1", index: 1, directory: `${directory}/n1` });
-    const inside = [Deno.execPath(), "run", "-A", THIS_FILE, INSIDE, directory, String(host.holderPid), ...args];
-    const enter = ["nsenter", "-t", String(host.holderPid), "-n", "--", ...inside];
-    // In the cgroup of the first node, so that all of it ends with us, and with its temporary files in our folder.
-    const tasks = daemonTasks("n1");
-    code = await runPassing("sh", ["-c", ENTER, "sh", tasks, ...enter], await insideEnvironment(directory));
+    code = await act(directory);
   } finally {
     await cleanUp(directory);
   }
-  const traces = Deno.env.has("ARCHWAY_TEST_KEEP") ? [] : await listTraces({ name: labName(), directory, sysctls });
+  const before = { name: labName(), directory, sysctls: isLane() ? await readSysctls() : sysctls };
+  const traces = Deno.env.has("ARCHWAY_TEST_KEEP") ? [] : await listTraces(before);
   for (const trace of traces) report(`left behind: ${trace}`);
   return traces.length === 0 ? code : Math.max(code, 1);
 }
 
-/** Temporary files and images that are built lie in the folder that is removed at the end. */
+async function runLab(directory: string, args: readonly string[]): Promise<number> {
+  const host = await openNodeHost({ name: "n1", index: 1, directory: `${directory}/n1` });
+  const inside = [Deno.execPath(), "run", "-A", THIS_FILE, INSIDE, directory, String(host.holderPid), ...args];
+  const enter = ["nsenter", "-t", String(host.holderPid), "-n", "--", ...inside];
+  // In the cgroup of the first node, so that all of it ends with us, and with its temporary files in our folder.
+  const tasks = daemonTasks("n1");
+  return await runPassing("sh", ["-c", ENTER, "sh", tasks, ...enter], await insideEnvironment(directory));
+}
+
+/** Temporary files lie in the folder that is removed at the end, as do images that are built, unless lanes share these. */
 async function insideEnvironment(directory: string): Promise<Readonly<Record<string, string>>> {
-  const storage = `${directory}/storage.conf`;
-  const [graph, run] = [`${directory}/images`, `${directory}/images-run`];
-  await Deno.writeTextFile(storage, `[storage]\ndriver = "overlay"\ngraphroot = "${graph}"\nrunroot = "${run}"\n`);
-  return { TMPDIR: `${directory}/tmp`, CONTAINERS_STORAGE_CONF: storage, [LAB_NAME_VARIABLE]: labName() };
+  return {
+    TMPDIR: `${directory}/tmp`,
+    [STORAGE_VARIABLE]: sharedStorage() ?? await writeStorage(directory),
+    [LAB_NAME_VARIABLE]: labName(),
+    // A lab within this one is none of the lanes.
+    [LANE_VARIABLE]: "",
+  };
 }
 
 async function cleanUp(directory: string): Promise<void> {

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { parseJunit } from "../conformance/junit.ts";
+import { divide, mergeJunit } from "../node/support/lanes.ts";
+
+Deno.test("divide() puts what is held to times into one lane, all else into the other one, each file once", () => {
+  const [first, second] = divide(
+    ["enoexec", "life", "life_loss", "new", "walk"].map((name) => `tests/node/${name}_test.ts`),
+  );
+  assert.deepEqual(first, ["enoexec", "life", "life_loss"].map((name) => `tests/node/${name}_test.ts`));
+  assert.deepEqual(second, ["new", "walk"].map((name) => `tests/node/${name}_test.ts`));
+});
+
+function junitOf(file: string, outcome: string): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="deno test" tests="1" failures="0" errors="0" time="1.000">
+    <testsuite name="./tests/node/${file}" tests="1" disabled="0" errors="0" failures="0">
+        <testcase name="of ${file}" classname="./tests/node/${file}" time="1.000" line="1" col="6">${outcome}
+        </testcase>
+    </testsuite>
+</testsuites>
+`;
+}
+
+Deno.test("mergeJunit() keeps the tests of every lane; a lane that wrote nothing adds none", () => {
+  const merged = mergeJunit([junitOf("a_test.ts", ""), "", junitOf("b_test.ts", "<failure/>")]);
+  assert.deepEqual(parseJunit(merged).map(({ name, file, outcome }) => [name, file, outcome]), [
+    ["of a_test.ts", "tests/node/a_test.ts", "passed"],
+    ["of b_test.ts", "tests/node/b_test.ts", "failed"],
+  ]);
+  assert.equal(merged.match(/<testsuites\b/g)?.length, 1);
+});
