@@ -55,6 +55,8 @@ export interface RealRegistry extends AsyncDisposable {
   pushDocument(repository: string, tag: string, document: Omit<ImageDocument, "digest">): Promise<string>;
   /** Deletes a manifest, also one that an index still names: a truncated mirror. */
   deleteManifest(repository: string, digest: string): Promise<void>;
+  /** Takes a tag away and leaves what it named, which its interface cannot; false where there is none. */
+  untag(repository: string, tag: string): Promise<boolean>;
   /** Starts again with a certificate that is its own authority, which Deno's fetch refuses: push before. */
   serveSelfSigned(): Promise<void>;
   /** Ends the process; the port, the storage and the certificate stay for {@link start}. */
@@ -107,6 +109,13 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Real
     pushDocuments: (repository, tag, documents) => push.pushDocuments({ repository, tag }, documents),
     pushDocument: (repository, tag, document) => push.pushManifest({ repository, reference: tag }, document),
     deleteManifest: (repository, digest) => push.deleteManifest({ repository, reference: digest }),
+    untag: async (repository, tag) => {
+      const tags = `${directory}/storage/docker/registry/v2/repositories/${repository}/_manifests/tags`;
+      return await Deno.remove(`${tags}/${tag}`, { recursive: true }).then(() => true, (error: unknown) => {
+        if (error instanceof Deno.errors.NotFound) return false;
+        throw error;
+      });
+    },
     serveSelfSigned: async () => {
       await server.stop();
       const { certificatePem, keyPem } = await createSelfSigned(["localhost", "127.0.0.1", files.address]);

@@ -31,6 +31,17 @@ export async function readPlatforms(
   return { [String(read(JSON.parse(config.text), "architecture"))]: answer.digest };
 }
 
+/** What a tag names; undefined: there is no such tag. */
+export async function readTagDigest(
+  registry: RealRegistry,
+  { repository, tag }: { readonly repository: string; readonly tag: string },
+): Promise<string | undefined> {
+  const answer = await get(registry, `/v2/${repository}/manifests/${tag}`);
+  if (answer.status === 404) return undefined;
+  assert.equal(answer.status, 200, answer.text);
+  return answer.digest;
+}
+
 async function get(
   { url, users }: RealRegistry,
   path: string,

@@ -1,0 +1,188 @@
+// OpenShift's API of images behind the aggregation layer of a real API server: ImageStreamTags, as GET and DELETE of
+// `NAMESPACE/STREAM:TAG`, whose streams are repositories of a real registry. It takes requests from the API server alone, which
+// has judged the user's rights, and refuses whatever else OpenShift's would refuse of them.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { FRONT_PROXY } from "./front_proxy.ts";
+import { createAuthority } from "./pki.ts";
+import { findFreePort } from "./ports.ts";
+import type { RealRegistry } from "./registry.ts";
+import { readTagDigest } from "./registry_platforms.ts";
+import { waitUntil } from "./wait.ts";
+
+/** A request for an ImageStreamTag, as it was let through. */
+export interface TagRequest {
+  readonly method: string;
+  /** Whom the API server names. */
+  readonly user: string;
+  /** `NAMESPACE/STREAM:TAG`. */
+  readonly tag: string;
+  readonly status: number;
+}
+
+/** The running server. */
+export interface ImageApi extends AsyncDisposable {
+  readonly requests: readonly TagRequest[];
+  /** Answers instead; undefined: it answers as it does. */
+  fault: number | undefined;
+}
+
+const GROUP = "image.openshift.io";
+const ROOT = `/apis/${GROUP}/v1`;
+const SERVICE = { namespace: "openshift-apiserver", name: "api" };
+const TAG = /^\/apis\/image\.openshift\.io\/v1\/namespaces\/([^/]+)\/imagestreamtags\/([^/:]+):([^/:]+)$/;
+const DISCOVERY = {
+  ...{ kind: "APIResourceList", apiVersion: "v1", groupVersion: `${GROUP}/v1` },
+  resources: [
+    {
+      name: "imagestreamtags",
+      singularName: "imagestreamtag",
+      namespaced: true,
+      kind: "ImageStreamTag",
+      verbs: ["delete", "get"],
+    },
+  ],
+};
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Starts it and has the API server pass its group on to it. `clientCa`: of the API server's front proxy. */
+export async function openImageApi(
+  cluster: ClusterAccess,
+  { registry, clientCa }: { readonly registry: RealRegistry; readonly clientCa: string },
+): Promise<ImageApi> {
+  const authority = await createAuthority("archway test image API");
+  const names = [`${SERVICE.name}.${SERVICE.namespace}.svc`];
+  const { certificatePem: cert, keyPem: key } = await authority.issue({ commonName: "api", usage: "server", names });
+  const requests: TagRequest[] = [];
+  const api: ImageApi = { requests, fault: undefined, [Symbol.asyncDispose]: () => close() };
+  const options = { cert, key, ca: clientCa, requestCert: true, rejectUnauthorized: true };
+  const server = createServer(options, (message, response) => {
+    void answerTo(message, { registry, api, note: (request) => void requests.push(request) })
+      .catch((error: unknown): Answer => failure(500, "InternalError", String(error)))
+      .then((answer) => send(response, answer));
+  });
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => void server.close(() => resolve()));
+  };
+  const port = findFreePort();
+  await new Promise<void>((resolve) => void server.listen(port, "127.0.0.1", resolve));
+  try {
+    await register(cluster, { port, caPem: authority.certificatePem });
+    return api;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function register(
+  cluster: ClusterAccess,
+  { port, caPem }: { readonly port: number; readonly caPem: string },
+): Promise<void> {
+  const { namespace, name } = SERVICE;
+  const create = async (path: string, object: unknown): Promise<void> =>
+    expectStatus(`create at ${path}`, await cluster.request("POST", path, object), [201]);
+  await create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+  await create(`/api/v1/namespaces/${namespace}/services`, {
+    ...{ apiVersion: "v1", kind: "Service", metadata: { name } },
+    // Nothing routes the addresses of Services here.
+    spec: { type: "ExternalName", externalName: "localhost" },
+  });
+  const spec = { group: GROUP, version: "v1", groupPriorityMinimum: 9_900, versionPriority: 15, caBundle: btoa(caPem) };
+  await create("/apis/apiregistration.k8s.io/v1/apiservices", {
+    ...{ apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name: `v1.${GROUP}` } },
+    spec: { ...spec, service: { ...SERVICE, port } },
+  });
+  let conditions: unknown;
+  await waitUntil("the image API to be available", async () => {
+    const { body } = await cluster.request("GET", `/apis/apiregistration.k8s.io/v1/apiservices/v1.${GROUP}`);
+    conditions = read(body, "status", "conditions");
+    const isAvailable = [conditions].flat().some((one) =>
+      read(one, "type") === "Available" && read(one, "status") === "True"
+    );
+    return isAvailable && (await cluster.request("GET", ROOT)).status === 200;
+  }, { deadlineMs: 60_000 }).catch((cause: unknown) => {
+    throw new Error(`${String(cause)}: ${JSON.stringify(conditions)}`, { cause });
+  });
+}
+
+async function answerTo(
+  message: IncomingMessage,
+  { registry, api, note }: {
+    readonly registry: RealRegistry;
+    readonly api: ImageApi;
+    readonly note: (request: TagRequest) => void;
+  },
+): Promise<Answer> {
+  const { method = "", headers } = message;
+  const user = headers["x-remote-user"];
+  if (clientOf(message) !== FRONT_PROXY || typeof user !== "string" || user === "") {
+    return failure(401, "Unauthorized", "Unauthorized");
+  }
+  const { pathname } = new URL(message.url ?? "/", "https://api");
+  if (method === "GET" && pathname === ROOT) return { status: 200, body: DISCOVERY };
+  const [, namespace = "", stream = "", tag = ""] = TAG.exec(decodeURIComponent(pathname)) ?? [];
+  if (tag === "") return failure(404, "NotFound", "the server could not find the requested resource");
+  const answer = api.fault === undefined
+    ? await answerTag({ method, repository: `${namespace}/${stream}`, tag }, { registry, message })
+    : failure(api.fault, "InternalError", "said so by the test");
+  note({ method, user, tag: `${namespace}/${stream}:${tag}`, status: answer.status });
+  return answer;
+}
+
+async function answerTag(
+  { method, repository, tag }: { readonly method: string; readonly repository: string; readonly tag: string },
+  { registry, message }: { readonly registry: RealRegistry; readonly message: IncomingMessage },
+): Promise<Answer> {
+  const [namespace = "", stream = ""] = repository.split("/");
+  const name = `${stream}:${tag}`;
+  if (method !== "GET" && method !== "DELETE") {
+    return failure(405, "MethodNotAllowed", `${method} is not supported on resources of kind "imagestreamtags"`);
+  }
+  if (method === "DELETE") {
+    const given = await readBody(message);
+    const kind = given === "" ? "DeleteOptions" : read(JSON.parse(given), "kind");
+    if (kind !== "DeleteOptions") return failure(400, "BadRequest", "the body is no DeleteOptions");
+    return await registry.untag(repository, tag) ? { status: 200, body: success(name) } : notFound(name);
+  }
+  const digest = await readTagDigest(registry, { repository, tag });
+  if (digest === undefined) return notFound(name);
+  const image = { metadata: { name: digest } };
+  const metadata = { namespace, name };
+  return { status: 200, body: { kind: "ImageStreamTag", apiVersion: `${GROUP}/v1`, metadata, image } };
+}
+
+function clientOf({ socket }: IncomingMessage): unknown {
+  return read(Reflect.get(socket, "getPeerCertificate")?.call(socket), "subject", "CN");
+}
+
+async function readBody(message: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of message.setEncoding("utf8")) text += String(chunk);
+  return text;
+}
+
+function success(name: string): unknown {
+  const details = { name, group: GROUP, kind: "imagestreamtags" };
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
+}
+
+function notFound(name: string): Answer {
+  return failure(404, "NotFound", `imagestreamtags.${GROUP} "${name}" not found`);
+}
+
+function failure(code: number, reason: string, message: string): Answer {
+  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code };
+  return { status: code, body: status };
+}
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
