@@ -1,6 +1,8 @@
 // What one reconcile of a MachineOSConfig reads: from memory what is watched, from the API server the few objects that are read
 // by their name.
 import type { JobObservation, MachineOSConfig, RenderedConfig } from "../image_builds/observed.ts";
+import { objectOf, OPTIONAL_INPUTS } from "../image_builds/optional_inputs.ts";
+import { withPod } from "../image_builds/parse/pod.ts";
 import { parseRenderedConfig } from "../image_builds/parse/machine_config.ts";
 import { stateOfSecret } from "../image_builds/parse/secret.ts";
 import { digestsOf } from "../image_builds/publish/collect.ts";
@@ -84,11 +86,9 @@ function clusterOf({ payload, shared }: BuildWatches): BuildFacts["cluster"] {
 }
 
 function jobsOf(config: string, { jobs, waiting }: BuildWatches): readonly JobObservation[] {
-  const refused = new Map([...waiting.values()].map(({ jobUid, message }) => [jobUid, message]));
-  return [...jobs.values()].filter(({ meta }) => meta.labels[BuildLabel.config] === config).map((job) => {
-    const unschedulable = refused.get(job.meta.uid);
-    return unschedulable === undefined ? job : { ...job, unschedulable };
-  });
+  const pods = new Map([...waiting.values()].map((pod) => [pod.jobUid, pod.waits]));
+  return [...jobs.values()].filter(({ meta }) => meta.labels[BuildLabel.config] === config)
+    .map((job) => withPod(job, pods.get(job.meta.uid)));
 }
 
 function mapsOf(
@@ -127,14 +127,14 @@ async function readOptionalInputs(
   pool: string,
   read: (type: ResourceType, name: string) => Promise<KubeObject | undefined>,
 ): Promise<OptionalInputs> {
-  const [entitlements, repos, keys] = await Promise.all([
-    read(Resource.secrets, `etc-pki-entitlement-${pool}`),
-    read(Resource.configMaps, "etc-yum-repos-d"),
-    read(Resource.secrets, "etc-pki-rpm-gpg"),
-  ]);
+  const found = await Promise.all(OPTIONAL_INPUTS.map(async (input) => {
+    const type = input.kind === "secret" ? Resource.secrets : Resource.configMaps;
+    return await read(type, objectOf(input, pool)) === undefined ? [] : [input.has];
+  }));
+  const has = (name: keyof OptionalInputs): boolean => found.flat().includes(name);
   return {
-    hasEntitlements: entitlements !== undefined,
-    hasYumRepos: repos !== undefined,
-    hasRpmKeys: keys !== undefined,
+    hasEntitlements: has("hasEntitlements"),
+    hasYumRepos: has("hasYumRepos"),
+    hasRpmKeys: has("hasRpmKeys"),
   };
 }

@@ -1,22 +1,21 @@
 // The parts of other objects that builds read: shared settings of the machine config operator, the payload, its own builder,
-// and pods that no node takes. Pure.
+// and pods that wait. Pure.
 import type { ClusterSettings } from "../image_builds/observed.ts";
-import { unschedulableOf } from "../image_builds/parse/job.ts";
+import { parsePodWait, type PodWait } from "../image_builds/parse/pod.ts";
 import { memberOf, objectAt, textAt } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
 
-/** A pod of a build for which there is no node. */
+/** A pod of a build that waits. */
 export interface WaitingPod {
   readonly jobUid: string;
-  /** The scheduler's message. */
-  readonly message: string;
+  readonly waits: PodWait;
 }
 
-/** Reads a pod; undefined unless it waits for a node. */
-export function unschedulablePod(pod: KubeObject): WaitingPod | undefined {
+/** Reads a pod; undefined unless it waits for something that can be said. */
+export function waitingPod(pod: KubeObject): WaitingPod | undefined {
   const jobUid = pod.metadata.ownerReferences?.find(({ kind }) => kind === "Job")?.uid;
-  const message = unschedulableOf(pod);
-  return jobUid === undefined || message === undefined ? undefined : { jobUid, message };
+  const waits = parsePodWait(pod);
+  return jobUid === undefined || waits === undefined ? undefined : { jobUid, waits };
 }
 
 /** Proxy and trust bundle of a ControllerConfig. */

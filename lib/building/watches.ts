@@ -25,7 +25,7 @@ import { openReflector, type Reflector, type ReflectorOptions } from "../k8s/ref
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import type { Logger } from "../log.ts";
 import type { Parsed } from "../parsed.ts";
-import { isReadyDeployment, parsePayload, parseSharedInputs, unschedulablePod, type WaitingPod } from "./views.ts";
+import { isReadyDeployment, parsePayload, parseSharedInputs, type WaitingPod, waitingPod } from "./views.ts";
 
 /** What they are made with. */
 export interface BuildWatchesDeps {
@@ -161,21 +161,26 @@ function openSharedWatches(deps: BuildWatchesDeps): Pick<BuildWatches, "shared" 
 function openJobWatches(deps: BuildWatchesDeps): Pick<BuildWatches, "jobs" | "waiting" | "maps" | "secrets"> {
   const { namespace, onChange } = deps;
   const within = { namespace, labelSelector: BuildLabel.build };
+  const jobs = open<JobObservation>(deps, {
+    name: "Jobs of builds",
+    resource: Resource.jobs,
+    ...within,
+    parse: (object) => parseBuildJob(object),
+    onChange: ({ value: { meta } }) => onChange(meta.labels[BuildLabel.config]),
+  });
   return {
-    jobs: open<JobObservation>(deps, {
-      name: "Jobs of builds",
-      resource: Resource.jobs,
-      ...within,
-      parse: (object) => parseBuildJob(object),
-      onChange: ({ value: { meta } }) => onChange(meta.labels[BuildLabel.config]),
-    }),
+    jobs,
     waiting: open<WaitingPod>(deps, {
       name: "pods of builds",
       resource: Resource.pods,
       namespace,
       labelSelector: "batch.kubernetes.io/job-name",
-      parse: unschedulablePod,
-      onChange: onDifference(forAll(deps)),
+      parse: waitingPod,
+      onChange: (change) => {
+        const job = [...jobs.values()].find(({ meta }) => meta.uid === change.value.jobUid);
+        // A Job that is not known yet has the pod read with it.
+        if (job !== undefined) onDifference(() => onChange(job.meta.labels[BuildLabel.config]))(change);
+      },
     }),
     maps: open<WatchedMap>(deps, {
       name: "ConfigMaps of builds",

@@ -154,6 +154,16 @@ export interface JobObservation {
   readonly conditions: readonly Condition[];
   /** A pod of it that no node takes: the scheduler's message. Absent: none is known. */
   readonly unschedulable?: string | undefined;
+  /** A pod of it that a node has taken and that has not started. Absent: none is known of which there is something to say. */
+  readonly starting?: StartingPod | undefined;
+}
+
+/** A pod that a node has taken and that has not started. */
+export interface StartingPod {
+  /** What its node says is wrong; empty: nothing so far. */
+  readonly complaints: readonly string[];
+  /** Its volumes of what a cluster may have, while they may not be mounted yet. */
+  readonly volumes: readonly string[];
 }
 
 /** A ConfigMap in which a finished pod left the digest that it pushed. */

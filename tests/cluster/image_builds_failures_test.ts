@@ -1,5 +1,6 @@
 // What goes wrong with builds, nodes and registries: nothing but a whole index is ever published, and what succeeded is kept.
 import assert from "node:assert/strict";
+import { type JsonObject, parseObject } from "../../lib/json.ts";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE } from "./support/build_objects.ts";
@@ -175,6 +176,18 @@ async function jobOf(bed: BuildBed, arch: string): Promise<string> {
   return String(read(found, "metadata", "name"));
 }
 
+/** The ConfigMap of a new build whose index waits for its next attempt, and what it says of that. */
+async function retryOf(
+  bed: BuildBed,
+  before: readonly SeenBuild[],
+): Promise<{ readonly path: string; readonly index: JsonObject } | undefined> {
+  const known = new Set(before.map(({ uid }) => uid));
+  const build = (await bed.builds()).find(({ uid }) => !known.has(uid));
+  const path = `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps/archs-${build?.name ?? ""}`;
+  const index = parseObject(String(read((await bed.cluster.request("GET", path)).body, "data", "index") ?? ""));
+  return index?.["kind"] === "retry" ? { path, index } : undefined;
+}
+
 /** Whether a request of Archway pushes an index. */
 function isIndexPush({ method, headers }: { readonly method: string; readonly headers: Headers }): boolean {
   return method === "PUT" && INDEX_TYPE.test(headers.get("content-type") ?? "");
@@ -223,6 +236,29 @@ Deno.test({
       assert.equal(left, 0);
       calm();
     });
+    await t.step(
+      "no answer to the last of twenty attempts: Failed RegistryUnavailable, nothing is published",
+      async () => {
+        const [before, builds] = [await bed.published(), await bed.builds()];
+        bed.relay.intercept = (request) => isIndexPush(request) ? registryError(503, "UNAVAILABLE") : undefined;
+        await want(bed);
+        const { path, index } = await waitUntil("the first attempt to be recorded", () => retryOf(bed, builds), {
+          deadlineMs: 60_000,
+        });
+        assert.equal(index["attempts"], 1);
+        // The attempts in between are minutes apart: the record says that they have been made.
+        await bed.patch(path, { data: { index: JSON.stringify({ ...index, attempts: 19, retryAtMs: 0 }) } });
+        const build = await ended(bed, "Failed", builds);
+        assert.match(build.message, /RegistryUnavailable: .*503/);
+        await bed.settled();
+        const pushes = bed.relay.requests.length;
+        await bed.annotate({ "example.com/look": "1" });
+        await bed.settled();
+        assert.deepEqual(bed.relay.requests.slice(pushes).filter(isIndexPush), [], "there is no further attempt");
+        assert.equal(await bed.published(), before);
+        calm();
+      },
+    );
     for (
       const [what, message, disturb] of [
         ["denied", /PushDenied/, () => {

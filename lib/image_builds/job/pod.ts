@@ -6,6 +6,7 @@ import type { ArchPlan, BuildPlan } from "../types.ts";
 import type { OptionalInputs } from "../facts.ts";
 import type { ClusterSettings } from "../observed.ts";
 import { childLabels } from "./metadata.ts";
+import { objectOf, OPTIONAL_INPUTS } from "../optional_inputs.ts";
 import { BUILD_SCRIPT } from "./script.ts";
 
 /** What a pod is rendered from. */
@@ -21,13 +22,6 @@ export interface PodInput {
 }
 
 const DIGEST_FILE = "/tmp/done/digestfile";
-
-/** Inputs that a cluster may have: where they are mounted, and the variable that says so. */
-const OPTIONAL_MOUNTS = [
-  { has: "hasEntitlements", name: "etc-pki-entitlement", path: "/etc/pki/entitlement", kind: "secret" },
-  { has: "hasYumRepos", name: "etc-yum-repos-d", path: "/etc/yum.repos.d", kind: "configMap" },
-  { has: "hasRpmKeys", name: "etc-pki-rpm-gpg", path: "/etc/pki/rpm-gpg", kind: "secret" },
-] as const;
 
 /** The spec of the pod, without where it runs. */
 export function renderPod(input: PodInput): Wire<V1PodSpec> {
@@ -86,8 +80,8 @@ function envOf({ plan, arch, baseImage, cluster: { proxy }, optional, tag }: Pod
     ["HTTPS_PROXY", proxy.https ?? ""],
     ["NO_PROXY", proxy.no ?? ""],
     ["BASE_OS_IMAGE_PULLSPEC", baseImage],
-    ...OPTIONAL_MOUNTS.filter(({ has }) => optional[has]).map(({ name, path }) =>
-      [`${name.replaceAll("-", "_").toUpperCase()}_MOUNTPOINT`, path] as const
+    ...OPTIONAL_INPUTS.filter(({ has }) => optional[has]).map(({ volume, path }) =>
+      [`${volume.replaceAll("-", "_").toUpperCase()}_MOUNTPOINT`, path] as const
     ),
   ];
   const env = texts.map(([name, value]) => ({ name, value }));
@@ -115,7 +109,10 @@ function mountsOf({ optional }: PodInput): readonly Wire<V1VolumeMount>[] {
     { name: "base-image-pull-creds", mountPath: "/tmp/base-image-pull-creds" },
     { name: "final-image-push-creds", mountPath: "/tmp/final-image-push-creds" },
     { name: "done", mountPath: "/tmp/done" },
-    ...OPTIONAL_MOUNTS.filter(({ has }) => optional[has]).map(({ name, path }) => ({ name, mountPath: path })),
+    ...OPTIONAL_INPUTS.filter(({ has }) => optional[has]).map(({ volume, path }) => ({
+      name: volume,
+      mountPath: path,
+    })),
   ];
 }
 
@@ -138,9 +135,9 @@ function volumesOf({ plan, arch, optional }: PodInput): readonly Wire<V1Volume>[
     credentials("final-image-push-creds", `final-${plan.name}`),
     { name: "done", emptyDir: { medium: "Memory" } },
     { name: "buildah-cache", emptyDir: {} },
-    ...OPTIONAL_MOUNTS.filter(({ has }) => optional[has]).map(({ name, kind }) => {
-      const object = name === "etc-pki-entitlement" ? `${name}-${plan.pool}` : name;
-      return kind === "secret" ? { name, secret: { secretName: object } } : { name, configMap: { name: object } };
+    ...OPTIONAL_INPUTS.filter(({ has }) => optional[has]).map((input) => {
+      const [name, object] = [input.volume, objectOf(input, plan.pool)];
+      return input.kind === "secret" ? { name, secret: { secretName: object } } : { name, configMap: { name: object } };
     }),
   ];
 }

@@ -1,6 +1,6 @@
 // Jobs of builds and the ConfigMaps in which their pods leave digests.
 import { isKnownArchitecture } from "../../arch.ts";
-import { entryOf, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
+import { entryOf, listAt, memberOf, objectAt, textMapAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../../names.ts";
 import type { ChildObject, DigestObservation, JobObservation } from "../observed.ts";
@@ -57,12 +57,4 @@ export function parseDigestMap(object: KubeObject): DigestObservation {
 export function parseChild(object: KubeObject, resource: ChildObject["resource"]): ChildObject {
   const { name, uid, resourceVersion, labels, owners } = parseMeta(object);
   return { resource, name, uid, resourceVersion, labels, owners };
-}
-
-/** The scheduler's message about a pod that no node takes; undefined for any other pod. */
-export function unschedulableOf(pod: KubeObject): string | undefined {
-  const said = parseConditions(objectAt(pod, "status")).find(({ type, status, reason }) =>
-    type === "PodScheduled" && status === "False" && reason === "Unschedulable"
-  );
-  return textAt(objectAt(pod, "status"), "phase") === "Pending" ? said?.message : undefined;
 }

@@ -1,6 +1,7 @@
 // The events of a build that goes on: what became of it, of its Jobs and of what is published.
 import type { BuildEvent } from "../effects.ts";
 import type { MachineOSBuild } from "../observed.ts";
+import { isRunning } from "../status/aggregate.ts";
 import { stateOfBuild } from "../status/conditions.ts";
 import type { ArchBuild, ArchState, BuildRecord, MosbState } from "../types.ts";
 import { messageOf, nextStateOf } from "./build_status.ts";
@@ -31,7 +32,7 @@ export function buildEvents(
   const changed = record.archs.filter(({ arch, state }) =>
     before.archs.find((one) => one.arch === arch)?.state !== state
   );
-  const archs = changed.flatMap((one) => archEvents(name, one));
+  const archs = [...changed.flatMap((one) => archEvents(name, one)), ...waitEvents(name, record, before)];
   const [from, to] = [stateOfBuild(build), nextStateOf({ build, record })];
   if (from === to) return archs;
   const isBad = to === "Failed" || to === "Interrupted";
@@ -63,6 +64,16 @@ function archEvents(name: string, { arch, state, job, reason = "", message = "" 
   return state === "Failed"
     ? [...ofJob, { on: "build", name, type, reason: "ArchBuildFailed", message: failed }]
     : ofJob;
+}
+
+/** Of pods that cannot start, once for each reason. */
+function waitEvents(name: string, { archs }: BuildRecord, before: BuildRecord): readonly BuildEvent[] {
+  return archs.filter(isRunning).flatMap(({ arch, message }): readonly BuildEvent[] => {
+    const isSaid = message === undefined || before.archs.find((one) => one.arch === arch)?.message === message;
+    return isSaid
+      ? []
+      : [{ on: "build", name, type: "Warning", reason: "ArchBuildWaiting", message: `${arch}: ${message}` }];
+  });
 }
 
 /** One image is published as it is: nothing was put together. */

@@ -5,7 +5,7 @@ import type { Effect } from "../effects.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import { timeOf } from "../parse/meta.ts";
 import { canonical } from "../plan/canonical.ts";
-import { aggregate, isTerminal, isTransition } from "../status/aggregate.ts";
+import { aggregate, isRunning, isTerminal, isTransition } from "../status/aggregate.ts";
 import { renderConditions, stateOfBuild, timeText } from "../status/conditions.ts";
 import { renderArchStatus } from "../status/record.ts";
 import type { BuildPlan, BuildRecord, MosbState } from "../types.ts";
@@ -80,12 +80,14 @@ function timesOf({ build: { status }, record, nowMs }: BuildStatusInput, state: 
   };
 }
 
-/** What people read of a state: of a failure which architectures, and why. */
+/** What people read of a state: of a failure which architectures, and why; of a build that goes on what keeps its pods. */
 export function messageOf(state: MosbState, { archs, index }: BuildRecord): string {
-  if (state !== "Failed" && state !== "Interrupted") return "";
-  const parts = archs.filter((one) => one.state === "Failed" || one.state === "Interrupted")
-    .map(({ arch, reason, message }) => `${arch}: ${reason ?? "Failed"}: ${message ?? ""}`);
-  const published = index.kind === "failed" ? [`${index.reason}: ${index.message}`] : [];
+  const isBad = state === "Failed" || state === "Interrupted";
+  const parts = isBad
+    ? archs.filter((one) => one.state === "Failed" || one.state === "Interrupted")
+      .map(({ arch, reason, message }) => `${arch}: ${reason ?? "Failed"}: ${message ?? ""}`)
+    : archs.filter(isRunning).flatMap(({ arch, message }) => message === undefined ? [] : [`${arch}: ${message}`]);
+  const published = isBad && index.kind === "failed" ? [`${index.reason}: ${index.message}`] : [];
   return [...parts, ...published].join(" ").slice(0, MAX_MESSAGE);
 }
 

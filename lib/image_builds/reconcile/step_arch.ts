@@ -3,7 +3,8 @@
 //   Pending ─▶ (Job) Preparing ─▶ Building ─▶ Succeeded      and from each of the three also Failed or Interrupted
 //      └─▶ Reused: the image is there
 import type { BuildEvent } from "../effects.ts";
-import type { JobObservation, MachineOSBuild } from "../observed.ts";
+import { missingInputs } from "../optional_inputs.ts";
+import type { JobObservation, MachineOSBuild, StartingPod } from "../observed.ts";
 import { timeOf } from "../parse/meta.ts";
 import { questionKey } from "../registry.ts";
 import { timeText } from "../status/conditions.ts";
@@ -131,7 +132,7 @@ function reusedEvent(name: string, { arch, digest = "" }: ArchBuild): BuildEvent
 function withJob(arch: ArchPlan, before: ArchBuild, context: StepContext & { readonly job: JobObservation }): ArchStep {
   const { job, facts } = context;
   const { name, uid } = job.meta;
-  const { waitingSince, ...rest } = before;
+  const { waitingSince, message: _said, ...rest } = before;
   const known: ArchBuild = {
     ...rest,
     job: { name, uid },
@@ -152,7 +153,8 @@ function withJob(arch: ArchPlan, before: ArchBuild, context: StepContext & { rea
         ...known,
         state: before.state === "Building" || state.kind === "Building" ? "Building" : "Preparing",
       };
-      return job.unschedulable === undefined ? stay(next) : unschedulable({ ...next, waitingSince }, context);
+      if (job.unschedulable !== undefined) return unschedulable({ ...next, waitingSince }, context);
+      return job.starting === undefined ? stay(next) : starting(next, job.starting, context);
     }
   }
 }
@@ -170,6 +172,22 @@ function unschedulable(next: ArchBuild, { job, facts }: StepContext & { readonly
     { ...waiting, state: "Failed", reason: "NoNodeForArchitecture", message, finishedAt: timeText(nowMs) },
     { effects: [{ kind: "delete", target, propagation: "Background" }] },
   );
+}
+
+/** A pod that its node does not start goes on once what it lacks is there; until then it is said what that is. */
+function starting(
+  next: ArchBuild,
+  pod: StartingPod,
+  context: StepContext & { readonly job: JobObservation },
+): ArchStep {
+  const { job, facts, plan } = context;
+  const missing = missingInputs(pod.volumes, { pool: plan.pool, optional: facts.optional });
+  const problems = [...missing.map((name) => `${name} is gone`), ...pod.complaints];
+  // Objects that go are not watched.
+  const wakeAtMs = facts.nowMs + ASK_AGAIN_MS;
+  if (problems.length === 0) return stay(next, { wakeAtMs });
+  const message = `The pod of Job "${job.meta.name}" cannot start: ${problems.join(", ")}.`;
+  return stay({ ...next, message }, { wakeAtMs });
 }
 
 /** The Job is complete: which image did it push, and is it the requested one? */

@@ -1,7 +1,7 @@
 // What image builds read of objects: what is valid, what is refused with all its problems, what is odd and passed over.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseBuildJob, parseDigestMap, unschedulableOf } from "../../../lib/image_builds/parse/job.ts";
+import { parseBuildJob, parseDigestMap } from "../../../lib/image_builds/parse/job.ts";
 import {
   decodeDataUrl,
   parseMachineConfigPool,
@@ -152,13 +152,6 @@ Deno.test("O-084 stateOfSecret() distinguishes what is absent from what is no re
   assert.equal(stateOfSecret(secret("Opaque", ".dockerconfigjson", "{}")), "not for a registry");
   assert.equal(stateOfSecret(secret("kubernetes.io/dockerconfigjson", "other", "{}")), "not for a registry");
   assert.equal(stateOfSecret(secret("kubernetes.io/dockercfg", ".dockercfg", "{}")), "usable");
-});
-
-Deno.test("unschedulableOf() gives the scheduler's words about a pending pod alone", () => {
-  const conditions = [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/3 nodes" }];
-  assert.equal(unschedulableOf({ metadata: { name: "p" }, status: { phase: "Pending", conditions } }), "0/3 nodes");
-  assert.equal(unschedulableOf({ metadata: { name: "p" }, status: { phase: "Running", conditions } }), undefined);
-  assert.equal(unschedulableOf({ metadata: { name: "p" }, status: { phase: "Pending" } }), undefined);
 });
 
 Deno.test("a MachineOSConfig of the tests is what the definition allows", () => {

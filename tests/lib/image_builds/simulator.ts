@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { decideBuild } from "../../../lib/image_builds/decide.ts";
 import type { AssembleOutcome, BuildEvent, Effect, ReconcileDecision } from "../../../lib/image_builds/effects.ts";
 import { parseBuildJob, parseChild, parseDigestMap } from "../../../lib/image_builds/parse/job.ts";
+import type { StartingPod } from "../../../lib/image_builds/observed.ts";
 import { parseMachineConfigPool, parseRenderedConfig } from "../../../lib/image_builds/parse/machine_config.ts";
 import { parseMachineOSBuild, parseMachineOSConfig } from "../../../lib/image_builds/parse/machine_os_config.ts";
 import { parseBuildNode } from "../../../lib/image_builds/parse/node.ts";
@@ -57,6 +58,9 @@ export class Simulator {
   machineSets: BuildFacts["machineSets"] = [];
   /** What the scheduler says of pods that no node takes, by architecture. */
   unschedulable = new Map<string, string>();
+  /** Pods that a node has taken and that have not started, by architecture. */
+  starting = new Map<string, StartingPod>();
+  optional: BuildFacts["optional"] = { hasEntitlements: false, hasYumRepos: false, hasRpmKeys: false };
   builds = new Map<string, KubeObject>();
   jobs = new Map<string, KubeObject>();
   objects = new Map<string, KubeObject>();
@@ -131,14 +135,17 @@ export class Simulator {
       machineSets: this.machineSets,
       cluster: { payload: "Multi", proxy: {}, trustBundle: "" },
       builds: [...this.builds.values()].map((build) => valueOf(parseMachineOSBuild(build))),
-      jobs: [...this.jobs.values()].map((job) => parseBuildJob(job, this.unschedulable.get(archOf(job)))),
+      jobs: [...this.jobs.values()].map((job) => {
+        const read = parseBuildJob(job, this.unschedulable.get(archOf(job)));
+        return { ...read, starting: this.starting.get(archOf(job)) };
+      }),
       digests: maps.filter(({ metadata }) => metadata.name.startsWith("digest-")).map(parseDigestMap),
       records: maps.flatMap((map) => parseStoredRecord(map) ?? []),
       children: objects.filter(({ metadata }) => !/^(?:digest|archs)-/.test(metadata.name)).map((object) =>
         parseChild(object, object.kind === "Secret" ? "secrets" : "configMaps")
       ),
       secrets: this.secrets,
-      optional: { hasEntitlements: false, hasYumRepos: false, hasRpmKeys: false },
+      optional: this.optional,
       elsewhere: this.elsewhere,
       checksImages: this.checksImages,
       otherBuilder: this.otherBuilder,
