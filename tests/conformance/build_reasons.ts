@@ -11,7 +11,6 @@ const SHUTDOWN =
 const TAGS = "no list of tags is read: what is looked for is known by its digest, or by the tag of its build key";
 const COREOS = "needs images and nodes of Red Hat CoreOS with their subscriptions";
 const PUBLIC = "needs accounts at public registries; what they answer is in row P-118";
-const OPENSHIFT = "needs the registry of an OpenShift cluster";
 const OPERATOR_STATUS =
   "the ClusterOperator machine-config is the machine config operator's: the condition BuildNotPossible of the MachineOSConfig says field, secret and what is wrong";
 const SAME_TLS = "commands and builds push over the TLS of inspections";
@@ -50,6 +49,5 @@ export const BUILD_REASONS: readonly Reason[] = [
   },
   { ids: ["P-122"], status: "different", of: "internals", why: TAGS },
   { ids: ["O-102"], status: "not yet", why: PUBLIC },
-  { ids: ["O-103"], status: "not yet", why: OPENSHIFT },
-  { ids: ["O-123", "O-126", "O-151..152"], status: "not yet", why: COREOS },
+  { ids: ["O-123", "O-126", "O-151"], status: "not yet", why: COREOS },
 ];
