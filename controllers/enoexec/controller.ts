@@ -104,7 +104,7 @@ function watchEvents(
  */
 function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) => void): readonly Watch[] {
   const options = { api, clock, log };
-  const told = ["Failed", "BackOff"].map((reason) =>
+  const reported = ["Failed", "BackOff"].map((reason) =>
     openReflector<string>({
       ...options,
       resource: Resource.events,
@@ -122,5 +122,5 @@ function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) =
     onChange: ({ kind, key }) => kind === "apply" ? enqueue(`pod/${key}`) : undefined,
     name: "failed pods",
   });
-  return [...told, failed];
+  return [...reported, failed];
 }

@@ -12,7 +12,7 @@ import type { Wire } from "../k8s/wire.ts";
  * `Exists` and covers every taint; without effect it covers every effect. Other operators compare numbers, and no
  * architecture is one. Source: `ToleratesTaint` of k8s.io/component-helpers.
  */
-export function covers(toleration: PodToleration, { rule, architecture }: Asked): boolean {
+export function covers(toleration: PodToleration, { rule, architecture }: ArchTaint): boolean {
   const { key, operator, value, effect, isTemporary } = toleration;
   if (effect !== "" && effect !== rule.effect) return false;
   if (key !== "" && key !== rule.key) return false;
@@ -21,15 +21,15 @@ export function covers(toleration: PodToleration, { rule, architecture }: Asked)
   return key !== "" && (operator === "" || operator === "Equal") && value === architecture;
 }
 
-/** Which taint is meant. */
-export interface Asked {
+/** The taint of an architecture. */
+export interface ArchTaint {
   readonly rule: TaintRule;
   readonly architecture: string;
 }
 
 /** Whether any of the tolerations covers the taint of an architecture. */
-export function tolerates(tolerations: readonly PodToleration[] | undefined, asked: Asked): boolean {
-  return (tolerations ?? []).some((toleration) => covers(toleration, asked));
+export function tolerates(tolerations: readonly PodToleration[] | undefined, taint: ArchTaint): boolean {
+  return (tolerations ?? []).some((toleration) => covers(toleration, taint));
 }
 
 /** A rule, and the nodes of the cluster that it is for. */

@@ -77,7 +77,7 @@ class NodeDaemon implements Daemon {
     this.#pods = openNodePods(deps, { nodeName, onChange: () => this.#settle() });
     this.#trace = openTrace({
       ...deps,
-      onMessage: (message) => this.#hear(message),
+      onMessage: (message) => this.#handle(message),
       onFailure: () => metrics.traceFailed(),
     });
   }
@@ -99,7 +99,7 @@ class NodeDaemon implements Daemon {
     return this.#writer.pending + this.#unplaced.size;
   }
 
-  #hear(message: TraceMessage): void {
+  #handle(message: TraceMessage): void {
     const { metrics } = this.#deps;
     switch (message.kind) {
       case "failure":
