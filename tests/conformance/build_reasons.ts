@@ -49,5 +49,5 @@ export const BUILD_REASONS: readonly Reason[] = [
   },
   { ids: ["P-122"], status: "different", of: "internals", why: TAGS },
   { ids: ["O-102"], status: "not yet", why: PUBLIC },
-  { ids: ["O-123", "O-126", "O-151"], status: "not yet", why: COREOS },
+  { ids: ["O-126", "O-151"], status: "not yet", why: COREOS },
 ];
