@@ -42,7 +42,9 @@ export interface SoakReport {
 }
 
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
-const SAMPLE_EVERY_MS = 10_000;
+/** So many looks at the replicas, whatever the length: few of them could not tell garbage from growth. */
+const SAMPLES = 60;
+const LONGEST_PAUSE_MS = 10_000;
 /** The last pods wait for a registry that is well again and for the scheduler. */
 const SETTLE_MS = 60_000;
 
@@ -58,7 +60,8 @@ export async function soak({ minutes, seed, print }: SoakOptions): Promise<SoakR
   for (const step of plan) print(renderStep(step));
   load.start();
   const watch = new ReplicaWatch(pair.replicas);
-  const reporting = reportUntil(endMs, { load, watch, print });
+  const everyMs = Math.min(LONGEST_PAUSE_MS, minutes * 60_000 / SAMPLES);
+  const reporting = reportUntil(endMs, { load, watch, print, everyMs });
   for (const step of plan) await carryOut(pair, step, { namespace, startedMs: reporting.startedMs });
   await reporting.done;
   await load.stop(SETTLE_MS);
@@ -80,19 +83,20 @@ export async function soak({ minutes, seed, print }: SoakOptions): Promise<SoakR
   };
 }
 
-/** Samples and prints a line every 10 s. */
+/** Samples and prints a line again and again. */
 function reportUntil(
   endMs: number,
-  { load, watch, print }: {
+  { load, watch, print, everyMs }: {
     readonly load: SoakLoad;
     readonly watch: ReplicaWatch;
     readonly print: (line: string) => void;
+    readonly everyMs: number;
   },
 ): { readonly startedMs: number; readonly done: Promise<void> } {
   const startedMs = performance.now();
   const run = async (): Promise<void> => {
     while (performance.now() < endMs) {
-      await pause(Math.max(0, Math.min(SAMPLE_EVERY_MS, endMs - performance.now())));
+      await pause(Math.max(0, Math.min(everyMs, endMs - performance.now())));
       await watch.look();
       const seconds = Math.round((performance.now() - startedMs) / 1_000);
       print(`${String(seconds).padStart(5)} s  ${renderLoad(load.view())}  ${watch.render()}`);

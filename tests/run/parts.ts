@@ -3,7 +3,7 @@
 /** A set of test files that one process runs. */
 export interface Part {
   /** Also the beginning of its JUnit file's name. */
-  readonly name: "pure" | "unit" | "tools" | "cluster" | "waiting" | "node";
+  readonly name: "pure" | "unit" | "tools" | "cluster" | "soak" | "waiting" | "node";
   /** Folders and files. */
   readonly paths: readonly string[];
   readonly ignored: readonly string[];
@@ -86,6 +86,9 @@ const ALONE = [
   ...["walk", "walk_rows", "leader_rights"],
 ].map((name) => `tests/cluster/${name}_test.ts`);
 
+/** The soak measures how late an event loop is, which four files beside it would decide. */
+const CHAOS = ["chaos", "plans"].map((name) => `tests/chaos/${name}_test.ts`);
+
 /** Of those that wait, in the order of their length: they begin first, so that none runs alone at the end. */
 export const LONGEST: readonly string[] = [
   ...[
@@ -123,7 +126,7 @@ export const UNIT_PARTS: readonly Part[] = [
 /** Kubectl, Helm, a browser, commands and compiled programs, the playground, load. */
 export const TOOLS_PART: Part = { ...PLAIN, name: "tools", paths: TOOLS, jobs: 2, niceness: PATIENT };
 
-/** Those that run one after the other, and those that mostly wait, side by side. */
+/** Those that run one after the other, the soak, and those that mostly wait, side by side. */
 export function clusterParts(files: readonly string[]): readonly Part[] {
   const alone = ALONE.filter((file) => files.includes(file));
   const waiting = files.filter((file) => !ALONE.includes(file) && !TOOLS.includes(file)).toSorted((one, other) =>
@@ -131,7 +134,8 @@ export function clusterParts(files: readonly string[]): readonly Part[] {
   );
   return [
     { ...PLAIN, name: "cluster", paths: alone, jobs: 1, planes: 1 },
-    { ...PLAIN, name: "waiting", paths: ["tests/chaos", ...waiting], jobs: 4, planes: 4 },
+    { ...PLAIN, name: "soak", paths: ["tests/chaos/soak_test.ts"], jobs: 1 },
+    { ...PLAIN, name: "waiting", paths: [...CHAOS, ...waiting], jobs: 4, planes: 4 },
   ];
 }
 
@@ -141,7 +145,7 @@ export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], 
 /** The stages of a run, one after the other. The lanes of a stage run side by side, the parts of a lane one after the other. */
 const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
   // What is measured goes first; what only computes takes the rest.
-  [["cluster"], ["pure"], ["unit", "tools"]],
+  [["cluster"], ["pure"], ["unit", "tools", "soak"]],
   [["waiting"]],
   // An emulated kubelet beside four control planes leaves too little for the limits of either.
   [["node"]],
