@@ -83,7 +83,7 @@ const BEYOND_UNIT = ["tests/cluster", "tests/chaos", "tests/bench", "tests/node"
  */
 const ALONE = [
   ...["bench_smoke", "enoexec_daemon", "hostile", "taints_many_nodes", "tenants", "webhook_guard"],
-  ...["walk", "walk_rows", "leader_rights"],
+  ...["walk", "walk_rows", "leader_rights", "leader_impaired"],
 ].map((name) => `tests/cluster/${name}_test.ts`);
 
 /** The soak measures how late an event loop is, which four files beside it would decide. */
