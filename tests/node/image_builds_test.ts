@@ -35,6 +35,8 @@ const COMPONENTS = ["image-builds"];
 const CONFIG_LABEL = `machineconfiguration.openshift.io/machine-os-config=${POOL}`;
 const FIRST = { amd64: "LABEL text=amd64-1", arm64: "LABEL text=arm64-1" };
 const SECOND = { ...FIRST, arm64: "LABEL text=arm64-2" };
+const THIRD = { ...SECOND, amd64: "LABEL text=amd64-3" };
+const ENTITLEMENT = `etc-pki-entitlement-${POOL}`;
 
 /** As docs/image-builds.md says: the settings in the ConfigMap, the registry as an argument. */
 async function installBuilds(lab: OpenLab, { builder, registry }: ImageBuildBed): Promise<void> {
@@ -134,6 +136,29 @@ async function assertOnBase({ registry, base }: ImageBuildBed, image: string): P
   }
 }
 
+/** What OpenShift puts into the namespace of builds where a cluster has subscriptions and package repositories of its own. */
+async function createInputs(lab: OpenLab): Promise<void> {
+  const create = ["-n", BUILD_NAMESPACE, "create"];
+  await createEntitlement(lab);
+  await kubectl(lab, ...create, "secret", "generic", "etc-pki-rpm-gpg", "--from-literal=RPM-GPG-KEY-team=a key");
+  await kubectl(lab, ...create, "configmap", "etc-yum-repos-d", "--from-literal=team.repo=[team]");
+}
+
+async function createEntitlement(lab: OpenLab): Promise<void> {
+  const content = "--from-literal=entitlement.pem=a subscription";
+  await kubectl(lab, "-n", BUILD_NAMESPACE, "create", "secret", "generic", ENTITLEMENT, content);
+}
+
+/** While there is one, Jobs have no pods. */
+async function quota(lab: OpenLab, verb: "create" | "delete"): Promise<void> {
+  await kubectl(lab, "-n", BUILD_NAMESPACE, verb, "quota", "none", ...(verb === "create" ? ["--hard=pods=0"] : []));
+}
+
+/** The messages of the conditions of all builds. */
+async function messagesOfBuilds(lab: OpenLab): Promise<string> {
+  return await kubectl(lab, "get", "machineosbuilds", "-o", "jsonpath={.items[*].status.conditions[*].message}");
+}
+
 /** What belongs to a configuration in the namespace of builds, and its builds. */
 async function listBelongings(lab: OpenLab): Promise<readonly string[]> {
   const kinds = "jobs,pods,configmaps,secrets";
@@ -202,6 +227,46 @@ Deno.test("node: image builds: each architecture is built on a node of its own, 
     assert.equal((await jobsSince(lab, before)).length, 3);
     await assertRunsEverywhere(lab, bed, { image, texts: SECOND });
   });
+  await t.step(
+    "O-152 the secret with the subscription goes before the pod has started: it is said, and waited for",
+    async () => {
+      await createInputs(lab);
+      await quota(lab, "create");
+      await wantImage(lab, bed, THIRD);
+      await waitUntil("the Job", async () => (await jobsSince(lab, before)).length === 4, { deadlineMs: 60_000 });
+      await kubectl(lab, "-n", BUILD_NAMESPACE, "delete", "secret", ENTITLEMENT);
+      await quota(lab, "delete");
+      const said = `The pod of Job "[^"]+" cannot start: secret "${ENTITLEMENT}" is gone`;
+      await waitUntil("the build to say so", async () => (await messagesOfBuilds(lab)).match(said) !== null, {
+        deadlineMs: 120_000,
+        intervalMs: 500,
+      });
+      const events = ["get", "events", "-A", "-o", 'jsonpath={range .items[*]}{.reason} {.message}{"\\n"}{end}'];
+      await waitUntil("the kubelet to say so", async () => {
+        return (await kubectl(lab, ...events)).match(`FailedMount .*secret "${ENTITLEMENT}" not found`) !== null;
+      }, { deadlineMs: 120_000, intervalMs: 500 });
+      assert.match(await kubectl(lab, ...events), new RegExp(`ArchBuildWaiting amd64: ${said}`));
+      await createEntitlement(lab);
+      image = await waitForImage(lab, image);
+      assert.equal((await messagesOfBuilds(lab)).match(said), null, "it is taken back");
+    },
+  );
+  await t.step(
+    "O-123 subscription, package repositories and their keys are read by the build where they are mounted",
+    async () => {
+      const namespace = await lab.createNamespace("built");
+      await createLogin(lab, bed.registry, { namespace, name: "pull" });
+      const node = lab.lab.hosts.find(({ arch }) => arch === "amd64")?.name ?? "";
+      const printed = (await runOn(lab, namespace, { node, image })).trim().split("\n");
+      assert.deepEqual(printed, [
+        `a program for amd64, built on amd64: ${THIRD.amd64}`,
+        "/etc/pki/entitlement/entitlement.pem: a subscription",
+        "/etc/pki/rpm-gpg/RPM-GPG-KEY-team: a key",
+        "/etc/yum.repos.d/team.repo: [team]",
+      ]);
+      await kubectl(lab, "delete", "namespace", namespace, "--wait=false");
+    },
+  );
   await t.step("O-153 with the MachineOSConfig its builds go, and all that belongs to them", async () => {
     assert.ok((await listBelongings(lab)).length > 0);
     await kubectl(lab, "delete", "machineosconfig", POOL, "--timeout=60s");

@@ -12,12 +12,17 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 )
+
+// inputs is where an image that was built has the files that a cluster gave to the build.
+const inputs = "/etc/built/inputs"
 
 const usage = "usage: app build | hand-over FLAGS | show"
 
@@ -53,6 +58,7 @@ func build() {
 		{name: "etc/built/Containerfile", mode: 0o644, content: must(os.ReadFile("/tmp/containerfile/Containerfile"))},
 		{name: "etc/built/machineconfig.json", mode: 0o644, content: readMachineConfig()},
 	}
+	files = append(files, readInputs()...)
 	from := openRepository(os.Getenv("BASE_OS_IMAGE_PULLSPEC"), os.Getenv("BASE_IMAGE_PULL_CREDS"))
 	to := openRepository(os.Getenv("TAG"), os.Getenv("FINAL_IMAGE_PUSH_CREDS"))
 	labels := map[string]string{
@@ -62,6 +68,28 @@ func build() {
 	digest := appendLayer(from, to, newLayer(files), labels)
 	exitOn(os.WriteFile("/tmp/done/digestfile", []byte(digest+"\n"), 0o644))
 	fmt.Println("pushed", os.Getenv("TAG"), digest)
+}
+
+// optionalInputs name the folders that are mounted where a cluster has something for them.
+var optionalInputs = []string{"ETC_PKI_ENTITLEMENT_MOUNTPOINT", "ETC_PKI_RPM_GPG_MOUNTPOINT", "ETC_YUM_REPOS_D_MOUNTPOINT"}
+
+// readInputs takes the files of these folders, without the kubelet's own, into the image, below the inputs folder.
+func readInputs() []layerFile {
+	var files []layerFile
+	for _, name := range optionalInputs {
+		folder := os.Getenv(name)
+		if folder == "" {
+			continue
+		}
+		for _, entry := range must(os.ReadDir(folder)) {
+			if strings.HasPrefix(entry.Name(), "..") {
+				continue
+			}
+			path := folder + "/" + entry.Name()
+			files = append(files, layerFile{name: inputs[1:] + path, mode: 0o644, content: must(os.ReadFile(path))})
+		}
+	}
+	return files
 }
 
 // readMachineConfig unpacks the pool's configuration: gzip in base64, as it is mounted.
@@ -74,11 +102,22 @@ func readMachineConfig() []byte {
 	return text
 }
 
-// show prints what it is in an image that was built: the program's architecture, the builder's, and the end of the text.
+// show prints what it is in an image that was built: the program's architecture, the builder's, the end of the text, and the
+// inputs of the cluster.
 func show() {
 	arch := must(os.ReadFile("/etc/built/arch"))
 	lines := strings.Split(strings.TrimSpace(string(must(os.ReadFile("/etc/built/Containerfile")))), "\n")
 	fmt.Printf("a program for %s, built on %s: %s\n", runtime.GOARCH, arch, lines[len(lines)-1])
+	if _, err := os.Stat(inputs); err != nil {
+		return
+	}
+	exitOn(filepath.WalkDir(inputs, func(path string, entry fs.DirEntry, err error) error {
+		exitOn(err)
+		if !entry.IsDir() {
+			fmt.Printf("%s: %s\n", strings.TrimPrefix(path, inputs), must(os.ReadFile(path)))
+		}
+		return nil
+	}))
 }
 
 // handOver writes the digest into a ConfigMap, with the rights of the pod's account.
