@@ -166,9 +166,18 @@ export async function uninstall(
 
 /** What `kubectl delete -k` does, which looks for one object after the other to be gone, five a second. */
 async function deleteAll(lab: OpenLab, folder: string): Promise<void> {
-  await kubectl(lab, "delete", "-k", folder, "--ignore-not-found", "--wait=false");
+  const remove = ["delete", "-k", folder, "--ignore-not-found", "--wait=false"];
+  await kubectl(lab, ...remove);
   // It takes longest.
   await kubectl(lab, "wait", "--for=delete", `namespace/${NAMESPACE}`, "--timeout=90s");
-  const left = ["get", "-k", folder, "--ignore-not-found", "-o", "name"];
-  await waitUntil("every object to be gone", async () => await kubectl(lab, ...left) === "", { deadlineMs: 60_000 });
+  const list = ["get", "-k", folder, "--ignore-not-found", "-o", "name"];
+  let left = "";
+  await waitUntil("every object to be gone", async () => {
+    left = await kubectl(lab, ...list);
+    // An API server does not go on with a definition whose status it wrote twice at once, until something else writes it.
+    if (left !== "") await kubectl(lab, ...remove);
+    return left === "";
+  }, { deadlineMs: 60_000, intervalMs: 1_000 }).catch((cause: unknown) => {
+    throw new Error(`Cannot delete ${left}`, { cause });
+  });
 }
