@@ -7,8 +7,10 @@ import type { HolderState } from "../../lib/k8s/lease_record.ts";
 
 /** Patches that all fail for so long (ms) make a leader unable. */
 const UNABLE_AFTER_MS = 10_000;
-/** A failure counts for so long (ms): held pods are tried again every five seconds. */
-const FAILURE_COUNTS_MS = 15_000;
+/** A new leader has proven nothing for so long (ms). */
+const UNPROVEN_MS = 15_000;
+/** A failure counts for so long (ms): held pods are tried again every five seconds, which a slow API server makes far more. */
+const FAILURE_COUNTS_MS = 30_000;
 /** Namespaces whose pods' patches fail. */
 const SEVERAL = 2;
 
@@ -66,7 +68,7 @@ export class WriteHealth {
     const failing = this.#failing;
     const counts = failing !== undefined && nowMs - failing.lastMs < FAILURE_COUNTS_MS &&
       (failing.isRightMissing || failing.namespaces.size >= SEVERAL);
-    if (!counts) return nowMs - this.#begunMs < FAILURE_COUNTS_MS ? { kind: "unproven" } : { kind: "able" };
+    if (!counts) return nowMs - this.#begunMs < UNPROVEN_MS ? { kind: "unproven" } : { kind: "able" };
     return nowMs - failing.sinceMs >= UNABLE_AFTER_MS
       ? { kind: "unable", reason: "CannotReleasePods" }
       : { kind: "unproven" };

@@ -57,6 +57,28 @@ Deno.test("leaderState() is unable ten seconds after the right to patch pods wen
   });
 });
 
+Deno.test("leaderState() stays unable while the API server takes twenty seconds for each refusal", async () => {
+  const scene = openScene();
+  const controller = controllerOf(scene);
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(60_000);
+    let delayMs = 0;
+    const { patch } = scene.cluster.api;
+    scene.cluster.api.patch = async (...call) => {
+      if (call[0] !== Resource.pods) return await patch(...call);
+      await scene.clock.sleep(delayMs, call[2].signal);
+      throw FORBIDDEN;
+    };
+    scene.cluster.put(Resource.pods, gated("web"));
+    await scene.clock.advance(15_000);
+    delayMs = 20_000;
+    for (let second = 0; second < 60; second++) {
+      assert.deepEqual(controller.leaderState(), { kind: "unable", reason: "CannotReleasePods" }, `${second} s`);
+      await scene.clock.advance(1_000);
+    }
+  });
+});
+
 Deno.test("leaderState() stays able while a policy denies every patch of one namespace's pods", async () => {
   const scene = openScene();
   const controller = controllerOf(scene);
