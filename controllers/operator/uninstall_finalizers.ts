@@ -40,7 +40,7 @@ function stateOf({ metadata }: KubeObject): "free" | "held" | "uninstalling" {
 }
 
 /** By then the API server has judged a request whose head it has, also a busy one (ms). */
-const JUDGED_MS = 1_000;
+const JUDGED_MS = 2_000;
 
 /**
  * Puts the finalizer on all three objects, or takes it away. Each is needed for the right to change the others, and goes as
