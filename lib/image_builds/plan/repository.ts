@@ -13,13 +13,6 @@ export function isRecordable(repository: string): boolean {
   return RECORDABLE.test(repository);
 }
 
-const DIGEST = /^sha256:[a-f0-9]{64}$/;
-
-/** `repository@digest`, without the tag of the push spec; undefined when the digest is none. */
-export function digestReference(pushSpec: string, digest: string): string | undefined {
-  return DIGEST.test(digest) ? `${repositoryOf(pushSpec)}@${digest}` : undefined;
-}
-
 /** The digest of `repository@digest`; empty for a reference without one. */
 export function digestOfReference(reference: string): string {
   const at = reference.indexOf("@");

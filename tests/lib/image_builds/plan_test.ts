@@ -4,8 +4,11 @@ import fc from "fast-check";
 import type { Arch } from "../../../lib/image_builds/observed.ts";
 import { buildInputs, buildKeyOf } from "../../../lib/image_builds/plan/build_keys.ts";
 import { classicName } from "../../../lib/image_builds/plan/classic_name.ts";
+import { McoAnnotation } from "../../../lib/image_builds/names.ts";
+import { parseDigestMap } from "../../../lib/image_builds/parse/job.ts";
 import { planBuild, type PlanInput } from "../../../lib/image_builds/plan/plan.ts";
-import { digestReference, isRecordable, repositoryOf } from "../../../lib/image_builds/plan/repository.ts";
+import { isRecordable, repositoryOf } from "../../../lib/image_builds/plan/repository.ts";
+import { preBuiltImage } from "../../../lib/image_builds/reconcile/pre_built.ts";
 import type { BuildPlan } from "../../../lib/image_builds/types.ts";
 import {
   configOf,
@@ -276,11 +279,25 @@ Deno.test("alwaysIndex plans an index of one architecture", () => {
   assert.equal(plan({ set: ["arm64"], alwaysIndex: true }).mode, "index");
 });
 
-Deno.test("O-033 O-039 digestReference() drops the tag, and refuses what is no digest", () => {
+Deno.test("O-033 preBuiltImage() takes a reference by its digest, and no other", () => {
   const digest = `sha256:${"a".repeat(64)}`;
-  assert.equal(digestReference("registry.test:5000/org/os:latest", digest), `registry.test:5000/org/os@${digest}`);
-  assert.equal(digestReference("registry.test/org/os:latest", "sha256:abc"), undefined);
-  assert.equal(repositoryOf("registry.test:5000/org/os"), "registry.test:5000/org/os");
+  const named = (reference: string): string | undefined =>
+    preBuiltImage(configOf({ annotations: { [McoAnnotation.preBuiltImage]: reference } }));
+  assert.equal(named(`registry.test:5000/org/os@${digest}`), `registry.test:5000/org/os@${digest}`);
+  for (const other of ["registry.test/org/os:latest", "registry.test/org/os@sha256:abc", "registry.test/org/os", ""]) {
+    assert.equal(named(other), undefined, other);
+  }
+});
+
+Deno.test("O-039 an image is recorded by its repository, without the push spec's tag, and its digest; what is no digest is none", () => {
+  const digest = `sha256:${"a".repeat(64)}`;
+  const recorded = (pushSpec: string, value: string): string => {
+    const left = parseDigestMap({ metadata: { name: "digest" }, data: { digest: value } }).digest;
+    return left === "" ? "" : `${repositoryOf(pushSpec)}@${left}`;
+  };
+  assert.equal(recorded("registry.test:5000/org/os:latest", digest), `registry.test:5000/org/os@${digest}`);
+  assert.equal(recorded("registry.test:5000/org/os", digest), `registry.test:5000/org/os@${digest}`);
+  assert.equal(recorded("registry.test/org/os:latest", "sha256:abc"), "");
 });
 
 Deno.test("P-037 isRecordable() allows one part before the last name", () => {
