@@ -35,7 +35,11 @@ export async function cleanUp(name: string, deps: CleanUpDeps): Promise<Reconcil
     clock,
     signal,
     onImage: (reference, result) => {
-      log.info("image builds: image deleted", { config: name, reference, result: result.kind });
+      const fields = { config: name, reference, result: result.kind };
+      if (result.kind === "unknown") {
+        return log.warn("image builds: cannot delete an image, trying again", { ...fields, error: result.message });
+      }
+      log.info("image builds: deletion of an image", fields);
       deletions.note(reference, result);
     },
   });

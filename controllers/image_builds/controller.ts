@@ -150,7 +150,7 @@ class Reconcile {
     const { api, clock, settings: { namespace } } = this.#deps;
     const onDone = (done: Done): void => {
       this.#noteDone(facts, done);
-      if (done.kind === "image deleted") deletions.note(done.reference, done.result);
+      if (done.kind === "deletion of an image") deletions.note(done.reference, done.result);
     };
     const deps = { api, registries, namespace, clock, signal: this.#signal, onDone, records: new Map() };
     try {

@@ -22,7 +22,7 @@ import { publishImages } from "./publish_images.ts";
 export type Done =
   | { readonly kind: "job created"; readonly arch: string }
   | { readonly kind: "assembled"; readonly outcome: AssembleOutcome; readonly ms: number }
-  | { readonly kind: "image deleted"; readonly reference: string; readonly result: DeletionResult };
+  | { readonly kind: "deletion of an image"; readonly reference: string; readonly result: DeletionResult };
 
 /** What carrying out takes. */
 export interface CarryOutDeps {
@@ -75,7 +75,7 @@ export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOut
         api,
         repositories: deps.registries.push,
         signal,
-        onResult: (reference, result) => deps.onDone({ kind: "image deleted", reference, result }),
+        onResult: (reference, result) => deps.onDone({ kind: "deletion of an image", reference, result }),
       });
     default:
       return unreachable(effect);

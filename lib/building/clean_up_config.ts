@@ -78,8 +78,8 @@ async function cleanUpImages(
       repositories,
       signal,
       onResult: (reference, result) => {
-        if (result.kind === "unknown") isUnknown = true;
-        else onImage(reference, result);
+        isUnknown ||= result.kind === "unknown";
+        onImage(reference, result);
       },
     });
     if (isUnknown) isOpen = true;
