@@ -5,7 +5,7 @@ import { type ReadApi, serverNowMs } from "../../lib/k8s/api.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, Resource } from "../../lib/k8s/types.ts";
 import { PodLabel } from "../../lib/names.ts";
-import { parsePod } from "../../lib/placement/pod_view.ts";
+import { isLarge, parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 
 /** Stands for every namespace. */
@@ -14,7 +14,7 @@ export const ALL_NAMESPACES = "";
 /** Pods created less than this before may have started before they were watched: while a leader took over, or a label was read (ms). */
 const CATCH_UP_MS = 60_000;
 
-/** Recent pods of a namespace, in any phase, that the webhook passed: those that it handled carry its label. */
+/** Recent pods of a namespace, in any phase, that the webhook passed: those that it handled carry its label. Large ones are left out. */
 export async function* youngPods(
   { api, clock }: { readonly api: ReadApi; readonly clock: Clock },
   namespace: string,
@@ -25,7 +25,7 @@ export async function* youngPods(
     const pod = parsePod(object);
     const createdMs = pod?.creationTimestampMs ?? 0;
     const ageMs = serverNowMs(clock, api) - createdMs;
-    if (pod === undefined || ageMs > CATCH_UP_MS || pod.labels?.[PodLabel.gate] !== undefined) continue;
+    if (pod === undefined || isLarge(pod) || ageMs > CATCH_UP_MS || pod.labels?.[PodLabel.gate] !== undefined) continue;
     yield [keyOf(object), pod];
   }
 }

@@ -10,7 +10,7 @@ import type { Logger } from "../../lib/log.ts";
 import type { PlacementSettings } from "../../lib/placement/config/types.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
-import { podTemplateOf } from "../../lib/placement/pod_view.ts";
+import { isLarge, podTemplateOf } from "../../lib/placement/pod_view.ts";
 import { daemonSetReport } from "../../lib/placement/report/mismatches.ts";
 import type { PodReport } from "../../lib/placement/report/report_slots.ts";
 import type { PodView } from "../../lib/placement/types.ts";
@@ -48,7 +48,7 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
     resource: Resource.daemonSets,
     parse: (object) => {
       const template = podTemplateOf(object);
-      return template === undefined ? undefined : { uid: object.metadata.uid ?? "", template };
+      return template === undefined || isLarge(template) ? undefined : { uid: object.metadata.uid ?? "", template };
     },
     onChange: ({ kind, key }) => kind === "apply" ? controller.enqueue(key) : void reported.delete(key),
     clock,

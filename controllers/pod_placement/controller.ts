@@ -14,7 +14,7 @@
 //                                              inspection or write failed         (unknown)
 //
 // From its deadline on a key is urgent: it goes before all others, and places are reserved for it. Namespaces take turns.
-import { backoffMs } from "../../lib/clock.ts";
+import { backoffMs, jitter } from "../../lib/clock.ts";
 import type { HolderState } from "../../lib/k8s/lease_record.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
@@ -29,11 +29,12 @@ import { DONE, openController, type QueuedController } from "../controller.ts";
 import { type Applied, applyDecision } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import { leftMs } from "./gate_age.ts";
+import { type GatedPod, type GatedPodRef, keptPod, LargePods, parseKeptPod } from "./gated_pod.ts";
 import { gatherFacts } from "./gather.ts";
 import { Inspections } from "./inspections.ts";
 import { type PodState, PodStates, stopInspection } from "./pod_states.ts";
 import { reportGated } from "./report.ts";
-import { parseGatedPod, sweepForEver } from "./sweep.ts";
+import { sweepForEver } from "./sweep.ts";
 import { openUnadmitted, type Unadmitted } from "./unadmitted.ts";
 import { WriteHealth } from "./write_health.ts";
 
@@ -70,6 +71,9 @@ const RESERVED_FOR_DEADLINES = 16;
 /** A leader whose watch of gated pods is refused for so long (ms) reports it: no replica is to gate pods that the leader cannot watch. */
 const IMPAIRED_AFTER_MS = 10_000;
 
+/** Until the next try to read a large pod while others are in memory (ms). */
+const LARGE_WAITS_MS = 250;
+
 /** Between two tries of a write that failed. The deadline comes before it. */
 const WRITE_BACKOFF = { baseMs: 50, capMs: 5_000 } as const;
 
@@ -86,10 +90,11 @@ class PodPlacementController implements PodPlacement {
   readonly #states = new PodStates();
   readonly #inspections: Inspections;
   readonly #unadmitted: Unadmitted;
+  readonly #large = new LargePods();
   /** Gated pods that the watch does not show, found by a sweep. */
-  readonly #unlabelled = new Map<string, PodView>();
+  readonly #unlabelled = new Map<string, GatedPod>();
   readonly #controller: QueuedController;
-  readonly #gated: Reflector<PodView>;
+  readonly #gated: Reflector<GatedPod>;
 
   constructor(deps: PodPlacementDeps) {
     const { api, clock, log, workers } = deps;
@@ -97,11 +102,11 @@ class PodPlacementController implements PodPlacement {
     this.#deps = { ...deps, api: this.#writes.watch(api) };
     this.#inspections = new Inspections(deps);
     this.#unadmitted = openUnadmitted(deps);
-    this.#gated = openReflector<PodView>({
+    this.#gated = openReflector<GatedPod>({
       api,
       resource: Resource.pods,
       labelSelector: `${PodLabel.gate}=${GateLabel.gated}`,
-      parse: parseGatedPod,
+      parse: parseKeptPod,
       clock,
       log,
       name: "gated pods",
@@ -185,18 +190,19 @@ class PodPlacementController implements PodPlacement {
       unadmitted: this.#unadmitted,
       isWatched: (key, pod) => this.#gated.get(key)?.uid === pod.uid,
       onUnlabelled: (key, pod) => {
-        this.#unlabelled.set(key, pod);
-        this.#enqueue(key, pod);
+        const kept = keptPod(pod);
+        this.#unlabelled.set(key, kept);
+        this.#enqueue(key, kept);
       },
     }, signal);
   }
 
-  #enqueue(key: string, pod: PodView): void {
+  #enqueue(key: string, pod: GatedPod): void {
     const state = this.#stateOf(pod);
     this.#controller.enqueue(key, { urgentAfterMs: leftMs(this.#deps, pod, state) });
   }
 
-  #stateOf(pod: PodView): PodState {
+  #stateOf(pod: Pick<GatedPod, "uid" | "whole">): PodState {
     return this.#states.open(pod, this.#deps.clock.monotonicMs());
   }
 
@@ -207,14 +213,23 @@ class PodPlacementController implements PodPlacement {
     if (state.released) return DONE;
     if (!state.reported) reportGated(this.#deps, pod);
     state.reported = true;
-    return await this.#place(key, pod, signal);
+    if (pod.whole !== undefined) return await this.#place(key, pod.whole, signal);
+    const used = await this.#large.use(
+      pod,
+      { api: this.#deps.api, signal },
+      (whole) => this.#place(key, whole, signal),
+    );
+    if (used.kind === "used") return used.result;
+    if (used.kind === "busy") return this.#requeueUntilDeadline(pod, state, jitter(LARGE_WAITS_MS));
+    this.#forgetUnlabelled(key);
+    return DONE;
   }
 
   /** Decides and applies, on a fresh read whenever the pod turns out to be another than the one decided about. */
   async #place(key: string, seen: PodView, signal: AbortSignal): Promise<ReconcileResult> {
     let pod = seen;
     for (let rereads = 0;; rereads++) {
-      const state = this.#stateOf(pod);
+      const state = this.#stateOf({ uid: pod.uid, whole: pod });
       const inspect = (images: readonly ImageUse[]): void =>
         this.#inspections.start(pod, state, { images, onSettled: () => this.#controller.enqueue(key) });
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });
@@ -276,7 +291,7 @@ class PodPlacementController implements PodPlacement {
   }
 
   /** Reconciles a pod again after a while, and at its deadline at the latest. */
-  #requeueUntilDeadline(pod: PodView, state: PodState, afterMs: number): ReconcileResult {
+  #requeueUntilDeadline(pod: GatedPodRef, state: PodState, afterMs: number): ReconcileResult {
     const urgentAfterMs = leftMs(this.#deps, pod, state);
     return { kind: "requeue", afterMs: urgentAfterMs > 0 ? Math.min(afterMs, urgentAfterMs) : afterMs, urgentAfterMs };
   }

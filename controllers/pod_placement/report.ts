@@ -6,9 +6,10 @@ import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement
 import { podRef } from "../../lib/placement/pod_refs.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
+import type { GatedPodRef } from "./gated_pod.ts";
 
 /** Posts the event for the gate; once a pod. */
-export function reportGated(deps: PodPlacementDeps, pod: PodView): void {
+export function reportGated(deps: PodPlacementDeps, pod: GatedPodRef): void {
   postEvents(deps, pod, [gateAddedReport()]);
 }
 
@@ -35,7 +36,7 @@ export function reportOutcome(
   log.info("pod released", fields);
 }
 
-function postEvents(deps: PodPlacementDeps, pod: PodView, reports: readonly PlacedReport[]): void {
+function postEvents(deps: PodPlacementDeps, pod: GatedPodRef, reports: readonly PlacedReport[]): void {
   const object = podRef(pod);
   for (const report of reports) deps.events.record({ object, ...report });
 }

@@ -2,13 +2,12 @@
 // the webhook.
 import { jitter } from "../../lib/clock.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
-import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
+import { keyOf, Resource, splitKey } from "../../lib/k8s/types.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { errorText } from "../../lib/log.ts";
-import { isGated } from "../../lib/placement/patch/constraints.ts";
-import { parsePod } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
+import { parseGatedPod } from "./gated_pod.ts";
 import type { Unadmitted } from "./unadmitted.ts";
 
 /** Between two sweeps (ms), before jitter. */
@@ -59,10 +58,4 @@ async function sweep(
     if (pod !== undefined && !isWatched(key, pod)) onUnlabelled(key, pod);
   }
   await pass.close(signal);
-}
-
-/** A pod that waits for us; undefined for any other, and for one that is being deleted. */
-export function parseGatedPod(object: KubeObject): PodView | undefined {
-  const pod = parsePod(object);
-  return pod !== undefined && isGated(pod) && !pod.deleting ? pod : undefined;
 }

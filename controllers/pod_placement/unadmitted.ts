@@ -4,8 +4,12 @@ import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, PodLabel } from "../../lib/names.ts";
 import { parsePod } from "../../lib/placement/pod_view.ts";
-import type { PodView } from "../../lib/placement/types.ts";
-import { inSelectedNamespaces, isUnadmitted, unadmittedReport } from "../../lib/placement/report/unadmitted.ts";
+import {
+  inSelectedNamespaces,
+  isUnadmitted,
+  type UnadmittedPod,
+  unadmittedReport,
+} from "../../lib/placement/report/unadmitted.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 
 /** Clients, and what is known of configs and settings. */
@@ -33,14 +37,15 @@ export function openUnadmitted(deps: UnadmittedDeps): Unadmitted {
   let found: ReadonlySet<string> = new Set();
   return {
     begin: () => {
-      const candidates: PodView[] = [];
+      const candidates: UnadmittedPod[] = [];
       return {
         observe: (object) => {
           if (object.metadata.labels?.[PodLabel.gate] !== undefined) return;
           const pod = parsePod(object);
           if (pod === undefined) return;
           const scope = { configs: configsOf(pod.namespace), settings: settingsOf(pod.namespace) };
-          if (isUnadmitted(pod, scope)) candidates.push(pod);
+          const { namespace, name, uid } = pod;
+          if (isUnadmitted(pod, scope)) candidates.push({ namespace, name, uid });
         },
         close: async (signal) => {
           const pods = await readSelected(deps, candidates, signal);
@@ -60,9 +65,9 @@ export function openUnadmitted(deps: UnadmittedDeps): Unadmitted {
 /** Those of the pods whose namespace the webhook is called for. */
 async function readSelected(
   { api, configsOf }: UnadmittedDeps,
-  pods: readonly PodView[],
+  pods: readonly UnadmittedPod[],
   signal: AbortSignal,
-): Promise<readonly PodView[]> {
+): Promise<readonly UnadmittedPod[]> {
   const configs = configsOf("");
   // Most sweeps find none, and most configs select every namespace: then nothing is read.
   if (pods.length === 0 || configs.cluster?.namespaceSelector.kind === "everything") return pods;
@@ -73,7 +78,7 @@ async function readSelected(
   return inSelectedNamespaces(pods, { configs, labelsOf: (namespace) => labels.get(namespace) });
 }
 
-function report({ events, log, settingsOf }: UnadmittedDeps, pods: readonly PodView[]): void {
+function report({ events, log, settingsOf }: UnadmittedDeps, pods: readonly UnadmittedPod[]): void {
   const { type, reason, message } = unadmittedReport(pods);
   const namespace = settingsOf("").operatorNamespace;
   const object = eventObjectOf(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME, namespace });

@@ -1,6 +1,5 @@
 // Lists the pods that hold Archway's gate, and lifts it without deciding anything about them: for leaving a cluster, also
 // when no Archway runs.
-import pLimit from "p-limit";
 import type { KubeApi, ListOptions, ReadApi } from "../k8s/api.ts";
 import { listAll } from "../k8s/lists.ts";
 import { keyOf, Resource } from "../k8s/types.ts";
@@ -69,20 +68,24 @@ export async function releaseGatedPods(
   const { signal, dryRun = false, onReleased = () => {} } = options;
   const released: string[] = [];
   const left: { pod: string; reason: string }[] = [];
-  const limit = pLimit(PARALLEL_PATCHES);
-  const patches: Promise<void>[] = [];
-  for await (const pod of listGatedPods(api, ["labelled", "pending"], signal)) {
+  const running = new Set<Promise<void>>();
+  const release = async (pod: PodView): Promise<void> => {
     const key = keyOf({ metadata: pod });
-    if (dryRun) released.push(key);
-    else {
-      patches.push(limit(async () => {
-        const lift = await liftGate(api, pod, { signal, goesOn: () => true });
-        if (lift.kind === "failed") return void left.push({ pod: key, reason: lift.why });
-        released.push(key);
-        onReleased(pod);
-      }));
+    const lift = await liftGate(api, pod, { signal, goesOn: () => true });
+    if (lift.kind === "failed") return void left.push({ pod: key, reason: lift.why });
+    released.push(key);
+    onReleased(pod);
+  };
+  for await (const pod of listGatedPods(api, ["labelled", "pending"], signal)) {
+    if (dryRun) {
+      released.push(keyOf({ metadata: pod }));
+      continue;
     }
+    const one: Promise<void> = release(pod).finally(() => running.delete(one));
+    running.add(one);
+    // The next page is read when these are done: pods that wait would be kept, as large as their owners made them.
+    if (running.size >= PARALLEL_PATCHES) await Promise.race(running);
   }
-  await Promise.all(patches);
+  await Promise.all(running);
   return { released, left };
 }

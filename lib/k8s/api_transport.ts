@@ -7,7 +7,7 @@ import type { ClusterAccess } from "./cluster_access.ts";
 import { orAborted } from "../abort.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { AnswerTooLarge, ApiError } from "./errors.ts";
-import { readAnswer } from "./read_answer.ts";
+import { readAhead } from "./read_ahead.ts";
 import { renderJsonBody } from "./json_body.ts";
 import { ServerClock } from "./server_clock.ts";
 import { ServerConnection } from "./server_connection.ts";
@@ -212,4 +212,35 @@ function retryDelayMs(
   if (!isUnseen && !(isTransient && options.method === "GET")) return undefined;
   const pauseMs = error.retryAfterMs ?? 0;
   return pauseMs > MAX_RETRY_AFTER_MS ? undefined : Math.max(pauseMs, backoffMs(options.attempt, RETRY_BACKOFF));
+}
+
+/** How an answer is read. */
+interface ReadAnswerOptions {
+  /** What errors call the request. */
+  readonly action: string;
+  /** Default: any number. */
+  readonly maxBytes?: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads an answer to its end. `bytes` are those after decompression; counted for bodies with a bound, characters else. Beyond the
+ * bound reading ends, and AnswerTooLarge is thrown.
+ */
+async function readAnswer(
+  response: Response,
+  { action, maxBytes, signal }: ReadAnswerOptions,
+): Promise<{ readonly text: string; readonly bytes: number }> {
+  if (maxBytes === undefined || response.body === null) {
+    const text = await response.text();
+    return { text, bytes: text.length };
+  }
+  const decoder = new TextDecoder();
+  let [text, bytes] = ["", 0];
+  for await (const chunk of readAhead(response.body, { maxBytes, signal })) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw new AnswerTooLarge(`Cannot ${action}: the answer has more than ${maxBytes} bytes.`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return { text: text + decoder.decode(), bytes };
 }

@@ -97,6 +97,25 @@ export function operatingSystemOf(pod: PodView): string {
   return first !== undefined && pinned.every((os) => os === first) ? first : "linux";
 }
 
+/** The pod without what does not decide about its images: a large one is not kept for as long as they are inspected. */
+export function partOfImages(pod: PodView, wanted: readonly ImageUse[]): PodView {
+  const images = new Set(wanted.map(({ image }) => image));
+  return {
+    ...pod,
+    nodeSelector: { [NODE_OS_LABEL]: operatingSystemOf(pod) },
+    // Each image once.
+    containers: pod.containers.filter(({ image }) => images.delete(image)),
+    labels: undefined,
+    annotations: undefined,
+    requiredTerms: undefined,
+    preferredTerms: undefined,
+    tolerations: undefined,
+    owners: [],
+    ephemeralContainers: [],
+    imageVolumes: [],
+  };
+}
+
 /** The platforms of an image that a pod for this operating system can use. A platform without one is taken for linux. */
 export function usablePlatforms(platforms: readonly Platform[], os: string): readonly Platform[] {
   return platforms.filter((platform) =>

@@ -157,6 +157,17 @@ function rawOrEmpty(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** Length of a view as JSON up to which it is kept in memory. A usual one has 1 000 to 4 000. */
+const KEPT_LENGTH = 16 * 1024;
+
+/**
+ * Whether a view is too large to be kept for as long as its pod or template is there: labels, terms, tolerations and
+ * containers are as large as their owner makes them, up to the 1.5 MB that the API server stores.
+ */
+export function isLarge(pod: PodView): boolean {
+  return JSON.stringify(pod).length > KEPT_LENGTH;
+}
+
 /** The template of a Deployment, StatefulSet, DaemonSet, Job or CronJob as a pod; undefined when there is none. */
 export function podTemplateOf(workload: unknown): PodView | undefined {
   const spec = objectAt(workload, "spec");

@@ -16,6 +16,9 @@ export interface AdmissionScope {
   readonly settings: PlacementSettings;
 }
 
+/** A pod that was found: no more of it is kept, because there may be many and large ones. */
+export type UnadmittedPod = Pick<PodView, "namespace" | "name" | "uid">;
+
 /** Pods are admitted without the webhook for so long after a config selects their namespace: it must be registered (ms). */
 const REGISTRATION_MS = 30_000;
 
@@ -42,19 +45,19 @@ export function isUnadmitted(pod: PodView, { configs, settings }: AdmissionScope
 
 /** Those whose namespace the webhook is called for. A namespace whose labels are missing reads as one without labels. */
 export function inSelectedNamespaces(
-  pods: readonly PodView[],
+  pods: readonly UnadmittedPod[],
   { configs, labelsOf }: {
     readonly configs: PlacementConfigs;
     readonly labelsOf: (namespace: string) => Readonly<Record<string, string>> | undefined;
   },
-): readonly PodView[] {
+): readonly UnadmittedPod[] {
   const { cluster } = configs;
   if (cluster === undefined) return [];
   return pods.filter(({ namespace }) => matchesSelector(cluster.namespaceSelector, labelsOf(namespace)));
 }
 
 /** The one event about all of them. */
-export function unadmittedReport(pods: readonly PodView[]): PodReport {
+export function unadmittedReport(pods: readonly UnadmittedPod[]): PodReport {
   const names = pods.map(({ namespace, name }) => `${namespace}/${name}`).sort();
   const message =
     `Pods admitted without Archway: ${names.length}. The API server could not call it, or had no answer in ` +
