@@ -118,12 +118,15 @@ function hasProfileOfNode(spec: unknown): boolean {
 }
 
 /**
- * Whether nothing of the pod reaches into its containers: through their processes others would reach their files, and who
- * answers for the names of hosts chooses what is downloaded.
+ * Whether nothing of the pod reaches into its containers: through their processes others would reach their files, who
+ * answers for the names of hosts chooses what is downloaded, and the containers of one user namespace share what interprets
+ * programs (binfmt_misc).
  */
 function isAlone(spec: JsonObject | undefined): boolean {
   const hasNames = (listAt(spec, "hostAliases") ?? []).length > 0 || objectAt(spec, "dnsConfig") !== undefined;
-  return !hasNames && spec?.["shareProcessNamespace"] !== true && spec?.["hostPID"] !== true && !hasProfileOfNode(spec);
+  const hasShared = spec?.["shareProcessNamespace"] === true || spec?.["hostPID"] === true ||
+    spec?.["hostUsers"] === false;
+  return !hasNames && !hasShared && !hasProfileOfNode(spec);
 }
 
 const CONTAINER_ID = /^.+:\/\/[a-f0-9]{64}$/;

@@ -75,6 +75,7 @@ for (const [says, container, isOwn] of OWN) {
 
 const SHARED: readonly (readonly [says: string, spec: Readonly<Record<string, unknown>>])[] = [
   ["containers share their processes", { shareProcessNamespace: true }],
+  ["containers share a user namespace of their own", { hostUsers: false }],
   ["containers see the node's processes", { hostPID: true }],
   ["names of hosts are its own", { hostAliases: [{ ip: "192.0.2.1", hostnames: ["download.example.com"] }] }],
   ["name servers are its own", { dnsConfig: { nameservers: ["192.0.2.1"] } }],
