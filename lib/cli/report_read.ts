@@ -7,7 +7,6 @@ import { ApiError } from "../k8s/errors.ts";
 import { listAll } from "../k8s/lists.ts";
 import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
 import type { FailureReason, InspectedImage } from "../oci/types.ts";
-import { pullScopeOf } from "../placement/pod_refs.ts";
 import { Inventory, type InventoryLimits } from "../report/inventory.ts";
 import type { Workload } from "../report/types.ts";
 import { ALIVE } from "../tainting/watches.ts";
@@ -41,14 +40,16 @@ export interface ReadWorkloads {
 /** Reads the workloads of one namespace or of all. Throws what the API server says, unless it forbids one of the kinds. */
 export async function readWorkloads(
   api: ReadApi,
-  { namespace, signal, limits }: {
+  { namespace, signal, limits, candidates }: {
     readonly namespace: string | undefined;
     readonly signal: AbortSignal;
     /** Absent: those of a report. */
     readonly limits?: InventoryLimits | undefined;
+    /** The architectures that count; absent: those that are known. */
+    readonly candidates?: readonly string[] | undefined;
   },
 ): Promise<ReadWorkloads> {
-  const inventory = new Inventory(limits);
+  const inventory = new Inventory(limits, candidates);
   const unread: string[] = [];
   const scope = namespace === undefined ? {} : { namespace };
   const read = async (type: ResourceType, add: (object: KubeObject) => void, selection = {}): Promise<void> => {
@@ -82,28 +83,33 @@ export async function inspectWorkloads(
   deps: InspectDeps,
 ): Promise<Inspections> {
   const limit = pLimit(deps.parallel ?? PARALLEL);
-  const keyOf = ({ pod }: Workload, image: string): string => JSON.stringify([pullScopeOf(pod), image]);
-  const asked = new Map<string, readonly [workload: Workload, image: string]>();
+  // By image, one map for each scope: names of pull secrets may be long, and are not repeated for each image.
+  const byScope = new Map<string, Map<string, InspectedImage | undefined>>();
+  const byWorkload = new Map<Workload, ReadonlyMap<string, InspectedImage | undefined>>();
+  const inspections: Promise<void>[] = [];
   for (const workload of workloads) {
-    for (const image of workload.images) asked.set(keyOf(workload, image), [workload, image]);
+    const scope = JSON.stringify(workload.scope);
+    const found = byScope.get(scope) ?? new Map<string, InspectedImage | undefined>();
+    byScope.set(scope, found);
+    byWorkload.set(workload, found);
+    for (const image of workload.images) {
+      if (found.has(image)) continue;
+      found.set(image, undefined);
+      inspections.push(limit(async () => void found.set(image, await inspectImage(workload, image, deps))));
+    }
   }
-  const answers = await Promise.all(
-    [...asked].map(async ([key, [workload, image]]) =>
-      [key, await limit(() => inspectImage(workload, image, deps))] as const
-    ),
-  );
-  const found = new Map(answers);
-  return (workload, image) => found.get(keyOf(workload, image));
+  await Promise.all(inspections);
+  return (workload, image) => byWorkload.get(workload)?.get(image);
 }
 
 async function inspectImage(
-  { pod }: Workload,
+  { scope }: Workload,
   image: string,
   { images, clock, signal }: InspectDeps,
 ): Promise<InspectedImage | undefined> {
   const use = { image, always: false, pullPolicy: "" };
   for (let tries = 1;; tries++) {
-    const request = { scope: pullScopeOf(pod), images: [use], priority: "prewarm" } as const;
+    const request = { scope, images: [use], priority: "prewarm" } as const;
     const [one] = await images.inspect(request, signal);
     const failure = one?.inspection.kind === "failed" ? one.inspection.failure : undefined;
     if (failure === undefined || !TRIED_AGAIN.includes(failure.reason) || tries === TRIES) return one;

@@ -6,7 +6,7 @@ import { adviseAfterMigration } from "../report/migration_advice.ts";
 import { readSupport, type SupportOptions } from "./workload_support.ts";
 
 /** Most that is read. Inspections that have not begun after so long are left out. */
-const LIMITS = { workloads: 2_000, images: 500 } as const;
+const LIMITS = { workloads: 2_000, images: 500, bytes: 16 * 2 ** 20 } as const;
 const PARALLEL = 8;
 const BEGUN_WITHIN_MS = 2 * 60_000;
 

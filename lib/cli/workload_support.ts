@@ -27,7 +27,7 @@ export interface SupportFound extends Omit<ReadWorkloads, "workloads"> {
 /** Reads them. Throws the error of the API server, unless it forbids one of the kinds. */
 export async function readSupport(options: SupportOptions): Promise<SupportFound> {
   const { api, clock, signal, namespace, limits, candidates = KNOWN_ARCHITECTURES } = options;
-  const { workloads, ...missing } = await readWorkloads(api, { namespace, signal, limits });
+  const { workloads, ...missing } = await readWorkloads(api, { namespace, signal, limits, candidates });
   const failed = await options.failed?.(signal) ?? [];
   const inspected = await inspectWorkloads(workloads, options);
   const nowMs = serverNowMs(clock, api);

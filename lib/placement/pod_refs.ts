@@ -10,17 +10,25 @@ export interface PodReference {
   readonly uid: string;
 }
 
+/** The pull secrets that a pod, or a template, may use. */
+export interface PullScope {
+  readonly namespace: string;
+  /** The account whose secrets count where the pod names none. */
+  readonly serviceAccount: string;
+  readonly pullSecrets: readonly string[];
+}
+
 /** A pod as the object of an event. */
 export function podRef({ namespace, name, uid }: Pick<PodView, "namespace" | "name" | "uid">): PodReference {
   return { apiVersion: "v1", kind: "Pod", namespace, name, uid };
 }
 
-/** The pull secrets that a pod, or a template, may use, and the account whose secrets count where it names none. */
+/** The scope of a pod, or of a template. */
 export function pullScopeOf(
   { namespace, serviceAccountName, imagePullSecrets }: Pick<
     PodView,
     "namespace" | "serviceAccountName" | "imagePullSecrets"
   >,
-): { readonly namespace: string; readonly serviceAccount: string; readonly pullSecrets: readonly string[] } {
+): PullScope {
   return { namespace, serviceAccount: serviceAccountName, pullSecrets: imagePullSecrets };
 }

@@ -1,9 +1,11 @@
 // The workloads of a cluster, gathered from templates and running pods page by page: pods are counted with the workload that
 // makes them, and bounds keep what is held in memory small.
-import { entryOf, listAt, objectAt, textAt } from "../json.ts";
+import { KNOWN_ARCHITECTURES } from "../arch.ts";
+import { entryOf, listAt, objectAt, textAt, utf8Length } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { parsePod, podTemplateOf } from "../placement/pod_view.ts";
 import type { PodView } from "../placement/types.ts";
+import { templateFacts } from "./own_constraint.ts";
 import type { Workload, WorkloadName } from "./types.ts";
 
 /** How much is gathered at most. */
@@ -11,21 +13,36 @@ export interface InventoryLimits {
   readonly workloads: number;
   /** Distinct images of all workloads together: each costs a registry a request or two. */
   readonly images: number;
+  /**
+   * Of what is kept of all workloads together, at 1 KiB and its text for an image of a workload: whoever makes templates decides
+   * how large and how many their texts are.
+   */
+  readonly bytes: number;
 }
 
-const LIMITS: InventoryLimits = { workloads: 10_000, images: 5_000 };
+const LIMITS: InventoryLimits = { workloads: 10_000, images: 5_000, bytes: 64 * 2 ** 20 };
+
+/** What a report holds of an image of a workload besides its text: the inspection and what follows from it. */
+const IMAGE_BYTES = 1_024;
+
+/** Longest kind or name of an owner that there can be. Nothing checks the owners that a pod names, and reports repeat them. */
+const MAX_NAME_LENGTH = 253;
 
 /** Gathers workloads. Add the templates first, CronJobs before Jobs, then the pods: a pod is counted with what makes it. */
 export class Inventory {
   readonly #limits: InventoryLimits;
+  readonly #candidates: readonly string[];
   readonly #workloads = new Map<string, Workload>();
   readonly #images = new Set<string>();
   /** Owner of a Job, by the key of the Job. */
   readonly #makers = new Map<string, WorkloadName>();
+  #bytes = 0;
   #isComplete = true;
 
-  constructor(limits: InventoryLimits = LIMITS) {
+  /** `candidates` are the architectures that count. */
+  constructor(limits: InventoryLimits = LIMITS, candidates: readonly string[] = KNOWN_ARCHITECTURES) {
     this.#limits = limits;
+    this.#candidates = candidates;
   }
 
   /** Whether everything that was added is in it; what went beyond the limits is not. */
@@ -46,8 +63,8 @@ export class Inventory {
     if (pod === undefined || hasEnded(object)) return;
     const own = { kind, namespace, name };
     const maker = kind === "Job" ? cronJobOf(object, namespace) : undefined;
-    if (maker !== undefined && this.#workloads.has(keyOf(maker))) this.#makers.set(keyOf(own), maker);
-    else this.#add(own, pod);
+    if (maker === undefined || !this.#workloads.has(keyOf(maker))) this.#add(own, pod);
+    else if (this.#takes(sizeOf([own, maker]))) this.#makers.set(keyOf(own), maker);
   }
 
   /** Adds a running pod. */
@@ -61,15 +78,30 @@ export class Inventory {
     const known = this.#workloads.get(key);
     const images = new Set(known?.images);
     for (const { image } of pod.containers) if (image !== "") images.add(image);
-    if (images.size === (known?.images.length ?? 0)) return;
-    const more = [...images].filter((image) => !this.#images.has(image));
+    const own = [...images].slice(known?.images.length ?? 0);
+    if (own.length === 0) return;
+    const more = own.filter((image) => !this.#images.has(image));
     const isFull = known === undefined && this.#workloads.size >= this.#limits.workloads;
     if (isFull || this.#images.size + more.length > this.#limits.images) {
       this.#isComplete = false;
       return;
     }
+    const facts = known ?? { ...name, ...templateFacts(pod, this.#candidates) };
+    const bytes = own.reduce(
+      (sum, image) => sum + utf8Length(image) + IMAGE_BYTES,
+      known === undefined ? sizeOf(facts) : 0,
+    );
+    if (!this.#takes(bytes)) return;
     for (const image of more) this.#images.add(image);
-    this.#workloads.set(key, { ...name, pod: known?.pod ?? pod, images: [...images] });
+    this.#workloads.set(key, { ...facts, images: [...images] });
+  }
+
+  /** Whether so much more may be kept, which is then counted. */
+  #takes(bytes: number): boolean {
+    const fits = this.#bytes + bytes <= this.#limits.bytes;
+    if (fits) this.#bytes += bytes;
+    else this.#isComplete = false;
+    return fits;
   }
 
   /** A pod of a ReplicaSet belongs to the Deployment that the ReplicaSet is named after, where there is one. */
@@ -77,7 +109,9 @@ export class Inventory {
     const { namespace } = pod;
     const controller = pod.owners.find((owner) => owner.controller);
     // The kubelet makes itself known as the owner of its static pods.
-    if (controller === undefined || controller.kind === "Node") return { kind: "Pod", namespace, name: pod.name };
+    if (controller === undefined || controller.kind === "Node" || isTooLong(controller)) {
+      return { kind: "Pod", namespace, name: pod.name };
+    }
     const { kind, name } = controller;
     const hash = entryOf(pod.labels, "pod-template-hash");
     if (kind === "ReplicaSet" && hash !== undefined && name.endsWith(`-${hash}`)) {
@@ -90,6 +124,14 @@ export class Inventory {
 
 function keyOf({ kind, namespace, name }: WorkloadName): string {
   return `${kind} ${namespace}/${name}`;
+}
+
+function isTooLong({ kind, name }: Pick<WorkloadName, "kind" | "name">): boolean {
+  return Math.max(kind.length, name.length) > MAX_NAME_LENGTH;
+}
+
+function sizeOf(value: unknown): number {
+  return utf8Length(JSON.stringify(value));
 }
 
 function cronJobOf({ metadata }: KubeObject, namespace: string): WorkloadName | undefined {

@@ -1,12 +1,21 @@
-// The architectures that a workload allows itself, by its nodeSelector and its required node affinity.
+// What a report reads of the template of a workload, and the architectures that it allows itself among that, by its nodeSelector
+// and its required node affinity.
 import { entryOf, type JsonObject, textAt } from "../json.ts";
 import { NODE_ARCH_LABEL } from "../names.ts";
+import { operatingSystemOf } from "../placement/images.ts";
 import { expressionsOf, holdsForLabel } from "../placement/patch/constraints.ts";
 import { ownRequirement } from "../placement/patch/own_terms.ts";
+import { pullScopeOf } from "../placement/pod_refs.ts";
 import type { PodView } from "../placement/types.ts";
+import type { TemplateFacts } from "./types.ts";
 
 /** The label, and its name before Kubernetes 1.14, which kubelets still set. */
 const ARCH_LABELS: readonly string[] = [NODE_ARCH_LABEL, "beta.kubernetes.io/arch"];
+
+/** Reduces a pod, or the pod of a template, to what a report about the candidates reads of it. */
+export function templateFacts(pod: PodView, candidates: readonly string[]): TemplateFacts {
+  return { scope: pullScopeOf(pod), os: operatingSystemOf(pod), constrainedTo: ownConstraint(pod, candidates) };
+}
 
 /**
  * Those of the candidates that the pod allows; undefined when it says nothing of architectures, or says only what Archway

@@ -1,13 +1,12 @@
 // From the inspections of a workload's images to the architectures on which it runs, and to what blocks each of the others.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../arch.ts";
 import type { InspectedImage } from "../oci/types.ts";
-import { operatingSystemOf, usablePlatforms } from "../placement/images.ts";
-import { ownConstraint } from "./own_constraint.ts";
+import { usablePlatforms } from "../placement/images.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 
 /** What is known besides the workload. */
 export interface SupportFacts {
-  /** The architectures that count. */
+  /** The architectures that count: those for which the workload was gathered. */
   readonly candidates: readonly string[];
   /** What a registry said of an image to the workload's pull secrets. */
   readonly inspected: (image: string) => InspectedImage | undefined;
@@ -17,10 +16,8 @@ export interface SupportFacts {
 
 /** Puts together what is known of a workload. */
 export function supportOf(workload: Workload, facts: SupportFacts): WorkloadSupport {
-  const { kind, namespace, name, pod } = workload;
-  const os = operatingSystemOf(pod);
+  const { kind, namespace, name, os, constrainedTo } = workload;
   const images = workload.images.map((image) => supportOfImage(image, { ...facts, os }));
-  const constrainedTo = ownConstraint(pod, facts.candidates);
   const known = images.filter(({ failure }) => failure === undefined).map(({ architectures, failedOn }) =>
     architectures.filter((architecture) => !failedOn.includes(architecture))
   );

@@ -1,6 +1,6 @@
 // The types of a report about a cluster: workloads, the architectures that their images support, and what blocks one.
 import type { InspectionFailure } from "../oci/types.ts";
-import type { PodView } from "../placement/types.ts";
+import type { PullScope } from "../placement/pod_refs.ts";
 
 /** A workload as its users name it: `Deployment shop/web`. */
 export interface WorkloadName {
@@ -9,10 +9,19 @@ export interface WorkloadName {
   readonly name: string;
 }
 
+/**
+ * What a report reads of the pod that a template makes; of a pod that nothing known makes, of that pod. The rest, which may be
+ * more than a megabyte, is not kept.
+ */
+export interface TemplateFacts {
+  readonly scope: PullScope;
+  readonly os: string;
+  /** Of the architectures that count, those that its own nodeSelector and node affinity allow; absent when they name none. */
+  readonly constrainedTo?: readonly string[] | undefined;
+}
+
 /** A workload with what it runs. */
-export interface Workload extends WorkloadName {
-  /** The pod that its template makes; of a pod that nothing known makes, that pod. */
-  readonly pod: PodView;
+export interface Workload extends WorkloadName, TemplateFacts {
   /** Distinct images: those of the template, then those that only its running pods have. */
   readonly images: readonly string[];
 }

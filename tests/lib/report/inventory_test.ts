@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { Inventory } from "../../../lib/report/inventory.ts";
 
+const LIMITS = { workloads: 100, images: 100, bytes: 100_000 } as const;
+
 interface Owner {
   readonly kind: string;
   readonly name: string;
@@ -78,7 +80,7 @@ Deno.test("Inventory leaves out Jobs that have ended", () => {
 });
 
 Deno.test("Inventory holds as many workloads and images as it may, and reports when there are more", () => {
-  const inventory = new Inventory({ workloads: 2, images: 3 });
+  const inventory = new Inventory({ ...LIMITS, workloads: 2, images: 3 });
   inventory.addTemplate(template("a", ["1", "2"]), "Deployment");
   inventory.addPod(pod("a-7f-1", ["1", "2"], { kind: "ReplicaSet", name: "a-7f" }, "7f"));
   assert.equal(inventory.isComplete, true);
@@ -87,4 +89,76 @@ Deno.test("Inventory holds as many workloads and images as it may, and reports w
   inventory.addTemplate(template("c", ["3"]), "Deployment");
   inventory.addTemplate(template("d", ["1"]), "Deployment");
   assert.deepEqual(shown(inventory), ["Deployment a: 1 2", "Deployment c: 3"]);
+});
+
+/** What a namespace may put into a template without a bound, in tens of kilobytes. */
+function largeSpec(image: string): Readonly<Record<string, unknown>> {
+  const many = Array.from({ length: 400 }, (_, at) => `${at}`.padStart(60, "x"));
+  return {
+    ...specOf(image),
+    nodeSelector: Object.fromEntries(many.map((key) => [key, "y"])),
+    tolerations: many.map((key) => ({ key, operator: "Exists" })),
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: many.map((key) => ({ matchExpressions: [{ key, operator: "Exists" }] })),
+        },
+        preferredDuringSchedulingIgnoredDuringExecution: many.map((key) => ({
+          weight: 1,
+          preference: { matchExpressions: [{ key, operator: "Exists" }] },
+        })),
+      },
+    },
+    volumes: many.map((name) => ({ name, image: { reference: name } })),
+  };
+}
+
+Deno.test("Inventory keeps of a template only what a report reads, however large the template is", () => {
+  const inventory = new Inventory();
+  const metadata = { labels: Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`label-${at}`, "y"])) };
+  for (let at = 0; at < 20; at++) {
+    const spec = { suspend: true, template: { metadata, spec: largeSpec("a") } };
+    inventory.addTemplate({ metadata: metadataOf(`job-${at}`, undefined), spec }, "Job");
+  }
+  inventory.addPod({ metadata: { ...metadataOf("bare", undefined), ...metadata }, spec: largeSpec("b") });
+  const workloads = inventory.workloads();
+  assert.deepEqual([workloads.length, inventory.isComplete], [21, true]);
+  const kept = JSON.stringify(workloads).length;
+  assert.ok(kept < 21 * 300, `${kept} bytes`);
+});
+
+Deno.test("Inventory keeps so many bytes altogether, leaves out what is beyond them, and reports that it did", () => {
+  const inventory = new Inventory(LIMITS);
+  const long = (letter: string, count: number): readonly string[] =>
+    Array.from({ length: count }, (_, at) => `${letter.repeat(10_000)}${at}`);
+  inventory.addTemplate(template("a", long("a", 5)), "Job");
+  assert.equal(inventory.isComplete, true);
+  inventory.addTemplate(template("b", long("b", 5)), "Job");
+  assert.equal(inventory.isComplete, false);
+  inventory.addTemplate(template("c", ["c"]), "Job");
+  inventory.addPod(pod("c-1", long("c", 5), { kind: "Job", name: "c" }));
+  const secrets = long("s", 20).map((name) => ({ name }));
+  const spec = { template: { spec: { ...specOf("d"), imagePullSecrets: secrets } } };
+  inventory.addTemplate({ metadata: metadataOf("d", undefined), spec }, "Job");
+  assert.deepEqual(inventory.workloads().map(({ name, images }) => [name, images.length]), [["a", 5], ["c", 1]]);
+});
+
+Deno.test("Inventory counts every image of every workload, and every Job of a CronJob, towards its bytes", () => {
+  const images = Array.from({ length: 10 }, (_, at) => `${at}`);
+  const inventory = new Inventory(LIMITS);
+  for (let at = 0; at < 20; at++) inventory.addTemplate(template(`web-${at}`, images), "Deployment");
+  assert.deepEqual([inventory.workloads().length, inventory.isComplete], [9, false]);
+  const cron = new Inventory(LIMITS);
+  cron.addTemplate(cronJob("nightly", "batch:1"), "CronJob");
+  for (let at = 0; at < 1_500; at++) {
+    cron.addTemplate(template(`nightly-${at}`, ["batch:1"], { kind: "CronJob", name: "nightly" }), "Job");
+  }
+  assert.deepEqual([cron.workloads().length, cron.isComplete], [1, false]);
+});
+
+Deno.test("Inventory names a pod after itself where its owner has a name that nothing can have", () => {
+  const inventory = new Inventory();
+  inventory.addPod(pod("a", ["1"], { kind: "x".repeat(10_000), name: "web" }));
+  inventory.addPod(pod("b", ["1"], { kind: "CloneSet", name: "x".repeat(10_000) }));
+  assert.deepEqual(shown(inventory), ["Pod a: 1", "Pod b: 1"]);
 });

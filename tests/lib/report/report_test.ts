@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { InspectedImage } from "../../../lib/oci/types.ts";
 import { reportOf } from "../../../lib/report/cluster_report.ts";
-import { ownConstraint } from "../../../lib/report/own_constraint.ts";
+import { ownConstraint, templateFacts } from "../../../lib/report/own_constraint.ts";
 import { blockersOf, singleArchitectureWorkloads, supportOf } from "../../../lib/report/support.ts";
 import type { Workload, WorkloadSupport } from "../../../lib/report/types.ts";
 import {
@@ -44,7 +44,8 @@ const IMAGES: readonly InspectedImage[] = [
 ];
 
 function workload(images: readonly string[], spec: Json = {}): Workload {
-  return { kind: "Deployment", namespace: "shop", name: images.join("+"), pod: podOf(rawPod(spec)), images };
+  const facts = templateFacts(podOf(rawPod(spec)), CANDIDATES);
+  return { kind: "Deployment", namespace: "shop", name: images.join("+"), ...facts, images };
 }
 
 function support(images: readonly string[], spec: Json = {}): WorkloadSupport {
