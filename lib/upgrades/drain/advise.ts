@@ -2,13 +2,13 @@
 //
 //   cordoned at ──▶ timeOut: pods without a budget ──▶ PDBForceDrainTimeout + expected: pods with one ──▶ failed
 import type { NodeView } from "../nodes.ts";
-import { allowedBy, allStrategies, byDueTime, judgePods } from "./strategies.ts";
-import type { DrainAction, DrainAdvice, DrainBudget, DrainPod, DrainPolicy, JudgedPod, Strategy } from "./types.ts";
+import { allowedBy, allStrategies, byDueTime } from "./strategies.ts";
+import type { DrainAction, DrainAdvice, DrainPod, DrainPolicy, Strategy } from "./types.ts";
 
-/** What is known of the pods of the cluster. */
+/** What is known of the node. */
 export interface DrainFacts {
+  /** Those on it that may be touched. */
   readonly pods: readonly DrainPod[];
-  readonly budgets: readonly DrainBudget[];
   readonly nowMs: number;
 }
 
@@ -20,13 +20,11 @@ export function needsPods(node: NodeView, policy: DrainPolicy, nowMs: number): b
 }
 
 /** Advises. A node of the control plane is left alone. */
-export function adviseDrain(node: NodeView, policy: DrainPolicy, facts: DrainFacts): DrainAdvice {
+export function adviseDrain(node: NodeView, policy: DrainPolicy, { pods, nowMs }: DrainFacts): DrainAdvice {
   if (node.isMaster || node.cordon.kind === "none") return { kind: "none" };
   if (node.cordon.kind === "unknownTime") return { kind: "unknownStart", node: node.name };
   const { sinceMs } = node.cordon;
-  const elapsedMs = facts.nowMs - sinceMs;
-  const { budgets } = facts;
-  const pods = judgePods(facts.pods, { node: node.name, budgets, ignoredNamespaces: policy.ignoredNamespaces });
+  const elapsedMs = nowMs - sinceMs;
   const known = allStrategies(policy);
   const allowed = allowedBy(policy.mode, known);
   const withheld = known.filter((strategy) => !allowed.includes(strategy));
@@ -45,13 +43,13 @@ export function adviseDrain(node: NodeView, policy: DrainPolicy, facts: DrainFac
 /** What the strategies that are due do now, soonest due first. A pod gets at most one delete and one strip. */
 export function actionsOf(
   strategies: readonly Strategy[],
-  { pods, elapsedMs }: { readonly pods: readonly JudgedPod[]; readonly elapsedMs: number },
+  { pods, elapsedMs }: { readonly pods: readonly DrainPod[]; readonly elapsedMs: number },
 ): readonly DrainAction[] {
   return byDueTime(strategies).filter(({ dueAfterMs }) => elapsedMs >= dueAfterMs).flatMap((
     { name, action, isTarget, actsOn },
   ) =>
     pods.filter((pod) => isTarget(pod) && actsOn(pod))
-      .map(({ pod }) => ({ kind: action, strategy: name, pod }))
+      .map((pod) => ({ kind: action, strategy: name, pod }))
   );
 }
 
@@ -62,7 +60,7 @@ export function actionsOf(
 export function hasDrainFailed(
   strategies: readonly Strategy[],
   { pods, elapsedMs, policy: { timeoutMs, expectedMs } }: {
-    readonly pods: readonly JudgedPod[];
+    readonly pods: readonly DrainPod[];
     readonly elapsedMs: number;
     readonly policy: Pick<DrainPolicy, "timeoutMs" | "expectedMs">;
   },

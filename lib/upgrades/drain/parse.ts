@@ -1,24 +1,35 @@
-// JSON of pods and PodDisruptionBudgets → what drain help reads of them.
+// JSON of pods and PodDisruptionBudgets → what drain help reads of them. Namespaces make both as large and as many as they like:
+// a pod is judged when it is parsed, and what is kept of budgets has a bound.
 import { memberOf, objectAt, textAt } from "../../json.ts";
+import { type LabelSelector, matchesSelector, parseSelector } from "../../k8s/label_selector.ts";
 import type { KubeObject, ObjectMeta } from "../../k8s/types.ts";
-import { parseSelector } from "../../k8s/label_selector.ts";
-import type { DrainBudget, DrainPod } from "./types.ts";
+import type { DrainBudgets, DrainPod } from "./types.ts";
 
 /** On the pods that a kubelet makes for static ones. */
 const MIRROR = "kubernetes.io/config.mirror";
+/** Of the selectors of all budgets, as JSON: some 30 000 ordinary ones. */
+const MAX_BUDGET_BYTES = 4 * 2 ** 20;
 
-/** Reads a pod. */
-export function parseDrainPod(object: KubeObject): DrainPod {
+/** Reads a pod; undefined where it is not on the node, comes back to it whatever is done, or is not to be touched. */
+export function parseDrainPod(
+  object: KubeObject,
+  { node, budgets, ignoredNamespaces }: {
+    readonly node: string;
+    readonly budgets: DrainBudgets;
+    readonly ignoredNamespaces: readonly RegExp[];
+  },
+): DrainPod | undefined {
   const { metadata } = object;
+  const { namespace = "", name, uid = "", labels } = metadata;
+  if (textAt(objectAt(object, "spec"), "nodeName") !== node || isBoundToNode(metadata)) return undefined;
+  if (ignoredNamespaces.some((pattern) => pattern.test(namespace))) return undefined;
   return {
-    namespace: metadata.namespace ?? "",
-    name: metadata.name,
-    uid: metadata.uid ?? "",
-    nodeName: textAt(objectAt(object, "spec"), "nodeName"),
-    labels: metadata.labels ?? {},
-    isBoundToNode: isBoundToNode(metadata),
-    finalizers: metadata.finalizers ?? [],
+    namespace,
+    name,
+    uid,
     isTerminating: metadata.deletionTimestamp !== undefined,
+    hasFinalizers: (metadata.finalizers ?? []).length > 0,
+    isProtected: (budgets.get(namespace) ?? []).some((selector) => matchesSelector(selector, labels)),
   };
 }
 
@@ -31,16 +42,59 @@ function isBoundToNode({ ownerReferences = [], annotations = {} }: ObjectMeta): 
   return controller?.kind === "DaemonSet" || annotations[MIRROR] !== undefined;
 }
 
+interface NamespaceBudgets {
+  readonly selectors: LabelSelector[];
+  bytes: number;
+  /** All pods count as protected: nothing is added any more. */
+  readonly isWhole: boolean;
+}
+
 /**
- * Reads a PodDisruptionBudget. One without a selector selects nothing; an empty one every pod of its namespace. So does one
- * whose selector is beyond what is read: a pod that may be protected counts as protected.
+ * Gathers PodDisruptionBudgets. One without a selector selects nothing; an empty one every pod of its namespace. So does one
+ * whose selector is beyond what is read: a pod that may be protected counts as protected. Where all selectors together are too
+ * much to be kept, the namespaces that have the most of them count as protected whole.
  */
-export function parseBudget(object: KubeObject): DrainBudget {
-  const raw = memberOf(objectAt(object, "spec"), "selector");
-  const selector = raw === undefined || raw === null ? undefined : parseSelector(raw);
-  return {
-    namespace: object.metadata.namespace ?? "",
-    name: object.metadata.name,
-    selector: selector?.kind === "unparsable" ? { kind: "everything" } : selector,
-  };
+export class BudgetGatherer {
+  readonly #namespaces = new Map<string, NamespaceBudgets>();
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxBytes: number = MAX_BUDGET_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** What was gathered. */
+  budgets(): DrainBudgets {
+    return new Map([...this.#namespaces].map(([namespace, { selectors }]) => [namespace, selectors]));
+  }
+
+  /** Adds one. */
+  add(object: KubeObject): void {
+    const raw = memberOf(objectAt(object, "spec"), "selector");
+    if (raw === undefined || raw === null) return;
+    const { namespace = "" } = object.metadata;
+    const own = this.#namespaces.get(namespace) ?? { selectors: [], bytes: 0, isWhole: false };
+    if (own.isWhole) return;
+    const selector = parseSelector(raw);
+    if (selector.kind !== "requirements") return this.#protectAll(namespace);
+    const bytes = JSON.stringify(selector).length;
+    own.selectors.push(selector);
+    own.bytes += bytes;
+    this.#namespaces.set(namespace, own);
+    this.#bytes += bytes;
+    if (this.#bytes > this.#maxBytes) this.#protectAll(this.#largest());
+  }
+
+  #protectAll(namespace: string): void {
+    this.#bytes -= this.#namespaces.get(namespace)?.bytes ?? 0;
+    this.#namespaces.set(namespace, { selectors: [{ kind: "everything" }], bytes: 0, isWhole: true });
+  }
+
+  #largest(): string {
+    let [largest, most] = ["", -1];
+    for (const [namespace, { bytes }] of this.#namespaces) {
+      if (bytes > most) [largest, most] = [namespace, bytes];
+    }
+    return largest;
+  }
 }

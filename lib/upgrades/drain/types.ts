@@ -2,26 +2,19 @@
 import type { LabelSelector } from "../../k8s/label_selector.ts";
 import type { DrainMode } from "../types/plan.ts";
 
-/** A pod on a node that is being drained. */
+/** A pod on a node that is being drained, which may be touched. Nothing of it is kept whose size a namespace decides. */
 export interface DrainPod {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  readonly nodeName: string;
-  readonly labels: Readonly<Record<string, string>>;
-  /** Owned by a DaemonSet, or made by the kubelet: it comes back whatever is done. */
-  readonly isBoundToNode: boolean;
-  readonly finalizers: readonly string[];
   readonly isTerminating: boolean;
+  readonly hasFinalizers: boolean;
+  /** Whether a PodDisruptionBudget counts it, or may do so. */
+  readonly isProtected: boolean;
 }
 
-/** A PodDisruptionBudget. */
-export interface DrainBudget {
-  readonly namespace: string;
-  readonly name: string;
-  /** undefined where it has none: it selects no pod. */
-  readonly selector: LabelSelector | undefined;
-}
+/** The selectors of PodDisruptionBudgets, by their namespace. */
+export type DrainBudgets = ReadonlyMap<string, readonly LabelSelector[]>;
 
 /** What is allowed, and after how long. */
 export interface DrainPolicy {
@@ -58,15 +51,9 @@ export interface Strategy {
   readonly dueAfterMs: number;
   readonly action: DrainAction["kind"];
   /** Pods that it is about: while there are any, the drain has not failed before its time. */
-  readonly isTarget: (pod: JudgedPod) => boolean;
+  readonly isTarget: (pod: DrainPod) => boolean;
   /** Whether a target is acted on now: not one that is already going. */
-  readonly actsOn: (pod: JudgedPod) => boolean;
-}
-
-/** A pod that may be touched, with the budget that protects it. */
-export interface JudgedPod {
-  readonly pod: DrainPod;
-  readonly budget: DrainBudget | undefined;
+  readonly actsOn: (pod: DrainPod) => boolean;
 }
 
 /** What is to become of a node that is being drained. */

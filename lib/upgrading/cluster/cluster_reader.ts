@@ -8,8 +8,8 @@ import { listAt, objectAt, textAt } from "../../json.ts";
 import { MachineName } from "../../upgrade_names.ts";
 import { parseMachine, parseMachineSet } from "../../upgrades/capacity/parse.ts";
 import type { MachineSetView, MachineView } from "../../upgrades/capacity/types.ts";
-import { parseBudget } from "../../upgrades/drain/parse.ts";
-import type { DrainBudget } from "../../upgrades/drain/types.ts";
+import { BudgetGatherer } from "../../upgrades/drain/parse.ts";
+import type { DrainBudgets } from "../../upgrades/drain/types.ts";
 import { type NodeView, parseNode } from "../../upgrades/nodes.ts";
 import { parseClusterOperator, parseMachineConfigPool } from "../../upgrades/parse/cluster.ts";
 import type { ClusterOperator, MachineConfigPool } from "../../upgrades/types/cluster.ts";
@@ -26,7 +26,7 @@ export interface ClusterReader {
   spareMachines(): Promise<readonly MachineView[]>;
   /** Machines of the clone that proves a migration. */
   smokeMachines(): Promise<readonly MachineView[]>;
-  budgets(): Promise<readonly DrainBudget[]>;
+  budgets(): Promise<DrainBudgets>;
 }
 
 /** Opens a reader for one reconcile. */
@@ -53,8 +53,14 @@ export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterRea
     machineSets: once(() => list(Resource.machineSets, parseMachineSet, { namespace: MachineName.namespace })),
     spareMachines: once(machinesWith(MachineName.upgradeLabel)),
     smokeMachines: once(machinesWith(MachineName.smokeLabel)),
-    budgets: once(() => list(Resource.podDisruptionBudgets, parseBudget)),
+    budgets: once(() => readBudgets(api, signal)),
   };
+}
+
+async function readBudgets(api: ReadApi, signal: AbortSignal): Promise<DrainBudgets> {
+  const gatherer = new BudgetGatherer();
+  for await (const object of listAll(api, Resource.podDisruptionBudgets, { signal })) gatherer.add(object);
+  return gatherer.budgets();
 }
 
 async function readBuildingPools(api: ReadApi, signal: AbortSignal): Promise<ReadonlySet<string>> {

@@ -45,15 +45,19 @@ export async function adviseDrains(
   const cordoned = nodes.filter(({ cordon, isMaster }) => cordon.kind !== "none" && !isMaster)
     .toSorted((one, other) => cordonedAtMs(one) - cordonedAtMs(other));
   const [late, inTime] = partition(cordoned, (node) => needsPods(node, policy, nowMs));
-  const advice = inTime.map((node) => adviseDrain(node, policy, { pods: [], budgets: [], nowMs }));
+  const advice = inTime.map((node) => adviseDrain(node, policy, { pods: [], nowMs }));
   if (late.length === 0) return advice;
+  const { ignoredNamespaces } = policy;
   const budgets = await reader.budgets();
   for (const node of late.slice(0, NODES_A_ROUND)) {
     const fieldSelector = `spec.nodeName=${node.name}`;
     const pods: DrainPod[] = [];
-    // Parsed as they come: namespaces make pods as large as they like.
-    for await (const pod of listAll(api, Resource.pods, { fieldSelector, signal })) pods.push(parseDrainPod(pod));
-    advice.push(adviseDrain(node, policy, { pods, budgets, nowMs }));
+    // Judged as they come: namespaces make pods as large as they like.
+    for await (const object of listAll(api, Resource.pods, { fieldSelector, signal })) {
+      const pod = parseDrainPod(object, { node: node.name, budgets, ignoredNamespaces });
+      if (pod !== undefined) pods.push(pod);
+    }
+    advice.push(adviseDrain(node, policy, { pods, nowMs }));
   }
   return advice;
 }

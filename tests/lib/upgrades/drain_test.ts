@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { actionsOf, adviseDrain, hasDrainFailed, needsPods } from "../../../lib/upgrades/drain/advise.ts";
-import { parseBudget, parseDrainPod } from "../../../lib/upgrades/drain/parse.ts";
-import { allStrategies, judgePods } from "../../../lib/upgrades/drain/strategies.ts";
-import type { DrainAdvice, DrainPolicy, Strategy } from "../../../lib/upgrades/drain/types.ts";
+import { BudgetGatherer, parseDrainPod } from "../../../lib/upgrades/drain/parse.ts";
+import { allStrategies } from "../../../lib/upgrades/drain/strategies.ts";
+import type { DrainAdvice, DrainBudgets, DrainPod, DrainPolicy, Strategy } from "../../../lib/upgrades/drain/types.ts";
 import type { NodeView } from "../../../lib/upgrades/nodes.ts";
 import { minutes, minutesAgo, node, NOW_MS } from "./make.ts";
 
@@ -54,6 +54,23 @@ function budget(name: string, selector: unknown, namespace = "shop"): KubeObject
   return { metadata: { namespace, name }, spec: selector === undefined ? {} : { selector } };
 }
 
+function gathered(budgets: readonly KubeObject[], maxBytes?: number): DrainBudgets {
+  const gatherer = new BudgetGatherer(maxBytes);
+  for (const one of budgets) gatherer.add(one);
+  return gatherer.budgets();
+}
+
+function judged(
+  pods: readonly KubeObject[],
+  { node = "n", budgets = gathered([]), ignoredNamespaces = [] }: {
+    readonly node?: string;
+    readonly budgets?: DrainBudgets;
+    readonly ignoredNamespaces?: readonly RegExp[];
+  } = {},
+): readonly DrainPod[] {
+  return pods.flatMap((one) => parseDrainPod(one, { node, budgets, ignoredNamespaces }) ?? []);
+}
+
 function advise(
   drained: NodeView,
   { pods = [], budgets = [], policy = {} }: {
@@ -62,7 +79,11 @@ function advise(
     readonly policy?: Partial<DrainPolicy>;
   },
 ): DrainAdvice {
-  const facts = { pods: pods.map(parseDrainPod), budgets: budgets.map(parseBudget), nowMs: NOW_MS };
+  const { ignoredNamespaces } = { ...POLICY, ...policy };
+  const facts = {
+    pods: judged(pods, { node: drained.name, budgets: gathered(budgets), ignoredNamespaces }),
+    nowMs: NOW_MS,
+  };
   return adviseDrain(drained, { ...POLICY, ...policy }, facts);
 }
 
@@ -239,7 +260,7 @@ function failedBy(
     ...{ name: "DELETE", dueAfterMs: minutes(due), action: "delete" },
     ...{ isTarget: () => targets, actsOn: () => true },
   }));
-  const pods = judgePods([parseDrainPod(pod("a"))], { node: "n", budgets: [], ignoredNamespaces: [] });
+  const pods = judged([pod("a")]);
   const policy = { timeoutMs: minutes(timeout), expectedMs: minutes(8) };
   return hasDrainFailed(strategies, { pods, elapsedMs: minutes(elapsed), policy });
 }
@@ -255,8 +276,38 @@ Deno.test("M-315 M-316 M-317 a drain has failed when the last strategy has had i
 });
 
 Deno.test("M-309 M-323 no strategies, no actions; a strategy has targets while pods are left", () => {
-  const judged = judgePods([parseDrainPod(pod("a"))], { node: "n", budgets: [], ignoredNamespaces: [] });
-  assert.deepEqual(actionsOf([], { pods: judged, elapsedMs: minutes(999) }), []);
+  const pods = judged([pod("a")]);
+  assert.deepEqual(actionsOf([], { pods, elapsedMs: minutes(999) }), []);
   const [first] = allStrategies(POLICY);
-  assert.deepEqual([first?.name, judged.map((one) => first?.isTarget(one))], ["DELETE", [true]]);
+  assert.deepEqual([first?.name, pods.map((one) => first?.isTarget(one))], ["DELETE", [true]]);
+});
+
+/** The budgets of a namespace, each about another label. */
+function manyBudgets(namespace: string, count: number): readonly KubeObject[] {
+  return Array.from({ length: count }, (_, at) => budget(`${at}`, { matchLabels: { app: `${at}` } }, namespace));
+}
+
+Deno.test("budgets keep so many bytes altogether: namespaces with the most count as protected whole, others as before", () => {
+  const budgets = [
+    ...manyBudgets("aaa", 200),
+    ...manyBudgets("shop", 2),
+    ...manyBudgets("zzz", 200),
+    ...manyBudgets("zzzz", 2),
+  ];
+  const all = gathered(budgets, 4_000);
+  const kept = JSON.stringify([...all]).length;
+  assert.ok(kept < 4_500, `${kept} bytes`);
+  const isProtected = (namespace: string, app: string): boolean | undefined =>
+    judged([pod("p", { namespace, labels: { app } })], { budgets: all })[0]?.isProtected;
+  for (const [namespace, elsewhere] of [["aaa", true], ["shop", false], ["zzz", true], ["zzzz", false]] as const) {
+    assert.deepEqual([isProtected(namespace, "1"), isProtected(namespace, "other")], [true, elsewhere], namespace);
+  }
+});
+
+Deno.test("budgets are kept to the byte where they fit, and those that select all pods stand for the others of a namespace", () => {
+  const fitting = gathered(manyBudgets("shop", 1_000));
+  assert.equal(fitting.get("shop")?.length, 1_000);
+  const whole = gathered([...manyBudgets("shop", 2), budget("all", {}), ...manyBudgets("shop", 2)]);
+  assert.deepEqual([...whole], [["shop", [{ kind: "everything" }]]]);
+  assert.equal(gathered([budget("none", undefined)]).size, 0);
 });
