@@ -89,3 +89,29 @@ Deno.test("adviseOnWorkloads() inspects 500 images at most, eight at a time, and
   assert.match(sentences[0] ?? "", /^100 workloads have images that could not be inspected: /);
   assert.equal(sentences[1], "The cluster has more workloads than were looked at: see `archway report`.");
 });
+
+Deno.test("adviseOnWorkloads() looks at 16 MiB of templates at most, and says that there is more", async () => {
+  const cluster = new MemoryCluster();
+  put(cluster, Resource.deployments, "web:amd64");
+  const imagePullSecrets = Array.from({ length: 32 }, (_, at) => ({ name: `${at}`.padStart(2 ** 15, "x") }));
+  for (let at = 0; at < 20; at++) {
+    const containers = [{ name: "c", image: "registry.example/job:amd64-arm64" }];
+    const metadata = { name: `job-${at}`, namespace: "shop" };
+    const template = { spec: { containers, imagePullSecrets } };
+    cluster.put(Resource.jobs, { kind: "Job", metadata, spec: { suspend: true, template } });
+  }
+  const bed = openBed();
+  let asked = 0;
+  const images: ImageBed["images"] = {
+    ...bed.images,
+    inspect: (request, signal) => {
+      asked++;
+      return bed.images.inspect(request, signal);
+    },
+  };
+  assert.deepEqual(await advise(cluster, { bed: { clock: bed.clock, images } }), [
+    "1 workload runs on amd64 only: Deployment shop/web.",
+    "The cluster has more workloads than were looked at: see `archway report`.",
+  ]);
+  assert.equal(asked, 2);
+});
