@@ -5,7 +5,7 @@
 //        ▲  pods lack    ▲ a write has yet to show │
 //        └───────────────┴──── Paused ◀────────────┘  a pod that lacks a toleration finds no node
 //
-//   Lifting: one node after the other; pods that find no node meanwhile get their tolerations first.
+//   Lifting: one node after the other. Pods that find no node get their tolerations while every node left is held.
 import type { JsonPatch } from "../k8s/patch.ts";
 import { isManaged, type JudgedNode, shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
 import { untaintPatch } from "./judge_node.ts";
@@ -74,10 +74,11 @@ export function nodeKey(name: string): string {
 
 function nextLift({ nodes, needs, rule }: TaintSurvey, { isHeld }: StepOptions): TaintStep {
   const tainted = nodes.filter(({ isTainted }) => isTainted);
-  const shutOut = tainted.length === 0 ? [] : needs.filter(({ pod }) => pod.isShutOut && !isHeld(pod.key));
-  if (shutOut.length > 0) return { kind: "tolerate", needs: shutOut.slice(0, PODS_A_STEP) };
+  // Nodes first: whoever may create pods can make more that find no node than are written in the same time.
   const next = tainted.find(({ node }) => !isHeld(nodeKey(node.name), node.resourceVersion));
   if (next !== undefined) return { kind: "untaint", ...writeOf(next.node, untaintPatch(next.node, rule.key)) };
+  const shutOut = tainted.length === 0 ? [] : needs.filter(({ pod }) => pod.isShutOut && !isHeld(pod.key));
+  if (shutOut.length > 0) return { kind: "tolerate", needs: shutOut.slice(0, PODS_A_STEP) };
   return tainted.length === 0 ? { kind: "done" } : { kind: "wait", pods: [], daemonSets: [] };
 }
 

@@ -175,15 +175,34 @@ for (const [name, cluster, ends, held] of ROWS) {
   Deno.test(`nextStep(): ${name}`, () => assert.equal(told(stepOf(cluster, held)), ends));
 }
 
-Deno.test("nextStep(): lifting takes the taint off node by node, and writes no pod but those that find no node meanwhile", () => {
+Deno.test("nextStep(): lifting takes the taint off node by node, and writes no pod but those that find no node, after the nodes", () => {
   const cluster = { nodes: [first, tainted], pods: [rawTaintPod({ node: "a" })], daemonSets: [agent] };
   assert.equal(told(stepOf(cluster, [], "lift")), "untaint t");
   assert.equal(told(stepOf(cluster, [nodeKey("t")], "lift")), "wait ");
   assert.equal(told(stepOf({ ...cluster, nodes: [first] }, [], "lift")), "done");
   const shutOut = { ...cluster, pods: [rawTaintPod({ node: "t" }), rawTaintPod({ name: "waits", says: UNTOLERATED })] };
-  assert.equal(told(stepOf(shutOut, [], "lift")), "tolerate team/waits");
-  assert.equal(told(stepOf(shutOut, ["team/waits"], "lift")), "untaint t");
+  assert.equal(told(stepOf(shutOut, [], "lift")), "untaint t");
+  assert.equal(told(stepOf(shutOut, [nodeKey("t")], "lift")), "tolerate team/waits");
+  assert.equal(told(stepOf(shutOut, [nodeKey("t"), "team/waits"], "lift")), "wait ");
   assert.equal(told(stepOf({ ...shutOut, nodes: [first] }, [], "lift")), "done");
+});
+
+Deno.test("nextStep(): lifting is not held up by pods, however many more with every step find no node", () => {
+  let nodes = ["a", "b", "c"].map((name) => rawNode({ name, taints: [ours("amd64")] }));
+  let pods: readonly KubeObject[] = [];
+  const steps: string[] = [];
+  while (steps.at(-1) !== "done" && steps.length < 10) {
+    pods = [
+      ...pods,
+      ...Array.from({ length: 11 }, (_, at) => rawTaintPod({ name: `${pods.length + at}`, says: UNTOLERATED })),
+    ];
+    const step = stepOf({ nodes, pods }, [], "lift");
+    if (step.kind === "untaint") {
+      nodes = nodes.map((node) => node.metadata.name === step.node ? applied(node, step.operations) : node);
+    }
+    steps.push(told(step));
+  }
+  assert.deepEqual(steps, ["untaint a", "untaint b", "untaint c", "done"]);
 });
 
 const architecture = fc.constantFrom("amd64", "arm64");
