@@ -71,6 +71,11 @@ export function utf8Length(text: string): number {
   return UTF8.encode(text).length;
 }
 
+/** A text that others chose, for terminals and messages: control characters, line breaks and the like are question marks. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
+}
+
 function isTextMap(object: JsonObject): object is Readonly<Record<string, string>> {
   for (const key of Object.keys(object)) {
     if (typeof object[key] !== "string") return false;

@@ -1,5 +1,6 @@
 // What `archway taints` prints. Pure.
 import { stringify } from "yaml";
+import { printable } from "../json.ts";
 import type { Lifted } from "../tainting/lifter.ts";
 import type { PlannedPod, TaintPlan } from "../taints/plan.ts";
 import { nameSome } from "../taints/progress.ts";
@@ -43,7 +44,8 @@ export function renderPlan(plan: TaintPlan, output: OutputForm): string {
 }
 
 function acceptance({ accepts, reason }: PlannedPod): string {
-  return reason === "" ? accepts : `${accepts}: ${reason}`;
+  // A policy can repeat what the owner of the pod wrote.
+  return reason === "" ? accepts : `${accepts}: ${printable(reason)}`;
 }
 
 /** The pods of which that is not so, or not known. */
@@ -77,7 +79,7 @@ export function renderLifted(
   const verb = dryRun ? "would untaint" : "untainted";
   const rows = [
     ...names.map((node) => [node, verb, ""]),
-    ...left.map(({ node, reason }) => [node, "still tainted", reason]),
+    ...left.map(({ node, reason }) => [node, "still tainted", printable(reason)]),
   ];
   return `${renderTable(["NODE", "RESULT", "REASON"], rows)}\n` +
     `${names.length} ${verb}, ${left.length} still tainted. Tolerations stay on pods, where they do no harm; nothing was ` +

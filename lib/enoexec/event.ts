@@ -1,6 +1,6 @@
 // An ENoExecEvent, written and read. What is known when it is created is in annotations, because an object is created
 // without its status: the status that the MTO's tools read follows in a second write.
-import { listAt, objectAt, textAt } from "../json.ts";
+import { listAt, objectAt, printable, textAt } from "../json.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../names.ts";
 import type { ExecFailure } from "./exec_failure.ts";
@@ -49,7 +49,9 @@ export function buildEvent(failure: ExecFailure, owner: EventOwner): ENoExecEven
           [EnoexecAnnotation.node]: nodeName,
           [EnoexecAnnotation.podUid]: podUid,
           [EnoexecAnnotation.at]: new Date(atMs).toISOString(),
-          ...command === undefined ? {} : { [EnoexecAnnotation.command]: printable(command) },
+          ...command === undefined
+            ? {}
+            : { [EnoexecAnnotation.command]: printable(command.slice(0, MAX_COMMAND_LENGTH)) },
           ...isEntryPoint ? { [EnoexecAnnotation.entryPoint]: "true" } : {},
         },
         ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: owner.name, uid: owner.uid }],
@@ -57,10 +59,6 @@ export function buildEvent(failure: ExecFailure, owner: EventOwner): ENoExecEven
     },
     status: { nodeName, podName, podNamespace, containerID: containerId },
   };
-}
-
-function printable(command: string): string {
-  return command.slice(0, MAX_COMMAND_LENGTH).replaceAll(/[^\x20-\x7e]/g, "?");
 }
 
 /** An ENoExecEvent as the leader reads it. What is missing is empty. */

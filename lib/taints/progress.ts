@@ -2,6 +2,7 @@
 import { countNodes, type TaintPhase, type TaintStep } from "./next_step.ts";
 import { starvedDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { PodNeed, TaintRule } from "./types.ts";
+import { printable } from "../json.ts";
 
 /** Names in one message. */
 const NAMED = 3;
@@ -98,7 +99,7 @@ function aside(survey: TaintSurvey): readonly string[] {
 function namePods(pods: readonly PodNeed[], refusals: ReadonlyMap<string, string>): string {
   return nameSome(pods.map(({ pod: { key } }) => {
     const refusal = refusals.get(key);
-    return refusal === undefined ? key : `${key} (${refusal})`;
+    return refusal === undefined ? key : `${key} (${printable(refusal)})`;
   }));
 }
 

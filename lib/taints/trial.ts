@@ -22,7 +22,7 @@ const MAX_TRIED = 100;
 export const NOT_TRIED: Trial = { kind: "unknown", why: "not tried: too many pods" };
 
 /** What the RBAC authorizer answers: it says something of the user and nothing of the pod. */
-const LACKS_RIGHT = /cannot patch resource "pods"/;
+const LACKS_RIGHT = /is forbidden: User .* cannot patch resource "pods"/;
 /** What the API server answers ahead of a webhook that may have side effects. */
 const NO_DRY_RUN = /does not support dry run/;
 
@@ -41,11 +41,12 @@ export function choosePods(needs: readonly PodNeed[], max: number = MAX_TRIED): 
 
 /** What a dry run that failed says. `text`: the fault for people. */
 export function judgeTrial(error: unknown, text: string): Trial {
-  if (LACKS_RIGHT.test(text)) return { kind: "unknown", why: `you may not patch it: ${text}` };
-  if (NO_DRY_RUN.test(text)) return { kind: "unknown", why: text };
+  // First: what a policy or a webhook says can contain any text of the pod.
   if (isDenial(text)) return { kind: "refused", why: text };
+  const status = error instanceof ApiError ? error.status : 0;
+  if (status === 403 && LACKS_RIGHT.test(text)) return { kind: "unknown", why: `you may not patch it: ${text}` };
+  if (status === 400 && NO_DRY_RUN.test(text)) return { kind: "unknown", why: text };
   const failure = classifyWriteFailure(error);
   if (failure === "gone" || failure === "stale") return { kind: "unknown", why: "it changed meanwhile" };
-  const isForbidden = error instanceof ApiError && error.status === 403;
-  return { kind: failure === "refused" || isForbidden ? "refused" : "unknown", why: text };
+  return { kind: failure === "refused" || status === 403 ? "refused" : "unknown", why: text };
 }

@@ -103,9 +103,10 @@ Deno.test("taints plan and apply --dry-run name pods that get their toleration f
 Deno.test("taints plan tries each toleration without storing it, and reports which pods refuse it and of which it is not known", async () => {
   const cluster = openCluster(["odd", "yours", "later"].map((name) => rawTaintPod({ name, node: "a" })));
   const denial = 'admission webhook "x.example" denied the request: no tolerations here';
+  const noRight = 'pods "yours" is forbidden: User "u" cannot patch resource "pods" in API group ""';
   const faults: Readonly<Record<string, ApiError>> = {
     odd: new ApiError(denial, { status: 403 }),
-    yours: new ApiError('User "u" cannot patch resource "pods"', { status: 403 }),
+    yours: new ApiError(noRight, { status: 403 }),
   };
   const tried: string[] = [];
   const before = ({ verb, plural, name = "" }: MemoryCall): void => {
@@ -123,7 +124,7 @@ Deno.test("taints plan tries each toleration without storing it, and reports whi
       "team/later yes",
       `team/odd no ${denial}`,
       "team/runs yes",
-      'team/yours unknown you may not patch it: User "u" cannot patch resource "pods"',
+      `team/yours unknown you may not patch it: ${noRight}`,
     ],
   );
   assert.deepEqual(tried.toSorted(), ["pods later", "pods odd", "pods runs", "pods yours"]);
@@ -133,6 +134,19 @@ Deno.test("taints plan tries each toleration without storing it, and reports whi
     (await run(cluster, { words: ["plan"], before })).out,
     /shut out pods \(4\), which get .* first, but 1 refuse it and of 1 that is not known\. Nothing was changed/,
   );
+});
+
+Deno.test("taints plan and apply print no control characters that a policy repeats from the pod", async () => {
+  const denial = `policy "x" denied request: \u001b[2J\u009b1m\u202eall\r\nis well \u2028 größer`;
+  const before = ({ verb, plural }: MemoryCall): void => {
+    if (verb === "patch" && plural === "pods") throw new ApiError(denial, { status: 403 });
+  };
+  const shown = 'policy "x" denied request: ?[2J?1m?all??is well ? größer';
+  const { out: plan } = await run(openCluster(), { words: ["plan"], before });
+  assert.ok(plan.includes(`no: ${shown}\n`), plan);
+  const { out: apply, err } = await run(openCluster(), { words: ["apply"], before });
+  assert.ok(apply.includes(`team/runs (${shown})`), apply);
+  assert.doesNotMatch(plan + apply + err, /[^\P{C}\n]/u);
 });
 
 Deno.test("taints plan tries 100 pods at most, at most 20 a second, and reports of others that they were not tried", async () => {

@@ -6,6 +6,9 @@ import type { PodNeed } from "../../../lib/taints/types.ts";
 import { parseTaintPod } from "../../../lib/taints/views.ts";
 import { rawTaintPod, RULE } from "./make.ts";
 
+const POLICY = "ValidatingAdmissionPolicy 'x' with binding 'x' denied request";
+const NO_RIGHT = 'pods "p" is forbidden: User "u" cannot patch resource "pods" in API group ""';
+const NO_DRY_RUN = "does not support dry run";
 const STALE = "the server rejected our request due to an error in our request";
 
 const ANSWERS: readonly (readonly [what: string, status: number, text: string, trial: string, hasCauses?: boolean])[] =
@@ -23,8 +26,12 @@ const ANSWERS: readonly (readonly [what: string, status: number, text: string, t
     ],
     ["the API server's own rules", 422, 'Pod "p" is invalid: spec.tolerations: Forbidden', "refused", true],
     ["a pod that is too large", 413, "Request entity too large: limit is 3145728", "refused"],
-    ["no right", 403, 'pods "p" is forbidden: User "u" cannot patch resource "pods" in API group ""', "unknown"],
-    ["a webhook with side effects", 400, 'admission webhook "x.example" does not support dry run', "unknown"],
+    ["no right", 403, NO_RIGHT, "unknown"],
+    ["a webhook with side effects", 400, `admission webhook "x.example" ${NO_DRY_RUN}`, "unknown"],
+    ["a policy that repeats words of the pod", 403, `${POLICY}: ${NO_RIGHT}`, "refused"],
+    ["a policy that repeats other words of the pod", 400, `${POLICY}: it ${NO_DRY_RUN}`, "refused"],
+    ["a plugin that repeats words of the pod", 403, `pods "p" is forbidden: it ${NO_DRY_RUN}`, "refused"],
+    ["a schema that repeats words of the pod", 422, `Pod "p" is invalid: ${NO_RIGHT}`, "refused", true],
     ["a pod that has changed", 422, STALE, "unknown"],
     ["a pod that is gone", 404, 'pods "p" not found', "unknown"],
     ["a server that does not answer", 0, "connection refused", "unknown"],
