@@ -44,6 +44,8 @@ export interface TaintsController extends Controller {
 const KEY = "cluster";
 /** Between two checks while something is waited for (ms); changes are handled when they come. */
 const WAIT_MS = 500;
+/** Least between two checks that write nothing, however often users change their objects (ms). */
+const SPACING_MS = 100;
 /** Between two checks when all is done (ms). */
 const RESYNC_MS = 30_000;
 
@@ -64,7 +66,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
     clock,
     log,
     queueMetrics,
-    reconcile: async (_key, signal): Promise<ReconcileResult> => {
+    reconcile: spaced(clock, async (_key, signal) => {
       const survey = watches.survey();
       const wanted = goal();
       if (survey === undefined || wanted === undefined) return requeueAfter(WAIT_MS);
@@ -74,7 +76,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
       await reports.report({ survey, progress }, signal);
       await carryOut({ api, pace, holds, writes, onWrite }, step, signal);
       return afterStep(step);
-    },
+    }),
   });
   const run = async (signal: AbortSignal): Promise<void> => {
     reports.begin();
@@ -99,6 +101,18 @@ function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefin
     if (now === "leaving") isLifting = true;
     if (isLifting) return "lift";
     return now === "present" ? "taint" : undefined;
+  };
+}
+
+/** A reconcile which, when it had nothing to write, does not begin again at once; writes have a pace of their own. */
+function spaced(clock: Clock, reconcile: ControllerOptions["reconcile"]): ControllerOptions["reconcile"] {
+  let nextMs = 0;
+  return async (key, signal) => {
+    const waitMs = nextMs - clock.monotonicMs();
+    if (waitMs > 0) return requeueAfter(waitMs);
+    const result = await reconcile(key, signal);
+    if (result.kind === "requeue" && result.afterMs > 0) nextMs = clock.monotonicMs() + SPACING_MS;
+    return result;
   };
 }
 

@@ -4,7 +4,8 @@ import { isKnownArchitecture } from "../arch.ts";
 import type { Clock } from "../clock.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { openReflector, type Reflector } from "../k8s/reflector.ts";
-import { type KubeObject, Resource } from "../k8s/types.ts";
+import type { Change } from "../k8s/object_cache.ts";
+import { keyOf, type KubeObject, Resource, splitKey } from "../k8s/types.ts";
 import type { Logger } from "../log.ts";
 import { isManaged, judge, type JudgedNode, surveyOf, type TaintSurvey } from "../taints/survey.ts";
 import { needOf } from "../taints/tolerations.ts";
@@ -31,21 +32,57 @@ export interface TaintWatches {
 /** Field selector of the pods that have not ended. */
 export const ALIVE = "status.phase!=Succeeded,status.phase!=Failed";
 
+/**
+ * What the DaemonSets of one namespace may weigh together: with it the memory and the work that they cost are bounded, and
+ * the number of those that a user may create is not. An ordinary one weighs two or three, and nothing when it tolerates all.
+ */
+const MAX_NAMESPACE_WEIGHT = 512;
+
+/** Reads DaemonSets; of what is beyond the share of a namespace only the name is kept, until that DaemonSet changes. */
+export interface DaemonSetShares {
+  /** `previous`: what is kept of it now. */
+  parse(object: KubeObject, previous?: TaintDaemonSet): TaintDaemonSet | undefined;
+  /** To be called with what is kept from now on, or no longer. */
+  note(change: Change<TaintDaemonSet>): void;
+}
+
+/** Makes them. */
+export function openDaemonSetShares(rule: TaintRule): DaemonSetShares {
+  const weights = new Map<string, number>();
+  const weightOf = (key: string): number => weights.get(splitKey(key).namespace ?? "") ?? 0;
+  return {
+    parse: (object, previous) => {
+      const daemonSet = parseTaintDaemonSet(object, rule);
+      if (daemonSet?.kind !== "judged") return daemonSet;
+      const { key, weight } = daemonSet;
+      const fits = weightOf(key) - ownWeight(previous) + weight <= MAX_NAMESPACE_WEIGHT;
+      return fits ? daemonSet : { kind: "oversized", key };
+    },
+    note: (change) => {
+      const { key, value } = change;
+      const more = change.kind === "apply" ? ownWeight(value) - ownWeight(change.previous) : -ownWeight(value);
+      const weight = weightOf(key) + more;
+      const namespace = splitKey(key).namespace ?? "";
+      if (weight > 0) weights.set(namespace, weight);
+      else weights.delete(namespace);
+    },
+  };
+}
+
+function ownWeight(daemonSet: TaintDaemonSet | undefined): number {
+  return daemonSet?.kind === "judged" ? daemonSet.weight : 0;
+}
+
 /** Opens them. No request is sent to the API server before `run`. */
 export function openTaintWatches(deps: TaintWatchesDeps): TaintWatches {
   const { rule, onChange } = deps;
   const follow = { api: deps.api, clock: deps.clock, log: deps.log, onChange };
+  const daemonSets = reflectDaemonSets(deps);
   const nodes = openReflector<JudgedNode>({
     ...follow,
     resource: Resource.nodes,
     parse: (object) => judge(parseTaintNode(object), rule),
     name: "tainted nodes",
-  });
-  const daemonSets = openReflector<TaintDaemonSet>({
-    ...follow,
-    resource: Resource.daemonSets,
-    parse: parseTaintDaemonSet,
-    name: "daemonsets and taints",
   });
   const pods = openReflector<TaintPod>({
     ...follow,
@@ -68,6 +105,19 @@ export function openTaintWatches(deps: TaintWatchesDeps): TaintWatches {
       return surveyOf({ rule, nodes: byName, pods: pods.values(), daemonSets: daemonSets.values() });
     },
   };
+}
+
+function reflectDaemonSets({ api, clock, log, rule, onChange }: TaintWatchesDeps): Reflector<TaintDaemonSet> {
+  const shares = openDaemonSetShares(rule);
+  const daemonSets: Reflector<TaintDaemonSet> = openReflector<TaintDaemonSet>({
+    ...{ api, clock, log, resource: Resource.daemonSets, name: "daemonsets and taints" },
+    parse: (object) => shares.parse(object, daemonSets.get(keyOf(object))),
+    onChange: (change) => {
+      shares.note(change);
+      onChange();
+    },
+  });
+  return daemonSets;
 }
 
 /** A pod that lacks a toleration, or of which that is not known yet. */

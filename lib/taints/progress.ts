@@ -78,7 +78,6 @@ function aside(survey: TaintSurvey): readonly string[] {
   const disagreeing = survey.nodes.filter(({ verdict }) => verdict.kind === "disagreement").map(({ node }) =>
     node.name
   );
-  const oversized = survey.daemonSets.filter(({ isOversized }) => isOversized).map(({ key }) => key).sort();
   return [
     ...disagreeing.length === 0
       ? []
@@ -88,10 +87,9 @@ function aside(survey: TaintSurvey): readonly string[] {
         nameSome(starved)
       }.`,
     ],
-    ...oversized.length === 0 ? [] : [
-      `DaemonSets that were not looked at, because tolerations and node affinity of their template are too large: ${
-        nameSome(oversized)
-      }.`,
+    ...survey.oversized.length === 0 ? [] : [
+      "DaemonSets that were not looked at, because tolerations and node affinity of their template are too large, or " +
+      `those of their namespace together: ${nameFirst(survey.oversized)}.`,
     ],
   ];
 }
@@ -101,6 +99,16 @@ function namePods(pods: readonly PodNeed[], refusals: ReadonlyMap<string, string
     const refusal = refusals.get(key);
     return refusal === undefined ? key : `${key} (${printable(refusal)})`;
   }));
+}
+
+/** The first names in their order and how many more there are: users can make them more than can be sorted each time. */
+function nameFirst(names: readonly string[]): string {
+  let first: readonly string[] = [];
+  for (const name of names) {
+    const last = first.length < NAMED ? undefined : first.at(-1);
+    if (last === undefined || name < last) first = [...first, name].sort().slice(0, NAMED);
+  }
+  return nameSome([...first, ...names.slice(first.length)]);
 }
 
 /** Some of the names and how many more there are. */

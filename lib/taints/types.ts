@@ -65,13 +65,37 @@ export interface PodNeed {
   readonly missing: readonly MissingToleration[];
 }
 
-/** A DaemonSet: its controller makes a pod for a node only when the template tolerates the taints of the node. */
-export interface TaintDaemonSet {
+/**
+ * A DaemonSet whose template does not tolerate the taint of every architecture. Its controller makes a pod for a node only
+ * when the template tolerates the taints of the node.
+ */
+export type TaintDaemonSet = JudgedDaemonSet | OversizedDaemonSet;
+
+/** One that is judged for every node. */
+export interface JudgedDaemonSet {
+  readonly kind: "judged";
   readonly key: string;
-  readonly tolerations: readonly PodToleration[];
-  readonly nodeSelector: Readonly<Record<string, string>>;
+  /** The architectures whose taint it tolerates. */
+  readonly tolerated: ReadonlySet<string>;
+  /** What its node selector asks of labels. */
+  readonly selector: readonly NodeRequirement[];
   /** Terms of the required node affinity, one of which must match; undefined when there are none. */
-  readonly terms: readonly JsonObject[] | undefined;
-  /** What decides where its pods go is too much to be judged for every node: it holds no node back, and that is said. */
-  readonly isOversized: boolean;
+  readonly terms: readonly (readonly NodeRequirement[])[] | undefined;
+  /** What it costs: checks for each node, and KiB that are kept. At least 1. */
+  readonly weight: number;
+}
+
+/** What decides where its pods go is too much to be judged for every node: it holds no node back, and that is said. */
+export interface OversizedDaemonSet {
+  readonly kind: "oversized";
+  readonly key: string;
+}
+
+/** What is asked of one label of a node, read once: however many values it names, checking a node is one look-up. */
+export interface NodeRequirement {
+  readonly key: string;
+  /** Values that the label may have; undefined for any. */
+  readonly values: ReadonlySet<string> | undefined;
+  /** The opposite is asked: that the label is absent, or has another value. */
+  readonly isNegated: boolean;
 }

@@ -1,16 +1,28 @@
 // JSON of nodes, pods and DaemonSets → what this mode reads of them. Tolerant: what is odd reads as absent.
 import { isUsableArchitecture } from "../arch.ts";
 import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../json.ts";
+import { parseRequirement } from "../k8s/label_selector.ts";
 import { keyOf, type KubeObject } from "../k8s/types.ts";
 import { PodAnnotation, SCHEDULING_GATE } from "../names.ts";
 import { parseRecord } from "../placement/patch/record.ts";
-import type { PodScope, PodToleration, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
+import { covers } from "./tolerations.ts";
+import type {
+  NodeRequirement,
+  PodScope,
+  PodToleration,
+  TaintDaemonSet,
+  TaintNode,
+  TaintPod,
+  TaintRule,
+} from "./types.ts";
 
 /**
- * Of tolerations, node selector and node affinity of a DaemonSet, which are judged for every node: names of 1 500 nodes.
- * Whoever may create a DaemonSet can make them 1.4 MB large.
+ * Of tolerations, node selector and node affinity of a DaemonSet: names of 1 500 nodes. Whoever may create a DaemonSet can
+ * make them 1.4 MB large.
  */
 const MAX_PLACING_LENGTH = 64 * 1024;
+/** Of labels that a DaemonSet asks for, and terms that they are in: each may be checked for every node. */
+const MAX_CHECKS = 64;
 /** Of tolerations that may be of our taint, in a pod. Whoever may create a pod can give it 20 000. */
 const MAX_OWN_TOLERATIONS = 100;
 
@@ -52,8 +64,9 @@ export function parseTaintPod(object: KubeObject, { key }: Pick<TaintRule, "key"
   };
 }
 
-/** Reads a DaemonSet; undefined when it has no pod to make. */
-export function parseTaintDaemonSet(object: KubeObject): TaintDaemonSet | undefined {
+/** Reads a DaemonSet; undefined when it has no pod to make, or its template tolerates the taint of every architecture. */
+export function parseTaintDaemonSet(object: KubeObject, rule: TaintRule): TaintDaemonSet | undefined {
+  const key = keyOf(object);
   const spec = objectAt(objectAt(objectAt(object, "spec"), "template"), "spec");
   if (spec === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
   const required = objectAt(
@@ -61,16 +74,30 @@ export function parseTaintDaemonSet(object: KubeObject): TaintDaemonSet | undefi
     "requiredDuringSchedulingIgnoredDuringExecution",
   );
   const placing = [memberOf(spec, "tolerations"), memberOf(spec, "nodeSelector"), required];
-  if (JSON.stringify(placing).length > MAX_PLACING_LENGTH) {
-    return { key: keyOf(object), tolerations: [], nodeSelector: {}, terms: undefined, isOversized: true };
+  const { length } = JSON.stringify(placing);
+  if (length > MAX_PLACING_LENGTH) return { kind: "oversized", key };
+  const tolerations = parseTolerations(spec) ?? [];
+  if (tolerations.some((each) => each.operator === "Exists" && covers(each, { rule, architecture: "" }))) {
+    return undefined;
   }
-  return {
-    key: keyOf(object),
-    tolerations: parseTolerations(spec) ?? [],
-    nodeSelector: textMapAt(spec, "nodeSelector") ?? {},
-    terms: listAt(required, "nodeSelectorTerms")?.filter(isObject),
-    isOversized: false,
-  };
+  const covering = tolerations.filter((toleration) => covers(toleration, { rule, architecture: toleration.value }));
+  const tolerated = new Set(covering.map(({ value }) => value));
+  const selector = Object.entries(textMapAt(spec, "nodeSelector") ?? {})
+    .map(([label, value]): NodeRequirement => ({ key: label, values: new Set([value]), isNegated: false }));
+  const terms = listAt(required, "nodeSelectorTerms")?.filter(isObject).map(requirementsOf);
+  const checks = 1 + selector.length + (terms ?? []).reduce((sum, term) => sum + 1 + term.length, 0);
+  if (checks > MAX_CHECKS) return { kind: "oversized", key };
+  return { kind: "judged", key, tolerated, selector, terms, weight: checks + Math.floor(length / 1024) };
+}
+
+/** Fields and operators that are not evaluated here count as matching: at worst a node waits longer than it must. */
+function requirementsOf(term: JsonObject): readonly NodeRequirement[] {
+  return (listAt(term, "matchExpressions") ?? []).map(parseRequirement).filter((parsed) => parsed !== undefined)
+    .map(({ key, operator, values }) => ({
+      key,
+      values: operator === "In" || operator === "NotIn" ? new Set(values) : undefined,
+      isNegated: operator === "NotIn" || operator === "DoesNotExist",
+    }));
 }
 
 function scopeOf({ metadata }: KubeObject, node: string): PodScope {

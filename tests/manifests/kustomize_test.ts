@@ -12,11 +12,12 @@ import {
 } from "../../manifests/generate/kustomize.ts";
 import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
+import { objectAt } from "../../lib/json.ts";
 import { ALERT_GROUPS } from "../../lib/operand/alerts.ts";
 import { isAllowedAddress, METADATA_ADDRESSES } from "../../lib/oci/http/address_guard.ts";
 import { API_GROUP, LEASE_NAME, WebhookName, WebhookPath } from "../../lib/names.ts";
 import { tolerates } from "../../lib/taints/tolerations.ts";
-import { parseTaintDaemonSet } from "../../lib/taints/views.ts";
+import { parseTaintPod } from "../../lib/taints/views.ts";
 import { lacks } from "../support/needs.ts";
 
 const ignore = lacks("kubectl");
@@ -244,7 +245,8 @@ Deno.test({
       assert.equal(deployments.length, 1 + (components.length === 0 ? 0 : SERVING.length));
       for (const deployment of deployments) {
         const { name } = deployment.metadata;
-        const { tolerations = [] } = parseTaintDaemonSet({ ...deployment, metadata: { name } }) ?? {};
+        const spec = objectAt(objectAt(objectAt(deployment, "spec"), "template"), "spec");
+        const tolerations = parseTaintPod({ ...deployment, metadata: { name }, spec }, rule)?.tolerations;
         const lacking = KNOWN_ARCHITECTURES.filter((architecture) => !tolerates(tolerations, { rule, architecture }));
         assert.deepEqual(lacking, [], `${path}: ${name}`);
       }

@@ -161,6 +161,21 @@ Deno.test("openTaints() waits for DaemonSets whose template lacks the toleration
   });
 });
 
+Deno.test("openTaints() checks ten times a second at most while there is nothing to write, however often a DaemonSet changes", async () => {
+  const bed = openBed();
+  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "a" }), rawDaemonSet("agent")]);
+  await whileRunning(bed, bed.controller, async () => {
+    await bed.clock.advance(2_000);
+    const checks = new Set<unknown>();
+    for (let at = 0; at < 100; at++) {
+      furnish(bed.cluster, [rawDaemonSet("agent", { priority: at })]);
+      await bed.clock.advance(10);
+      checks.add(bed.controller.progress());
+    }
+    assert.ok(checks.size > 2 && checks.size <= 11, `${checks.size} checks in a second`);
+  });
+});
+
 Deno.test("openTaints() names DaemonSets that come later and get no pods on tainted nodes", async () => {
   const bed = openBed();
   furnish(bed.cluster, [clusterConfig(), rawNode({ name: "a" })]);

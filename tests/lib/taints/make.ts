@@ -109,7 +109,9 @@ export function survey(
     rule,
     nodes: new Map(nodes.map((node) => [node.metadata.name, judge(parseTaintNode(node), rule)])),
     pods: pods.map((pod) => parseTaintPod(pod, rule)).filter((pod) => pod !== undefined),
-    daemonSets: daemonSets.map(parseTaintDaemonSet).filter((daemonSet) => daemonSet !== undefined),
+    daemonSets: daemonSets.map((object) => parseTaintDaemonSet(object, rule)).filter((daemonSet) =>
+      daemonSet !== undefined
+    ),
   });
 }
 
