@@ -43,6 +43,10 @@ export const MachineName = {
 export const NodeMark = {
   /** What the machine config operator does with a node; `Working` while it updates it. */
   configState: "machineconfiguration.openshift.io/state",
+  /** The rendered config that a node has. */
+  currentConfig: "machineconfiguration.openshift.io/currentConfig",
+  /** The one that the machine config operator leads it to. */
+  desiredConfig: "machineconfiguration.openshift.io/desiredConfig",
   unschedulableTaint: "node.kubernetes.io/unschedulable",
   masterLabel: "node-role.kubernetes.io/master",
   workerLabel: "node-role.kubernetes.io/worker",

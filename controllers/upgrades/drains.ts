@@ -6,7 +6,7 @@ import { Resource } from "../../lib/k8s/types.ts";
 import { openClusterReader } from "../../lib/upgrading/cluster/cluster_reader.ts";
 import { adviseDrains, carryOutDrains, drainPolicyOf } from "../../lib/upgrading/cluster/drains.ts";
 import type { DrainAdvice } from "../../lib/upgrades/drain/types.ts";
-import type { NodeView } from "../../lib/upgrades/nodes.ts";
+import { isUnderConfiguration, type NodeView } from "../../lib/upgrades/nodes.ts";
 import { summarizePools } from "../../lib/upgrades/pools.ts";
 import type { LostNode } from "../../lib/upgrades/types/cluster.ts";
 import type { Base } from "../../lib/upgrades/types/observed.ts";
@@ -53,7 +53,9 @@ export function openDrains(deps: UpgradesDeps): Drains {
       const nodes = await reader.nodes();
       lost = lostOf(nodes);
       const policy = drainPolicyOf(plan.spec, config);
-      const advice = await adviseDrains(nodes, { api: deps.readApi, reader, policy, nowMs, signal });
+      // What a person cordoned is that person's: its pods stay, and it takes no turn of a node that is drained.
+      const drained = nodes.filter(isUnderConfiguration);
+      const advice = await adviseDrains(drained, { api: deps.readApi, reader, policy, nowMs, signal });
       reportOverdue(deps, { nodes, advice, overdue, plan, config });
       const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
       if (actions.length === 0) return;
@@ -106,7 +108,7 @@ function reportOverdue(
 
 type Draining = Extract<DrainAdvice, { readonly kind: "draining" }>;
 
-/** Only nodes that the machine config operator works on: others were cordoned by a person. */
+/** Only nodes that the machine config operator works on: one that is degraded is reported by its pool. */
 function isOverdue(advice: DrainAdvice, nodes: readonly NodeView[]): advice is Draining {
   return advice.kind === "draining" && advice.hasFailed &&
     nodes.some(({ name, configState }) => name === advice.node && configState === "Working");

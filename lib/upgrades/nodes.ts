@@ -24,6 +24,8 @@ export interface NodeView {
   readonly pressures: readonly Pressure[];
   /** The state that the machine config operator gives it; empty without one. */
   readonly configState: string;
+  /** Whether the machine config operator leads it to another config than it has. */
+  readonly hasConfigAhead: boolean;
   readonly architecture: string;
 }
 
@@ -54,6 +56,7 @@ export function parseNode(object: KubeObject): NodeView {
       noScheduleTaints(spec).some((taint) => textAt(taint, "key") === `node.kubernetes.io/${pressure}-pressure`)
     ),
     configState: entryOf(annotations, NodeMark.configState) ?? "",
+    hasConfigAhead: entryOf(annotations, NodeMark.desiredConfig) !== entryOf(annotations, NodeMark.currentConfig),
     architecture: entryOf(labels, NODE_ARCH_LABEL) ?? "",
   };
 }
@@ -61,6 +64,14 @@ export function parseNode(object: KubeObject): NodeView {
 /** Cordoned by a person: the machine config operator is not at work on it. */
 export function isManuallyCordoned({ cordon, configState }: NodeView): boolean {
   return cordon.kind !== "none" && configState !== "Working";
+}
+
+/**
+ * Whether the machine config operator is at work on it, or has failed at that: a node whose drain takes longer than an hour is
+ * `Degraded` and still being drained. Where this does not hold, who cordoned the node was somebody else.
+ */
+export function isUnderConfiguration({ configState, hasConfigAhead }: NodeView): boolean {
+  return configState === "Working" || (configState === "Degraded" && hasConfigAhead);
 }
 
 function cordonOf(spec: unknown): Cordon {

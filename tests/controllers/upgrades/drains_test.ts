@@ -26,10 +26,10 @@ function pool(name: string, updated: number): KubeObject {
   return { metadata: { name }, status: { machineCount: 2, updatedMachineCount: updated, conditions } };
 }
 
-function pod(name: string): KubeObject {
+function pod(name: string, node = NODE): KubeObject {
   return {
     metadata: { name, namespace: "shop", uid: `uid-${name}` },
-    spec: { nodeName: NODE },
+    spec: { nodeName: node },
     status: { phase: "Running" },
   };
 }
@@ -87,6 +87,33 @@ Deno.test("a round over 50 drains that are late costs at most ten requests", asy
   }
   await bed.look("Observe");
   assert.equal(bed.calls.length, 10, bed.calls.join(", "));
+});
+
+Deno.test("pods of nodes that a person cordoned stay, however many those are and for how long, and in every mode", async () => {
+  for (const mode of ["Delete", "DeleteAndStripFinalizers"] as const) {
+    const bed = openBed();
+    bed.cluster.put(Resource.pods, pod("drained"));
+    for (let at = 0; at < 8; at++) {
+      const state = at % 2 === 0 ? { state: "Done" } : {};
+      bed.cluster.put(Resource.nodes, rawNode(`by-hand-${at}`, { cordonedMinutes: 50_000, ...state }));
+      bed.cluster.put(Resource.pods, pod(`kept-${at}`, `by-hand-${at}`));
+    }
+    await bed.look(mode);
+    const left = Array.from({ length: 8 }, (_, at) => bed.cluster.find("pods", `shop/kept-${at}`));
+    assert.equal(left.includes(undefined), false, mode);
+    assert.equal(bed.cluster.find("pods", "shop/drained"), undefined, `${mode}: they take nobody's turn`);
+    assert.equal(bed.calls.filter((call) => call === "delete pods").length, 1);
+    assert.deepEqual(bed.gauges, [`${NODE}=1`]);
+  }
+});
+
+Deno.test("a node whose drain the machine config operator has given up for now is helped on all the same", async () => {
+  const bed = openBed();
+  const configs = ["rendered-worker-1", "rendered-worker-2"] as const;
+  bed.cluster.put(Resource.nodes, rawNode("n2", { cordonedMinutes: 200, state: "Degraded", configs }));
+  bed.cluster.put(Resource.pods, pod("stuck", "n2"));
+  await bed.look();
+  assert.equal(bed.cluster.find("pods", "shop/stuck"), undefined);
 });
 
 Deno.test("nodes that are not Ready are named while nodes are upgraded, and no longer when that is over", async () => {

@@ -74,13 +74,16 @@ export function machine(
 /** A node; cordoned since so many minutes where they are given. */
 export function rawNode(
   name: string,
-  { cordonedMinutes, taints = [], labels = { "node-role.kubernetes.io/worker": "" }, state, leaving = false }: {
-    readonly cordonedMinutes?: number | "unknown";
-    readonly taints?: readonly unknown[];
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly state?: string;
-    readonly leaving?: boolean;
-  } = {},
+  { cordonedMinutes, taints = [], labels = { "node-role.kubernetes.io/worker": "" }, state, configs, leaving = false }:
+    {
+      readonly cordonedMinutes?: number | "unknown";
+      readonly taints?: readonly unknown[];
+      readonly labels?: Readonly<Record<string, string>>;
+      readonly state?: string;
+      /** The one that it has, and the one that it is to have. */
+      readonly configs?: readonly [string, string];
+      readonly leaving?: boolean;
+    } = {},
 ): KubeObject {
   const cordon = cordonedMinutes === undefined ? [] : [{
     ...{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" },
@@ -90,11 +93,21 @@ export function rawNode(
     metadata: {
       name,
       labels,
-      ...state === undefined ? {} : { annotations: { "machineconfiguration.openshift.io/state": state } },
+      ...state === undefined ? {} : { annotations: annotationsOf(state, configs) },
       ...leaving ? { deletionTimestamp: minutesAgo(0) } : {},
     },
     spec: { ...cordonedMinutes === undefined ? {} : { unschedulable: true }, taints: [...taints, ...cordon] },
     status: { conditions: [{ type: "Ready", status: "True" }] },
+  };
+}
+
+function annotationsOf(state: string, configs?: readonly [string, string]): Readonly<Record<string, string>> {
+  const prefix = "machineconfiguration.openshift.io/";
+  const [currentConfig, desiredConfig] = configs ?? [];
+  return {
+    [`${prefix}state`]: state,
+    ...currentConfig === undefined ? {} : { [`${prefix}currentConfig`]: currentConfig },
+    ...desiredConfig === undefined ? {} : { [`${prefix}desiredConfig`]: desiredConfig },
   };
 }
 

@@ -1,6 +1,6 @@
 // Pools and nodes as upgrades see them.
 import assert from "node:assert/strict";
-import { isManuallyCordoned } from "../../../lib/upgrades/nodes.ts";
+import { isManuallyCordoned, isUnderConfiguration } from "../../../lib/upgrades/nodes.ts";
 import { describeTrouble, isPoolUpdating, summarizePools } from "../../../lib/upgrades/pools.ts";
 import type { MachineConfigPool } from "../../../lib/upgrades/types/cluster.ts";
 import { minutes, minutesAgo, node, NOW_MS } from "./make.ts";
@@ -90,4 +90,14 @@ Deno.test("isManuallyCordoned() leaves out nodes that the machine config operato
   assert.equal(isManuallyCordoned(node("a")), false);
   assert.equal(isManuallyCordoned(node("a", { cordonedMinutes: 1 })), true);
   assert.equal(isManuallyCordoned(node("a", { cordonedMinutes: 1, state: "Working" })), false);
+});
+
+Deno.test("isUnderConfiguration() holds while the machine config operator works on a node, and while that has failed", () => {
+  const current = "rendered-worker-1";
+  assert.equal(isUnderConfiguration(node("a", { state: "Working" })), true);
+  assert.equal(isUnderConfiguration(node("a", { state: "Degraded", configs: [current, "rendered-worker-2"] })), true);
+  assert.equal(isUnderConfiguration(node("a", { state: "Degraded", configs: [current, current] })), false);
+  assert.equal(isUnderConfiguration(node("a", { state: "Degraded" })), false);
+  assert.equal(isUnderConfiguration(node("a", { state: "Done", configs: [current, "rendered-worker-2"] })), false);
+  assert.equal(isUnderConfiguration(node("a")), false);
 });
