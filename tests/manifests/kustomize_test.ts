@@ -271,10 +271,13 @@ Deno.test({
         patches: [{ patch: JSON.stringify(patch) }],
       };
       await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(component));
-      const objects = await renderComposition("base", [relative(MANIFESTS, folder), "monitoring"]);
-      const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link]) => link);
-      const { alerts, runbooksFile } = ALERT_GROUPS.archway;
-      assert.deepEqual(links, alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`));
+      const components = [relative(MANIFESTS, folder), "monitoring", "components/image-builds-alerts"];
+      const objects = await renderComposition("base", components);
+      const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
+      const wanted = Object.values(ALERT_GROUPS).flatMap(({ alerts, runbooksFile }) =>
+        alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`)
+      );
+      assert.deepEqual(links.toSorted(), wanted.toSorted());
     } finally {
       await Deno.remove(folder, { recursive: true });
     }
