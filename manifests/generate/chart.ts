@@ -1,9 +1,10 @@
 // The Helm chart as data: templates made of the objects that kustomize renders for the base and for every feature. Pure.
 // Used by helm.ts, which reads the objects and writes the files.
+import fastJsonPatch from "fast-json-patch";
 import { stringify } from "yaml";
-import { EXTRA_ARGUMENT, NAMESPACE } from "./features.ts";
+import { EXTRA_ARGUMENT, NAMESPACE, settingMark, SETTINGS } from "./features.ts";
 import { type ManifestObject, slugOf } from "./kustomize.ts";
-import { anyOf, type ConditionalLines, mergeLines, negate } from "./merge_lines.ts";
+import { anyOf, type ConditionalLines, mergeLines, negate, type Variant } from "./merge_lines.ts";
 
 /** What kustomize renders when a condition over the values holds. */
 export interface RenderedFeature {
@@ -49,13 +50,36 @@ function renderTemplate(slug: string, sources: ChartSources): string {
     if (having.some((other) => other.lines.join() !== lines.join())) {
       throw new Error(`Cannot render "${slug}": features that add it differ in it. Make them the same.`);
     }
-    return wrap(anyOf(having.map(({ condition }) => condition)), write([{ condition: undefined, lines }]));
+    const added = sources.features.flatMap(({ objects }) => objects).find((candidate) => slugOf(candidate) === slug);
+    const merged = mergeLines(lines, settingsOf(added));
+    return wrap(anyOf(having.map(({ condition }) => condition)), write(merged));
   }
   const lacking = versions.filter(({ lines }) => lines === undefined).map(({ condition }) => condition);
   const variants = versions.flatMap(({ condition, lines }) => lines === undefined ? [] : [{ condition, lines }]);
   const extra = { condition: EXTRA_ARGUMENT, lines: linesIn(sources.withExtraArgument) ?? base };
   const lines = write(mergeLines(base, [...variants, extra]));
   return wrap(lacking.length === 0 ? undefined : negate(anyOf(lacking)), lines);
+}
+
+/** What a Deployment of a feature is with each setting that every Deployment has. */
+function settingsOf(object: ManifestObject | undefined): readonly Variant[] {
+  if (object?.kind !== "Deployment") return [];
+  return SETTINGS.filter(({ isOfEvery }) => isOfEvery).map(({ value, path }) => ({
+    condition: `.Values.${value}`,
+    lines: withMember([object], { path, value: settingMark(value) }).flatMap(linesOf),
+  }));
+}
+
+/** The objects with one member of their Deployments set. */
+export function withMember(
+  objects: readonly ManifestObject[],
+  { path, value }: { readonly path: string; readonly value: string },
+): readonly ManifestObject[] {
+  return objects.map((object) =>
+    object.kind === "Deployment"
+      ? fastJsonPatch.applyPatch(structuredClone(object), [{ op: "add", path, value }]).newDocument
+      : object
+  );
 }
 
 function wrap(condition: string | undefined, lines: readonly string[]): string {

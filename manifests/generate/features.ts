@@ -21,16 +21,18 @@ export interface Setting {
   readonly value: string;
   /** JSON pointer into the Deployment. */
   readonly path: string;
+  /** Whether it is set in the Deployments of features, too: where pods may run is the same for all. */
+  readonly isOfEvery: boolean;
 }
 
 const POD = "/spec/template/spec";
 
 /** What every cluster has its own of. */
 export const SETTINGS: readonly Setting[] = [
-  { value: "imagePullSecrets", path: `${POD}/imagePullSecrets` },
-  { value: "nodeSelector", path: `${POD}/nodeSelector` },
-  { value: "resources", path: `${POD}/containers/0/resources` },
-  { value: "tolerations", path: `${POD}/tolerations` },
+  { value: "imagePullSecrets", path: `${POD}/imagePullSecrets`, isOfEvery: true },
+  { value: "nodeSelector", path: `${POD}/nodeSelector`, isOfEvery: true },
+  { value: "resources", path: `${POD}/containers/0/resources`, isOfEvery: false },
+  { value: "tolerations", path: `${POD}/tolerations`, isOfEvery: true },
 ];
 
 /** What the chart says where the Deployment has the value. */

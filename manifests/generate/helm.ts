@@ -1,8 +1,7 @@
 // `deno task helm`: writes manifests/helm/archway from what kustomize renders. Needs kubectl. Changes nothing else.
 import { join } from "node:path";
-import fastJsonPatch from "fast-json-patch";
 import * as z from "zod";
-import { type ChartSources, renderTemplates } from "./chart.ts";
+import { type ChartSources, renderTemplates, withMember } from "./chart.ts";
 import { EXTRA_ARGUMENT, FEATURES, settingMark, SETTINGS } from "./features.ts";
 import { type ManifestObject, MANIFESTS, renderComposition, renderFolder } from "./kustomize.ts";
 
@@ -32,16 +31,6 @@ export async function readChartSources(): Promise<ChartSources> {
     value: EXTRA_ARGUMENT,
   });
   return { base, features, withExtraArgument, image: imageOf(base) };
-}
-
-/** The objects with one member of the Deployment set. */
-function withMember(
-  objects: readonly ManifestObject[],
-  { path, value }: { readonly path: string; readonly value: string },
-): readonly ManifestObject[] {
-  const set = (object: ManifestObject): ManifestObject =>
-    fastJsonPatch.applyPatch(structuredClone(object), [{ op: "add", path, value }]).newDocument;
-  return objects.map((object) => object.kind === "Deployment" ? set(object) : object);
 }
 
 /** The files of the chart: path inside of it → text. */
@@ -124,11 +113,13 @@ upgradesMonitoring: false
 migration: false
 # More flags of \`archway serve\`.
 extraArgs: []
-# Of the Deployment, each as a whole; empty is as in the manifests. For gke the tolerations are set already.
+# Of every Deployment, each as a whole; empty is as in the manifests. The secrets must be in the namespace of each. For gke
+# the tolerations are set already.
 imagePullSecrets: []
 nodeSelector: {}
-resources: {}
 tolerations: []
+# Of the Deployment archway.
+resources: {}
 `;
 }
 

@@ -118,6 +118,36 @@ Deno.test({
 });
 
 Deno.test({
+  name: "where pods may run and who may pull holds for every Deployment of the chart, what they use for the first",
+  ignore,
+  fn: async () => {
+    const ofEvery = {
+      imagePullSecrets: [{ name: "registry" }],
+      nodeSelector: { "kubernetes.io/arch": "amd64" },
+      tolerations: [{ key: "infra", operator: "Exists" }],
+    };
+    assert.deepEqual(Object.keys(ofEvery), SETTINGS.filter(({ isOfEvery }) => isOfEvery).map(({ value }) => value));
+    const features = { upgrades: true, imageBuilds: true };
+    const deployments = async (values: Readonly<Record<string, unknown>>): Promise<readonly ManifestObject[]> =>
+      (await renderWith({ ...features, ...values })).filter(({ kind }) => kind === "Deployment");
+    const [usual, set] = [await deployments({}), await deployments({ ...ofEvery, resources: { limits: {} } })];
+    assert.deepEqual(set.map(({ metadata }) => metadata.name), [
+      "archway-image-builds",
+      "archway-upgrades",
+      "archway",
+    ]);
+    for (const [at, deployment] of set.entries()) {
+      const { containers, ...pod } = POD_SPEC.parse(deployment).spec.template.spec;
+      const before = POD_SPEC.parse(usual[at]).spec.template.spec;
+      for (const [name, value] of Object.entries(ofEvery)) assert.deepEqual(pod[name], value, name);
+      const isFirst = deployment.metadata.name === "archway";
+      assert.deepEqual(containers[0].resources, isFirst ? { limits: {} } : before.containers[0].resources);
+      assert.deepEqual(pod["affinity"], before["affinity"]);
+    }
+  },
+});
+
+Deno.test({
   name: "every alert of the chart and of the service itself leads to where the repository can be read",
   ignore,
   fn: async () => {
