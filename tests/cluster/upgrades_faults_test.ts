@@ -5,7 +5,7 @@ import { ApiError } from "../../lib/k8s/errors.ts";
 import { read } from "./support/cluster_access.ts";
 import { startControlPlane, WITHOUT_KUBELETS } from "./support/control_plane.ts";
 import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/simulated_openshift.ts";
-import { openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
+import { NOTIFICATIONS, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const PLAN = `${PLANS}/managed-upgrade-config`;
@@ -15,8 +15,7 @@ async function assertDoneOnce({ outside, openshift }: UpgradeBed): Promise<void>
   assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
   assert.deepEqual(await openshift.cordoned(), []);
   assert.deepEqual(outside.silences, []);
-  const ids = outside.notified.map(({ id }) => id);
-  assert.deepEqual(ids, [...new Set(ids)], "every notification once");
+  assert.deepEqual(statesOf(outside.notified), NOTIFICATIONS, "every notification once");
   const controlPlane = outside.created.filter((comment) => comment.includes("control plane"));
   assert.equal(controlPlane.length, 1, controlPlane.join("; "));
 }

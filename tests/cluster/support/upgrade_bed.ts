@@ -10,6 +10,7 @@ import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { Silence } from "../../../lib/upgrades/types/cluster.ts";
 import type { Notification, UpgradeMetric } from "../../../lib/upgrades/types/effects.ts";
+import type { NotificationState } from "../../../lib/upgrades/types/plan.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { bareControlPlane } from "./shared_control_plane.ts";
@@ -34,6 +35,20 @@ export interface OutsideDouble extends Outside {
   readonly notified: readonly Notification[];
   /** Where this gives a text for the name of a call, the call fails with it. */
   fault: (call: string) => string | undefined;
+}
+
+/** The notifications of an upgrade that meets no trouble. */
+export const NOTIFICATIONS: readonly NotificationState[] = [
+  "StateStarted",
+  "StateControlPlaneStartedSL",
+  "StateControlPlaneFinishedSL",
+  "StateWorkerPlaneFinishedSL",
+  "StateCompleted",
+];
+
+/** What was notified, but that it began late: on a slow machine the time of a fast clock passes before that. */
+export function statesOf(notified: readonly Notification[]): readonly NotificationState[] {
+  return notified.map(({ state }) => state).filter((state) => state !== "StateDelayed");
 }
 
 /** A bed. Dispose it to stop everything. */

@@ -5,16 +5,19 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { textAt } from "../../../lib/json.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { machineSet } from "../../lib/upgrades/make.ts";
+import type { MemoryCall } from "../../support/memory_kube_api.ts";
 import { openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
 import {
   assertDoneOnce,
   completeVersion,
   entryOf,
   lookOnce,
+  NOTIFICATIONS,
   planOf,
   type RememberingOutside,
   rememberingOutside,
   settle,
+  statesOf,
   writesOf,
 } from "./play.ts";
 
@@ -123,18 +126,21 @@ for (const server of ["Prometheus", "Alertmanager", "the cluster manager"] as co
 
 Deno.test("N-015 upgrades: the API server goes away at every request of a look; the next look goes on, and nothing is done twice", async () => {
   const bed = openBed();
+  const done: string[] = [];
+  const note = ({ verb, plural }: MemoryCall): void => void done.push(`${verb} ${plural}`);
+  bed.scene.fault = note;
   let cut = 0;
   await playUntil(bed, "Upgraded", async () => {
     for (let allowed = 0;; allowed++) {
       let calls = 0;
       let isCut = false;
-      bed.scene.fault = () => {
-        if (calls++ < allowed) return;
+      bed.scene.fault = (call) => {
+        if (calls++ < allowed) return note(call);
         isCut = true;
         throw new ApiError("Cannot reach the API server: no answer.", { status: 0 });
       };
       await lookOnce(bed.scene, { outside: bed.outside }).catch(() => {});
-      bed.scene.fault = () => {};
+      bed.scene.fault = note;
       if (!isCut) return;
       cut++;
     }
@@ -142,7 +148,9 @@ Deno.test("N-015 upgrades: the API server goes away at every request of a look; 
   assert.ok(cut > 20, `${cut} looks were cut off`);
   assert.deepEqual(bed.outside.silences, []);
   assert.equal(bed.outside.created.filter((comment) => comment.includes("control plane")).length, 1);
-  assert.deepEqual(bed.outside.notified, [...new Set(bed.outside.notified)]);
+  assert.deepEqual(statesOf(bed.outside.notified), NOTIFICATIONS);
+  const writes = ["patch clusterversions", "create machinesets", "delete machinesets"];
+  assert.deepEqual(writes.map((write) => done.filter((one) => one === write).length), [1, 1, 1]);
   assert.equal(bed.scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
 });
 
@@ -165,7 +173,7 @@ Deno.test("upgrades: a ClusterVersion that another changes at the same moment is
   await playUntil(bed, "Upgraded");
   assert.equal(guards.length, 2);
   assert.notEqual(guards[0], guards[1]);
-  assert.deepEqual(bed.outside.notified, [...new Set(bed.outside.notified)]);
+  assert.deepEqual(statesOf(bed.outside.notifyRequests), NOTIFICATIONS);
   assert.deepEqual(bed.outside.silences, []);
 });
 

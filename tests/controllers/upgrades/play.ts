@@ -65,7 +65,10 @@ export function entryOf(scene: UpgradeScene): Readonly<Record<string, unknown>> 
 
 /** What remembers silences and notifications. */
 export interface RememberingOutside extends Outside {
+  /** Notifications that are new to it, in their order. */
   readonly notified: string[];
+  /** Every request for one, also of what it knows already. */
+  readonly notifyRequests: string[];
   readonly silences: Silence[];
   /** Comments of all silences that were made. */
   readonly created: string[];
@@ -74,10 +77,11 @@ export interface RememberingOutside extends Outside {
 /** As the servers do: a silence is listed until it is ended, and a notification is known by its id. */
 export function rememberingOutside(before: Outside): RememberingOutside {
   const notified: string[] = [];
+  const notifyRequests: string[] = [];
   const silences: Silence[] = [];
   const created: string[] = [];
   return {
-    ...{ notified, silences, created },
+    ...{ notified, notifyRequests, silences, created },
     readers: (scope) => ({ ...before.readers(scope), silences: () => Promise.resolve([...silences]) }),
     createSilence: ({ comment }) => {
       created.push(comment);
@@ -88,7 +92,11 @@ export function rememberingOutside(before: Outside): RememberingOutside {
       silences.splice(silences.findIndex((silence) => silence.id === id), 1);
       return Promise.resolve();
     },
-    notify: ({ id }) => Promise.resolve(void (notified.includes(id) ? undefined : notified.push(id))),
+    notify: ({ id }) => {
+      notifyRequests.push(id);
+      if (!notified.includes(id)) notified.push(id);
+      return Promise.resolve();
+    },
   };
 }
 
@@ -97,17 +105,25 @@ export function writesOf({ calls }: UpgradeScene, verb: string, plural: string):
   return calls.filter((call) => call.verb === verb && call.plural === plural).length;
 }
 
+/** The notifications of an upgrade that meets no trouble. */
+export const NOTIFICATIONS: readonly string[] = [
+  "StateStarted",
+  "StateControlPlaneStartedSL",
+  "StateControlPlaneFinishedSL",
+  "StateWorkerPlaneFinishedSL",
+  "StateCompleted",
+];
+
+/** What each of these notifications reports. */
+export function statesOf(ids: readonly string[]): readonly (string | undefined)[] {
+  return ids.map((id) => id.split("/").at(-1));
+}
+
 /** Asserts that an upgrade with spare capacity was carried out once: each write and each notification, and nothing is left. */
 export function assertDoneOnce(scene: UpgradeScene, outside: RememberingOutside): void {
   const writes = [["patch", "clusterversions"], ["create", "machinesets"], ["delete", "machinesets"]] as const;
   assert.deepEqual(writes.map(([verb, plural]) => writesOf(scene, verb, plural)), [1, 1, 1]);
   assert.equal(scene.cluster.find("machinesets", `${MACHINES}/a-upgrade`), undefined);
   assert.deepEqual(outside.silences, []);
-  assert.deepEqual(outside.notified.map((id) => id.split("/").at(-1)), [
-    "StateStarted",
-    "StateControlPlaneStartedSL",
-    "StateControlPlaneFinishedSL",
-    "StateWorkerPlaneFinishedSL",
-    "StateCompleted",
-  ]);
+  assert.deepEqual(statesOf(outside.notified), NOTIFICATIONS);
 }

@@ -79,6 +79,10 @@ export class Model {
     return this.#silences;
   }
 
+  get hasSmokeMachine(): boolean {
+    return this.#smoke !== "absent";
+  }
+
   get hasClones(): boolean {
     return this.#hasClones;
   }
