@@ -222,7 +222,7 @@ export const FLAGS: readonly Flag[] = [
       "global-pull-secret",
       "text",
       ["serve", "report"],
-      "Pull secret for all pods; fine if absent.",
+      "Pull secret for all pods; fine if absent. Another NAME needs a right: docs/registries.md.",
       "NAMESPACE/NAME",
     ),
     fallback: "openshift-config/pull-secret",

@@ -18,6 +18,7 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
     "overwrite",
     "replicas",
     "resource",
+    "resource-name",
     "role",
     "server-side",
     "serviceaccount",
