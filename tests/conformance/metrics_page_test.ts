@@ -45,6 +45,27 @@ Deno.test("docs/metrics.md asks in its example queries only for series that exis
   assert.deepEqual(asked.filter((name) => !known.includes(name)), []);
 });
 
+/** Names of the controllers whose queues are measured, as their sources have them. */
+async function queueNames(): Promise<readonly string[]> {
+  const folder = new URL("../../controllers/", import.meta.url);
+  const names: string[] = [];
+  for await (const { name: part, isDirectory } of Deno.readDir(folder)) {
+    if (!isDirectory) continue;
+    const source = await Deno.readTextFile(new URL(`${part}/controller.ts`, folder)).catch(() => "");
+    if (!source.includes("queueMetrics")) continue;
+    const [, name] = /openController\(\{\s*(?:\.\.\.\{\s*)?name: "([\w-]+)"/.exec(source) ?? [];
+    names.push(name ?? assert.fail(`controllers/${part} has no name that can be read`));
+  }
+  return names;
+}
+
+Deno.test("docs/metrics.md names every controller whose queue is measured, and no other", async () => {
+  const [row = ""] = PAGE.match(/^\| `workqueue_depth` .*$/m) ?? [];
+  const [, , , , cell = ""] = row.split("|");
+  const named = [...cell.matchAll(/`([\w-]+)`/g)].map(([, name = ""]) => name);
+  assert.deepEqual(named.toSorted(), (await queueNames()).toSorted());
+});
+
 Deno.test("docs/exec-format-errors.md has every metric of the daemon with its type, and every outcome", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/exec-format-errors.md", import.meta.url));
   const { text } = await openDaemonMetrics().expose({ isTracing: false, pending: 0, residentBytes: 0 });
