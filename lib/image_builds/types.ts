@@ -140,8 +140,6 @@ export type FailureReason =
   | "BaseImageLacksArchitecture"
   | "KernelTypeUnsupported"
   | "PushSpecNotRecordable"
-  | "NameTooLong"
-  | "SecretUnusable"
   | "DigestMissing"
   | "ArchMismatch"
   | "ImageLost"
