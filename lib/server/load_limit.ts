@@ -11,10 +11,10 @@ import type { Logger } from "../log.ts";
 export const MAX_REQUESTS = 2_000;
 
 /**
- * Bytes of large bodies among them. Rows "300 of 1 MiB" of `deno task bench`, two cores: without a limit 300 reviews of
- * 1 MiB at a time came to 0.9 to 2.2 GB (the Deployment allows 768 MiB) and a p99 of 4 to 11 s (the timeout is 5 s), by
- * how busy the machine was; a byte in flight takes 7 bytes of memory, and a MiB 7 to 11 ms. With this limit, on the busy
- * machine, 0.67 GB. It is ten of the largest pods that etcd stores.
+ * Bytes of large bodies among them. Without a limit many reviews of 1 MiB at a time are parsed side by side: a byte in flight
+ * takes about 7 bytes of memory, so 300 of them more than twice what the Deployment allows, and on a busy machine the last
+ * is answered after the webhook's timeout (rows "300 of 1 MiB" of `deno task bench`). It is ten of the largest pods that etcd
+ * stores.
  */
 export const MAX_LARGE_BYTES = 16 * 1024 * 1024;
 
