@@ -81,7 +81,7 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     words: [
       "status   the phase, each step with its time, and what is waited for",
       "plan     what would happen, when, and what is in the way; changes nothing",
-      "suspend  lets nothing begin; an upgrade that has begun goes on",
+      "suspend  lets nothing begin; once the update was requested it goes on",
       "resume   takes that back",
     ],
     no: "there is no plan, it has failed, or something is in its way",

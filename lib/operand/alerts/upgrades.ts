@@ -26,7 +26,8 @@ export const UPGRADE_ALERTS: readonly Alert[] = [
     forDuration: "1m",
     severity: "warning",
     summary: "An upgrade did not begin within its window.",
-    description: "The upgrade of {{ $labels.upgradeconfig_name }} failed before the cluster was asked for it.",
+    description:
+      "The upgrade of {{ $labels.upgradeconfig_name }} failed. The ClusterVersion was not touched; what was prepared is gone.",
   },
   {
     name: "ArchwayUpgradeCapacityMissing",

@@ -103,7 +103,7 @@ const WARNINGS: readonly Warning[] = [
       : [],
   ({ suspend, desired }, cv) =>
     suspend && cv !== undefined && isCommenced(desired, cv) && !isAlreadyThere(desired, cv)
-      ? ["spec.suspend has no effect: the upgrade has begun"]
+      ? ["spec.suspend has no effect: the update was requested, and goes on"]
       : [],
 ];
 
