@@ -1,7 +1,7 @@
 // Whether the API server takes this replica's patches of pods. One pod's refusals prove nothing: any tenant may have a policy
 // or a pod that no patch gets past. A right that is missing does, and so do pods of several namespaces.
 import type { Clock } from "../../lib/clock.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
+import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import type { HolderState } from "../../lib/k8s/lease_record.ts";
 
@@ -40,15 +40,7 @@ export class WriteHealth {
 
   /** The same API, whose patches are watched. */
   watch(api: KubeApi): KubeApi {
-    return {
-      get: (...call) => api.get(...call),
-      list: (...call) => api.list(...call),
-      watch: (...call) => api.watch(...call),
-      create: (...call) => api.create(...call),
-      replace: (...call) => api.replace(...call),
-      delete: (...call) => api.delete(...call),
-      raw: (...call) => api.raw(...call),
-      serverClockOffsetMs: () => api.serverClockOffsetMs(),
+    return withCalls(api, {
       patch: async (type, target, options) => {
         try {
           const patched = await api.patch(type, target, options);
@@ -59,7 +51,7 @@ export class WriteHealth {
           throw error;
         }
       },
-    };
+    });
   }
 
   /** The health of this leader's writes. */

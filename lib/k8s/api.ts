@@ -99,3 +99,19 @@ export interface KubeApi extends ReadApi {
     options: DeleteOptions & { readonly signal: AbortSignal },
   ): Promise<void>;
 }
+
+/** The same API, with some calls replaced. */
+export function withCalls(api: KubeApi, calls: Partial<KubeApi>): KubeApi {
+  return {
+    get: (...call) => api.get(...call),
+    list: (...call) => api.list(...call),
+    watch: (...call) => api.watch(...call),
+    create: (...call) => api.create(...call),
+    replace: (...call) => api.replace(...call),
+    patch: (...call) => api.patch(...call),
+    delete: (...call) => api.delete(...call),
+    raw: (...call) => api.raw(...call),
+    serverClockOffsetMs: () => api.serverClockOffsetMs(),
+    ...calls,
+  };
+}

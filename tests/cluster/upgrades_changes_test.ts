@@ -1,7 +1,7 @@
 // Others change what an upgrade works on while it is under way, on a real API server: the ClusterVersion, the plan, the time.
 // Nothing is done twice, nothing is left over, and the history says what happened.
 import assert from "node:assert/strict";
-import type { KubeApi } from "../../lib/k8s/api.ts";
+import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { CLUSTER_VERSION, imageOf, PLANS, POOLS, renderedOf } from "./support/simulated_openshift.ts";
@@ -98,22 +98,14 @@ class Scene {
   }
 
   #watching(api: KubeApi): KubeApi {
-    return {
-      get: (...call) => api.get(...call),
-      list: (...call) => api.list(...call),
-      watch: (...call) => api.watch(...call),
-      create: (...call) => api.create(...call),
-      replace: (...call) => api.replace(...call),
+    return withCalls(api, {
       patch: async (type, target, options) => {
         if (type.plural === Resource.clusterVersions.plural) await this.beforeAsking();
         const written = await api.patch(type, target, options);
         if (type.plural === Resource.clusterVersions.plural) this.asked.push(read(written, "spec", "desiredUpdate"));
         return written;
       },
-      delete: (...call) => api.delete(...call),
-      raw: (...call) => api.raw(...call),
-      serverClockOffsetMs: () => api.serverClockOffsetMs(),
-    };
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 // Faults in the middle of an upgrade on a real API server: no effect twice, nothing left over, the history true.
 import assert from "node:assert/strict";
-import type { KubeApi } from "../../lib/k8s/api.ts";
+import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { read } from "./support/cluster_access.ts";
 import { startControlPlane, WITHOUT_KUBELETS } from "./support/control_plane.ts";
@@ -31,17 +31,12 @@ function killedAt(nth: number, api: KubeApi, onKilled: () => void): KubeApi {
     onKilled();
     throw new ApiError("Cannot write: killed.", { status: 0 });
   };
-  return {
-    get: (...call) => api.get(...call),
-    list: (...call) => api.list(...call),
-    watch: (...call) => api.watch(...call),
+  return withCalls(api, {
     create: (...call) => write(() => api.create(...call)),
     replace: (...call) => write(() => api.replace(...call)),
     patch: (...call) => write(() => api.patch(...call)),
     delete: (...call) => write(() => api.delete(...call)),
-    raw: (...call) => api.raw(...call),
-    serverClockOffsetMs: () => api.serverClockOffsetMs(),
-  };
+  });
 }
 
 Deno.test("N-015 upgrades: a leader that is killed at every one of its writes is followed by another that goes on", async () => {
@@ -141,24 +136,17 @@ Deno.test("N-018 upgrades: a plan whose time has passed by a jump of the clock f
 
 Deno.test("N-016 upgrades: a status that another writes at the same time is decided about anew", async () => {
   await using bed = await openUpgradeBed();
-  bed.start((api) => ({
-    ...api,
-    get: (...call) => api.get(...call),
-    list: (...call) => api.list(...call),
-    watch: (...call) => api.watch(...call),
-    create: (...call) => api.create(...call),
-    replace: (...call) => api.replace(...call),
-    delete: (...call) => api.delete(...call),
-    raw: (...call) => api.raw(...call),
-    serverClockOffsetMs: () => api.serverClockOffsetMs(),
-    patch: async (type, target, options) => {
-      if (target.subresource === "status" && conflicts-- > 0) {
-        const annotations = { touched: String(conflicts) };
-        await bed.controlPlane.request("PATCH", PLAN, { metadata: { annotations } });
-      }
-      return await api.patch(type, target, options);
-    },
-  }));
+  bed.start((api) =>
+    withCalls(api, {
+      patch: async (type, target, options) => {
+        if (target.subresource === "status" && conflicts-- > 0) {
+          const annotations = { touched: String(conflicts) };
+          await bed.controlPlane.request("PATCH", PLAN, { metadata: { annotations } });
+        }
+        return await api.patch(type, target, options);
+      },
+    })
+  );
   let conflicts = 6;
   await bed.createPlan();
   await bed.untilPhase("Upgraded");

@@ -1,7 +1,7 @@
 // A migration on a real API server that is cancelled before it began, and one whose plan changes and goes after it began: it is never
 // taken back.
 import assert from "node:assert/strict";
-import type { KubeApi } from "../../lib/k8s/api.ts";
+import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { CLUSTER_VERSION, FROM, imageOf, PLANS } from "./support/simulated_openshift.ts";
@@ -14,20 +14,12 @@ const MIGRATION = { capacityReservation: true, desired: { version: FROM, archite
 
 /** An API that keeps the writes to the ClusterVersion. */
 function watching(api: KubeApi, onAsked: (spec: unknown) => void): KubeApi {
-  return {
-    get: (...call) => api.get(...call),
-    list: (...call) => api.list(...call),
-    watch: (...call) => api.watch(...call),
-    create: (...call) => api.create(...call),
-    replace: (...call) => api.replace(...call),
+  return withCalls(api, {
     patch: (type, target, options) => {
       if (type.plural === Resource.clusterVersions.plural) onAsked(read(options.body, "document", "spec"));
       return api.patch(type, target, options);
     },
-    delete: (...call) => api.delete(...call),
-    raw: (...call) => api.raw(...call),
-    serverClockOffsetMs: () => api.serverClockOffsetMs(),
-  };
+  });
 }
 
 async function clusterVersion({ controlPlane }: UpgradeBed): Promise<unknown> {

@@ -1,6 +1,6 @@
 // Closes the way to a server whenever an upgrade has got a step further, and opens it once a look has failed for that: the server
 // is away at the beginning of every step.
-import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { read } from "./cluster_access.ts";
 import type { OutageGate } from "./outage_gate.ts";
@@ -44,23 +44,16 @@ export function openStepOutages(api: KubeApi, gate: OutageGate): StepOutages {
   return {
     refusedAt,
     outages: () => outages,
-    api: {
+    api: withCalls(api, {
       get: (type, ...call) => {
         if (isPlan(type)) lookBegins();
         return api.get(type, ...call);
       },
-      list: (...call) => api.list(...call),
-      watch: (...call) => api.watch(...call),
-      create: (...call) => api.create(...call),
-      replace: (...call) => api.replace(...call),
       patch: async (type, ...call) => {
         const object = await api.patch(type, ...call);
         if (isPlan(type)) written(object);
         return object;
       },
-      delete: (...call) => api.delete(...call),
-      raw: (...call) => api.raw(...call),
-      serverClockOffsetMs: () => api.serverClockOffsetMs(),
-    },
+    }),
   };
 }

@@ -3,11 +3,11 @@ import { stripVTControlCharacters } from "node:util";
 import { parse as parseYaml } from "yaml";
 import { runExplain } from "../../../lib/cli/explain.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
-import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { PodAnnotation, SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
-import { openCommandBed, recordingTerminal, type Said, withCalls } from "./support.ts";
+import { openCommandBed, recordingTerminal, type Said } from "./support.ts";
 
 async function run(
   api: KubeApi,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
 import { renderRelease, runRelease } from "../../../lib/cli/release.ts";
-import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
-import { openCommandBed, recordingTerminal, withCalls } from "./support.ts";
+import { openCommandBed, recordingTerminal } from "./support.ts";
 
 type Output = "table" | "json" | "yaml";
 

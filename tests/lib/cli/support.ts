@@ -53,19 +53,3 @@ export async function openCommandBed(): Promise<CommandBed> {
     },
   };
 }
-
-/** The same API server, with some calls replaced. */
-export function withCalls(api: KubeApi, calls: Partial<KubeApi>): KubeApi {
-  return {
-    get: (...args) => api.get(...args),
-    list: (...args) => api.list(...args),
-    watch: (...args) => api.watch(...args),
-    create: (...args) => api.create(...args),
-    replace: (...args) => api.replace(...args),
-    patch: (...args) => api.patch(...args),
-    delete: (...args) => api.delete(...args),
-    raw: (...args) => api.raw(...args),
-    serverClockOffsetMs: () => api.serverClockOffsetMs(),
-    ...calls,
-  };
-}
