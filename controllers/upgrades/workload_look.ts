@@ -1,5 +1,6 @@
 // Looks at the workloads of the cluster beside the reconciles: it takes many requests and may take minutes, while a reconcile costs
 // few requests and ends within a second. The step that names what was found waits for it, and is reconciled again when it has ended.
+import { orAborted } from "../../lib/abort.ts";
 import { errorText } from "../../lib/log.ts";
 import type { AdviseOnWorkloads, Runnable } from "./deps.ts";
 
@@ -19,7 +20,7 @@ export function openWorkloadLook(advise: AdviseOnWorkloads, onFound: () => void)
       return found;
     },
     run: async (signal) => {
-      await Promise.race([wanted.promise, aborted(signal)]);
+      await orAborted(wanted.promise, signal).catch(() => undefined);
       if (signal.aborted || found !== undefined) return;
       found = await look(advise, signal);
       if (found !== undefined) onFound();
@@ -34,11 +35,4 @@ async function look(advise: AdviseOnWorkloads, signal: AbortSignal): Promise<rea
   } catch (error) {
     return signal.aborted ? undefined : [`Workloads were not looked at: ${errorText(error)}`];
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -7,6 +7,7 @@ import { GateLabel, PodLabel } from "../names.ts";
 import { isGated } from "../placement/patch/constraints.ts";
 import { parsePod } from "../placement/pod_view.ts";
 import type { PodView } from "../placement/types.ts";
+import { openPendingWrites } from "../tainting/pending_writes.ts";
 import { liftGate } from "./gate_lifter.ts";
 
 /** What became of the gated pods, as `namespace/name`. */
@@ -68,7 +69,7 @@ export async function releaseGatedPods(
   const { signal, dryRun = false, onReleased = () => {} } = options;
   const released: string[] = [];
   const left: { pod: string; reason: string }[] = [];
-  const running = new Set<Promise<void>>();
+  const writes = openPendingWrites(PARALLEL_PATCHES);
   const release = async (pod: PodView): Promise<void> => {
     const key = keyOf({ metadata: pod });
     const lift = await liftGate(api, pod, { signal, goesOn: () => true });
@@ -77,15 +78,10 @@ export async function releaseGatedPods(
     onReleased(pod);
   };
   for await (const pod of listGatedPods(api, ["labelled", "pending"], signal)) {
-    if (dryRun) {
-      released.push(keyOf({ metadata: pod }));
-      continue;
-    }
-    const one: Promise<void> = release(pod).finally(() => running.delete(one));
-    running.add(one);
-    // The next page is read when these are done: pods that wait would be kept, as large as their owners made them.
-    if (running.size >= PARALLEL_PATCHES) await Promise.race(running);
+    // The list waits for the writes: pods that wait would be kept, as large as their owners made them.
+    if (dryRun) released.push(keyOf({ metadata: pod }));
+    else await writes.start(() => release(pod));
   }
-  await Promise.all(running);
+  await writes.settled();
   return { released, left };
 }

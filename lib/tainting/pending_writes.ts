@@ -8,15 +8,12 @@ export interface PendingWrites {
   settled(): Promise<void>;
 }
 
-/** Writes under way at a time. */
-const MAX_UNDER_WAY = 4;
-
-/** Makes them. */
-export function openPendingWrites(): PendingWrites {
+/** Makes them; so many are under way at a time. */
+export function openPendingWrites(max = 4): PendingWrites {
   const underWay = new Set<Promise<void>>();
   return {
     start: async (write) => {
-      while (underWay.size >= MAX_UNDER_WAY) await Promise.race(underWay);
+      while (underWay.size >= max) await Promise.race(underWay);
       const pending: Promise<void> = write().catch(() => undefined).finally(() => underWay.delete(pending));
       underWay.add(pending);
     },
