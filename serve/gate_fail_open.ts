@@ -5,7 +5,7 @@ import { openGateLifter } from "../lib/gates/gate_lifter.ts";
 import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { openKubeApi } from "../lib/k8s/rest_api.ts";
 import { LEASE_NAME } from "../lib/names.ts";
-import { openPace } from "../lib/tainting/pace.ts";
+import { openPace } from "../lib/k8s/write_pace.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
 
 /** Of a replica: what half a minute without a leader has gated in a busy cluster is free within another. */

@@ -12,7 +12,7 @@ import { openKubeApi } from "../lib/k8s/rest_api.ts";
 import { LEASE_NAME } from "../lib/names.ts";
 import { parseManagedTaint } from "../lib/placement/config/arch_taints.ts";
 import { openTaintLifter } from "../lib/tainting/lifter.ts";
-import { openPace, type Pace } from "../lib/tainting/pace.ts";
+import { openPace, type Pace } from "../lib/k8s/write_pace.ts";
 import type { TaintRule } from "../lib/taints/types.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
 

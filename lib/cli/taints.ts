@@ -2,7 +2,7 @@
 import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { unreachable } from "../unreachable.ts";
-import { openPace } from "../tainting/pace.ts";
+import { openPace } from "../k8s/write_pace.ts";
 import { openTaintLifter } from "../tainting/lifter.ts";
 import { readSurvey } from "../tainting/read_survey.ts";
 import { tryTolerations } from "../tainting/try_tolerations.ts";

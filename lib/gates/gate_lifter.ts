@@ -10,7 +10,7 @@ import { gatePatch } from "../placement/patch/escalation.ts";
 import { parsePod } from "../placement/pod_view.ts";
 import { GateLabel } from "../names.ts";
 import type { PodView } from "../placement/types.ts";
-import type { Pace } from "../tainting/pace.ts";
+import type { Pace } from "../k8s/write_pace.ts";
 
 /** What lifting takes. */
 type GateApi = ReadApi & Pick<KubeApi, "patch">;

@@ -7,7 +7,7 @@ import { GateLabel, PodLabel } from "../names.ts";
 import { isGated } from "../placement/patch/constraints.ts";
 import { parsePod } from "../placement/pod_view.ts";
 import type { PodView } from "../placement/types.ts";
-import { openPendingWrites } from "../tainting/pending_writes.ts";
+import { openPendingWrites } from "../k8s/write_pace.ts";
 import { liftGate } from "./gate_lifter.ts";
 
 /** What became of the gated pods, as `namespace/name`. */

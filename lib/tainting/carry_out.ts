@@ -1,9 +1,8 @@
 // Carries a step out: writes begin one after the other, at a steady pace.
 import type { KubeApi } from "../k8s/api.ts";
 import { nodeKey, type TaintStep } from "../taints/next_step.ts";
-import type { PendingWrites } from "./pending_writes.ts";
+import type { Pace, PendingWrites } from "../k8s/write_pace.ts";
 import type { Holds } from "./holds.ts";
-import type { Pace } from "./pace.ts";
 import { patchNode, tolerate, type WriteOutcome } from "./write.ts";
 
 /** What a write changed. */

@@ -7,7 +7,7 @@ import { Resource } from "../k8s/types.ts";
 import { untaintPatch } from "../taints/judge_node.ts";
 import type { TaintNode } from "../taints/types.ts";
 import { parseTaintNode } from "../taints/views.ts";
-import type { Pace } from "./pace.ts";
+import type { Pace } from "../k8s/write_pace.ts";
 import { patchNode, type WriteOutcome } from "./write.ts";
 
 /** What it works with. */

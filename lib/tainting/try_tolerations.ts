@@ -6,7 +6,7 @@ import { errorText } from "../log.ts";
 import { toleratePatch } from "../taints/tolerations.ts";
 import { choosePods, judgeTrial, type Trial } from "../taints/trial.ts";
 import type { PodNeed } from "../taints/types.ts";
-import { openPace } from "./pace.ts";
+import { openPace } from "../k8s/write_pace.ts";
 
 /** What it works with. */
 export interface TryDeps {

@@ -7,7 +7,7 @@ import type { LeaseView } from "../../../lib/k8s/lease.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openMetrics } from "../../../lib/metrics.ts";
-import { openPace } from "../../../lib/tainting/pace.ts";
+import { openPace } from "../../../lib/k8s/write_pace.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import { gated } from "../pod_placement/make.ts";

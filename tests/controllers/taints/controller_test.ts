@@ -5,7 +5,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { ConfigPresence } from "../../../lib/operand/gating_health.ts";
-import { openPace } from "../../../lib/tainting/pace.ts";
+import { openPace } from "../../../lib/k8s/write_pace.ts";
 import { ours, rawDaemonSet, rawNode, rawTaintPod, RULE } from "../../lib/taints/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";

@@ -6,7 +6,7 @@ import type { LeaseView } from "../../../lib/k8s/lease.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { openTaintLifter } from "../../../lib/tainting/lifter.ts";
-import { openPace } from "../../../lib/tainting/pace.ts";
+import { openPace } from "../../../lib/k8s/write_pace.ts";
 import { ours, rawNode, RULE } from "../../lib/taints/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";

@@ -1,4 +1,5 @@
-// Writes at a steady pace, so that a change of every node and pod of a cluster takes a small share of the API server.
+// Writes at a steady pace, and a few at a time, so that a change of every node and pod of a cluster takes a small share of the
+// API server.
 import type { Clock } from "../clock.ts";
 
 /**
@@ -26,6 +27,29 @@ export function openPace(clock: Clock, writesASecond: number = WRITES_A_SECOND):
       const mineMs = Math.max(nowMs - CREDIT_MS, nextMs);
       nextMs = mineMs + everyMs;
       if (mineMs > nowMs) await clock.sleep(mineMs - nowMs, signal);
+    },
+  };
+}
+
+/** Starts writes, and keeps those that have not ended: the rate depends on the pace, and not on how long each takes. */
+export interface PendingWrites {
+  /** Starts one as soon as fewer than the maximum run. What it throws is lost: it reports by itself. */
+  start(write: () => Promise<void>): Promise<void>;
+  /** Resolves when none is under way. */
+  settled(): Promise<void>;
+}
+
+/** Makes them; so many are under way at a time. */
+export function openPendingWrites(max = 4): PendingWrites {
+  const underWay = new Set<Promise<void>>();
+  return {
+    start: async (write) => {
+      while (underWay.size >= max) await Promise.race(underWay);
+      const pending: Promise<void> = write().catch(() => undefined).finally(() => underWay.delete(pending));
+      underWay.add(pending);
+    },
+    settled: async () => {
+      await Promise.all(underWay);
     },
   };
 }
