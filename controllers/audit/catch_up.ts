@@ -25,7 +25,7 @@ export async function* youngPods(
     const pod = parsePod(object);
     const createdMs = pod?.creationTimestampMs ?? 0;
     const ageMs = serverNowMs(clock, api) - createdMs;
-    if (pod === undefined || isLarge(pod) || ageMs > CATCH_UP_MS || pod.labels?.[PodLabel.gate] !== undefined) continue;
+    if (pod === undefined || ageMs > CATCH_UP_MS || pod.labels?.[PodLabel.gate] !== undefined || isLarge(pod)) continue;
     yield [keyOf(object), pod];
   }
 }

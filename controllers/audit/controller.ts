@@ -16,7 +16,7 @@ import { evidenceOf } from "../../lib/placement/images.ts";
 import { recordOf } from "../../lib/placement/patch/record.ts";
 import { planInspection } from "../../lib/placement/plan_inspection.ts";
 import { podRef, pullScopeOf } from "../../lib/placement/pod_refs.ts";
-import { isLarge, parsePod } from "../../lib/placement/pod_view.ts";
+import { parsePod, unlessLarge } from "../../lib/placement/pod_view.ts";
 import { auditDecision, auditReports } from "../../lib/placement/report/audit.ts";
 import { decisionReason } from "../../lib/placement/report/reason.ts";
 import type { PodView } from "../../lib/placement/types.ts";
@@ -126,10 +126,7 @@ function openPending(
     resource: Resource.pods,
     fieldSelector: "status.phase=Pending",
     // A large pod is left out: many of them would fill the memory until their turn.
-    parse: (object) => {
-      const pod = settingsOf(object.metadata.namespace ?? "").audit ? parsePod(object) : undefined;
-      return pod === undefined || isLarge(pod) ? undefined : pod;
-    },
+    parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? unlessLarge(parsePod(object)) : undefined,
     onChange: ({ kind, key, value }) => kind === "apply" ? enqueue(key, value) : undefined,
     clock,
     log,

@@ -10,7 +10,7 @@ import type { Logger } from "../../lib/log.ts";
 import type { PlacementSettings } from "../../lib/placement/config/types.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
-import { isLarge, podTemplateOf } from "../../lib/placement/pod_view.ts";
+import { podTemplateOf, unlessLarge } from "../../lib/placement/pod_view.ts";
 import { daemonSetReport } from "../../lib/placement/report/mismatches.ts";
 import type { PodReport } from "../../lib/placement/report/report_slots.ts";
 import type { PodView } from "../../lib/placement/types.ts";
@@ -47,8 +47,8 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
     api,
     resource: Resource.daemonSets,
     parse: (object) => {
-      const template = podTemplateOf(object);
-      return template === undefined || isLarge(template) ? undefined : { uid: object.metadata.uid ?? "", template };
+      const template = unlessLarge(podTemplateOf(object));
+      return template === undefined ? undefined : { uid: object.metadata.uid ?? "", template };
     },
     onChange: ({ kind, key }) => kind === "apply" ? controller.enqueue(key) : void reported.delete(key),
     clock,

@@ -29,7 +29,7 @@ import { DONE, openController, type QueuedController } from "../controller.ts";
 import { type Applied, applyDecision } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import { leftMs } from "./gate_age.ts";
-import { type GatedPod, type GatedPodRef, keptPod, LargePods, parseKeptPod } from "./gated_pod.ts";
+import { type GatedPod, type GatedPodRef, keptPod, LargePods, nameOfImages, parseKeptPod } from "./gated_pod.ts";
 import { gatherFacts } from "./gather.ts";
 import { Inspections } from "./inspections.ts";
 import { type PodState, PodStates, stopInspection } from "./pod_states.ts";
@@ -202,7 +202,7 @@ class PodPlacementController implements PodPlacement {
     this.#controller.enqueue(key, { urgentAfterMs: leftMs(this.#deps, pod, state) });
   }
 
-  #stateOf(pod: Pick<GatedPod, "uid" | "whole">): PodState {
+  #stateOf(pod: Pick<GatedPod, "uid" | "images">): PodState {
     return this.#states.open(pod, this.#deps.clock.monotonicMs());
   }
 
@@ -229,7 +229,7 @@ class PodPlacementController implements PodPlacement {
   async #place(key: string, seen: PodView, signal: AbortSignal): Promise<ReconcileResult> {
     let pod = seen;
     for (let rereads = 0;; rereads++) {
-      const state = this.#stateOf({ uid: pod.uid, whole: pod });
+      const state = this.#stateOf({ uid: pod.uid, images: nameOfImages(pod) });
       const inspect = (images: readonly ImageUse[]): void =>
         this.#inspections.start(pod, state, { images, onSettled: () => this.#controller.enqueue(key) });
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });

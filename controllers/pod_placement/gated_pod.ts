@@ -1,10 +1,11 @@
 // A gated pod as the leader keeps it: whole where it is small, by its name where it is large. That one is read again whenever it
 // is its turn.
+import { createHash } from "node:crypto";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { isGated } from "../../lib/placement/patch/constraints.ts";
-import { isLarge, parsePod } from "../../lib/placement/pod_view.ts";
+import { parsePod, unlessLarge } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 
 /** What queue, clocks and events need of any gated pod. */
@@ -12,6 +13,8 @@ export type GatedPodRef = Pick<PodView, "namespace" | "name" | "uid" | "creation
 
 /** A gated pod. */
 export interface GatedPod extends GatedPodRef {
+  /** {@link nameOfImages} */
+  readonly images: string;
   /** Undefined for a large one: read it. */
   readonly whole: PodView | undefined;
 }
@@ -25,7 +28,13 @@ export function parseGatedPod(object: KubeObject): PodView | undefined {
 /** The pod as it is kept. */
 export function keptPod(pod: PodView): GatedPod {
   const { namespace, name, uid, creationTimestampMs } = pod;
-  return { namespace, name, uid, creationTimestampMs, whole: isLarge(pod) ? undefined : pod };
+  return { namespace, name, uid, creationTimestampMs, images: nameOfImages(pod), whole: unlessLarge(pod) };
+}
+
+/** Other images, another name; as long for many images as for one. */
+export function nameOfImages({ containers, imageVolumes }: PodView): string {
+  const images = [containers, imageVolumes].flat().map(({ image }) => image);
+  return createHash("sha256").update(JSON.stringify(images)).digest("base64");
 }
 
 /** {@link parseGatedPod} as it is kept. */

@@ -6,7 +6,6 @@ import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import type { ImageJudgement } from "../../lib/placement/decision_types.ts";
 import { judgeImages, partOfImages } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
-import { isLarge } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { PodState } from "./pod_states.ts";
@@ -30,7 +29,7 @@ export class Inspections {
   ): void {
     const running = { kind: "running", stop: new AbortController() } as const;
     state.inspection = running;
-    const work = this.#inspect(isLarge(pod) ? partOfImages(pod, images) : pod, images, running.stop.signal).then(
+    const work = this.#inspect(partOfImages(pod, images), images, running.stop.signal).then(
       (judgement) => {
         if (state.inspection !== running) return;
         state.inspection = { kind: "settled", judgement };

@@ -1,8 +1,6 @@
 // The state of a gated pod between two reconciles, in memory only: a restart begins without it, and the deadline of a pod is
 // counted from the pod's creation all the same.
-import { createHash } from "node:crypto";
 import type { ImageJudgement } from "../../lib/placement/decision_types.ts";
-import type { PodView } from "../../lib/placement/types.ts";
 import type { GatedPod } from "./gated_pod.ts";
 
 /** The inspection of a pod's images, which runs beside the queue. */
@@ -15,7 +13,7 @@ export type InspectionState =
 export interface PodState {
   /** When this process first observed the pod gated. */
   readonly firstSeenMs: number;
-  /** Names the images that the members below are about; empty while they are not known. */
+  /** Names the images that the members below are about. */
   images: string;
   inspection: InspectionState;
   /** When the round began that ends with the next decision; undefined between rounds. */
@@ -52,9 +50,8 @@ export class PodStates {
   readonly #states = new Map<string, PodState>();
 
   /** The state of a pod, begun if there is none. Other images than before reset everything but the pod's age. */
-  open({ uid, whole }: Pick<GatedPod, "uid" | "whole">, nowMs: number): PodState {
+  open({ uid, images }: Pick<GatedPod, "uid" | "images">, nowMs: number): PodState {
     const known = this.#states.get(uid);
-    const images = whole === undefined ? known?.images ?? "" : nameOfImages(whole);
     if (known === undefined) {
       const state = {
         firstSeenMs: nowMs,
@@ -85,12 +82,6 @@ export class PodStates {
   stopInspections(): void {
     for (const state of this.#states.values()) stopInspection(state);
   }
-}
-
-/** As long for many images as for one. */
-function nameOfImages({ containers, imageVolumes }: PodView): string {
-  const images = [containers, imageVolumes].flat().map(({ image }) => image);
-  return createHash("sha256").update(JSON.stringify(images)).digest("base64");
 }
 
 /** Ends the inspection of a pod and drops what it found. */

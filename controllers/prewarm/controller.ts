@@ -9,7 +9,7 @@ import type { Logger } from "../../lib/log.ts";
 import type { PlacementSettings } from "../../lib/placement/config/types.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
-import { isLarge, podTemplateOf } from "../../lib/placement/pod_view.ts";
+import { podTemplateOf, unlessLarge } from "../../lib/placement/pod_view.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 
@@ -76,10 +76,7 @@ function openTemplates(
     api,
     resource,
     // The pods of a large one wait for their images.
-    parse: (object) => {
-      const template = podTemplateOf(object);
-      return template === undefined || isLarge(template) ? undefined : template;
-    },
+    parse: (object) => unlessLarge(podTemplateOf(object)),
     onChange: ({ kind, key }) => {
       if (kind === "apply") enqueue(`${resource.plural} ${key}`);
     },

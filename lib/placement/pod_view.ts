@@ -168,6 +168,11 @@ export function isLarge(pod: PodView): boolean {
   return JSON.stringify(pod).length > KEPT_LENGTH;
 }
 
+/** A view that is kept only where it is small; undefined for a large one. */
+export function unlessLarge(pod: PodView | undefined): PodView | undefined {
+  return pod === undefined || isLarge(pod) ? undefined : pod;
+}
+
 /** The template of a Deployment, StatefulSet, DaemonSet, Job or CronJob as a pod; undefined when there is none. */
 export function podTemplateOf(workload: unknown): PodView | undefined {
   const spec = objectAt(workload, "spec");
