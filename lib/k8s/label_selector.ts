@@ -94,13 +94,22 @@ export function matchesSelector(selector: LabelSelector, labels: Labels | undefi
   return selector.requirements.every((requirement) => meetsRequirement(entryOf(labels, requirement.key), requirement));
 }
 
+/** A requirement that is met or not by one look-up, however many values it names: for those that are checked often. */
+export interface IndexedRequirement extends Omit<LabelRequirement, "values"> {
+  readonly values: ReadonlySet<string>;
+}
+
 /** Whether the value of a label meets a requirement on it; undefined, a missing label, meets NotIn and DoesNotExist. */
-export function meetsRequirement(value: string | undefined, { operator, values }: LabelRequirement): boolean {
+export function meetsRequirement(
+  value: string | undefined,
+  { operator, values }: LabelRequirement | IndexedRequirement,
+): boolean {
+  const isNamed = (known: string): boolean => "has" in values ? values.has(known) : values.includes(known);
   switch (operator) {
     case "In":
-      return value !== undefined && values.includes(value);
+      return value !== undefined && isNamed(value);
     case "NotIn":
-      return value === undefined || !values.includes(value);
+      return value === undefined || !isNamed(value);
     case "Exists":
       return value !== undefined;
     case "DoesNotExist":

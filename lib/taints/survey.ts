@@ -1,16 +1,9 @@
 // What is so in the cluster now, seen from the rule: nodes by what is to become of them, and the pods that lack tolerations.
 import { isTainted, judgeNode, type NodeVerdict } from "./judge_node.ts";
 import { needOf } from "./tolerations.ts";
-import type {
-  JudgedDaemonSet,
-  NodeRequirement,
-  PodNeed,
-  TaintDaemonSet,
-  TaintNode,
-  TaintPod,
-  TaintRule,
-} from "./types.ts";
+import type { JudgedDaemonSet, PodNeed, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
 import { entryOf } from "../json.ts";
+import { type IndexedRequirement, meetsRequirement } from "../k8s/label_selector.ts";
 import { splitKey } from "../k8s/types.ts";
 
 /**
@@ -131,11 +124,7 @@ export function isShutOutDaemonSet(
   { node, rule }: { readonly node: TaintNode; readonly rule: TaintRule },
 ): boolean {
   if (rule.effect === "PreferNoSchedule" || daemonSet.tolerated.has(node.reported)) return false;
-  const isMet = (requirement: NodeRequirement): boolean => meets(node, requirement);
+  const isMet = (requirement: IndexedRequirement): boolean =>
+    meetsRequirement(entryOf(node.labels, requirement.key), requirement);
   return daemonSet.selector.every(isMet) && (daemonSet.terms?.some((term) => term.every(isMet)) ?? true);
-}
-
-function meets({ labels }: TaintNode, { key, values, isNegated }: NodeRequirement): boolean {
-  const value = entryOf(labels, key);
-  return (value !== undefined && (values?.has(value) ?? true)) !== isNegated;
 }

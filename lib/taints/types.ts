@@ -1,5 +1,6 @@
 // What decisions about architecture taints are made from: nodes, pods and DaemonSets as this mode reads them.
 import type { JsonObject } from "../json.ts";
+import type { IndexedRequirement } from "../k8s/label_selector.ts";
 
 /** The taint that this mode keeps on nodes: `key=<architecture of the node>:effect`. */
 export interface TaintRule {
@@ -78,9 +79,9 @@ export interface JudgedDaemonSet {
   /** The architectures whose taint it tolerates. */
   readonly tolerated: ReadonlySet<string>;
   /** What its node selector asks of labels. */
-  readonly selector: readonly NodeRequirement[];
+  readonly selector: readonly IndexedRequirement[];
   /** Terms of the required node affinity, one of which must match; undefined when there are none. */
-  readonly terms: readonly (readonly NodeRequirement[])[] | undefined;
+  readonly terms: readonly (readonly IndexedRequirement[])[] | undefined;
   /** What it costs: checks for each node, and KiB that are kept. At least 1. */
   readonly weight: number;
 }
@@ -89,13 +90,4 @@ export interface JudgedDaemonSet {
 export interface OversizedDaemonSet {
   readonly kind: "oversized";
   readonly key: string;
-}
-
-/** What is asked of one label of a node, read once: however many values it names, checking a node is one look-up. */
-export interface NodeRequirement {
-  readonly key: string;
-  /** Values that the label may have; undefined for any. */
-  readonly values: ReadonlySet<string> | undefined;
-  /** The opposite is asked: that the label is absent, or has another value. */
-  readonly isNegated: boolean;
 }

@@ -1,20 +1,12 @@
 // JSON of nodes, pods and DaemonSets → what this mode reads of them. Tolerant: what is odd reads as absent.
 import { isUsableArchitecture } from "../arch.ts";
 import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../json.ts";
-import { parseRequirement } from "../k8s/label_selector.ts";
+import { type IndexedRequirement, parseRequirement } from "../k8s/label_selector.ts";
 import { keyOf, type KubeObject } from "../k8s/types.ts";
 import { PodAnnotation, SCHEDULING_GATE } from "../names.ts";
 import { parseRecord } from "../placement/patch/record.ts";
 import { covers } from "./tolerations.ts";
-import type {
-  NodeRequirement,
-  PodScope,
-  PodToleration,
-  TaintDaemonSet,
-  TaintNode,
-  TaintPod,
-  TaintRule,
-} from "./types.ts";
+import type { PodScope, PodToleration, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
 
 /**
  * Of tolerations, node selector and node affinity of a DaemonSet: names of 1 500 nodes. Whoever may create a DaemonSet can
@@ -83,7 +75,7 @@ export function parseTaintDaemonSet(object: KubeObject, rule: TaintRule): TaintD
   const covering = tolerations.filter((toleration) => covers(toleration, { rule, architecture: toleration.value }));
   const tolerated = new Set(covering.map(({ value }) => value));
   const selector = Object.entries(textMapAt(spec, "nodeSelector") ?? {})
-    .map(([label, value]): NodeRequirement => ({ key: label, values: new Set([value]), isNegated: false }));
+    .map(([label, value]): IndexedRequirement => ({ key: label, operator: "In", values: new Set([value]) }));
   const terms = listAt(required, "nodeSelectorTerms")?.filter(isObject).map(requirementsOf);
   const checks = 1 + selector.length + (terms ?? []).reduce((sum, term) => sum + 1 + term.length, 0);
   if (checks > MAX_CHECKS) return { kind: "oversized", key };
@@ -91,13 +83,9 @@ export function parseTaintDaemonSet(object: KubeObject, rule: TaintRule): TaintD
 }
 
 /** Fields and operators that are not evaluated here count as matching: at worst a node waits longer than it must. */
-function requirementsOf(term: JsonObject): readonly NodeRequirement[] {
+function requirementsOf(term: JsonObject): readonly IndexedRequirement[] {
   return (listAt(term, "matchExpressions") ?? []).map(parseRequirement).filter((parsed) => parsed !== undefined)
-    .map(({ key, operator, values }) => ({
-      key,
-      values: operator === "In" || operator === "NotIn" ? new Set(values) : undefined,
-      isNegated: operator === "NotIn" || operator === "DoesNotExist",
-    }));
+    .map((requirement) => ({ ...requirement, values: new Set(requirement.values) }));
 }
 
 function scopeOf({ metadata }: KubeObject, node: string): PodScope {
