@@ -10,14 +10,15 @@ export interface Replica {
   readonly uid: string;
 }
 
-/** Those that run now. */
+/** Those that run now and are to stay: the phase of a pod that is being deleted says Running until its node has said that it ended. */
 export async function listReplicas(lab: OpenLab): Promise<readonly Replica[]> {
-  const fields = '{range .items[*]}{.metadata.name} {.spec.nodeName} {.metadata.uid}{"\\n"}{end}';
+  const fields =
+    '{range .items[*]}{.metadata.name} {.spec.nodeName} {.metadata.uid} {.metadata.deletionTimestamp}{"\\n"}{end}';
   const select = ["-l", "app.kubernetes.io/name=archway", "--field-selector=status.phase=Running"];
   const text = await kubectl(lab, "-n", NAMESPACE, "get", "pods", ...select, "-o", `jsonpath=${fields}`);
-  return text.trim().split("\n").filter((line) => line !== "").map((line) => {
-    const [name = "", node = "", uid = ""] = line.split(" ");
-    return { name, node, uid };
+  return text.split("\n").flatMap((line) => {
+    const [name = "", node = "", uid = "", deleted = ""] = line.split(" ");
+    return name === "" || deleted !== "" ? [] : [{ name, node, uid }];
   });
 }
 

@@ -21,6 +21,8 @@ const CLEAN_UP = new URL("clean_up.sh", import.meta.url).pathname;
 const THIS_FILE = new URL(import.meta.url).pathname;
 /** Cgroups have the name of the lab, so one of a name runs at a time on a machine. */
 const lockFile = (): string => `/run/${labName()}-test-nodes.lock`;
+/** Held by the watcher of a lab until it has cleaned up: it ends whatever runs in cgroups of that name, a next lab too. */
+const watchFile = (): string => `/run/${labName()}-test-nodes-watch.lock`;
 
 function report(line: string): void {
   Deno.stderr.writeSync(new TextEncoder().encode(`nodes: ${line}\n`));
@@ -51,6 +53,7 @@ async function runOutside(args: readonly string[]): Promise<number> {
 async function leavingNothing(act: (directory: string) => Promise<number>): Promise<number> {
   using lock = await Deno.open(lockFile(), { create: true, write: true });
   await lock.lock(true);
+  await earlierWatcherEnded();
   const directory = await Deno.makeTempDir({ prefix: `${labName()}-nodes-` });
   await cleanUp(directory); // What an earlier run left that ended with the machine's power.
   await Deno.mkdir(`${directory}/tmp`, { recursive: true });
@@ -94,9 +97,15 @@ async function cleanUp(directory: string): Promise<void> {
   await new Deno.Command("sh", { args: [CLEAN_UP, labName(), directory], stdin: "null" }).output();
 }
 
+/** Waits for the watcher of a lab that has ended: it notices that up to a second later, and ends itself when it has cleaned up. */
+async function earlierWatcherEnded(): Promise<void> {
+  using watched = await Deno.open(watchFile(), { create: true, write: true });
+  await watched.lock(true);
+}
+
 /** Cleans up after us even if we are killed. In a session of its own, so that Ctrl-C does not end it with us. */
 function watch(directory: string): void {
-  const args = ["sh", CLEAN_UP, labName(), directory, String(Deno.pid)];
+  const args = ["flock", watchFile(), "sh", CLEAN_UP, labName(), directory, String(Deno.pid)];
   new Deno.Command("setsid", { args, stdin: "null", stdout: "null", stderr: "null" }).spawn().unref();
 }
 
