@@ -6,7 +6,7 @@ import { type ReadApi, serverNowMs } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { listAll } from "../k8s/lists.ts";
 import { Resource } from "../k8s/types.ts";
-import { entryOf, textAt } from "../json.ts";
+import { entryOf, printable, textAt } from "../json.ts";
 import { EventReason, PodAnnotation, PodLabel } from "../names.ts";
 import { parseRecord } from "../placement/patch/record.ts";
 import type { PodView } from "../placement/types.ts";
@@ -61,16 +61,11 @@ async function readMessages(
   const messages: string[] = [];
   try {
     for await (const event of listAll(api, Resource.events, { namespace, fieldSelector, signal })) {
-      messages.push(printable(textAt(event, "message")));
+      messages.push(printable(textAt(event, "message").slice(0, MAX_MESSAGE_LENGTH)));
       if (messages.length === MAX_EVENTS) break;
     }
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 403 && error.status !== 404) throw error;
   }
   return [...new Set(messages)];
-}
-
-/** Users of the namespace can write what they like, control characters of terminals included. */
-function printable(message: string): string {
-  return message.slice(0, MAX_MESSAGE_LENGTH).replaceAll(/\p{Cc}+/gu, " ");
 }

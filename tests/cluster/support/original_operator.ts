@@ -1,6 +1,7 @@
 // The Managed Upgrade Operator as far as others see it: it holds its Lease as client-go does, and begins upgrades with the writes that
 // it makes itself.
 import { Upgrades } from "../../../lib/upgrade_names.ts";
+import { originalConditions } from "../../lib/upgrades/original_conditions.ts";
 import { expectStatus, read } from "./cluster_access.ts";
 import { CLUSTER_VERSION, MACHINE_SETS, machineSet, PLANS } from "./simulated_openshift.ts";
 import type { UpgradeService } from "./upgrade_service.ts";
@@ -15,17 +16,6 @@ export const ORIGINAL_HOLDER = "managed-upgrade-operator-6d9f7c9d5b-x2k4q_5f0c1f
 
 /** When it began; all its times are this one. */
 export const ORIGINAL_BEGAN = "2026-11-01T20:00:00Z";
-/** The steps that it has done, the last first. */
-const DONE = [
-  "UpgradeCommenced",
-  "ControlPlaneMaintenanceWindowCreated",
-  "ComputeCapacityReserved",
-  "ExternalDependenciesAvailable",
-  "ClusterHealthyBeforeUpgrade",
-  "IsClusterUpgradable",
-  "StartedNotificationSent",
-];
-
 /** It, with the Lease. */
 export class OriginalOperator implements AsyncDisposable {
   readonly #bed: UpgradeService;
@@ -54,7 +44,7 @@ export class OriginalOperator implements AsyncDisposable {
     expectStatus("create the clone", await cluster.request("POST", MACHINE_SETS, cloneOf("workers-a")), [201]);
     surroundings.silence(`Silence for OSD control plane upgrade to version ${version}`);
     await this.#bed.patch(CLUSTER_VERSION, { spec: { desiredUpdate: { version, image: null } } });
-    const conditions = [conditionOf("ControlPlaneUpgraded", "False"), ...DONE.map((type) => conditionOf(type, "True"))];
+    const conditions = originalConditions(ORIGINAL_BEGAN);
     const entry = { version, precedingVersion, phase: "Upgrading", startTime: ORIGINAL_BEGAN, conditions };
     await this.#bed.patch(`${PLANS}/${Upgrades.config}/status`, { status: { history: [entry] } });
   }
@@ -80,16 +70,6 @@ export class OriginalOperator implements AsyncDisposable {
 
 function microTime(): string {
   return new Date().toISOString().replace("Z", "000Z");
-}
-
-function conditionOf(type: string, status: "True" | "False"): Readonly<Record<string, string>> {
-  const isDone = status === "True";
-  return {
-    ...{ type, status, startTime: ORIGINAL_BEGAN, lastProbeTime: ORIGINAL_BEGAN, lastTransitionTime: ORIGINAL_BEGAN },
-    reason: `${type} ${isDone ? "done" : "not done"}`,
-    message: `${type} ${isDone ? "is completed" : "still in progress"}`,
-    ...isDone ? { completeTime: ORIGINAL_BEGAN } : {},
-  };
 }
 
 /** With one machine, and with its label on the set, on what it selects, and on its machines. */

@@ -1,17 +1,12 @@
 // Deleting images: a registry's answers keep their class, and what it keeps is no failure.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
-import { openBuildRegistries } from "../../../lib/building/build_registries.ts";
 import { deleteImages, type DeletionResult, type ImageDeletion } from "../../../lib/building/delete_images.ts";
 import { lookUpImage } from "../../../lib/building/look_up_image.ts";
-import { openRegistryAccess } from "../../../lib/images/registry_access.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { silentLogger } from "../../../lib/log.ts";
-import { parseKubeObject } from "../../../lib/playground/cluster.ts";
-import { openRegistry, type Registry } from "../../../lib/playground/registry.ts";
-import { REGISTRY_USER, samplePullSecret } from "../../../lib/playground/samples.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { openPushRegistry, type PushRegistry } from "./push_registry.ts";
 
 const clock = { ...systemClock, sleep: () => Promise.resolve() };
 const { signal } = new AbortController();
@@ -20,25 +15,19 @@ interface Bed extends AsyncDisposable {
   /** `registry/repository:tag` of an image that is there. */
   readonly image: string;
   readonly digest: string;
-  readonly repositories: ReturnType<typeof openBuildRegistries>["push"];
+  readonly repositories: PushRegistry["repositories"];
   /** Answers first; undefined lets the request pass. */
   before: (request: Request) => Response | undefined;
 }
 
 async function openBed(): Promise<Bed> {
   await using stack = new AsyncDisposableStack();
-  const registry: Registry = stack.use(
-    await openRegistry({ images: [], user: REGISTRY_USER, clock, intercept: (request) => bed.before(request) }),
-  );
-  const config = { registry: [registry.host], registryCa: [], insecureRegistry: [registry.host] };
-  const options = { config, clock, log: silentLogger, userAgent: "archway/test", clusterCredentials: () => [] };
-  const access = stack.use(openRegistryAccess(options));
-  const push = parseKubeObject(samplePullSecret(registry.host));
+  const { registry, repositories } = stack.use(await openPushRegistry((request) => bed.before(request)));
   const image = { repository: "team/os", tag: "v1", architectures: ["amd64"], form: "oci-manifest" } as const;
   const bed: Bed = {
     image: `${registry.host}/team/os:v1`,
     digest: await registry.push(image),
-    repositories: openBuildRegistries({ push, pull: undefined }, { access, clock, signal }).push,
+    repositories,
     before: () => undefined,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -1,18 +1,15 @@
 // Publishing against a registry that takes pushes: what its answers make of the record of a build, attempt after attempt.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
-import { openBuildRegistries } from "../../../lib/building/build_registries.ts";
 import { outcomeOf } from "../../../lib/building/outcome.ts";
 import { type BuiltImage, publishImages } from "../../../lib/building/publish_images.ts";
 import { MAX_ATTEMPTS, noteAssembled } from "../../../lib/image_builds/status/assembled.ts";
 import { EMPTY_INDEX } from "../../../lib/image_builds/status/record.ts";
 import type { BuildRecord } from "../../../lib/image_builds/types.ts";
 import { ImageLabel } from "../../../lib/image_builds/names.ts";
-import { openRegistryAccess } from "../../../lib/images/registry_access.ts";
-import { silentLogger } from "../../../lib/log.ts";
-import { openRegistry, type Registry } from "../../../lib/playground/registry.ts";
-import { REGISTRY_USER, samplePullSecret } from "../../../lib/playground/samples.ts";
-import { parseKubeObject } from "../../../lib/playground/cluster.ts";
+import type { Registry } from "../../../lib/playground/registry.ts";
+import { REGISTRY_USER } from "../../../lib/playground/samples.ts";
+import { openPushRegistry } from "./push_registry.ts";
 
 const REPOSITORY = "team/os";
 const TAG = "worker-1";
@@ -36,14 +33,7 @@ interface Bed extends AsyncDisposable {
 /** `built`: the repository that has the images. */
 async function openBed({ built = REPOSITORY }: { readonly built?: string } = {}): Promise<Bed> {
   await using stack = new AsyncDisposableStack();
-  const registry: Registry = stack.use(
-    await openRegistry({ images: [], user: REGISTRY_USER, clock, intercept: (request) => bed.before(request) }),
-  );
-  const config = { registry: [registry.host], registryCa: [], insecureRegistry: [registry.host] };
-  const options = { config, clock, log: silentLogger, userAgent: "archway/test", clusterCredentials: () => [] };
-  const access = stack.use(openRegistryAccess(options));
-  const push = parseKubeObject(samplePullSecret(registry.host));
-  const repositories = openBuildRegistries({ push, pull: undefined }, { access, clock, signal }).push;
+  const { registry, repositories } = stack.use(await openPushRegistry((request) => bed.before(request)));
   const digests = new Map<string, string>();
   const owned = stack.move();
   const bed: Bed = {

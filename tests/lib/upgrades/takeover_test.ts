@@ -15,29 +15,9 @@ import {
   upgradedCluster,
   wordsOf,
 } from "./make_plan.ts";
+import { DONE, originalConditions } from "./original_conditions.ts";
 
 const BEGAN = "2026-03-01T20:00:00Z";
-/** The steps that it has done, the last first, and the one that it was at. */
-const DONE = [
-  "UpgradeCommenced",
-  "ControlPlaneMaintenanceWindowCreated",
-  "ComputeCapacityReserved",
-  "ExternalDependenciesAvailable",
-  "ClusterHealthyBeforeUpgrade",
-  "IsClusterUpgradable",
-  "StartedNotificationSent",
-];
-
-function conditionOf(type: string, status: "True" | "False"): Readonly<Record<string, string>> {
-  const isDone = status === "True";
-  return {
-    ...{ type, status, startTime: BEGAN, lastProbeTime: BEGAN, lastTransitionTime: BEGAN },
-    reason: `${type} ${isDone ? "done" : "not done"}`,
-    message: `${type} ${isDone ? "is completed" : "still in progress"}`,
-    ...isDone ? { completeTime: BEGAN } : {},
-  };
-}
-
 function planOfTheOriginal(): UpgradeConfig {
   return parsePlan({
     metadata: { namespace: "n", name: "managed-upgrade-config", uid: "u", resourceVersion: "5", generation: 2 },
@@ -48,7 +28,7 @@ function planOfTheOriginal(): UpgradeConfig {
     status: {
       history: [{
         ...{ version: TO, precedingVersion: FROM, phase: "Upgrading", startTime: BEGAN },
-        conditions: [conditionOf("ControlPlaneUpgraded", "False"), ...DONE.map((type) => conditionOf(type, "True"))],
+        conditions: originalConditions(BEGAN),
       }],
     },
   });
