@@ -25,7 +25,7 @@ Exit code: 0 when no row fails, 1 when one does, 2 for bad usage, 3 when it coul
 `;
 
 /** What must have run, by the beginnings of the JUnit files' names. */
-const PARTS = [/^pure/, /^unit/, /^tools/, /^(?:cluster|waiting)/, /^node/] as const;
+const PARTS = [/^pure/, /^unit/, /^tools/, /^(?:cluster|leader|waiting)/, /^node/] as const;
 
 /** The parts that none of these JUnit files is of. Where nodes cannot run, the file is there and has their tests as skipped. */
 export function missingParts(names: readonly string[]): readonly RegExp[] {

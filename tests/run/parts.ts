@@ -3,7 +3,7 @@
 /** A set of test files that one process runs. */
 export interface Part {
   /** Also the beginning of its JUnit file's name. */
-  readonly name: "pure" | "unit" | "tools" | "cluster" | "soak" | "waiting" | "node";
+  readonly name: "pure" | "unit" | "tools" | "cluster" | "leader" | "chaos" | "soak" | "waiting" | "node";
   /** Folders and files. */
   readonly paths: readonly string[];
   readonly ignored: readonly string[];
@@ -83,10 +83,13 @@ const BEYOND_UNIT = ["tests/cluster", "tests/chaos", "tests/bench", "tests/node"
  */
 const ALONE = [
   ...["bench_smoke", "enoexec_daemon", "hostile", "taints_many_nodes", "tenants", "webhook_guard"],
-  ...["walk", "walk_rows", "leader_rights", "leader_impaired"],
+  ...["walk", "walk_rows"],
 ].map((name) => `tests/cluster/${name}_test.ts`);
 
-/** The soak measures how late an event loop is, which four files beside it would decide. */
+/** They wait for limits of seconds to run out and compute nearly nothing: beside those, but not beside three that wait as well. */
+const LEADER = ["leader_rights", "leader_impaired"].map((name) => `tests/cluster/${name}_test.ts`);
+
+/** Of the other folder, which Deno runs last whatever the order of the files: in a lane of their own they begin first. */
 const CHAOS = ["chaos", "plans"].map((name) => `tests/chaos/${name}_test.ts`);
 
 /** Of those that wait, in the order of their length: they begin first, so that none runs alone at the end. */
@@ -126,16 +129,18 @@ export const UNIT_PARTS: readonly Part[] = [
 /** Kubectl, Helm, a browser, commands and compiled programs, the playground, load. */
 export const TOOLS_PART: Part = { ...PLAIN, name: "tools", paths: TOOLS, jobs: 2, niceness: PATIENT };
 
-/** Those that run one after the other, the soak, and those that mostly wait, side by side. */
+/** Those that run one after the other, the soak, the table of faults, and those that mostly wait, side by side. */
 export function clusterParts(files: readonly string[]): readonly Part[] {
-  const alone = ALONE.filter((file) => files.includes(file));
-  const waiting = files.filter((file) => !ALONE.includes(file) && !TOOLS.includes(file)).toSorted((one, other) =>
-    rankOf(one) - rankOf(other)
-  );
+  const present = (some: readonly string[]): readonly string[] => some.filter((file) => files.includes(file));
+  const others = [...ALONE, ...LEADER, ...TOOLS];
+  const waiting = files.filter((file) => !others.includes(file)).toSorted((one, other) => rankOf(one) - rankOf(other));
   return [
-    { ...PLAIN, name: "cluster", paths: alone, jobs: 1, planes: 1 },
+    { ...PLAIN, name: "cluster", paths: present(ALONE), jobs: 1, planes: 1 },
+    { ...PLAIN, name: "leader", paths: present(LEADER), jobs: 1, planes: 1 },
+    // It measures how late an event loop is, which files side by side would decide.
     { ...PLAIN, name: "soak", paths: ["tests/chaos/soak_test.ts"], jobs: 1 },
-    { ...PLAIN, name: "waiting", paths: [...CHAOS, ...waiting], jobs: 4, planes: 4 },
+    { ...PLAIN, name: "chaos", paths: CHAOS, jobs: 1, planes: 1 },
+    { ...PLAIN, name: "waiting", paths: waiting, jobs: 5, planes: 5 },
   ];
 }
 
@@ -145,8 +150,8 @@ export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], 
 /** The stages of a run, one after the other. The lanes of a stage run side by side, the parts of a lane one after the other. */
 const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
   // What is measured goes first; what only computes takes the rest.
-  [["cluster"], ["pure"], ["unit", "tools", "soak"]],
-  [["waiting"]],
+  [["cluster"], ["pure", "leader"], ["unit", "tools", "soak"]],
+  [["waiting"], ["chaos"]],
   // An emulated kubelet beside four control planes leaves too little for the limits of either.
   [["node"]],
 ];

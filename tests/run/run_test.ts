@@ -54,10 +54,12 @@ Deno.test("every unit test file is loaded in exactly one isolate, and the one th
 });
 
 Deno.test("clusterParts() begins with the longest of the files that wait side by side", () => {
-  const files = ["a", "image_builds_many", "taints", "walk"].map((name) => `tests/cluster/${name}_test.ts`);
+  const files = ["a", "image_builds_many", "taints", "walk", "leader_rights"].map((name) =>
+    `tests/cluster/${name}_test.ts`
+  );
   const paths = clusterParts(files).map((part) => part.paths);
   const chaos = ["chaos", "plans", "soak"].map((name) => `tests/chaos/${name}_test.ts`);
-  assert.deepEqual(paths, [[files[3]], [chaos[2]], [chaos[0], chaos[1], files[2], files[1], files[0]]]);
+  assert.deepEqual(paths, [[files[3]], [files[4]], [chaos[2]], [chaos[0], chaos[1]], [files[2], files[1], files[0]]]);
 });
 
 Deno.test("the files that begin first are there", async () => {
