@@ -26,7 +26,7 @@ export async function readExecFormatErrors(
   if (entryOf(pod.labels, PodLabel.execFormatError) !== "true") return [];
   const { namespace, name } = pod;
   const messages = await readMessages(api, { namespace, name, signal });
-  const failed = await readFailedImages(api, signal);
+  const { images: failed } = await readFailedImages(api, signal);
   return [
     ...messages.length > 0
       ? messages

@@ -10,8 +10,15 @@ import type { InspectedImage } from "./inspected_image.ts";
 /** Where Archway is installed unless its manifests are moved; not needed by users who may list all namespaces. */
 const USUAL_NAMESPACE = "archway-system";
 
-/** The records; none where they may not be read, or the cluster does not have the kind. */
-export async function readFailedImages(api: ReadApi, signal: AbortSignal): Promise<readonly FailedImage[]> {
+/** What was read of the records. */
+export interface ReadFailures {
+  readonly images: readonly FailedImage[];
+  /** Whether they may not be listed, so that it is not known which there are. */
+  readonly isForbidden: boolean;
+}
+
+/** Reads the records; there are none where the cluster does not have the kind. */
+export async function readFailedImages(api: ReadApi, signal: AbortSignal): Promise<ReadFailures> {
   for (const scope of [{}, { namespace: USUAL_NAMESPACE }]) {
     try {
       const failed: FailedImage[] = [];
@@ -20,12 +27,13 @@ export async function readFailedImages(api: ReadApi, signal: AbortSignal): Promi
         const image = parseFailedImage(object);
         if (image !== undefined) failed.push(image);
       }
-      return failed;
+      return { images: failed, isForbidden: false };
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 403 && error.status !== 404) throw error;
+      if (error instanceof ApiError && error.status === 404) return { images: [], isForbidden: false };
+      if (!(error instanceof ApiError) || error.status !== 403) throw error;
     }
   }
-  return [];
+  return { images: [], isForbidden: true };
 }
 
 /** The image with a finding for each architecture on which it has failed. Pure. */

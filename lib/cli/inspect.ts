@@ -4,8 +4,7 @@ import type { Clock } from "../clock.ts";
 import { type ImageServiceConfig, openImageService } from "../images/image_service.ts";
 import type { HostState } from "../oci/limits/host_state.ts";
 import { readHostStates, renderHostStates } from "./inspect_registries.ts";
-import type { FailedImage } from "../enoexec/failed_image.ts";
-import { withFailures } from "./failed_images.ts";
+import { type ReadFailures, withFailures } from "./failed_images.ts";
 import { type InspectedImage, toInspected } from "./inspected_image.ts";
 import { renderInspectedText } from "./inspect_text.ts";
 import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
@@ -27,13 +26,13 @@ export interface InspectDeps {
   readonly userAgent: string;
   /** Ends the command. */
   readonly signal: AbortSignal;
-  /** Images that a cluster has recorded as failing; empty where no cluster was read. */
-  readonly failed?: readonly FailedImage[] | undefined;
+  /** Images that a cluster has recorded as failing; absent where no cluster was read. */
+  readonly failed?: ReadFailures | undefined;
 }
 
 /**
- * Inspects the images, all at once, and prints them in the order given; 1 when one could not be inspected. With
- * `registries` it prints how the registries did instead, or with `adminUrl` how they do for a running Archway.
+ * Inspects the images, all at once, and prints them in the order given; 1 when one could not be inspected, or the records of
+ * failures may not be listed. With `registries` it prints how the registries did instead, or with `adminUrl` how they do for a running Archway.
  */
 export async function runInspect(config: InspectConfig, parts: InspectDeps): Promise<number> {
   const { terminal, clock, signal } = parts;
@@ -50,11 +49,13 @@ export async function runInspect(config: InspectConfig, parts: InspectDeps): Pro
   const images = await Promise.all(config.words.map(async (image) => {
     const request = { image, credentials: [], freshness: "revalidate", depth: "index", priority: "gated" } as const;
     const inspected = toInspected(image, await service.inspector.inspect(request, signal), { trace: config.trace });
-    return withFailures(inspected, { failed: parts.failed ?? [], nowMs: clock.nowMs() });
+    return withFailures(inspected, { failed: parts.failed?.images ?? [], nowMs: clock.nowMs() });
   }));
   if (registries) printStates(service.hostStates());
   else terminal.out(renderInspected(images, output));
-  return images.every(({ error }) => error === undefined) ? ExitCode.done : ExitCode.no;
+  const isUnread = parts.failed?.isForbidden ?? false;
+  if (isUnread) terminal.err("archway: Cannot list enoexecevents: it is not known which of the images have failed.\n");
+  return !isUnread && images.every(({ error }) => error === undefined) ? ExitCode.done : ExitCode.no;
 }
 
 /** All images in the wanted form. Pure. */

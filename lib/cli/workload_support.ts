@@ -1,10 +1,12 @@
 // The workloads of a cluster with the architectures on which they run: read, inspected and put together for reports.
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
-import { failedArchitectures, type FailedImage } from "../enoexec/failed_image.ts";
+import { failedArchitectures } from "../enoexec/failed_image.ts";
 import { type KubeApi, serverNowMs } from "../k8s/api.ts";
+import { Resource } from "../k8s/types.ts";
 import { supportOf } from "../report/support.ts";
 import type { InventoryLimits } from "../report/inventory.ts";
 import type { WorkloadSupport } from "../report/types.ts";
+import type { ReadFailures } from "./failed_images.ts";
 import { type InspectDeps, inspectWorkloads, type ReadWorkloads, readWorkloads } from "./report_read.ts";
 
 /** What to read, and with what. */
@@ -15,7 +17,7 @@ export interface SupportOptions extends InspectDeps {
   /** The architectures that count; absent: those that are known. */
   readonly candidates?: readonly string[] | undefined;
   /** Where images have failed; absent: that is not considered. */
-  readonly failed?: ((signal: AbortSignal) => Promise<readonly FailedImage[]>) | undefined;
+  readonly failed?: ((signal: AbortSignal) => Promise<ReadFailures>) | undefined;
   readonly limits?: InventoryLimits | undefined;
 }
 
@@ -27,16 +29,17 @@ export interface SupportFound extends Omit<ReadWorkloads, "workloads"> {
 /** Reads them. Throws the error of the API server, unless it forbids one of the kinds. */
 export async function readSupport(options: SupportOptions): Promise<SupportFound> {
   const { api, clock, signal, namespace, limits, candidates = KNOWN_ARCHITECTURES } = options;
-  const { workloads, ...missing } = await readWorkloads(api, { namespace, signal, limits, candidates });
-  const failed = await options.failed?.(signal) ?? [];
+  const { workloads, unread, isComplete } = await readWorkloads(api, { namespace, signal, limits, candidates });
+  const failed = await options.failed?.(signal);
   const inspected = await inspectWorkloads(workloads, options);
   const nowMs = serverNowMs(clock, api);
   const found = workloads.map((workload) =>
     supportOf(workload, {
       candidates,
       inspected: (image) => inspected(workload, image),
-      failedOn: (digest) => failedArchitectures(failed, { digest, namespace: workload.namespace, nowMs }),
+      failedOn: (digest) => failedArchitectures(failed?.images ?? [], { digest, namespace: workload.namespace, nowMs }),
     })
   );
-  return { workloads: found, ...missing };
+  const unreadToo = failed?.isForbidden ? [Resource.enoexecEvents.plural] : [];
+  return { workloads: found, unread: [...unread, ...unreadToo], isComplete };
 }

@@ -13,7 +13,7 @@ import type { PathVerdict } from "./path_check.ts";
 /** What a guarded listener accepts, and its callbacks. */
 export interface ListenerGuard {
   readonly limits: ConnectionLimits;
-  /** Judges a request line. */
+  /** Judges the target of a request, once its head is complete. */
   readonly check: (url: string) => PathVerdict;
   /** Whether what came by a path of the manifests still counts. */
   readonly acceptsPlain: () => boolean;

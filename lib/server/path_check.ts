@@ -1,4 +1,4 @@
-// Whether a request came by a secret path: decided from the request line alone, before its head or body matters.
+// Whether a request came by a secret path: decided from the request line alone, once the head is complete and before the body is read.
 import { timingSafeEqual } from "node:crypto";
 
 /** The parsed request line. */

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
-import { renderInspected } from "../../../lib/cli/inspect.ts";
+import { renderInspected, runInspect } from "../../../lib/cli/inspect.ts";
 import { type InspectedImage, toInspected } from "../../../lib/cli/inspected_image.ts";
 import { readHostStates, renderHostStates } from "../../../lib/cli/inspect_registries.ts";
-import { withFailures } from "../../../lib/cli/failed_images.ts";
+import { readFailedImages, withFailures } from "../../../lib/cli/failed_images.ts";
 import { terminalLogger } from "../../../lib/cli/output.ts";
+import { systemClock } from "../../../lib/clock.ts";
+import { parseConfig } from "../../../lib/config/parse.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { HostState } from "../../../lib/oci/limits/host_state.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { recordingTerminal } from "./support.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 const PLATFORMS = [{ os: "linux", architecture: "amd64" }, { os: "linux", architecture: "arm64", variant: "v8" }];
@@ -211,3 +216,25 @@ Deno.test("withFailures() adds what a cluster has recorded of the digest, while 
   ]);
   assert.deepEqual(messages([{ ...record, digest: "sha256:other" }, { ...record, atMs: 0 }]), []);
 });
+
+for (
+  const [status, code, said] of [
+    [403, 1, "archway: Cannot list enoexecevents: it is not known which of the images have failed.\n"],
+    [404, 0, ""],
+  ] as const
+) {
+  Deno.test(`runInspect() --failures exits ${code} where the records of failures are answered by ${status}`, async () => {
+    const parsed = parseConfig(["inspect", "--failures", "a.test/b"], { env: {}, readFile: () => "" });
+    assert.ok(parsed.kind === "run");
+    const { signal } = new AbortController();
+    const api = new MemoryCluster().client(({ plural }) => {
+      if (plural === "enoexecevents") throw new ApiError("refused", { status });
+    });
+    const { terminal, said: output } = recordingTerminal({ color: false });
+    const deps = { terminal, clock: systemClock, userAgent: "test", signal };
+    const failed = await readFailedImages(api, signal);
+    // Without images no registry is requested.
+    assert.equal(await runInspect({ ...parsed.config, words: [] }, { ...deps, failed }), code);
+    assert.equal(output.err, said);
+  });
+}

@@ -169,6 +169,21 @@ Deno.test("runReport() leaves out kinds that may not be listed, reports it, and 
   assert.match((await run(new MemoryCluster())).said.out, /^No workload was found\.\n$/);
 });
 
+for (const status of [403, 404]) {
+  Deno.test(`runReport() ${status === 403 ? "names records of failures" : "needs no records of failures"} that are answered by ${status}`, async () => {
+    const { code, said } = await run(clusterOf(SHOP), {
+      arch: "amd64",
+      before: ({ verb, plural }) => {
+        if (verb === "list" && plural === "enoexecevents") throw new ApiError("refused", { status });
+      },
+    });
+    assert.deepEqual(
+      [code, said.err],
+      status === 403 ? [1, "archway: Cannot list enoexecevents: the report leaves them out.\n"] : [0, ""],
+    );
+  });
+}
+
 Deno.test("runReport() exits 1 where the namespace does not exist, and 0 where it is empty or may not be read", async () => {
   const cluster = clusterOf([[Resource.namespaces, { kind: "Namespace", metadata: { name: "empty" } }]]);
   for (const arch of [undefined, "arm64"]) {
