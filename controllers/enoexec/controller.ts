@@ -100,10 +100,11 @@ function watchEvents(
 
 /**
  * Pods to check, without watching all pods of the cluster: kubelets report a refused pull and a container that keeps
- * ending as events, and a pod that is not started again ends as failed.
+ * ending as events, and a pod that is not started again ends as failed. None of these objects is kept: whoever may create
+ * events decides how many there are. After a new list their pods are checked again, which reports nothing twice.
  */
 function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) => void): readonly Watch[] {
-  const options = { api, clock, log };
+  const options = { api, clock, log, keep: { kind: "nothing" } } as const;
   const reported = ["Failed", "BackOff"].map((reason) =>
     openReflector<string>({
       ...options,

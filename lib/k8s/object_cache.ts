@@ -1,11 +1,23 @@
 // What a reflector keeps: trimmed values by key, never raw objects, and the changes that come out of them.
 import { errorText, type Logger } from "../log.ts";
-import { keyOf, type KubeObject } from "./types.ts";
+import { keyOf, type KubeObject, splitKey } from "./types.ts";
 
 /** What happened to a key. Without `previous` it is new. */
 export type Change<T> =
   | { readonly kind: "apply"; readonly key: string; readonly value: T; readonly previous?: T }
   | { readonly kind: "delete"; readonly key: string; readonly value: T };
+
+/** How much is kept of what is given. Default: all of it. */
+export type Keeping<T> =
+  /** Nothing. Every object is reported as new whenever it is given, by each list again; no end is reported. */
+  | { readonly kind: "nothing" }
+  /** What the share of its namespace has room for; the rest counts as of no interest until it changes, or is listed again. */
+  | {
+    readonly kind: "shares";
+    readonly weightOf: (value: T) => number;
+    readonly maxOfNamespace: number;
+    readonly maxInAll: number;
+  };
 
 interface Entry<T> {
   readonly value: T;
@@ -17,6 +29,7 @@ interface Entry<T> {
 export interface ObjectCacheOptions<T> {
   readonly parse: (object: KubeObject) => T | undefined;
   readonly onChange: (change: Change<T>) => void;
+  readonly keep?: Keeping<T> | undefined;
   readonly log: Logger;
 }
 
@@ -24,9 +37,11 @@ export interface ObjectCacheOptions<T> {
 export class ObjectCache<T> {
   readonly #options: ObjectCacheOptions<T>;
   readonly #entries = new Map<string, Entry<T>>();
+  readonly #shares: Shares<T> | undefined;
 
   constructor(options: ObjectCacheOptions<T>) {
     this.#options = options;
+    this.#shares = options.keep?.kind === "shares" ? new Shares(options.keep, options.log) : undefined;
   }
 
   get size(): number {
@@ -43,17 +58,26 @@ export class ObjectCache<T> {
     for (const entry of this.#entries.values()) yield entry.value;
   }
 
-  /** Takes an object as it is now and gives its key. One of no interest is dropped; another uid is another object. */
-  apply(object: KubeObject): string {
+  /**
+   * Takes an object as it is now and gives its key, or undefined when it is not kept. One of no interest is dropped;
+   * another uid is another object.
+   */
+  apply(object: KubeObject): string | undefined {
     const key = keyOf(object);
     const { uid, resourceVersion } = object.metadata;
     const known = this.#entries.get(key);
     if (known !== undefined && known.uid === uid && isSameVersion(known.resourceVersion, resourceVersion)) return key;
     const value = this.#parse(key, object);
-    if (value === undefined || (known !== undefined && known.uid !== uid)) this.#drop(key);
-    if (value === undefined) return key;
+    const isKept = value !== undefined && this.#isKept(key, value);
+    if (!isKept || (known !== undefined && known.uid !== uid)) this.#drop(key);
+    if (value === undefined) return undefined;
+    if (!isKept) {
+      if (this.#options.keep?.kind === "nothing") this.#notify({ kind: "apply", key, value });
+      return undefined;
+    }
     const previous = this.#entries.get(key);
     this.#entries.set(key, { value, uid, resourceVersion });
+    this.#shares?.set(key, value);
     this.#notify({ kind: "apply", key, value, ...(previous === undefined ? {} : { previous: previous.value }) });
     return key;
   }
@@ -72,7 +96,12 @@ export class ObjectCache<T> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
+    this.#shares?.delete(key);
     this.#notify({ kind: "delete", key, value: entry.value });
+  }
+
+  #isKept(key: string, value: T): boolean {
+    return this.#options.keep?.kind !== "nothing" && this.#shares?.fits(key, value) !== false;
   }
 
   /** A parser that fails on one object must not stop the rest: the object counts as of no interest. */
@@ -96,4 +125,59 @@ export class ObjectCache<T> {
 
 function isSameVersion(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && a === b;
+}
+
+/** The weight of what is kept, of each namespace and in all: how many objects there are is up to whoever creates them. */
+class Shares<T> {
+  readonly #limits: Extract<Keeping<T>, { readonly kind: "shares" }>;
+  readonly #log: Logger;
+  readonly #weights = new Map<string, number>();
+  readonly #ofNamespaces = new Map<string, number>();
+  /** Namespaces of which something was left out since they last had nothing. */
+  readonly #cut = new Set<string>();
+  #inAll = 0;
+
+  constructor(limits: Extract<Keeping<T>, { readonly kind: "shares" }>, log: Logger) {
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  /** Whether there is room for the value in place of what the key has now. The first one that does not fit is logged. */
+  fits(key: string, value: T): boolean {
+    const { weightOf, maxOfNamespace, maxInAll } = this.#limits;
+    const namespace = namespaceOf(key);
+    const more = weightOf(value) - (this.#weights.get(key) ?? 0);
+    if (this.#ofNamespace(namespace) + more <= maxOfNamespace && this.#inAll + more <= maxInAll) return true;
+    if (!this.#cut.has(namespace)) this.#log.warn("too many objects to keep: more are left out", { namespace });
+    this.#cut.add(namespace);
+    return false;
+  }
+
+  set(key: string, value: T): void {
+    this.delete(key);
+    const weight = this.#limits.weightOf(value);
+    const namespace = namespaceOf(key);
+    this.#weights.set(key, weight);
+    this.#ofNamespaces.set(namespace, this.#ofNamespace(namespace) + weight);
+    this.#inAll += weight;
+  }
+
+  delete(key: string): void {
+    const weight = this.#weights.get(key) ?? 0;
+    if (!this.#weights.delete(key)) return;
+    const namespace = namespaceOf(key);
+    const left = this.#ofNamespace(namespace) - weight;
+    this.#inAll -= weight;
+    if (left > 0) return void this.#ofNamespaces.set(namespace, left);
+    this.#ofNamespaces.delete(namespace);
+    this.#cut.delete(namespace);
+  }
+
+  #ofNamespace(namespace: string): number {
+    return this.#ofNamespaces.get(namespace) ?? 0;
+  }
+}
+
+function namespaceOf(key: string): string {
+  return splitKey(key).namespace ?? "";
 }

@@ -7,7 +7,7 @@ import { orAborted } from "../abort.ts";
 import { openDeadline } from "./deadline.ts";
 import { ApiError, isExpired } from "./errors.ts";
 import { listPages } from "./lists.ts";
-import { type Change, ObjectCache } from "./object_cache.ts";
+import { type Change, type Keeping, ObjectCache } from "./object_cache.ts";
 import type { KubeObject, ResourceType } from "./types.ts";
 
 /** What to reflect, and into what. */
@@ -21,6 +21,8 @@ export interface ReflectorOptions<T> {
   readonly parse: (object: KubeObject) => T | undefined;
   /** Called for every change, in order, after the copy has it. Must be quick: add the key to a queue. */
   readonly onChange: (change: Change<T>) => void;
+  /** Default: everything is kept. */
+  readonly keep?: Keeping<T> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   /** For log lines. */
@@ -96,7 +98,7 @@ class ListWatchReflector<T> implements Reflector<T> {
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#log = options.log.with({ reflector: options.name });
-    this.#store = new ObjectCache({ parse: options.parse, onChange: options.onChange, log: this.#log });
+    this.#store = new ObjectCache({ ...options, log: this.#log });
   }
 
   get size(): number {
@@ -148,16 +150,21 @@ class ListWatchReflector<T> implements Reflector<T> {
   async #list(signal: AbortSignal): Promise<string> {
     const { api, resource, pageSize } = this.#options;
     const seen = new Set<string>();
+    let objects = 0;
     let resourceVersion = "";
     for await (const page of listPages(api, resource, { ...this.#selection(), limit: pageSize, signal })) {
-      for (const object of page.items) seen.add(this.#store.apply(object));
+      for (const object of page.items) {
+        const key = this.#store.apply(object);
+        if (key !== undefined) seen.add(key);
+      }
+      objects += page.items.length;
       resourceVersion = page.resourceVersion;
     }
     this.#store.keepOnly(seen);
     this.#refusedSinceMs = undefined;
     this.#enter("synced");
     this.#firstSync.resolve();
-    this.#log.debug("listed", { objects: seen.size, kept: this.#store.size });
+    this.#log.debug("listed", { objects, kept: this.#store.size });
     return resourceVersion;
   }
 

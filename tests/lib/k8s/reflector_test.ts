@@ -3,83 +3,11 @@ import assert from "node:assert/strict";
 import type { ReadApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { openReflector, type Reflector, type ReflectorState } from "../../../lib/k8s/reflector.ts";
-import type { Change } from "../../../lib/k8s/object_cache.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import type { Logger } from "../../../lib/log.ts";
-import { ObjectCache } from "../../../lib/k8s/object_cache.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
-
-function pod(
-  name: string,
-  more: { readonly uid?: string; readonly version?: string; readonly size?: string } = {},
-): KubeObject {
-  const { uid = "u1", version = "1", size } = more;
-  return {
-    metadata: { name, namespace: "ns", uid, resourceVersion: version },
-    ...(size === undefined ? {} : { size }),
-  };
-}
-
-function openStore(): { readonly store: ObjectCache<string>; readonly changes: Change<string>[] } {
-  const changes: Change<string>[] = [];
-  const parse = (object: KubeObject): string | undefined => {
-    if (object["size"] === "broken") throw new Error("unreadable");
-    return object["size"] === undefined ? undefined : String(object["size"]);
-  };
-  return { changes, store: new ObjectCache({ parse, onChange: (change) => changes.push(change), log: silentLogger }) };
-}
-
-Deno.test("ObjectCache.apply() reports new and changed objects with their former state", () => {
-  const { store, changes } = openStore();
-  store.apply(pod("a", { size: "small", version: "1" }));
-  store.apply(pod("a", { size: "big", version: "2" }));
-  assert.deepEqual(changes, [
-    { kind: "apply", key: "ns/a", value: "small" },
-    { kind: "apply", key: "ns/a", value: "big", previous: "small" },
-  ]);
-});
-
-Deno.test("ObjectCache.apply() reports nothing when the resourceVersion has not moved", () => {
-  const { store, changes } = openStore();
-  store.apply(pod("a", { size: "small" }));
-  store.apply(pod("a", { size: "small" }));
-  assert.equal(changes.length, 1);
-});
-
-Deno.test("ObjectCache.apply() reports the end of the old object when the uid is another", () => {
-  const { store, changes } = openStore();
-  store.apply(pod("a", { size: "old", uid: "u1", version: "1" }));
-  store.apply(pod("a", { size: "new", uid: "u2", version: "2" }));
-  assert.deepEqual(changes.slice(1), [
-    { kind: "delete", key: "ns/a", value: "old" },
-    { kind: "apply", key: "ns/a", value: "new" },
-  ]);
-});
-
-Deno.test("ObjectCache.apply() drops an object that is no longer of interest or cannot be read", () => {
-  const { store, changes } = openStore();
-  store.apply(pod("a", { size: "small", version: "1" }));
-  store.apply(pod("a", { version: "2" }));
-  store.apply(pod("b", { size: "small", version: "1" }));
-  store.apply(pod("b", { size: "broken", version: "2" }));
-  assert.deepEqual(changes.filter(({ kind }) => kind === "delete").map(({ key }) => key), ["ns/a", "ns/b"]);
-  assert.equal(store.size, 0);
-});
-
-Deno.test("ObjectCache.apply() goes on when a listener throws", () => {
-  const store = new ObjectCache({
-    parse: () => "x",
-    onChange: () => {
-      throw new Error("listener");
-    },
-    log: silentLogger,
-  });
-  store.apply(pod("a"));
-  store.apply(pod("b"));
-  assert.equal(store.size, 2);
-});
 
 interface Run {
   readonly clock: FakeClock;

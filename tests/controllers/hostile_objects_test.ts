@@ -1,0 +1,26 @@
+// What the objects that one user may create take of a replica's memory.
+import assert from "node:assert/strict";
+
+const PROGRAM = new URL("./hostile_objects.ts", import.meta.url);
+
+Deno.test("a process with little heap lives through 200 000 Events of failures in one namespace", async () => {
+  assert.ok(await heapAfter("events", 200_000) < 60);
+});
+
+/** The heap in MB after a controller has listed so many objects. */
+async function heapAfter(what: string, count: number): Promise<number> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      "--no-prompt",
+      "--v8-flags=--max-old-space-size=112,--expose-gc",
+      ...[PROGRAM.href, what, String(count)],
+    ],
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+  }).output();
+  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+  assert.equal(code, 0, text(stderr).slice(0, 2_000));
+  return JSON.parse(text(stdout)).heapMb;
+}

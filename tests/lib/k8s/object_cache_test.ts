@@ -1,0 +1,138 @@
+// What a cache of objects stores and reports of what it is given, and how much it keeps.
+import assert from "node:assert/strict";
+import { type Change, ObjectCache } from "../../../lib/k8s/object_cache.ts";
+import type { KubeObject } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+
+function pod(
+  name: string,
+  more: { readonly uid?: string; readonly version?: string; readonly size?: string } = {},
+): KubeObject {
+  const { uid = "u1", version = "1", size } = more;
+  return {
+    metadata: { name, namespace: "ns", uid, resourceVersion: version },
+    ...(size === undefined ? {} : { size }),
+  };
+}
+
+function openStore(): { readonly store: ObjectCache<string>; readonly changes: Change<string>[] } {
+  const changes: Change<string>[] = [];
+  const parse = (object: KubeObject): string | undefined => {
+    if (object["size"] === "broken") throw new Error("unreadable");
+    return object["size"] === undefined ? undefined : String(object["size"]);
+  };
+  return { changes, store: new ObjectCache({ parse, onChange: (change) => changes.push(change), log: silentLogger }) };
+}
+
+Deno.test("ObjectCache.apply() reports new and changed objects with their former state", () => {
+  const { store, changes } = openStore();
+  store.apply(pod("a", { size: "small", version: "1" }));
+  store.apply(pod("a", { size: "big", version: "2" }));
+  assert.deepEqual(changes, [
+    { kind: "apply", key: "ns/a", value: "small" },
+    { kind: "apply", key: "ns/a", value: "big", previous: "small" },
+  ]);
+});
+
+Deno.test("ObjectCache.apply() reports nothing when the resourceVersion has not moved", () => {
+  const { store, changes } = openStore();
+  store.apply(pod("a", { size: "small" }));
+  store.apply(pod("a", { size: "small" }));
+  assert.equal(changes.length, 1);
+});
+
+Deno.test("ObjectCache.apply() reports the end of the old object when the uid is another", () => {
+  const { store, changes } = openStore();
+  store.apply(pod("a", { size: "old", uid: "u1", version: "1" }));
+  store.apply(pod("a", { size: "new", uid: "u2", version: "2" }));
+  assert.deepEqual(changes.slice(1), [
+    { kind: "delete", key: "ns/a", value: "old" },
+    { kind: "apply", key: "ns/a", value: "new" },
+  ]);
+});
+
+Deno.test("ObjectCache.apply() drops an object that is no longer of interest or cannot be read", () => {
+  const { store, changes } = openStore();
+  store.apply(pod("a", { size: "small", version: "1" }));
+  store.apply(pod("a", { version: "2" }));
+  store.apply(pod("b", { size: "small", version: "1" }));
+  store.apply(pod("b", { size: "broken", version: "2" }));
+  assert.deepEqual(changes.filter(({ kind }) => kind === "delete").map(({ key }) => key), ["ns/a", "ns/b"]);
+  assert.equal(store.size, 0);
+});
+
+Deno.test("ObjectCache.apply() goes on when a listener throws", () => {
+  const store = new ObjectCache({
+    parse: () => "x",
+    onChange: () => {
+      throw new Error("listener");
+    },
+    log: silentLogger,
+  });
+  store.apply(pod("a"));
+  store.apply(pod("b"));
+  assert.equal(store.size, 2);
+});
+
+Deno.test("ObjectCache keeps nothing when told so: what is given again is reported again, an end is not", () => {
+  const changes: Change<string>[] = [];
+  const store = new ObjectCache<string>({
+    parse: ({ size }) => size === undefined ? undefined : String(size),
+    onChange: (change) => changes.push(change),
+    keep: { kind: "nothing" },
+    log: silentLogger,
+  });
+  assert.equal(store.apply(pod("a", { size: "small" })), undefined);
+  store.apply(pod("a", { size: "small" }));
+  store.apply(pod("b"));
+  store.delete(pod("a"));
+  store.keepOnly(new Set());
+  const reported = { kind: "apply", key: "ns/a", value: "small" } as const;
+  assert.deepEqual(changes, [reported, reported]);
+  assert.deepEqual([store.size, store.get("ns/a")], [0, undefined]);
+});
+
+function openShares(): {
+  readonly store: ObjectCache<string>;
+  readonly kept: () => string;
+  readonly warned: unknown[];
+} {
+  const warned: unknown[] = [];
+  const store = new ObjectCache<string>({
+    parse: ({ size }) => size === undefined ? undefined : String(size),
+    onChange: () => {},
+    keep: { kind: "shares", weightOf: (value) => value.length, maxOfNamespace: 4, maxInAll: 6 },
+    log: { ...silentLogger, warn: (_, fields) => warned.push(fields) },
+  });
+  return { store, warned, kept: () => [...store.values()].join(" ") };
+}
+
+Deno.test("ObjectCache keeps what the share of a namespace has room for; what leaves or shrinks makes room", () => {
+  const { store, kept, warned } = openShares();
+  store.apply(pod("a", { size: "aaa", version: "1" }));
+  assert.equal(store.apply(pod("b", { size: "bb", version: "1" })), undefined);
+  store.apply(pod("c", { size: "cc", version: "1" }));
+  assert.equal(kept(), "aaa");
+  assert.deepEqual(warned, [{ namespace: "ns" }]);
+  store.apply(pod("a", { size: "aa", version: "2" }));
+  assert.equal(store.apply(pod("b", { size: "bb", version: "1" })), "ns/b");
+  assert.equal(kept(), "aa bb");
+  store.apply(pod("a", { size: "aaa", version: "3" }));
+  assert.equal(kept(), "bb");
+  store.delete(pod("b"));
+  store.apply(pod("a", { size: "aaaa", version: "4" }));
+  assert.equal(kept(), "aaaa");
+});
+
+Deno.test("ObjectCache keeps no more than the share of all namespaces together", () => {
+  const { store, kept } = openShares();
+  const inNamespace = (namespace: string, size: string): KubeObject => {
+    const { metadata } = pod("a");
+    return { metadata: { ...metadata, namespace }, size };
+  };
+  for (const size of ["1111", "222", "33"]) store.apply(inNamespace(`ns-${size}`, size));
+  assert.equal(kept(), "1111 33");
+  store.keepOnly(new Set(["ns-33/a"]));
+  store.apply(inNamespace("ns-222", "222"));
+  assert.equal(kept(), "33 222");
+});
