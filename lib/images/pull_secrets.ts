@@ -1,6 +1,5 @@
 // The credentials of pods' pull secrets, read from the API server when an image needs them: those that the pod names or,
 // where it names none, those of its ServiceAccount, as the ServiceAccount admission fills them in.
-import pLimit from "p-limit";
 import type { Clock } from "../clock.ts";
 import { listAt } from "../json.ts";
 import type { KubeApi } from "../k8s/api.ts";
@@ -65,6 +64,10 @@ const MAX_KEPT = 1_000;
 const MAX_CONFIG_BYTES = 128 * 1024;
 const MAX_POD_BYTES = 512 * 1024;
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+/** Credentials of a pod: each is matched with each of its images. A copy of a cluster's own secret has a few hundred at most. */
+const MAX_POD_CREDENTIALS = 256;
+/** A key with a wildcard counts as so many: comparing it takes far longer. */
+const WILDCARD_COUNTS = 8;
 /** Secrets of one pod that are read at a time: the requests of other pods are sent between them. */
 const READS_AT_A_TIME = 4;
 /** Secrets that are read at a time, whole, for all pods; a namespace may take as many as are free, so half when it is alone. */
@@ -75,7 +78,13 @@ const FINAL_STATUSES: ReadonlyMap<number, string> = new Map([[403, "Archway may 
 
 /** What a secret holds, or why it is of no use. */
 type SecretContent =
-  | { readonly kind: "usable"; readonly credentials: readonly Credential[]; readonly bytes: number }
+  | {
+    readonly kind: "usable";
+    /** No more than a pod may have. */
+    readonly credentials: readonly Credential[];
+    /** How many the secret holds. */
+    readonly total: number;
+  }
   | { readonly kind: "unusable"; readonly why: string };
 
 /** An object, or why it is not to be had. */
@@ -114,25 +123,21 @@ class Reader implements PullSecrets {
       ? { kind: "read", value: pullSecrets } as const
       : await this.#attempt(signal, () => this.#secretsOf(namespace, serviceAccount || DEFAULT_ACCOUNT, signal));
     if (names.kind === "problem") return { credentials: [], problem: names.problem };
-    const limit = pLimit(READS_AT_A_TIME);
-    let bytes = 0;
-    const contentOf = async (name: string): Promise<SecretContent> => {
-      if (bytes >= MAX_POD_BYTES) return { kind: "unusable", why: "those before it are too large together" };
-      const content = await this.#contentOf(namespace, name, signal);
-      if (content.kind === "usable") bytes += content.bytes;
-      return content;
-    };
-    const lists = await Promise.all(
-      names.value.map((name) => limit(() => this.#attempt(signal, () => contentOf(name)))),
-    );
-    const contents = lists.map((list) => list.kind === "read" ? list.value : undefined);
-    return {
-      credentials: contents.flatMap((content) => content?.kind === "usable" ? content.credentials : []),
-      unusable: contents.flatMap((content, at) =>
-        content?.kind === "unusable" ? [`${names.value[at] ?? ""} (${content.why})`] : []
-      ),
-      problem: lists.find((list) => list.kind === "problem")?.problem,
-    };
+    const share = new PodShare();
+    let problem: InspectionFailure | undefined;
+    for (let at = 0; at < names.value.length; at += READS_AT_A_TIME) {
+      const some = names.value.slice(at, at + READS_AT_A_TIME);
+      if (share.isUsedUp) {
+        share.leaveOut(some);
+        continue;
+      }
+      const read = some.map((name) => this.#attempt(signal, () => this.#contentOf(namespace, name, signal)));
+      for (const [of, found] of (await Promise.all(read)).entries()) {
+        if (found.kind === "read") share.add(some[of] ?? "", found.value);
+        else problem ??= found.problem;
+      }
+    }
+    return { credentials: share.credentials, unusable: share.unusable, problem };
   }
 
   #contentOf(namespace: string, name: string, signal: AbortSignal): Promise<SecretContent> {
@@ -199,14 +204,62 @@ class Reader implements PullSecrets {
   }
 }
 
+/** What a pod has of the credentials in its secrets, which are added in its order until it has as many as it may. */
+class PodShare {
+  readonly credentials: Credential[] = [];
+  /** The secrets that are not used, or not whole, each with the reason. */
+  readonly unusable: string[] = [];
+  #bytes = 0;
+  #count = 0;
+  #usedUp: "many" | "large" | undefined;
+
+  /** Whether nothing more is taken. */
+  get isUsedUp(): boolean {
+    return this.#usedUp !== undefined;
+  }
+
+  add(name: string, content: SecretContent): void {
+    if (content.kind === "unusable") {
+      this.unusable.push(`${name} (${content.why})`);
+      return;
+    }
+    const { credentials, total } = content;
+    const taken = this.#take(credentials);
+    if (taken === 0 && total > 0) this.leaveOut([name]);
+    else if (taken < total) this.unusable.push(`${name} (all but its first ${taken} credentials)`);
+  }
+
+  /** Secrets that are not looked at. */
+  leaveOut(names: readonly string[]): void {
+    this.unusable.push(...names.map((name) => `${name} (those before it are too ${this.#usedUp} together)`));
+  }
+
+  /** How many were taken, the first ones. */
+  #take(credentials: readonly Credential[]): number {
+    for (const [taken, credential] of credentials.entries()) {
+      const bytes = weightOfCredential(credential);
+      const count = /[*?[]/.test(credential.scope) ? WILDCARD_COUNTS : 1;
+      if (this.#count + count > MAX_POD_CREDENTIALS) this.#usedUp ??= "many";
+      else if (this.#bytes + bytes > MAX_POD_BYTES) this.#usedUp ??= "large";
+      if (this.#usedUp !== undefined) return taken;
+      this.credentials.push(credential);
+      this.#bytes += bytes;
+      this.#count += count;
+    }
+    return credentials.length;
+  }
+}
+
 function weightOfContent(content: SecretContent): number {
-  return content.kind === "usable" ? content.bytes : weightOfTexts(content.why);
+  if (content.kind === "unusable") return weightOfTexts(content.why);
+  return content.credentials.reduce((sum, credential) => sum + weightOfCredential(credential), weightOfTexts());
+}
+
+function weightOfCredential({ scope, source, secret }: Credential): number {
+  const texts = secret.kind === "basic" ? [secret.username, secret.password] : [secret.token];
+  return weightOfTexts(scope, source, ...texts);
 }
 
 function usable(credentials: readonly Credential[]): SecretContent {
-  const bytes = credentials.reduce((sum, { scope, source, secret }) => {
-    const texts = secret.kind === "basic" ? [secret.username, secret.password] : [secret.token];
-    return sum + weightOfTexts(scope, source, ...texts);
-  }, 0);
-  return { kind: "usable", credentials, bytes };
+  return { kind: "usable", credentials: credentials.slice(0, MAX_POD_CREDENTIALS), total: credentials.length };
 }

@@ -6,7 +6,7 @@ import type { LearnedChallenges } from "./auth/learned_challenges.ts";
 import { Login } from "./auth/login.ts";
 import type { TokenSource } from "./auth/token.ts";
 import type { Credential } from "./credential.ts";
-import { scopeCovers } from "./credentials/match.ts";
+import { credentialsFor } from "./credentials/match.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { ConnectionVariants } from "./http/connection_variants.ts";
 import type { AnonymousAuthorization, Answer, Exchange } from "./http/exchange.ts";
@@ -101,7 +101,7 @@ export class RepositoryClient {
     this.#deps = deps;
     this.endpoint = endpoint;
     this.#context = context;
-    this.credentials = context.credentials.filter(({ scope }) => scopeCovers(scope, endpoint));
+    this.credentials = credentialsFor(context.credentials, endpoint);
     const { tokens, challenges, variants } = deps;
     this.#login = new Login({
       tokens,

@@ -1,13 +1,25 @@
 // Completes a request before anything is keyed by it: the pull is planned, the credentials of cluster and node join those of
 // the pod, what matches no endpoint of the image is dropped, and what policy forbids ends here.
 import type { Clock } from "../clock.ts";
-import { matchPullSecrets, scopeCovers } from "./credentials/match.ts";
+import { credentialsFor, matchPullSecrets } from "./credentials/match.ts";
 import type { Credential, Keyring } from "./credential.ts";
-import { fingerprintOfAll } from "./fingerprint.ts";
+import { fingerprintWithScope } from "./fingerprint.ts";
 import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "./inspector.ts";
 import { NO_REQUESTS } from "./request_log.ts";
 import type { Endpoint, PullPlanner } from "./pull_plan.ts";
 import type { InspectionFailure } from "./types.ts";
+
+/**
+ * How many credentials are tried at one endpoint: of the pod, and of the keyring. Each is a login, which registries count when
+ * it is wrong, and users may have a key for one host stand in many spellings.
+ */
+const MAX_TRIED = 8;
+
+/** The credentials of a request, and how many that match are left out. */
+interface Chosen {
+  readonly credentials: readonly Credential[];
+  readonly leftOut: number;
+}
 
 /**
  * The outermost inspector. Credentials arrive at `inner` in the order to try them: for each endpoint first the pod's, then
@@ -17,19 +29,19 @@ export function withKeyring(
   inner: Inspector<PlannedRequest>,
   { planner, keyring, clock }: { readonly planner: PullPlanner; readonly keyring: Keyring; readonly clock: Clock },
 ): Inspector {
-  async function credentialsFor(
-    request: InspectionRequest,
+  async function choose(
+    { credentials, namespace }: InspectionRequest,
     endpoints: readonly Endpoint[],
     signal: AbortSignal,
-  ): Promise<readonly Credential[]> {
-    const { namespace } = request;
-    const found = await Promise.all(endpoints.map(async (endpoint) => [
-      ...matchPullSecrets(request.credentials, endpoint),
-      ...(await keyring.lookup({ ...endpoint, namespace }, signal)).filter(({ scope }) => scopeCovers(scope, endpoint)),
+  ): Promise<Chosen> {
+    const lists = await Promise.all(endpoints.map(async (endpoint) => [
+      distinct(matchPullSecrets(credentials, endpoint)),
+      distinct(credentialsFor(await keyring.lookup({ ...endpoint, namespace }, signal), endpoint)),
     ]));
-    return [
-      ...new Map(found.flat().map((credential) => [fingerprintOfAll([credential]), credential] as const)).values(),
-    ];
+    return {
+      credentials: distinct(lists.flat().flatMap((list) => list.slice(0, MAX_TRIED))),
+      leftOut: lists.flat().reduce((sum, { length }) => sum + Math.max(0, length - MAX_TRIED), 0),
+    };
   }
 
   return {
@@ -37,10 +49,25 @@ export function withKeyring(
       const plan = planner.plan(request.image);
       if (plan.kind === "refused") return refusal(request.image, { failure: plan.failure, atMs: clock.nowMs() });
       const { endpoints } = plan;
-      const credentials = await credentialsFor(request, endpoints, signal);
-      return await inner.inspect({ ...request, credentials, endpoints }, signal);
+      const { credentials, leftOut } = await choose(request, endpoints, signal);
+      const report = await inner.inspect({ ...request, credentials, endpoints }, signal);
+      return leftOut === 0 ? report : withLeftOut(report, leftOut);
     },
   };
+}
+
+/** Equal ones once, in the place of the first. */
+function distinct(credentials: readonly Credential[]): readonly Credential[] {
+  return [...new Map(credentials.map((one) => [fingerprintWithScope(one), one] as const)).values()];
+}
+
+/** Where no credential worked, one that was not tried might have. */
+function withLeftOut(report: InspectionReport, leftOut: number): InspectionReport {
+  const { inspection } = report;
+  if (inspection.kind !== "failed" || inspection.failure.reason !== "Unauthorized") return report;
+  const { failure } = inspection;
+  const message = `${failure.message} ${leftOut} more credentials match; at most ${MAX_TRIED} are tried.`;
+  return { ...report, inspection: { kind: "failed", failure: { ...failure, message } } };
 }
 
 function refusal(

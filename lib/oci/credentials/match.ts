@@ -23,7 +23,7 @@ export function matchCredentials(credentials: readonly Credential[], target: Rep
   const wanted = parseTarget(target);
   if (wanted === undefined) return [];
   const ranked = credentials.flatMap((credential): readonly Ranked[] => {
-    const scope = parseScope(credential.scope);
+    const scope = scopeOf(credential);
     return scope !== undefined && covers(scope, wanted) ? [{ credential, scope }] : [];
   });
   return ranked.sort(compareRanked).map(({ credential }) => credential);
@@ -35,11 +35,32 @@ export function matchPullSecrets(credentials: readonly Credential[], target: Rep
   return matchCredentials([...bySource.values()].toReversed().flat(), target);
 }
 
+/** Those whose key covers the target, in their order. */
+export function credentialsFor(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
+  const wanted = parseTarget(target);
+  if (wanted === undefined) return [];
+  return credentials.filter((credential) => {
+    const scope = scopeOf(credential);
+    return scope !== undefined && covers(scope, wanted);
+  });
+}
+
 /** Whether a key such as `*.example.com/team` covers a repository, as in `matchImages` of a kubelet plugin. */
 export function scopeCovers(key: string, target: RepositoryTarget): boolean {
   const scope = parseScope(key);
   const wanted = parseTarget(target);
   return scope !== undefined && wanted !== undefined && covers(scope, wanted);
+}
+
+/** Each is parsed once: the credentials of a pod are matched with every one of its images. */
+const PARSED = new WeakMap<Credential, { readonly scope: Scope | undefined }>();
+
+function scopeOf(credential: Credential): Scope | undefined {
+  const known = PARSED.get(credential);
+  if (known !== undefined) return known.scope;
+  const scope = parseScope(credential.scope);
+  PARSED.set(credential, { scope });
+  return scope;
 }
 
 interface Wanted {
@@ -63,7 +84,9 @@ function covers(scope: Scope, wanted: Wanted): boolean {
     scope.path.every((segment, at) => segment === wanted.path[at]) &&
     scope.labels.every((pattern, at) => {
       const label = wanted.labels[at] ?? "";
-      return scope.wildcards === 0 ? pattern === label : matchesGlob(pattern, label);
+      if (scope.globs === undefined) return pattern === label;
+      const glob = scope.globs[at];
+      return glob !== undefined && matchesGlob(glob, label);
     });
 }
 

@@ -1,10 +1,16 @@
 // The key of a credential (`quay.io/org`, `*.example.com:5000`, `https://index.docker.io/v1/`) as something to compare. Pure.
 import { hostKey } from "../registry_host.ts";
+import { type Glob, parseGlob } from "./glob.ts";
+
+/** The longest DNS name; keys of a longer host cover nothing. */
+const MAX_HOST = 253;
 
 /** A parsed key. Host labels may be glob patterns; the path never is. */
 export interface Scope {
   /** Lower case, Docker Hub's names made one. */
   readonly labels: readonly string[];
+  /** The labels as patterns, undefined for one that is malformed; undefined: all are literal. */
+  readonly globs: readonly (Glob | undefined)[] | undefined;
   /** Empty: that of https. */
   readonly port: string;
   /** Path segments that must lead the repository. */
@@ -27,13 +33,17 @@ export function parseScope(key: string): Scope | undefined {
   if (parts === null) return undefined;
   const [, host = "", port = ""] = parts;
   const isAddress = host.startsWith("[") && host.includes(":");
+  if (host.length > MAX_HOST) return undefined;
+  const labels = isAddress ? [hostKey(host)] : hostKey(host).split(".");
+  const wildcards = isAddress ? 0 : host.replace(/[^*?[]/g, "").length;
   const path = (slash < 0 ? "" : address.slice(slash + 1)).split("/").filter((segment) => segment !== "");
   return {
-    labels: isAddress ? [hostKey(host)] : hostKey(host).split("."),
+    labels,
+    globs: wildcards === 0 ? undefined : labels.map((label) => parseGlob(label)),
     port: canonicalPort(port),
     // `/v1/` and `/v2/` are the API's own roots: the key means the host.
     path: path[0] === "v1" || path[0] === "v2" ? path.slice(1) : path,
-    wildcards: isAddress ? 0 : host.replace(/[^*?[]/g, "").length,
+    wildcards,
   };
 }
 

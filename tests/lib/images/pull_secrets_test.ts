@@ -24,6 +24,14 @@ function secretOfBytes(bytes: number): KubeObject {
   return secretOf("u".repeat(Math.floor(bytes * 3 / 4)));
 }
 
+/** A secret with three credentials in each of its entries, all for one host. */
+function secretOfEntries(name: string, count: number, host = "e.io"): KubeObject {
+  const entry = { auth: btoa("a:b"), identitytoken: "a", registrytoken: "b" };
+  const auths = Object.fromEntries(Array.from({ length: count }, (_, at) => [`u${at}@${host}`, entry]));
+  const data = { ".dockerconfigjson": btoa(JSON.stringify({ auths })) };
+  return { type: "kubernetes.io/dockerconfigjson", metadata: { name }, data };
+}
+
 function accountOf(...names: readonly string[]): KubeObject {
   return { metadata: { name: "default" }, imagePullSecrets: names.map((name) => ({ name })) };
 }
@@ -116,10 +124,39 @@ Deno.test("read() leaves out what comes after half a MiB of credentials of one p
   const bed = openBed(() => secretOfBytes(120_000));
   const { credentials, unusable = [] } = await bed.credentials({ pullSecrets: names(32) });
   const bytes = credentials.reduce((sum, { secret }) => sum + JSON.stringify(secret).length, 0);
-  assert.ok(bytes > 512 * 1024 && bytes < 1024 * 1024, `${bytes} bytes`);
-  assert.equal(bed.asked.length, credentials.length);
+  assert.ok(bytes > 384 * 1024 && bytes <= 512 * 1024, `${bytes} bytes`);
+  assert.equal(bed.asked.length, 8, "no more than those read side by side with the last that fits");
   assert.equal(unusable.length, 32 - credentials.length);
   assert.equal(unusable.at(-1), "s31 (those before it are too large together)");
+});
+
+Deno.test("read() gives at most 256 credentials of a pod, the first ones of its list, and names what it leaves out", async () => {
+  const bed = openBed((name) => secretOfEntries(name, name === "few" ? 10 : 1_000));
+  const { credentials, unusable } = await bed.credentials({ pullSecrets: ["few", "many", "a", "b", "c"] });
+  const sources = Map.groupBy(credentials, ({ source }) => source);
+  assert.deepEqual([...sources].map(([source, { length }]) => [source, length]), [
+    ["secret team/few", 30],
+    ["secret team/many", 226],
+  ]);
+  assert.deepEqual(unusable, [
+    "many (all but its first 226 credentials)",
+    "a (those before it are too many together)",
+    "b (those before it are too many together)",
+    "c (those before it are too many together)",
+  ]);
+  assert.deepEqual(bed.asked, ["team/few", "team/many", "team/a", "team/b"]);
+});
+
+Deno.test("read() uses the first 256 credentials of one secret, and says so", async () => {
+  const bed = openBed((name) => secretOfEntries(name, 1_000));
+  const { credentials, unusable } = await bed.credentials({ pullSecrets: ["many"] });
+  assert.deepEqual([credentials.length, unusable], [256, ["many (all but its first 256 credentials)"]]);
+});
+
+Deno.test("read() counts a credential under a key with a wildcard as eight", async () => {
+  const bed = openBed((name) => secretOfEntries(name, 1_000, "*.e.io"));
+  const { credentials, unusable } = await bed.credentials({ pullSecrets: ["globs"] });
+  assert.deepEqual([credentials.length, unusable], [32, ["globs (all but its first 32 credentials)"]]);
 });
 
 Deno.test("read() reads a few secrets at a time for one namespace, however many pods it has, and one of another at once", async () => {

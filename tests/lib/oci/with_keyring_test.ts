@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import type { Credential } from "../../../lib/oci/credential.ts";
-import type { InspectionRequest, Inspector } from "../../../lib/oci/inspector.ts";
+import type { InspectionReport, InspectionRequest, Inspector } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
+import { fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
+import type { FailureReason } from "../../../lib/oci/types.ts";
 import { withKeyring } from "../../../lib/oci/with_keyring.ts";
 import { makeCredential, makeEndpoint, makeRequest } from "../../support/inspectors.ts";
 
@@ -13,12 +15,25 @@ const ENDPOINTS = [
   makeEndpoint("quay.io", { repository: "org/app", reference: "v1" }),
 ];
 
-async function credentialsFor(pods: readonly Credential[], keyring: readonly Credential[]): Promise<readonly string[]> {
+interface Asked {
+  readonly requests: readonly InspectionRequest[];
+  readonly reports: readonly InspectionReport[];
+}
+
+/** What the inner inspector is asked for with these credentials, and the reports of the outer one. */
+async function ask(
+  images: readonly string[],
+  { pods, keyring, reason = "ManifestUnknown" }: {
+    readonly pods: readonly Credential[];
+    readonly keyring: readonly Credential[];
+    readonly reason?: FailureReason;
+  },
+): Promise<Asked> {
   const seen: InspectionRequest[] = [];
   const inner: Inspector = {
     inspect: (request) => {
       seen.push(request);
-      const failure = { kind: "permanent", reason: "ManifestUnknown", message: "" } as const;
+      const failure = { kind: "permanent", reason, message: "Cannot read it." } as const;
       const inspection = { kind: "failed", failure } as const;
       return Promise.resolve({
         inspection,
@@ -37,8 +52,15 @@ async function credentialsFor(pods: readonly Credential[], keyring: readonly Cre
     keyring: { lookup: () => Promise.resolve(keyring) },
     clock: systemClock,
   });
-  await outer.inspect(makeRequest("quay.io/org/app:v1", { credentials: pods }), signal);
-  return (seen[0]?.credentials ?? []).map(({ source }) => source);
+  const reports = await Promise.all(
+    images.map((image) => outer.inspect(makeRequest(image, { credentials: pods }), signal)),
+  );
+  return { requests: seen, reports };
+}
+
+async function credentialsFor(pods: readonly Credential[], keyring: readonly Credential[]): Promise<readonly string[]> {
+  const { requests } = await ask(["quay.io/org/app:v1"], { pods, keyring });
+  return (requests[0]?.credentials ?? []).map(({ source }) => source);
 }
 
 function named(source: string, scope: string): Credential {
@@ -59,6 +81,55 @@ Deno.test("withKeyring() puts the pod's before the keyring's, endpoint by endpoi
 Deno.test("withKeyring() keeps equal credentials once", async () => {
   const same = named("pod", "quay.io");
   assert.deepEqual(await credentialsFor([same], [{ ...same, source: "global" }]), ["global"]);
+});
+
+Deno.test("withKeyring() tries eight credentials of the pod and eight of the keyring, the best matches first", async () => {
+  const spellings = Array.from({ length: 100 }, (_, at) => named(`pod ${at}`, `u${at}@quay.io`));
+  const shared = Array.from({ length: 100 }, (_, at) => named(`shared ${at}`, `u${at}@quay.io`));
+  const tried = await credentialsFor([...spellings, named("exact", "quay.io/org/app")], [
+    named("shared exact", "quay.io/org"),
+    ...shared,
+  ]);
+  assert.deepEqual([tried.length, tried[0], tried[8]], [16, "exact", "shared exact"]);
+  assert.ok(tried.slice(1, 8).every((source) => source.startsWith("pod ")), tried.join());
+});
+
+Deno.test("withKeyring() says of a refused login how many credentials were left out", async () => {
+  const pods = Array.from({ length: 20 }, (_, at) => named("pod", `u${at}@quay.io`));
+  for (
+    const [count, message] of [
+      [20, "Cannot read it. 12 more credentials match; at most 8 are tried."],
+      [8, "Cannot read it."],
+    ] as const
+  ) {
+    const asked = { pods: pods.slice(0, count), keyring: [], reason: "Unauthorized" } as const;
+    const { reports: [report] } = await ask(["quay.io/org/app:v1"], asked);
+    assert.equal(report?.inspection.kind === "failed" ? report.inspection.failure.message : "", message);
+  }
+});
+
+Deno.test("withKeyring() parses and hashes each credential once, however many images a pod has", async () => {
+  const reads = { scope: 0, secret: 0 };
+  const pods = Array.from({ length: 256 }, (_, at): Credential => {
+    const { scope, source, secret } = named("pod", `u${at}@quay.io`);
+    return {
+      source,
+      get scope() {
+        reads.scope += 1;
+        return scope;
+      },
+      get secret() {
+        reads.secret += 1;
+        return secret;
+      },
+    };
+  });
+  const images = Array.from({ length: 200 }, (_, at) => `quay.io/org/app${at}:v1`);
+  const { requests } = await ask(images, { pods, keyring: [] });
+  assert.equal(requests.length, 200);
+  // As single-flight and the cache do.
+  for (const { credentials } of requests) for (let at = 0; at < 3; at++) fingerprintOfAll(credentials);
+  assert.deepEqual(reads, { scope: 2 * 256, secret: 256 });
 });
 
 Deno.test("withKeyring() sends no request for an image that policy refuses", async () => {
