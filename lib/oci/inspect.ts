@@ -52,11 +52,12 @@ class RegistryInspector implements RegistryLookups {
       (session, endpoint) => readImage({ image, depth, endpoint, checkConfigs, session }),
     );
     const { endpoint } = first;
-    const { inspection, credential }: ImageRead = first.kind === "answered"
+    const { inspection, credential, isPartial }: ImageRead = first.kind === "answered"
       ? first.result
-      : { inspection: { kind: "failed", failure: first.failure }, credential: undefined };
+      : { inspection: { kind: "failed", failure: first.failure }, credential: undefined, isPartial: false };
     return {
       inspection,
+      isPartial,
       resolved: endpoint === undefined ? image : nameOf(endpoint),
       verifiedAtMs,
       source: "registry",

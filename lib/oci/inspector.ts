@@ -91,6 +91,8 @@ export interface TraceEntry {
 export interface InspectionReport {
   /** What the image said. */
   readonly inspection: Inspection;
+  /** Whether the registry lacks a part of the image, so that this holds for the reference alone, not for its digest. */
+  readonly isPartial?: boolean | undefined;
   /** Fully qualified reference that answered (or got the last request): `registry-1.docker.io/library/nginx:latest`. */
   readonly resolved: string;
   /**

@@ -193,7 +193,8 @@ class Cache implements CachedInspector {
     const trace = head === undefined ? report.trace : [...head.trace, ...report.trace];
     // A private answer without a credential has no scope: storing it would make it public.
     const isAnyones = access === "private" && request.credentials.length === 0;
-    if (inspection.kind === "failed" || isAnyones) return { ...report, requests, trace };
+    // What one registry lacks is no property of the digest, whose records answer for every registry.
+    if (inspection.kind === "failed" || isAnyones || report.isPartial === true) return { ...report, requests, trace };
     const scope = this.#scopeFor(request, access);
     this.#store.putDocument(scope, { ...inspection, findings: findingsOfDocument(inspection.findings) });
     if (reference.digest === undefined) {

@@ -56,6 +56,8 @@ export interface ImageRead {
   readonly inspection: Inspection;
   /** undefined when none was needed. */
   readonly credential: Credential | undefined;
+  /** Whether the endpoint lacks what the image's index lists and was wanted: then this says nothing of the image elsewhere. */
+  readonly isPartial: boolean;
 }
 
 type SingleManifest = Extract<ManifestDocument, { kind: "manifest" | "schema1" }>;
@@ -87,7 +89,9 @@ export async function readImage(visit: ImageVisit): Promise<ImageRead> {
   const manifest = parseManifest(top.text, top.contentType);
   if (manifest.kind === "unparsable") throw failed(visit, "Malformed", manifest.problem);
   if (manifest.kind === "index") {
-    return { inspection: await readIndex(visit, { manifest, digest }), credential };
+    const missing = new Set<string>();
+    const inspection = await readIndex(visit, { manifest, digest, missing });
+    return { inspection, credential, isPartial: missing.size > 0 };
   }
   const { platform, labels } = await readSingle(visit, manifest);
   const findings = findingsOf(visit, manifest);
@@ -95,30 +99,33 @@ export async function readImage(visit: ImageVisit): Promise<ImageRead> {
   const inspection: Inspection = isBundle(labels)
     ? { kind: "anywhere", ...common }
     : { kind: "platforms", ...common, depth: "config" };
-  return { inspection, credential };
+  return { inspection, credential, isPartial: false };
 }
 
+/** Adds the digests of entries that the endpoint lacks to `missing`. */
 async function readIndex(
   visit: ImageVisit,
-  { manifest, digest }: { readonly manifest: Extract<ManifestDocument, { kind: "index" }>; readonly digest: string },
+  { manifest, digest, missing }: {
+    readonly manifest: Extract<ManifestDocument, { kind: "index" }>;
+    readonly digest: string;
+    readonly missing: Set<string>;
+  },
 ): Promise<Inspection> {
   const { mediaType } = manifest;
   const entries = await unfold(visit, manifest.entries);
-  const others = await readEntriesWithoutPlatform(visit, entries);
+  const others = await readEntriesWithoutPlatform(visit, { entries, missing });
   const platforms = distinctPlatforms([...platformsOf(entries), ...others.configs.map(({ platform }) => platform)]);
   if (platforms.length === 0) throw failed(visit, "NotAnImage", "its index names no platform");
   if (platforms.length > MAX_PLATFORMS) {
     throw failed(visit, "Malformed", `its index names more than ${MAX_PLATFORMS} platforms`);
   }
-  const compared = visit.checkConfigs ? await compareConfigs(visit, entries) : [];
+  const compared = visit.checkConfigs ? await compareConfigs(visit, { entries, missing }) : [];
   const common = { digest, mediaType, platforms, findings: [...others.findings, ...compared] };
   const [first] = entries.filter(isPlatformEntry);
   const isDeep = visit.depth === "config" || looksLikeBundle(visit.image) || visit.checkConfigs;
   if (first !== undefined && !isDeep) return { kind: "platforms", ...common, depth: "index" };
   // A mirror that lacks the first child has been found out above; its labels are nowhere to be read.
-  const isGone = compared.some(({ kind, message }) =>
-    kind === "TruncatedIndex" && message.includes(first?.digest ?? "")
-  );
+  const isGone = first !== undefined && missing.has(first.digest);
   const labels = first === undefined ? others.configs[0]?.labels : isGone ? {} : (await readChild(visit, first)).labels;
   if (isBundle(labels ?? {})) return { kind: "anywhere", ...common };
   return { kind: "platforms", ...common, depth: "config" };
@@ -149,7 +156,7 @@ async function unfold(visit: ImageVisit, entries: readonly Descriptor[]): Promis
 /** The configs of entries that name no platform, as far as they are images. */
 async function readEntriesWithoutPlatform(
   visit: ImageVisit,
-  entries: readonly Descriptor[],
+  { entries, missing }: { readonly entries: readonly Descriptor[]; readonly missing: Set<string> },
 ): Promise<{ readonly configs: readonly Config[]; readonly findings: readonly Finding[] }> {
   const withoutPlatform = entries.filter(isEntryWithoutPlatform);
   const findings: Finding[] = [];
@@ -160,6 +167,7 @@ async function readEntriesWithoutPlatform(
       const reason = error instanceof InspectionError ? error.failure.reason : undefined;
       if (reason === "NotAnImage") return [];
       if (reason !== "ManifestUnknown") throw error;
+      missing.add(entry.digest);
       const message = `The index lists ${entry.digest} without a platform, but ${visit.endpoint.host} lacks it.`;
       findings.push({ kind: "TruncatedIndex", message });
       return [];
@@ -199,7 +207,10 @@ async function readSingle(visit: ImageVisit, manifest: SingleManifest): Promise<
 }
 
 /** The opt-in check: an index may say one architecture and the image's own config another. */
-async function compareConfigs(visit: ImageVisit, entries: readonly Descriptor[]): Promise<readonly Finding[]> {
+async function compareConfigs(
+  visit: ImageVisit,
+  { entries, missing }: { readonly entries: readonly Descriptor[]; readonly missing: Set<string> },
+): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const comparable = entries.filter(isPlatformEntry);
   if (comparable.length > MAX_COMPARED) {
@@ -217,6 +228,7 @@ async function compareConfigs(visit: ImageVisit, entries: readonly Descriptor[])
       findings.push({ kind: "ArchitectureMismatch", message });
     } catch (error) {
       if (!(error instanceof InspectionError) || error.failure.reason !== "ManifestUnknown") throw error;
+      missing.add(digest);
       const message = `The index lists ${renderPlatform(named)} (${digest}), but ${visit.endpoint.host} lacks it.`;
       findings.push({ kind: "TruncatedIndex", message });
     }
