@@ -7,6 +7,7 @@ import { type Config, parseConfig } from "./lib/config/parse.ts";
 import type { KubeApi } from "./lib/k8s/api.ts";
 import type { ClusterAccess } from "./lib/k8s/cluster_access.ts";
 import { errorText, openLogger, silentLogger } from "./lib/log.ts";
+import { parsePlacementOptions, placementProblems } from "./lib/placement/config/options.ts";
 import { unreachable } from "./lib/unreachable.ts";
 import type { ServeRun } from "./serve/dev.ts";
 
@@ -30,7 +31,11 @@ function openTerminal(): Terminal {
 
 async function main(): Promise<number> {
   const terminal = openTerminal();
-  const parsed = parseConfig(Deno.args, { env: Deno.env.toObject(), readFile: Deno.readTextFileSync });
+  const parsed = parseConfig(Deno.args, {
+    env: Deno.env.toObject(),
+    readFile: Deno.readTextFileSync,
+    placementProblems,
+  });
   switch (parsed.kind) {
     case "help":
       terminal.out(renderHelp(parsed.command));
@@ -188,7 +193,6 @@ function isFile(path: string): boolean {
 
 async function runServe(config: Config, run: ServeRun): Promise<number> {
   const { terminal, stop, writeLog = terminal.err, onListening = () => {} } = run;
-  const { parsePlacementOptions } = await import("./lib/placement/config/options.ts");
   const { serve } = await import("./serve/serve.ts");
   const options = parsePlacementOptions(config);
   if (options.kind === "unparsable") return refuse(terminal, options.problems);

@@ -45,6 +45,7 @@ const REFUSED: readonly (readonly [args: readonly string[], code: number, says: 
   [["nonsense"], 2, /^archway: Cannot run "nonsense": the commands are serve, /],
   [["explain"], 2, /^archway: Cannot explain: name one pod/],
   [["release", "-o", "xml", "--nonsense"], 2, /no such flag.*\n.*it is not one of table, json, yaml\.\n$/],
+  [["serve", "--system-namespaces=Kube", "--tag-ttl=0s"], 2, /--tag-ttl "0s".*\n.*system namespace "Kube"/],
   [["release"], 3, /^archway: Not in a pod and no kubeconfig given\. Pass --kubeconfig FILE or set KUBECONFIG\.\n$/],
   [["inspect", "--registry", ":::", "nginx"], 2, /^archway: Cannot use --registry ":::": /],
   [["dev", "--once", "--registry", ":::"], 2, /^archway: Cannot use --registry ":::": /],

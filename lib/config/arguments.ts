@@ -14,8 +14,37 @@ export interface Arguments {
   readonly wantsVersion: boolean;
 }
 
-/** Takes the command line apart by the table of flags. Unknown flags are kept; parseConfig() reports them. */
+type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
+type OptionToken = Extract<Token, { readonly kind: "option" }>;
+
+/**
+ * Takes the command line apart by the table of flags. Unknown flags are kept; parseConfig() reports them. A flag that lacks
+ * its value is taken out, since it would hide the flag that follows.
+ */
 export function readArguments(args: readonly string[]): Arguments {
+  const given = new Map<string, string[]>();
+  const words: string[] = [];
+  for (const token of tokensOf(args)) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind !== "option") continue;
+    if (isLacking(token)) {
+      const { lacking, ...rest } = readArguments(args.toSpliced(token.index, 1));
+      return { ...rest, lacking: [token.name, ...lacking] };
+    }
+    given.set(token.name, [...given.get(token.name) ?? [], token.value ?? "true"]);
+  }
+  const wantsHelp = given.delete("help");
+  const wantsVersion = given.delete("version");
+  return { given, words, lacking: [], wantsHelp, wantsVersion };
+}
+
+/** Whether a flag that takes a value has none, or has taken the flag behind it for one. */
+function isLacking({ name, value, inlineValue }: OptionToken): boolean {
+  const isValueless = value === undefined || (!inlineValue && value.startsWith("--"));
+  return isValueless && FLAGS.some((flag) => flag.name === name && flag.shape !== "switch");
+}
+
+function tokensOf(args: readonly string[]): readonly Token[] {
   const options = Object.fromEntries(FLAGS.map((flag) => [
     flag.name,
     {
@@ -23,26 +52,13 @@ export function readArguments(args: readonly string[]): Arguments {
       ...shortOf(flag.name),
     },
   ]));
-  const { tokens } = parseArgs({
+  return parseArgs({
     args: [...args],
     options: { ...options, help: { type: "boolean", short: "h" }, version: { type: "boolean", short: "V" } },
     strict: false,
     allowPositionals: true,
     tokens: true,
-  });
-  const given = new Map<string, string[]>();
-  const words: string[] = [];
-  const lacking: string[] = [];
-  for (const token of tokens) {
-    if (token.kind === "positional") words.push(token.value);
-    if (token.kind !== "option") continue;
-    const isValueless = token.value === undefined || (!token.inlineValue && token.value.startsWith("--"));
-    if (isValueless && options[token.name]?.type === "string") lacking.push(token.name);
-    given.set(token.name, [...given.get(token.name) ?? [], token.value ?? "true"]);
-  }
-  const wantsHelp = given.delete("help");
-  const wantsVersion = given.delete("version");
-  return { given, words, lacking, wantsHelp, wantsVersion };
+  }).tokens;
 }
 
 function shortOf(name: string): { readonly short?: string } {

@@ -4,19 +4,28 @@ import { indexProblem } from "./index_argument.ts";
 import { podProblem } from "./pod_argument.ts";
 import type { ConfigValues } from "./values.ts";
 
+type Operand = keyof ConfigValues | "words";
+
 /** The words after the command, and which flags were on the command line. */
 export interface CommandLine {
   readonly words: readonly string[];
   readonly given: ReadonlyMap<string, readonly string[]>;
+  /** What could not be read, so that no rule about it is judged. Values among it have their defaults. */
+  readonly unread: ReadonlySet<string>;
 }
 
 /** The problems between flags that are well alone; each names what is missing and what to give. */
 export function contradictions(command: Command, values: ConfigValues, line: CommandLine): readonly string[] {
-  const rules = [...rulesOfServe(command, values), ...rulesOfCommands(command, values, line.words)];
   const pod = command === "explain" ? podProblem(line.words, namespaceOf(values, line)) : undefined;
   const index = command === "index" ? indexProblem(line.words, values.to) : undefined;
-  const broken = rules.filter(([isBroken]) => isBroken).map(([, problem]) => problem);
-  return [...broken, ...[pod, index].filter((problem) => problem !== undefined)];
+  const rules: readonly Rule[] = [
+    ...rulesOfServe(command, values),
+    ...rulesOfCommands(command, values, line.words),
+    [["words", "podNamespace"], pod !== undefined, pod ?? ""],
+    [["words", "to"], index !== undefined, index ?? ""],
+  ];
+  return rules.filter(([operands, isBroken]) => isBroken && !operands.some((operand) => line.unread.has(operand)))
+    .map(([, , problem]) => problem);
 }
 
 /** The namespace of the pod as far as the command line itself names it. */
@@ -24,33 +33,39 @@ function namespaceOf({ podNamespace }: ConfigValues, { given }: CommandLine): st
   return given.has("pod-namespace") ? podNamespace : undefined;
 }
 
-type Rule = readonly [isBroken: boolean, problem: string];
+type Rule = readonly [operands: readonly Operand[], isBroken: boolean, problem: string];
 
 function rulesOfServe(command: Command, values: ConfigValues): readonly Rule[] {
   return [
     [
+      ["tlsMode", "tlsCert", "tlsKey"],
       command === "serve" && values.tlsMode === "files" &&
       (values.tlsCert === undefined || values.tlsKey === undefined),
       "Cannot use --tls-mode=files: give --tls-cert and --tls-key.",
     ],
     [
+      ["tlsCert", "tlsKey"],
       (values.tlsCert === undefined) !== (values.tlsKey === undefined),
       "Cannot serve TLS: --tls-cert and --tls-key go together.",
     ],
     [
+      ["archTaints", "audit"],
       values.archTaints === "manage" && values.audit,
       "Cannot use --arch-taints=manage with --audit: that changes nothing, and pods without tolerations find no node.",
     ],
     [
+      ["only", "archTaints"],
       values.only !== "placement" && values.archTaints === "manage",
       `Cannot use --arch-taints=manage with --only=${values.only}: taints belong to placement.`,
     ],
     [
+      ["repairExecFormatErrors", "execFormatErrors", "execFormatImage"],
       command === "serve" && values.repairExecFormatErrors && !values.execFormatErrors &&
       values.execFormatImage === undefined,
       "Cannot use --repair-exec-format-errors alone: give --exec-format-errors, without which no pod to evict is found.",
     ],
     [
+      ["webhookUrl"],
       values.webhookUrl !== undefined && !values.webhookUrl.startsWith("https://"),
       "Cannot register --webhook-url: the API server calls webhooks over https:// only.",
     ],
@@ -60,35 +75,49 @@ function rulesOfServe(command: Command, values: ConfigValues): readonly Rule[] {
 function rulesOfCommands(command: Command, values: ConfigValues, words: readonly string[]): readonly Rule[] {
   return [
     [
+      ["words", "adminUrl"],
       command === "inspect" && words.length === 0 && values.adminUrl === undefined,
       "Nothing to inspect: name one or more images, or use --registries with --admin-url.",
     ],
     [
+      ["adminUrl", "registries"],
       values.adminUrl !== undefined && !values.registries,
       "Cannot use --admin-url alone: a running Archway is asked for its --registries.",
     ],
     [
+      ["words"],
       ["serve", "dev", "report", "release", "enoexec-daemon"].includes(command) && words.length > 0,
       `Cannot use "${words[0] ?? ""}" with ${command}: it takes flags only.`,
     ],
     [
+      ["nodeName"],
       command === "enoexec-daemon" && values.nodeName === undefined,
       "Cannot tell the pods of this node: give --node-name or set NODE_NAME (fieldRef spec.nodeName).",
     ],
+    ...rulesOfVerbs(command, values, words),
+  ];
+}
+
+function rulesOfVerbs(command: Command, values: ConfigValues, words: readonly string[]): readonly Rule[] {
+  return [
     [
+      ["words"],
       command === "taints" && !(words.length === 1 && ["plan", "apply", "clean"].includes(words[0] ?? "")),
       "Cannot run taints: use `archway taints plan`, `archway taints apply` or `archway taints clean`.",
     ],
     [
+      ["words"],
       command === "upgrade" &&
       !(words.length === 1 && ["status", "plan", "suspend", "resume"].includes(words[0] ?? "")),
       "Cannot run upgrade: use `archway upgrade status`, `plan`, `suspend` or `resume`.",
     ],
     [
+      ["words"],
       command === "cache" && !(words.length === 2 && (words[0] === "export" || words[0] === "import")),
       "Cannot run cache: use `archway cache export FILE` or `archway cache import FILE` (- for standard streams).",
     ],
     [
+      ["words", "cachePath", "kvUrl"],
       command === "cache" && words.length > 0 && values.cachePath === undefined && values.kvUrl === undefined,
       "Cannot open the cache: give --cache-path FILE or --kv-url URL.",
     ],

@@ -36,13 +36,15 @@ const WATCH_NAMESPACE = "WATCH_NAMESPACE";
  * settings and the Lease are in one namespace, so another value would be ignored silently. Empty means the namespace of the
  * operator; other capabilities do not read it.
  */
-export function watchNamespaceProblem(
+export function watchNamespaceProblems(
   command: Command,
   { only, namespace }: Pick<ConfigValues, "only" | "namespace">,
   env: Readonly<Record<string, string | undefined>>,
-): string | undefined {
+): readonly string[] {
   const watched = env[WATCH_NAMESPACE] ?? "";
-  if (command !== "serve" || only !== "upgrades" || watched === "" || watched === namespace) return undefined;
-  return `Cannot use ${WATCH_NAMESPACE} "${watched}": upgrades work in namespace "${namespace}". ` +
-    `Give both the same value: --namespace, NAMESPACE or OPERATOR_NAMESPACE, and ${WATCH_NAMESPACE}.`;
+  if (command !== "serve" || only !== "upgrades" || watched === "" || watched === namespace) return [];
+  return [
+    `Cannot use ${WATCH_NAMESPACE} "${watched}": upgrades work in namespace "${namespace}". ` +
+    `Give both the same value: --namespace, NAMESPACE or OPERATOR_NAMESPACE, and ${WATCH_NAMESPACE}.`,
+  ];
 }

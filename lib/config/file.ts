@@ -113,7 +113,20 @@ export function readConfigFile(file: { readonly path: string; readonly text: str
   }
   const parsed = FileSchema.safeParse(document.value ?? {});
   if (parsed.success) return { values: parsed.data, problems: [] };
-  return { values, problems: parsed.error.issues.flatMap((issue) => describeIssue(issue, file.path)) };
+  const { issues } = parsed.error;
+  return {
+    values: readRest(document.value, issues),
+    problems: issues.flatMap((issue) => describeIssue(issue, file.path)),
+  };
+}
+
+/** The settings without the problems, so that they can be judged further; the others have their defaults. */
+function readRest(document: unknown, issues: readonly z.core.$ZodIssue[]): FileValues {
+  const wrong = new Set(
+    issues.flatMap((issue) => issue.path.length === 0 && "keys" in issue ? issue.keys : issue.path.slice(0, 1)),
+  );
+  const right = Object.entries(Object(document)).filter(([key]) => !wrong.has(key));
+  return FileSchema.safeParse(Object.fromEntries(right)).data ?? FileSchema.parse({});
 }
 
 function parseYaml(text: string): Parsed<unknown> {

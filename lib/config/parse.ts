@@ -1,14 +1,14 @@
 // Command line, environment and configuration file to one typed configuration, in one function that reports all problems
-// together. No other module reads unparsed input.
+// together; a rule between flags is judged when each of them could be read. No other module reads unparsed input.
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
-import { rawValue, readArguments } from "./arguments.ts";
+import { type Arguments, rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
 import { type FileValues, readConfigFile, type ReadFile, settingOf } from "./file.ts";
-import { warningsOf, watchNamespaceProblem } from "./environment.ts";
+import { warningsOf, watchNamespaceProblems } from "./environment.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
 import { type ConfigValues, Values } from "./values.ts";
 
-/** The result of `parseConfig`. `usage` lists every problem, in the order of the flags. */
+/** The result of `parseConfig`. `usage` lists every problem; without a command that exists, that alone. */
 export type ParsedConfig =
   | { readonly kind: "run"; readonly config: Config }
   | { readonly kind: "help"; readonly command: Command | undefined }
@@ -35,47 +35,69 @@ export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads the file of `--config`; throws when it cannot. */
   readonly readFile: (path: string) => string;
+  /** What is wrong with the texts of placement, for commands that place pods; absent: they are not judged. */
+  readonly placementProblems?: ((values: ConfigValues & FileValues) => readonly string[]) | undefined;
 }
 
 /** Parses them. Flags win over `ARCHWAY_*`, those over wider variables, those over defaults. */
-export function parseConfig(args: readonly string[], { env, readFile }: ConfigSources): ParsedConfig {
-  const problems: string[] = [];
-  const { given, words: [word, ...words], lacking, wantsHelp, wantsVersion } = readArguments(args);
+export function parseConfig(args: readonly string[], sources: ConfigSources): ParsedConfig {
+  const { env, readFile, placementProblems = () => [] } = sources;
+  const line = readArguments(args);
+  const { given, words: [word, ...words], lacking, wantsHelp, wantsVersion } = line;
   if (wantsVersion) return { kind: "version" };
   const named = word === "help" ? words[0] : word;
   const command = COMMANDS.find((name) => name === named);
   if (wantsHelp || word === undefined && args.length === 0 || word === "help") return { kind: "help", command };
   if (command === undefined) return { kind: "usage", command, problems: [renderNoCommand(word)] };
   const flags = FLAGS.filter((flag) => flag.commands.includes(command));
-  for (const name of given.keys()) {
-    if (!flags.some((flag) => flag.name === name)) {
-      problems.push(`Cannot use "--${name}" with ${command}: ${reasonOfNoFlag(name, command)}`);
-    }
-  }
-  for (const name of lacking) problems.push(`Cannot use --${name}: it has no value. Give it as --${name}=VALUE.`);
-  if (lacking.length > 0) return { kind: "usage", command, problems };
-  const raw = Object.fromEntries(FLAGS.map((flag) => [camel(flag.name), rawValue(flag, given, env)]));
+  const { values, unread, problems } = readValues(line, env);
+  const file = openFile(flags.some(({ name }) => name === "config") ? values.config : undefined, readFile);
+  const config: Config = {
+    ...values,
+    ...file.values,
+    command,
+    words,
+    warnings: warningsOf(Object.keys(env)),
+    registryEnvironment: readRegistryEnvironment(env),
+  };
+  const found = [
+    ...new Set([...given.keys(), ...lacking]).values().filter((name) => !flags.some((flag) => flag.name === name))
+      .map((name) => `Cannot use "--${name}" with ${command}: ${reasonOfNoFlag(name, command)}`),
+    ...lacking.map((name) => `Cannot use --${name}: it has no value. Give it as --${name}=VALUE.`),
+    ...problems,
+    ...file.problems,
+    ...contradictions(command, values, { words, given, unread }),
+    ...unread.has("only") || unread.has("namespace") ? [] : watchNamespaceProblems(command, values, env),
+    ...command === "serve" || command === "dev" ? placementProblems(config) : [],
+  ];
+  return found.length === 0 ? { kind: "run", config } : { kind: "usage", command, problems: found };
+}
+
+/** The values; those that cannot be read are problems, and have their defaults, so that the others can be judged. */
+function readValues({ given, lacking }: Arguments, env: ConfigSources["env"]): {
+  readonly values: ConfigValues;
+  readonly unread: ReadonlySet<string>;
+  readonly problems: readonly string[];
+} {
+  const raw = rawValues(given, env);
   const parsed = Values.safeParse(raw);
-  for (const issue of parsed.error?.issues ?? []) problems.push(describeIssue(issue, given, raw));
-  const file = openFile(flags.some(({ name }) => name === "config") ? raw.config : undefined, readFile);
-  problems.push(...file.problems);
+  const issues = parsed.error?.issues ?? [];
+  const defaults = rawValues(new Map(), {});
+  const replaced = issues.map(({ path: [key] }) => [String(key), defaults[String(key)]] as const);
   // After a flag that does not exist its value counts as a word: what the words say is then not known.
   const isMisread = given.keys().some((name) => !FLAGS.some((flag) => flag.name === name));
-  if (parsed.success && !isMisread) problems.push(...contradictions(command, parsed.data, { words, given }));
-  const watched = parsed.success ? watchNamespaceProblem(command, parsed.data, env) : undefined;
-  if (watched !== undefined) problems.push(watched);
-  if (!parsed.success || problems.length > 0) return { kind: "usage", command, problems };
   return {
-    kind: "run",
-    config: {
-      ...parsed.data,
-      ...file.values,
-      command,
-      words,
-      warnings: warningsOf(Object.keys(env)),
-      registryEnvironment: readRegistryEnvironment(env),
-    },
+    values: parsed.success ? parsed.data : Values.parse({ ...raw, ...Object.fromEntries(replaced) }),
+    unread: new Set([...replaced.map(([key]) => key), ...lacking.map(camel), ...isMisread ? ["words"] : []]),
+    problems: issues.map((issue) => describeIssue(issue, given, raw)),
   };
+}
+
+function rawValues(
+  given: Arguments["given"],
+  env: ConfigSources["env"],
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(FLAGS.map((flag) => [camel(flag.name), rawValue(flag, given, env)]));
 }
 
 function renderNoCommand(word: string | undefined): string {

@@ -54,6 +54,12 @@ export function parsePlacementOptions(options: PlacementOptions): ParsedOptions 
   return problems.length === 0 ? { kind: "parsed", value: settings } : { kind: "unparsable", problems };
 }
 
+/** All problems of them; none when they can be parsed. */
+export function placementProblems(options: PlacementOptions): readonly string[] {
+  const parsed = parsePlacementOptions(options);
+  return parsed.kind === "unparsable" ? parsed.problems : [];
+}
+
 /** Parses `NAME`, or a beginning with a `*` behind it. */
 function parseNamespacePattern(text: string): Parsed<string> {
   if (/^[a-z0-9][-a-z0-9]{0,62}\*?$/.test(text)) return asParsed(text);

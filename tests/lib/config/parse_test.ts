@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { COMMANDS, environmentName, FLAGS } from "../../../lib/config/flags.ts";
 import { renderHelp } from "../../../lib/config/help.ts";
 import { type Config, parseConfig, type ParsedConfig } from "../../../lib/config/parse.ts";
+import { placementProblems } from "../../../lib/placement/config/options.ts";
 
 const NO_FILES = (path: string): never => {
   throw new Error(`there is no ${path}`);
@@ -13,7 +14,7 @@ function parse(
   env: Readonly<Record<string, string>> = {},
   readFile: (path: string) => string = NO_FILES,
 ): ParsedConfig {
-  return parseConfig(args, { env, readFile });
+  return parseConfig(args, { env, readFile, placementProblems });
 }
 
 function configOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): Config {
@@ -76,18 +77,58 @@ Deno.test("parseConfig() reports all problems together, each with where, what an
     ["serve", "--listen=nowhere", "--max-gate-age=soon", "--no-such-flag", "--tag-ttl=0s", "--tls-cert=/c.pem"],
     { ARCHWAY_PULL_SECRETS: "all" },
   );
-  const text = problems.join("\n");
-  for (
-    const word of [
-      "--no-such-flag",
-      '--listen "nowhere"',
-      '--max-gate-age "soon"',
-      '--tag-ttl "0s"',
-      "ARCHWAY_PULL_SECRETS",
-    ]
-  ) {
-    assert.ok(text.includes(word), `${word} is missing in:\n${text}`);
+  const wanted = [
+    /^Cannot use "--no-such-flag"/,
+    /--listen "nowhere"/,
+    /--max-gate-age "soon"/,
+    /ARCHWAY_PULL_SECRETS "all"/,
+    /--tag-ttl "0s"/,
+    /--tls-cert and --tls-key go together/,
+  ];
+  assert.equal(problems.length, wanted.length, problems.join("\n"));
+  for (const one of wanted) assert.ok(problems.some((problem) => one.test(problem)), `${one}:\n${problems.join("\n")}`);
+});
+
+Deno.test("parseConfig() goes on behind a flag without its value, which hides no other one", () => {
+  const problems = problemsOf(["serve", "--tls-key", "--listen=nowhere", "--registry", "--webhook-url=http://h:1"]);
+  assert.deepEqual(problems, [
+    "Cannot use --tls-key: it has no value. Give it as --tls-key=VALUE.",
+    "Cannot use --registry: it has no value. Give it as --registry=VALUE.",
+    'Cannot use --listen "nowhere": it is not HOST:PORT with a port up to 65535.',
+    "Cannot register --webhook-url: the API server calls webhooks over https:// only.",
+  ]);
+  assert.equal(
+    problemsOf(["release", "--kubeconfig", "--kv-url"]).length,
+    3,
+    "one that is lacking may not exist either",
+  );
+});
+
+Deno.test("parseConfig() reports lists of placement, those of the file too, together with all else", () => {
+  const file = "runtimeClasses: [kata]\nvariantLabels: [v7]\narchTaint: '!'\nworkers: 0\nnonsense: 1\n";
+  const args = [
+    "--config=f",
+    "--arch-taints=manage",
+    "--system-namespaces=Kube",
+    "--tolerate-arch-taints=!",
+    "--tag-ttl=0s",
+  ];
+  for (const command of ["serve", "dev"]) {
+    const parsed = parse([command, ...args], {}, () => file);
+    const problems = parsed.kind === "usage" ? parsed.problems : assert.fail("no problem");
+    assert.equal(problems.length, 8, problems.join("\n"));
   }
+});
+
+Deno.test("parseConfig() judges no rule about what it could not read", () => {
+  const cases = [
+    [["serve", "--only=nothing", "--arch-taints=manage"], 1],
+    [["serve", "--repair-exec-format-errors", "--exec-format-errors=maybe"], 1],
+    [["cache", "export", "f", "--kv-url=nowhere"], 1],
+    [["inspect", "--registries", "--admin-url=nowhere"], 1],
+    [["index", "--too=b"], 1],
+  ] as const;
+  for (const [args, count] of cases) assert.equal(problemsOf(args).length, count, problemsOf(args).join("\n"));
 });
 
 Deno.test("parseConfig() refuses flags that contradict each other, and reports what to give", () => {
