@@ -1,10 +1,13 @@
 // `--daemonsets=warn`: one event on a DaemonSet whose images miss an architecture that nodes have.
 import type { Clock } from "../../lib/clock.ts";
+import { orAborted } from "../../lib/abort.ts";
 import type { PodImages } from "../../lib/images/pod_images.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
+import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { openReflector } from "../../lib/k8s/reflector.ts";
+import type { Change } from "../../lib/k8s/object_cache.ts";
+import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { PlacementSettings } from "../../lib/placement/config/types.ts";
@@ -31,34 +34,38 @@ export interface DaemonSetWatchDeps {
 interface WatchedDaemonSet {
   readonly uid: string;
   readonly template: PodView;
+  readonly weight: number;
 }
 
 /** DaemonSets inspected at a time. */
 const PARALLEL = 2;
+/** Longest that the images of one are waited for, so that a slow registry holds no place for long; then the others have their turn (ms). */
+const INSPECT_MS = 10_000;
+const UNFINISHED_MS = 60_000;
+/** What the DaemonSets of a namespace, and all, may take of the leader's memory: the rest is not reported. */
+const MAX_NAMESPACE_BYTES = 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
+/** What one takes beside its template, with its key in the queue and what was last reported of it. */
+const DAEMON_SET_BYTES = 2_000;
+/** More than fit into its share; DaemonSets that come and go may have as many keys. */
+const MAX_KEYS_OF_NAMESPACE = 1_000;
 /** Between two tries while the nodes are not known (ms). */
 const NODES_MS = 1_000;
 
 /** Makes the controller. No request is sent to the API server before `run`. */
 export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
-  const { api, events, clock, log, liveArchitectures, queueMetrics } = deps;
+  const { events, clock, log, liveArchitectures, queueMetrics } = deps;
   /** The last message by key: an event is recorded again only when it differs. */
   const reported = new Map<string, string>();
-  const daemonSets = openReflector<WatchedDaemonSet>({
-    api,
-    resource: Resource.daemonSets,
-    parse: (object) => {
-      const template = unlessLarge(podTemplateOf(object));
-      return template === undefined ? undefined : { uid: object.metadata.uid ?? "", template };
-    },
-    onChange: ({ kind, key }) => kind === "apply" ? controller.enqueue(key) : void reported.delete(key),
-    clock,
-    log,
-    name: "daemonsets",
-  });
+  const daemonSets = openDaemonSets(
+    deps,
+    ({ kind, key }) => kind === "apply" ? controller.enqueue(key) : void reported.delete(key),
+  );
   const controller = openController({
     name: "daemonsets",
     watches: [daemonSets],
     parallel: PARALLEL,
+    queue: { groupOf: (key) => splitKey(key).namespace ?? "", maxOfGroup: () => MAX_KEYS_OF_NAMESPACE },
     clock,
     log,
     queueMetrics,
@@ -67,7 +74,9 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       const live = liveArchitectures();
       if (daemonSet === undefined) return DONE;
       if (live === undefined) return requeueAfter(NODES_MS);
-      const report = await judge(deps, { template: daemonSet.template, live }, signal);
+      const judgement = await judge(deps, { template: daemonSet.template, live }, signal);
+      if (judgement.kind === "unfinished") return requeueAfter(UNFINISHED_MS);
+      const { report } = judgement;
       if (report === undefined || reported.get(key) === report.message) return DONE;
       reported.set(key, report.message);
       const object = eventObjectOf(Resource.daemonSets, { ...splitKey(key), uid: daemonSet.uid });
@@ -78,14 +87,46 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
   return controller;
 }
 
+function openDaemonSets(
+  { api, clock, log }: DaemonSetWatchDeps,
+  onChange: (change: Change<WatchedDaemonSet>) => void,
+): Reflector<WatchedDaemonSet> {
+  return openReflector<WatchedDaemonSet>({
+    ...{ api, clock, log, resource: Resource.daemonSets, name: "daemonsets", onChange },
+    parse: (object) => {
+      const template = unlessLarge(podTemplateOf(object));
+      if (template === undefined) return undefined;
+      return { uid: object.metadata.uid ?? "", template, weight: DAEMON_SET_BYTES + JSON.stringify(template).length };
+    },
+    keep: {
+      kind: "shares",
+      weightOf: ({ weight }) => weight,
+      maxOfNamespace: MAX_NAMESPACE_BYTES,
+      maxInAll: MAX_BYTES,
+    },
+  });
+}
+
+/** What there is to report, unless the images could not be read in time: what was read until then is known. */
+type Judgement =
+  | { readonly kind: "judged"; readonly report: PodReport | undefined }
+  | { readonly kind: "unfinished" };
+
 async function judge(
-  { images, settings }: DaemonSetWatchDeps,
+  { images, clock, settings }: DaemonSetWatchDeps,
   { template, live }: { readonly template: PodView; readonly live: readonly string[] },
   signal: AbortSignal,
-): Promise<PodReport | undefined> {
+): Promise<Judgement> {
   const wanted = imagesToInspect(template, settings());
-  if (wanted.length > MAX_IMAGES) return undefined;
-  const scope = pullScopeOf(template);
-  const inspected = await images.inspect({ scope, images: wanted, priority: "prewarm" }, signal);
-  return daemonSetReport({ template, settings: settings(), wanted, images: inspected, liveArchitectures: live });
+  if (wanted.length > MAX_IMAGES) return { kind: "judged", report: undefined };
+  const request = { scope: pullScopeOf(template), images: wanted, priority: "prewarm" } as const;
+  using deadline = openDeadline(INSPECT_MS, { signal, clock });
+  try {
+    const inspected = await orAborted(images.inspect(request, deadline.signal), deadline.signal);
+    const facts = { template, settings: settings(), wanted, images: inspected, liveArchitectures: live };
+    return { kind: "judged", report: daemonSetReport(facts) };
+  } catch (error) {
+    if (deadline.signal.aborted && !signal.aborted) return { kind: "unfinished" };
+    throw error;
+  }
 }

@@ -1,16 +1,17 @@
 // Inspects the images of workload templates when they change, before their pods exist, and keeps that knowledge fresh, so
 // that a rollout gates no pod. Runs on every replica: each needs the images in its own memory.
 import { type Clock, jitter } from "../../lib/clock.ts";
-import { areAllPinned, type PodImages } from "../../lib/images/pod_images.ts";
+import { orAborted } from "../../lib/abort.ts";
+import { areAllPinned, type PodImages, type PodImagesRequest } from "../../lib/images/pod_images.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
+import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
-import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import { type KubeObject, Resource, type ResourceType, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { PlacementSettings } from "../../lib/placement/config/types.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
 import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
-import { podTemplateOf, unlessLarge } from "../../lib/placement/pod_view.ts";
-import type { PodView } from "../../lib/placement/types.ts";
+import { podTemplateOf } from "../../lib/placement/pod_view.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** Clients, and what is answered at once from memory. */
@@ -35,13 +36,33 @@ const KINDS: readonly ResourceType[] = [
 
 /** Templates inspected at a time: few, because pods go first; the limits of each registry apply besides. */
 const PARALLEL = 4;
+/** Longest that the images of a template are waited for (ms), and when those that are missing then are read again (ms). */
+const INSPECT_MS = 10_000;
+const UNFINISHED_MS = 60_000;
 /** Shares of a tag's TTL: before the first it is never looked up again; the second, with jitter, keeps well clear of its end. */
 const RENEWABLE_AFTER = 0.5;
 const RENEWED_WITHIN = 0.35;
 
+/**
+ * What the templates of one kind may take of the memory of each replica, those of a namespace and in all: the images of the
+ * rest are inspected when there are pods.
+ */
+const MAX_NAMESPACE_BYTES = 1024 * 1024;
+const MAX_KIND_BYTES = 8 * 1024 * 1024;
+/** What a kept template takes beside its text, with its key here and in the queue. An ordinary one weighs 1 200 in all. */
+const TEMPLATE_BYTES = 1_000;
+/** More than fit into its share; templates that come and go may have as many keys. */
+const MAX_KEYS_OF_NAMESPACE = 5_000;
+
+/** The images of a template, and who may pull them: all that is kept of it. */
+interface Template {
+  readonly request: Pick<PodImagesRequest, "scope" | "images">;
+  readonly weight: number;
+}
+
 /** Makes the controller; its keys are `PLURAL NAMESPACE/NAME`. No request is sent to the API server before `run`. */
 export function openPrewarm(deps: PrewarmDeps): Controller {
-  const { images, clock, log, settings, tagTtlMs, queueMetrics } = deps;
+  const { clock, log, tagTtlMs, queueMetrics } = deps;
   const templates = new Map(
     KINDS.map((kind) => [kind.plural, openTemplates(deps, kind, (key) => controller.enqueue(key))] as const),
   );
@@ -49,6 +70,10 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
     name: "prewarm",
     watches: [...templates.values()],
     parallel: PARALLEL,
+    queue: {
+      groupOf: (key) => splitKey(key.split(" ")[1] ?? "").namespace ?? "",
+      maxOfGroup: () => MAX_KEYS_OF_NAMESPACE,
+    },
     clock,
     log,
     queueMetrics,
@@ -56,32 +81,48 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
       const [plural = "", name = ""] = key.split(" ");
       const template = templates.get(plural)?.get(name);
       if (template === undefined) return DONE;
-      // Pods look `Always` images up themselves; here it is enough that they are known.
-      const wanted = imagesToInspect(template, settings()).map((use) => ({ ...use, always: false }));
-      if (wanted.length > MAX_IMAGES) return DONE;
-      await images.inspect({ scope: pullScopeOf(template), images: wanted, priority: "prewarm", renew: true }, signal);
-      if (areAllPinned(wanted)) return DONE;
+      if (!await inspect(deps, template, signal)) return requeueAfter(UNFINISHED_MS);
+      if (areAllPinned(template.request.images)) return DONE;
       return requeueAfter(tagTtlMs * RENEWABLE_AFTER + jitter(tagTtlMs * RENEWED_WITHIN));
     },
   });
   return controller;
 }
 
-function openTemplates(
-  { api, clock, log }: PrewarmDeps,
-  resource: ResourceType,
-  enqueue: (key: string) => void,
-): Reflector<PodView> {
-  return openReflector<PodView>({
-    api,
-    resource,
-    // The pods of a large one wait for their images.
-    parse: (object) => unlessLarge(podTemplateOf(object)),
-    onChange: ({ kind, key }) => {
-      if (kind === "apply") enqueue(`${resource.plural} ${key}`);
+/** Whether all images were inspected before the time was over; what was read until then is known. */
+async function inspect({ images, clock }: PrewarmDeps, { request }: Template, signal: AbortSignal): Promise<boolean> {
+  using deadline = openDeadline(INSPECT_MS, { signal, clock });
+  try {
+    const wanted = { ...request, priority: "prewarm", renew: true } as const;
+    await orAborted(images.inspect(wanted, deadline.signal), deadline.signal);
+    return true;
+  } catch (error) {
+    if (deadline.signal.aborted && !signal.aborted) return false;
+    throw error;
+  }
+}
+
+function openTemplates(deps: PrewarmDeps, resource: ResourceType, enqueue: (key: string) => void): Reflector<Template> {
+  const { api, clock, log } = deps;
+  return openReflector<Template>({
+    ...{ api, clock, log, resource, name: `templates of ${resource.plural}` },
+    parse: (object) => parseTemplate(object, deps.settings()),
+    onChange: ({ kind, key }) => kind === "apply" ? enqueue(`${resource.plural} ${key}`) : undefined,
+    keep: {
+      kind: "shares",
+      weightOf: ({ weight }) => weight,
+      maxOfNamespace: MAX_NAMESPACE_BYTES,
+      maxInAll: MAX_KIND_BYTES,
     },
-    clock,
-    log,
-    name: `templates of ${resource.plural}`,
   });
+}
+
+function parseTemplate(object: KubeObject, settings: PlacementSettings): Template | undefined {
+  const template = podTemplateOf(object);
+  if (template === undefined) return undefined;
+  // Pods look `Always` images up themselves; here it is enough that they are known.
+  const images = imagesToInspect(template, settings).map((use) => ({ ...use, always: false }));
+  if (images.length > MAX_IMAGES) return undefined;
+  const request = { scope: pullScopeOf(template), images };
+  return { request, weight: TEMPLATE_BYTES + JSON.stringify(request).length };
 }

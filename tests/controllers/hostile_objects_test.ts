@@ -7,6 +7,10 @@ Deno.test("a process with little heap lives through 200 000 Events of failures i
   assert.ok(await heapAfter("events", 200_000) < 60);
 });
 
+Deno.test("one namespace's templates take bounded memory", async () => {
+  assert.ok(await heapAfter("templates", 10_000) < 60);
+});
+
 /** The heap in MB after a controller has listed so many objects. */
 async function heapAfter(what: string, count: number): Promise<number> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {

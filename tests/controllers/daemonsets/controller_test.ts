@@ -60,3 +60,25 @@ Deno.test("openDaemonSetWatch() repeats itself only when the words change, and a
     assert.equal(scene.recorded.length, 3);
   });
 });
+
+Deno.test("openDaemonSetWatch() gives turns to a namespace while the registry of another does not answer", async () => {
+  const scene = openScene();
+  let isAway = true;
+  const images: Scene["images"] = {
+    ...scene.images,
+    inspect: (request, signal) =>
+      isAway && request.scope.namespace === "slow" ? new Promise(() => {}) : scene.images.inspect(request, signal),
+  };
+  for (let at = 0; at < 20; at++) {
+    const { metadata, ...slow } = makeWorkload("DaemonSet", `slow-${at}`, "single-amd64");
+    scene.cluster.put(Resource.daemonSets, { ...slow, metadata: { ...metadata, namespace: "slow" } });
+  }
+  await whileRunning(scene, watchOf({ ...scene, images }, () => ["arm64"]), async () => {
+    scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "narrow", "single-amd64"));
+    await scene.clock.advance(10_000);
+    assert.deepEqual(scene.recorded.map(({ object }) => object.name), ["narrow"]);
+    isAway = false;
+    await scene.clock.advance(120_000);
+    assert.equal(scene.recorded.length, 21);
+  });
+});

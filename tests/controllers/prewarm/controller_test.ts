@@ -100,3 +100,38 @@ Deno.test("openPrewarm() goes on when one inspection is rejected", async () => {
     assert.deepEqual(requestedImages(scene), ["app:v1"]);
   });
 });
+
+Deno.test("openPrewarm() gives turns to a namespace while the registry of another never answers", async () => {
+  const scene = openScene();
+  const images: Scene["images"] = {
+    ...scene.images,
+    inspect: (request, signal) =>
+      request.scope.namespace === "shop" ? scene.images.inspect(request, signal) : new Promise(() => {}),
+  };
+  for (let at = 0; at < 60; at++) {
+    const { metadata, ...slow } = makeWorkload("Deployment", `slow-${at}`, "slow:v1");
+    scene.cluster.put(Resource.deployments, { ...slow, metadata: { ...metadata, namespace: "slow" } });
+  }
+  await whileRunning(scene, prewarmOf({ ...scene, images }), async () => {
+    scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "web", "app:v1"));
+    await scene.clock.advance(10_000);
+    assert.deepEqual(requestedImages(scene), ["app:v1"]);
+  });
+});
+
+Deno.test("openPrewarm() goes on later with a template whose registry did not answer, also of a digest", async () => {
+  const scene = openScene();
+  let isAway = true;
+  const images: Scene["images"] = {
+    ...scene.images,
+    inspect: (request, signal) => isAway ? new Promise(() => {}) : scene.images.inspect(request, signal),
+  };
+  const pinned = `app@sha256:${"1".repeat(64)}`;
+  scene.cluster.put(Resource.jobs, makeWorkload("Job", "once", pinned));
+  await whileRunning(scene, prewarmOf({ ...scene, images }), async () => {
+    await scene.clock.advance(60_000);
+    isAway = false;
+    await scene.clock.advance(60_000);
+    assert.deepEqual(requestedImages(scene), [pinned]);
+  });
+});
