@@ -100,7 +100,7 @@ class PodPlacementController implements PodPlacement {
     const { api, clock, log, workers } = deps;
     this.#writes = new WriteHealth(clock);
     this.#deps = { ...deps, api: this.#writes.watch(api) };
-    this.#inspections = new Inspections(deps);
+    this.#inspections = new Inspections(deps, (key) => this.#controller.enqueue(key));
     this.#unadmitted = openUnadmitted(deps);
     this.#gated = openReflector<GatedPod>({
       api,
@@ -230,8 +230,7 @@ class PodPlacementController implements PodPlacement {
     let pod = seen;
     for (let rereads = 0;; rereads++) {
       const state = this.#stateOf({ uid: pod.uid, images: nameOfImages(pod) });
-      const inspect = (images: readonly ImageUse[]): void =>
-        this.#inspections.start(pod, state, { images, onSettled: () => this.#controller.enqueue(key) });
+      const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, { pod, state, images });
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });
       if (state.inspection.kind !== "none") state.roundBeganMs ??= this.#deps.clock.monotonicMs();
       if (gathered.kind === "waiting") return this.#requeueUntilDeadline(pod, state, gathered.forMs);

@@ -56,6 +56,6 @@ function judgedOrWaiting(
   }
   const pauseMs = state.notBeforeMs - deps.clock.monotonicMs();
   if (pauseMs > 0) return { kind: "waiting", forMs: Math.min(pauseMs, forMs) };
-  if (state.inspection.kind === "none") inspect(plan.images);
+  if (state.inspection.kind !== "running") inspect(plan.images);
   return { kind: "waiting", forMs };
 }

@@ -1,7 +1,10 @@
-// Inspections of pods' images, beside the queue: a slow registry does not occupy a worker. One at a
-// time a pod; equal ones of several pods share their requests further down.
+// Inspections of pods' images, beside the queue: a slow registry does not occupy a worker. One at a time a pod; equal ones of
+// several pods share their requests further down. Images that wait for a registry take memory, so their number is limited:
+// a pod beyond it keeps nothing but its place in a line, by namespaces in turn, and comes back to the queue in its turn.
 import type { PodImagesRequest } from "../../lib/images/pod_images.ts";
 import { errorText } from "../../lib/log.ts";
+import { callersOf } from "../../lib/oci/limits/callers.ts";
+import { FairLimiter, type Place } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import type { ImageJudgement } from "../../lib/placement/decision_types.ts";
 import { judgeImages, partOfImages } from "../../lib/placement/images.ts";
@@ -12,31 +15,72 @@ import type { PodState } from "./pod_states.ts";
 
 type InspectionDeps = Pick<PodPlacementDeps, "clock" | "images" | "log" | "metrics" | "settingsOf">;
 
+/** The images to inspect, for which pod, and where the answer goes. */
+interface InspectionStart {
+  readonly pod: PodView;
+  readonly state: PodState;
+  readonly images: readonly ImageUse[];
+}
+
+/**
+ * Images of gated pods that are inspected or wait for their registries, at 17 KB of heap each. A namespace may have as many
+ * as are free, so 2 000 when it is alone, which is 31 times what it may have inspected at a time.
+ */
+const MAX_IMAGES_UNDER_WAY = 4_000;
+
 /** Starts inspections and waits for their ends. */
 export class Inspections {
   readonly #deps: InspectionDeps;
+  readonly #wake: (key: string) => void;
+  readonly #places = new FairLimiter({ limit: MAX_IMAGES_UNDER_WAY, share: 1 });
   readonly #running = new Set<Promise<void>>();
 
-  constructor(deps: InspectionDeps) {
+  /** `wake` is called with the key of a pod whose state has the answer, or has come to its turn; not when it was stopped. */
+  constructor(deps: InspectionDeps, wake: (key: string) => void) {
     this.#deps = deps;
+    this.#wake = wake;
   }
 
-  /** Starts the inspection of a pod's images. `onSettled` is called when the state has the answer, not when it was stopped. */
-  start(
-    pod: PodView,
-    state: PodState,
-    { images, onSettled }: { readonly images: readonly ImageUse[]; readonly onSettled: () => void },
-  ): void {
+  /** Starts the inspection of a pod's images, or lets the pod wait for its turn. */
+  start(key: string, { pod, state, images }: InspectionStart): void {
+    const { inspection } = state;
+    if (inspection.kind === "pending") return;
+    const { namespace } = pod;
+    const weight = images.length;
+    const place = inspection.kind === "admitted" ? inspection.place : this.#places.tryAcquire(namespace, { weight });
+    if (place === undefined) return this.#waitForTurn(key, state, { namespace, weight });
     const running = { kind: "running", stop: new AbortController() } as const;
     state.inspection = running;
-    const work = this.#inspect(partOfImages(pod, images), images, running.stop.signal).then(
-      (judgement) => {
+    this.#follow(
+      this.#inspect(partOfImages(pod, images), images, running.stop.signal).then((judgement) => {
         if (state.inspection !== running) return;
         state.inspection = { kind: "settled", judgement };
-        onSettled();
-      },
-    ).finally(() => this.#running.delete(work));
-    this.#running.add(work);
+        this.#wake(key);
+      }).finally(() => place.release()),
+    );
+  }
+
+  /** Holds on to no pod and no image: any number of pods may wait. */
+  #waitForTurn(
+    key: string,
+    state: PodState,
+    { namespace, weight }: { readonly namespace: string; readonly weight: number },
+  ): void {
+    const pending = { kind: "pending", stop: new AbortController() } as const;
+    state.inspection = pending;
+    const admit = (place: Place): void => {
+      if (state.inspection !== pending) return place.release();
+      state.inspection = { kind: "admitted", place };
+      this.#wake(key);
+    };
+    const callers = callersOf({ namespace, priority: "gated" });
+    // Rejects when it is stopped, and only then.
+    this.#follow(this.#places.acquire(callers, pending.stop.signal, { weight }).then(admit, () => {}));
+  }
+
+  #follow(work: Promise<void>): void {
+    const followed = work.finally(() => this.#running.delete(followed));
+    this.#running.add(followed);
   }
 
   /** Resolves when none runs any more. */

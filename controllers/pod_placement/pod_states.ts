@@ -1,11 +1,16 @@
 // The state of a gated pod between two reconciles, in memory only: a restart begins without it, and the deadline of a pod is
 // counted from the pod's creation all the same.
+import type { Place } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageJudgement } from "../../lib/placement/decision_types.ts";
 import type { GatedPod } from "./gated_pod.ts";
 
 /** The inspection of a pod's images, which runs beside the queue. */
 export type InspectionState =
   | { readonly kind: "none" }
+  /** Too many images are under way: the pod waits for its turn. */
+  | { readonly kind: "pending"; readonly stop: AbortController }
+  /** It is the pod's turn. */
+  | { readonly kind: "admitted"; readonly place: Place }
   | { readonly kind: "running"; readonly stop: AbortController }
   | { readonly kind: "settled"; readonly judgement: ImageJudgement };
 
@@ -86,6 +91,8 @@ export class PodStates {
 
 /** Ends the inspection of a pod and drops what it found. */
 export function stopInspection(state: PodState): void {
-  if (state.inspection.kind === "running") state.inspection.stop.abort();
+  const { inspection } = state;
   state.inspection = { kind: "none" };
+  if (inspection.kind === "admitted") inspection.place.release();
+  else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
 }

@@ -2,6 +2,7 @@
 // admission.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
+import { FairLimiter } from "../oci/limits/fair_limiter.ts";
 import type { InspectionPriority, InspectionReport, InspectionRequest, Inspector } from "../oci/inspector.ts";
 import { parseReference } from "../oci/reference.ts";
 import type { ImageUse, InspectedImage } from "../oci/types.ts";
@@ -31,13 +32,16 @@ export interface PodImages {
   /**
    * Starts the same in the background, so that it is known when the pod is decided on. Leaves out what must be looked up
    * for every pod: which look-up may answer for a pod is known once the pod is there, and one before that would be a second
-   * request. Drops the request when too many are under way.
+   * request. Drops the request when too many images are under way.
    */
   prefetch(request: PodImagesRequest): void;
 }
 
-/** Prefetches under way at most: beyond it the controller will do the work anyway, a moment later. */
-const MAX_PREFETCHES = 256;
+/**
+ * Images that are prefetched at a time, at 17 KB of heap each: beyond it the controller will do the work anyway, a moment
+ * later. A namespace may have as many as are free for the others.
+ */
+const MAX_PREFETCHED_IMAGES = 1_000;
 
 /** Pull secrets that a message names at most. */
 const MAX_NAMED = 3;
@@ -57,7 +61,8 @@ export interface PodImagesDeps {
 /** Opens the service. */
 export function openPodImages(deps: PodImagesDeps): PodImages {
   const { inspector, pullSecrets, known, clock, log, observe } = deps;
-  const prefetches = new Prefetches();
+  const prefetched = new Set<string>();
+  const places = new FairLimiter({ limit: MAX_PREFETCHED_IMAGES, share: 1 });
 
   async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
     const { scope, images, configOf = [], renew = false } = request;
@@ -79,10 +84,16 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
   function prefetch(request: PodImagesRequest): void {
     const images = request.images.filter(({ always }) => !always);
     const key = JSON.stringify([request.scope, images]);
-    if (images.length === 0 || deps.signal.aborted || !prefetches.begin(key, request.scope.namespace)) return;
+    if (images.length === 0 || deps.signal.aborted || prefetched.has(key)) return;
+    const place = places.tryAcquire(request.scope.namespace, { weight: images.length });
+    if (place === undefined) return;
+    prefetched.add(key);
     inspect({ ...request, images }, deps.signal)
       .catch((error: unknown) => log.debug("prefetch ended early", { reason: errorText(error) }))
-      .finally(() => prefetches.end(key, request.scope.namespace));
+      .finally(() => {
+        prefetched.delete(key);
+        place.release();
+      });
   }
 
   return { inspect, prefetch };
@@ -121,27 +132,6 @@ function withPullProblems(report: InspectionReport, { problem, unusable = [] }: 
   const named = unusable.slice(0, MAX_NAMED).join(", ");
   const message = `${failure.message} Pull secrets of no use: ${named}${unusable.length > MAX_NAMED ? ", …" : ""}.`;
   return { ...report, inspection: { kind: "failed", failure: { ...failure, message } } };
-}
-
-/** The prefetches under way, each once; a namespace may have as many as are free for the others. */
-class Prefetches {
-  readonly #underWay = new Set<string>();
-  readonly #byNamespace = new Map<string, number>();
-
-  begin(key: string, namespace: string): boolean {
-    const held = this.#byNamespace.get(namespace) ?? 0;
-    if (this.#underWay.has(key) || held >= MAX_PREFETCHES - this.#underWay.size) return false;
-    this.#underWay.add(key);
-    this.#byNamespace.set(namespace, held + 1);
-    return true;
-  }
-
-  end(key: string, namespace: string): void {
-    this.#underWay.delete(key);
-    const held = (this.#byNamespace.get(namespace) ?? 1) - 1;
-    if (held === 0) this.#byNamespace.delete(namespace);
-    else this.#byNamespace.set(namespace, held);
-  }
 }
 
 /** Whether every image is named by its digest, so that what is known of it never ages. */

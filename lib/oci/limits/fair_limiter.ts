@@ -31,7 +31,15 @@ export interface FairLimiterOptions {
  */
 export const HOST_PLACES = { limit: 20, share: 4 } as const;
 
-interface Waiter {
+/**
+ * How many places one request takes, 1 when absent. It is given them when any is free, so that a heavy one is not passed
+ * over for ever: at most that many less one are then held beyond the limit.
+ */
+export interface Weight {
+  readonly weight?: number | undefined;
+}
+
+interface Waiter extends Weight {
   readonly give: (place: Place) => void;
   readonly refuse: (reason: unknown) => void;
 }
@@ -71,11 +79,17 @@ export class FairLimiter {
     this.giveFree();
   }
 
+  /** A place at once; undefined when none is free for the namespace. What waits is not passed over: it gets what it may have. */
+  tryAcquire(namespace: string, { weight = 1 }: Weight = {}): Place | undefined {
+    if (this.#taken >= this.limit || !this.#mayHave(namespace)) return undefined;
+    return this.#options.mayGive?.() ?? true ? this.#take(namespace, weight) : undefined;
+  }
+
   /** Waits for a place. Rejects with the signal's reason, or with that of {@link refuseAll}. */
-  async acquire(callers: Callers<Caller>, signal: AbortSignal): Promise<Place> {
+  async acquire(callers: Callers<Caller>, signal: AbortSignal, { weight }: Weight = {}): Promise<Place> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Place>();
-    const entry = this.#queue.add({ give: resolve, refuse: reject }, callers.members);
+    const entry = this.#queue.add({ give: resolve, refuse: reject, weight }, callers.members);
     const unfollow = callers.onJoin((caller) => {
       this.#queue.join(entry, caller);
       this.giveFree();
@@ -103,7 +117,7 @@ export class FairLimiter {
     while (this.#taken < this.limit && this.#queue.size > 0 && (this.#options.mayGive?.() ?? true)) {
       const next = this.#queue.next((namespace) => this.#mayHave(namespace));
       if (next === undefined) return this.#options.onUnused?.();
-      next.item.give(this.#take(next.namespace));
+      next.item.give(this.#take(next.namespace, next.item.weight));
     }
   }
 
@@ -111,16 +125,16 @@ export class FairLimiter {
     return (this.#held.get(namespace) ?? 0) < this.#options.share * (this.limit - this.#taken);
   }
 
-  #take(namespace: string): Place {
-    this.#taken += 1;
-    this.#held.set(namespace, (this.#held.get(namespace) ?? 0) + 1);
+  #take(namespace: string, weight = 1): Place {
+    this.#taken += weight;
+    this.#held.set(namespace, (this.#held.get(namespace) ?? 0) + weight);
     let isHeld = true;
     return {
       release: () => {
         if (!isHeld) return;
         isHeld = false;
-        this.#taken -= 1;
-        const left = (this.#held.get(namespace) ?? 1) - 1;
+        this.#taken -= weight;
+        const left = (this.#held.get(namespace) ?? weight) - weight;
         if (left === 0) this.#held.delete(namespace);
         else this.#held.set(namespace, left);
         this.giveFree();

@@ -1,4 +1,5 @@
-// What hostile images may take of memory: each an index of as many and as long platforms as are read.
+// What hostile images may take of memory: each an index of as many and as long platforms as are read, or any number of them
+// at registries that never answer.
 import assert from "node:assert/strict";
 import { MAX_CACHE_BYTES } from "../../../lib/oci/cache/weights.ts";
 import { openInspectionStore } from "../../../lib/oci/cache/inspection_store.ts";
@@ -8,6 +9,7 @@ import type { Platform } from "../../../lib/oci/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
 const HOSTILE = new URL("./hostile_images.ts", import.meta.url);
+const HOSTILE_PODS = new URL("./hostile_pods.ts", import.meta.url);
 const HOSTILE_SECRETS = new URL("./hostile_secrets.ts", import.meta.url);
 
 Deno.test("openInspectionStore() holds as much as its weight allows, whatever images say", () => {
@@ -58,8 +60,17 @@ Deno.test("a process with little heap lives through 1 000 pull secrets, each as 
   assert.ok(heapMb < 30, `${heapMb} MB of heap`);
 });
 
+Deno.test("a process with little heap lives through 1 200 pods of 200 images each at registries that never answer", async () => {
+  const { heapMb, asked = 0 } = await runAlone(HOSTILE_PODS, "1200");
+  assert.ok(asked > 2_000 && asked < 4_200, `${asked} images were under way`);
+  assert.ok(heapMb < 100, `${heapMb} MB of heap`);
+});
+
 /** Runs a program with a small heap; what it prints. */
-async function runAlone(program: URL, argument: string): Promise<{ readonly heapMb: number; readonly read?: number }> {
+async function runAlone(
+  program: URL,
+  argument: string,
+): Promise<{ readonly heapMb: number; readonly read?: number; readonly asked?: number }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-prompt", "--v8-flags=--max-old-space-size=112,--expose-gc", program.href, argument],
     env: { NO_COLOR: "1" },

@@ -1,0 +1,119 @@
+// How many images of gated pods are inspected at a time, whose turn comes next, and what becomes of a pod that never has its turn.
+import assert from "node:assert/strict";
+import type { PodImages } from "../../../lib/images/pod_images.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { MAX_IMAGES } from "../../../lib/placement/images.ts";
+import { fact, gatesOf } from "../../lib/placement/make.ts";
+import { openScene, type Scene, whileRunning } from "../make.ts";
+import { controllerOf, gated } from "./make.ts";
+
+/** Images under way by namespace; those of namespaces that begin with `evil` are answered when a test says so, or never. */
+class Registries {
+  readonly underWay = new Map<string, number>();
+  readonly asked: string[] = [];
+  readonly #answers: (() => void)[] = [];
+
+  readonly images: PodImages = {
+    inspect: async ({ images, scope: { namespace } }, signal) => {
+      this.asked.push(`${namespace} ${images[0]?.image}`);
+      this.#count(namespace, images.length);
+      try {
+        if (namespace.startsWith("evil")) await this.#answer(signal);
+        signal.throwIfAborted();
+        return images.map((use) => ({ ...use, inspection: fact("multi").inspection }));
+      } finally {
+        this.#count(namespace, -images.length);
+      }
+    },
+    prefetch: () => {},
+  };
+
+  /** Images under way of all namespaces. */
+  get total(): number {
+    return [...this.underWay.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Answers the oldest request that waits. */
+  answerOne(): void {
+    this.#answers.shift()?.();
+  }
+
+  #answer(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#answers.push(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
+  #count(namespace: string, more: number): void {
+    this.underWay.set(namespace, (this.underWay.get(namespace) ?? 0) + more);
+  }
+}
+
+/** A gated pod of as many images as are inspected of one. */
+function podOfMany(scene: Scene, namespace: string, name: string): KubeObject {
+  const pod = gated(name);
+  const containers = Array.from({ length: MAX_IMAGES }, (_, at) => ({ name: `c${at}`, image: `evil/${name}-${at}` }));
+  const spec = { ...Object(pod.spec), containers };
+  return { ...pod, spec, metadata: { ...pod.metadata, ...identityIn(scene, namespace, name) } };
+}
+
+function identityIn(scene: Scene, namespace: string, name: string): Partial<KubeObject["metadata"]> {
+  const creationTimestamp = new Date(scene.clock.nowMs()).toISOString();
+  return { namespace, uid: `${namespace}-${name}`, creationTimestamp };
+}
+
+Deno.test("a namespace whose registries never answer has 2 000 images under way, and a pod of another is placed at once", async () => {
+  const scene = openScene();
+  const registries = new Registries();
+  const controller = controllerOf({ ...scene, images: registries.images });
+  await whileRunning(scene, controller, async () => {
+    for (let at = 0; at < 30; at++) scene.cluster.put(Resource.pods, podOfMany(scene, "evil", `p${at}`));
+    await scene.clock.advance(20_000);
+    assert.equal(registries.total, 2_000);
+    const good = gated("good");
+    scene.cluster.put(Resource.pods, { ...good, metadata: { ...good.metadata, ...identityIn(scene, "good", "good") } });
+    await scene.clock.advance(100);
+    const placed = scene.cluster.find("pods", "good/good") ?? assert.fail("no pod");
+    assert.deepEqual(gatesOf(placed), []);
+  });
+});
+
+Deno.test("no number of namespaces has more than 4 000 images under way, and every pod is released at its deadline", async () => {
+  const scene = openScene();
+  const registries = new Registries();
+  const controller = controllerOf({ ...scene, images: registries.images });
+  await whileRunning(scene, controller, async () => {
+    for (let at = 0; at < 90; at++) scene.cluster.put(Resource.pods, podOfMany(scene, `evil-${at % 45}`, `p${at}`));
+    await scene.clock.advance(20_000);
+    const most = registries.total;
+    assert.ok(most >= 4_000 && most < 4_000 + MAX_IMAGES, `${most} images under way`);
+    await scene.clock.advance(60_000);
+    assert.equal(registries.total, 0);
+    assert.equal(controller.gatedPods(), 0);
+    assert.equal(registries.asked.length, most / MAX_IMAGES, "a pod without a turn was inspected all the same");
+  });
+});
+
+Deno.test("pods beyond the limit have their turn when others are answered, stopped or deleted", async () => {
+  const scene = openScene();
+  const registries = new Registries();
+  await whileRunning(scene, controllerOf({ ...scene, images: registries.images }), async () => {
+    for (let at = 0; at < 14; at++) {
+      scene.cluster.put(Resource.pods, podOfMany(scene, "evil", `p${at}`));
+      await scene.clock.advance(500);
+    }
+    const asked = (): readonly string[] => registries.asked.map((one) => one.split("/")[1] ?? "");
+    const first = Array.from({ length: 10 }, (_, at) => `p${at}-0`);
+    assert.deepEqual(asked(), first);
+    registries.answerOne();
+    await scene.clock.advance(500);
+    assert.deepEqual(asked(), [...first, "p10-0"], "answered");
+    scene.cluster.drop(Resource.pods, "evil/p11");
+    await scene.clock.advance(500);
+    scene.cluster.drop(Resource.pods, "evil/p5");
+    await scene.clock.advance(500);
+    assert.deepEqual(asked(), [...first, "p10-0", "p12-0"], "deleted");
+  });
+  assert.equal(registries.total, 0);
+});
