@@ -41,8 +41,9 @@ export const PLACEMENT_ALERTS: readonly Alert[] = [
   },
   {
     name: "ArchwayPodsStayGated",
+    // An audited pod is counted as well, but it has no gate.
     expression:
-      "min_over_time(max(mto_ppo_pods_gated)[5m:30s]) > 0 and sum(increase(archway_decisions_total[5m])) == 0",
+      'min_over_time(max(mto_ppo_pods_gated)[5m:30s]) > 0 and sum(increase(archway_decisions_total{kind!="audited"}[5m])) == 0',
     forDuration: "1m",
     severity: "critical",
     summary: "Gated pods are not decided.",

@@ -1,0 +1,53 @@
+// Alerts as Prometheus evaluates them over hours that are made up.
+import assert from "node:assert/strict";
+import type { Alert } from "../../lib/operand/alerts/alert.ts";
+import { lacks } from "../support/needs.ts";
+
+/** Values by series, one a minute, as `promtool` reads them: `0x9 1x9` is ten of 0 and ten of 1. */
+export type Series = Readonly<Record<string, string>>;
+
+/** An hour, and which alerts fire when, by minutes. */
+export interface Hour {
+  readonly title: string;
+  readonly series: Series;
+  readonly fires: Readonly<Record<number, readonly string[]>>;
+}
+
+/** Registers a test for each hour. */
+export function testHours(alerts: readonly Alert[], hours: readonly Hour[]): void {
+  const rules = alerts.map(({ name, expression, forDuration }) => ({
+    alert: name,
+    expr: expression,
+    for: forDuration,
+  }));
+  for (const hour of hours) {
+    Deno.test({ name: hour.title, ignore: lacks("prometheus"), fn: () => evaluate(rules, hour) });
+  }
+}
+
+async function evaluate(rules: readonly unknown[], hour: Hour): Promise<void> {
+  const directory = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${directory}/rules.yml`, JSON.stringify({ groups: [{ name: "test", rules }] }));
+    const test = { rule_files: ["rules.yml"], evaluation_interval: "1m", tests: [renderTest(hour)] };
+    await Deno.writeTextFile(`${directory}/test.yml`, JSON.stringify(test));
+    const args = ["test", "rules", `${directory}/test.yml`];
+    const { code, stdout, stderr } = await new Deno.Command("promtool", { args }).output();
+    const said = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
+    assert.equal(code, 0, said);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+function renderTest({ series, fires }: Hour): unknown {
+  return {
+    interval: "1m",
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    promql_expr_test: Object.entries(fires).map(([minute, names]) => ({
+      expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+      eval_time: `${minute}m`,
+      exp_samples: names.map((name) => ({ labels: `{alertname="${name}"}`, value: 1 })),
+    })),
+  };
+}
