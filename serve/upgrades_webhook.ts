@@ -10,7 +10,7 @@ import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
 import { type HttpsListener, type KeyPair, openHttpsListener } from "../lib/server/https_listener.ts";
 import { openLoadLimit } from "../lib/server/load_limit.ts";
 import { makePathCheck } from "../lib/server/path_check.ts";
-import { openServingCertificate } from "../lib/tls/open_certificate.ts";
+import { openServingCertificate, readClientCa } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
 import type { Runnable } from "../controllers/mod.ts";
 import { openPlanWebhookRegistration } from "../controllers/plan_webhook/controller.ts";
@@ -33,7 +33,12 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
   const certificate = await openServingCertificate({ config, api: replicaApi, clock, log }, stop);
   const listener = await openPlanListener(
     { api: readApi, clock, log, signal: stop },
-    { host: config.listen.host, port: config.listen.port, certificate: certificate.current() },
+    {
+      host: config.listen.host,
+      port: config.listen.port,
+      certificate: certificate.current(),
+      webhookClientCa: config.webhookClientCa,
+    },
   );
   const endpoint = webhookEndpoint(config);
   const registration = openPlanWebhookRegistration({
@@ -61,7 +66,13 @@ export async function openPlanListener(
     readonly log: Logger;
     readonly signal: AbortSignal;
   },
-  { host, port, certificate }: { readonly host: string; readonly port: number; readonly certificate: KeyPair },
+  { host, port, certificate, webhookClientCa }: {
+    readonly host: string;
+    readonly port: number;
+    readonly certificate: KeyPair;
+    /** File of the CA of the API servers' client certificates; absent: none is required. */
+    readonly webhookClientCa?: string | undefined;
+  },
 ): Promise<HttpsListener> {
   const app = planReview({ api, clock, limit: openLoadLimit({ clock, log }), signal });
   const acceptsPlain = (): boolean => true;
@@ -69,6 +80,7 @@ export async function openPlanListener(
     host,
     port,
     certificate,
+    clientCa: await readClientCa(webhookClientCa),
     handler: (request) => app.fetch(request),
     guard: {
       limits: CONNECTION_LIMITS,

@@ -1,5 +1,4 @@
 // The TLS listener for the API server: pod gate, config checks, conversion.
-import { X509Certificate } from "node:crypto";
 import { checkEphemeral } from "../routes/ephemeral_containers.ts";
 import type { GatePodDeps } from "../routes/gate_pod.ts";
 import { webhookApp } from "../routes/mod.ts";
@@ -9,9 +8,9 @@ import { type HttpsListener, openHttpsListener } from "../lib/server/https_liste
 import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
 import type { ListenerGuard } from "../lib/server/connection_guard.ts";
 import { makePathCheck } from "../lib/server/path_check.ts";
-import { errorText } from "../lib/log.ts";
 import { WebhookPath } from "../lib/names.ts";
 import { openLoadLimit } from "../lib/server/load_limit.ts";
+import { readClientCa } from "../lib/tls/open_certificate.ts";
 import { pullScopeOf } from "../lib/placement/pod_refs.ts";
 import type { Clients, ServeDeps } from "./clients.ts";
 import { type Components, followsNodes } from "./components.ts";
@@ -41,7 +40,7 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
     certificate: certificate.current(),
     handler: (request) => app.fetch(request),
     guard: guardOf(webhooks),
-    clientCa: deps.config.webhookClientCa === undefined ? undefined : await readClientCa(deps.config.webhookClientCa),
+    clientCa: await readClientCa(deps.config.webhookClientCa),
   });
   certificate.onChange((next) => {
     listener.setCertificate(next);
@@ -49,20 +48,6 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
     operator.requestReconcile();
   });
   return listener;
-}
-
-/**
- * Reads the PEM file of the CA that the client certificates of API servers are verified against, once: a new file needs a
- * restart. Rejects with an Error that names the file when it cannot be read or holds no CA.
- */
-export async function readClientCa(path: string): Promise<string> {
-  try {
-    const pem = await Deno.readTextFile(path);
-    if (new X509Certificate(pem).ca) return pem;
-  } catch (cause) {
-    throw new Error(`Cannot read the client CA "${path}": ${errorText(cause)}. Give a PEM certificate.`, { cause });
-  }
-  throw new Error(`Cannot use "${path}" as client CA: its first certificate is none of a CA.`);
 }
 
 /** Accepts requests by a secret path, and by the manifests' paths while the API server uses them. */

@@ -1,7 +1,8 @@
-// The serving certificate by configuration: from files, or issued by Archway's own authority.
+// The serving certificate by configuration: from files, or issued by Archway's own authority; and the CA of the certificates of clients.
+import { X509Certificate } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
-import type { Logger } from "../log.ts";
+import { errorText, type Logger } from "../log.ts";
 import { DEFAULT_TERMS } from "./authority.ts";
 import { openCertificateFiles } from "./files.ts";
 import { openAuthorityStore } from "./secret_store.ts";
@@ -34,6 +35,21 @@ export async function openServingCertificate(
     { store: openAuthorityStore(api, config.namespace), terms, clock, log },
     signal,
   );
+}
+
+/**
+ * Reads the PEM file of the CA that the client certificates of API servers are verified against, once: a new file needs a
+ * restart; undefined without a file. Rejects with an Error that names the file when it cannot be read or holds no CA.
+ */
+export async function readClientCa(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    const pem = await Deno.readTextFile(path);
+    if (new X509Certificate(pem).ca) return pem;
+  } catch (cause) {
+    throw new Error(`Cannot read the client CA "${path}": ${errorText(cause)}. Give a PEM certificate.`, { cause });
+  }
+  throw new Error(`Cannot use "${path}" as client CA: its first certificate is none of a CA.`);
 }
 
 /** The host names and addresses by which the API server calls. */

@@ -1,10 +1,10 @@
 // The webhook of plans on a real TLS listener: what other clients get, and what it costs the API server.
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { connect } from "node:tls";
 import { issueLoopbackCertificates } from "../../lib/playground/certificates.ts";
+import { createAuthority } from "../cluster/support/pki.ts";
 import { silentLogger } from "../../lib/log.ts";
-import type { HttpsListener } from "../../lib/server/https_listener.ts";
+import type { HttpsListener, KeyPair } from "../../lib/server/https_listener.ts";
 import { PlanWebhook } from "../../lib/upgrade_names.ts";
 import { openPlanListener } from "../../serve/upgrades_webhook.ts";
 import { FakeClock } from "../support/fake_clock.ts";
@@ -18,7 +18,7 @@ interface Bed extends AsyncDisposable {
   readonly asked: string[];
 }
 
-async function openBed(): Promise<Bed> {
+async function openBed(webhookClientCa?: string): Promise<Bed> {
   const clock = new FakeClock();
   const asked: string[] = [];
   const ending = new AbortController();
@@ -30,7 +30,7 @@ async function openBed(): Promise<Bed> {
   };
   const listener = await openPlanListener(
     { api, clock, log: silentLogger, signal: ending.signal },
-    { host: "127.0.0.1", port: 0, certificate: serving },
+    { host: "127.0.0.1", port: 0, certificate: serving, webhookClientCa },
   );
   const close = async (): Promise<void> => {
     ending.abort();
@@ -40,14 +40,13 @@ async function openBed(): Promise<Bed> {
 }
 
 /** All that is answered to these bytes until the other side closes. */
-async function answerTo(port: number, text: string): Promise<string> {
-  const socket = connect({ host: "127.0.0.1", port, ca: authority });
+async function answerTo(port: number, text: string, client: Partial<KeyPair> = {}): Promise<string> {
+  const socket = connect({ host: "127.0.0.1", port, ca: authority, ...client });
   let answer = "";
   socket.on("data", (chunk) => answer += String(chunk));
   socket.on("error", () => {});
-  const closed = once(socket, "close");
-  await once(socket, "secureConnect");
-  socket.write(text);
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.once("secureConnect", () => socket.write(text));
   await closed;
   return answer;
 }
@@ -92,4 +91,29 @@ Deno.test("the ClusterVersion is read once a second for plans, however many revi
   await bed.clock.advance(1_000);
   await review();
   assert.equal(bed.asked.length, 2);
+});
+
+Deno.test("a caller without a certificate of webhookClientCa gets no answer", async () => {
+  const [ours, other] = await Promise.all([createAuthority("ours"), createAuthority("other")]);
+  const file = await Deno.makeTempFile();
+  try {
+    await Deno.writeTextFile(file, ours.certificatePem);
+    await using bed = await openBed(file);
+    const body = JSON.stringify({ request: { uid: "u", operation: "DELETE" } });
+    const review =
+      `POST ${PlanWebhook.path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const ask = async (authority: typeof ours): Promise<string> => {
+      const { certificatePem: cert, keyPem: key } = await authority.issue({
+        commonName: "kube-apiserver",
+        usage: "client",
+      });
+      return await answerTo(bed.listener.port, review, { cert, key });
+    };
+    assert.equal(await answerTo(bed.listener.port, review), "");
+    assert.equal(await ask(other), "");
+    assert.match(await ask(ours), /^HTTP\/1\.1 200 /);
+  } finally {
+    await Deno.remove(file);
+  }
+  await assert.rejects(openBed(file), /Cannot read the client CA/);
 });

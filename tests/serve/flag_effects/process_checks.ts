@@ -19,7 +19,7 @@ import { issueLoopbackCertificates } from "../../../lib/playground/certificates.
 import { openHttpsListener } from "../../../lib/server/https_listener.ts";
 import { AUTHORITY_SECRET } from "../../../lib/tls/secret_store.ts";
 import { openServingCertificate } from "../../../lib/tls/open_certificate.ts";
-import { readClientCa } from "../../../serve/webhooks.ts";
+import { readClientCa } from "../../../lib/tls/open_certificate.ts";
 import { openScene } from "../../controllers/make.ts";
 import { NAMESPACE, openBench } from "../../controllers/operator/make.ts";
 import { gated } from "../../controllers/pod_placement/make.ts";
