@@ -1,6 +1,5 @@
 // Reads one document of a repository through its client: its limit of bytes, and the check of what comes back.
 import type { Clock } from "../clock.ts";
-import { listAt, parseObject, textAt } from "../json.ts";
 import type { Answer } from "./http/exchange.ts";
 import {
   type DocumentName,
@@ -12,7 +11,7 @@ import {
   unreadable,
 } from "./image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "./image/manifest.ts";
-import { pauseOf } from "./limits/outcome.ts";
+import { isAbsence, mayBeAbsence, pauseOf } from "./limits/outcome.ts";
 import type { RepositoryAnswer, RepositoryClient, RepositoryMessage } from "./repository_client.ts";
 import type { RequestKind } from "./request_log.ts";
 
@@ -50,9 +49,6 @@ export async function readDocument(
   const document = toDocument(client.endpoint, { document: name, answer, credential });
   return { document, bytes: answer.body };
 }
-
-/** Of an answer that is an error. */
-const MAX_ERROR_BYTES = 8_192;
 
 /** How long a registry may take until it begins to send a layer, and until the rest of an answer that is none (ms). */
 const LAYER_TIMEOUTS = { headersMs: 30_000, totalMs: 60_000 };
@@ -94,15 +90,9 @@ async function askFor(
   if (sent.kind === "refused") throw refused(endpoint, { document: name, status: sent.answer?.status, credentials });
   const { status } = sent.answer;
   if (status !== 429 && status < 500) return sent;
-  if (isGone(sent.answer)) throw refused(endpoint, { document: name, status: 404, credentials });
+  const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method: kind === "head" ? "HEAD" : "GET" });
+  if (isGone) throw refused(endpoint, { document: name, status: 404, credentials });
   throw overloaded(endpoint, { document: name, status, retryAfterMs: pauseOf(sent.answer, clock.nowMs()) });
-}
-
-/** Quay answers 500 for what was deleted or has expired, for as long as its own collection takes. */
-function isGone({ status, body }: Pick<Answer, "status" | "body">): boolean {
-  if (status !== 500) return false;
-  const errors = listAt(parseObject(new TextDecoder().decode(body.subarray(0, MAX_ERROR_BYTES))), "errors") ?? [];
-  return errors.some((error) => /\b(?:deleted|expired)\b/i.test(textAt(error, "message")));
 }
 
 /** Whether an answer ends the search for a credential: anything but "not for you" and "not there". */

@@ -228,10 +228,13 @@ export class RepositoryClient {
     const { host, repository, headers } = this.endpoint;
     const { callers, log: requestLog } = this.#context;
     const common = { ...message, headers, requestLog };
-    return await limiter.run({ host, repository, account, callers, signal }, () =>
-      variants.sendInTurn(
-        this.endpoint,
-        (scheme, variant) => transport.send({ ...common, url: urlBy(scheme), transport: variant }, signal),
-      ));
+    return await limiter.run(
+      { host, repository, method: message.method, account, callers, signal },
+      () =>
+        variants.sendInTurn(
+          this.endpoint,
+          (scheme, variant) => transport.send({ ...common, url: urlBy(scheme), transport: variant }, signal),
+        ),
+    );
   }
 }

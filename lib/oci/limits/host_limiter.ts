@@ -24,6 +24,8 @@ export interface RequestAbout {
   readonly repository: string;
   /** Another registry names the host as its token server: what goes wrong may be its doing, and never stops the host. */
   readonly isForeign?: boolean | undefined;
+  /** HTTP method; absent: one whose answer has a body. */
+  readonly method?: string | undefined;
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
   readonly account: string;
   /** Whose shares it counts in, and how urgent it is; both may grow while it waits. */

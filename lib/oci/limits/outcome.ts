@@ -1,4 +1,5 @@
 // What an exchange says of the registry's health and load: status, `Retry-After`, the rate limit headers. Pure.
+import { listAt, parseObject, textAt } from "../../json.ts";
 import type { InspectionFailure } from "../types.ts";
 
 /** What of an answer matters here. */
@@ -7,6 +8,8 @@ export interface LimitedAnswer {
   readonly status: number;
   /** For `Retry-After` and the quota. */
   readonly headers: Headers;
+  /** For what a 500 means. */
+  readonly body?: Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** How an exchange ended, as far as limits are concerned. */
@@ -32,14 +35,35 @@ const PAUSE_MS = 1_000;
 /** The longest pause that a registry gets, whatever `Retry-After` says (ms). */
 const LONGEST_PAUSE_MS = 60_000;
 
-/** The outcome of an answer. */
-export function outcomeOf(answer: LimitedAnswer, nowMs: number): Outcome {
+/** How much of an error's body is read (bytes). */
+const MAX_ERROR_BYTES = 8_192;
+
+/** The outcome of an answer to a request with this HTTP method; absent: one whose answer has a body. */
+export function outcomeOf(
+  answer: LimitedAnswer,
+  { nowMs, method }: { readonly nowMs: number; readonly method?: string | undefined },
+): Outcome {
   const { status } = answer;
   const message = `It answered ${status}.`;
   const pauseMs = pauseOf(answer, nowMs);
   if (pauseMs !== undefined) return { kind: status === 429 ? "rate-limited" : "overloaded", pauseMs, message };
-  if (status >= 500) return { kind: "repository-failed", reason: "ServerError", message };
+  if (mayBeAbsence({ status, method })) return { kind: "nothing" };
+  if (status >= 500 && !isAbsence(answer)) return { kind: "repository-failed", reason: "ServerError", message };
   return { kind: "answered", status, remaining: parseRemaining(answer.headers) };
+}
+
+/** Whether an answer says that something is not there. Quay answers 500 for what was deleted, until its own collection. */
+export function isAbsence({ status, body }: Pick<LimitedAnswer, "status" | "body">): boolean {
+  if (status !== 500 || body === undefined) return status === 404;
+  const errors = listAt(parseObject(new TextDecoder().decode(body.subarray(0, MAX_ERROR_BYTES))), "errors") ?? [];
+  return errors.some((error) => /\b(?:deleted|expired)\b/i.test(textAt(error, "message")));
+}
+
+/** Whether it may: the answer to a HEAD has no body that would say so. A GET has to decide. */
+export function mayBeAbsence(
+  { status, method }: { readonly status: number; readonly method?: string | undefined },
+): boolean {
+  return method === "HEAD" && status === 500;
 }
 
 /** The outcome of an exchange without an answer. */

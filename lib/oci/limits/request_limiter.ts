@@ -77,7 +77,7 @@ class Limiter implements RequestLimiter {
     let outcome: Outcome = { kind: "nothing" };
     try {
       const answer = await send();
-      outcome = outcomeOf(answer, this.#clock.nowMs());
+      outcome = outcomeOf(answer, { nowMs: this.#clock.nowMs(), method: about.method });
       if (answer.status < 400) this.#noteUse(about);
       return answer;
     } catch (error) {

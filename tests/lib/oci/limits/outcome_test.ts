@@ -1,7 +1,7 @@
 // What registries say of their own load.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseRemaining, parseRetryAfter } from "../../../../lib/oci/limits/outcome.ts";
+import { outcomeOf, parseRemaining, parseRetryAfter } from "../../../../lib/oci/limits/outcome.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 
@@ -37,3 +37,19 @@ Deno.test("parseRemaining() reads the quota under each of its names", () => {
   assert.equal(parseRemaining(new Headers({ "ratelimit-remaining": "many" })), undefined);
   assert.equal(parseRemaining(new Headers()), undefined);
 });
+
+const ANSWERS: readonly (readonly [status: number, message: string, method: string, kind: string])[] = [
+  [500, "Tag v1 was deleted or has expired. To pull, revive it", "GET", "answered"],
+  [500, "the database does not answer", "GET", "repository-failed"],
+  [502, "Tag v1 was deleted or has expired. To pull, revive it", "GET", "repository-failed"],
+  [500, "", "HEAD", "nothing"],
+  [502, "", "HEAD", "repository-failed"],
+  [404, "", "HEAD", "answered"],
+];
+
+for (const [status, message, method, kind] of ANSWERS) {
+  Deno.test(`outcomeOf() takes ${status} "${message}" to a ${method} for "${kind}"`, () => {
+    const body = new TextEncoder().encode(JSON.stringify({ errors: message === "" ? [] : [{ message }] }));
+    assert.equal(outcomeOf({ status, headers: new Headers(), body }, { nowMs: NOW_MS, method }).kind, kind);
+  });
+}

@@ -6,7 +6,10 @@ import { makeCredential, openTestInspector, type TestInspector } from "../../../
 const INDEX = "application/vnd.oci.image.index.v1+json";
 const ANSWER_MS = 50;
 
-/** `broken/…` answers 502; the login `evil` is over its quota; everything else is an index, after a while. */
+/** As Quay answers for a tag that was deleted or has expired. */
+const DELETED = { errors: [{ code: "INTERNAL", message: "Tag v1 was deleted or has expired. To pull, revive it" }] };
+
+/** `broken/…` answers 502; an image that begins with `gone` was deleted; the login `evil` is over its quota; everything else is an index, after a while. */
 async function answer(request: Request): Promise<Response> {
   const path = new URL(request.url).pathname;
   const authorization = request.headers.get("authorization");
@@ -17,6 +20,7 @@ async function answer(request: Request): Promise<Response> {
     return new Response("", { status: 429, headers: { "retry-after": "3600" } });
   }
   if (path.includes("/broken/")) return new Response("", { status: 502 });
+  if (path.includes("/gone")) return Response.json(DELETED, { status: 500 });
   await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
   const platform = { os: "linux", architecture: "arm64" };
   const child = {
@@ -72,4 +76,36 @@ Deno.test("an account over its quota stops no other account", async () => {
     assert.equal(outcomeOf(await as("evil")), "RateLimited");
     assert.equal(outcomeOf(await as("good")), "platforms");
   });
+});
+
+Deno.test("an image that Quay has deleted stops no other one of its organisation", async () => {
+  await withHost(async (inspector, host) => {
+    for (let at = 0; at < 10; at++) {
+      const gone = [1, 2, 3, 4].map((n) => inspector.inspect(`${host}/org/gone${n}:v${at}`, { namespace: "evil" }));
+      assert.deepEqual([...new Set((await Promise.all(gone)).map(outcomeOf))], ["ManifestUnknown"]);
+    }
+    assert.equal(outcomeOf(await inspector.inspect(`${host}/org/app:v1`, { namespace: "good" })), "platforms");
+    assert.deepEqual(inspector.hostStates().map(({ circuit }) => circuit), ["closed"]);
+  });
+});
+
+Deno.test("tags that Quay has deleted since they were read stop no other image of their organisation", async () => {
+  const deleted = new Set<string>();
+  const seen: string[] = [];
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const { pathname } = new URL(request.url);
+    const isDeleted = [...deleted].some((tag) => pathname.endsWith(tag));
+    if (isDeleted) seen.push(request.method);
+    return isDeleted ? Response.json(DELETED, { status: 500 }) : await answer(request);
+  });
+  const host = `127.0.0.1:${server.addr.port}`;
+  using inspector = openTestInspector();
+  const tags = Array.from({ length: 12 }, (_, at) => `v${at}.0`);
+  const again = (tag: string): Promise<InspectionReport> =>
+    inspector.inspect(`${host}/org/old:${tag}`, { namespace: "evil", freshness: "revalidate" });
+  for (const tag of tags) assert.equal(outcomeOf(await again(tag)), "platforms");
+  for (const tag of tags) deleted.add(tag);
+  for (const tag of tags) assert.equal(outcomeOf(await again(tag)), "ManifestUnknown");
+  assert.deepEqual([...new Set(seen)], ["HEAD", "GET"]);
+  assert.equal(outcomeOf(await inspector.inspect(`${host}/org/app:v1`, { namespace: "good" })), "platforms");
 });
