@@ -1,7 +1,7 @@
 // How metrics are made, so that all series of a counter whose labels are known are there at zero from the start.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** Upper bounds in seconds of every histogram. */
+/** Upper bounds in seconds of histograms, as the MTO has them. */
 export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
   0.001,
   0.002,
@@ -23,9 +23,13 @@ export const LATENCY_BUCKETS_SECONDS: readonly number[] = [
   4,
 ];
 
+/** The same, and further up to twice the default of `--max-gate-age`: for what can take longer than 4 s. */
+export const WAIT_BUCKETS_SECONDS: readonly number[] = [...LATENCY_BUCKETS_SECONDS, 8, 15, 30, 60, 120];
+
 /** Makers of metrics that register in one registry. */
 export interface Instruments {
-  histogram(name: string, help: string): Histogram;
+  /** With {@link LATENCY_BUCKETS_SECONDS} where no bounds are given. */
+  histogram(name: string, help: string, buckets?: readonly number[]): Histogram;
   /** With labels its series appear as they are counted. */
   counter<L extends string = never>(name: string, help: string, labelNames?: readonly L[]): Counter<L>;
   /** With labels, and all that each can be: every combination is there at zero. */
@@ -37,7 +41,8 @@ export interface Instruments {
 export function instrumentsOf(registry: Registry): Instruments {
   const registers = [registry];
   return {
-    histogram: (name, help) => new Histogram({ name, help, buckets: [...LATENCY_BUCKETS_SECONDS], registers }),
+    histogram: (name, help, buckets = LATENCY_BUCKETS_SECONDS) =>
+      new Histogram({ name, help, buckets: [...buckets], registers }),
     counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames: [...labelNames], registers }),
     labelled: (name, help, labels) => {
       const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers });

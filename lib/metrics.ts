@@ -3,12 +3,20 @@
 import { Registry } from "prom-client";
 import { type ExecFormatMetrics, openExecFormatMetrics } from "./exec_format_metrics.ts";
 import { type ClientMetrics, openClientMetrics } from "./k8s/client_metrics.ts";
-import { type Instruments, instrumentsOf, LATENCY_BUCKETS_SECONDS } from "./metric_instruments.ts";
+import {
+  type Instruments,
+  instrumentsOf,
+  LATENCY_BUCKETS_SECONDS,
+  WAIT_BUCKETS_SECONDS,
+} from "./metric_instruments.ts";
 import { DROP_REASONS, type DropReason } from "./server/connection_table.ts";
 import { FAILURE_REASONS, type FailureReason } from "./oci/types.ts";
 import { openTaintMetrics, type TaintGauges, type TaintMetrics } from "./taint_metrics.ts";
 
-/** How an admission request ended: a closed set, the label of `archway_admissions_total`. */
+/**
+ * How an admission request ended: a closed set, the label of `archway_admissions_total`. `passed`: the pod was left as it was, or
+ * there was nothing to decide; `dense`: it was admitted unread; `shed` and `unreadable`: the answer was an error.
+ */
 export const ADMISSION_OUTCOMES = [
   "gated",
   "placed",
@@ -103,7 +111,7 @@ export function openMetrics(): Metrics {
     ...openProcessMetrics(instruments),
     ...openWebhookPortMetrics(instruments),
     ...openExecFormatMetrics(instruments),
-    ...openClientMetrics(registry, LATENCY_BUCKETS_SECONDS),
+    ...openClientMetrics(registry, { queue: WAIT_BUCKETS_SECONDS, api: LATENCY_BUCKETS_SECONDS }),
     taintWrite,
     expose: async (gauges) => {
       setGauges(gauges);
@@ -143,7 +151,11 @@ function openReconcileMetrics(
   const decisions = labelled("archway_decisions_total", "Placement decisions written, by kind.", {
     kind: DECISION_LABELS,
   });
-  const gateAge = histogram("archway_gate_age_seconds", "Time from a pod's creation to its release.");
+  const gateAge = histogram(
+    "archway_gate_age_seconds",
+    "Time from a pod's creation to its release.",
+    WAIT_BUCKETS_SECONDS,
+  );
   return {
     podProcessed: ({ gated, ms }) => {
       anyPodTime.observe(ms / 1_000);

@@ -159,7 +159,7 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && known?.isAging === true;
   if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images);
   report(deps, { pod, verdict, dryRun: request.dryRun });
-  return { outcome: isRepeat(verdict) ? "passed" : OUTCOME[verdict.kind], patch };
+  return { outcome: outcomeOf(verdict), patch };
 }
 
 function report(
@@ -192,7 +192,8 @@ const OUTCOME: Readonly<Record<GateVerdict["kind"], AdmissionOutcome>> = {
   pass: "passed",
 };
 
-/** A later call of the same admission is not counted as another placement. */
-function isRepeat(verdict: GateVerdict): boolean {
-  return verdict.kind === "place" && verdict.repeated;
+function outcomeOf(verdict: GateVerdict): AdmissionOutcome {
+  // A later call of the same admission is not counted as another placement.
+  if (verdict.kind === "place" && verdict.repeated) return "passed";
+  return verdict.kind === "pass" && verdict.reason === "AuditMode" ? "audited" : OUTCOME[verdict.kind];
 }

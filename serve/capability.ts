@@ -9,7 +9,7 @@ import { type BackgroundEventRecorder, openEventRecorder } from "../lib/k8s/even
 import { type Election, openElection } from "../lib/k8s/lease.ts";
 import { openKubeApi } from "../lib/k8s/rest_api.ts";
 import { fenceWrites } from "../lib/k8s/write_fence.ts";
-import { LATENCY_BUCKETS_SECONDS } from "../lib/metric_instruments.ts";
+import { LATENCY_BUCKETS_SECONDS, WAIT_BUCKETS_SECONDS } from "../lib/metric_instruments.ts";
 import { liveness, readiness, type ReadinessChecks } from "../routes/health.ts";
 import { loopbackOnly } from "../routes/loopback_only.ts";
 import type { ServeDeps } from "./clients.ts";
@@ -105,7 +105,7 @@ function openParts(
 ): CapabilityParts {
   const { access, clock, config: { namespace }, identity, log, userAgent } = deps;
   const registry = new Registry();
-  const clientMetrics = openClientMetrics(registry, LATENCY_BUCKETS_SECONDS);
+  const clientMetrics = openClientMetrics(registry, { queue: WAIT_BUCKETS_SECONDS, api: LATENCY_BUCKETS_SECONDS });
   const api = stack.use(openKubeApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
   const election = openElection({ api, namespace, name: leaseName, identity, clock, log });
   const isLeaseHeld = (): boolean => clock.monotonicMs() < (election.view().heldUntilMs ?? 0);

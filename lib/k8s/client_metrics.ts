@@ -21,9 +21,15 @@ export const API_CODES: readonly string[] = [
   ...["other", "<error>"],
 ];
 
-/** Registers them; the histograms have these upper bounds (s). */
-export function openClientMetrics(registry: Registry, buckets: readonly number[]): ClientMetrics {
-  return { queue: openQueueMetrics(registry, buckets), apiCall: openApiMetrics(registry, buckets) };
+/** Upper bounds (s) of the histograms of work queues and of requests. */
+export interface ClientBuckets {
+  readonly queue: readonly number[];
+  readonly api: readonly number[];
+}
+
+/** Registers them. */
+export function openClientMetrics(registry: Registry, buckets: ClientBuckets): ClientMetrics {
+  return { queue: openQueueMetrics(registry, buckets.queue), apiCall: openApiMetrics(registry, buckets.api) };
 }
 
 function openQueueMetrics(registry: Registry, buckets: readonly number[]): ClientMetrics["queue"] {

@@ -1,10 +1,11 @@
 // Metrics as the rows of the catalogue want them.
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { LATENCY_BUCKETS_SECONDS } from "../../lib/metric_instruments.ts";
+import { LATENCY_BUCKETS_SECONDS, WAIT_BUCKETS_SECONDS } from "../../lib/metric_instruments.ts";
 import { DECISION_LABELS, type Metrics, openMetrics } from "../../lib/metrics.ts";
 import { API_CODES, API_METHODS } from "../../lib/k8s/client_metrics.ts";
 import { listAt, textAt } from "../../lib/playground/json_value.ts";
+import { DEFAULT_SETTINGS } from "../../lib/placement/config/settings.ts";
 import { adminApp } from "../../routes/mod.ts";
 
 const POLICY = new URL("../../manifests/base/network_policy.yaml", import.meta.url);
@@ -52,21 +53,44 @@ Deno.test("DV-141 openMetrics() counts three attempts and two failures", async (
   assert.match(text, /^mto_ppo_ctrl_failed_image_inspection_total 2$/m);
 });
 
-Deno.test("DV-142 openMetrics() gives every histogram the eighteen finite buckets", async () => {
+/** The bounds of each histogram, the same for all of its series. */
+async function boundsByHistogram(): Promise<ReadonlyMap<string, readonly string[]>> {
   const metrics = openMetrics();
   metrics.queue("a");
   const text = await expose(metrics);
   const histograms = [...text.matchAll(/^# TYPE (\S+) histogram$/gm)].map(([, name = ""]) => name);
-  assert.equal(LATENCY_BUCKETS_SECONDS.length, 18);
-  assert.ok(histograms.length >= 7);
-  for (const name of histograms) {
+  return new Map(histograms.map((name) => {
     const [first = [], ...others] = Object.values(Object.groupBy(
       text.matchAll(new RegExp(`^${name}_bucket\\{le="([^"]+)"(.*?)\\}`, "gm")),
       ([, , labels = ""]) => labels,
     ));
     assert.ok(others.every((one) => one?.length === first.length), name);
-    const bounds = first.map(([, bound]) => bound);
+    return [name, first.map(([, bound = ""]) => bound)];
+  }));
+}
+
+Deno.test("DV-142 openMetrics() gives every histogram of the MTO the eighteen finite buckets", async () => {
+  const ofMto = [...await boundsByHistogram()].filter(([name]) => name.startsWith("mto_"));
+  assert.equal(LATENCY_BUCKETS_SECONDS.length, 18);
+  assert.equal(ofMto.length, 7);
+  for (const [name, bounds] of ofMto) {
     assert.deepEqual(bounds, [...LATENCY_BUCKETS_SECONDS.map(String), "+Inf"], name);
+  }
+});
+
+Deno.test("openMetrics() tells a pod released at its deadline from one that waited longer, and so with queues", async () => {
+  const bounds = await boundsByHistogram();
+  for (
+    const name of ["archway_gate_age_seconds", "workqueue_queue_duration_seconds", "workqueue_work_duration_seconds"]
+  ) {
+    assert.deepEqual(bounds.get(name), [...WAIT_BUCKETS_SECONDS.map(String), "+Inf"], name);
+  }
+  const deadlineSeconds = DEFAULT_SETTINGS.maxGateAgeMs / 1_000;
+  const metrics = openMetrics();
+  for (const seconds of [3, 20, deadlineSeconds, deadlineSeconds + 1]) metrics.gateReleased(seconds * 1_000);
+  const text = await expose(metrics);
+  for (const [le, count] of [["4", 1], ["30", 2], [String(deadlineSeconds), 3], ["120", 4]] as const) {
+    assert.match(text, new RegExp(`^archway_gate_age_seconds_bucket\\{le="${le}"\\} ${count}$`, "m"));
   }
 });
 

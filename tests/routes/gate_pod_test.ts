@@ -209,6 +209,15 @@ Deno.test("invariant 4: gatePod() admits a pod as it is when a patch might make 
   assert.equal(prefetched.length, 1);
 });
 
+Deno.test("gatePod() counts the pods of audited namespaces apart from those that it leaves while gating has stopped", async () => {
+  const audited = openApp({ settingsOf: () => makeSettings({ audit: true }) });
+  assert.equal((await admit(audited.app, reviewOf(POD))).patch, undefined);
+  const stopped = openApp({ mayGate: () => false });
+  assert.equal(patched(POD, await admit(stopped.app, reviewOf(POD))).spec.schedulingGates, undefined);
+  assert.deepEqual(audited.outcomes, [{ outcome: "audited", dryRun: false }]);
+  assert.deepEqual(stopped.outcomes, [{ outcome: "passed", dryRun: false }]);
+});
+
 Deno.test("gatePod() gives its place back, whatever came of the request", async () => {
   let inside = 0;
   const enter = (): () => void => {
