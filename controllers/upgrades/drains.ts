@@ -55,7 +55,7 @@ export function openDrains(deps: UpgradesDeps): Drains {
       const policy = drainPolicyOf(plan.spec, config);
       // What a person cordoned is that person's: its pods stay, and it takes no turn of a node that is drained.
       const drained = nodes.filter(isUnderConfiguration);
-      const advice = await adviseDrains(drained, { api: deps.readApi, reader, policy, nowMs, signal });
+      const advice = await adviseDrains(drained, { reader, policy, nowMs });
       reportOverdue(deps, { nodes, advice, overdue, plan, config });
       const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
       if (actions.length === 0) return;

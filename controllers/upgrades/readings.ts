@@ -47,7 +47,7 @@ function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
       return [...new Set(nodes.map(({ architecture }) => architecture).filter((one) => one !== ""))].toSorted();
     },
     capacity: () => readCapacity(capacity),
-    capacityLeft: () => readCapacityLeft(api, capacity),
+    capacityLeft: () => readCapacityLeft(capacity),
     smoke: async () => {
       const [machineSets, machines, nodes] = await Promise.all([
         reader.machineSets(),

@@ -58,7 +58,8 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
   {
     key: "webhookClientCa",
     example: "/etc/archway/client-ca.pem",
-    help: "CA of the API servers' client certificates, PEM; with it one is required of every caller of the webhooks.",
+    help:
+      "CA of the API servers' client certificates, PEM; with it one is required of every caller of the webhooks, of pods and of upgrade plans.",
   },
   { key: "registriesConfDir", example: "/etc/containers/registries.conf.d", help: "Drop-ins of registries.conf." },
   { key: "hostsDir", example: "/etc/containerd/certs.d", help: "Folder with hosts.toml files of containerd." },

@@ -1,5 +1,5 @@
 // Spare capacity on the cluster: what is read for it, and what is written.
-import type { KubeApi, ReadApi } from "../../k8s/api.ts";
+import type { KubeApi } from "../../k8s/api.ts";
 import { planRelease, planReserve } from "../../upgrades/capacity/plan.ts";
 import type { CapacityFacts, CapacityPolicy, ReleasePlan } from "../../upgrades/capacity/types.ts";
 import { MINUTE_MS } from "../../upgrades/time.ts";
@@ -32,11 +32,11 @@ export async function reserveCapacity(api: KubeApi, scope: CapacityScope): Promi
 }
 
 /** What is left of it. */
-export async function readCapacityLeft(api: ReadApi, scope: CapacityScope): Promise<CapacityLeft> {
+export async function readCapacityLeft(scope: CapacityScope): Promise<CapacityLeft> {
   const plan = await planLeft(scope.reader);
   if (plan.kind === "done") return { kind: "none" };
   if (plan.kind === "delete") return { kind: "present", message: `to be deleted: ${namesOf(plan)}` };
-  for (const advice of await adviseOn(plan.nodes, { api, scope })) {
+  for (const advice of await adviseOn(plan.nodes, scope)) {
     if (advice.kind === "draining" && advice.hasFailed) {
       return { kind: "drainTimedOut", node: advice.node, message: plan.message };
     }
@@ -52,7 +52,7 @@ export async function releaseCapacity(
   const plan = await planLeft(scope.reader);
   if (plan.kind === "delete") await deleteMachineSets(api, plan.sets, scope.signal);
   if (plan.kind !== "wait" || drain === "none") return;
-  const advice = await adviseOn(plan.nodes, { api, scope });
+  const advice = await adviseOn(plan.nodes, scope);
   const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
   const [refused] = await carryOutDrains(api, actions, scope.signal);
   if (refused !== undefined) throw refused.error;
@@ -80,14 +80,15 @@ function policyOf(base: CapacityScope["base"]): CapacityPolicy {
   };
 }
 
+/** Whoever cordoned the nodes: their machines are removed, and the pods on them with those. */
 async function adviseOn(
   names: readonly string[],
-  { api, scope: { base, nowMs, reader, signal } }: { readonly api: ReadApi; readonly scope: CapacityScope },
+  { base, nowMs, reader }: CapacityScope,
 ): ReturnType<typeof adviseDrains> {
   if (base === undefined) return [];
   const nodes = (await reader.nodes()).filter(({ name }) => names.includes(name));
   const policy = drainPolicyOf(base.plan.spec, base.config);
-  return await adviseDrains(nodes, { api, reader, policy, nowMs, signal });
+  return await adviseDrains(nodes, { reader, policy, nowMs });
 }
 
 function namesOf({ sets }: Extract<ReleasePlan, { readonly kind: "delete" }>): string {

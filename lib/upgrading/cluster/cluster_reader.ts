@@ -8,8 +8,8 @@ import { listAt, objectAt, textAt } from "../../json.ts";
 import { MachineName } from "../../upgrade_names.ts";
 import { parseMachine, parseMachineSet } from "../../upgrades/capacity/parse.ts";
 import type { MachineSetView, MachineView } from "../../upgrades/capacity/types.ts";
-import { BudgetGatherer } from "../../upgrades/drain/parse.ts";
-import type { DrainBudgets } from "../../upgrades/drain/types.ts";
+import { BudgetGatherer, parseDrainPod } from "../../upgrades/drain/parse.ts";
+import type { DrainBudgets, DrainPod, DrainPolicy } from "../../upgrades/drain/types.ts";
 import { type NodeView, parseNode } from "../../upgrades/nodes.ts";
 import { parseClusterOperator, parseMachineConfigPool } from "../../upgrades/parse/cluster.ts";
 import type { ClusterOperator, MachineConfigPool } from "../../upgrades/types/cluster.ts";
@@ -27,6 +27,8 @@ export interface ClusterReader {
   /** Machines of the clone that proves a migration. */
   smokeMachines(): Promise<readonly MachineView[]>;
   budgets(): Promise<DrainBudgets>;
+  /** The pods of a node that may be touched while it is drained. */
+  drainPods(node: string, policy: Pick<DrainPolicy, "ignoredNamespaces">): Promise<readonly DrainPod[]>;
 }
 
 /** Opens a reader for one reconcile. */
@@ -45,6 +47,8 @@ export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterRea
     const options = { namespace: MachineName.namespace, labelSelector: `${label}=true` };
     return await list(Resource.machines, parseMachine, options);
   };
+  const budgets = once(() => readBudgets(api, signal));
+  const podsOfNode = new Map<string, Promise<readonly DrainPod[]>>();
   return {
     nodes: once(() => list(Resource.nodes, parseNode)),
     operators: once(() => list(Resource.clusterOperators, parseClusterOperator)),
@@ -53,8 +57,32 @@ export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterRea
     machineSets: once(() => list(Resource.machineSets, parseMachineSet, { namespace: MachineName.namespace })),
     spareMachines: once(machinesWith(MachineName.upgradeLabel)),
     smokeMachines: once(machinesWith(MachineName.smokeLabel)),
-    budgets: once(() => readBudgets(api, signal)),
+    budgets,
+    drainPods: (node, { ignoredNamespaces }) => {
+      const reading = podsOfNode.get(node) ?? readDrainPods(api, { node, budgets, ignoredNamespaces, signal });
+      podsOfNode.set(node, reading);
+      return reading;
+    },
   };
+}
+
+async function readDrainPods(
+  api: ReadApi,
+  { node, budgets, ignoredNamespaces, signal }: {
+    readonly node: string;
+    readonly budgets: () => Promise<DrainBudgets>;
+    readonly ignoredNamespaces: readonly RegExp[];
+    readonly signal: AbortSignal;
+  },
+): Promise<readonly DrainPod[]> {
+  const context = { node, budgets: await budgets(), ignoredNamespaces };
+  const pods: DrainPod[] = [];
+  // Judged as they come: namespaces make pods as large as they like.
+  for await (const object of listAll(api, Resource.pods, { fieldSelector: `spec.nodeName=${node}`, signal })) {
+    const pod = parseDrainPod(object, context);
+    if (pod !== undefined) pods.push(pod);
+  }
+  return pods;
 }
 
 async function readBudgets(api: ReadApi, signal: AbortSignal): Promise<DrainBudgets> {

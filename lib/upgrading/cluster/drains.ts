@@ -1,12 +1,10 @@
 // Drain help on the cluster: reads the pods of cordoned nodes, and carries out what was advised.
-import type { KubeApi, ReadApi } from "../../k8s/api.ts";
+import type { KubeApi } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";
-import { listAll } from "../../k8s/lists.ts";
 import { Resource } from "../../k8s/types.ts";
 import { adviseDrain, needsPods } from "../../upgrades/drain/advise.ts";
 import { drainModeOf } from "../../upgrades/drain/mode.ts";
-import { parseDrainPod } from "../../upgrades/drain/parse.ts";
-import type { DrainAction, DrainAdvice, DrainPod, DrainPolicy } from "../../upgrades/drain/types.ts";
+import type { DrainAction, DrainAdvice, DrainPolicy } from "../../upgrades/drain/types.ts";
 import type { NodeView } from "../../upgrades/nodes.ts";
 import { MINUTE_MS } from "../../upgrades/time.ts";
 import type { OperatorConfig } from "../../upgrades/types/operator_config.ts";
@@ -34,29 +32,18 @@ export function drainPolicyOf(spec: UpgradeSpec, config: OperatorConfig): DrainP
 /** Advises about nodes. Those that are not cordoned cost nothing, and neither do those whose drain is in its time. */
 export async function adviseDrains(
   nodes: readonly NodeView[],
-  { api, reader, policy, nowMs, signal }: {
-    readonly api: ReadApi;
-    readonly reader: ClusterReader;
+  { reader, policy, nowMs }: {
+    readonly reader: Pick<ClusterReader, "drainPods">;
     readonly policy: DrainPolicy;
     readonly nowMs: number;
-    readonly signal: AbortSignal;
   },
 ): Promise<readonly DrainAdvice[]> {
   const cordoned = nodes.filter(({ cordon, isMaster }) => cordon.kind !== "none" && !isMaster)
     .toSorted((one, other) => cordonedAtMs(one) - cordonedAtMs(other));
   const [late, inTime] = partition(cordoned, (node) => needsPods(node, policy, nowMs));
   const advice = inTime.map((node) => adviseDrain(node, policy, { pods: [], nowMs }));
-  if (late.length === 0) return advice;
-  const { ignoredNamespaces } = policy;
-  const budgets = await reader.budgets();
   for (const node of late.slice(0, NODES_A_ROUND)) {
-    const fieldSelector = `spec.nodeName=${node.name}`;
-    const pods: DrainPod[] = [];
-    // Judged as they come: namespaces make pods as large as they like.
-    for await (const object of listAll(api, Resource.pods, { fieldSelector, signal })) {
-      const pod = parseDrainPod(object, { node: node.name, budgets, ignoredNamespaces });
-      if (pod !== undefined) pods.push(pod);
-    }
+    const pods = await reader.drainPods(node.name, policy);
     advice.push(adviseDrain(node, policy, { pods, nowMs }));
   }
   return advice;

@@ -34,7 +34,7 @@ async function advise(
   const nodes = NODES.map((name) => parseNode(rawNode(name, { cordonedMinutes: 200 })));
   const policy = drainPolicyOf(makePlan({ drainMode: mode }).spec, makeConfig());
   const reader = openClusterReader(api, signal);
-  const advice = await adviseDrains(nodes, { api, reader, policy, nowMs: NOW_MS, signal });
+  const advice = await adviseDrains(nodes, { reader, policy, nowMs: NOW_MS });
   return advice.filter((one) => one.kind === "draining");
 }
 
