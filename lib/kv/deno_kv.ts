@@ -6,7 +6,7 @@ import { errorText } from "../log.ts";
 import { CALL_TIMEOUT_MS, type Database, LONG_TIMEOUT_MS, openGuardedStore } from "./guarded_store.ts";
 import { PROBE_KEY } from "./keys.ts";
 import { KvFile } from "./kv_file.ts";
-import type { KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
+import type { KeyValueStore, StoreKey } from "./store.ts";
 
 /** Where the database is. A server's access token comes from DENO_KV_ACCESS_TOKEN, which Deno reads itself. */
 export type DenoKvPlace = { readonly path: string } | { readonly url: string };
@@ -101,7 +101,7 @@ function withRetries(database: Database, clock: Clock): Database {
   };
 }
 
-async function* listEntries(kv: Deno.Kv, prefix: StoreKey): AsyncGenerator<StoreEntry> {
+async function* listEntries(kv: Deno.Kv, prefix: StoreKey): ReturnType<Database["list"]> {
   for await (const { key, value } of kv.list({ prefix: [...prefix] }, { batchSize: 200 })) {
     yield { key: key.filter((part) => typeof part === "string" || typeof part === "number"), value };
   }

@@ -10,6 +10,9 @@ const Envelope = z.object({
   value: z.unknown(),
 });
 
+// deno-lint-ignore no-control-regex
+const ONE_BYTE_TEXT = /^[\x00-\xff]*$/;
+
 /** Wraps a value. `v` is the version of its shape; `expireAtMs` the wall time after which it must not be used. */
 export function seal(
   value: JsonValue,
@@ -38,4 +41,22 @@ export function ageOf(raw: unknown, nowMs: number): { readonly atMs: number; rea
   if (!envelope.success) return { atMs: -Infinity, isOver: true };
   const { atMs, expireAtMs } = envelope.data;
   return { atMs, isOver: expireAtMs !== undefined && expireAtMs <= nowMs };
+}
+
+/** What a short text takes beside its own length: its key, twice, and what the tables need. */
+const ROW_BYTES = 600;
+/** A longer text leaves the rest of its page empty, or takes pages of its own. */
+const SHORT_BYTES = 1_000;
+const PAGE_BYTES = 4_096;
+const LONG_ROW_BYTES = 800;
+
+/**
+ * What a stored text takes in the file of the database, rather more than less. Source: measured, 940 bytes for a text of
+ * 400, 4 860 for 2 500, 17 060 for 14 700.
+ */
+export function storedBytes(text: string): number {
+  // Texts with any other character are stored with two bytes for each.
+  const bytes = ONE_BYTE_TEXT.test(text) ? text.length : 2 * text.length;
+  if (bytes <= SHORT_BYTES) return bytes + ROW_BYTES;
+  return Math.ceil((bytes + ROW_BYTES / 2) / PAGE_BYTES) * PAGE_BYTES + LONG_ROW_BYTES;
 }

@@ -5,6 +5,7 @@ import { LATE, withinMs } from "../abort.ts";
 import type { Clock } from "../clock.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";
 import { Breaker } from "../breaker.ts";
+import { storedBytes } from "./envelope.ts";
 import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
 
 /** The few calls of a database that are used; all may reject or hang. Values are JSON text: plain data comes back. */
@@ -18,7 +19,7 @@ export interface Database {
   /** Resolves when it is gone. */
   delete(key: StoreKey): Promise<void>;
   /** All below the prefix. */
-  list(prefix: StoreKey): AsyncGenerator<StoreEntry>;
+  list(prefix: StoreKey): AsyncGenerator<Pick<StoreEntry, "key" | "value">>;
   /** Ends the handle; may be called while calls hang. */
   close(): void;
 }
@@ -130,13 +131,14 @@ class Guard {
   }
 
   async *list(prefix: StoreKey): AsyncIterable<StoreEntry> {
-    let steps: AsyncGenerator<StoreEntry> | undefined;
+    let steps: ReturnType<Database["list"]> | undefined;
     const limits = { operation: "reading", limitMs: LONG_TIMEOUT_MS } as const;
     try {
       for (;;) {
         const step = await this.run((database) => (steps ??= database.list(prefix)).next(), limits);
         if (step === LATE || step.done === true) return;
-        yield { key: step.value.key, value: parseText(step.value.value) };
+        const { key, value: text } = step.value;
+        yield { key, value: parseText(text), bytes: typeof text === "string" ? storedBytes(text) : 0 };
       }
     } finally {
       steps?.return(undefined).catch(() => {});

@@ -1,6 +1,7 @@
 // A store that is lost with the process: what serves where no cache file and no server is configured.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
+import { storedBytes } from "./envelope.ts";
 import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
 
 interface Held {
@@ -26,7 +27,9 @@ export function openMemoryStore(options: { readonly clock: Clock; readonly maxEn
 
   async function* list(prefix: StoreKey): AsyncIterable<StoreEntry> {
     const below = [...entries.values()].filter(({ key }) => startsWith(key, prefix)).sort(byKey);
-    for (const { key, text } of below) yield await Promise.resolve({ key, value: JSON.parse(text) });
+    for (const { key, text } of below) {
+      yield await Promise.resolve({ key, value: JSON.parse(text), bytes: storedBytes(text) });
+    }
   }
 
   return {

@@ -1,8 +1,15 @@
-// Keeps the store at its size: expired entries go first, then the oldest.
+// Keeps the store at its size, in entries and in bytes: expired entries go first, then the oldest.
 import type { Clock } from "../clock.ts";
-import { ageOf } from "./envelope.ts";
+import { ageOf, storedBytes } from "./envelope.ts";
 import { ENTRY_KINDS, kindPrefix } from "./keys.ts";
-import type { KeyValueStore, StoreKey } from "./store.ts";
+import type { JsonValue, KeyValueStore, StoreKey } from "./store.ts";
+
+/** How much there may be. */
+export interface StoreLimits {
+  readonly maxEntries: number;
+  /** As they are weighed by `storedBytes`. */
+  readonly maxBytes: number;
+}
 
 /** How an eviction ended. */
 export interface Pruned {
@@ -15,30 +22,111 @@ export interface Pruned {
 /** Deletes under way at the same time; few, because nothing waits for them. */
 const DELETES_AT_ONCE = 8;
 
-/** Deletes what is expired and, beyond `maxEntries`, the oldest. Stops early at a fault: the next run goes on. */
+/**
+ * Deletes what is expired and, beyond the limits, the oldest. Stops early at a fault: the next run goes on. Reads the
+ * entries twice where some have to go, since the keys of all of them would fill the memory.
+ */
 export async function prune(
   store: KeyValueStore,
-  options: { readonly maxEntries: number; readonly clock: Clock },
+  options: StoreLimits & { readonly clock: Clock },
 ): Promise<Pruned> {
   const nowMs = options.clock.nowMs();
-  const alive: { readonly key: StoreKey; readonly atMs: number }[] = [];
-  const over: StoreKey[] = [];
+  const alive: { readonly atMs: number; readonly bytes: number }[] = [];
+  let expired = 0;
+  for await (const { atMs, bytes, isOver } of entriesOf(store, nowMs)) {
+    if (isOver) expired++;
+    else alive.push({ atMs, bytes });
+  }
+  alive.sort((left, right) => right.atMs - left.atMs);
+  const kept = countKept(alive, options);
+  if (expired === 0 && kept === alive.length) return { kept, deleted: 0 };
+  const newestGoneMs = alive[kept]?.atMs ?? -Infinity;
+  let deleted = 0;
+  let due: StoreKey[] = [];
+  const deleteDue = async (): Promise<boolean> => {
+    const done = await Promise.all(due.map((key) => store.delete(key)));
+    deleted += done.filter(Boolean).length;
+    due = [];
+    return !done.includes(false);
+  };
+  for await (const { key, atMs, isOver } of entriesOf(store, nowMs)) {
+    if (isOver || atMs <= newestGoneMs) due.push(key);
+    if (due.length === DELETES_AT_ONCE && !await deleteDue()) return { kept, deleted };
+  }
+  await deleteDue();
+  return { kept, deleted };
+}
+
+/** How many of the newest fit. */
+function countKept(
+  newestFirst: readonly { readonly bytes: number }[],
+  { maxEntries, maxBytes }: StoreLimits,
+): number {
+  let total = 0;
+  const beyond = newestFirst.findIndex(({ bytes }, at) => at >= maxEntries || (total += bytes) > maxBytes);
+  return beyond < 0 ? newestFirst.length : beyond;
+}
+
+interface Aged {
+  readonly key: StoreKey;
+  readonly atMs: number;
+  readonly bytes: number;
+  readonly isOver: boolean;
+}
+
+async function* entriesOf(store: KeyValueStore, nowMs: number): AsyncGenerator<Aged, void> {
   for (const kind of ENTRY_KINDS) {
-    for await (const { key, value } of store.list(kindPrefix(kind))) {
-      const { atMs, isOver } = ageOf(value, nowMs);
-      if (isOver) over.push(key);
-      else alive.push({ key, atMs });
+    for await (const { key, value, bytes } of store.list(kindPrefix(kind))) {
+      yield { key, bytes, ...ageOf(value, nowMs) };
     }
   }
-  const excess = Math.max(0, alive.length - options.maxEntries);
-  if (excess > 0) {
-    over.push(...alive.sort((left, right) => left.atMs - right.atMs).slice(0, excess).map(({ key }) => key));
+}
+
+/** A store is cut back to all but this share of its limits, which is then written before it is cut back again. */
+const ROOM_SHARE = 1 / 4;
+/** How much is written before the first time: nobody knows yet how much an earlier process has left in the store. */
+const FIRST_ROOM: StoreLimits = { maxEntries: 100, maxBytes: 1024 * 1024 };
+
+/** Holds a store to its limits while it is written to: weighing each write costs little, listing all entries does not. */
+export class StoreRoom {
+  readonly #store: KeyValueStore;
+  readonly #clock: Clock;
+  readonly #room: StoreLimits;
+  readonly #kept: StoreLimits;
+  #left = FIRST_ROOM;
+  #isPruning = false;
+
+  constructor(store: KeyValueStore, { clock, maxEntries, maxBytes }: StoreLimits & { readonly clock: Clock }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#room = { maxEntries: Math.ceil(maxEntries * ROOM_SHARE), maxBytes: maxBytes * ROOM_SHARE };
+    this.#kept = { maxEntries: maxEntries - this.#room.maxEntries, maxBytes: maxBytes - this.#room.maxBytes };
   }
-  let deleted = 0;
-  for (let at = 0; at < over.length; at += DELETES_AT_ONCE) {
-    const done = await Promise.all(over.slice(at, at + DELETES_AT_ONCE).map((key) => store.delete(key)));
-    deleted += done.filter(Boolean).length;
-    if (done.includes(false)) break;
+
+  /** Counts a value that is to be written; false when it must not be: too much is written while the store is cut back. */
+  take(value: JsonValue): boolean {
+    const { maxEntries, maxBytes } = this.#left;
+    const bytes = storedBytes(JSON.stringify(value));
+    if (maxEntries <= -this.#room.maxEntries || maxBytes - bytes < -this.#room.maxBytes) return false;
+    this.#left = { maxEntries: maxEntries - 1, maxBytes: maxBytes - bytes };
+    return true;
   }
-  return { kept: alive.length - excess, deleted };
+
+  /** Cuts the store back when the room is used up; at once when that is not so, or is being done. */
+  async restore(): Promise<void> {
+    if (this.#isPruning || (this.#left.maxEntries > 0 && this.#left.maxBytes > 0)) return;
+    this.#isPruning = true;
+    // What is written from here on may be listed, or not.
+    const before = this.#left;
+    try {
+      await prune(this.#store, { ...this.#kept, clock: this.#clock });
+    } finally {
+      const { maxEntries, maxBytes } = this.#left;
+      this.#left = {
+        maxEntries: this.#room.maxEntries - (before.maxEntries - maxEntries),
+        maxBytes: this.#room.maxBytes - (before.maxBytes - maxBytes),
+      };
+      this.#isPruning = false;
+    }
+  }
 }

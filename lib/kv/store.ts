@@ -18,6 +18,8 @@ export interface StoreEntry {
   readonly key: StoreKey;
   /** The stored value, unparsed. */
   readonly value: unknown;
+  /** What it takes of the store, about. */
+  readonly bytes: number;
 }
 
 /**

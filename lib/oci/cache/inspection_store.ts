@@ -5,7 +5,7 @@ import type * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { seal, unseal } from "../../kv/envelope.ts";
 import { entryKey, type EntryKind } from "../../kv/keys.ts";
-import { prune } from "../../kv/prune.ts";
+import { StoreRoom } from "../../kv/prune.ts";
 import type { JsonValue, KeyValueStore } from "../../kv/store.ts";
 import type { AccessScope } from "./access_scope.ts";
 import {
@@ -45,13 +45,20 @@ export interface InspectionStore {
 
 /** Tags are kept in the store well beyond their expiry: an old one has the digest that a HEAD may confirm (ms). */
 const TAG_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
-/** The store may hold this many times what the memory does; it is cut back after so many writes. */
+/** The store may hold this many times the entries that the memory does. */
 const STORE_FACTOR = 10;
-const WRITES_BETWEEN_PRUNES = 1_000;
+/** And so many bytes: twice as many, if a damaged file is set aside, are still well below the size of the volume. */
+const MAX_STORED_BYTES = 100 * 1024 * 1024;
 
 /** Opens the store; at most `maxEntries` documents and as many tags are in memory, fewer when they weigh too much. */
 export function openInspectionStore(
-  options: { readonly kv: KeyValueStore; readonly clock: Clock; readonly maxEntries: number },
+  options: {
+    readonly kv: KeyValueStore;
+    readonly clock: Clock;
+    readonly maxEntries: number;
+    /** Of the key-value store. Default 100 MiB. */
+    readonly maxStoredBytes?: number | undefined;
+  },
 ): InspectionStore {
   return new TwoLevels(options);
 }
@@ -66,15 +73,14 @@ interface Place {
 class TwoLevels implements InspectionStore {
   readonly #kv: KeyValueStore;
   readonly #clock: Clock;
-  readonly #maxEntries: number;
+  readonly #room: StoreRoom;
   readonly #documents: LRUCache<string, DocumentRecord>;
   readonly #tags: LRUCache<string, KnownTag>;
-  #writes = 0;
 
-  constructor({ kv, clock, maxEntries }: Parameters<typeof openInspectionStore>[0]) {
+  constructor({ kv, clock, maxEntries, maxStoredBytes = MAX_STORED_BYTES }: Parameters<typeof openInspectionStore>[0]) {
     this.#kv = kv;
     this.#clock = clock;
-    this.#maxEntries = maxEntries;
+    this.#room = new StoreRoom(kv, { maxEntries: maxEntries * STORE_FACTOR, maxBytes: maxStoredBytes, clock });
     this.#documents = new LRUCache({
       max: maxEntries,
       maxSize: CACHE_SHARES.documents,
@@ -152,10 +158,9 @@ class TwoLevels implements InspectionStore {
     if (!this.#kv.isPersistent) return;
     const { value, ...expiry } = entry;
     const sealed = seal(value, { v: RECORD_VERSION, atMs: this.#clock.nowMs(), ...expiry });
+    if (!this.#room.take(sealed)) return;
     await this.#kv.set(entryKey(place.kind, [place.name, await place.scope.storedName()]), sealed);
-    this.#writes += 1;
-    if (this.#writes % WRITES_BETWEEN_PRUNES !== 0) return;
-    await prune(this.#kv, { maxEntries: this.#maxEntries * STORE_FACTOR, clock: this.#clock });
+    await this.#room.restore();
   }
 }
 

@@ -7,7 +7,7 @@ import {
   openGuardedStore,
   REST_MS,
 } from "../../../lib/kv/guarded_store.ts";
-import type { JsonValue, StoreEntry } from "../../../lib/kv/store.ts";
+import type { JsonValue } from "../../../lib/kv/store.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { recordingLogger } from "./kv_support.ts";
 
@@ -38,7 +38,7 @@ class MoodyDatabase implements Database {
     this.#answer(() => !this.entries.has(key.join()) && this.entries.set(key.join(), text) !== undefined, true);
   delete = (key: readonly (string | number)[]): Promise<void> =>
     this.#answer(() => void this.entries.delete(key.join()), true);
-  async *list(): AsyncGenerator<StoreEntry> {
+  async *list(): ReturnType<Database["list"]> {
     for (const [key, value] of this.entries) yield await this.#answer(() => ({ key: [key], value }), false);
   }
   close(): void {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import * as z from "zod";
-import { ageOf, seal, unseal } from "../../../lib/kv/envelope.ts";
+import { ageOf, seal, storedBytes, unseal } from "../../../lib/kv/envelope.ts";
 import { entryKey, kindPrefix } from "../../../lib/kv/keys.ts";
 import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
 import { prune } from "../../../lib/kv/prune.ts";
@@ -55,7 +55,7 @@ Deno.test("prune() deletes the oldest beyond the size, over all shards and kinds
     async (ages, maxEntries) => {
       const store = openMemoryStore({ clock });
       await fill(store, ages, clock.nowMs());
-      const pruned = await prune(store, { maxEntries, clock });
+      const pruned = await prune(store, { maxEntries, maxBytes: Infinity, clock });
       const left: unknown[] = [];
       for (const kind of ["digest", "tag"] as const) {
         for await (const { value } of store.list(kindPrefix(kind))) {
@@ -69,11 +69,38 @@ Deno.test("prune() deletes the oldest beyond the size, over all shards and kinds
   ));
 });
 
+Deno.test("prune() deletes the oldest beyond the bytes, whichever entries are the large ones", async () => {
+  const clock = new FakeClock();
+  const store = openMemoryStore({ clock });
+  for (const [age, size] of [[1, 10], [2, 3_000], [3, 10], [4, 3_000], [5, 10]] as const) {
+    const sealed = seal("x".repeat(size), { v: 1, atMs: clock.nowMs() - age });
+    await store.set(entryKey("digest", [`name-${age}`]), sealed);
+  }
+  assert.deepEqual(await prune(store, { maxEntries: 100, maxBytes: 7_000, clock }), { kept: 3, deleted: 2 });
+  const left = (await Array.fromAsync(store.list(kindPrefix("digest")))).map(({ key }) => key.at(-1));
+  assert.deepEqual(left.sort(), ["name-1", "name-2", "name-3"]);
+});
+
+/** What a file took for each of thousands of such texts. */
+const MEASURED = [
+  { characters: 400, bytes: 940 },
+  { characters: 2_500, bytes: 4_860 },
+  { characters: 14_700, bytes: 17_060 },
+];
+
+for (const { characters, bytes } of MEASURED) {
+  Deno.test(`storedBytes() weighs a text of ${characters} characters as the file does, or a little more`, () => {
+    const weight = storedBytes("x".repeat(characters));
+    assert.ok(weight >= bytes && weight <= bytes * 1.1, `${weight} bytes`);
+    assert.ok(storedBytes("\u0142".repeat(characters)) >= 2 * characters);
+  });
+}
+
 Deno.test("prune() deletes expired and unreadable entries even when there is room", async () => {
   const clock = new FakeClock();
   const store = openMemoryStore({ clock });
   await fill(store, [5, 6], clock.nowMs());
   await store.set(entryKey("digest", ["gone"]), seal(1, { v: 1, atMs: 0, expireAtMs: clock.nowMs() }));
   await store.set(entryKey("digest", ["nonsense"]), "nonsense");
-  assert.deepEqual(await prune(store, { maxEntries: 100, clock }), { kept: 2, deleted: 2 });
+  assert.deepEqual(await prune(store, { maxEntries: 100, maxBytes: Infinity, clock }), { kept: 2, deleted: 2 });
 });

@@ -1,0 +1,143 @@
+// How large the stored inspections may become, in bytes of a real file, whatever images say.
+import assert from "node:assert/strict";
+import { systemClock } from "../../../../lib/clock.ts";
+import { openDenoKv } from "../../../../lib/kv/deno_kv.ts";
+import { seal } from "../../../../lib/kv/envelope.ts";
+import { entryKey } from "../../../../lib/kv/keys.ts";
+import { openMemoryStore } from "../../../../lib/kv/memory_store.ts";
+import type { KeyValueStore, StoreEntry } from "../../../../lib/kv/store.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { PUBLIC_NAME, PUBLIC_SCOPE } from "../../../../lib/oci/cache/access_scope.ts";
+import { type InspectionStore, openInspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
+import { type DocumentRecord, documentToJson } from "../../../../lib/oci/cache/records.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { temporaryFolder } from "../../kv/kv_support.ts";
+
+const MB = 1024 * 1024;
+/** What SQLite writes ahead of the file before it takes it over. */
+const AHEAD_MB = 4.5;
+
+/** An index of 64 platforms with the longest names that images have: 14.7 kB as it is stored. */
+function hostileRecord(at: number): DocumentRecord {
+  return {
+    kind: "platforms",
+    depth: "index",
+    digest: `sha256:${at.toString(16).padStart(64, "0")}`,
+    mediaType: "application/vnd.oci.image.index.v1+json",
+    platforms: Array.from({ length: 64 }, (_, each) => ({
+      os: `o${at}-${each}`.padEnd(63, "o"),
+      architecture: `a${each}`.padEnd(63, "a"),
+      variant: `v${each}`.padEnd(63, "v"),
+    })),
+    findings: [],
+  };
+}
+
+/** A store that says when all that was begun has ended, and how often it was listed. */
+function observed(kv: KeyValueStore): { readonly kv: KeyValueStore; quiet(): Promise<void>; lists: number } {
+  const underWay = new Set<Promise<unknown>>();
+  const during = <T>(work: Promise<T>): Promise<T> => {
+    underWay.add(work);
+    return work.finally(() => underWay.delete(work));
+  };
+  const seen = {
+    lists: 0,
+    quiet: async (): Promise<void> => {
+      // What follows an ended call begins in the same turn of the event loop.
+      for (; underWay.size > 0; await new Promise((resolve) => setTimeout(resolve))) await Promise.all(underWay);
+    },
+    kv: {
+      ...kv,
+      set: (key, value) => during(kv.set(key, value)),
+      delete: (key) => during(kv.delete(key)),
+      list: async function* (prefix): AsyncGenerator<StoreEntry> {
+        seen.lists++;
+        const ended = Promise.withResolvers<void>();
+        void during(ended.promise);
+        try {
+          yield* kv.list(prefix);
+        } finally {
+          ended.resolve();
+        }
+      },
+    } satisfies KeyValueStore,
+  };
+  return seen;
+}
+
+async function fileMb(path: string): Promise<number> {
+  return (await Deno.stat(path)).size / MB;
+}
+
+/** Puts so many records, as fast as the store takes them. */
+async function putAll(store: InspectionStore, { quiet }: { quiet(): Promise<void> }, count: number): Promise<void> {
+  for (let at = 0; at < count; at++) {
+    store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
+    if (at % 20 !== 19) continue;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    await quiet();
+  }
+}
+
+Deno.test("openInspectionStore() holds the cache file to its bytes, and keeps the newest", async () => {
+  await using folder = await temporaryFolder();
+  const path = `${folder.path}/cache.db`;
+  const kv = await openDenoKv({ path, clock: systemClock, log: silentLogger });
+  const seen = observed(kv);
+  const options = { kv: seen.kv, clock: systemClock, maxEntries: 10_000, maxStoredBytes: 8 * MB };
+  await putAll(openInspectionStore(options), seen, 1_600);
+  assert.ok(seen.lists <= 60, `${seen.lists} lists`);
+  const later = openInspectionStore(options);
+  const { digest } = hostileRecord(1_599);
+  assert.equal((await later.document(PUBLIC_SCOPE, digest))?.digest, digest);
+  assert.equal(await later.document(PUBLIC_SCOPE, hostileRecord(0).digest), undefined);
+  await kv.close();
+  // Without a bound it has 26 MB.
+  assert.ok(await fileMb(path) < 8 * 1.25 + AHEAD_MB, `${await fileMb(path)} MB`);
+});
+
+Deno.test("openInspectionStore() cuts back a file that an earlier version has filled, and reads what is left", async () => {
+  await using folder = await temporaryFolder();
+  const kv = await openDenoKv({ path: `${folder.path}/cache.db`, clock: systemClock, log: silentLogger });
+  const filledMs = systemClock.nowMs() - 60_000;
+  for (let at = 0; at < 400; at++) {
+    const record = hostileRecord(at);
+    const sealed = seal(documentToJson(record), { v: 1, atMs: filledMs + at });
+    await kv.set(entryKey("digest", [record.digest, PUBLIC_NAME]), sealed);
+  }
+  const seen = observed(kv);
+  const store = openInspectionStore({ kv: seen.kv, clock: systemClock, maxEntries: 10_000, maxStoredBytes: 4 * MB });
+  for (let at = 400; at < 500; at++) store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  await seen.quiet();
+  const left = await Array.fromAsync(kv.list(["archway"]));
+  const stored = left.reduce((sum, { bytes }) => sum + bytes, 0);
+  assert.ok(stored > 2 * MB && stored <= 4 * MB * 1.25, `${stored} bytes`);
+  assert.equal(await store.document(PUBLIC_SCOPE, hostileRecord(0).digest), undefined);
+  assert.equal((await store.document(PUBLIC_SCOPE, hostileRecord(399).digest))?.platforms.length, 64);
+  await kv.close();
+});
+
+Deno.test("openInspectionStore() cuts the store back once at a time, and writes no more than so much meanwhile", async () => {
+  const clock = new FakeClock();
+  const memory = openMemoryStore({ clock });
+  let [lists, sets] = [0, 0];
+  const kv: KeyValueStore = {
+    ...memory,
+    isPersistent: true,
+    set: () => Promise.resolve(++sets > 0),
+    list: async function* (prefix): AsyncGenerator<StoreEntry> {
+      lists++;
+      await new Promise(() => {});
+      yield* memory.list(prefix);
+    },
+  };
+  const store = openInspectionStore({ kv, clock, maxEntries: 10_000, maxStoredBytes: 8 * MB });
+  for (let at = 0; at < 1_000; at++) {
+    store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
+    await clock.advance(0);
+  }
+  assert.equal(lists, 1);
+  // One megabyte before the first time, and a quarter of all during it; each record weighs 17 kB.
+  assert.ok(sets > 150 && sets < 200, `${sets} writes`);
+});
