@@ -11,6 +11,8 @@ import {
   unreadable,
 } from "./image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "./image/manifest.ts";
+import type { InspectionContext } from "./inspection_context.ts";
+import type { DocumentTurns } from "./limits/inspection_limit.ts";
 import { isAbsence, mayBeAbsence, pauseOf } from "./limits/outcome.ts";
 import type { RepositoryAnswer, RepositoryClient, RepositoryMessage } from "./repository_client.ts";
 import type { RequestKind } from "./request_log.ts";
@@ -48,6 +50,23 @@ export async function readDocument(
   const { answer, credential } = await askFor(client, { name, clock, message: {} });
   const document = toDocument(client.endpoint, { document: name, answer, credential });
   return { document, bytes: answer.body };
+}
+
+/** What {@link readDocument} reads, parsed by `parse` in its turn. Throws as that does. */
+export async function readParsed<T>(
+  client: RepositoryClient,
+  { name, clock, turns, context: { callers, signal } }: {
+    readonly name: DocumentName;
+    readonly clock: Clock;
+    readonly turns: DocumentTurns;
+    readonly context: InspectionContext;
+  },
+  parse: (document: RegistryDocument) => T,
+): Promise<T> {
+  const { endpoint } = client;
+  const { answer, credential } = await askFor(client, { name, clock, message: {} });
+  const turn = { bytes: answer.body.byteLength, callers, signal, registry: endpoint.host };
+  return await turns.run(() => parse(toDocument(endpoint, { document: name, answer, credential })), turn);
 }
 
 /** How long a registry may take until it begins to send a layer, and until the rest of an answer that is none (ms). */

@@ -6,10 +6,12 @@ import { openConnectionVariants } from "./http/connection_variants.ts";
 import type { Transport } from "./http/transport.ts";
 import type { DocumentName, RegistryDocument } from "./image/document.ts";
 import type { DocumentReader } from "./image/image_reader.ts";
+import { type ManifestDocument, parseImageConfig, parseManifest } from "./image/manifest.ts";
 import type { InspectionContext } from "./inspection_context.ts";
+import { DocumentTurns } from "./limits/inspection_limit.ts";
 import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { Endpoint } from "./pull_plan.ts";
-import { readDocument } from "./read_document.ts";
+import { readParsed } from "./read_document.ts";
 import { RepositoryClient } from "./repository_client.ts";
 
 /** The documents of one repository. Each call throws InspectionError, and says which credentials were refused. */
@@ -33,19 +35,28 @@ export interface SessionDeps {
   readonly clock: Clock;
 }
 
-/** Opens what all sessions share: the memory of how each host and repository is connected to and logged in to. */
+/**
+ * Opens what all sessions share: the memory of how each host and repository is connected to and logged in to, and the turns in
+ * which documents are parsed.
+ */
 export function openSessions(deps: SessionDeps): OpenSession {
   const { clock } = deps;
+  const turns = new DocumentTurns();
   const shared = { ...deps, challenges: openLearnedChallenges(), variants: openConnectionVariants() };
   return (endpoint, context) => {
     const client = new RepositoryClient(shared, { endpoint, context, rights: "pull" });
-    const read = async (kind: DocumentName["kind"], identifier: string): Promise<RegistryDocument> =>
-      (await readDocument(client, { name: { kind, identifier }, clock })).document;
+    const read = <T>(name: DocumentName, parse: (document: RegistryDocument) => T): Promise<T> =>
+      readParsed(client, { name, clock, turns, context }, parse);
+    const parsed = ({ text, contentType }: RegistryDocument): ManifestDocument => parseManifest(text, contentType);
     return {
-      manifest: (reference) => read("manifest", reference),
-      child: (digest) => read("child", digest),
-      blob: (digest) => read("blob", digest),
-      head: (reference) => read("head", reference),
+      manifest: (identifier) =>
+        read({ kind: "manifest", identifier }, (document) => {
+          const { digest, credential } = document;
+          return { manifest: parsed(document), digest, credential };
+        }),
+      child: (identifier) => read({ kind: "child", identifier }, parsed),
+      blob: (identifier) => read({ kind: "blob", identifier }, ({ text }) => parseImageConfig(text)),
+      head: (identifier) => read({ kind: "head", identifier }, (document) => document),
     };
   };
 }

@@ -85,6 +85,13 @@ Deno.test("parseSparseObject() parses an index of 1 000 entries, and nothing tha
   const entry = { mediaType: "a/b", digest: "sha256:0", size: 1, platform, annotations: { a: "1", b: "2", c: "3" } };
   const index = { schemaVersion: 2, manifests: Array.from({ length: 1_000 }, () => entry) };
   assert.deepEqual(parseSparseObject(JSON.stringify(index)), index);
-  assert.equal(parseSparseObject(`{"a":[${"{},".repeat(100_000)}{}]}`), undefined);
+  assert.notEqual(parseSparseObject(`{"a":[${"{},".repeat(19_998)}{}]}`), undefined);
+  assert.equal(parseSparseObject(`{"a":[${"{},".repeat(20_000)}{}]}`), undefined);
   assert.equal(parseSparseObject("[]"), undefined);
+});
+
+Deno.test("parseSparseObject() takes another bound for answers that are small", () => {
+  const text = `{"token":"${"x".repeat(5_000)}","scopes":[${"1,".repeat(98)}1]}`;
+  assert.notEqual(parseSparseObject(text, 102), undefined);
+  assert.equal(parseSparseObject(text, 100), undefined);
 });

@@ -25,6 +25,9 @@ export interface TokenSource {
   discard(request: TokenRequest): void;
 }
 
+/** Members and elements of a token server's answer, which has about six: not more is parsed. */
+const MAX_TOKEN_STRUCTURE = 1_000;
+
 const MAX_TOKENS = 5_000;
 /** Minimum validity of a token by the protocol, and its validity without `expires_in`. */
 const LEAST_LIFE_MS = 60_000;
@@ -103,7 +106,7 @@ class CachingSource implements TokenSource {
     const answer = await limiter.run(about, () => transport.send(exchange, signal));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());
-    const body = TokenBody.safeParse(parseSparseObject(new TextDecoder().decode(answer.body)));
+    const body = TokenBody.safeParse(parseSparseObject(new TextDecoder().decode(answer.body), MAX_TOKEN_STRUCTURE));
     const token = body.data?.token || body.data?.access_token;
     if (token !== undefined && token !== "" && isSendable(token)) {
       return { kind: "token", token, lifeMs: Math.max(LEAST_LIFE_MS, (body.data?.expires_in ?? 0) * 1_000) };

@@ -5,12 +5,11 @@ import type { RegistryDocument } from "./document.ts";
 import { InspectionError, inspectionError } from "../errors.ts";
 import { findingsOfReference } from "./findings.ts";
 import {
+  type ConfigDocument,
   type Descriptor,
   type Labels,
   type ManifestDocument,
   MAX_ENTRIES,
-  parseImageConfig,
-  parseManifest,
   renderMediaType,
 } from "./manifest.ts";
 import {
@@ -26,14 +25,19 @@ import type { Endpoint } from "../pull_plan.ts";
 import { canonicalReference, parseReference } from "../reference.ts";
 import type { FailureReason, Finding, Inspection, InspectionDepth, Platform } from "../types.ts";
 
-/** Reads documents of one repository; throws InspectionError. */
+/** Reads and parses documents of one repository; throws InspectionError. */
 export interface DocumentReader {
   /** The manifest or index behind a tag or digest. */
-  manifest(reference: string): Promise<RegistryDocument>;
+  manifest(reference: string): Promise<TopDocument>;
   /** A manifest or index that an index lists, by its digest. */
-  child(digest: string): Promise<RegistryDocument>;
+  child(digest: string): Promise<ManifestDocument>;
   /** A config by its digest. */
-  blob(digest: string): Promise<RegistryDocument>;
+  blob(digest: string): Promise<ConfigDocument>;
+}
+
+/** A manifest or index, its digest, and the credential that it took. */
+export interface TopDocument extends Pick<RegistryDocument, "digest" | "credential"> {
+  readonly manifest: ManifestDocument;
 }
 
 /** Which image, and how to read documents of its repository. */
@@ -84,9 +88,7 @@ const MAX_COMPARED = 32;
 
 /** Reads the image. Throws InspectionError. */
 export async function readImage(visit: ImageVisit): Promise<ImageRead> {
-  const top = await visit.session.manifest(visit.endpoint.reference);
-  const { digest, credential } = top;
-  const manifest = parseManifest(top.text, top.contentType);
+  const { manifest, digest, credential } = await visit.session.manifest(visit.endpoint.reference);
   if (manifest.kind === "unparsable") throw failed(visit, "Malformed", manifest.problem);
   if (manifest.kind === "index") {
     const missing = new Set<string>();
@@ -141,8 +143,7 @@ async function unfold(visit: ImageVisit, entries: readonly Descriptor[]): Promis
       unfolded.push(entry);
       continue;
     }
-    const { text, contentType } = await visit.session.child(entry.digest);
-    const inner = parseManifest(text, contentType);
+    const inner = await visit.session.child(entry.digest);
     if (inner.kind !== "index") throw failed(visit, "Malformed", "an entry that its index calls an index is not one");
     if (inner.entries.some(isNestedIndex)) throw failed(visit, "Malformed", "its index nests indexes more than once");
     unfolded.push(...inner.entries);
@@ -187,8 +188,7 @@ async function readEntriesWithoutPlatform(
 }
 
 async function readChild(visit: ImageVisit, entry: Descriptor): Promise<Config> {
-  const { text, contentType } = await visit.session.child(entry.digest);
-  const manifest = parseManifest(text, contentType);
+  const manifest = await visit.session.child(entry.digest);
   if (manifest.kind === "unparsable" || manifest.kind === "index") {
     throw failed(visit, "Malformed", "its child is not a manifest");
   }
@@ -200,8 +200,7 @@ async function readSingle(visit: ImageVisit, manifest: SingleManifest): Promise<
   if (!manifest.isImage) {
     throw failed(visit, "NotAnImage", `the type of its config is ${renderMediaType(manifest.config.mediaType)}`);
   }
-  const { text } = await visit.session.blob(manifest.config.digest);
-  const config = parseImageConfig(text);
+  const config = await visit.session.blob(manifest.config.digest);
   if (config.kind === "unparsable") throw failed(visit, "NotAnImage", config.problem);
   return config;
 }

@@ -56,7 +56,7 @@ const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 /** Reads a manifest body. The body's own `mediaType` or shape decides; the header only where they are silent. */
 export function parseManifest(body: string, contentType: string): ManifestDocument {
   const document = parseSparseObject(body);
-  if (document === undefined) return unparsable("it is not a JSON object of at most 100 000 members");
+  if (document === undefined) return unparsable("it is not a JSON object of at most 40 000 members");
   const mediaType = textAt(document, "mediaType") || mediaTypeOfShape(document, contentType);
   if (mediaType === OCI_INDEX || mediaType === DOCKER_LIST) return parseIndex(document, mediaType);
   if (mediaType === OCI_MANIFEST || mediaType === DOCKER_MANIFEST) return parseSingle(document, mediaType);
@@ -72,7 +72,7 @@ export function renderMediaType(mediaType: string): string {
 /** Reads an image config. */
 export function parseImageConfig(body: string): ConfigDocument {
   const document = parseSparseObject(body);
-  if (document === undefined) return unparsable("its config is not a JSON object of at most 100 000 members");
+  if (document === undefined) return unparsable("its config is not a JSON object of at most 40 000 members");
   const platform = parsePlatform(document);
   if (platform === undefined || platform.architecture === "unknown") {
     return unparsable("its config names no architecture");

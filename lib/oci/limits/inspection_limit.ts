@@ -1,6 +1,10 @@
-// How many images are inspected at the registries at a time. Each host has limits of its own, but a pod chooses its hosts, so
-// the whole is limited too, and fairly: images that are slow, or never answer, hold the places of their own namespace.
-import type { InspectionRequest, RegistryLookups } from "../inspector.ts";
+// How many images are inspected at the registries at a time, and how many of their documents are parsed. Each host has limits
+// of its own, but a pod chooses its hosts, so the whole is limited too, and fairly: images that are slow, or never answer, hold
+// the places of their own namespace.
+import { setImmediate } from "node:timers";
+import type { Callers } from "../../shared_call.ts";
+import { inspectionError } from "../errors.ts";
+import type { Caller, InspectionRequest, RegistryLookups } from "../inspector.ts";
 import { callersOf } from "./callers.ts";
 import { FairLimiter } from "./fair_limiter.ts";
 
@@ -27,4 +31,71 @@ export function limitInspections(inner: RegistryLookups): RegistryLookups {
     inspect: (request, signal) => within(request, signal, () => inner.inspect(request, signal)),
     head: (request, signal) => within(request, signal, () => inner.head(request, signal)),
   };
+}
+
+/** Documents of at most so many bytes are parsed at once: most are smaller, and none of them takes more than 2 ms. */
+const SMALL_BYTES = 16 * 1024;
+
+/** What large documents may hold together while they wait: a namespace may have as much as is free for the others. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+
+/** A document that is to be parsed. */
+export interface DocumentTurn {
+  readonly bytes: number;
+  readonly callers: Callers<Caller>;
+  readonly signal: AbortSignal;
+  /** The host that sent it. */
+  readonly registry: string;
+}
+
+/**
+ * Large documents are parsed one after the other, namespaces in turn, and after each the event loop is left to others for as
+ * long as it took: webhook answers must not wait for many that end together.
+ */
+export class DocumentTurns {
+  readonly #turns = new FairLimiter({ limit: 1, share: 1 });
+  readonly #memory = new FairLimiter({ limit: MAX_WAITING_BYTES, share: 1 });
+  #freeAtMs = 0;
+
+  /**
+   * What `work` gives, which does not wait for anything. Throws InspectionError when too many documents wait, and the signal's
+   * reason.
+   */
+  async run<T>(work: () => T, { bytes, callers, signal, registry }: DocumentTurn): Promise<T> {
+    if (bytes <= SMALL_BYTES) return work();
+    const [namespace = ""] = callers.members.map((caller) => caller.namespace);
+    const memory = this.#memory.tryAcquire(namespace, { weight: bytes });
+    if (memory === undefined) {
+      const message = `Cannot read an answer of "${registry}" now: it is large, and others are being read.`;
+      throw inspectionError("CircuitOpen", message, { registry });
+    }
+    try {
+      const turn = await this.#turns.acquire(callers, signal);
+      try {
+        await leaveLoop(this.#freeAtMs - performance.now());
+        signal.throwIfAborted();
+        return this.#timed(work);
+      } finally {
+        turn.release();
+      }
+    } finally {
+      memory.release();
+    }
+  }
+
+  #timed<T>(work: () => T): T {
+    const startedMs = performance.now();
+    try {
+      return work();
+    } finally {
+      const endedMs = performance.now();
+      this.#freeAtMs = endedMs + (endedMs - startedMs);
+    }
+  }
+}
+
+/** Leaves the event loop to others for so long, and for one round of it at least. */
+async function leaveLoop(ms: number): Promise<void> {
+  if (ms > 0) await new Promise<void>((resolve) => setTimeout(resolve, ms));
+  await new Promise<void>((resolve) => setImmediate(resolve));
 }

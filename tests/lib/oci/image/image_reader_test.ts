@@ -1,8 +1,9 @@
 // How much of an image is in memory at a time.
 import assert from "node:assert/strict";
-import type { RegistryDocument } from "../../../../lib/oci/image/document.ts";
+import { setImmediate } from "node:timers";
 import { readImage } from "../../../../lib/oci/image/image_reader.ts";
-import { type Document, makeEntry, makeImage, makeIndex } from "../../../support/documents.ts";
+import { type ManifestDocument, parseImageConfig, parseManifest } from "../../../../lib/oci/image/manifest.ts";
+import { type Document, makeEntry, makeImage, makeIndex, MediaType } from "../../../support/documents.ts";
 import { openTestInspector, PLAIN } from "../../../support/inspectors.ts";
 import { openFakeRegistry } from "../../../support/registry.ts";
 
@@ -16,13 +17,14 @@ Deno.test("readImage() reads the children without a platform two at a time", asy
   );
   let reading = 0;
   let most = 0;
-  const read = async ({ text, mediaType, digest }: Document): Promise<RegistryDocument> => {
+  const read = async <T>(document: Document, parse: (document: Document) => T): Promise<T> => {
     most = Math.max(most, ++reading);
     await Promise.resolve();
     reading -= 1;
-    return { text, contentType: mediaType, digest, credential: undefined };
+    return parse(document);
   };
-  const find = (digest: string): Promise<RegistryDocument> => read(documents.get(digest) ?? assert.fail(digest));
+  const find = (digest: string): Document => documents.get(digest) ?? assert.fail(digest);
+  const parsed = ({ text, mediaType }: Document): ManifestDocument => parseManifest(text, mediaType);
   const { inspection } = await readImage({
     image: "registry.example/org/app",
     endpoint: {
@@ -35,7 +37,11 @@ Deno.test("readImage() reads the children without a platform two at a time", asy
     },
     depth: "index",
     checkConfigs: false,
-    session: { manifest: () => read(index), child: find, blob: find },
+    session: {
+      manifest: () => read(index, (top) => ({ manifest: parsed(top), digest: top.digest, credential: undefined })),
+      child: (digest) => read(find(digest), parsed),
+      blob: (digest) => read(find(digest), ({ text }) => parseImageConfig(text)),
+    },
   });
   assert.ok(inspection.kind === "platforms");
   assert.deepEqual(inspection.platforms.map(({ architecture }) => architecture), ARCHITECTURES);
@@ -63,4 +69,37 @@ Deno.test("inspect() takes 1 MiB of a child or a config, 4 MiB of the top manife
     const outcome = inspection.kind === "failed" ? inspection.failure.reason : "read";
     assert.equal(outcome, large === "top" ? "read" : "TooLarge", large);
   }
+});
+
+Deno.test("inspect() parses dense indexes that end together in as many rounds of the event loop", async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `app${at}`);
+  const dense = Object.fromEntries(Array.from({ length: 39_000 }, (_, at) => [`k${at}`, 0]));
+  const { manifest } = makeImage();
+  const entry = makeEntry(manifest, { platform: { os: "linux", architecture: "arm64" } });
+  const textOf = (name: string): string => makeIndex([entry], { body: { name, dense } }).text;
+  const texts = new Map(names.map((name) => [name, textOf(name)]));
+  await using registry = await openFakeRegistry();
+  const all = Promise.withResolvers<void>();
+  let waiting = 0;
+  // Held back until all are asked for.
+  registry.intercept = async ({ path }) => {
+    const name = names.find((one) => path.includes(`/${one}/manifests/`)) ?? "";
+    if (++waiting === names.length) all.resolve();
+    await all.promise;
+    return new Response(texts.get(name), { headers: { "content-type": MediaType.ociIndex } });
+  };
+  let rounds = 0;
+  let isOver = false;
+  const turning = (async () => {
+    for (; !isOver; rounds++) await new Promise<void>((resolve) => setImmediate(resolve));
+  })();
+  using inspector = openTestInspector();
+  const ends = await Promise.all(names.map(async (name) => {
+    const { inspection } = await inspector.inspect(`${registry.host}/org/${name}:v1`);
+    return { outcome: inspection.kind === "failed" ? inspection.failure.message : "read", round: rounds };
+  }));
+  isOver = true;
+  await turning;
+  assert.deepEqual(ends.map(({ outcome }) => outcome), names.map(() => "read"));
+  assert.equal(new Set(ends.map(({ round }) => round)).size, names.length);
 });

@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { limitInspections, MAX_INSPECTIONS } from "../../../../lib/oci/limits/inspection_limit.ts";
+import { setImmediate } from "node:timers";
+import { callersOf } from "../../../../lib/oci/limits/callers.ts";
+import {
+  type DocumentTurn,
+  DocumentTurns,
+  limitInspections,
+  MAX_INSPECTIONS,
+} from "../../../../lib/oci/limits/inspection_limit.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { FakeRegistry } from "../../../support/fake_registry.ts";
 import { makeRequest } from "../../../support/inspectors.ts";
@@ -55,4 +62,75 @@ Deno.test("limitInspections() starts a shared inspection in the share of any nam
   assert.equal(isAsked(), true);
   await clock.advance(600_000);
   await Promise.all([...flood, shared]);
+});
+
+function turnOf(namespace: string, more: Partial<DocumentTurn> = {}): DocumentTurn {
+  const callers = callersOf({ namespace, priority: "gated" });
+  return { bytes: 256 * 1024, callers, signal: NEVER, registry: "registry.example", ...more };
+}
+
+/** Runs with a count of the rounds that the event loop has made. */
+async function countingRounds(work: (rounds: () => number) => Promise<void>): Promise<void> {
+  let rounds = 0;
+  let isOver = false;
+  const turning = (async () => {
+    for (; !isOver; rounds++) await new Promise<void>((resolve) => setImmediate(resolve));
+  })();
+  try {
+    await work(() => rounds);
+  } finally {
+    isOver = true;
+    await turning;
+  }
+}
+
+Deno.test("DocumentTurns.run() parses 64 large documents that end together in as many rounds of the event loop", async () => {
+  const turns = new DocumentTurns();
+  await countingRounds(async (rounds) => {
+    const parsedIn = await Promise.all(Array.from({ length: 64 }, () => turns.run(rounds, turnOf("evil"))));
+    assert.equal(new Set(parsedIn).size, 64);
+    const small = await Promise.all(
+      Array.from({ length: 64 }, () => turns.run(rounds, turnOf("good", { bytes: 16 * 1024 }))),
+    );
+    assert.equal(new Set(small).size, 1);
+  });
+});
+
+Deno.test("DocumentTurns.run() leaves the event loop to others for as long as the document before took", async () => {
+  const turns = new DocumentTurns();
+  const timed = (ms: number) => (): readonly [number, number] => {
+    const startedMs = performance.now();
+    while (performance.now() < startedMs + ms);
+    return [startedMs, performance.now()];
+  };
+  const [first, second] = await Promise.all([turns.run(timed(40), turnOf("a")), turns.run(timed(0), turnOf("a"))]);
+  assert.ok(second[0] - first[1] >= 39, `${second[0] - first[1]} ms between the two`);
+});
+
+Deno.test("DocumentTurns.run() gives namespaces turns, passes on what the work throws, and ends with the signal", async () => {
+  const turns = new DocumentTurns();
+  const order: string[] = [];
+  const leaving = new AbortController();
+  const run = (name: string, more: Partial<DocumentTurn> = {}): Promise<unknown> =>
+    turns.run(() => order.push(name), turnOf(name.slice(0, 1), more));
+  const failing = turns.run(() => {
+    throw new Error("bad document");
+  }, turnOf("a"));
+  const all = [run("a1"), run("a2"), run("a3"), run("b1")];
+  const left = assert.rejects(run("c1", { signal: leaving.signal }), /left/);
+  leaving.abort(new Error("left"));
+  await Promise.all([assert.rejects(failing, /bad document/), left, ...all]);
+  assert.deepEqual(order, ["a1", "b1", "a2", "a3"]);
+});
+
+Deno.test("DocumentTurns.run() refuses a document where those of its namespace that wait are half of what may wait", async () => {
+  const turns = new DocumentTurns();
+  const bytes = 4 * 1024 * 1024;
+  const run = (namespace: string): Promise<string> => turns.run(() => namespace, turnOf(namespace, { bytes }));
+  const ends = Promise.allSettled(Array.from({ length: 12 }, () => run("evil")));
+  assert.equal(await run("good"), "good");
+  const [refused, ...others] = (await ends).filter((end) => end.status === "rejected");
+  assert.equal(others.length, 3);
+  assert.match(String(refused?.reason), /^InspectionError: Cannot read an answer of "registry\.example" now/);
+  assert.equal(await run("evil"), "evil");
 });
