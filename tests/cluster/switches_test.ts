@@ -93,6 +93,9 @@ Deno.test("switches: while pods are held, others may delete them, change them or
   });
   const pods = `/api/v1/namespaces/${namespace}/pods`;
   assert.ok((await listPods(controlPlane, namespace)).every((pod) => !isReleased(pod)));
+  const countGated = (count: number): Promise<unknown> =>
+    waitUntil(`${count} gated pods`, async () => await bed.archway.metric("mto_ppo_pods_gated") === count);
+  await countGated(3);
   const answer = await controlPlane.request("DELETE", `${pods}/deleted`, { gracePeriodSeconds: 0 });
   expectStatus("delete the pod", answer, [200]);
   const set = await controlPlane.kubectl(["-n", namespace, "set", "image", "pod/changed", `main-0=${other}`]);
@@ -109,9 +112,12 @@ Deno.test("switches: while pods are held, others may delete them, change them or
     assert.match(last?.nodeName ?? "", /^arm64-/);
   });
   await test.step("a pod deleted during inspection leaves nothing behind", async () => {
-    assert.equal(await bed.archway.metric("archway_gated_pods"), 0);
-    const events = await listPodEvents(controlPlane, { namespace, name: "deleted" });
-    assert.ok(events.every(({ type }) => type === "Normal"));
+    await countGated(0);
+    const events = await waitUntil("an event about the deleted pod", async () => {
+      const found = await listPodEvents(controlPlane, { namespace, name: "deleted" });
+      return found.length > 0 && found;
+    });
+    assert.deepEqual(events.filter(({ type }) => type !== "Normal"), []);
   });
 });
 

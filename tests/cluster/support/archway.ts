@@ -2,6 +2,7 @@
 import type { ClusterAccess } from "./cluster_access.ts";
 import { mountAccount } from "./mounted_account.ts";
 import { type CertificateAuthority, createAuthority } from "./pki.ts";
+import { sumSamples } from "../../support/metric_samples.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 import { waitUntil } from "./wait.ts";
@@ -46,7 +47,7 @@ export interface Archway extends AsyncDisposable {
   isReady(): Promise<boolean>;
   /** Text of `/metrics`. */
   metrics(): Promise<string>;
-  /** Sum of the samples of a metric whose labels contain these; 0 when there are none. */
+  /** Sum of the samples of a metric whose labels contain these; 0 when there are none. Rejects where no metric has that name. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
   /** Everything it logged; lines that are not JSON come as `{ message }`. */
   logs(): Promise<readonly LogLine[]>;
@@ -83,7 +84,7 @@ export async function startArchway(options: ArchwayOptions): Promise<Archway> {
     isAlive: () => service.process.isAlive,
     isReady: () => service.isReady(),
     metrics: () => service.readMetrics(),
-    metric: async (metric, labels = {}) => sumMetric(await service.readMetrics(), { metric, labels }),
+    metric: async (metric, labels) => sumSamples(await service.readMetrics(), { metric, labels }),
     logs: async () => parseLog(await service.process.readLog()),
     kill: (signal) => service.process.kill(signal),
     stop: async () => (await service.process.stop({ graceMs: 15_000 })).code,
@@ -187,19 +188,6 @@ function parseLog(text: string): readonly LogLine[] {
       return { message: line };
     }
   });
-}
-
-/** Sums the samples of the exposition text. */
-function sumMetric(
-  text: string,
-  { metric, labels }: { readonly metric: string; readonly labels: Readonly<Record<string, string>> },
-): number {
-  const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
-  return text.split("\n").reduce((sum, line) => {
-    const match = line.match(/^([\w:]+)(?:\{(.*)\})? (\S+)/);
-    const isWanted = match?.[1] === metric && wanted.every((label) => `,${match[2] ?? ""}`.includes(`,${label}`));
-    return isWanted ? sum + Number(match[3]) : sum;
-  }, 0);
 }
 
 /**
