@@ -164,7 +164,7 @@ function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
       return decideGating(configs.presence(), { silentForMs, impairment });
     },
     settingsOf: (namespace) => audited.has(namespace) ? auditSettings : settings,
-    liveArchitectures: () => config.liveArchitectures ? live.current() : undefined,
+    liveArchitectures: () => liveArchitecturesOf(deps, live),
   };
 }
 
@@ -230,6 +230,14 @@ function makeOperator(
     taints: () => taints()?.operand,
     queueMetrics: metrics.queue,
   });
+}
+
+/** The architectures of nodes that pods are to be placed on; undefined while pods are placed whatever nodes there are. */
+export function liveArchitecturesOf(
+  { config }: Pick<ServeDeps, "config">,
+  live: Pick<LiveArchitectures, "current">,
+): readonly string[] | undefined {
+  return config.liveArchitectures ? live.current() : undefined;
 }
 
 /** Whether a setting needs the architectures of nodes. */

@@ -47,6 +47,8 @@ const REFUSED: readonly (readonly [args: readonly string[], code: number, says: 
   [["release", "-o", "xml", "--nonsense"], 2, /no such flag.*\n.*it is not one of table, json, yaml\.\n$/],
   [["serve", "--system-namespaces=Kube", "--tag-ttl=0s"], 2, /--tag-ttl "0s".*\n.*system namespace "Kube"/],
   [["release"], 3, /^archway: Not in a pod and no kubeconfig given\. Pass --kubeconfig FILE or set KUBECONFIG\.\n$/],
+  [["serve"], 3, /^archway: Not in a pod and no kubeconfig given\./],
+  [["serve", "--kubeconfig=/no/such/file"], 3, /^archway: Cannot read kubeconfig "\/no\/such\/file": /],
   [["inspect", "--registry", ":::", "nginx"], 2, /^archway: Cannot use --registry ":::": /],
   [["dev", "--once", "--registry", ":::"], 2, /^archway: Cannot use --registry ":::": /],
   [["explain", "pod/web", "--kubeconfig=/no/such/file"], 3, /^archway: Cannot read kubeconfig "\/no\/such\/file": /],

@@ -5,7 +5,7 @@ import { judgeAdmission } from "../../../lib/placement/gate.ts";
 import { imagesToInspect } from "../../../lib/placement/images.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import type { PlacementSettings } from "../../../lib/placement/config/types.ts";
-import { followsNodes } from "../../../serve/components.ts";
+import { followsNodes, liveArchitecturesOf } from "../../../serve/components.ts";
 import {
   admissionFacts,
   fact,
@@ -86,8 +86,22 @@ export const PLACEMENT_FLAGS: Checks = {
     assert.equal(decided(settingsOf(serveConfig("--daemonsets=constrain")), DAEMON), "place");
   },
   "live-architectures": () => {
+    // The image is for both, and no node has the second.
+    const image = platformsFact("multi", [{ os: "linux", architecture: "amd64" }, {
+      os: "linux",
+      architecture: "arm64",
+    }]);
+    const placed = (config: ReturnType<typeof serveConfig>): string => {
+      const liveArchitectures = liveArchitecturesOf({ config }, { current: () => ["amd64"] });
+      const decision = decide(
+        factsOf(gatedPod(), { settings: settingsOf(config), images: [image], liveArchitectures }),
+      );
+      return decision.kind === "place" ? JSON.stringify(decision.required) : assert.fail(decision.kind);
+    };
+    assert.match(placed(serveConfig()), /amd64.*arm64/);
+    assert.match(placed(serveConfig("--live-architectures")), /amd64(?!.*arm64)/);
     assert.equal(followsNodes({ config: serveConfig() }), false);
-    assert.equal(followsNodes({ config: serveConfig("--live-architectures") }), true);
+    assert.equal(followsNodes({ config: serveConfig("--live-architectures") }), true, "else no node is read");
   },
 };
 

@@ -6,6 +6,7 @@ import { openPodPlacement } from "../../../controllers/pod_placement/controller.
 import { systemClock } from "../../../lib/clock.ts";
 import type { Config } from "../../../lib/config/parse.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
+import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { kubeconfigPath } from "../../../lib/k8s/kubeconfig_path.ts";
 import { openLogger, silentLogger } from "../../../lib/log.ts";
 import { openMetrics } from "../../../lib/metrics.ts";
@@ -85,16 +86,26 @@ async function answersStrangers(clientCa: string | undefined): Promise<boolean> 
   }
 }
 
+const KUBECONFIG = JSON.stringify({
+  ...{ apiVersion: "v1", kind: "Config", "current-context": "c" },
+  clusters: [{ name: "c", cluster: { server: "https://api.example:6443" } }],
+  users: [{ name: "u", user: { token: "t" } }],
+  contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+});
+
 /** Of the command line. */
 export const PROCESS_FLAGS: Checks = {
   "config": () => {
     assert.equal(serveConfig().webhookService, "archway-webhook");
     assert.equal(fileConfig("webhookService: front").webhookService, "front");
   },
-  "kubeconfig": () => {
+  "kubeconfig": async () => {
     const places = { home: undefined, exists: () => true };
     assert.equal(kubeconfigPath({ ...places, given: serveConfig().kubeconfig }), undefined, "the ServiceAccount");
-    assert.equal(kubeconfigPath({ ...places, given: serveConfig("--kubeconfig=/k").kubeconfig }), "/k");
+    using folder = makeFolder({ "config": KUBECONFIG });
+    const path = kubeconfigPath({ ...places, given: serveConfig(`--kubeconfig=${folder.path}/config`).kubeconfig });
+    const access = await readKubeconfigAccess(path ?? assert.fail("no file"), { clock: systemClock });
+    assert.equal(access.baseUrl, "https://api.example:6443");
   },
   "listen": async () => assert.equal((await served()).webhookAnswersAt, WEBHOOK_HOST),
   "admin-listen": async () => assert.match((await served()).metrics, /^archway_leader 1$/m),
