@@ -3,6 +3,7 @@
 import type { PodImages } from "../lib/images/pod_images.ts";
 import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { errorText, type Logger } from "../lib/log.ts";
+import { FairLimiter } from "../lib/oci/limits/fair_limiter.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import { MAX_IMAGES } from "../lib/placement/images.ts";
 import { podRef, pullScopeOf } from "../lib/placement/pod_refs.ts";
@@ -19,26 +20,34 @@ export interface EphemeralDeps {
   readonly signal: AbortSignal;
 }
 
-/** Pods checked at a time: users add ephemeral containers by hand. */
-const MAX_UNDER_WAY = 32;
+/**
+ * Images inspected at a time: users add ephemeral containers by hand. A pod counts as {@link LEAST_IMAGES} at least, so these
+ * are 32 pods. A namespace may have as many as are free, so half of them when it is alone.
+ */
+const MAX_IMAGES_UNDER_WAY = 512;
+const LEAST_IMAGES = 16;
 
 /** Gives the function that the webhook calls with each pod that gets ephemeral containers. It never waits or throws. */
 export function checkEphemeral(deps: EphemeralDeps): (pod: PodView) => void {
-  let underWay = 0;
+  const places = new FairLimiter({ limit: MAX_IMAGES_UNDER_WAY, share: 1 });
   return (pod) => {
-    if (underWay >= MAX_UNDER_WAY || deps.signal.aborted) return;
-    underWay++;
-    check(deps, pod)
+    const nodeArchitecture = deps.architectureOf(pod.nodeName);
+    if (nodeArchitecture === undefined || deps.signal.aborted) return;
+    const wanted = distinctImages(pod.ephemeralContainers);
+    if (wanted.length === 0 || wanted.length > MAX_IMAGES) return;
+    const place = places.tryAcquire(pod.namespace, { weight: Math.max(LEAST_IMAGES, wanted.length) });
+    if (place === undefined) return;
+    check(deps, pod, { wanted, nodeArchitecture })
       .catch((error: unknown) => deps.log.debug("ephemeral containers not checked", { reason: errorText(error) }))
-      .finally(() => underWay--);
+      .finally(() => place.release());
   };
 }
 
-async function check({ images, events, architectureOf, signal }: EphemeralDeps, pod: PodView): Promise<void> {
-  const nodeArchitecture = architectureOf(pod.nodeName);
-  if (nodeArchitecture === undefined) return;
-  const wanted = distinctImages(pod.ephemeralContainers);
-  if (wanted.length === 0 || wanted.length > MAX_IMAGES) return;
+async function check(
+  { images, events, signal }: EphemeralDeps,
+  pod: PodView,
+  { wanted, nodeArchitecture }: { readonly wanted: readonly ImageUse[]; readonly nodeArchitecture: string },
+): Promise<void> {
   const facts = await images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
   const factOf = new Map(facts.map((fact) => [fact.image, fact]));
   const report = ephemeralReport(

@@ -40,7 +40,7 @@ Deno.test("checkEphemeral() reports nothing about containers that can run, and a
   assert.deepEqual([scene.requests.length, scene.recorded], [1, []]);
 });
 
-Deno.test("checkEphemeral() swallows what goes wrong, and looks at 32 pods at a time", async () => {
+Deno.test("checkEphemeral() swallows what goes wrong, and looks at 16 pods of a namespace at a time", async () => {
   const scene = openScene();
   const answers: PromiseWithResolvers<never>[] = [];
   const images: PodImages = {
@@ -53,11 +53,11 @@ Deno.test("checkEphemeral() swallows what goes wrong, and looks at 32 pods at a 
   };
   const notice = watchOf(scene, { architecture: "arm64", images });
   for (let n = 0; n < 40; n++) notice(debugged("single-amd64"));
-  assert.equal(answers.length, 32);
+  assert.equal(answers.length, 16);
   for (const { reject } of answers) reject(new Error("no answer"));
   await scene.clock.advance(0);
   notice(debugged("single-amd64"));
-  assert.equal(answers.length, 33);
+  assert.equal(answers.length, 17);
   answers.at(-1)?.reject(new Error("no answer"));
   await scene.clock.advance(0);
   assert.deepEqual(scene.recorded, []);
@@ -87,4 +87,31 @@ Deno.test("checkEphemeral() inspects each image once, and none of a pod that nam
   notice(debugged(...Array.from({ length: 201 }, (_, at) => `image-${at}`)));
   await scene.clock.advance(0);
   assert.deepEqual(asked, [2]);
+});
+
+Deno.test("checkEphemeral() has room for other namespaces while the registries of some never answer", async () => {
+  const scene = openScene();
+  const underWay = new Map<string, number>();
+  const stop = new AbortController();
+  const images: PodImages = {
+    ...scene.images,
+    inspect: async (request, signal) => {
+      const { scope: { namespace }, images: wanted } = request;
+      if (!namespace.startsWith("evil")) return await scene.images.inspect(request, signal);
+      underWay.set(namespace, (underWay.get(namespace) ?? 0) + wanted.length);
+      await scene.clock.sleep(Infinity, signal);
+      return signal.throwIfAborted() ?? [];
+    },
+  };
+  const notice = watchOf(scene, { architecture: "arm64", images, signal: stop.signal });
+  const many = Array.from({ length: 200 }, (_, at) => `image-${at}`);
+  for (let at = 0; at < 100; at++) notice({ ...debugged(...many), namespace: "evil" });
+  for (let at = 0; at < 100; at++) notice({ ...debugged("one"), namespace: `evil-${at % 2}` });
+  assert.equal(underWay.get("evil"), 400);
+  assert.ok((underWay.get("evil-0") ?? 0) < 32 && (underWay.get("evil-1") ?? 0) < 32);
+  notice({ ...debugged("single-amd64"), namespace: "good" });
+  await scene.clock.advance(0);
+  assert.deepEqual(scene.recorded.map(({ object }) => object.namespace), ["good"]);
+  stop.abort();
+  await scene.clock.advance(0);
 });
