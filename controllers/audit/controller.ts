@@ -7,8 +7,9 @@ import type { AuditedNamespaces } from "../../lib/informers/audited_namespaces.t
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { orAborted } from "../../lib/abort.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { GroupCounts } from "../../lib/k8s/group_counts.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
-import { Resource } from "../../lib/k8s/types.ts";
+import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { Metrics } from "../../lib/metrics.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config/types.ts";
@@ -44,6 +45,8 @@ export interface AuditDeps {
 const PARALLEL = 4;
 /** Audited pods that are kept, so that none is reported twice. */
 const MAX_REPORTED_PODS = 4_096;
+/** Pods of a namespace that wait for their report: more are left out until they change or are listed. Each has up to 16 kB. */
+const MAX_DUE_OF_NAMESPACE = 2_000;
 /** The keys `namespace NAME` and `pod NAMESPACE/NAME`. */
 const NAMESPACE_KEY = "namespace ";
 
@@ -51,7 +54,7 @@ const NAMESPACE_KEY = "namespace ";
 export function openAudit(deps: AuditDeps): Controller {
   const { clock, log, audited, queueMetrics } = deps;
   const first = Promise.withResolvers<void>();
-  const due = new DuePods((key) => controller.enqueue(key));
+  const due = new DuePods((key) => controller.enqueue(key), log);
   const enqueue = (key: string, pod: PodView): void => {
     if (deps.settingsOf(pod.namespace).audit) due.add(`pod ${key}`, pod);
   };
@@ -59,10 +62,7 @@ export function openAudit(deps: AuditDeps): Controller {
   const controller = openController({
     name: "audit",
     watches: [{ run: (signal) => runAfter(first.promise, pending, signal) }],
-    parallel: PARALLEL,
-    clock,
-    log,
-    queueMetrics,
+    ...{ parallel: PARALLEL, queue: { groupOf }, clock, log, queueMetrics },
     reconcile: async (key, signal) => {
       if (key.startsWith(NAMESPACE_KEY)) {
         const namespace = key.slice(NAMESPACE_KEY.length);
@@ -89,18 +89,30 @@ export function openAudit(deps: AuditDeps): Controller {
   };
 }
 
-/** Pods to report, each once. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn. */
+/** Namespaces take turns: the slow registry of one does not keep the pods of others waiting. */
+function groupOf(key: string): string {
+  const [kind, name = ""] = key.split(" ");
+  return kind === "pod" ? splitKey(name).namespace ?? "" : name;
+}
+
+/**
+ * Pods to report, each once. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn; no
+ * more of a namespace than a bound.
+ */
 class DuePods {
   readonly #seen = new LRUCache<string, true>({ max: MAX_REPORTED_PODS });
   readonly #pods = new Map<string, PodView>();
+  readonly #counts: GroupCounts;
   readonly #enqueue: (key: string) => void;
 
-  constructor(enqueue: (key: string) => void) {
+  constructor(enqueue: (key: string) => void, log: Logger) {
     this.#enqueue = enqueue;
+    this.#counts = new GroupCounts({ name: "audited pods", maxOfGroup: () => MAX_DUE_OF_NAMESPACE, log });
   }
 
   add(key: string, pod: PodView): void {
     if (this.#seen.has(pod.uid)) return;
+    if (!this.#pods.has(key) && !this.#counts.enter(pod.namespace)) return;
     this.#seen.set(pod.uid, true);
     this.#pods.set(key, pod);
     this.#enqueue(key);
@@ -112,11 +124,13 @@ class DuePods {
 
   /** Drops the pod, unless a new pod of the same name was added in between. */
   finish(key: string, pod: PodView | undefined): void {
-    if (this.#pods.get(key) === pod) this.#pods.delete(key);
+    if (pod === undefined || this.#pods.get(key) !== pod) return;
+    this.#pods.delete(key);
+    this.#counts.leave(pod.namespace);
   }
 }
 
-/** The pending pods of audited namespaces. */
+/** The pending pods of audited namespaces. None is kept: after a new list, those reported lately are not reported again. */
 function openPending(
   { api, clock, log, settingsOf }: AuditDeps,
   enqueue: (key: string, pod: PodView) => void,
@@ -128,6 +142,7 @@ function openPending(
     // A large pod is left out: many of them would fill the memory until their turn.
     parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? unlessLarge(parsePod(object)) : undefined,
     onChange: ({ kind, key, value }) => kind === "apply" ? enqueue(key, value) : undefined,
+    keep: { kind: "nothing" },
     clock,
     log,
     name: "audited pods",

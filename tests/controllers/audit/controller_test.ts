@@ -4,7 +4,7 @@ import { ALL_NAMESPACES } from "../../../controllers/audit/catch_up.ts";
 import { type AuditDeps, openAudit } from "../../../controllers/audit/controller.ts";
 import { openAuditedNamespaces } from "../../../lib/informers/audited_namespaces.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { silentLogger } from "../../../lib/log.ts";
+import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { openMetrics } from "../../../lib/metrics.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import { NO_CONFIGS } from "../../lib/placement/make.ts";
@@ -68,6 +68,37 @@ Deno.test("openAudit() reports once for each pending pod what would be done, and
     assert.match(scene.recorded[0]?.message ?? "", /nothing was changed: Archway would set .*\{arm64\}/);
     assert.ok(scene.recorded.every(({ slot }) => slot === 1));
     assert.ok(scene.requests.every(({ priority }) => priority === "admission"));
+  });
+});
+
+Deno.test("openAudit() gives turns to a namespace while the registry of another is slow, of which it keeps a bound", async () => {
+  const scene = openScene();
+  const slowMs = 10_000;
+  const images: Scene["images"] = {
+    ...scene.images,
+    inspect: async (request, signal) => {
+      if (request.scope.namespace === "slow") await scene.clock.sleep(slowMs, signal);
+      return await scene.images.inspect(request, signal);
+    },
+  };
+  const put = (name: string): void => {
+    const { metadata, ...slow } = makePod(name);
+    scene.cluster.put(Resource.pods, { ...slow, metadata: { ...metadata, namespace: "slow" } });
+  };
+  for (let at = 0; at < 2_050; at++) put(`slow-${at}`);
+  const countOf = (namespace: string): number =>
+    scene.recorded.filter(({ object }) => object.namespace === namespace).length;
+  const warned: unknown[] = [];
+  const log: Logger = { ...silentLogger, with: () => log, warn: (_, fields) => warned.push(fields) };
+  const deps = { ...depsOf({ ...scene, images }, new Audited(ALL_NAMESPACES)), log };
+  await whileRunning(scene, openAudit(deps), async () => {
+    scene.cluster.put(Resource.pods, makePod("quick"));
+    await scene.clock.advance(slowMs);
+    assert.equal(countOf("shop"), 1);
+    assert.deepEqual(warned, [{ queue: "audited pods", group: "slow" }]);
+    // What was left out comes with a later list: none is reported twice.
+    await scene.clock.advance(600 * slowMs);
+    assert.equal(countOf("slow"), 2_050);
   });
 });
 
