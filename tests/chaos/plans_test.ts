@@ -1,10 +1,13 @@
 // The parts of chaos and soak that need no cluster: where a watch is cut, and that a seed gives the same plan again.
 import assert from "node:assert/strict";
+import { readMachineFacts } from "../bench/machine.ts";
 import { seededRandom } from "../cluster/support/fault_plan.ts";
 import { drawArrivals } from "./engine.ts";
 import { courseOf } from "./process_sample.ts";
+import { describeMachine } from "./report.ts";
 import { chaosTable } from "./rows.ts";
 import { planSoak } from "./soak_plan.ts";
+import { renderResults } from "./table.ts";
 import { cutAt, type CutPlace } from "./watch_cuts.ts";
 
 const LINE = '{"type":"ADDED","object":{"note":"größer"}}\n';
@@ -47,4 +50,11 @@ Deno.test("planSoak() does everything in a minute as in five, and restarts repli
 
 Deno.test("courseOf() compares the end of a row with its beginning, and tolerates bursts", () => {
   assert.deepEqual(courseOf([10, 90, 10, 10, 10, 10, 90, 12]), { first: 10, last: 12, peak: 90, growth: 2 });
+});
+
+Deno.test("renderResults() names the commit that was measured", async () => {
+  const page = renderResults([], { seed: 1, machine: await describeMachine() });
+  const { commit } = await readMachineFacts();
+  assert.match(commit, /^(?:[0-9a-f]{10}(?:-dirty)?|unknown)$/);
+  assert.ok(page.split("\n").some((line) => line.startsWith("Written by") && line.endsWith(`commit \`${commit}\`.`)));
 });

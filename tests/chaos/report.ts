@@ -1,4 +1,6 @@
 // Where chaos and soak report their results: the terminal, JSON for machines, markdown for people.
+import { readMachineFacts } from "../bench/machine.ts";
+
 const FOLDER = new URL("./", import.meta.url).pathname;
 
 /** One line on standard output. */
@@ -6,13 +8,11 @@ export function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** One sentence about the machine and the day. */
+/** One sentence about the machine, the day and the commit. Read it before a run: the checkout may change during it. */
 export async function describeMachine(): Promise<string> {
-  const memory = /MemTotal:\s+(\d+)/.exec(await Deno.readTextFile("/proc/meminfo").catch(() => ""))?.[1];
-  const gigabytes = memory === undefined ? "unknown memory" : `${Math.round(Number(memory) / 1_048_576)} GB`;
-  const day = new Date().toISOString().slice(0, 10);
-  return `${day}, ${navigator.hardwareConcurrency} CPUs, ${gigabytes}, Deno ${Deno.version.deno}, ` +
-    `${Deno.build.os} ${Deno.build.arch}.`;
+  const { cores, memoryMb, deno, architecture, commit, date } = await readMachineFacts();
+  return `${date.slice(0, 10)}, ${cores} CPUs, ${Math.round(memoryMb / 1_024)} GB, Deno ${deno}, ` +
+    `${Deno.build.os} ${architecture}, commit \`${commit}\`.`;
 }
 
 /** Writes `.archway/NAME.json`, and the markdown beside this file as `PAGE.md` (default NAME). */

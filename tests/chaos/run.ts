@@ -17,6 +17,7 @@ const { values } = parseArgs({
 const seed = Number(values.seed);
 const rows = chaosTable({ absenceMs: Number(values.absence) * 1_000 })
   .filter(({ area, fault }) => new RegExp(values.only).test(`${area}: ${fault}`));
+const machine = await describeMachine();
 const outcomes: Outcome[] = [];
 const broken: string[] = [];
 {
@@ -27,7 +28,6 @@ const broken: string[] = [];
     broken.push(...problemsOf(outcome, 0).map((what) => `${row.area}, ${row.fault}: ${what}`));
   }
 }
-const machine = await describeMachine();
 print(renderOutcomes(outcomes));
 for (const what of broken) print(`BROKEN ${what}`);
 const results = outcomes.map((outcome) =>

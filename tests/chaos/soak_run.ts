@@ -9,9 +9,9 @@ const { values } = parseArgs({
   args: [...Deno.args],
   options: { minutes: { type: "string", default: "30" }, seed: { type: "string", default: "1" } },
 });
+const machine = await describeMachine();
 const report = await soak({ minutes: Number(values.minutes), seed: Number(values.seed), print });
 const goals = judgeSoak(report);
-const machine = await describeMachine();
 const markdown = renderSoak(report, { goals, machine });
 print(markdown);
 await writeReport("soak", { json: { machine, goals, ...report }, markdown });
