@@ -112,7 +112,7 @@ class PodPlacementController implements PodPlacement {
       name: "gated pods",
       onChange: (change) => {
         if (change.kind === "delete") return this.#states.close(change.value.uid);
-        this.#unlabelled.delete(change.key);
+        this.#forgetUnlabelled(change.key, change.value.uid);
         this.#enqueue(change.key, change.value);
       },
     });
@@ -191,6 +191,7 @@ class PodPlacementController implements PodPlacement {
       isWatched: (key, pod) => this.#gated.get(key)?.uid === pod.uid,
       onUnlabelled: (key, pod) => {
         const kept = keptPod(pod);
+        this.#forgetUnlabelled(key, kept.uid);
         this.#unlabelled.set(key, kept);
         this.#enqueue(key, kept);
       },
@@ -229,6 +230,8 @@ class PodPlacementController implements PodPlacement {
   async #place(key: string, seen: PodView, signal: AbortSignal): Promise<ReconcileResult> {
     let pod = seen;
     for (let rereads = 0;; rereads++) {
+      // Nothing would close the state of a pod that is gone.
+      if ((this.#gated.get(key) ?? this.#unlabelled.get(key))?.uid !== pod.uid) return DONE;
       const state = this.#stateOf({ uid: pod.uid, images: nameOfImages(pod) });
       const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, { pod, state, images });
       const gathered = gatherFacts(this.#deps, pod, { state, inspect });
@@ -282,10 +285,10 @@ class PodPlacementController implements PodPlacement {
     }
   }
 
-  /** The watch closes the state of a pod that it shows; nothing shows the end of another one. */
-  #forgetUnlabelled(key: string): void {
+  /** The watch closes the state of a pod that it shows; nothing shows the end of another one. That of `uid` is kept. */
+  #forgetUnlabelled(key: string, uid?: string): void {
     const pod = this.#unlabelled.get(key);
-    if (pod !== undefined) this.#states.close(pod.uid);
+    if (pod !== undefined && pod.uid !== uid) this.#states.close(pod.uid);
     this.#unlabelled.delete(key);
   }
 

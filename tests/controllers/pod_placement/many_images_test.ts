@@ -1,6 +1,8 @@
 // How many images of gated pods are inspected at a time, whose turn comes next, and what becomes of a pod that never has its turn.
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers";
 import type { PodImages } from "../../../lib/images/pod_images.ts";
+import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { MAX_IMAGES } from "../../../lib/placement/images.ts";
 import { fact, gatesOf } from "../../lib/placement/make.ts";
@@ -116,4 +118,31 @@ Deno.test("pods beyond the limit have their turn when others are answered, stopp
     assert.deepEqual(asked(), [...first, "p10-0", "p12-0"], "deleted");
   });
   assert.equal(registries.total, 0);
+});
+
+Deno.test("a pod that is deleted while it is read again is not inspected any more, and takes no place", async () => {
+  const scene = openScene();
+  const registries = new Registries();
+  const { api } = scene.cluster;
+  const { patch, get } = api;
+  let refusals = 1;
+  api.patch = async (...call) => {
+    if (refusals-- > 0) throw new ApiError("Cannot patch: it has changed.", { status: 409, reason: "Conflict" });
+    return await patch(...call);
+  };
+  api.get = async (...call) => {
+    const changed = gated("web", { image: "other" });
+    scene.cluster.put(Resource.pods, changed);
+    const read = await get(...call);
+    scene.cluster.drop(Resource.pods, "shop/web");
+    // The watch is faster than the answer.
+    for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+    return read;
+  };
+  scene.cluster.put(Resource.pods, gated("web"));
+  const controller = controllerOf({ ...scene, images: registries.images });
+  await whileRunning(scene, controller, async () => {
+    await scene.clock.advance(1_000);
+    assert.deepEqual([registries.asked, controller.gatedPods()], [["shop multi"], 0]);
+  });
 });
