@@ -87,10 +87,15 @@ const SET_GAUGES: Readonly<Record<UpgradeMetric | OwnMetric, GaugeRow>> = {
     lifetime: "ephemeral",
     help: "When the policy source was last asked with success (Unix seconds).",
   },
+  archway_upgrade_policy_interval_seconds: {
+    labels: [NAME],
+    lifetime: "ephemeral",
+    help: "How often the policy source is to be asked, as configured when it was last asked.",
+  },
 };
 
 /** What this service sets beside the decisions. */
-type OwnMetric = "upgradeoperator_upgradeconfig_sync_timestamp";
+type OwnMetric = "upgradeoperator_upgradeconfig_sync_timestamp" | "archway_upgrade_policy_interval_seconds";
 
 const STAGES: Readonly<Record<string, string>> = {
   upgrade_started: "the upgrade started",

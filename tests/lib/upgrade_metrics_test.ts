@@ -52,6 +52,8 @@ const THEIRS: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
+const OURS = ["archway_upgrade_migration_stuck", "archway_upgrade_policy_interval_seconds"];
+
 function open(): { readonly metrics: UpgradeMetrics; series(): Promise<readonly string[]> } {
   const registry = new Registry();
   const metrics = openUpgradeMetrics(registry);
@@ -60,13 +62,13 @@ function open(): { readonly metrics: UpgradeMetrics; series(): Promise<readonly 
   return { metrics, series };
 }
 
-Deno.test("N-032 openUpgradeMetrics() registers every metric of the MUO with its labels, and one of its own", async () => {
+Deno.test("N-032 openUpgradeMetrics() registers every metric of the MUO with its labels, and two of its own", async () => {
   const registry = new Registry();
   openUpgradeMetrics(registry);
   const registered = await registry.getMetricsAsJSON();
   assert.deepEqual(
     registered.map(({ name }) => name).toSorted(),
-    [...Object.keys(THEIRS), "archway_upgrade_migration_stuck"].toSorted(),
+    [...Object.keys(THEIRS), ...OURS].toSorted(),
   );
   const { metrics, series } = open();
   metrics.setScraped(

@@ -81,7 +81,9 @@ export const UPGRADE_ALERTS: readonly Alert[] = [
   },
   {
     name: "ArchwayUpgradePolicyUnread",
-    expression: "time() - max by (upgradeconfig_name) (upgradeoperator_upgradeconfig_sync_timestamp) > 4 * 3600",
+    // The interval is the administrator's, and varies by a tenth; a failed attempt is repeated within an hour.
+    expression:
+      "time() - max by (upgradeconfig_name) (upgradeoperator_upgradeconfig_sync_timestamp) > 3 * 3600 + 1.1 * max by (upgradeconfig_name) (archway_upgrade_policy_interval_seconds)",
     forDuration: "15m",
     severity: "warning",
     summary: "The policy source of upgrades cannot be asked.",

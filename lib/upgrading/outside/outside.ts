@@ -146,8 +146,10 @@ function openPolicy({ api, namespace, clock, log, metrics }: OutsideOptions, { s
     return { onNone: "keep", fetch: () => Promise.resolve({ kind: "notConfigured" }) };
   };
   const labels = { upgradeconfig_name: Upgrades.config };
-  const onSynced = (nowMs: number): void =>
+  const onSynced = (nowMs: number): void => {
     metrics.set("upgradeoperator_upgradeconfig_sync_timestamp", { labels, value: Math.floor(nowMs / 1_000) });
+    metrics.set("archway_upgrade_policy_interval_seconds", { labels, value: watchIntervalMinutes * 60 });
+  };
   return new PolicySync({
     ...target,
     ...{ api, clock, log, source, onSynced },

@@ -229,12 +229,13 @@ Deno.test("the policy of the cluster manager becomes the plan; while the manager
   await using double = startOcm("api");
   addPolicy(double, "p1", { version: "4.17.2" });
   await using bed = openBed("http://127.0.0.1:1", {
-    config: `{configManager: {source: OCM, ocmBaseUrl: "${double.origin}"}}`,
+    config: `{configManager: {source: OCM, ocmBaseUrl: "${double.origin}", watchInterval: 90}}`,
   });
   const found = (): KubeObject | undefined => bed.cluster.find("upgradeconfigs", `${namespace}/${Upgrades.config}`);
   double.intercept = () => new Response("<html>", { status: 200 });
   await assert.rejects(bed.outside.policy.refresh(SIGNAL), /its answer is no JSON/);
   assert.equal(found(), undefined);
+  assert.doesNotMatch(await bed.series(), /sync_timestamp|policy_interval/);
   double.intercept = () => undefined;
   assert.deepEqual(await bed.outside.readers(bed.scope).policy(), { kind: "changed" });
   assert.deepEqual(found()?.spec, {
@@ -246,6 +247,7 @@ Deno.test("the policy of the cluster manager becomes the plan; while the manager
     type: "ARO",
   });
   assert.match(await bed.series(), /upgradeoperator_upgradeconfig_sync_timestamp\{.*\} \d+/);
+  assert.match(await bed.series(), /archway_upgrade_policy_interval_seconds\{.*\} 5400$/m);
 });
 
 Deno.test("readings that need a plan report it where there is none; silences are read all the same", async () => {
