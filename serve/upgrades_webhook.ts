@@ -70,8 +70,8 @@ export async function openPlanListener(
     readonly host: string;
     readonly port: number;
     readonly certificate: KeyPair;
-    /** File of the CA of the API servers' client certificates; absent: none is required. */
-    readonly webhookClientCa?: string | undefined;
+    /** File of the CA of the API servers' client certificates; undefined: none is required. */
+    readonly webhookClientCa: string | undefined;
   },
 ): Promise<HttpsListener> {
   const app = planReview({ api, clock, limit: openLoadLimit({ clock, log }), signal });
