@@ -8,6 +8,9 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** The longest time of a timer (ms); one with a longer time ends at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** The machine's clock. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
@@ -20,7 +23,11 @@ export const systemClock: Clock = {
         signal.removeEventListener("abort", finish);
         resolve();
       };
-      const timer = setTimeout(finish, ms);
+      const startTimer = (leftMs: number): ReturnType<typeof setTimeout> =>
+        leftMs <= LONGEST_TIMER_MS
+          ? setTimeout(finish, leftMs)
+          : setTimeout(() => timer = startTimer(leftMs - LONGEST_TIMER_MS), LONGEST_TIMER_MS);
+      let timer = startTimer(ms);
       signal.addEventListener("abort", finish, { once: true });
     }),
 };

@@ -1,6 +1,6 @@
 // Waiting and backing off, on a clock that the test owns.
 import assert from "node:assert/strict";
-import { backoffMs, holdsWithin } from "../../lib/clock.ts";
+import { backoffMs, holdsWithin, systemClock } from "../../lib/clock.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
 Deno.test("holdsWithin() ends with true as soon as the condition is seen to hold", async () => {
@@ -23,6 +23,19 @@ Deno.test("holdsWithin() ends with false at the limit, and at once when the sign
   const stopped = holdsWithin(never, { clock, limitMs: 1_000, signal: stop.signal });
   stop.abort();
   assert.equal(await stopped, false);
+});
+
+Deno.test("systemClock sleeps for longer than a timer can hold, and at once no more when the signal aborts", async () => {
+  for (const ms of [2 ** 31 - 1, 2 ** 31, 100 * 365 * 86_400_000, Infinity]) {
+    const stop = new AbortController();
+    const order: string[] = [];
+    const sleeping = systemClock.sleep(ms, stop.signal).then(() => void order.push("woke"));
+    await systemClock.sleep(50, new AbortController().signal);
+    order.push("aborted");
+    stop.abort();
+    await sleeping;
+    assert.deepEqual(order, ["aborted", "woke"], `${ms} ms`);
+  }
 });
 
 Deno.test("backoffMs() doubles from the base up to the cap, and never waits less than half", () => {
