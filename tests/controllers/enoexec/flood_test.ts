@@ -65,6 +65,28 @@ Deno.test("of a node that floods Archway with events, those beyond the bound are
   });
 });
 
+Deno.test("a new list of the events of failures, none of which is kept, has their pods checked and nothing reported again", async () => {
+  const scene = openMonitorScene();
+  const { cluster, clock } = scene;
+  cluster.put(Resource.nodes, makeArchNode("arm64"));
+  cluster.put(Resource.pods, makeFailedPod({ status: { state: ended(1) } }));
+  const [metadata, involvedObject] = [{ name: "web-1.x", namespace: "shop" }, { namespace: "shop", name: "web-1" }];
+  cluster.put(Resource.events, {
+    metadata,
+    ...{ involvedObject: { kind: "Pod", ...involvedObject }, type: "Warning", reason: "BackOff" },
+  });
+  const listsOf = (): number => cluster.lists.filter((list) => list.startsWith("events ")).length;
+  await scene.run(async () => {
+    await clock.advance(0);
+    assert.deepEqual([scene.recorded.length, scene.counted], [1, ["status"]]);
+    const before = listsOf();
+    // A silent watch is opened anew, with a list.
+    await clock.advance(100_000);
+    assert.ok(listsOf() > before);
+    assert.deepEqual([scene.recorded.length, scene.counted], [1, ["status"]]);
+  });
+});
+
 Deno.test("EventBacklog counts what waits of each node, and records of images of none", () => {
   const backlog = new EventBacklog({ log: silentLogger });
   const come = (node: string, from: number, to: number): void => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Controller } from "../../../controllers/controller.ts";
 import { openPrewarm } from "../../../controllers/prewarm/controller.ts";
 import { Resource, type ResourceType } from "../../../lib/k8s/types.ts";
-import { silentLogger } from "../../../lib/log.ts";
+import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
 import { makeUse, openImageBed } from "../../support/image_bed.ts";
 import { makeWorkload, openScene, type Scene, whileRunning } from "../make.ts";
@@ -17,9 +17,9 @@ const KINDS: readonly ResourceType[] = [
   Resource.cronJobs,
 ];
 
-function prewarmOf({ cluster, clock, images }: Scene): Controller {
+function prewarmOf({ cluster, clock, images }: Scene, log: Logger = silentLogger): Controller {
   const settings = makeSettings();
-  const parts = { api: cluster.api, images, clock, log: silentLogger, settings: () => settings, tagTtlMs: TAG_TTL_MS };
+  const parts = { api: cluster.api, images, clock, log, settings: () => settings, tagTtlMs: TAG_TTL_MS };
   return openPrewarm(parts);
 }
 
@@ -133,5 +133,21 @@ Deno.test("openPrewarm() goes on later with a template whose registry did not an
     isAway = false;
     await scene.clock.advance(60_000);
     assert.deepEqual(requestedImages(scene), [pinned]);
+  });
+});
+
+Deno.test("openPrewarm() bounds the keys of a namespace whose templates come and go before their turn", async () => {
+  const scene = openScene();
+  const warned: unknown[] = [];
+  const log: Logger = { ...silentLogger, with: () => log, warn: (_, fields) => warned.push(fields) };
+  const images: Scene["images"] = { ...scene.images, inspect: () => new Promise(() => {}) };
+  await whileRunning(scene, prewarmOf({ ...scene, images }, log), async () => {
+    for (let at = 0; at < 5_100; at++) {
+      scene.cluster.put(Resource.deployments, makeWorkload("Deployment", `web-${at}`, "app:v1"));
+      scene.cluster.drop(Resource.deployments, `shop/web-${at}`);
+      if (at === 0) await scene.clock.advance(0);
+    }
+    await scene.clock.advance(0);
+    assert.deepEqual(warned, [{ queue: "prewarm", group: "shop" }]);
   });
 });
