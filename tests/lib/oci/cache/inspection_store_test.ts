@@ -1,5 +1,6 @@
 // How large the stored inspections may become, in bytes of a real file, whatever images say.
 import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
 import { systemClock } from "../../../../lib/clock.ts";
 import { openDenoKv } from "../../../../lib/kv/deno_kv.ts";
 import { seal } from "../../../../lib/kv/envelope.ts";
@@ -44,7 +45,7 @@ function observed(kv: KeyValueStore): { readonly kv: KeyValueStore; quiet(): Pro
     lists: 0,
     quiet: async (): Promise<void> => {
       // What follows an ended call begins in the same turn of the event loop.
-      for (; underWay.size > 0; await new Promise((resolve) => setTimeout(resolve))) await Promise.all(underWay);
+      for (; underWay.size > 0; await setImmediate()) await Promise.all(underWay);
     },
     kv: {
       ...kv,
@@ -74,7 +75,7 @@ async function putAll(store: InspectionStore, { quiet }: { quiet(): Promise<void
   for (let at = 0; at < count; at++) {
     store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
     if (at % 20 !== 19) continue;
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await setImmediate();
     await quiet();
   }
 }
@@ -108,7 +109,7 @@ Deno.test("openInspectionStore() cuts back a file that an earlier version has fi
   const seen = observed(kv);
   const store = openInspectionStore({ kv: seen.kv, clock: systemClock, maxEntries: 10_000, maxStoredBytes: 4 * MB });
   for (let at = 400; at < 500; at++) store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
-  await new Promise((resolve) => setTimeout(resolve, 2));
+  await setImmediate();
   await seen.quiet();
   const left = await Array.fromAsync(kv.list(["archway"]));
   const stored = left.reduce((sum, { bytes }) => sum + bytes, 0);
