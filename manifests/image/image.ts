@@ -86,16 +86,17 @@ export function renderRemovalArguments(engine: Engine, { name }: ImageOptions): 
 
 /** What to do with the image once it is there, one step a line. */
 export function renderNextSteps(engine: Engine, options: ImageOptions): readonly string[] {
-  const { name, context, architectures, isPushed } = options;
+  const { name, context, form, architectures, isPushed } = options;
   const args = renderPushArguments(engine, options) ??
     ["copy", "--all", `oci-archive:${archiveOf(context)}`, `docker://${name}`];
   const push = `${engine === "docker" ? "skopeo" : engine} ${args.join(" ")}`;
   const plain = engine === "docker" ? "--dest-tls-verify=false" : "--tls-verify=false";
-  const [only] = architectures.length === 1 ? architectures : [];
+  // The Deployments have no image of the daemon.
+  const [only] = architectures.length === 1 && form !== "daemon" ? architectures : [];
   return [
     ...(isPushed ? [] : [`${push}   (a registry without TLS: ${plain})`]),
     ...(only === undefined ? [] : [
-      `sed -i 's/values: \\[amd64, arm64\\]/values: [${only}]/' manifests/base/deployment.yaml ` +
+      `sed -i.bak 's/values: \\[amd64, arm64\\]/values: [${only}]/' manifests/base/deployment.yaml ` +
       `manifests/components/*/deployment.yaml   (replicas elsewhere cannot start; ` +
       `Helm: --set-string 'nodeSelector.kubernetes\\.io/arch=${only}')`,
     ]),
@@ -116,15 +117,24 @@ export function renderLauncher(permissions: unknown): Readonly<Record<"archway" 
   };
 }
 
-/** What is needed on a machine without an engine. */
-export function renderNeeds(): string {
+/** What is needed on a machine without an engine, for the form and the arguments that were given. */
+export function renderNeeds(form: Form, args: readonly string[]): string {
+  const needs: Readonly<Record<Form, readonly string[]>> = {
+    binary: [
+      "dl.deno.land for the base of the executables, or DENORT_BIN_AMD64 and DENORT_BIN_ARM64, or --form=bundle",
+    ],
+    bundle: [],
+    daemon: ["Debian 12 with apt-get, for bpftrace of either architecture"],
+  };
+  const listed = [
+    `one of ${ENGINES.join(", ")} (docker with buildx and a running daemon)`,
+    "the base gcr.io/distroless/cc-debian12:nonroot, or --base with a mirror of it, pinned by digest",
+    ...needs[form],
+  ];
   return [
     "Cannot build the image: no container engine answers on this machine. Needed:",
-    `  one of ${ENGINES.join(", ")} (docker with buildx and a running daemon);`,
-    "  the base gcr.io/distroless/cc-debian12:nonroot, or --base with a mirror of it, pinned by digest;",
-    "  dl.deno.land for the base of the executables, or DENORT_BIN_AMD64 and DENORT_BIN_ARM64, or --form=bundle;",
-    "  for --form=daemon Debian 12 with apt-get, for bpftrace of either architecture.",
-    "Then: deno task image --name REGISTRY/archway:TAG",
+    ...listed.map((need, at) => `  ${need}${at === listed.length - 1 ? "." : ";"}`),
+    `Then: deno task image ${args.length === 0 ? "--name REGISTRY/archway:TAG" : args.join(" ")}`,
     "",
   ].join("\n");
 }
@@ -225,7 +235,7 @@ async function main(): Promise<number> {
   };
   const engine = await findEngine();
   if (engine === undefined) {
-    await print(renderNeeds());
+    await print(renderNeeds(form, Deno.args));
     return 2;
   }
   if (options.base?.includes("@sha256:") !== true) {

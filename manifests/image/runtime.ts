@@ -13,8 +13,13 @@ const VERSION = /^[1-9]\d*\.\d+\.\d+/;
 /** Longest version that is looked for (bytes). */
 const MAX_VERSION = 24;
 
-/** Architecture of this machine as images name it; undefined where no image is built for it. */
-export const NATIVE: ImageArchitecture | undefined = ({ x86_64: "amd64", aarch64: "arm64" } as const)[Deno.build.arch];
+/** The architecture, as images name it, whose image the Deno of a machine can go into; undefined where it runs in none. Pure. */
+export function nativeOf({ os, arch }: Pick<typeof Deno.build, "os" | "arch">): ImageArchitecture | undefined {
+  return os === "linux" ? ({ x86_64: "amd64", aarch64: "arm64" } as const)[arch] : undefined;
+}
+
+/** That of this machine. */
+export const NATIVE: ImageArchitecture | undefined = nativeOf(Deno.build);
 
 /** A Deno that is to go into the image. */
 export interface Runtime {

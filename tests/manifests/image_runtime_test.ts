@@ -6,6 +6,7 @@ import {
   findRuntime,
   findVersions,
   NATIVE,
+  nativeOf,
   parsePin,
   readPinnedDeno,
   refusalOf,
@@ -36,6 +37,14 @@ Deno.test("the Containerfile pins the version of Deno that README names, and lab
   const [bundle = ""] = containerfile.split(/^FROM /m).filter((stage) => stage.startsWith("base AS bundle"));
   assert.match(bundle, /^ARG DENO_VERSION\nLABEL dev\.archway\.deno="\$\{DENO_VERSION\}"$/m);
   assert.throws(() => parsePin("FROM scratch\n"), /no ARG DENO_VERSION/);
+});
+
+Deno.test("nativeOf() lets the Deno of a machine into the image only where it is a program of Linux", () => {
+  assert.equal(nativeOf({ os: "linux", arch: "x86_64" }), "amd64");
+  assert.equal(nativeOf({ os: "linux", arch: "aarch64" }), "arm64");
+  for (const os of ["darwin", "windows"] as const) {
+    for (const arch of ["x86_64", "aarch64"] as const) assert.equal(nativeOf({ os, arch }), undefined, os);
+  }
 });
 
 Deno.test("findVersions() finds what a Deno calls itself, and no version that it quotes", () => {

@@ -23,6 +23,7 @@ import {
   type ImageOptions,
   renderBuildArguments,
   renderLauncher,
+  renderNeeds,
   renderNextSteps,
   renderPushArguments,
   renderRemovalArguments,
@@ -161,6 +162,27 @@ Deno.test("renderNextSteps() narrows the Deployments to what an image for one ar
   } finally {
     await Deno.remove(copy, { recursive: true });
   }
+});
+
+Deno.test("renderNextSteps() leaves the Deployments alone for an image of the daemon, which none of them has", () => {
+  const daemon: ImageOptions = { ...IMAGE, form: "daemon", architectures: ["arm64"] };
+  assert.deepEqual(renderNextSteps("podman", { ...daemon, isPushed: true }), []);
+  assert.doesNotMatch(renderNextSteps("podman", daemon).join(), /deployment\.yaml|nodeSelector/);
+});
+
+Deno.test("renderNeeds() names what the form needs, and ends with the arguments as they were given", () => {
+  const args = ["--form=bundle", "--name", "registry.test/archway:1", "--push"];
+  const said = {
+    binary: renderNeeds("binary", []),
+    bundle: renderNeeds("bundle", args),
+    daemon: renderNeeds("daemon", []),
+  };
+  assert.match(said.bundle, /digest\.\nThen: deno task image --form=bundle --name registry\.test\/archway:1 --push\n$/);
+  assert.match(said.binary, /--form=bundle\.\nThen: deno task image --name REGISTRY\/archway:TAG\n$/);
+  const naming = (word: string): readonly string[] =>
+    Object.entries(said).filter(([, text]) => text.includes(word)).map(([form]) => form);
+  assert.deepEqual(naming("dl.deno.land"), ["binary"]);
+  assert.deepEqual(naming("apt-get"), ["daemon"]);
 });
 
 /** The architectures of the nodes on which a Deployment may run. */
