@@ -20,6 +20,7 @@ const GROUP = "/apis/multiarch.openshift.io/v1beta1";
 const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${REFERENCE_NAMESPACE}/deployments`;
 const MIGRATION_ROLE = new URL("../../manifests/components/migration/role.yaml", import.meta.url).pathname;
+const PAGE = new URL("../../docs/migration.md", import.meta.url).pathname;
 const ERROR = "multiarch.openshift.io/image-inspect-error";
 const WAITING = { [SCHEDULING_GATE]: "gated", "multiarch.openshift.io/node-affinity": "not-set" };
 
@@ -36,6 +37,20 @@ async function create(cluster: ClusterAccess, path: string, body: unknown): Prom
   return answer.body;
 }
 
+/** As the MTO leaves the status: its own condition stays true when nothing of it runs. */
+async function claimAvailable(cluster: ClusterAccess): Promise<void> {
+  const lastTransitionTime = "2026-01-01T00:00:00Z";
+  const condition = {
+    type: "Available",
+    status: "True",
+    reason: "AllComponentsReady",
+    message: "",
+    lastTransitionTime,
+  };
+  const path = `${GROUP}/clusterpodplacementconfigs/cluster/status`;
+  expectStatus("claim", await cluster.request("PATCH", path, { status: { conditions: [condition] } }), [200]);
+}
+
 /** The config as the MTO leaves it, with a namespaced one, the webhook and a Deployment it owns. */
 async function layOutReference(cluster: ClusterAccess, namespace: string): Promise<string> {
   const config = await create(cluster, `${GROUP}/clusterpodplacementconfigs`, {
@@ -44,6 +59,7 @@ async function layOutReference(cluster: ClusterAccess, namespace: string): Promi
     metadata: { name: "cluster", finalizers: [Finalizer.podPlacement, Finalizer.noPodPlacementConfig] },
     spec: { fallbackArchitecture: "s390x", namespaceSelector: { matchLabels: { migrated: "yes" } } },
   });
+  await claimAvailable(cluster);
   await create(cluster, `${GROUP}/namespaces/${namespace}/podplacementconfigs`, {
     apiVersion: "multiarch.openshift.io/v1beta1",
     kind: "PodPlacementConfig",
@@ -91,7 +107,14 @@ Deno.test("migration: what the MTO leaves is taken over, and each of its gated p
   const { code, stderr } = await controlPlane.kubectl(["apply", "-f", MIGRATION_ROLE]);
   assert.equal(code, 0, stderr);
 
+  const waits = await waitsOfPage();
+  const tooSoon = await controlPlane.kubectl([...waits[0] ?? [], "--timeout=1s"]);
+  assert.notEqual(tooSoon.code, 0, "the MTO's status is taken for Archway's");
   const archway = await bed.startReplica({ args: ["--migration"] });
+  for (const wait of waits) {
+    const said = await controlPlane.kubectl([...wait, "--timeout=60s"]);
+    assert.equal(said.code, 0, said.stderr);
+  }
   const ended = await waitForPods(controlPlane, namespace, {
     count: pods.length,
     until: (pod) => isReleased(pod) && (pod.name === "foreign" || isScheduled(pod)),
@@ -113,6 +136,15 @@ Deno.test("migration: what the MTO leaves is taken over, and each of its gated p
   });
   assert.equal(find(all, "new").labels[SCHEDULING_GATE], "removed");
 });
+
+/** The commands of docs/migration.md that wait for a condition, without kubectl and its timeout. */
+async function waitsOfPage(): Promise<readonly (readonly string[])[]> {
+  const page = await Deno.readTextFile(PAGE);
+  const [, step = ""] = /\n3\. Wait until[^]*?```sh\n([^]*?)```/.exec(page) ?? [];
+  const waits = step.split("\n").map((line) => line.trim().split(" ").slice(1)).filter(([verb]) => verb === "wait");
+  assert.equal(waits.length, 2, step);
+  return waits.map((words) => words.filter((word) => !word.startsWith("--timeout")));
+}
 
 async function assertTakenOver(
   cluster: ClusterAccess,

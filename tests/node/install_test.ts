@@ -71,9 +71,11 @@ Deno.test(
       assert.match(said, new RegExp(`Pod +${namespace}/arm\n[^]*\\{arm64\\}`));
     });
     await t.step("uninstall: the commands in their order", async () => {
-      const [config = "", manifests = ""] = commandsOf(readme, "**Uninstall**, in this order");
-      assert.deepEqual([config.split(" ")[1], manifests.split(" ")[2]], ["delete", "-k"]);
-      await shell.paste(`${config}\n${manifests}`);
+      const [local = "", config = "", manifests = ""] = commandsOf(readme, "**Uninstall**, in this order");
+      assert.deepEqual([local, config, manifests].map((command) => command.split(" ")[2]), [
+        ...["podplacementconfigs", "clusterpodplacementconfig", "-k"],
+      ]);
+      await shell.paste(`${local}\n${config}\n${manifests}`);
       await assertNothingLeft(lab);
     });
   },
