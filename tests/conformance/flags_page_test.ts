@@ -10,6 +10,7 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 /** Flags of other programs and tasks, by program. */
 const FOREIGN: Readonly<Record<string, readonly string[]>> = {
   "kubectl": [
+    "all",
     "for",
     "force-conflicts",
     "from-file",
