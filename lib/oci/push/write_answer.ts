@@ -43,8 +43,9 @@ const ROWS: readonly {
   { fits: (status) => status === 403, kind: "permanent", reason: "PushDenied" },
   { fits: (_, codes) => hasAny(codes, DENIED), kind: "permanent", reason: "PushDenied" },
   { fits: (status, codes) => status === 413 || codes.includes("SIZE_INVALID"), kind: "permanent", reason: "TooLarge" },
-  { fits: (_, codes) => codes.includes("DIGEST_INVALID"), kind: "permanent", reason: "DigestMismatch" },
+  // Distribution adds DIGEST_INVALID to what a manifest lacks.
   { fits: (_, codes) => hasAny(codes, PARTS_MISSING), kind: "permanent", reason: "PartsMissing" },
+  { fits: (_, codes) => codes.includes("DIGEST_INVALID"), kind: "permanent", reason: "DigestMismatch" },
   { fits: (status) => status === 415 || status === 406, kind: "permanent", reason: "MediaTypeRefused" },
   {
     fits: (status, codes) => [400, 404, 405, 422].includes(status) && hasAny(codes, TYPE_REFUSED),

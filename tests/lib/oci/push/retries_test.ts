@@ -42,6 +42,12 @@ Deno.test("withRetries() tries what may pass a few times, with growing pauses (P
   assert.equal((await failing(busy(), 2)).tries, 3);
 });
 
+Deno.test("withRetries() tries again while a registry does not see the parts that it has taken", async () => {
+  const message = "Cannot push: 400 MANIFEST_BLOB_UNKNOWN.";
+  const lacking = new PushError({ kind: "permanent", reason: "PartsMissing", message, registry: "a" });
+  assert.deepEqual([(await failing(lacking, 1)).tries, (await failing(lacking)).tries], [2, MAX_TRIES]);
+});
+
 Deno.test("withRetries() waits as long as the registry asks, up to half a minute (P-117)", async () => {
   assert.deepEqual(await failing(busy(7_000), 1), { tries: 2, waitsMs: [7_000] });
   assert.deepEqual(await failing(busy(31_000)), { tries: 1, waitsMs: [] });

@@ -53,6 +53,10 @@ for (const [status, code, reason] of TRANSIENT) {
   });
 }
 
+Deno.test("judgeRefusal() takes what a manifest lacks for PartsMissing, whatever else the registry says of it", () => {
+  assert.equal(judge(400, "DIGEST_INVALID", "MANIFEST_BLOB_UNKNOWN").reason, "PartsMissing");
+});
+
 Deno.test("judgeRefusal() repeats what a registry says on one line, in bounds, and without a query", () => {
   const errors = [{ code: "DENIED", message: "go to\n\u001b[31mhttps://a/b?sig=s3cret x" }, { code: "<script>" }, 7];
   const { says } = judgeRefusal({ status: 403, body: new TextEncoder().encode(JSON.stringify({ errors })) });
