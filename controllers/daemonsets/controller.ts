@@ -1,9 +1,7 @@
 // `--daemonsets=warn`: one event on a DaemonSet whose images miss an architecture that nodes have.
 import type { Clock } from "../../lib/clock.ts";
-import { orAborted } from "../../lib/abort.ts";
-import type { PodImages } from "../../lib/images/pod_images.ts";
+import { inspectWithin, type PodImages, TEMPLATE_INSPECTION } from "../../lib/images/pod_images.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
-import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
@@ -39,9 +37,6 @@ interface WatchedDaemonSet {
 
 /** DaemonSets inspected at a time. */
 const PARALLEL = 2;
-/** Longest that the images of one are waited for, so that a slow registry holds no place for long; then the others have their turn (ms). */
-const INSPECT_MS = 10_000;
-const UNFINISHED_MS = 60_000;
 /** What the DaemonSets of a namespace, and all, may take of the leader's memory: the rest is not reported. */
 const MAX_NAMESPACE_BYTES = 1024 * 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -75,7 +70,7 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       if (daemonSet === undefined) return DONE;
       if (live === undefined) return requeueAfter(NODES_MS);
       const judgement = await judge(deps, { template: daemonSet.template, live }, signal);
-      if (judgement.kind === "unfinished") return requeueAfter(UNFINISHED_MS);
+      if (judgement.kind === "unfinished") return requeueAfter(TEMPLATE_INSPECTION.retryMs);
       const { report } = judgement;
       if (report === undefined || reported.get(key) === report.message) return DONE;
       reported.set(key, report.message);
@@ -107,7 +102,7 @@ function openDaemonSets(
   });
 }
 
-/** What there is to report, unless the images could not be read in time: what was read until then is known. */
+/** What there is to report, unless the images could not be read in time. */
 type Judgement =
   | { readonly kind: "judged"; readonly report: PodReport | undefined }
   | { readonly kind: "unfinished" };
@@ -120,13 +115,9 @@ async function judge(
   const wanted = imagesToInspect(template, settings());
   if (wanted.length > MAX_IMAGES) return { kind: "judged", report: undefined };
   const request = { scope: pullScopeOf(template), images: wanted, priority: "prewarm" } as const;
-  using deadline = openDeadline(INSPECT_MS, { signal, clock });
-  try {
-    const inspected = await orAborted(images.inspect(request, deadline.signal), deadline.signal);
-    const facts = { template, settings: settings(), wanted, images: inspected, liveArchitectures: live };
-    return { kind: "judged", report: daemonSetReport(facts) };
-  } catch (error) {
-    if (deadline.signal.aborted && !signal.aborted) return { kind: "unfinished" };
-    throw error;
-  }
+  const { limitMs } = TEMPLATE_INSPECTION;
+  const inspected = await inspectWithin(images, request, { limitMs, signal, clock });
+  if (inspected === undefined) return { kind: "unfinished" };
+  const facts = { template, settings: settings(), wanted, images: inspected, liveArchitectures: live };
+  return { kind: "judged", report: daemonSetReport(facts) };
 }

@@ -1,10 +1,14 @@
 // Inspects the images of workload templates when they change, before their pods exist, and keeps that knowledge fresh, so
 // that a rollout gates no pod. Runs on every replica: each needs the images in its own memory.
 import { type Clock, jitter } from "../../lib/clock.ts";
-import { orAborted } from "../../lib/abort.ts";
-import { areAllPinned, type PodImages, type PodImagesRequest } from "../../lib/images/pod_images.ts";
+import {
+  areAllPinned,
+  inspectWithin,
+  type PodImages,
+  type PodImagesRequest,
+  TEMPLATE_INSPECTION,
+} from "../../lib/images/pod_images.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
-import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
@@ -36,9 +40,6 @@ const KINDS: readonly ResourceType[] = [
 
 /** Templates inspected at a time: few, because pods go first; the limits of each registry apply besides. */
 const PARALLEL = 4;
-/** Longest that the images of a template are waited for (ms), and when those that are missing then are read again (ms). */
-const INSPECT_MS = 10_000;
-const UNFINISHED_MS = 60_000;
 /** Shares of a tag's TTL: before the first it is never looked up again; the second, with jitter, keeps well clear of its end. */
 const RENEWABLE_AFTER = 0.5;
 const RENEWED_WITHIN = 0.35;
@@ -62,7 +63,7 @@ interface Template {
 
 /** Makes the controller; its keys are `PLURAL NAMESPACE/NAME`. No request is sent to the API server before `run`. */
 export function openPrewarm(deps: PrewarmDeps): Controller {
-  const { clock, log, tagTtlMs, queueMetrics } = deps;
+  const { images, clock, log, tagTtlMs, queueMetrics } = deps;
   const templates = new Map(
     KINDS.map((kind) => [kind.plural, openTemplates(deps, kind, (key) => controller.enqueue(key))] as const),
   );
@@ -81,25 +82,15 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
       const [plural = "", name = ""] = key.split(" ");
       const template = templates.get(plural)?.get(name);
       if (template === undefined) return DONE;
-      if (!await inspect(deps, template, signal)) return requeueAfter(UNFINISHED_MS);
+      const { limitMs, retryMs } = TEMPLATE_INSPECTION;
+      const request = { ...template.request, priority: "prewarm", renew: true } as const;
+      const inspected = await inspectWithin(images, request, { limitMs, signal, clock });
+      if (inspected === undefined) return requeueAfter(retryMs);
       if (areAllPinned(template.request.images)) return DONE;
       return requeueAfter(tagTtlMs * RENEWABLE_AFTER + jitter(tagTtlMs * RENEWED_WITHIN));
     },
   });
   return controller;
-}
-
-/** Whether all images were inspected before the time was over; what was read until then is known. */
-async function inspect({ images, clock }: PrewarmDeps, { request }: Template, signal: AbortSignal): Promise<boolean> {
-  using deadline = openDeadline(INSPECT_MS, { signal, clock });
-  try {
-    const wanted = { ...request, priority: "prewarm", renew: true } as const;
-    await orAborted(images.inspect(wanted, deadline.signal), deadline.signal);
-    return true;
-  } catch (error) {
-    if (deadline.signal.aborted && !signal.aborted) return false;
-    throw error;
-  }
 }
 
 function openTemplates(deps: PrewarmDeps, resource: ResourceType, enqueue: (key: string) => void): Reflector<Template> {

@@ -1,6 +1,8 @@
 // The images of a pod, inspected together: pull secrets first, then every image at once. Which scopes have read which image is kept for warm
 // admission.
+import { orAborted } from "../abort.ts";
 import type { Clock } from "../clock.ts";
+import { openDeadline } from "../k8s/deadline.ts";
 import { errorText, type Logger } from "../log.ts";
 import { FairLimiter } from "../oci/limits/fair_limiter.ts";
 import type { InspectionPriority, InspectionReport, InspectionRequest, Inspector } from "../oci/inspector.ts";
@@ -132,6 +134,27 @@ function withPullProblems(report: InspectionReport, { problem, unusable = [] }: 
   const named = unusable.slice(0, MAX_NAMED).join(", ");
   const message = `${failure.message} Pull secrets of no use: ${named}${unusable.length > MAX_NAMED ? ", …" : ""}.`;
   return { ...report, inspection: { kind: "failed", failure: { ...failure, message } } };
+}
+
+/**
+ * How long the images of a workload's template are waited for (ms), so that a slow registry holds no place for long, and when
+ * those that are missing then are read again (ms).
+ */
+export const TEMPLATE_INSPECTION = { limitMs: 10_000, retryMs: 60_000 } as const;
+
+/** What `inspect` gives; undefined when it is not there within the limit: what was read until then is known. */
+export async function inspectWithin(
+  images: Pick<PodImages, "inspect">,
+  request: PodImagesRequest,
+  { limitMs, signal, clock }: { readonly limitMs: number; readonly signal: AbortSignal; readonly clock: Clock },
+): Promise<readonly InspectedImage[] | undefined> {
+  using deadline = openDeadline(limitMs, { signal, clock });
+  try {
+    return await orAborted(images.inspect(request, deadline.signal), deadline.signal);
+  } catch (error) {
+    if (deadline.signal.aborted && !signal.aborted) return undefined;
+    throw error;
+  }
 }
 
 /** Whether every image is named by its digest, so that what is known of it never ages. */
