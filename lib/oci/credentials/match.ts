@@ -20,13 +20,7 @@ interface Ranked {
  * then as listed. Nothing is dropped for being second: the first one may have been revoked. Matching twice changes nothing.
  */
 export function matchCredentials(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
-  const wanted = parseTarget(target);
-  if (wanted === undefined) return [];
-  const ranked = credentials.flatMap((credential): readonly Ranked[] => {
-    const scope = scopeOf(credential);
-    return scope !== undefined && covers(scope, wanted) ? [{ credential, scope }] : [];
-  });
-  return ranked.sort(compareRanked).map(({ credential }) => credential);
+  return covering(credentials, target).sort(compareRanked).map(({ credential }) => credential);
 }
 
 /** The same for the pull secrets of a pod: under one key, the secret listed last comes first (DV-59). */
@@ -37,11 +31,15 @@ export function matchPullSecrets(credentials: readonly Credential[], target: Rep
 
 /** Those whose key covers the target, in their order. */
 export function credentialsFor(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
+  return covering(credentials, target).map(({ credential }) => credential);
+}
+
+function covering(credentials: readonly Credential[], target: RepositoryTarget): Ranked[] {
   const wanted = parseTarget(target);
   if (wanted === undefined) return [];
-  return credentials.filter((credential) => {
+  return credentials.flatMap((credential): readonly Ranked[] => {
     const scope = scopeOf(credential);
-    return scope !== undefined && covers(scope, wanted);
+    return scope !== undefined && covers(scope, wanted) ? [{ credential, scope }] : [];
   });
 }
 
