@@ -68,7 +68,7 @@ export class ObjectCache<T> {
     const known = this.#entries.get(key);
     if (known !== undefined && known.uid === uid && isSameVersion(known.resourceVersion, resourceVersion)) return key;
     const value = this.#parse(key, object);
-    const isKept = value !== undefined && this.#isKept(key, value);
+    const isKept = value !== undefined && this.#isKept(key, value, known?.value);
     if (!isKept || (known !== undefined && known.uid !== uid)) this.#drop(key);
     if (value === undefined) return undefined;
     if (!isKept) {
@@ -77,7 +77,7 @@ export class ObjectCache<T> {
     }
     const previous = this.#entries.get(key);
     this.#entries.set(key, { value, uid, resourceVersion });
-    this.#shares?.set(key, value);
+    this.#shares?.note(key, { value, previous: previous?.value });
     this.#notify({ kind: "apply", key, value, ...(previous === undefined ? {} : { previous: previous.value }) });
     return key;
   }
@@ -96,12 +96,12 @@ export class ObjectCache<T> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
-    this.#shares?.delete(key);
+    this.#shares?.note(key, { previous: entry.value });
     this.#notify({ kind: "delete", key, value: entry.value });
   }
 
-  #isKept(key: string, value: T): boolean {
-    return this.#options.keep?.kind !== "nothing" && this.#shares?.fits(key, value) !== false;
+  #isKept(key: string, value: T, previous: T | undefined): boolean {
+    return this.#options.keep?.kind !== "nothing" && this.#shares?.fits(key, { value, previous }) !== false;
   }
 
   /** A parser that fails on one object must not stop the rest: the object counts as of no interest. */
@@ -127,12 +127,17 @@ function isSameVersion(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && a === b;
 }
 
+/** What a key has from now on, and what it had; absent: nothing. */
+interface Replacement<T> {
+  readonly value?: T | undefined;
+  readonly previous?: T | undefined;
+}
+
 /** The weight of what is kept, of each namespace and in all: how many objects there are is up to whoever creates them. */
 class Shares<T> {
   readonly #limits: Extract<Keeping<T>, { readonly kind: "shares" }>;
   readonly #log: Logger;
   readonly #weights = new Map<string, number>();
-  readonly #ofNamespaces = new Map<string, number>();
   /** Namespaces of which something was left out since they last had nothing. */
   readonly #cut = new Set<string>();
   #inAll = 0;
@@ -142,39 +147,31 @@ class Shares<T> {
     this.#log = log;
   }
 
-  /** Whether there is room for the value in place of what the key has now. The first one that does not fit is logged. */
-  fits(key: string, value: T): boolean {
-    const { weightOf, maxOfNamespace, maxInAll } = this.#limits;
+  /** Whether there is room for it. The first one of a namespace that does not fit is logged. */
+  fits(key: string, replacement: Replacement<T>): boolean {
+    const { maxOfNamespace, maxInAll } = this.#limits;
     const namespace = namespaceOf(key);
-    const more = weightOf(value) - (this.#weights.get(key) ?? 0);
-    if (this.#ofNamespace(namespace) + more <= maxOfNamespace && this.#inAll + more <= maxInAll) return true;
+    const more = this.#moreBy(replacement);
+    if ((this.#weights.get(namespace) ?? 0) + more <= maxOfNamespace && this.#inAll + more <= maxInAll) return true;
     if (!this.#cut.has(namespace)) this.#log.warn("too many objects to keep: more are left out", { namespace });
     this.#cut.add(namespace);
     return false;
   }
 
-  set(key: string, value: T): void {
-    this.delete(key);
-    const weight = this.#limits.weightOf(value);
+  /** Counts it. */
+  note(key: string, replacement: Replacement<T>): void {
     const namespace = namespaceOf(key);
-    this.#weights.set(key, weight);
-    this.#ofNamespaces.set(namespace, this.#ofNamespace(namespace) + weight);
-    this.#inAll += weight;
-  }
-
-  delete(key: string): void {
-    const weight = this.#weights.get(key) ?? 0;
-    if (!this.#weights.delete(key)) return;
-    const namespace = namespaceOf(key);
-    const left = this.#ofNamespace(namespace) - weight;
-    this.#inAll -= weight;
-    if (left > 0) return void this.#ofNamespaces.set(namespace, left);
-    this.#ofNamespaces.delete(namespace);
+    const more = this.#moreBy(replacement);
+    const weight = (this.#weights.get(namespace) ?? 0) + more;
+    this.#inAll += more;
+    if (weight > 0) return void this.#weights.set(namespace, weight);
+    this.#weights.delete(namespace);
     this.#cut.delete(namespace);
   }
 
-  #ofNamespace(namespace: string): number {
-    return this.#ofNamespaces.get(namespace) ?? 0;
+  #moreBy({ value, previous }: Replacement<T>): number {
+    const { weightOf } = this.#limits;
+    return (value === undefined ? 0 : weightOf(value)) - (previous === undefined ? 0 : weightOf(previous));
   }
 }
 
