@@ -83,36 +83,36 @@ async function* entriesOf(store: KeyValueStore, nowMs: number): AsyncGenerator<A
 }
 
 /** A store is cut back to all but this share of its limits, which is then written before it is cut back again. */
-const ROOM_SHARE = 1 / 4;
-/** How much is written before the first time: nobody knows yet how much an earlier process has left in the store. */
-const FIRST_ROOM: StoreLimits = { maxEntries: 100, maxBytes: 1024 * 1024 };
+const FREE_SHARE = 1 / 4;
+/** How much is written before the first time: it is not known yet how much an earlier process has left in the store. */
+const FIRST_FREE: StoreLimits = { maxEntries: 100, maxBytes: 1024 * 1024 };
 
 /** Holds a store to its limits while it is written to: weighing each write costs little, listing all entries does not. */
-export class StoreRoom {
+export class StoreBudget {
   readonly #store: KeyValueStore;
   readonly #clock: Clock;
-  readonly #room: StoreLimits;
+  readonly #free: StoreLimits;
   readonly #kept: StoreLimits;
-  #left = FIRST_ROOM;
+  #left = FIRST_FREE;
   #isPruning = false;
 
   constructor(store: KeyValueStore, { clock, maxEntries, maxBytes }: StoreLimits & { readonly clock: Clock }) {
     this.#store = store;
     this.#clock = clock;
-    this.#room = { maxEntries: Math.ceil(maxEntries * ROOM_SHARE), maxBytes: maxBytes * ROOM_SHARE };
-    this.#kept = { maxEntries: maxEntries - this.#room.maxEntries, maxBytes: maxBytes - this.#room.maxBytes };
+    this.#free = { maxEntries: Math.ceil(maxEntries * FREE_SHARE), maxBytes: maxBytes * FREE_SHARE };
+    this.#kept = { maxEntries: maxEntries - this.#free.maxEntries, maxBytes: maxBytes - this.#free.maxBytes };
   }
 
   /** Counts a value that is to be written; false when it must not be: too much is written while the store is cut back. */
   take(value: JsonValue): boolean {
     const { maxEntries, maxBytes } = this.#left;
     const bytes = storedBytes(JSON.stringify(value));
-    if (maxEntries <= -this.#room.maxEntries || maxBytes - bytes < -this.#room.maxBytes) return false;
+    if (maxEntries <= -this.#free.maxEntries || maxBytes - bytes < -this.#free.maxBytes) return false;
     this.#left = { maxEntries: maxEntries - 1, maxBytes: maxBytes - bytes };
     return true;
   }
 
-  /** Cuts the store back when the room is used up; at once when that is not so, or is being done. */
+  /** Cuts the store back when what was free is used up; at once when that is not so, or is being done. */
   async restore(): Promise<void> {
     if (this.#isPruning || (this.#left.maxEntries > 0 && this.#left.maxBytes > 0)) return;
     this.#isPruning = true;
@@ -123,8 +123,8 @@ export class StoreRoom {
     } finally {
       const { maxEntries, maxBytes } = this.#left;
       this.#left = {
-        maxEntries: this.#room.maxEntries - (before.maxEntries - maxEntries),
-        maxBytes: this.#room.maxBytes - (before.maxBytes - maxBytes),
+        maxEntries: this.#free.maxEntries - (before.maxEntries - maxEntries),
+        maxBytes: this.#free.maxBytes - (before.maxBytes - maxBytes),
       };
       this.#isPruning = false;
     }

@@ -5,7 +5,7 @@ import type * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { seal, unseal } from "../../kv/envelope.ts";
 import { entryKey, type EntryKind } from "../../kv/keys.ts";
-import { StoreRoom } from "../../kv/prune.ts";
+import { StoreBudget } from "../../kv/prune.ts";
 import type { JsonValue, KeyValueStore } from "../../kv/store.ts";
 import type { AccessScope } from "./access_scope.ts";
 import {
@@ -73,14 +73,14 @@ interface Place {
 class TwoLevels implements InspectionStore {
   readonly #kv: KeyValueStore;
   readonly #clock: Clock;
-  readonly #room: StoreRoom;
+  readonly #budget: StoreBudget;
   readonly #documents: LRUCache<string, DocumentRecord>;
   readonly #tags: LRUCache<string, KnownTag>;
 
   constructor({ kv, clock, maxEntries, maxStoredBytes = MAX_STORED_BYTES }: Parameters<typeof openInspectionStore>[0]) {
     this.#kv = kv;
     this.#clock = clock;
-    this.#room = new StoreRoom(kv, { maxEntries: maxEntries * STORE_FACTOR, maxBytes: maxStoredBytes, clock });
+    this.#budget = new StoreBudget(kv, { maxEntries: maxEntries * STORE_FACTOR, maxBytes: maxStoredBytes, clock });
     this.#documents = new LRUCache({
       max: maxEntries,
       maxSize: CACHE_SHARES.documents,
@@ -158,9 +158,9 @@ class TwoLevels implements InspectionStore {
     if (!this.#kv.isPersistent) return;
     const { value, ...expiry } = entry;
     const sealed = seal(value, { v: RECORD_VERSION, atMs: this.#clock.nowMs(), ...expiry });
-    if (!this.#room.take(sealed)) return;
+    if (!this.#budget.take(sealed)) return;
     await this.#kv.set(entryKey(place.kind, [place.name, await place.scope.storedName()]), sealed);
-    await this.#room.restore();
+    await this.#budget.restore();
   }
 }
 
