@@ -12,7 +12,7 @@ import {
   type PodSpec,
   waitForPods,
 } from "./support/pods.ts";
-import { REFERENCE_NAMESPACE, renderOperand, renderReferenceWebhook } from "./support/reference.ts";
+import { claimAvailable, REFERENCE_NAMESPACE, renderOperand, renderReferenceWebhook } from "./support/reference.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed } from "./support/walk_bed.ts";
 
@@ -35,20 +35,6 @@ async function create(cluster: ClusterAccess, path: string, body: unknown): Prom
   const answer = await cluster.request("POST", path, body);
   expectStatus(`create at "${path}"`, answer, [201]);
   return answer.body;
-}
-
-/** As the MTO leaves the status: its own condition stays true when nothing of it runs. */
-async function claimAvailable(cluster: ClusterAccess): Promise<void> {
-  const lastTransitionTime = "2026-01-01T00:00:00Z";
-  const condition = {
-    type: "Available",
-    status: "True",
-    reason: "AllComponentsReady",
-    message: "",
-    lastTransitionTime,
-  };
-  const path = `${GROUP}/clusterpodplacementconfigs/cluster/status`;
-  expectStatus("claim", await cluster.request("PATCH", path, { status: { conditions: [condition] } }), [200]);
 }
 
 /** The config as the MTO leaves it, with a namespaced one, the webhook and a Deployment it owns. */

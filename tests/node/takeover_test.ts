@@ -5,6 +5,7 @@ import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { expectStatus, read } from "../cluster/support/cluster_access.ts";
 import { createPods, isReleased, listPods, type PodSpec, waitForPods } from "../cluster/support/pods.ts";
 import {
+  claimAvailable,
   REFERENCE_NAMESPACE,
   renderOperand,
   renderReferenceManifests,
@@ -55,20 +56,6 @@ async function layOut(lab: OpenLab, namespace: string): Promise<void> {
     return code === 0;
   });
   await createPods(lab, namespace, { pods });
-}
-
-/** As the MTO leaves the status: its own condition stays true when nothing of it runs. */
-async function claimAvailable(lab: OpenLab): Promise<void> {
-  const lastTransitionTime = "2026-01-01T00:00:00Z";
-  const condition = {
-    type: "Available",
-    status: "True",
-    reason: "AllComponentsReady",
-    message: "",
-    lastTransitionTime,
-  };
-  const status = { conditions: [condition] };
-  expectStatus("claim", await lab.request("PATCH", `${CONFIGS}/cluster/status`, { status }), [200]);
 }
 
 /** Runs the commands of a step of docs/migration.md, "To Archway", that begin with these words. */
