@@ -22,6 +22,8 @@ export function gatherFacts(
 ): Gathered {
   const settings = deps.settingsOf(pod.namespace);
   const plan = planInspection(pod, { configs: deps.configsOf(pod.namespace), settings });
+  // Nothing would end it when the decision cannot be written, and it takes places from other pods.
+  if (plan.kind === "decided") stopInspection(state);
   const evidence = plan.kind === "decided" ? plan : judgedOrWaiting(deps, pod, { plan, state, inspect });
   if (evidence.kind === "waiting") return evidence;
   const facts = {

@@ -120,6 +120,32 @@ Deno.test("pods beyond the limit have their turn when others are answered, stopp
   assert.equal(registries.total, 0);
 });
 
+Deno.test("a pod that needs no inspection any more leaves its turn to others, though it cannot be patched", async () => {
+  const scene = openScene();
+  const registries = new Registries();
+  const { api } = scene.cluster;
+  const { patch } = api;
+  api.patch = async (...call) => {
+    if (call[1].name === "p10") throw new ApiError("Cannot patch: a policy forbids it.", { status: 403 });
+    return await patch(...call);
+  };
+  await whileRunning(scene, controllerOf({ ...scene, images: registries.images }), async () => {
+    const pods = Array.from({ length: 12 }, (_, at) => podOfMany(scene, "evil", `p${at}`));
+    for (const pod of pods) {
+      scene.cluster.put(Resource.pods, pod);
+      await scene.clock.advance(500);
+    }
+    const { spec, ...rest } = pods[10] ?? assert.fail("no pod");
+    const nodeSelector = { "kubernetes.io/arch": "arm64" };
+    scene.cluster.put(Resource.pods, { ...rest, spec: { ...Object(spec), nodeSelector } });
+    await scene.clock.advance(500);
+    assert.equal(registries.asked.length, 10);
+    registries.answerOne();
+    await scene.clock.advance(500);
+    assert.deepEqual(registries.asked.slice(10), ["evil evil/p11-0"]);
+  });
+});
+
 Deno.test("a pod that is deleted while it is read again is not inspected any more, and takes no place", async () => {
   const scene = openScene();
   const registries = new Registries();
