@@ -7,6 +7,8 @@ import { ensureBinaries, missingForControlPlane } from "./cluster/support/binari
 import { finishPart, type FirstRun, type PartResult, runPart } from "./run/run_part.ts";
 import { arrange, clusterParts, narrow, NODE_PART, type Part, TOOLS_PART, UNIT_PARTS } from "./run/parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./run/skips.ts";
+import { bundle } from "../manifests/image/compile.ts";
+import { BUNDLE_VARIABLE } from "./support/archway_program.ts";
 import { lacks } from "./support/needs.ts";
 
 /** The scripts that start what the tests of a part share, and then run them. */
@@ -36,10 +38,10 @@ function isUnit({ name }: Part): boolean {
   return UNIT_PARTS.some((part) => part.name === name);
 }
 
-/** The name of a narrowed run's JUnit file has its files in it, so that runs file by file add up to a whole one. */
+/** A narrowed run's has its files in its name, so that runs file by file add up to a whole one. File systems take 255 bytes. */
 function junitFile(folder: string, part: Part, { chosen }: Wanted): string {
   const files = chosen.length === 0 ? [] : part.paths.map((path) => path.split("/").at(-1));
-  return join(folder, `${[part.name, ...files].join("-")}.xml`);
+  return join(folder, `${[part.name, ...files].join("-").slice(0, 200)}.xml`);
 }
 
 async function listClusterFiles(): Promise<readonly string[]> {
@@ -48,12 +50,13 @@ async function listClusterFiles(): Promise<readonly string[]> {
 }
 
 /** Builds what the tests beyond the units run, and puts the control plane's own kubectl first on the PATH of all of them. */
-async function prepareTools(): Promise<Readonly<Record<string, string>>> {
+async function prepareTools(folder: string): Promise<Readonly<Record<string, string>>> {
+  await bundle(folder);
   if (!lacks("denokv")) await findDenokv();
   const { kubectl } = await ensureBinaries();
   const path = `${dirname(kubectl)}:${Deno.env.get("PATH") ?? ""}`;
   Deno.env.set("PATH", path);
-  return { PATH: path };
+  return { PATH: path, [BUNDLE_VARIABLE]: join(folder, "main.js") };
 }
 
 /** Where nodes cannot run, their tests are skipped by name. */
@@ -63,18 +66,18 @@ function commandOf({ name, planes }: Part): readonly string[] {
 }
 
 async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonly PartResult[]> {
-  const given = Deno.env.get("ARCHWAY_JUNIT_DIR");
-  const folder = given ?? await Deno.makeTempDir({ prefix: "archway-junit-" });
-  const environment = parts.every(isUnit) ? {} : await prepareTools();
-  const firsts: FirstRun[] = [];
-  const runLane = async (lane: readonly Part[], printer: (part: Part) => (line: string) => void): Promise<void> => {
-    for (const part of lane) {
-      const [command, junit] = [commandOf(part), junitFile(folder, part, wanted)];
-      const options = { command, junit, environment, flags: wanted.flags, print: printer(part) };
-      firsts.push(await runPart(part, options));
-    }
-  };
+  const temporary = await Deno.makeTempDir({ prefix: "archway-run-" });
   try {
+    const environment = parts.every(isUnit) ? {} : await prepareTools(join(temporary, "bundle"));
+    const folder = Deno.env.get("ARCHWAY_JUNIT_DIR") ?? temporary;
+    const firsts: FirstRun[] = [];
+    const runLane = async (lane: readonly Part[], printer: (part: Part) => (line: string) => void): Promise<void> => {
+      for (const part of lane) {
+        const [command, junit] = [commandOf(part), junitFile(folder, part, wanted)];
+        const options = { command, junit, environment, flags: wanted.flags, print: printer(part) };
+        firsts.push(await runPart(part, options));
+      }
+    };
     for (const lanes of arrange(parts)) {
       // Lines of parts that run side by side begin with the part's name.
       const printer = ({ name }: Part) => (line: string): void => print(lanes.length > 1 ? `${name}| ${line}` : line);
@@ -84,7 +87,7 @@ async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonl
     for (const first of firsts) results.push(await finishPart(first, print));
     return results;
   } finally {
-    if (given === undefined) await Deno.remove(folder, { recursive: true });
+    await Deno.remove(temporary, { recursive: true });
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Archway } from "../cluster/support/archway.ts";
 import { type ApiProxy, startApiProxy } from "../cluster/support/api_proxy.ts";
 import { KvServer } from "../cluster/support/denokv.ts";
+import { archwayProgram } from "../support/archway_program.ts";
 import { lacks } from "../support/needs.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import type { WalkBed } from "../cluster/support/walk_bed.ts";
@@ -44,7 +45,7 @@ export async function openChaosBed(): Promise<ChaosBed> {
     const kubeconfigFile = await kubeconfigThrough(opened.apiProxy, bed);
     return (name) => ({
       kubeconfigFile,
-      command: [Deno.execPath(), "run", "-A", "--unstable-kv", "--no-prompt", ...WITH_FAULTS, `${ROOT}main.ts`],
+      command: archwayProgram("all", WITH_FAULTS),
       env: { ARCHWAY_TEST_CLOCK: opened.clockFile, DENO_KV_ACCESS_TOKEN: TOKEN },
       args: cacheArgs(name, opened),
     });

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { renderComposition } from "../../manifests/generate/kustomize.ts";
 import { buildEvent } from "../../lib/enoexec/event.ts";
 import { EnoexecAnnotation, Finalizer } from "../../lib/names.ts";
+import { runArchway } from "../support/archway_program.ts";
 import type { Archway } from "./support/archway.ts";
 import { enablePlacement } from "./support/archway.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
@@ -32,7 +33,6 @@ import { findIdle, findMissing, readRights, readUses, renderRight } from "./supp
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
 
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 const LABEL = "multiarch.openshift.io/exec-format-error";
 const ERROR = "multiarch.openshift.io/enoexec-event-error";
 const WEBHOOK =
@@ -329,31 +329,12 @@ Deno.test("exec format errors on a real API server", async (t) => {
     await write("liar", { pod: "liar", node: "amd64-2", digit: "f", annotations });
     const record = `failed-amd64-${digest.slice("sha256:".length).slice(0, 40)}`;
     await waitUntil("the record", () => isThere(controlPlane, `${EVENTS}/${record}`), PATIENT);
-    const inspect = ["run", "-A", "--no-check", "--unstable-kv", MAIN, "inspect", liar, "--failures"];
-    const flags = [
-      "--kubeconfig",
-      controlPlane.kubeconfigFile,
-      "--registry",
-      bed.proxy.host,
-      "--registry-ca",
-      bed.proxy.caFile,
-    ];
-    const inspected = await new Deno.Command(Deno.execPath(), { args: [...inspect, ...flags] }).output();
-    assert.match(new TextDecoder().decode(inspected.stdout), /FailedArchitecture: its program has failed on amd64/);
-    const explain = [
-      "run",
-      "-A",
-      "--no-check",
-      MAIN,
-      "explain",
-      "liar",
-      "-n",
-      namespace,
-      "--kubeconfig",
-      controlPlane.kubeconfigFile,
-    ];
-    const { stdout } = await new Deno.Command(Deno.execPath(), { args: explain }).output();
-    assert.match(new TextDecoder().decode(stdout), /claims amd64, but its program has failed there/);
+    const cluster = ["--kubeconfig", controlPlane.kubeconfigFile];
+    const registry = ["--registry", bed.proxy.host, "--registry-ca", bed.proxy.caFile];
+    const inspected = await runArchway(["inspect", liar, "--failures", ...cluster, ...registry]);
+    assert.match(inspected.stdout, /FailedArchitecture: its program has failed on amd64/);
+    const { stdout } = await runArchway(["explain", "liar", "-n", namespace, ...cluster]);
+    assert.match(stdout, /claims amd64, but its program has failed there/);
     await waitUntil("the next pod to be placed elsewhere", async () => {
       const name = `next-${crypto.randomUUID().slice(0, 8)}`;
       await createPods(controlPlane, namespace, { pods: [{ name, images: [liar] }] });

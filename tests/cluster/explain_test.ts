@@ -1,27 +1,12 @@
 // `archway explain` and `archway release` as a person runs them: child processes against a real control plane, for a pod
 // of every kind of ending.
 import assert from "node:assert/strict";
+import { type CommandResult, runArchway } from "../support/archway_program.ts";
 import { createPods, isReleased, isScheduled, type PodSpec, waitForPods } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
 
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 const GATE = "multiarch.openshift.io/scheduling-gate";
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function archway(...args: readonly string[]): Promise<Ran> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--unstable-kv", MAIN, ...args],
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder();
-  return { code, out: text.decode(stdout), err: text.decode(stderr) };
-}
 
 /** Pods that end in every way there is; `stuck` hangs in front of a registry that never answers. */
 async function createEndings(bed: WalkBed, namespace: string): Promise<void> {
@@ -61,14 +46,14 @@ Deno.test("explain and release report of every kind of ending what a user needs,
   await createEndings(bed, namespace);
   await createPods(controlPlane, other, { pods: [{ name: "unseen", images: ["web"] }] });
   const access = ["--kubeconfig", controlPlane.kubeconfigFile];
-  const explain = (name: string, ...more: readonly string[]): Promise<Ran> =>
-    archway("explain", `pod/${name}`, "-n", namespace, ...access, ...more);
+  const explain = (name: string, ...more: readonly string[]): Promise<CommandResult> =>
+    runArchway(["explain", `pod/${name}`, "-n", namespace, ...access, ...more]);
   /** Waits for the scheduler and the kubelet where the words depend on them. */
   const explained = (name: string, pattern: RegExp): Promise<string> =>
     waitUntil(`explain ${name} to say ${pattern}`, async () => {
-      const { code, out, err } = await explain(name);
-      assert.deepEqual([code, err], [0, ""]);
-      return pattern.test(out) && out;
+      const { code, stdout, stderr } = await explain(name);
+      assert.deepEqual([code, stderr], [0, ""]);
+      return pattern.test(stdout) && stdout;
     }, { intervalMs: 500 });
 
   assert.match(
@@ -80,25 +65,29 @@ Deno.test("explain and release report of every kind of ending what a user needs,
   assert.match(await explained("ignored", /left it alone/), /names the architecture already/);
   assert.match(await explained("quota", /still held by example\.com\/quota/), /^Next +Ask the owner/m);
   assert.match(await explained("stuck", /Held by Archway's gate for \d+s/), /^Next +/m);
-  const unseen = await archway("explain", `${other}/unseen`, ...access);
-  assert.match(unseen.out, /does not select its namespace/);
+  const unseen = await runArchway(["explain", `${other}/unseen`, ...access]);
+  assert.match(unseen.stdout, /does not select its namespace/);
 
-  const document = JSON.parse((await explain("nowhere", "-o", "json")).out);
+  const document = JSON.parse((await explain("nowhere", "-o", "json")).stdout);
   assert.deepEqual([document.namespace, document.pod, document.record.decision], [namespace, "nowhere", "nowhere"]);
   const missing = await explain("nobody");
-  assert.deepEqual([missing.code, missing.out], [1, ""]);
-  assert.match(missing.err, /there is none in namespace/);
-  assert.equal((await archway("explain", ...access)).code, 2);
-  const unreachable = await archway("explain", "pod/x", "--kubeconfig", "/no/such/kubeconfig");
+  assert.deepEqual([missing.code, missing.stdout], [1, ""]);
+  assert.match(missing.stderr, /there is none in namespace/);
+  assert.equal((await runArchway(["explain", ...access])).code, 2);
+  const unreachable = await runArchway(["explain", "pod/x", "--kubeconfig", "/no/such/kubeconfig"]);
   assert.equal(unreachable.code, 3);
-  assert.match(unreachable.err, /^archway: Cannot read kubeconfig "\/no\/such\/kubeconfig"/);
+  assert.match(unreachable.stderr, /^archway: Cannot read kubeconfig "\/no\/such\/kubeconfig"/);
 
-  const dry = await archway("release", "--dry-run", "-o", "json", ...access);
-  assert.deepEqual([dry.code, JSON.parse(dry.out)], [0, { dryRun: true, released: [`${namespace}/stuck`], left: [] }]);
-  const released = await archway("release", ...access);
-  assert.equal(released.code, 0, released.err);
-  assert.match(released.out, new RegExp(`^${namespace}/stuck +released$`, "m"));
+  const dry = await runArchway(["release", "--dry-run", "-o", "json", ...access]);
+  assert.deepEqual([dry.code, JSON.parse(dry.stdout)], [0, {
+    dryRun: true,
+    released: [`${namespace}/stuck`],
+    left: [],
+  }]);
+  const released = await runArchway(["release", ...access]);
+  assert.equal(released.code, 0, released.stderr);
+  assert.match(released.stdout, new RegExp(`^${namespace}/stuck +released$`, "m"));
   await waitForPods(controlPlane, namespace, { count: 7, until: ({ gates }) => !gates.includes(GATE) });
-  assert.equal((await archway("release", ...access)).out, "No pod holds Archway's gate.\n");
+  assert.equal((await runArchway(["release", ...access])).stdout, "No pod holds Archway's gate.\n");
   assert.match(await explained("stuck", /^State +(Scheduled|Running|Pending)/m), /^Why /m);
 });

@@ -1,5 +1,6 @@
 // `archway index assemble` when registries, proxies and people get in its way: nothing but a whole index is ever published.
 import assert from "node:assert/strict";
+import { archwayProgram } from "../support/archway_program.ts";
 import { lacks } from "../support/needs.ts";
 import { buildImage, toBlob } from "./support/image_documents.ts";
 import { archwayIndex, type PushRelay, registryError, startPushRelay } from "./support/indexing.ts";
@@ -9,7 +10,6 @@ import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { at, skopeo } from "./support/skopeo.ts";
 import { pause, waitUntil } from "./support/wait.ts";
 
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 const MIB = 1024 * 1024;
 const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
 const DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
@@ -278,8 +278,9 @@ async function startSlow(bed: Bed): Promise<Deno.ChildProcess> {
     });
     return new Response(response.body.pipeThrough(slow), { headers: response.headers });
   };
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-prompt", MAIN, "index", ...bed.args],
+  const [command, ...leading] = archwayProgram("all");
+  const child = new Deno.Command(command, {
+    args: [...leading, "index", ...bed.args],
     env: { NO_COLOR: "1" },
     stdin: "null",
     stdout: "null",

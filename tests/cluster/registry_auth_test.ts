@@ -2,12 +2,12 @@
 // doubles of tests/lib/oci/auth/login_test.ts promise is held here by the other side of the wire.
 import assert from "node:assert/strict";
 import type { Credential } from "../../lib/oci/credential.ts";
+import { runArchway } from "../support/archway_program.ts";
 import {
   failureIn,
   flagsFor,
   openImages,
   platformsIn,
-  runArchway,
   type TemporaryFiles,
   writeTemporaryFiles,
 } from "./support/inspecting.ts";

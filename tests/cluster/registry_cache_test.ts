@@ -2,6 +2,7 @@
 // `archway cache`, two files or a file and a KV Connect server, and then good for pods there although no registry answers.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
+import { runArchway } from "../support/archway_program.ts";
 import { KvServer } from "./support/denokv.ts";
 import { startFaultProxy } from "./support/fault_proxy.ts";
 import {
@@ -9,7 +10,6 @@ import {
   flagsFor,
   openImages,
   platformsIn,
-  runArchway,
   type TemporaryFiles,
   writeTemporaryFiles,
 } from "./support/inspecting.ts";

@@ -2,27 +2,15 @@
 // in the cluster.
 import assert from "node:assert/strict";
 import { buildFailedImage } from "../../lib/enoexec/failed_image.ts";
+import { type CommandResult, runArchway } from "../support/archway_program.ts";
 import { type ClusterAccess, expectStatus } from "./support/cluster_access.ts";
 import { createPods } from "./support/pods.ts";
 import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
 
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function report(bed: WalkBed, ...args: readonly string[]): Promise<Ran> {
+async function report(bed: WalkBed, ...args: readonly string[]): Promise<CommandResult> {
   const access = ["--kubeconfig", bed.controlPlane.kubeconfigFile];
   const registry = ["--registry", bed.proxy.host, "--registry-ca", bed.proxy.caFile];
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--quiet", MAIN, "report", ...access, ...registry, ...args],
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder();
-  return { code, out: text.decode(stdout), err: text.decode(stderr) };
+  return await runArchway(["report", ...access, ...registry, ...args]);
 }
 
 async function create(cluster: ClusterAccess, path: string, body: unknown): Promise<void> {
@@ -65,7 +53,7 @@ async function furnish(bed: WalkBed, namespace: string): Promise<void> {
   const missing = `${bed.proxy.host}/demo/no-such-image:v1`;
   await createDeployment(controlPlane, { namespace, name: "missing" }, { image: missing });
   await createPods(controlPlane, namespace, { pods: [{ name: "bare", images: [old] }] });
-  const digest = JSON.parse((await report(bed, "-n", namespace, "-o", "json")).out).images
+  const digest = JSON.parse((await report(bed, "-n", namespace, "-o", "json")).stdout).images
     .find(({ image }: { readonly image: string }) => image === lying).digest;
   const failed = { digest, architecture: "arm64", namespace: undefined, reportedBy: namespace, image: lying };
   const record = buildFailedImage({ ...failed, atMs: Date.now() }, "archway-system");
@@ -81,23 +69,23 @@ Deno.test("report: what keeps the workloads of a cluster from an architecture, b
   const namespace = await bed.controlPlane.createNamespace("report");
   await furnish(bed, namespace);
   const table = await report(bed, "-n", namespace, "--arch", "arm64");
-  assert.deepEqual([table.code, table.err], [1, ""]);
+  assert.deepEqual([table.code, table.stderr], [1, ""]);
   const row = (workload: string, verdict: string, why: string): RegExp =>
     new RegExp(`^${workload.replace("/", ` ${namespace}/`)} +${verdict} +(\\S*/)?${why}$`, "m");
   assert.match(
-    table.out,
+    table.stdout,
     row("Deployment/lying", "blocked", "demo/lying:v1 claims arm64, but its program has failed there"),
   );
-  assert.match(table.out, row("Deployment/pinned", "blocked", "it constrains itself to amd64"));
+  assert.match(table.stdout, row("Deployment/pinned", "blocked", "it constrains itself to amd64"));
   assert.match(
-    table.out,
+    table.stdout,
     row("Deployment/missing", "unknown", "no-such-image:v1 could not be inspected \\(ManifestUnknown\\)"),
   );
-  assert.match(table.out, row("Pod/bare", "blocked", "demo/old:v1 has amd64"));
-  assert.doesNotMatch(table.out, /fine/);
-  assert.match(table.out, /\n3 of 5 workloads do not run on arm64; of 1 it is not known\.\n$/);
+  assert.match(table.stdout, row("Pod/bare", "blocked", "demo/old:v1 has amd64"));
+  assert.doesNotMatch(table.stdout, /fine/);
+  assert.match(table.stdout, /\n3 of 5 workloads do not run on arm64; of 1 it is not known\.\n$/);
 
-  const document = JSON.parse((await report(bed, "-n", namespace, "-o", "json")).out);
+  const document = JSON.parse((await report(bed, "-n", namespace, "-o", "json")).stdout);
   const totals = document.totals.map((one: Readonly<Record<string, unknown>>) => Object.values(one).join(" "));
   assert.deepEqual(totals.slice(0, 2), ["amd64 4 0 1", "arm64 1 3 1"]);
   assert.deepEqual(document.workloads.map(({ name }: { readonly name: string }) => name), [

@@ -232,9 +232,9 @@ Deno.test("taints: a full cluster of 1 000 pods is taken over and none is made p
     intervalMs: 1_000,
   });
   await t.step("plan names every pod that would be shut out, and changes nothing", async () => {
-    const { code, out } = await runTaints(controlPlane, "plan", "-o", "json");
+    const { code, stdout } = await runTaints(controlPlane, "plan", "-o", "json");
     assert.equal(code, 0, "pods get their toleration first");
-    const plan = JSON.parse(out);
+    const plan = JSON.parse(stdout);
     assert.equal(plan.pods.filter(({ pod }: { pod: string }) => pod.startsWith(`${namespace}/`)).length, 1_000);
     assert.deepEqual(await taintsByNode(controlPlane), NONE);
   });
@@ -269,9 +269,9 @@ Deno.test("taints: a full cluster of 1 000 pods is taken over and none is made p
     );
   });
   await t.step("a second plan has nothing to do", async () => {
-    const { code, out } = await runTaints(controlPlane, "plan");
-    assert.equal(code, 0, out);
-    assert.match(out, /add 0, repair 0, remove 0, keep 8/);
+    const { code, stdout } = await runTaints(controlPlane, "plan");
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /add 0, repair 0, remove 0, keep 8/);
   });
   await t.step("clean", async () => {
     const path = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
@@ -281,8 +281,8 @@ Deno.test("taints: a full cluster of 1 000 pods is taken over and none is made p
       spec: { taints: [{ key: "supported-arch", value: "amd64", effect: "NoSchedule" }] },
     });
     await waitUntil("the config to go", async () => (await controlPlane.request("GET", path)).status === 404);
-    const { code, out } = await runTaints(controlPlane, "clean");
-    assert.equal(code, 0, out);
+    const { code, stdout } = await runTaints(controlPlane, "clean");
+    assert.equal(code, 0, stdout);
     assert.deepEqual(await taintsByNode(controlPlane), NONE);
     assert.equal((await listPods(controlPlane, namespace)).length, 1_000);
   });
@@ -293,8 +293,8 @@ async function plannedPods(
   cluster: ClusterAccess,
   namespace: string,
 ): Promise<{ readonly code: number; readonly pods: Readonly<Record<string, string>> }> {
-  const { code, out } = await runTaints(cluster, "plan", "-o", "json");
-  const { pods } = JSON.parse(out);
+  const { code, stdout } = await runTaints(cluster, "plan", "-o", "json");
+  const { pods } = JSON.parse(stdout);
   const own = pods.filter(({ pod }: { pod: string }) => pod.startsWith(`${namespace}/`));
   return {
     code,
@@ -323,8 +323,8 @@ Deno.test("taints: plan reports which pods refuse their toleration; apply by han
   await waitUntil("the policy to let pods be changed", async () => {
     return (await plannedPods(controlPlane, namespace)).code === 0;
   });
-  const { code, out, err } = await runTaints(controlPlane, "apply", "-o", "json");
-  assert.equal(code, 0, out + err);
+  const { code, stdout, stderr } = await runTaints(controlPlane, "apply", "-o", "json");
+  assert.equal(code, 0, stdout + stderr);
   assert.deepEqual(await taintsByNode(controlPlane), RIGHT);
   assert.notEqual((await toleratedByPod(controlPlane, namespace))["runs"], "");
 });

@@ -1,6 +1,7 @@
 // Trouble is found by looking: for each typical mistake, what `kubectl describe pod`, `kubectl get clusterpodplacementconfig`,
 // `archway explain` and the log say names the cause and the next step.
 import assert from "node:assert/strict";
+import { runArchway } from "../support/archway_program.ts";
 import { type Archway, enablePlacement, type LogLine } from "./support/archway.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { createAuthority } from "./support/pki.ts";
@@ -10,7 +11,6 @@ import { startRegistry } from "./support/registry.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
 
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 const WEBHOOK =
   "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration";
 const ELECTION = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/rolebindings/archway-election";
@@ -22,22 +22,8 @@ async function kubectl(cluster: ClusterAccess, ...args: readonly string[]): Prom
 }
 
 async function explain({ controlPlane }: WalkBed, pod: string): Promise<string> {
-  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--no-check",
-      "--unstable-kv",
-      MAIN,
-      "explain",
-      pod,
-      "--kubeconfig",
-      controlPlane.kubeconfigFile,
-    ],
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder();
-  return text.decode(stdout) + text.decode(stderr);
+  const { stdout, stderr } = await runArchway(["explain", pod, "--kubeconfig", controlPlane.kubeconfigFile]);
+  return stdout + stderr;
 }
 
 function assertSays(text: string, sayings: readonly RegExp[]): void {

@@ -1,5 +1,6 @@
 // What Archway says of each server of the matrix: `ok` or the sentence of the failed inspection.
-import { openImages, runArchway, type TemporaryFiles, writeTemporaryFiles } from "../cluster/support/inspecting.ts";
+import { openImages, type TemporaryFiles, writeTemporaryFiles } from "../cluster/support/inspecting.ts";
+import { runArchway } from "../support/archway_program.ts";
 import type { TlsConfiguration, TlsServers } from "./support.ts";
 
 /** At a time: each is a new image service. */

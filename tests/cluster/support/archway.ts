@@ -2,6 +2,7 @@
 import type { ClusterAccess } from "./cluster_access.ts";
 import { mountAccount } from "./mounted_account.ts";
 import { type CertificateAuthority, createAuthority } from "./pki.ts";
+import { archwayProgram } from "../../support/archway_program.ts";
 import { sumSamples } from "../../support/metric_samples.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
@@ -24,7 +25,7 @@ export interface ArchwayOptions {
   readonly front?: { readonly webhookUrl: string; readonly authority: CertificateAuthority };
   /** Keeps the image cache on disk (in a folder that goes with the process), so that it survives a restart. Default memory. */
   readonly persistCache?: boolean;
-  /** Default `deno run -P=serve main.ts`, with the permissions of the image; a compiled or bundled form for measurements. */
+  /** Default archwayProgram("serve"). */
   readonly command?: readonly [string, ...string[]];
   /** `mounted`: it finds its ServiceAccount as in a pod, which needs canMountAccount(). Default `kubeconfig`. */
   readonly account?: "kubeconfig" | "mounted";
@@ -131,7 +132,7 @@ class Service implements AsyncDisposable {
     if (this.#process?.isAlive === true) throw new Error(`Cannot start ${name}: it is running`);
     await this.#process?.ended;
     const mounted = options.account === "mounted" ? await mountAccount(options.kubeconfigFile, directory) : undefined;
-    const run = options.command ?? [Deno.execPath(), "run", "-q", "-P=serve", "--no-prompt", `${ROOT}main.ts`];
+    const run = options.command ?? archwayProgram("serve");
     const [command, ...leading] = mounted === undefined ? run : [...mounted.prefix, ...run] as const;
     this.#process = RunningProcess.start({
       name,

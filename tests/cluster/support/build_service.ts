@@ -1,10 +1,8 @@
 // `archway serve --only=image-builds` in a process of its own, as its Deployment runs it.
-import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
+import { archwayProgram } from "../../support/archway_program.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
-
-const MAIN = fileURLToPath(new URL("../../../main.ts", import.meta.url));
 
 /** How it is started. */
 export interface BuildServiceOptions {
@@ -26,11 +24,12 @@ export async function startBuildService(options: BuildServiceOptions): Promise<R
   const config = `${directory}/image-builds-${identity}.yaml`;
   const imageBuilds = { builderImage: "builder.test/builder:v1", ...settings };
   await Deno.writeTextFile(config, stringify({ imageBuilds, fallbackLogLevel: "debug" }));
+  const [command, ...leading] = archwayProgram("all");
   const archway = RunningProcess.start({
     name: `archway-${identity}`,
-    command: Deno.execPath(),
+    command,
     args: [
-      ...["run", "-A", "--no-check", "--unstable-kv", "--quiet", MAIN, "serve", "--only=image-builds"],
+      ...[...leading, "serve", "--only=image-builds"],
       `--config=${config}`,
       `--kubeconfig=${kubeconfig}`,
       "--namespace=archway-system",

@@ -199,8 +199,8 @@ class Servers implements AsyncDisposable {
       command: binaries[name],
       args: [...renderFlags(name, plan, coordinates), ...(flags[name] ?? [])],
       directory: plan.directory,
-      // kwok and etcd look for configuration in the home folder. Garbage is collected half as often: CPU is what tests lack.
-      env: { HOME: plan.directory, GOGC: "200" },
+      // kwok and etcd look for configuration in the home folder. Garbage is collected less often: processors are what tests lack.
+      env: { HOME: plan.directory, GOGC: "400", GOMEMLIMIT: "1GiB" },
     });
     this.#running.set(name, running);
     await running.waitReady(() => this.#isOk(readyUrl), { deadlineMs: 60_000 });

@@ -3,7 +3,7 @@
 import { systemClock } from "../../../lib/clock.ts";
 import { runIndex } from "../../../lib/cli/index_command.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
-import type { CommandResult } from "./inspecting.ts";
+import type { CommandResult } from "../../support/archway_program.ts";
 import type { RealRegistry } from "./registry.ts";
 
 /** Runs `archway index ARGS…`. */

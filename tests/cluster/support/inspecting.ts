@@ -1,4 +1,4 @@
-// Archway's image inspection as its users have it: the whole service put together from flags, or `archway` as a child process.
+// Archway's image inspection as its users have it: the whole service put together from flags.
 import { systemClock } from "../../../lib/clock.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
 import { type ImageService, openImageService } from "../../../lib/images/image_service.ts";
@@ -6,8 +6,6 @@ import { silentLogger } from "../../../lib/log.ts";
 import type { HostState } from "../../../lib/oci/limits/host_state.ts";
 import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspector.ts";
 import type { Inspection, InspectionFailure } from "../../../lib/oci/types.ts";
-
-const ROOT = new URL("../../../", import.meta.url).pathname;
 
 /** An image service with everything that serve has, for the length of a block. */
 export interface TestImages extends AsyncDisposable {
@@ -54,27 +52,6 @@ export function platformsIn({ inspection }: InspectionReport): string {
 export function failureIn({ inspection }: { readonly inspection: Inspection }): InspectionFailure {
   if (inspection.kind === "failed") return inspection.failure;
   throw new Error(`no failure, but ${inspection.digest}`);
-}
-
-/** How a command ended. */
-export interface CommandResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs `archway ARGS…` as a process of its own. */
-export async function runArchway(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<CommandResult> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--unstable-kv", "--no-prompt", `${ROOT}main.ts`, ...args],
-    env: { NO_COLOR: "1", ...env },
-    stdin: "null",
-  }).output();
-  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-  return { code, stdout: text(stdout), stderr: text(stderr) };
 }
 
 /** A folder with files, by path within it. Dispose it to remove it. */

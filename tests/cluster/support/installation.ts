@@ -1,15 +1,14 @@
 // Archway as an overlay installs it: its objects on a control plane, and the process with the very arguments of its Deployment,
 // under its ServiceAccount. What other controllers of such a cluster do (certificates, CA injection) is done here.
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
+import { archwayProgram, runArchway } from "../../support/archway_program.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { createAuthority } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 
-const MAIN = fileURLToPath(new URL("../../../main.ts", import.meta.url));
 const NAMESPACE = "archway-system";
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
 const MUTATING = `${ADMISSION}/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration`;
@@ -81,12 +80,7 @@ export async function install(cluster: ClusterAccess, composition: Composition):
     objects,
     ownsCertificates: args.includes("--tls-mode=self"),
     start: () => startReplica(args, { directory: cluster.directory, adminPort }),
-    run: async (command) => {
-      const { code, stdout } = await new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", "--no-check", MAIN, ...command, `--kubeconfig=${kubeconfig}`],
-      }).output();
-      return { code, stdout: new TextDecoder().decode(stdout) };
-    },
+    run: (command) => runArchway([...command, `--kubeconfig=${kubeconfig}`]),
     injectCa: async () => {
       if (isInjected) await injectCa(cluster, btoa(caPem));
     },
@@ -151,10 +145,11 @@ async function startReplica(
   args: readonly string[],
   { directory, adminPort }: { readonly directory: string; readonly adminPort: number },
 ): Promise<RunningProcess> {
+  const [command, ...leading] = archwayProgram("all");
   const archway = RunningProcess.start({
     name: "archway",
-    command: Deno.execPath(),
-    args: ["run", "-A", "--no-check", MAIN, ...args],
+    command,
+    args: [...leading, ...args],
     directory,
   });
   await archway.waitReady(async () => {

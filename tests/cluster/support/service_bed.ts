@@ -7,10 +7,9 @@ import { hostAddress } from "../../support/needs.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { renderPod } from "./pods.ts";
 import { findFreePort } from "./ports.ts";
+import { archwayProgram } from "../../support/archway_program.ts";
 import { RunningProcess } from "./process.ts";
 import { pause, waitUntil } from "./wait.ts";
-
-const MAIN = new URL("../../../main.ts", import.meta.url).pathname;
 
 /** Where the manifests put Archway. */
 export const NAMESPACE = "archway-system";
@@ -104,10 +103,11 @@ export class ServiceReplica implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
+    const [command, ...leading] = archwayProgram("all");
     this.#process = RunningProcess.start({
       name: this.#name,
-      command: Deno.execPath(),
-      args: ["run", "-A", "--unstable-kv", "--no-check", MAIN, "serve", ...this.#args],
+      command,
+      args: [...leading, "serve", ...this.#args],
       directory: this.#cluster.directory,
     });
     await this.#process.waitReady(async () => await this.#ask("/readyz") === 200);

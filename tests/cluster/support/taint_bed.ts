@@ -1,5 +1,6 @@
 // A control plane with an Archway that keeps architecture taints, and what its tests ask of nodes, pods and the audit log.
 import assert from "node:assert/strict";
+import { type CommandResult, runArchway } from "../../support/archway_program.ts";
 import { enablePlacement } from "./archway.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import type { ControlPlaneOptions } from "./control_plane.ts";
@@ -131,26 +132,8 @@ export async function archwayRequests(cluster: ClusterAccess): Promise<readonly 
 }
 
 /** Runs `archway taints …` as an administrator. */
-export async function runTaints(
-  cluster: ClusterAccess,
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--no-check",
-      "--unstable-kv",
-      `${ROOT}main.ts`,
-      "taints",
-      ...args,
-      "--kubeconfig",
-      cluster.kubeconfigFile,
-    ],
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder();
-  return { code, out: text.decode(stdout), err: text.decode(stderr) };
+export async function runTaints(cluster: ClusterAccess, ...args: readonly string[]): Promise<CommandResult> {
+  return await runArchway(["taints", ...args, "--kubeconfig", cluster.kubeconfigFile]);
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -6,6 +6,7 @@ import * as z from "zod";
 import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
 import { Upgrades } from "../../../lib/upgrade_names.ts";
 import { EXTERNAL_ID } from "../../lib/upgrading/ocm_double.ts";
+import { archwayProgram } from "../../support/archway_program.ts";
 import { AuditTail } from "./audit_tail.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { mountAccount } from "./mounted_account.ts";
@@ -140,7 +141,7 @@ export class UpgradeService implements AsyncDisposable {
       command,
       args: [
         ...[...leading, "sh", "-c", WITH_HOSTS, "sh", `${directory}/hosts`],
-        ...[Deno.execPath(), "run", "-q", "-P=serve", "--no-prompt", `${ROOT}main.ts`, ...argumentsOf(this.objects)],
+        ...[...archwayProgram("serve"), ...argumentsOf(this.objects)],
         ...[`--listen=127.0.0.1:${port}`, `--admin-listen=127.0.0.1:${adminPort}`],
         ...[`--webhook-url=https://127.0.0.1:${this.#balancer.port}`, `--identity=${identity}`],
         `--insecure-registry=${surroundings.registry.host}`,

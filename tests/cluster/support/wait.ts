@@ -2,7 +2,9 @@
 
 /** How long and how often to look. */
 export interface WaitOptions {
+  /** Default 30 s. */
   readonly deadlineMs?: number;
+  /** Between two looks. Default a tenth of the time waited so far, of 50 to 500 ms: looks take processor time from what is waited for. */
   readonly intervalMs?: number;
 }
 
@@ -13,14 +15,15 @@ export function pause(ms: number): Promise<void> {
 
 /**
  * Calls `probe` until it answers something other than undefined or false, and gives that.
- * A probe that throws counts as "not yet"; the last fault is the cause of the error at the deadline (default 30 s).
+ * A probe that throws counts as "not yet"; the last fault is the cause of the error at the deadline.
  */
 export async function waitUntil<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
-  { deadlineMs = 30_000, intervalMs = 50 }: WaitOptions = {},
+  { deadlineMs = 30_000, intervalMs }: WaitOptions = {},
 ): Promise<T> {
-  const end = performance.now() + deadlineMs;
+  const begin = performance.now();
+  const end = begin + deadlineMs;
   let cause: unknown;
   for (;;) {
     try {
@@ -32,7 +35,7 @@ export async function waitUntil<T>(
       cause = error;
     }
     if (performance.now() >= end) throw new Error(`Cannot wait for ${what}: not so after ${deadlineMs} ms`, { cause });
-    await pause(intervalMs);
+    await pause(intervalMs ?? Math.min(Math.max((performance.now() - begin) / 10, 50), 500));
   }
 }
 
