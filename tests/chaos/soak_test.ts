@@ -5,7 +5,7 @@ import { soak } from "./soak.ts";
 import { judgeSoak } from "./soak_goals.ts";
 
 /** Start and settling included, so that it fits into a run of all tests. */
-const MINUTES = 2.5;
+const MINUTES = 1.75;
 
 Deno.test("soak: minutes of coming and going under faults leave nothing stuck, misplaced or grown", async () => {
   const goals = judgeSoak(await soak({ minutes: MINUTES, seed: 1, print }));

@@ -236,7 +236,8 @@ Deno.test("trouble: events, config, explain and log name cause and next step of 
     const before = await bundleOf(bed);
     await breakBundle(bed, (await createAuthority("somebody else")).certificatePem);
     await waitUntil("the CA to be back", async () => await bundleOf(bed) === before);
-    assert.match(logText(await archway.logs()), /webhook configuration applied .*"reason":"it changed"/);
+    const said = [/webhook configuration applied .*"reason":"it changed"/];
+    await waitToSay("the log", async () => logText(await archway.logs()), said);
   });
 
   await t.step("no leader", () => assertLeaderless(bed, { archway, namespace }));
