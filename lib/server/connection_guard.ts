@@ -65,6 +65,8 @@ export class ConnectionGuard {
   readonly #bySocket = new Map<string, Connection>();
   readonly #sweep: ReturnType<typeof setInterval>;
   #begin: ReturnType<typeof setTimeout> | undefined;
+  #wereIdle: ReadonlySet<Connection> = new Set();
+  #accepted = 0;
 
   constructor(guard: ListenerGuard = OPEN) {
     this.#guard = guard;
@@ -86,6 +88,7 @@ export class ConnectionGuard {
 
   /** Takes an accepted socket; `begin` is called when its handshake may go on. Otherwise it is closed. */
   accept(socket: Socket, begin: () => void): void {
+    this.#accepted++;
     const key = keyOf(socket);
     // A socket that is reset fails; what matters is that it closes.
     socket.on("error", () => {});
@@ -166,11 +169,19 @@ export class ConnectionGuard {
     return true;
   }
 
-  /** Closes the connections over which nothing is under way. */
+  /**
+   * Closes the connections whose last answer has left and that were idle at the call before as well: what had arrived by then
+   * has been read. One that has sent no request yet is about to, since clients connect when they have one; its answer ends it.
+   */
   closeIdle(): void {
-    for (const { phase, socket } of this.#table.connections) {
-      if (phase === "idle" || phase === "handshake" || phase === "waiting") socket.close();
-    }
+    const idle = [...this.#table.connections].filter(({ phase, proof }) => phase === "idle" && proof !== "none");
+    for (const connection of idle) if (this.#wereIdle.has(connection)) connection.socket.close();
+    this.#wereIdle = new Set(idle);
+  }
+
+  /** Connections so far. */
+  get accepted(): number {
+    return this.#accepted;
   }
 
   /** Closes all connections. */

@@ -20,7 +20,10 @@ export interface HttpsListener {
   setCertificate(pair: KeyPair): void;
   /** From now on every answer requests its client to close the connection, so that clients connect to other replicas before the end. */
   beginDrain(): void;
-  /** Stops accepting, lets running requests finish for at most `graceMs`, then closes every connection. */
+  /**
+   * Stops accepting, lets running requests, and those of clients that have connected already, finish for at most `graceMs`, then
+   * closes every connection.
+   */
   close(graceMs: number): Promise<void>;
 }
 
@@ -106,17 +109,29 @@ function portOf(server: Server, wanted: number): number {
   return typeof address === "object" && address !== null ? address.port : wanted;
 }
 
+/** Between two looks at what is left (ms). */
+const SWEEP_MS = 50;
+
 async function closeWithin(
   { server, guard }: { readonly server: Server; readonly guard: ConnectionGuard },
   graceMs: number,
 ): Promise<void> {
+  const endMs = performance.now() + graceMs;
+  await backlogTaken(guard, endMs);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  guard.closeIdle();
-  const timer = setTimeout(() => guard.closeAll(), graceMs);
+  const timer = setTimeout(() => guard.closeAll(), endMs - performance.now());
   // Keep-alive connections become idle one by one as their last answer leaves.
-  const sweep = setInterval(() => guard.closeIdle(), 50);
+  const sweep = setInterval(() => guard.closeIdle(), SWEEP_MS);
   await closed;
   clearTimeout(timer);
   clearInterval(sweep);
   guard.stop();
+}
+
+/** Resolves when no connection has come for a moment: the kernel resets those that it has taken and that we have not. */
+async function backlogTaken(guard: ConnectionGuard, endMs: number): Promise<void> {
+  for (let before = -1; before !== guard.accepted && performance.now() < endMs;) {
+    before = guard.accepted;
+    await new Promise((resolve) => setTimeout(resolve, SWEEP_MS));
+  }
 }

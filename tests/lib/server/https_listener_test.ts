@@ -204,6 +204,30 @@ Deno.test("openHttpsListener() reads the rest of a body that it refused, and goe
   assert.deepEqual(bench.answered, ["/convert 2"]);
 });
 
+Deno.test("openHttpsListener().close() answers who has connected, and ends idle connections and those that never ask", async () => {
+  const bench = await openBench();
+  const idle = await bench.connect();
+  assert.equal(await bench.send(idle, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  const late = await bench.connect();
+  const silent = connectTcp({ port: bench.listener.port, host: "127.0.0.1" });
+  const dialling = connectTcp({ port: bench.listener.port, host: "127.0.0.1" });
+  const ends = [idle, late, silent].map(closeOf);
+  bench.listener.beginDrain();
+  const closed = bench.listener.close(1_000);
+  const handshake = connectTls({ socket: dialling, host: "127.0.0.1", ca: authority });
+  await Promise.all([ends[0], once(handshake, "secureConnect")]);
+  for (const socket of [late, handshake]) {
+    let text = "";
+    socket.on("data", (chunk) => text += chunk);
+    socket.write(post(SECRET_PATH));
+    await once(socket, "close");
+    assert.match(text, /^HTTP\/1\.1 200 OK\r\n[^]*connection: close\r\n/i);
+  }
+  await Promise.all([...ends, closed]);
+  const refused = connectTcp({ port: bench.listener.port, host: "127.0.0.1" });
+  assert.match(String(await once(refused, "error")), /ECONNREFUSED/);
+});
+
 Deno.test("openHttpsListener() asks for client certificates of one CA where it is given one", async () => {
   const [ours, other] = await Promise.all([createAuthority("ours"), createAuthority("other")]);
   const clientOf = async (ca: CertificateAuthority, usage: "client" | "server" = "client"): Promise<ClientPair> => {
