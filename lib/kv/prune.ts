@@ -17,6 +17,8 @@ export interface Pruned {
   readonly kept: number;
   /** Entries that went. */
   readonly deleted: number;
+  /** False: a delete failed, and what was due after it is left. */
+  readonly isComplete: boolean;
 }
 
 /** Deletes under way at the same time; few, because nothing waits for them. */
@@ -39,7 +41,7 @@ export async function prune(
   }
   alive.sort((left, right) => right.atMs - left.atMs);
   const kept = countKept(alive, options);
-  if (expired === 0 && kept === alive.length) return { kept, deleted: 0 };
+  if (expired === 0 && kept === alive.length) return { kept, deleted: 0, isComplete: true };
   const newestGoneMs = alive[kept]?.atMs ?? -Infinity;
   let deleted = 0;
   let due: StoreKey[] = [];
@@ -51,10 +53,10 @@ export async function prune(
   };
   for await (const { key, atMs, isOver } of entriesOf(store, nowMs)) {
     if (isOver || atMs <= newestGoneMs) due.push(key);
-    if (due.length === DELETES_AT_ONCE && !await deleteDue()) return { kept, deleted };
+    if (due.length === DELETES_AT_ONCE && !await deleteDue()) return { kept, deleted, isComplete: false };
   }
-  await deleteDue();
-  return { kept, deleted };
+  const isComplete = await deleteDue();
+  return { kept, deleted, isComplete };
 }
 
 /** How many of the newest fit. */
@@ -87,6 +89,9 @@ const FREE_SHARE = 1 / 4;
 /** How much is written before the first time: it is not known yet how much an earlier process has left in the store. */
 const FIRST_FREE: StoreLimits = { maxEntries: 100, maxBytes: 1024 * 1024 };
 
+/** After a delete that failed: until the store is cut back again. Each time lists all entries. */
+const RETRY_MS = 10_000;
+
 /** Holds a store to its limits while it is written to: weighing each write costs little, listing all entries does not. */
 export class StoreBudget {
   readonly #store: KeyValueStore;
@@ -95,6 +100,7 @@ export class StoreBudget {
   readonly #kept: StoreLimits;
   #left = FIRST_FREE;
   #isPruning = false;
+  #notBeforeMs = -Infinity;
 
   constructor(store: KeyValueStore, { clock, maxEntries, maxBytes }: StoreLimits & { readonly clock: Clock }) {
     this.#store = store;
@@ -112,21 +118,31 @@ export class StoreBudget {
     return true;
   }
 
-  /** Cuts the store back when what was free is used up; at once when that is not so, or is being done. */
+  /**
+   * Cuts the store back when what was free is used up; gives at once when that is not so, or is being done. Nothing is free
+   * again where a delete failed: call it after a write that was not taken, too.
+   */
   async restore(): Promise<void> {
-    if (this.#isPruning || (this.#left.maxEntries > 0 && this.#left.maxBytes > 0)) return;
+    if (this.#left.maxEntries > 0 && this.#left.maxBytes > 0) return;
+    if (this.#isPruning || this.#clock.monotonicMs() < this.#notBeforeMs) return;
     this.#isPruning = true;
     // What is written from here on may be listed, or not.
     const before = this.#left;
+    let isComplete = false;
     try {
-      await prune(this.#store, { ...this.#kept, clock: this.#clock });
+      ({ isComplete } = await prune(this.#store, { ...this.#kept, clock: this.#clock }));
     } finally {
-      const { maxEntries, maxBytes } = this.#left;
-      this.#left = {
-        maxEntries: this.#free.maxEntries - (before.maxEntries - maxEntries),
-        maxBytes: this.#free.maxBytes - (before.maxBytes - maxBytes),
-      };
+      if (isComplete) this.#renew(before);
+      else this.#notBeforeMs = this.#clock.monotonicMs() + RETRY_MS;
       this.#isPruning = false;
     }
+  }
+
+  #renew(before: StoreLimits): void {
+    const { maxEntries, maxBytes } = this.#left;
+    this.#left = {
+      maxEntries: this.#free.maxEntries - (before.maxEntries - maxEntries),
+      maxBytes: this.#free.maxBytes - (before.maxBytes - maxBytes),
+    };
   }
 }

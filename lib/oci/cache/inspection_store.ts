@@ -158,8 +158,9 @@ class TwoLevels implements InspectionStore {
     if (!this.#kv.isPersistent) return;
     const { value, ...expiry } = entry;
     const sealed = seal(value, { v: RECORD_VERSION, atMs: this.#clock.nowMs(), ...expiry });
-    if (!this.#budget.take(sealed)) return;
-    await this.#kv.set(entryKey(place.kind, [place.name, await place.scope.storedName()]), sealed);
+    if (this.#budget.take(sealed)) {
+      await this.#kv.set(entryKey(place.kind, [place.name, await place.scope.storedName()]), sealed);
+    }
     await this.#budget.restore();
   }
 }

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { ageOf, seal, storedBytes, unseal } from "../../../lib/kv/envelope.ts";
 import { entryKey, kindPrefix } from "../../../lib/kv/keys.ts";
 import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
-import { prune } from "../../../lib/kv/prune.ts";
+import { prune, StoreBudget } from "../../../lib/kv/prune.ts";
 import type { KeyValueStore } from "../../../lib/kv/store.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
@@ -64,7 +64,11 @@ Deno.test("prune() deletes the oldest beyond the size, over all shards and kinds
       }
       const wanted = [...ages].sort((a, b) => a - b).slice(0, maxEntries);
       assert.deepEqual(left.map(Number).sort((a, b) => a - b), wanted);
-      assert.deepEqual(pruned, { kept: wanted.length, deleted: ages.length - wanted.length });
+      assert.deepEqual(pruned, {
+        kept: wanted.length,
+        deleted: ages.length - wanted.length,
+        isComplete: true,
+      });
     },
   ));
 });
@@ -76,7 +80,11 @@ Deno.test("prune() deletes the oldest beyond the bytes, whichever entries are th
     const sealed = seal("x".repeat(size), { v: 1, atMs: clock.nowMs() - age });
     await store.set(entryKey("digest", [`name-${age}`]), sealed);
   }
-  assert.deepEqual(await prune(store, { maxEntries: 100, maxBytes: 7_000, clock }), { kept: 3, deleted: 2 });
+  assert.deepEqual(await prune(store, { maxEntries: 100, maxBytes: 7_000, clock }), {
+    kept: 3,
+    deleted: 2,
+    isComplete: true,
+  });
   const left = (await Array.fromAsync(store.list(kindPrefix("digest")))).map(({ key }) => key.at(-1));
   assert.deepEqual(left.sort(), ["name-1", "name-2", "name-3"]);
 });
@@ -102,5 +110,44 @@ Deno.test("prune() deletes expired and unreadable entries even when there is roo
   await fill(store, [5, 6], clock.nowMs());
   await store.set(entryKey("digest", ["gone"]), seal(1, { v: 1, atMs: 0, expireAtMs: clock.nowMs() }));
   await store.set(entryKey("digest", ["nonsense"]), "nonsense");
-  assert.deepEqual(await prune(store, { maxEntries: 100, maxBytes: Infinity, clock }), { kept: 2, deleted: 2 });
+  assert.deepEqual(await prune(store, { maxEntries: 100, maxBytes: Infinity, clock }), {
+    kept: 2,
+    deleted: 2,
+    isComplete: true,
+  });
+});
+
+Deno.test("StoreBudget lets a store that deletes nothing grow by a quarter beyond its limits, and lists it every ten seconds", async () => {
+  const clock = new FakeClock();
+  const memory = openMemoryStore({ clock });
+  let [lists, written, canDelete] = [0, 0, false];
+  const store: KeyValueStore = {
+    ...memory,
+    delete: (key) => canDelete ? memory.delete(key) : Promise.resolve(false),
+    list: (prefix) => {
+      lists++;
+      return memory.list(prefix);
+    },
+  };
+  const budget = new StoreBudget(store, { maxEntries: 400, maxBytes: 1e9, clock });
+  const write = async (number: number): Promise<boolean> => {
+    const sealed = seal(number, { v: 1, atMs: clock.nowMs() });
+    const isTaken = budget.take(sealed);
+    if (isTaken) await store.set(entryKey("digest", [`entry-${written++}`]), sealed);
+    await budget.restore();
+    return isTaken;
+  };
+  const writeMany = async (): Promise<number> => {
+    let taken = 0;
+    for (let number = 0; number < 2_000; number++) if (await write(number)) taken++;
+    return taken;
+  };
+  assert.equal(await writeMany(), 500);
+  const before = lists;
+  assert.equal(await writeMany(), 0);
+  assert.equal(lists, before);
+  canDelete = true;
+  await clock.advance(10_000);
+  assert.equal(await write(0), false);
+  assert.ok(await write(1));
 });
