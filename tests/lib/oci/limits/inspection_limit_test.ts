@@ -134,3 +134,13 @@ Deno.test("DocumentTurns.run() refuses a document where those of its namespace t
   assert.match(String(refused?.reason), /^InspectionError: Cannot read an answer of "registry\.example" now/);
   assert.equal(await run("evil"), "evil");
 });
+
+Deno.test("DocumentTurns.run() reads a document for all who wait for it where the first of them has no memory left", async () => {
+  const turns = new DocumentTurns();
+  const bytes = 4 * 1024 * 1024;
+  const members = ["evil", "good"].map((namespace) => ({ namespace, priority: "gated" }) as const);
+  const shared: DocumentTurn = { ...turnOf("evil", { bytes }), callers: { members, onJoin: () => () => {} } };
+  const ends = Promise.allSettled(Array.from({ length: 12 }, () => turns.run(() => "evil", turnOf("evil", { bytes }))));
+  assert.equal(await turns.run(() => "shared", shared), "shared");
+  assert.ok((await ends).some(({ status }) => status === "rejected"));
+});
