@@ -11,7 +11,10 @@ export type Change<T> =
 export type Keeping<T> =
   /** Nothing. Every object is reported as new whenever it is given, by each list again; no end is reported. */
   | { readonly kind: "nothing" }
-  /** What the share of its namespace has room for; the rest counts as of no interest until it changes, or is listed again. */
+  /**
+   * What the share of its namespace has room for. Where all of it has none, what came first of the namespace with the greatest
+   * weight makes room, as long as that has more after it. The rest counts as of no interest until it changes, or is listed again.
+   */
   | {
     readonly kind: "shares";
     readonly weightOf: (value: T) => number;
@@ -68,7 +71,7 @@ export class ObjectCache<T> {
     const known = this.#entries.get(key);
     if (known !== undefined && known.uid === uid && isSameVersion(known.resourceVersion, resourceVersion)) return key;
     const value = this.#parse(key, object);
-    const isKept = value !== undefined && this.#isKept(key, value, known?.value);
+    const isKept = value !== undefined && this.#makeRoom(key, value);
     if (!isKept || (known !== undefined && known.uid !== uid)) this.#drop(key);
     if (value === undefined) return undefined;
     if (!isKept) {
@@ -77,7 +80,7 @@ export class ObjectCache<T> {
     }
     const previous = this.#entries.get(key);
     this.#entries.set(key, { value, uid, resourceVersion });
-    this.#shares?.note(key, { value, previous: previous?.value });
+    this.#shares?.note(key, value);
     this.#notify({ kind: "apply", key, value, ...(previous === undefined ? {} : { previous: previous.value }) });
     return key;
   }
@@ -96,12 +99,16 @@ export class ObjectCache<T> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
-    this.#shares?.note(key, { previous: entry.value });
+    this.#shares?.forget(key);
     this.#notify({ kind: "delete", key, value: entry.value });
   }
 
-  #isKept(key: string, value: T, previous: T | undefined): boolean {
-    return this.#options.keep?.kind !== "nothing" && this.#shares?.fits(key, { value, previous }) !== false;
+  /** Whether there is room for it; what has to go for it has gone. */
+  #makeRoom(key: string, value: T): boolean {
+    if (this.#options.keep?.kind === "nothing") return false;
+    const leaving = this.#shares === undefined ? [] : this.#shares.leavingFor(key, value);
+    for (const other of leaving ?? []) this.#drop(other);
+    return leaving !== undefined;
   }
 
   /** A parser that fails on one object must not stop the rest: the object counts as of no interest. */
@@ -127,17 +134,20 @@ function isSameVersion(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && a === b;
 }
 
-/** What a key has from now on, and what it had; absent: nothing. */
-interface Replacement<T> {
-  readonly value?: T | undefined;
-  readonly previous?: T | undefined;
+/** How many objects make room for one at most: what looks for them is called for every object that comes. */
+const MAX_LEAVING = 64;
+
+/** What one namespace has: the weights by key, in the order in which they came, and their sum. */
+interface Share {
+  readonly weights: Map<string, number>;
+  sum: number;
 }
 
 /** The weight of what is kept, of each namespace and in all: how many objects there are is up to whoever creates them. */
 class Shares<T> {
   readonly #limits: Extract<Keeping<T>, { readonly kind: "shares" }>;
   readonly #log: Logger;
-  readonly #weights = new Map<string, number>();
+  readonly #shares = new Map<string, Share>();
   /** Namespaces of which something was left out since they last had nothing. */
   readonly #cut = new Set<string>();
   #inAll = 0;
@@ -147,31 +157,69 @@ class Shares<T> {
     this.#log = log;
   }
 
-  /** Whether there is room for it. The first one of a namespace that does not fit is logged. */
-  fits(key: string, replacement: Replacement<T>): boolean {
-    const { maxOfNamespace, maxInAll } = this.#limits;
+  /** The keys that have to go so that it has room; undefined when it has none. The first one of a namespace without is logged. */
+  leavingFor(key: string, value: T): readonly string[] | undefined {
+    const { maxOfNamespace, maxInAll, weightOf } = this.#limits;
     const namespace = namespaceOf(key);
-    const more = this.#moreBy(replacement);
-    if ((this.#weights.get(namespace) ?? 0) + more <= maxOfNamespace && this.#inAll + more <= maxInAll) return true;
+    const share = this.#shares.get(namespace);
+    const more = weightOf(value) - (share?.weights.get(key) ?? 0);
+    const own = (share?.sum ?? 0) + more;
+    const need = this.#inAll + more - maxInAll;
+    const leaving = own > maxOfNamespace ? undefined : this.#fromGreater(need, { namespace, own });
+    if (leaving !== undefined) return leaving;
     if (!this.#cut.has(namespace)) this.#log.warn("too many objects to keep: more are left out", { namespace });
     this.#cut.add(namespace);
-    return false;
+    return undefined;
   }
 
-  /** Counts it. */
-  note(key: string, replacement: Replacement<T>): void {
+  /** Takes note of what is kept. */
+  note(key: string, value: T): void {
     const namespace = namespaceOf(key);
-    const more = this.#moreBy(replacement);
-    const weight = (this.#weights.get(namespace) ?? 0) + more;
+    const share = this.#shares.get(namespace) ?? { weights: new Map(), sum: 0 };
+    const weight = this.#limits.weightOf(value);
+    const more = weight - (share.weights.get(key) ?? 0);
+    share.weights.set(key, weight);
+    share.sum += more;
     this.#inAll += more;
-    if (weight > 0) return void this.#weights.set(namespace, weight);
-    this.#weights.delete(namespace);
+    this.#shares.set(namespace, share);
+  }
+
+  /** Takes note that it is not kept any more. */
+  forget(key: string): void {
+    const namespace = namespaceOf(key);
+    const share = this.#shares.get(namespace);
+    const weight = share?.weights.get(key);
+    if (share === undefined || weight === undefined) return;
+    share.weights.delete(key);
+    share.sum -= weight;
+    this.#inAll -= weight;
+    if (share.weights.size > 0) return;
+    this.#shares.delete(namespace);
     this.#cut.delete(namespace);
   }
 
-  #moreBy({ value, previous }: Replacement<T>): number {
-    const { weightOf } = this.#limits;
-    return (value === undefined ? 0 : weightOf(value)) - (previous === undefined ? 0 : weightOf(previous));
+  /** Keys of so much weight, each of a namespace that has as much as `own` without it; undefined when there are none. */
+  #fromGreater(
+    need: number,
+    { namespace, own }: { readonly namespace: string; readonly own: number },
+  ): readonly string[] | undefined {
+    if (need <= 0) return [];
+    const others = [...this.#shares].filter(([name, { sum }]) => name !== namespace && sum > own)
+      .map(([, { weights, sum }]) => ({ first: weights.entries(), sum }));
+    const leaving: string[] = [];
+    for (let left = need; leaving.length < MAX_LEAVING;) {
+      const greatest = others.reduce<(typeof others)[number] | undefined>(
+        (best, other) => best === undefined || other.sum > best.sum ? other : best,
+        undefined,
+      );
+      const [key, weight = 0] = greatest?.first.next().value ?? [];
+      if (greatest === undefined || key === undefined || greatest.sum - weight < own) return undefined;
+      greatest.sum -= weight;
+      left -= weight;
+      leaving.push(key);
+      if (left <= 0) return leaving;
+    }
+    return undefined;
   }
 }
 

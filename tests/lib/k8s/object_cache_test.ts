@@ -124,15 +124,32 @@ Deno.test("ObjectCache keeps what the share of a namespace has room for; what le
   assert.equal(kept(), "aaaa");
 });
 
+function inNamespace(namespace: string, name: string, size: string): KubeObject {
+  const { metadata } = pod(name, { version: size });
+  return { metadata: { ...metadata, namespace }, size };
+}
+
 Deno.test("ObjectCache keeps no more than the share of all namespaces together", () => {
   const { store, kept } = openShares();
-  const inNamespace = (namespace: string, size: string): KubeObject => {
-    const { metadata } = pod("a");
-    return { metadata: { ...metadata, namespace }, size };
-  };
-  for (const size of ["1111", "222", "33"]) store.apply(inNamespace(`ns-${size}`, size));
-  assert.equal(kept(), "1111 33");
-  store.keepOnly(new Set(["ns-33/a"]));
-  store.apply(inNamespace("ns-222", "222"));
-  assert.equal(kept(), "33 222");
+  for (const size of ["333", "22", "4444", "1"]) store.apply(inNamespace(`ns-${size}`, "a", size));
+  assert.equal(kept(), "333 22 1");
+  store.keepOnly(new Set(["ns-1/a"]));
+  store.apply(inNamespace("ns-4444", "a", "4444"));
+  assert.equal(kept(), "1 4444");
+});
+
+Deno.test("ObjectCache: namespaces that have filled the share of all make room for one with less, down to as much as it has", () => {
+  const { store, kept } = openShares();
+  for (const name of ["x", "y", "z"]) store.apply(inNamespace("first", name, name));
+  for (const name of ["p", "q", "r"]) store.apply(inNamespace("second", name, name));
+  assert.equal(kept(), "x y z p q r");
+  assert.equal(store.apply(inNamespace("third", "a", "a")), "third/a");
+  assert.equal(kept(), "y z p q r a", "what came first of the first of the two greatest has gone");
+  assert.equal(store.apply(inNamespace("third", "b", "b")), "third/b");
+  assert.equal(kept(), "y z q r a b");
+  assert.equal(store.apply(inNamespace("third", "c", "c")), undefined, "all have the same now");
+  store.apply(inNamespace("first", "x", "x"));
+  assert.equal(kept(), "y z q r a b", "and nobody takes it back");
+  assert.equal(store.apply(inNamespace("third", "b", "bb")), undefined, "nor does one that grows");
+  assert.equal(kept(), "y z q r a");
 });
