@@ -65,7 +65,7 @@ export class ConnectionGuard {
   readonly #bySocket = new Map<string, Connection>();
   readonly #sweep: ReturnType<typeof setInterval>;
   #begin: ReturnType<typeof setTimeout> | undefined;
-  #wereIdle: ReadonlySet<Connection> = new Set();
+  #idleSinceMs: ReadonlyMap<Connection, number> = new Map();
   #accepted = 0;
 
   constructor(guard: ListenerGuard = OPEN) {
@@ -88,7 +88,6 @@ export class ConnectionGuard {
 
   /** Takes an accepted socket; `begin` is called when its handshake may go on. Otherwise it is closed. */
   accept(socket: Socket, begin: () => void): void {
-    this.#accepted++;
     const key = keyOf(socket);
     // A socket that is reset fails; what matters is that it closes.
     socket.on("error", () => {});
@@ -101,6 +100,7 @@ export class ConnectionGuard {
       close: () => isOpening(connection) ? void socket.resetAndDestroy() : void socket.destroy(),
     });
     if (connection === undefined) return void socket.resetAndDestroy();
+    this.#accepted++;
     this.#bySocket.set(key, connection);
     // A connection costs next to nothing until then: most of those that only occupy places never send a byte.
     socket.once("readable", () => {
@@ -170,16 +170,18 @@ export class ConnectionGuard {
   }
 
   /**
-   * Closes the connections whose last answer has left and that were idle at the call before as well: what had arrived by then
-   * has been read. One that has sent no request yet is about to, since clients connect when they have one; its answer ends it.
+   * Closes the connections whose last answer has left and that have been idle since the call before: what had arrived by then
+   * has been read. Those without an answered request stay: clients connect when they have one to send.
    */
   closeIdle(): void {
     const idle = [...this.#table.connections].filter(({ phase, proof }) => phase === "idle" && proof !== "none");
-    for (const connection of idle) if (this.#wereIdle.has(connection)) connection.socket.close();
-    this.#wereIdle = new Set(idle);
+    for (const connection of idle) {
+      if (this.#idleSinceMs.get(connection) === connection.sinceMs) connection.socket.close();
+    }
+    this.#idleSinceMs = new Map(idle.map((connection) => [connection, connection.sinceMs]));
   }
 
-  /** Connections so far. */
+  /** Connections so far, without those that were refused. */
   get accepted(): number {
     return this.#accepted;
   }

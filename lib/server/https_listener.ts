@@ -117,9 +117,11 @@ async function closeWithin(
   graceMs: number,
 ): Promise<void> {
   const endMs = performance.now() + graceMs;
-  await backlogTaken(guard, endMs);
+  await backlogTaken(guard, graceMs * BACKLOG_SHARE);
+  // The runtime would close idle connections here, also those whose next request has arrived unread.
+  server.closeIdleConnections = () => {};
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const timer = setTimeout(() => guard.closeAll(), endMs - performance.now());
+  const timer = setTimeout(() => guard.closeAll(), Math.max(0, endMs - performance.now()));
   // Keep-alive connections become idle one by one as their last answer leaves.
   const sweep = setInterval(() => guard.closeIdle(), SWEEP_MS);
   await closed;
@@ -128,8 +130,12 @@ async function closeWithin(
   guard.stop();
 }
 
-/** Resolves when no connection has come for a moment: the kernel resets those that it has taken and that we have not. */
-async function backlogTaken(guard: ConnectionGuard, endMs: number): Promise<void> {
+/** Of the grace, while new connections come all the time: who has a request under way needs the rest. */
+const BACKLOG_SHARE = 1 / 4;
+
+/** Resolves when no connection has come for a moment, or the time is over: the kernel resets those that it has taken and that we have not. */
+async function backlogTaken(guard: ConnectionGuard, limitMs: number): Promise<void> {
+  const endMs = performance.now() + limitMs;
   for (let before = -1; before !== guard.accepted && performance.now() < endMs;) {
     before = guard.accepted;
     await new Promise((resolve) => setTimeout(resolve, SWEEP_MS));
