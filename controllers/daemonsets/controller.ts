@@ -50,7 +50,7 @@ const NODES_MS = 1_000;
 /** Makes the controller. No request is sent to the API server before `run`. */
 export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
   const { events, clock, log, liveArchitectures, queueMetrics } = deps;
-  /** The last message by key: an event is recorded again only when it differs. */
+  /** The last message by key: an event is recorded again when it differs, or the DaemonSet was not kept in between. */
   const reported = new Map<string, string>();
   const daemonSets = openDaemonSets(
     deps,
@@ -73,6 +73,8 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       if (judgement.kind === "unfinished") return requeueAfter(TEMPLATE_INSPECTION.retryMs);
       const { report } = judgement;
       if (report === undefined || reported.get(key) === report.message) return DONE;
+      // It may have gone, or been displaced, since: then nothing would take the message away again.
+      if (daemonSets.get(key)?.uid !== daemonSet.uid) return DONE;
       reported.set(key, report.message);
       const object = eventObjectOf(Resource.daemonSets, { ...splitKey(key), uid: daemonSet.uid });
       events.record({ ...report, slot: 1, object });

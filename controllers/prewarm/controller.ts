@@ -44,6 +44,9 @@ const PARALLEL = 4;
 const RENEWABLE_AFTER = 0.5;
 const RENEWED_WITHIN = 0.35;
 
+/** A template whose images and pull secrets take more text is left out: none may have a large part of the share of a namespace. */
+const MAX_REQUEST_CHARACTERS = 16 * 1024;
+
 /**
  * What the templates of one kind may take of the memory of each replica, those of a namespace and in all: the images of the
  * rest are inspected when there are pods.
@@ -115,5 +118,6 @@ function parseTemplate(object: KubeObject, settings: PlacementSettings): Templat
   const images = imagesToInspect(template, settings).map((use) => ({ ...use, always: false }));
   if (images.length > MAX_IMAGES) return undefined;
   const request = { scope: pullScopeOf(template), images };
-  return { request, weight: TEMPLATE_BYTES + JSON.stringify(request).length };
+  const { length } = JSON.stringify(request);
+  return length > MAX_REQUEST_CHARACTERS ? undefined : { request, weight: TEMPLATE_BYTES + length };
 }

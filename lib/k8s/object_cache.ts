@@ -12,8 +12,9 @@ export type Keeping<T> =
   /** Nothing. Every object is reported as new whenever it is given, by each list again; no end is reported. */
   | { readonly kind: "nothing" }
   /**
-   * What the share of its namespace has room for. Where all of it has none, what came first of the namespace with the greatest
-   * weight makes room, as long as that has more after it. The rest counts as of no interest until it changes, or is listed again.
+   * What the share of its namespace has room for. Where there is none left in all, the namespace with the greatest weight gives
+   * up what came first, as long as it keeps at least as much as the newcomer's then has. What is not kept counts as of no
+   * interest until it changes, or is listed again.
    */
   | {
     readonly kind: "shares";
@@ -93,6 +94,7 @@ export class ObjectCache<T> {
   /** Everything that is not named is gone. */
   keepOnly(keys: ReadonlySet<string>): void {
     for (const key of [...this.#entries.keys()]) if (!keys.has(key)) this.#drop(key);
+    this.#shares?.listed();
   }
 
   #drop(key: string): void {
@@ -134,7 +136,7 @@ function isSameVersion(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && a === b;
 }
 
-/** How many objects make room for one at most: what looks for them is called for every object that comes. */
+/** How many objects make room for one at most. It bounds the search, which is made for every object that comes. */
 const MAX_LEAVING = 64;
 
 /** What one namespace has: the weights by key, in the order in which they came, and their sum. */
@@ -148,7 +150,7 @@ class Shares<T> {
   readonly #limits: Extract<Keeping<T>, { readonly kind: "shares" }>;
   readonly #log: Logger;
   readonly #shares = new Map<string, Share>();
-  /** Namespaces of which something was left out since they last had nothing. */
+  /** Namespaces of which something was left out since the last list, or since they last had nothing. */
   readonly #cut = new Set<string>();
   #inAll = 0;
 
@@ -157,7 +159,7 @@ class Shares<T> {
     this.#log = log;
   }
 
-  /** The keys that have to go so that it has room; undefined when it has none. The first one of a namespace without is logged. */
+  /** The keys that have to go so that there is room for it; undefined when there is none. Each namespace that loses by it is logged once. */
   leavingFor(key: string, value: T): readonly string[] | undefined {
     const { maxOfNamespace, maxInAll, weightOf } = this.#limits;
     const namespace = namespaceOf(key);
@@ -166,10 +168,18 @@ class Shares<T> {
     const own = (share?.sum ?? 0) + more;
     const need = this.#inAll + more - maxInAll;
     const leaving = own > maxOfNamespace ? undefined : this.#fromGreater(need, { namespace, own });
-    if (leaving !== undefined) return leaving;
-    if (!this.#cut.has(namespace)) this.#log.warn("too many objects to keep: more are left out", { namespace });
+    for (const losing of leaving === undefined ? [namespace] : leaving.map(namespaceOf)) this.#warnOnce(losing);
+    return leaving;
+  }
+
+  #warnOnce(namespace: string): void {
+    if (!this.#cut.has(namespace)) this.#log.warn("too many objects to keep: some are left out", { namespace });
     this.#cut.add(namespace);
-    return undefined;
+  }
+
+  /** Everything has been given again: what is left out from here on is logged again. */
+  listed(): void {
+    this.#cut.clear();
   }
 
   /** Takes note of what is kept. */
@@ -198,29 +208,44 @@ class Shares<T> {
     this.#cut.delete(namespace);
   }
 
-  /** Keys of so much weight, each of a namespace that has as much as `own` without it; undefined when there are none. */
+  /** Keys of so much weight, each of a namespace that has at least as much as `own` without it; undefined when there are none. */
   #fromGreater(
     need: number,
     { namespace, own }: { readonly namespace: string; readonly own: number },
   ): readonly string[] | undefined {
     if (need <= 0) return [];
-    const others = [...this.#shares].filter(([name, { sum }]) => name !== namespace && sum > own)
-      .map(([, { weights, sum }]) => ({ first: weights.entries(), sum }));
+    const givers: Giver[] = [];
+    for (const [name, { weights, sum }] of this.#shares) {
+      if (name !== namespace && sum > own) givers.push({ first: weights.entries(), sum });
+    }
     const leaving: string[] = [];
-    for (let left = need; leaving.length < MAX_LEAVING;) {
-      const greatest = others.reduce<(typeof others)[number] | undefined>(
-        (best, other) => best === undefined || other.sum > best.sum ? other : best,
-        undefined,
-      );
-      const [key, weight = 0] = greatest?.first.next().value ?? [];
-      if (greatest === undefined || key === undefined || greatest.sum - weight < own) return undefined;
-      greatest.sum -= weight;
+    for (let left = need; left > 0;) {
+      const giver = greatestOf(givers);
+      if (giver === undefined || leaving.length === MAX_LEAVING) return undefined;
+      const [key, weight = 0] = giver.first.next().value ?? [];
+      if (key === undefined || giver.sum - weight < own) {
+        givers.splice(givers.indexOf(giver), 1);
+        continue;
+      }
+      giver.sum -= weight;
       left -= weight;
       leaving.push(key);
-      if (left <= 0) return leaving;
     }
-    return undefined;
+    return leaving;
   }
+}
+
+/** A namespace that may give something up: what it has, and its weight without what it has given. */
+interface Giver {
+  readonly first: Iterator<readonly [string, number]>;
+  sum: number;
+}
+
+function greatestOf(givers: readonly Giver[]): Giver | undefined {
+  return givers.reduce<Giver | undefined>(
+    (best, giver) => best === undefined || giver.sum > best.sum ? giver : best,
+    undefined,
+  );
 }
 
 function namespaceOf(key: string): string {

@@ -153,3 +153,16 @@ Deno.test("ObjectCache: namespaces that have filled the share of all make room f
   assert.equal(store.apply(inNamespace("third", "b", "bb")), undefined, "nor does one that grows");
   assert.equal(kept(), "y z q r a");
 });
+
+Deno.test("ObjectCache: a namespace that cannot give up what came first keeps no other one from giving", () => {
+  const { store, kept, warned } = openShares();
+  store.apply(inNamespace("one", "x", "xxx"));
+  for (const name of ["p", "q", "r"]) store.apply(inNamespace("second", name, name));
+  assert.equal(store.apply(inNamespace("third", "a", "a")), "third/a");
+  assert.equal(kept(), "xxx q r a");
+  assert.deepEqual(warned, [{ namespace: "second" }], "who loses something is logged");
+  store.apply(inNamespace("third", "b", "b"));
+  store.keepOnly(new Set(["one/x", "second/q", "second/r", "third/a"]));
+  assert.equal(store.apply(inNamespace("third", "c", "ccc")), undefined);
+  assert.deepEqual(warned.slice(1), [{ namespace: "third" }, { namespace: "third" }], "and again after a list");
+});
