@@ -75,8 +75,9 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
     get: async (key) => parseText(await run("reading", (database) => database.get(key), undefined)),
     set: (key, value) => write(value, (database, text) => database.set(key, text).then(() => true)),
     create: (key, value) => write(value, (database, text) => database.create(key, text)),
-    delete: (key) => run("writing", (database) => database.delete(key).then(() => true), false),
+    delete: (key) => turns.run(() => run("writing", (database) => database.delete(key).then(() => true), false)),
     list: (prefix) => guard.list(prefix),
+    cutListings: () => guard.cutListings,
     faults: () => guard.faults,
     close: () => guard.close(turns.drained()),
   };
@@ -94,6 +95,7 @@ class Guard {
   #hasWarned = false;
   readonly #underWay = new Set<Promise<unknown>>();
   faults = 0;
+  cutListings = 0;
 
   constructor(options: GuardOptions) {
     this.#options = options;
@@ -136,6 +138,7 @@ class Guard {
     try {
       for (;;) {
         const step = await this.run((database) => (steps ??= database.list(prefix)).next(), limits);
+        if (step === LATE) this.cutListings += 1;
         if (step === LATE || step.done === true) return;
         const { key, value: text } = step.value;
         yield { key, value: parseText(text), bytes: typeof text === "string" ? storedBytes(text) : 0 };

@@ -45,6 +45,7 @@ export function openMemoryStore(options: { readonly clock: Clock; readonly maxEn
       return Promise.resolve(true);
     },
     list,
+    cutListings: () => 0,
     faults: () => 0,
     close: () => Promise.resolve(),
   };

@@ -17,22 +17,25 @@ export interface Pruned {
   readonly kept: number;
   /** Entries that went. */
   readonly deleted: number;
-  /** False: a delete failed, and what was due after it is left. */
+  /** False: a delete failed, or not all entries could be listed. */
   readonly isComplete: boolean;
 }
 
 /** Deletes under way at the same time; few, because nothing waits for them. */
 const DELETES_AT_ONCE = 8;
+/** So many rounds in a row that deleted nothing end it: the store does not work. */
+const MAX_VAIN = 3;
 
 /**
- * Deletes what is expired and, beyond the limits, the oldest. Stops early at a fault: the next run goes on. Reads the
- * entries twice where some have to go, since the keys of all of them would fill the memory.
+ * Deletes what is expired and, beyond the limits, the oldest. What fails is left for the next run. Reads the entries twice
+ * where some have to go, since the keys of all of them would fill the memory.
  */
 export async function prune(
   store: KeyValueStore,
   options: StoreLimits & { readonly clock: Clock },
 ): Promise<Pruned> {
   const nowMs = options.clock.nowMs();
+  const cut = store.cutListings();
   const alive: { readonly atMs: number; readonly bytes: number }[] = [];
   let expired = 0;
   for await (const { atMs, bytes, isOver } of entriesOf(store, nowMs)) {
@@ -41,22 +44,24 @@ export async function prune(
   }
   alive.sort((left, right) => right.atMs - left.atMs);
   const kept = countKept(alive, options);
-  if (expired === 0 && kept === alive.length) return { kept, deleted: 0, isComplete: true };
+  if (expired === 0 && kept === alive.length) return { kept, deleted: 0, isComplete: store.cutListings() === cut };
   const newestGoneMs = alive[kept]?.atMs ?? -Infinity;
-  let deleted = 0;
+  let [deleted, failed, vain] = [0, 0, 0];
   let due: StoreKey[] = [];
-  const deleteDue = async (): Promise<boolean> => {
-    const done = await Promise.all(due.map((key) => store.delete(key)));
-    deleted += done.filter(Boolean).length;
+  const deleteDue = async (): Promise<void> => {
+    const gone = (await Promise.all(due.map((key) => store.delete(key)))).filter(Boolean).length;
+    deleted += gone;
+    failed += due.length - gone;
+    vain = gone > 0 ? 0 : vain + 1;
     due = [];
-    return !done.includes(false);
   };
   for await (const { key, atMs, isOver } of entriesOf(store, nowMs)) {
     if (isOver || atMs <= newestGoneMs) due.push(key);
-    if (due.length === DELETES_AT_ONCE && !await deleteDue()) return { kept, deleted, isComplete: false };
+    if (due.length === DELETES_AT_ONCE) await deleteDue();
+    if (vain === MAX_VAIN) break;
   }
-  const isComplete = await deleteDue();
-  return { kept, deleted, isComplete };
+  await deleteDue();
+  return { kept, deleted, isComplete: failed === 0 && store.cutListings() === cut };
 }
 
 /** How many of the newest fit. */
@@ -89,7 +94,7 @@ const FREE_SHARE = 1 / 4;
 /** How much is written before the first time: it is not known yet how much an earlier process has left in the store. */
 const FIRST_FREE: StoreLimits = { maxEntries: 100, maxBytes: 1024 * 1024 };
 
-/** After a delete that failed: until the store is cut back again. Each time lists all entries. */
+/** Until the store is cut back again where that was not done completely (ms). Each time lists all entries. */
 const RETRY_MS = 10_000;
 
 /** Holds a store to its limits while it is written to: weighing each write costs little, listing all entries does not. */
@@ -109,7 +114,7 @@ export class StoreBudget {
     this.#kept = { maxEntries: maxEntries - this.#free.maxEntries, maxBytes: maxBytes - this.#free.maxBytes };
   }
 
-  /** Counts a value that is to be written; false when it must not be: too much is written while the store is cut back. */
+  /** Counts a value that is to be written; false when it must not be: too much was written while the store could not be cut back. */
   take(value: JsonValue): boolean {
     const { maxEntries, maxBytes } = this.#left;
     const bytes = storedBytes(JSON.stringify(value));
@@ -119,8 +124,8 @@ export class StoreBudget {
   }
 
   /**
-   * Cuts the store back when what was free is used up; gives at once when that is not so, or is being done. Nothing is free
-   * again where a delete failed: call it after a write that was not taken, too.
+   * Cuts the store back when what was free is used up; returns at once when that is not so, or is being done. Nothing is free
+   * again where that was not done completely: call it after a write that was not taken, too.
    */
   async restore(): Promise<void> {
     if (this.#left.maxEntries > 0 && this.#left.maxBytes > 0) return;

@@ -37,8 +37,10 @@ export interface KeyValueStore {
   create(key: StoreKey, value: JsonValue): Promise<boolean>;
   /** Whether the entry is gone. */
   delete(key: StoreKey): Promise<boolean>;
-  /** All entries below the prefix, in order of their keys. Ends early on a fault: compare {@link faults}. */
+  /** All entries below the prefix, in order of their keys. Ends early on a fault: compare {@link cutListings}. */
   list(prefix: StoreKey): AsyncIterable<StoreEntry>;
+  /** Listings that ended early so far. */
+  cutListings(): number;
   /** Calls that failed or timed out so far. */
   faults(): number;
   /** Ends the store; calls under way settle as faults, later ones at once. */

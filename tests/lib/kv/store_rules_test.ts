@@ -5,7 +5,7 @@ import { ageOf, seal, storedBytes, unseal } from "../../../lib/kv/envelope.ts";
 import { entryKey, kindPrefix } from "../../../lib/kv/keys.ts";
 import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
 import { prune, StoreBudget } from "../../../lib/kv/prune.ts";
-import type { KeyValueStore } from "../../../lib/kv/store.ts";
+import type { KeyValueStore, StoreEntry } from "../../../lib/kv/store.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
 Deno.test("unseal() gives back what seal() took, until its end", () => {
@@ -115,6 +115,30 @@ Deno.test("prune() deletes expired and unreadable entries even when there is roo
     deleted: 2,
     isComplete: true,
   });
+});
+
+Deno.test("prune() is complete only when all entries were listed, and goes on after deletes that failed", async () => {
+  const clock = new FakeClock();
+  const memory = openMemoryStore({ clock });
+  await fill(memory, Array.from({ length: 100 }, (_, at) => at + 1), clock.nowMs());
+  const limits = { maxEntries: 20, maxBytes: Infinity, clock };
+  let [deletes, cuts] = [0, 0];
+  const flaky: KeyValueStore = {
+    ...memory,
+    delete: (key) => deletes++ < 10 ? Promise.resolve(false) : memory.delete(key),
+  };
+  assert.deepEqual(await prune(flaky, limits), { kept: 20, deleted: 70, isComplete: false });
+  const cutting: KeyValueStore = {
+    ...memory,
+    cutListings: () => cuts,
+    list: async function* (): AsyncGenerator<StoreEntry> {
+      cuts++;
+      yield* [];
+      await Promise.resolve();
+    },
+  };
+  assert.deepEqual(await prune(cutting, limits), { kept: 0, deleted: 0, isComplete: false });
+  assert.deepEqual(await prune(memory, limits), { kept: 20, deleted: 10, isComplete: true });
 });
 
 Deno.test("StoreBudget lets a store that deletes nothing grow by a quarter beyond its limits, and lists it every ten seconds", async () => {
