@@ -175,12 +175,12 @@ const NOTES = `Archway runs in {{ .Release.Namespace }}. It touches no pod befor
 
 The namespace is yours; the manifests of kustomize put these labels on it:
 
-  kubectl label namespace {{ .Release.Namespace }} pod-security.kubernetes.io/enforce={{ if or .Values.nodeRegistryConfig .Values.execFormatErrors }}privileged{{ else }}restricted{{ end }}
+  kubectl label --overwrite namespace {{ .Release.Namespace }} pod-security.kubernetes.io/enforce={{ if or .Values.nodeRegistryConfig .Values.execFormatErrors }}privileged{{ else }}restricted{{ end }}
 {{- if eq .Values.variant "openshift" }}
   kubectl label namespace {{ .Release.Namespace }} openshift.io/cluster-monitoring=true
 {{- end }}
 
-Before you uninstall: kubectl delete clusterpodplacementconfig cluster. The {{ if .Values.upgrades }}four{{ else }}three{{ end }} CustomResourceDefinitions stay.
+Before you uninstall: kubectl delete podplacementconfigs -A --all, then kubectl delete clusterpodplacementconfig cluster. The {{ if .Values.upgrades }}four{{ else }}three{{ end }} CustomResourceDefinitions stay.
 `;
 
 async function writeChart(): Promise<void> {

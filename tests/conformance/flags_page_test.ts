@@ -32,6 +32,8 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
   "helm": ["set"],
   "npx": ["yes"],
   "buildah": ["file", "tag"],
+  "docker buildx create": ["use"],
+  "kubectl create secret": ["docker-password", "docker-server", "docker-username"],
   "deno test": ["filter"],
   "deno task image": ["arch", "form", "name", "permissions", "push"],
   "deno task bench": ["only", "only-indexes"],
