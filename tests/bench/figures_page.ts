@@ -82,7 +82,7 @@ const BREAKS = `## How it breaks
 \`deno task chaos\` puts the faults of registry, API server, etcd, cache, clock and replicas to two replicas under load
 ([results](../tests/chaos/results.md)). "Recovered" of a killed leader counts from when the other one leads; "given up" is any
 Warning on the pod, the scheduler's included; "missed" pods came while nothing answered the webhook. \`deno task soak --minutes 30\` lets
-everything come and go at once ([results](../tests/chaos/soak.md)). Both pages say at which commit they were measured.`;
+everything come and go at once ([results](../tests/chaos/soak.md)). The page of the faults names its commit; that of the soak is older, from before today's Lease.`;
 
 function row(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;

@@ -152,7 +152,7 @@ const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
   // What is measured goes first; what only computes takes the rest.
   [["cluster"], ["pure", "leader"], ["unit", "tools", "soak"]],
   [["waiting"], ["chaos"]],
-  // An emulated kubelet beside four control planes leaves too little for the limits of either.
+  // An emulated kubelet beside six control planes leaves too little for the limits of either.
   [["node"]],
 ];
 
