@@ -65,7 +65,8 @@ export class ConnectionGuard {
   readonly #bySocket = new Map<string, Connection>();
   readonly #sweep: ReturnType<typeof setInterval>;
   #begin: ReturnType<typeof setTimeout> | undefined;
-  #idleSinceMs: ReadonlyMap<Connection, number> = new Map();
+  /** When closeIdle() was called last (monotonic ms). */
+  #lookedMs = -Infinity;
   #accepted = 0;
 
   constructor(guard: ListenerGuard = OPEN) {
@@ -174,11 +175,10 @@ export class ConnectionGuard {
    * has been read. Those without an answered request stay: clients connect when they have one to send.
    */
   closeIdle(): void {
-    const idle = [...this.#table.connections].filter(({ phase, proof }) => phase === "idle" && proof !== "none");
-    for (const connection of idle) {
-      if (this.#idleSinceMs.get(connection) === connection.sinceMs) connection.socket.close();
+    for (const { phase, proof, sinceMs, socket } of this.#table.connections) {
+      if (phase === "idle" && proof !== "none" && sinceMs < this.#lookedMs) socket.close();
     }
-    this.#idleSinceMs = new Map(idle.map((connection) => [connection, connection.sinceMs]));
+    this.#lookedMs = performance.now();
   }
 
   /** Connections so far, without those that were refused. */
