@@ -1,9 +1,8 @@
 // Commands as a shell runs them: what goes to which stream, and the exit code.
 import assert from "node:assert/strict";
 import { createAuthority } from "./cluster/support/pki.ts";
+import { runArchway } from "./support/archway_program.ts";
 import { Match, openApiServerStub, statusBody } from "./support/api_server.ts";
-
-const MAIN = new URL("../main.ts", import.meta.url).pathname;
 
 interface Ran {
   readonly code: number;
@@ -16,22 +15,10 @@ const DENO_DIR = Deno.env.get("DENO_DIR") ??
   `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/deno`;
 
 async function archway(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--unstable-kv", "--quiet", MAIN, ...args],
-    // No home: a cluster of whoever runs the tests must stay out of them.
-    env: {
-      NO_COLOR: "1",
-      DENO_DIR,
-      HOME: "",
-      KUBECONFIG: "",
-      KUBERNETES_SERVICE_HOST: "",
-      ARCHWAY_KUBECONFIG: "",
-      ...env,
-    },
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder();
-  return { code, out: text.decode(stdout), err: text.decode(stderr) };
+  // No home: a cluster of whoever runs the tests must stay out of them.
+  const none = { HOME: "", KUBECONFIG: "", KUBERNETES_SERVICE_HOST: "", ARCHWAY_KUBECONFIG: "" };
+  const { code, stdout, stderr } = await runArchway(args, { DENO_DIR, ...none, ...env });
+  return { code, out: stdout, err: stderr };
 }
 
 const HELPFUL: readonly (readonly [args: readonly string[], says: RegExp])[] = [

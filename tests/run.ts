@@ -50,13 +50,15 @@ async function listClusterFiles(): Promise<readonly string[]> {
 }
 
 /** Builds what the tests beyond the units run, and puts the control plane's own kubectl first on the PATH of all of them. */
-async function prepareTools(folder: string): Promise<Readonly<Record<string, string>>> {
-  await bundle(folder);
+async function prepareTools(parts: readonly Part[], folder: string): Promise<Readonly<Record<string, string>>> {
+  // Nodes run it from its image.
+  const needsBundle = parts.some((part) => !isUnit(part) && part.name !== "node");
+  if (needsBundle) await bundle(folder);
   if (!lacks("denokv")) await findDenokv();
   const { kubectl } = await ensureBinaries();
   const path = `${dirname(kubectl)}:${Deno.env.get("PATH") ?? ""}`;
   Deno.env.set("PATH", path);
-  return { PATH: path, [BUNDLE_VARIABLE]: join(folder, "main.js") };
+  return { PATH: path, ...needsBundle ? { [BUNDLE_VARIABLE]: join(folder, "main.js") } : {} };
 }
 
 /** Where nodes cannot run, their tests are skipped by name. */
@@ -68,7 +70,7 @@ function commandOf({ name, planes }: Part): readonly string[] {
 async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonly PartResult[]> {
   const temporary = await Deno.makeTempDir({ prefix: "archway-run-" });
   try {
-    const environment = parts.every(isUnit) ? {} : await prepareTools(join(temporary, "bundle"));
+    const environment = parts.every(isUnit) ? {} : await prepareTools(parts, join(temporary, "bundle"));
     const folder = Deno.env.get("ARCHWAY_JUNIT_DIR") ?? temporary;
     const firsts: FirstRun[] = [];
     const runLane = async (lane: readonly Part[], printer: (part: Part) => (line: string) => void): Promise<void> => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
 import { LEASE_NAME, SCHEDULING_GATE } from "../../lib/names.ts";
+import { runArchway } from "../support/archway_program.ts";
 import { enablePlacement } from "./support/archway.ts";
 import { type ClusterAccess, read } from "./support/cluster_access.ts";
 import { createAuthority } from "./support/pki.ts";
@@ -62,14 +63,9 @@ Deno.test("life: SIGTERM turns /readyz to 503, empties the Lease and ends with 0
 });
 
 Deno.test("life: wrong flags are refused together, with exit code 2", async () => {
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--unstable-kv", "main.ts", "serve", "--listen=nowhere", "--tag-ttl=-1", "--no-such-flag"],
-    cwd: new URL("../../", import.meta.url).pathname,
-    env: { NO_COLOR: "1" },
-  }).output();
-  const text = new TextDecoder().decode(stderr);
-  assert.equal(code, 2, text);
-  for (const flag of ["listen", "tag-ttl", "no-such-flag"]) assert.match(text, new RegExp(flag));
+  const { code, stderr } = await runArchway(["serve", "--listen=nowhere", "--tag-ttl=-1", "--no-such-flag"]);
+  assert.equal(code, 2, stderr);
+  for (const flag of ["listen", "tag-ttl", "no-such-flag"]) assert.match(stderr, new RegExp(flag));
 });
 
 Deno.test("life: ten rotations of the certificate files under a load of pods fail no call", async () => {

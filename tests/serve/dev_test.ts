@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { parseConfig } from "../../lib/config/parse.ts";
 import type { ImageBuildOutcome } from "../../lib/playground/image_build/outcome.ts";
 import { runDev } from "../../serve/dev.ts";
+import { runArchway } from "../support/archway_program.ts";
 
 /** A migration on the embedded cluster, in this process: what it printed and its exit code. */
 async function migrate(
@@ -76,19 +77,9 @@ Deno.test("runDev() reports that it was stopped when the signal comes before it 
 });
 
 Deno.test("`archway dev --once --scenario exec-format-error` reports the wrong images, and no program that merely fails", async () => {
-  const root = new URL("../../", import.meta.url).pathname;
-  const args = ["run", "-A", "--no-check", "--unstable-kv", "--no-prompt", "main.ts", "dev", "--once", "-o", "json"];
-  const run = new Deno.Command(Deno.execPath(), {
-    args: [...args, "--scenario=exec-format-error"],
-    cwd: root,
-    stdout: "piped",
-    stderr: "piped",
-  });
-  const { code, stdout, stderr } = await run.output();
-  assert.equal(code, 0, new TextDecoder().decode(stderr));
-  const outcomes: readonly { readonly pod: string; readonly report?: string }[] = JSON.parse(
-    new TextDecoder().decode(stdout),
-  );
+  const { code, stdout, stderr } = await runArchway(["dev", "--once", "-o", "json", "--scenario=exec-format-error"]);
+  assert.equal(code, 0, stderr);
+  const outcomes: readonly { readonly pod: string; readonly report?: string }[] = JSON.parse(stdout);
   const reports = new Map(outcomes.map(({ pod, report = "" }) => [pod, report]));
   assert.deepEqual([...reports.keys()].sort(), ["bound-by-hand", "lying-image", "merely-fails", "placed"]);
   assert.match(reports.get("bound-by-hand") ?? "", /demo\/edge:v1 has arm64\. .*named its node itself/);
@@ -97,18 +88,9 @@ Deno.test("`archway dev --once --scenario exec-format-error` reports the wrong i
 });
 
 Deno.test("`archway dev --once --scenario image-build` publishes one index of what was built on a node of each architecture", async () => {
-  const root = new URL("../../", import.meta.url).pathname;
-  const args = ["run", "-A", "--no-check", "--unstable-kv", "--no-prompt", "main.ts", "dev", "--once", "-o", "json"];
-  const run = new Deno.Command(Deno.execPath(), {
-    args: [...args, "--scenario=image-build"],
-    cwd: root,
-    stdout: "piped",
-    stderr: "piped",
-  });
-  const { code, stdout, stderr } = await run.output();
-  const said = new TextDecoder().decode(stdout);
-  assert.equal(code, 0, said + new TextDecoder().decode(stderr));
-  const outcome: ImageBuildOutcome = JSON.parse(said);
+  const { code, stdout, stderr } = await runArchway(["dev", "--once", "-o", "json", "--scenario=image-build"]);
+  assert.equal(code, 0, stdout + stderr);
+  const outcome: ImageBuildOutcome = JSON.parse(stdout);
   assert.deepEqual([outcome.pool, outcome.ok, outcome.problem], ["worker", true, ""]);
   assert.match(outcome.published, /^127\.0\.0\.1:\d+\/demo\/os@sha256:[0-9a-f]{64}$/);
   assert.deepEqual(
