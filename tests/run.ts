@@ -1,11 +1,20 @@
-// Runs the tests and ends with one line of counts: `deno run -A tests/run.ts all|unit|cluster|node [--strict] [deno test arguments]`.
+// Runs the tests and ends with one line of counts: `deno run -A tests/run.ts all|unit|cluster|node|long [--strict] [deno test arguments]`.
 // Files and folders among the arguments narrow the run. --strict fails when a test is skipped that tests/run/skips.ts does not
 // list, or a part is left out for want of a control plane. ARCHWAY_JUNIT_DIR=FOLDER keeps the JUnit files, for `deno task conformance --from FOLDER`.
 import { dirname, join } from "node:path";
 import { findDenokv } from "./cluster/support/denokv.ts";
 import { ensureBinaries, missingForControlPlane } from "./cluster/support/binaries.ts";
 import { finishPart, type FirstRun, type PartResult, runPart } from "./run/run_part.ts";
-import { arrange, clusterParts, narrow, NODE_PART, type Part, TOOLS_PART, UNIT_PARTS } from "./run/parts.ts";
+import {
+  arrange,
+  clusterParts,
+  LONG_PARTS,
+  narrow,
+  NODE_PART,
+  type Part,
+  TOOLS_PART,
+  UNIT_PARTS,
+} from "./run/parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./run/skips.ts";
 import { bundle } from "../manifests/image/compile.ts";
 import { BUNDLE_VARIABLE } from "./support/archway_program.ts";
@@ -99,8 +108,11 @@ async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
     unit: UNIT_PARTS,
     cluster: beyond,
     node: [NODE_PART],
+    long: LONG_PARTS,
   };
-  const parts = byName[what] ?? [...UNIT_PARTS, ...beyond, NODE_PART];
+  const whole = [...UNIT_PARTS, ...beyond, NODE_PART];
+  // Who names a file wants it, however long it takes.
+  const parts = byName[what] ?? [...whole, ...chosen.length > 0 ? LONG_PARTS : []];
   return parts.flatMap((part) => narrow(part, chosen) ?? []);
 }
 

@@ -4,7 +4,7 @@ import { print } from "./report.ts";
 import { soak } from "./soak.ts";
 import { judgeSoak } from "./soak_goals.ts";
 
-/** Start and settling included, so that it fits into a run of all tests. */
+/** Start and settling included, so that every change can be held to it. */
 const MINUTES = 1.75;
 
 Deno.test("soak: minutes of coming and going under faults leave nothing stuck, misplaced or grown", async () => {

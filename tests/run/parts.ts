@@ -74,8 +74,12 @@ const TOOLS = [
   ].map((name) => `tests/cluster/${name}_test.ts`),
 ];
 
-/** Folders that no unit run enters. */
-const BEYOND_UNIT = ["tests/cluster", "tests/chaos", "tests/bench", "tests/node"];
+/** The table of faults and the soak: minutes of load, and no row of the catalogues rests on them. */
+const FAULTS = "tests/chaos/chaos_test.ts";
+const SOAK = "tests/chaos/soak_test.ts";
+
+/** Files and folders that no unit run enters. */
+const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, "tests/bench", "tests/node"];
 
 /**
  * Files of tests/cluster that put so much load on the machine that others would miss their times, or measure under load, in
@@ -88,9 +92,6 @@ const ALONE = [
 
 /** They wait for limits of seconds to run out and compute nearly nothing: beside those, but not beside three that wait as well. */
 const LEADER = ["leader_rights", "leader_impaired"].map((name) => `tests/cluster/${name}_test.ts`);
-
-/** Of the other folder, which Deno runs last whatever the order of the files: in a lane of their own they begin first. */
-const CHAOS = ["chaos", "plans"].map((name) => `tests/chaos/${name}_test.ts`);
 
 /** Of those that wait, in the order of their length: they begin first, so that none runs alone at the end. */
 export const LONGEST: readonly string[] = [
@@ -129,7 +130,7 @@ export const UNIT_PARTS: readonly Part[] = [
 /** Kubectl, Helm, a browser, commands and compiled programs, the playground, load. */
 export const TOOLS_PART: Part = { ...PLAIN, name: "tools", paths: TOOLS, jobs: 2, niceness: PATIENT };
 
-/** Those that run one after the other, the soak, the table of faults, and those that mostly wait, side by side. */
+/** Those that run one after the other, and those that mostly wait, side by side. */
 export function clusterParts(files: readonly string[]): readonly Part[] {
   const present = (some: readonly string[]): readonly string[] => some.filter((file) => files.includes(file));
   const others = [...ALONE, ...LEADER, ...TOOLS];
@@ -137,12 +138,15 @@ export function clusterParts(files: readonly string[]): readonly Part[] {
   return [
     { ...PLAIN, name: "cluster", paths: present(ALONE), jobs: 1, planes: 1 },
     { ...PLAIN, name: "leader", paths: present(LEADER), jobs: 1, planes: 1 },
-    // It measures how late an event loop is, which files side by side would decide.
-    { ...PLAIN, name: "soak", paths: ["tests/chaos/soak_test.ts"], jobs: 1 },
-    { ...PLAIN, name: "chaos", paths: CHAOS, jobs: 1, planes: 1 },
     { ...PLAIN, name: "waiting", paths: waiting, jobs: 5, planes: 5 },
   ];
 }
+
+/** A run of their own: `deno task test:long`. The soak measures how late an event loop is, which what runs beside it would decide. */
+export const LONG_PARTS: readonly Part[] = [
+  { ...PLAIN, name: "chaos", paths: [FAULTS], jobs: 1, planes: 1 },
+  { ...PLAIN, name: "soak", paths: [SOAK], jobs: 1 },
+];
 
 /** On kubelets of two architectures, which the tests of a run share. */
 export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], jobs: 1 };
@@ -150,10 +154,11 @@ export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], 
 /** The stages of a run, one after the other. The lanes of a stage run side by side, the parts of a lane one after the other. */
 const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
   // What is measured goes first; what only computes takes the rest.
-  [["cluster"], ["pure", "leader"], ["unit", "tools", "soak"]],
-  [["waiting"], ["chaos"]],
+  [["cluster"], ["pure", "leader"], ["unit", "tools"]],
+  [["waiting"]],
   // An emulated kubelet beside six control planes leaves too little for the limits of either.
   [["node"]],
+  [["chaos", "soak"]],
 ];
 
 /** The parts in stages and lanes, without those that are empty. */

@@ -3,7 +3,17 @@ import assert from "node:assert/strict";
 import { parseJunit, type RanTest } from "../conformance/junit.ts";
 import { filesToRunAgain, replaceFiles } from "./again.ts";
 import { filesAlone, groupFiles, listTestFiles, writeIsolates } from "./isolates.ts";
-import { arrange, clusterParts, LONGEST, narrow, NODE_PART, type Part, TOOLS_PART, UNIT_PARTS } from "./parts.ts";
+import {
+  arrange,
+  clusterParts,
+  LONG_PARTS,
+  LONGEST,
+  narrow,
+  NODE_PART,
+  type Part,
+  TOOLS_PART,
+  UNIT_PARTS,
+} from "./parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./skips.ts";
 
 const PART: Part = {
@@ -25,7 +35,8 @@ Deno.test("narrow() leaves a part as it is when nothing is chosen, and drops it 
 
 Deno.test("every test file belongs to exactly one part", async () => {
   const cluster = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => `tests/cluster/${name}`);
-  const parts = [...UNIT_PARTS, TOOLS_PART, ...clusterParts(cluster.filter((name) => name.endsWith("_test.ts")))];
+  const ofClusters = clusterParts(cluster.filter((name) => name.endsWith("_test.ts")));
+  const parts = [...UNIT_PARTS, TOOLS_PART, ...ofClusters, ...LONG_PARTS];
   const files = listFiles("tests").filter((file) => /_test\.tsx?$/.test(file) && !/^tests\/node\//.test(file));
   const odd = files.filter((file) => parts.filter((part) => pathsOf(part, [file]) !== undefined).length !== 1);
   assert.deepEqual(odd, []);
@@ -58,8 +69,7 @@ Deno.test("clusterParts() begins with the longest of the files that wait side by
     `tests/cluster/${name}_test.ts`
   );
   const paths = clusterParts(files).map((part) => part.paths);
-  const chaos = ["chaos", "plans", "soak"].map((name) => `tests/chaos/${name}_test.ts`);
-  assert.deepEqual(paths, [[files[3]], [files[4]], [chaos[2]], [chaos[0], chaos[1]], [files[2], files[1], files[0]]]);
+  assert.deepEqual(paths, [[files[3]], [files[4]], [files[2], files[1], files[0]]]);
 });
 
 Deno.test("the files that begin first are there", async () => {
@@ -68,9 +78,10 @@ Deno.test("the files that begin first are there", async () => {
 });
 
 Deno.test("arrange() puts every part into one lane, and leaves no lane or stage empty", () => {
-  const parts = [...UNIT_PARTS, TOOLS_PART, ...clusterParts(["tests/cluster/a_test.ts"]), NODE_PART];
+  const parts = [...UNIT_PARTS, TOOLS_PART, ...clusterParts(["tests/cluster/a_test.ts"]), NODE_PART, ...LONG_PARTS];
   assert.deepEqual(arrange(parts).flat(2).map(({ name }) => name).toSorted(), parts.map(({ name }) => name).toSorted());
   assert.deepEqual(arrange([NODE_PART]), [[[NODE_PART]]]);
+  assert.deepEqual(arrange(LONG_PARTS), [[LONG_PARTS]]);
   assert.deepEqual(arrange([]), []);
 });
 
