@@ -39,7 +39,7 @@ async function ended(bed: BuildBed, state: string, before: readonly SeenBuild[])
   const known = new Set(before.map(({ uid }) => uid));
   return await waitUntil(`a new build that is ${state}`, async () => {
     return (await bed.builds()).find((build) => build.state === state && !known.has(build.uid));
-  }, { deadlineMs: 120_000, intervalMs: 100 }).catch(async (cause: unknown) => {
+  }, { deadlineMs: 120_000 }).catch(async (cause: unknown) => {
     throw new Error(`${String(cause)}; ${JSON.stringify(await bed.builds())}; log: ${await bed.log()}`, { cause });
   });
 }

@@ -46,7 +46,7 @@ async function ended(bed: BuildBed, state: string, before: readonly SeenBuild[])
   const known = new Set(before.map(({ uid }) => uid));
   return await waitUntil(`a new build that is ${state}`, async () => {
     return (await bed.builds()).find((build) => build.state === state && !known.has(build.uid));
-  }, { deadlineMs: 90_000, intervalMs: 100 }).catch(async (cause: unknown) => {
+  }, { deadlineMs: 90_000 }).catch(async (cause: unknown) => {
     throw new Error(`${String(cause)}; ${JSON.stringify(await bed.builds())}; log: ${await bed.log()}`, { cause });
   });
 }
@@ -122,7 +122,7 @@ Deno.test({
       await want(bed, { kind: "hang" });
       await waitUntil("arm64 alone to be built", async () => {
         return (await bed.builds()).some(({ archStatus }) => archStatus === "amd64=Succeeded,arm64=Building");
-      }, { deadlineMs: 60_000, intervalMs: 100 });
+      }, { deadlineMs: 60_000 });
       const job = await jobOf(bed, "arm64");
       const path = `${JOBS}/${job}?propagationPolicy=Background`;
       expectStatus("delete the Job", await bed.cluster.request("DELETE", path), [200]);
@@ -157,7 +157,7 @@ Deno.test({
       await want(bed);
       await waitUntil("the other architecture", async () => {
         return (await bed.builds()).some(({ archStatus }) => archStatus === "amd64=Succeeded,arm64=Pending");
-      }, { intervalMs: 100 });
+      });
       await bed.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: false } });
       await bed.waitForPublished({ other: before });
     });

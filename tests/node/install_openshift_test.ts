@@ -5,6 +5,7 @@ import { BUILD_NAMESPACE } from "../cluster/support/build_objects.ts";
 import { type ApiAnswer, expectStatus, read } from "../cluster/support/cluster_access.ts";
 import { applyDefinitions, missingForOpenShift } from "../cluster/support/openshift_crds.ts";
 import { openSimulatedOpenShift, PLANS } from "../cluster/support/simulated_openshift.ts";
+import { prepareUpgrades } from "../cluster/support/upgrade_plane.ts";
 import { planOf } from "../cluster/support/upgrade_bed.ts";
 import { PLAN_WEBHOOK } from "../cluster/support/upgrade_service.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
@@ -43,6 +44,7 @@ async function playOpenShift(lab: OpenLab): Promise<AsyncDisposable> {
   undo.use(await defineKinds(lab, ["ServiceMonitor", "PrometheusRule"]));
   undo.defer(() => removeDefinitions(lab));
   await applyDefinitions(lab, DEFINITIONS);
+  await prepareUpgrades(lab);
   undo.use(await openSimulatedOpenShift(lab, { pools: {}, stepMs: 500 }));
   return undo.move();
 }

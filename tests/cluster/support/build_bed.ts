@@ -2,7 +2,6 @@
 // and Job controller, a real registry behind a relay that counts, nodes that are objects alone, and a player in the place of
 // kubelets and builders.
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
 import {
   BUILD_NAMESPACE,
   renderConfig,
@@ -16,6 +15,7 @@ import {
   type WantedRendered,
 } from "./build_objects.ts";
 import { AuditTail } from "./audit_tail.ts";
+import { BUILDS_PLANE, prepareBuilds } from "./build_plane.ts";
 import { BuildPlayer } from "./build_player.ts";
 import { startBuildService } from "./build_service.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
@@ -27,8 +27,6 @@ import { readPlatforms } from "./registry_platforms.ts";
 import { type SeenBuild, seenBuilds } from "./seen_builds.ts";
 import { bareControlPlane } from "./shared_control_plane.ts";
 import { type WaitOptions, waitUntil } from "./wait.ts";
-
-const COMPONENT = fileURLToPath(new URL("../../../manifests/components/image-builds", import.meta.url));
 
 /** The account of the service. */
 export const BUILD_ACCOUNT = "system:serviceaccount:archway-system:archway-image-builds";
@@ -78,7 +76,8 @@ export class BuildBed implements AsyncDisposable {
   /** Opens it: pool `worker`, its nodes, a base image of every architecture, secrets. No Archway and no configuration yet. */
   static async open({ nodes = [], settings = {}, cluster: given }: BuildBedOptions = {}): Promise<BuildBed> {
     await using undo = new AsyncDisposableStack();
-    const cluster = given ?? undo.use(await bareControlPlane());
+    const cluster = given ?? undo.use(await bareControlPlane(BUILDS_PLANE));
+    if (given !== undefined) await prepareBuilds(given);
     const registry = undo.use(await startRegistry({ tls: false, auth: "htpasswd" }));
     const relay = undo.use(startPushRelay(registry));
     const player = new BuildPlayer({ cluster, registry, host: relay.host, namespace: BUILD_NAMESPACE });
@@ -95,21 +94,8 @@ export class BuildBed implements AsyncDisposable {
 
   async #prepare(nodes: readonly WantedNode[]): Promise<void> {
     const { cluster, registry, relay } = this;
-    await applyDefinitions(cluster, [
-      ...["machineosconfigs", "machineosbuilds", "machineconfigpools", "machineconfigs"] as const,
-      ...["controllerconfigs", "machinesets", "clusterversions"] as const,
-    ]);
-    for (const name of [BUILD_NAMESPACE, "archway-system"]) {
-      await this.#create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-    }
-    for (const file of ["service_account", "role", "build_role"]) {
-      const { code, stderr } = await cluster.kubectl(["apply", "-f", `${COMPONENT}/${file}.yaml`]);
-      assert.equal(code, 0, stderr);
-    }
     const account = { namespace: "archway-system", name: "archway-image-builds" };
     this.#kubeconfig = await cluster.serviceAccountKubeconfig(account);
-    const builder = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "machine-os-builder" } };
-    await this.#create(`/api/v1/namespaces/${BUILD_NAMESPACE}/serviceaccounts`, builder);
     for (const name of ["push", "global-pull-secret-copy"]) await this.createSecret(name);
     const platforms = ALL.map((architecture) => ({ architecture }));
     const { digest } = await registry.push("base/os", "v1", { platforms });
@@ -246,7 +232,7 @@ export class BuildBed implements AsyncDisposable {
       const now = await this.published(pool);
       const builds = await this.builds(pool);
       return now !== other && builds.some(({ digest, state }) => digest === now && state === "Succeeded") && now;
-    }, { deadlineMs: 60_000, intervalMs: 100, ...options }).catch(async (cause: unknown) => {
+    }, { deadlineMs: 60_000, ...options }).catch(async (cause: unknown) => {
       const builds = JSON.stringify(await this.builds(pool));
       throw new Error(`${String(cause)}; builds: ${builds}; log: ${await this.log()}`, { cause });
     });

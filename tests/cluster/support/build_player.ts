@@ -98,7 +98,7 @@ export class BuildPlayer implements AsyncDisposable {
     while (!this.#stop.signal.aborted) {
       // Between two looks the API server may be restarted by a test.
       await this.#look().catch(() => {});
-      await pause(100);
+      await pause(200);
     }
   }
 

@@ -2,14 +2,28 @@
 // machine, and putting one in order again less than one. run.ts makes them; a test that is run by itself finds none.
 import { AdminConnection, type ClusterAccess } from "./cluster_access.ts";
 import { parseCoordinates } from "./coordinates.ts";
-import { type EtcdState, putBack } from "./etcd_state.ts";
+import { type EtcdState, putBack, readState } from "./etcd_state.ts";
 import { waitUntil } from "./wait.ts";
 
 /** Name of the environment variable with the folder that has a file for each. */
 export const PLANES_VARIABLE = "ARCHWAY_TEST_PLANES";
 
-/** How a test finds it: `bare` as it was started, or with the nodes of most tests and Archway's manifests but for its Deployment. */
-export type PlaneState = "bare" | "installed";
+/** How a test finds it: with what, of everything that tests add to a new control plane. */
+export interface PlaneState {
+  readonly name: string;
+  /** Paths of the kinds that it serves beside its own. */
+  readonly kinds: readonly string[];
+  /** Makes a bare one so, at the first test that wants it; absent: each is made so at the start of the run. */
+  readonly make?: (cluster: ClusterAccess) => Promise<void>;
+}
+
+/** As it was started. */
+export const BARE: PlaneState = { name: "bare", kinds: [] };
+/** With the nodes of most tests and Archway's manifests but for its Deployment. */
+export const INSTALLED: PlaneState = {
+  name: "installed",
+  kinds: ["/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs"],
+};
 
 /** What the file of a control plane says. */
 export interface ReadyPlane {
@@ -18,7 +32,8 @@ export interface ReadyPlane {
   readonly etcdUrl: string;
   /** Of Archway's own ServiceAccount. */
   readonly kubeconfigFile: string;
-  readonly states: Readonly<Record<PlaneState, EtcdState>>;
+  /** What its etcd holds in each state that it was in, by the name of the state. */
+  readonly states: Readonly<Record<string, EtcdState>>;
 }
 
 /** A control plane for one test. Disposing it gives it back. */
@@ -27,17 +42,29 @@ export interface LeasedPlane extends AsyncDisposable {
   readonly kubeconfigFile: string;
 }
 
-const CONFIGS = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";
-
-/** Takes one that is free and puts it in this state; undefined when there is none. */
-export async function leasePlane(state: PlaneState = "installed"): Promise<LeasedPlane | undefined> {
+/** Takes one that is free, best one that was left in this state, and puts it so; undefined when there is none. */
+export async function leasePlane(state: PlaneState): Promise<LeasedPlane | undefined> {
   const folder = Deno.env.get(PLANES_VARIABLE);
   if (folder === undefined) return undefined;
   const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
-  for (const name of names.filter((each) => each.endsWith(".json")).sort()) {
-    if (await take(`${folder}/${name}`)) return await open(`${folder}/${name}`, state);
+  const files = names.filter((name) => name.endsWith(".json")).sort().map((name) => `${folder}/${name}`);
+  const others: string[] = [];
+  for (const file of files) {
+    if ((await readLast(file)).name !== state.name) others.push(file);
+    else if (await take(file)) return await open(file, state);
   }
+  for (const file of others) if (await take(file)) return await open(file, state);
   return undefined;
+}
+
+/** The state that it was left in. */
+async function readLast(file: string): Promise<Pick<PlaneState, "name" | "kinds">> {
+  const text = await Deno.readTextFile(lastFile(file)).catch(() => undefined);
+  return text === undefined ? { name: "", kinds: INSTALLED.kinds } : JSON.parse(text);
+}
+
+function lastFile(file: string): string {
+  return `${file}.last`;
 }
 
 /** Whether the file is ours now. */
@@ -58,14 +85,20 @@ function takenFile(file: string): string {
 /** One that cannot be put in order stays taken: one test fails by it, and no other. */
 async function open(file: string, state: PlaneState): Promise<LeasedPlane> {
   const plane: ReadyPlane = JSON.parse(await Deno.readTextFile(file));
+  const last = await readLast(file);
   const { etcdUrl, kubeconfigFile } = plane;
-  const states = { ...plane.states, [state]: await putBack(etcdUrl, plane.states[state]) };
-  await Deno.writeTextFile(file, JSON.stringify({ ...plane, states }));
   await using undo = new AsyncDisposableStack();
   const { access } = undo.use(new AdminConnection(parseCoordinates(plane.coordinates)));
-  // CRDs that come back are served a moment later, and so is what went with them.
-  const served = state === "installed" ? 200 : 404;
-  await waitUntil("the kinds of the state", async () => (await access.request("GET", CONFIGS)).status === served);
+  const states = { ...plane.states };
+  const known = states[state.name] === undefined ? BARE : state;
+  states[known.name] = await putBack(etcdUrl, states[known.name] ?? {});
+  await servesAlone(access, known.kinds, last.kinds);
+  if (known !== state) {
+    await state.make?.(access);
+    states[state.name] = await readState(etcdUrl);
+  }
+  await Deno.writeTextFile(file, JSON.stringify({ ...plane, states }));
+  await Deno.writeTextFile(lastFile(file), JSON.stringify({ name: state.name, kinds: state.kinds }));
   await Deno.remove(`${access.directory}/kubectl-cache`, { recursive: true }).catch(() => {});
   // The API server appends: what it writes from now on is of this test.
   if (access.auditLogFile !== undefined) await Deno.truncate(access.auditLogFile);
@@ -78,4 +111,16 @@ async function open(file: string, state: PlaneState): Promise<LeasedPlane> {
       await Deno.remove(takenFile(file));
     },
   };
+}
+
+/** Waits until the kinds are served, and none of the others: definitions that come back, or go, do so a moment later. */
+async function servesAlone(
+  access: ClusterAccess,
+  kinds: readonly string[],
+  others: readonly string[],
+): Promise<void> {
+  for (const path of new Set([...kinds, ...others])) {
+    const wanted = kinds.includes(path) ? 200 : 404;
+    await waitUntil(`${path}: ${wanted}`, async () => (await access.request("GET", path)).status === wanted);
+  }
 }

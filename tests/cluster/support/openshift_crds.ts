@@ -60,23 +60,24 @@ export async function readDefinition(kind: OpenShiftKind): Promise<unknown> {
   return parse(await Deno.readTextFile(`${await openShiftModule()}/${FILES[kind]}`));
 }
 
+/** Where an API server serves a kind. */
+export function pathOfKind(kind: OpenShiftKind): string {
+  const [group, version] = FILES[kind].split("/");
+  return `/apis/${group}.openshift.io/${version}/${kind}`;
+}
+
 /** Applies definitions and waits until the API server serves them. */
 export async function applyDefinitions(cluster: ClusterAccess, kinds: readonly OpenShiftKind[]): Promise<void> {
   const items = await Promise.all(kinds.map(readDefinition));
   const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
   const applied = await cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin });
   assert.equal(applied.code, 0, applied.stderr);
-  for (const item of items) await waitUntilServed(cluster, item);
-}
-
-async function waitUntilServed(cluster: ClusterAccess, definition: unknown): Promise<void> {
-  const group = String(read(definition, "spec", "group"));
-  const plural = String(read(definition, "spec", "names", "plural"));
-  const versions = read(definition, "spec", "versions");
-  const version = Array.isArray(versions) ? String(read(versions[0], "name")) : "v1";
-  await waitUntil(`${plural}.${group} to be served`, async () => {
-    return (await cluster.request("GET", `/apis/${group}/${version}/${plural}`)).status === 200;
-  });
+  for (const kind of kinds) {
+    await waitUntil(
+      `${kind} to be served`,
+      async () => (await cluster.request("GET", pathOfKind(kind))).status === 200,
+    );
+  }
 }
 
 /** A case of one of the suites. */

@@ -1,8 +1,7 @@
 // The part of an OpenShift cluster that an upgrade reads and changes, on a real API server: ClusterVersion, ClusterOperators,
 // pools with nodes, MachineSets. Its operators are loops of this process that write status as the real ones do, with delays and conflicts.
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
-import { applyDefinitions } from "./openshift_crds.ts";
-import { pause, waitUntil } from "./wait.ts";
+import { pause } from "./wait.ts";
 
 /** Where things are. */
 export const CLUSTER_VERSION = "/apis/config.openshift.io/v1/clusterversions/version";
@@ -13,7 +12,6 @@ export const MACHINE_SETS = "/apis/machine.openshift.io/v1beta1/namespaces/opens
 const MACHINES = "/apis/machine.openshift.io/v1beta1/namespaces/openshift-machine-api/machines";
 export const PLANS =
   "/apis/upgrade.managed.openshift.io/v1alpha1/namespaces/openshift-managed-upgrade-operator/upgradeconfigs";
-const PLAN_DEFINITION = new URL("../../../manifests/components/upgrades/crd.yaml", import.meta.url).pathname;
 
 /** The version that is there, and the one that is offered. */
 export const FROM = "4.20.1";
@@ -72,28 +70,13 @@ export function renderedOf(pool: string, image: string): string {
   return `rendered-${pool}-${image.slice(-64, -48)}`;
 }
 
-/** Installs the kinds and the objects, and starts the operators. */
+/** Creates the objects on what upgrade_plane.ts has prepared, and starts the operators. */
 export async function openSimulatedOpenShift(
   cluster: ClusterAccess,
   options: SimulationOptions,
 ): Promise<SimulatedOpenShift> {
-  await applyDefinitions(cluster, [
-    ...["clusterversions", "clusteroperators", "machineconfigpools", "machineconfigs", "machineosbuilds"] as const,
-    ...["machinesets", "machines"] as const,
-  ]);
-  await kubectlApply(cluster, PLAN_DEFINITION);
-  for (const name of ["openshift-managed-upgrade-operator", "openshift-machine-api"]) {
-    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
-    expectStatus("create a namespace", await cluster.request("POST", "/api/v1/namespaces", namespace), [201, 409]);
-  }
-  await waitUntil("the plans to be served", async () => (await cluster.request("GET", PLANS)).status === 200);
   await createObjects(cluster, options);
   return new OperatorLoops(cluster, options);
-}
-
-async function kubectlApply(cluster: ClusterAccess, file: string): Promise<void> {
-  const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "-f", file]);
-  if (code !== 0) throw new Error(`Cannot apply "${file}": ${stderr}`);
 }
 
 async function createObjects(cluster: ClusterAccess, { pools, paused = [] }: SimulationOptions): Promise<void> {

@@ -22,6 +22,7 @@ import {
   type SimulationOptions,
   TO,
 } from "./simulated_openshift.ts";
+import { prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
 import { waitUntil } from "./wait.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";
@@ -111,7 +112,8 @@ export async function openUpgradeBed(
   { clock = openFastClock(), cluster, ...options }: UpgradeBedOptions = {},
 ): Promise<UpgradeBed> {
   await using undo = new AsyncDisposableStack();
-  const controlPlane = cluster ?? undo.use(await bareControlPlane());
+  const controlPlane = cluster ?? undo.use(await bareControlPlane(UPGRADES_PLANE));
+  if (cluster !== undefined) await prepareUpgrades(cluster);
   const openshift = undo.use(
     await openSimulatedOpenShift(controlPlane, { pools: { master: 1, worker: 2 }, stepMs: 50, ...options }),
   );

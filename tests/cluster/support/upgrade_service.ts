@@ -24,6 +24,7 @@ import type { Use } from "./rights.ts";
 import { bareControlPlane } from "./shared_control_plane.ts";
 import { startTcpBalancer, type TcpBalancer } from "./tcp_balancer.ts";
 import { planOf } from "./upgrade_bed.ts";
+import { prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
 import { applyAll, openSurroundings, type Surroundings } from "./upgrade_surroundings.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -99,7 +100,8 @@ export class UpgradeService implements AsyncDisposable {
     { pools = { master: 1, worker: 2 }, stepMs = 100, cluster: given }: UpgradeServiceOptions = {},
   ): Promise<UpgradeService> {
     await using undo = new AsyncDisposableStack();
-    const cluster = given ?? undo.use(await bareControlPlane());
+    const cluster = given ?? undo.use(await bareControlPlane(UPGRADES_PLANE));
+    if (given !== undefined) await prepareUpgrades(given);
     const openshift = undo.use(await openSimulatedOpenShift(cluster, { pools, stepMs }));
     const surroundings = undo.use(await openSurroundings(cluster, TO));
     const balancer = undo.use(startTcpBalancer(findFreePort()));

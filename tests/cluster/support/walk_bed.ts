@@ -4,7 +4,7 @@ import type { ClusterAccess } from "./cluster_access.ts";
 import { type ControlPlane, type ControlPlaneOptions, SHAREABLE, startControlPlane } from "./control_plane.ts";
 import { type FaultProxy, startFaultProxy } from "./fault_proxy.ts";
 import type { ImageSpec } from "./image_documents.ts";
-import { leasePlane } from "./leased_plane.ts";
+import { INSTALLED, leasePlane } from "./leased_plane.ts";
 import { type RealRegistry, type RegistryOptions, startRegistry } from "./registry.ts";
 import { SHARED_NODES } from "./shared_nodes.ts";
 
@@ -36,7 +36,7 @@ interface WorkOptions extends BedOptions {
 /** Opens the bed: two nodes of each architecture, a registry, the manifests; no replica and no config yet. */
 export async function openWalkBed({ registry }: BedOptions = {}): Promise<WalkBed> {
   await using undo = new AsyncDisposableStack();
-  const leased = await leasePlane();
+  const leased = await leasePlane(INSTALLED);
   if (leased === undefined) {
     return await openOwnWalkBed({ controlPlane: SHAREABLE, ...(registry === undefined ? {} : { registry }) });
   }
