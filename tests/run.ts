@@ -8,6 +8,7 @@ import { finishPart, type FirstRun, type PartResult, runPart } from "./run/run_p
 import {
   arrange,
   clusterParts,
+  LARGE_PART,
   LONG_PARTS,
   narrow,
   NODE_PART,
@@ -108,7 +109,7 @@ async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
     unit: UNIT_PARTS,
     cluster: beyond,
     node: [NODE_PART],
-    long: LONG_PARTS,
+    long: [...LONG_PARTS, LARGE_PART],
   };
   const whole = [...UNIT_PARTS, ...beyond, NODE_PART];
   // Who names a file wants it, however long it takes.

@@ -1,5 +1,6 @@
 // Architecture taints with the real scheduler: what a cluster looks like while they come, stay and go.
 import assert from "node:assert/strict";
+import { sizeOf } from "../support/form.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { createDeployment, createPods, isScheduled, listPods, waitForPods } from "./support/pods.ts";
 import { FROZEN, refuseUpdates } from "./support/refused_updates.ts";
@@ -22,6 +23,8 @@ const ALL = "amd64,arm64,ppc64le,s390x";
 const RIGHT = Object.fromEntries(SHARED_NODES.map(({ name, arch }) => [name, `${arch}:NoSchedule`]));
 const NONE = Object.fromEntries(SHARED_NODES.map(({ name }) => [name, ""]));
 const IMAGE = "registry.invalid/team/app:1";
+/** Of a full cluster. */
+const PODS = sizeOf({ short: 200, long: 1_000 });
 
 async function phases(cluster: ClusterAccess, namespace: string): Promise<readonly string[]> {
   return [
@@ -218,15 +221,15 @@ Deno.test("taints: without a leader a replica lifts them and reports it; they co
   await waitForPhase(controlPlane, "True Done");
 });
 
-Deno.test("taints: a full cluster of 1 000 pods is taken over and none is made pending; clean takes the taints off and deletes nothing", async (t) => {
+Deno.test(`taints: a full cluster of ${PODS} pods is taken over and none is made pending; clean takes the taints off and deletes nothing`, async (t) => {
   await using bed = await openTaintBed();
   const { controlPlane } = bed;
   const namespace = await controlPlane.createNamespace("full");
   for (let set = 0; set < 10; set++) {
-    await createDeployment(controlPlane, namespace, { name: `set-${set}`, replicas: 100, images: [IMAGE] });
+    await createDeployment(controlPlane, namespace, { name: `set-${set}`, replicas: PODS / 10, images: [IMAGE] });
   }
   await waitForPods(controlPlane, namespace, {
-    count: 1_000,
+    count: PODS,
     until: ({ phase }) => phase === "Running",
     deadlineMs: 240_000,
     intervalMs: 1_000,
@@ -235,7 +238,7 @@ Deno.test("taints: a full cluster of 1 000 pods is taken over and none is made p
     const { code, stdout } = await runTaints(controlPlane, "plan", "-o", "json");
     assert.equal(code, 0, "pods get their toleration first");
     const plan = JSON.parse(stdout);
-    assert.equal(plan.pods.filter(({ pod }: { pod: string }) => pod.startsWith(`${namespace}/`)).length, 1_000);
+    assert.equal(plan.pods.filter(({ pod }: { pod: string }) => pod.startsWith(`${namespace}/`)).length, PODS);
     assert.deepEqual(await taintsByNode(controlPlane), NONE);
   });
   await t.step("bootstrap: 0 pods pending, every pod tolerates before the first node is tainted", async () => {
@@ -251,7 +254,7 @@ Deno.test("taints: a full cluster of 1 000 pods is taken over and none is made p
       await new Promise((resolve) => setTimeout(resolve, 2_000));
     }
     await tainting;
-    assert.equal(await uids(), 1_000);
+    assert.equal(await uids(), PODS);
     assert.ok(Object.values(await toleratedByPod(controlPlane, namespace)).every((values) => values !== ""));
     const writes = (await archwayRequests(controlPlane)).filter(({ verb, status }) =>
       verb === "patch" && status === 200
@@ -264,7 +267,7 @@ Deno.test("taints: a full cluster of 1 000 pods is taken over and none is made p
     assert.equal(nodes.length, SHARED_NODES.length);
     assert.equal(
       writes.filter(({ resource, name }) => resource === "pods" && name.startsWith("set-")).length,
-      1_000,
+      PODS,
       "one write a pod",
     );
   });
@@ -284,7 +287,7 @@ Deno.test("taints: a full cluster of 1 000 pods is taken over and none is made p
     const { code, stdout } = await runTaints(controlPlane, "clean");
     assert.equal(code, 0, stdout);
     assert.deepEqual(await taintsByNode(controlPlane), NONE);
-    assert.equal((await listPods(controlPlane, namespace)).length, 1_000);
+    assert.equal((await listPods(controlPlane, namespace)).length, PODS);
   });
 });
 

@@ -1,12 +1,15 @@
 // A look at an upgrade of a large cluster costs as few requests as one of a small cluster.
 import assert from "node:assert/strict";
+import { sizeOf } from "../support/form.ts";
 import { CLUSTER_VERSION, FROM, list } from "./support/simulated_openshift.ts";
 import { read } from "./support/cluster_access.ts";
 import { type Look, type ManyNodes, openManyNodes } from "./support/upgrade_many_nodes.ts";
 import { pause, waitUntil } from "./support/wait.ts";
 
+const NODES = sizeOf({ short: 100, long: 500 });
 // One more comes with the spare capacity.
-const SIZE = { nodes: 499, pools: 50 } as const;
+const SIZE = { nodes: NODES - 1, pools: sizeOf({ short: 20, long: 50 }) };
+const LARGE = `${NODES} nodes in ${SIZE.pools} pools`;
 const POOLS = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
 const MOST = 10;
 
@@ -47,7 +50,7 @@ function assertQuick(looks: readonly Look[]): void {
   assert.ok(Math.min(...fullMs) <= 1_000, wordsOf(looks));
 }
 
-Deno.test("upgrades: no look at 500 nodes in 50 pools reads more than ten times, and the quickest with all reads takes a second at most", async () => {
+Deno.test(`upgrades: no look at ${LARGE} reads more than ten times, and the quickest with all reads takes a second at most`, async () => {
   await using many = await openManyNodes({ ...SIZE, stepMs: 1_000 });
   many.bed.openshift.hold();
   await many.bed.createPlan({ capacityReservation: true });
@@ -56,7 +59,7 @@ Deno.test("upgrades: no look at 500 nodes in 50 pools reads more than ten times,
   assertQuick(looks);
 });
 
-Deno.test("upgrades: no look at a migration of 500 nodes in 50 pools reads more than ten times, neither before it nor at its end, nor after a restart", async () => {
+Deno.test(`upgrades: no look at a migration of ${LARGE} reads more than ten times, neither before it nor at its end, nor after a restart`, async () => {
   await using many = await openManyNodes({ ...SIZE, stepMs: 20 });
   const { bed } = many;
   bed.openshift.hold();

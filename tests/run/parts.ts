@@ -3,7 +3,18 @@
 /** A set of test files that one process runs. */
 export interface Part {
   /** Also the beginning of its JUnit file's name. */
-  readonly name: "pure" | "unit" | "tools" | "cluster" | "leader" | "chaos" | "soak" | "waiting" | "node";
+  readonly name:
+    | "pure"
+    | "unit"
+    | "tools"
+    | "cluster"
+    | "leader"
+    | "waiting"
+    | "node"
+    | "chaos"
+    | "soak"
+    | "benches"
+    | "large";
   /** Folders and files. */
   readonly paths: readonly string[];
   readonly ignored: readonly string[];
@@ -17,9 +28,11 @@ export interface Part {
   readonly planes: number;
   /** Of its processes: those that are held to times go first. */
   readonly niceness: number;
+  /** In which form tests run whose size is a number: see tests/support/form.ts. */
+  readonly form: "short" | "long";
 }
 
-const PLAIN = { ignored: [], permissions: "all", isolates: 0, planes: 0, niceness: 0 } as const;
+const PLAIN = { ignored: [], permissions: "all", isolates: 0, planes: 0, niceness: 0, form: "short" } as const;
 /** For what is held to no time but a deadline for waiting. */
 const PATIENT = 19;
 
@@ -39,7 +52,6 @@ const PURE = [
  */
 const TOOLS = [
   ...[
-    "tests/bench_smoke_test.ts",
     "tests/browser",
     "tests/conformance",
     "tests/controllers/operator/uninstall_finalizers_test.ts",
@@ -74,19 +86,23 @@ const TOOLS = [
   ].map((name) => `tests/cluster/${name}_test.ts`),
 ];
 
-/** The table of faults and the soak: minutes of load, and no row of the catalogues rests on them. */
+/** Minutes of load, on which no row of the catalogues rests: the table of faults, the soak, and whether benchmarks run. */
 const FAULTS = "tests/chaos/chaos_test.ts";
 const SOAK = "tests/chaos/soak_test.ts";
+const BENCHES = ["tests/bench_smoke_test.ts", "tests/cluster/bench_smoke_test.ts"];
+
+/** Files of tests that have a long form. */
+const LARGE = ["taints", "taints_many_nodes", "upgrades_many_nodes"].map((name) => `tests/cluster/${name}_test.ts`);
 
 /** Files and folders that no unit run enters. */
-const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, "tests/bench", "tests/node"];
+const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, "tests/bench", BENCHES, "tests/node"].flat();
 
 /**
  * Files of tests/cluster that put so much load on the machine that others would miss their times, or measure under load, in
  * their order: what takes most of the processor goes first, beside what has time.
  */
 const ALONE = [
-  ...["bench_smoke", "enoexec_daemon", "hostile", "taints_many_nodes", "tenants", "webhook_guard"],
+  ...["enoexec_daemon", "hostile", "taints_many_nodes", "tenants", "webhook_guard"],
   ...["walk", "walk_rows"],
 ].map((name) => `tests/cluster/${name}_test.ts`);
 
@@ -133,7 +149,7 @@ export const TOOLS_PART: Part = { ...PLAIN, name: "tools", paths: TOOLS, jobs: 2
 /** Those that run one after the other, and those that mostly wait, side by side. */
 export function clusterParts(files: readonly string[]): readonly Part[] {
   const present = (some: readonly string[]): readonly string[] => some.filter((file) => files.includes(file));
-  const others = [...ALONE, ...LEADER, ...TOOLS];
+  const others = [...ALONE, ...LEADER, ...TOOLS, ...BENCHES];
   const waiting = files.filter((file) => !others.includes(file)).toSorted((one, other) => rankOf(one) - rankOf(other));
   return [
     { ...PLAIN, name: "cluster", paths: present(ALONE), jobs: 1, planes: 1 },
@@ -142,11 +158,17 @@ export function clusterParts(files: readonly string[]): readonly Part[] {
   ];
 }
 
-/** A run of their own: `deno task test:long`. The soak measures how late an event loop is, which what runs beside it would decide. */
+const LONG = { ...PLAIN, jobs: 1, form: "long" } as const;
+
+/** A run of their own, one after the other, since most of them measure: `deno task test:long`. */
 export const LONG_PARTS: readonly Part[] = [
-  { ...PLAIN, name: "chaos", paths: [FAULTS], jobs: 1, planes: 1 },
-  { ...PLAIN, name: "soak", paths: [SOAK], jobs: 1 },
+  { ...LONG, name: "chaos", paths: [FAULTS], planes: 1 },
+  { ...LONG, name: "soak", paths: [SOAK] },
+  { ...LONG, name: "benches", paths: BENCHES, planes: 1 },
 ];
+
+/** What a whole run has in its short form. */
+export const LARGE_PART: Part = { ...LONG, name: "large", paths: LARGE, planes: 1 };
 
 /** On kubelets of two architectures, which the tests of a run share. */
 export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], jobs: 1 };
@@ -158,7 +180,7 @@ const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
   [["waiting"]],
   // An emulated kubelet beside six control planes leaves too little for the limits of either.
   [["node"]],
-  [["chaos", "soak"]],
+  [["chaos", "soak", "benches", "large"]],
 ];
 
 /** The parts in stages and lanes, without those that are empty. */

@@ -2,6 +2,7 @@
 import { parseJunit, type RanTest } from "../conformance/junit.ts";
 import { filesToRunAgain, replaceFiles } from "./again.ts";
 import { writeIsolates } from "./isolates.ts";
+import { FORM_VARIABLE } from "../support/form.ts";
 import type { Part } from "./parts.ts";
 
 /** What a part came to. */
@@ -65,7 +66,7 @@ async function run(part: Part, options: PartOptions): Promise<Run> {
 async function runPaths(part: Part, options: PartOptions): Promise<Run> {
   const child = new Deno.Command("nice", {
     args: ["-n", String(part.niceness), Deno.execPath(), ...renderArguments(part, options)],
-    env: { ...options.environment, NO_COLOR: "1", DENO_JOBS: String(part.jobs) },
+    env: { ...options.environment, NO_COLOR: "1", DENO_JOBS: String(part.jobs), [FORM_VARIABLE]: part.form },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

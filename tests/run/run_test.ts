@@ -6,6 +6,7 @@ import { filesAlone, groupFiles, listTestFiles, writeIsolates } from "./isolates
 import {
   arrange,
   clusterParts,
+  LARGE_PART,
   LONG_PARTS,
   LONGEST,
   narrow,
@@ -18,7 +19,7 @@ import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./skips.ts";
 
 const PART: Part = {
   ...{ name: "unit", paths: ["tests"], ignored: ["tests/cluster"], permissions: "all" },
-  ...{ jobs: 2, isolates: 4, planes: 0, niceness: 0 },
+  ...{ jobs: 2, isolates: 4, planes: 0, niceness: 0, form: "short" },
 };
 const ALLOWED = [{ tests: ["kv: "], need: "denokv", reason: "no cargo" }] as const;
 
@@ -40,6 +41,16 @@ Deno.test("every test file belongs to exactly one part", async () => {
   const files = listFiles("tests").filter((file) => /_test\.tsx?$/.test(file) && !/^tests\/node\//.test(file));
   const odd = files.filter((file) => parts.filter((part) => pathsOf(part, [file]) !== undefined).length !== 1);
   assert.deepEqual(odd, []);
+});
+
+Deno.test("every file with a long form runs in its short one as well", async () => {
+  const ofClusters = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => `tests/cluster/${name}`);
+  const sized = listFiles("tests").filter((file) =>
+    file.endsWith("_test.ts") && Deno.readTextFileSync(file).includes("sizeOf({ short")
+  );
+  assert.deepEqual(LARGE_PART.paths.toSorted(), sized.filter((file) => file !== "tests/run/run_test.ts").toSorted());
+  const short = clusterParts(ofClusters).flatMap(({ paths }) => paths);
+  assert.deepEqual(LARGE_PART.paths.filter((path) => !short.includes(path)), []);
 });
 
 Deno.test("every unit test file is loaded in exactly one isolate, and the one that checks loading in its own", async () => {
