@@ -15,6 +15,7 @@ import {
   type Part,
   TOOLS_PART,
   UNIT_PARTS,
+  WALK_ROWS,
 } from "./run/parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./run/skips.ts";
 import { bundle } from "../manifests/image/compile.ts";
@@ -103,6 +104,10 @@ async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonl
   }
 }
 
+function without(part: Part, left: readonly string[]): Part {
+  return { ...part, paths: part.paths.filter((path) => !left.includes(path)) };
+}
+
 async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
   const beyond = [TOOLS_PART, ...clusterParts(await listClusterFiles())];
   const byName: Readonly<Record<string, readonly Part[]>> = {
@@ -111,10 +116,14 @@ async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
     node: [NODE_PART],
     long: [...LONG_PARTS, LARGE_PART],
   };
-  const whole = [...UNIT_PARTS, ...beyond, NODE_PART];
   // Who names a file wants it, however long it takes.
-  const parts = byName[what] ?? [...whole, ...chosen.length > 0 ? LONG_PARTS : []];
-  return parts.flatMap((part) => narrow(part, chosen) ?? []);
+  if (chosen.length > 0) {
+    const all = byName[what] ?? [...UNIT_PARTS, ...beyond, NODE_PART, ...LONG_PARTS];
+    return all.flatMap((part) => narrow(part, chosen) ?? []);
+  }
+  const onNodes = lacks("nodes") ? [] : [WALK_ROWS];
+  const whole = [...UNIT_PARTS, ...beyond.map((part) => without(part, onNodes)), NODE_PART];
+  return (byName[what] ?? whole).filter(({ paths }) => paths.length > 0);
 }
 
 /** Prints what was skipped, and answers how many of those may not be in a strict run. */

@@ -91,6 +91,9 @@ const FAULTS = "tests/chaos/chaos_test.ts";
 const SOAK = "tests/chaos/soak_test.ts";
 const BENCHES = ["tests/bench_smoke_test.ts", "tests/cluster/bench_smoke_test.ts"];
 
+/** Real nodes walk the same rows, on which they count more: a whole run has it where there can be no nodes. */
+export const WALK_ROWS = "tests/cluster/walk_rows_test.ts";
+
 /** Files of tests that have a long form. */
 const LARGE = ["taints", "taints_many_nodes", "upgrades_many_nodes"].map((name) => `tests/cluster/${name}_test.ts`);
 
@@ -102,8 +105,7 @@ const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, "tests/bench", BENCHES, "tes
  * their order: what takes most of the processor goes first, beside what has time.
  */
 const ALONE = [
-  ...["enoexec_daemon", "hostile", "taints_many_nodes", "tenants", "webhook_guard"],
-  ...["walk", "walk_rows"],
+  ...["enoexec_daemon", "hostile", "taints_many_nodes", "tenants", "webhook_guard", "walk", "walk_rows"],
 ].map((name) => `tests/cluster/${name}_test.ts`);
 
 /** They wait for limits of seconds to run out and compute nearly nothing: beside those, but not beside three that wait as well. */
@@ -167,8 +169,8 @@ export const LONG_PARTS: readonly Part[] = [
   { ...LONG, name: "benches", paths: BENCHES, planes: 1 },
 ];
 
-/** What a whole run has in its short form. */
-export const LARGE_PART: Part = { ...LONG, name: "large", paths: LARGE, planes: 1 };
+/** What a whole run has in its short form, or on nodes. */
+export const LARGE_PART: Part = { ...LONG, name: "large", paths: [...LARGE, WALK_ROWS], planes: 1 };
 
 /** On kubelets of two architectures, which the tests of a run share. */
 export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], jobs: 1 };
