@@ -49,7 +49,7 @@ export async function startNode(options: NodeOptions): Promise<RealNode> {
     name: "kube-proxy",
     command: programs.kubeProxy,
     args: [`--config=${host.directory}/proxy.yaml`],
-    env: { PATH: daemonPath(programs) },
+    env: daemonEnvironment(programs),
   });
   await waitUntil(`node ${host.name} to be Ready`, () => isReadySince(options, startedMs), { deadlineMs: 120_000 });
   return { name: host.name, host, arch, daemons: { containerd, kubelet, "kube-proxy": proxy } };
@@ -84,7 +84,7 @@ async function startContainerd({ host, arch, programs }: NodeOptions): Promise<R
     name: "containerd",
     command: arch === "amd64" ? programs.containerd : programs.containerdAnyArch,
     args: ["--config", `${host.directory}/containerd.toml`],
-    env: { PATH: daemonPath(programs), ...emulation },
+    env: { ...daemonEnvironment(programs), ...emulation },
   });
 }
 
@@ -103,15 +103,22 @@ async function startKubelet({ host, arch, programs }: NodeOptions): Promise<Runn
       `--cert-dir=${host.directory}/pki`,
       `--hostname-override=${host.name}`,
       `--node-ip=${host.address}`,
+      // How often containers are measured, which nothing here reads.
+      "--housekeeping-interval=1m",
       ...taints === "" ? [] : [`--register-with-taints=${taints}`],
     ],
-    env: { PATH: daemonPath(programs) },
+    env: daemonEnvironment(programs),
   });
 }
 
 /** containerd looks for its shim on the PATH, kube-proxy for nft, the kubelet for mount. */
-function daemonPath(programs: NodePrograms): string {
-  return `${programs.directory}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
+function daemonEnvironment({ directory }: NodePrograms): Readonly<Record<string, string>> {
+  return {
+    PATH: `${directory}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    // Memory is there, processor time is short.
+    GOGC: "400",
+    GOMEMLIMIT: "512MiB",
+  };
 }
 
 async function needed(command: string): Promise<string> {
