@@ -63,6 +63,12 @@ async function readLast(file: string): Promise<Pick<PlaneState, "name" | "kinds"
   return text === undefined ? { name: "", kinds: INSTALLED.kinds } : JSON.parse(text);
 }
 
+/** Other processes read it at any moment. */
+async function writeLast(file: string, { name, kinds }: PlaneState): Promise<void> {
+  await Deno.writeTextFile(`${lastFile(file)}.part`, JSON.stringify({ name, kinds }));
+  await Deno.rename(`${lastFile(file)}.part`, lastFile(file));
+}
+
 function lastFile(file: string): string {
   return `${file}.last`;
 }
@@ -98,7 +104,7 @@ async function open(file: string, state: PlaneState): Promise<LeasedPlane> {
     states[state.name] = await readState(etcdUrl);
   }
   await Deno.writeTextFile(file, JSON.stringify({ ...plane, states }));
-  await Deno.writeTextFile(lastFile(file), JSON.stringify({ name: state.name, kinds: state.kinds }));
+  await writeLast(file, state);
   await Deno.remove(`${access.directory}/kubectl-cache`, { recursive: true }).catch(() => {});
   // The API server appends: what it writes from now on is of this test.
   if (access.auditLogFile !== undefined) await Deno.truncate(access.auditLogFile);
