@@ -129,6 +129,15 @@ export async function leaderOf({ replicas }: Pair, deadlineMs = 60_000): Promise
   }, { deadlineMs });
 }
 
+/** Has the given replica lead: who leads instead is stopped, which frees the Lease, and started again. */
+export async function makeLeader(bed: Pair, replica: Archway): Promise<void> {
+  const leader = await leaderOf(bed);
+  if (leader === replica) return;
+  await leader.stop();
+  await leaderOf(bed);
+  await reviveReplicas(bed);
+}
+
 /** Starts again whatever has died, and resolves when all gate. */
 export async function reviveReplicas({ replicas }: Pair): Promise<void> {
   await Promise.all(replicas.filter((replica) => !replica.isAlive()).map((replica) => replica.restart()));

@@ -17,6 +17,8 @@ export interface Row {
   readonly arriving: number;
   /** All of them within so many milliseconds; default as long as the fault is there. */
   readonly arriveWithinMs?: number;
+  /** Whether each pod has images of its own, so that each is looked up while the fault is there. */
+  readonly hasOwnImages?: boolean;
   /** How long the fault is there (ms). */
   readonly forMs: number;
   /** Brings the fault about. The recovery counts from when the healing has ended. */
@@ -64,7 +66,8 @@ export function renderPlan(row: Row, arrivals: readonly number[]): string {
 /** Carries the row out, beginning with two replicas that gate. What it left dead is started again by the next row. */
 export async function runRow(bed: ChaosBed, row: Row, arrivals: readonly number[]): Promise<RowResult> {
   await reviveReplicas(bed);
-  await using pods = await RowPods.open(bed, `chaos-${row.area.replaceAll(" ", "-").toLowerCase()}`);
+  const name = `chaos-${row.area.replaceAll(" ", "-").toLowerCase()}`;
+  await using pods = await RowPods.open(bed, { name, areImagesShared: row.hasOwnImages !== true });
   if (row.waiting > 0) await holdPods(bed, pods, row.waiting);
   const { felt, healedMs } = await endure(bed, row, { pods, arrivals });
   await waitUntil("the pods to be placed", () => pods.areAllPlaced(), { deadlineMs: SETTLE_MS }).catch(() => {});

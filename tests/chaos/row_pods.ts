@@ -6,7 +6,7 @@ import { addFate, type Fates, judgePod, NO_FATES } from "./fate.ts";
 
 const POLL_EVERY_MS = 150;
 
-/** Images of each row: pods of one, and pods of two that share an architecture. */
+/** Images of a row, or of a pod: pods have one, or two that share an architecture. */
 const IMAGES: readonly (readonly string[])[] = [["arm64"], ["amd64", "arm64"], ["s390x"], ["arm64", "ppc64le"]];
 /** What pods are made of, by places in {@link IMAGES}. The shared architectures are the intersection. */
 const RECIPES: readonly (readonly number[])[] = [[0], [1], [2], [1, 3], [3]];
@@ -24,45 +24,58 @@ interface Followed {
 export class RowPods implements AsyncDisposable {
   readonly namespace: string;
   readonly #bed: WalkBed;
-  readonly #references: readonly string[];
+  readonly #areImagesShared: boolean;
+  readonly #references = new Map<string, Promise<string>>();
   readonly #pods = new Map<string, Followed>();
   readonly #polling: Promise<void>;
+  #begun = 0;
   #isOver = false;
 
-  private constructor(bed: WalkBed, place: { readonly namespace: string; readonly references: readonly string[] }) {
+  private constructor(bed: WalkBed, place: { readonly namespace: string; readonly areImagesShared: boolean }) {
     this.#bed = bed;
     this.namespace = place.namespace;
-    this.#references = place.references;
+    this.#areImagesShared = place.areImagesShared;
     this.#polling = this.#poll();
   }
 
-  /** Makes the namespace, and images that are not cached anywhere. */
-  static async open(bed: WalkBed, name: string): Promise<RowPods> {
-    const namespace = await bed.controlPlane.createNamespace(name);
-    const references = await Promise.all(IMAGES.map(async (architectures, number) => {
-      const repository = `${namespace}/app-${number}`;
-      const { digest } = await bed.registry.push(repository, "v1", index(...architectures));
-      // By tag and by digest in turn: what is named by its digest is verified.
-      return `${bed.proxy.host}/${repository}${number % 2 === 0 ? ":v1" : `@${digest}`}`;
-    }));
-    return new RowPods(bed, { namespace, references });
+  /** Makes the namespace. Its images, which are not cached anywhere, are shared by all pods, or each pod has its own. */
+  static async open(
+    bed: WalkBed,
+    { name, areImagesShared }: { readonly name: string; readonly areImagesShared: boolean },
+  ): Promise<RowPods> {
+    return new RowPods(bed, { namespace: await bed.controlPlane.createNamespace(name), areImagesShared });
   }
 
   /** Creates one more. The API server may be away: then the pod does not count, unless it turns out to be there. */
   async create(): Promise<void> {
-    const recipe = RECIPES[this.#pods.size % RECIPES.length] ?? [];
-    const name = `pod-${this.#pods.size}`;
+    const number = this.#begun++;
+    const recipe = RECIPES[number % RECIPES.length] ?? [];
+    const name = `pod-${number}`;
+    const set = this.#areImagesShared ? 0 : number;
+    const images = await Promise.all(recipe.map((place) => this.#reference(place, set)));
     const architectures = recipe.map((place) => IMAGES[place] ?? [])
       .reduce((shared, next) => shared.filter((one) => next.includes(one)));
     const followed: Followed = { architectures, createdMs: performance.now(), isRefused: false };
     this.#pods.set(name, followed);
-    const images = recipe.map((place) => this.#references[place] ?? "");
     // A note in more than ASCII, so that the watch carries characters of several bytes.
     const pod = renderPod({ name, images, annotations: { note: "größer · 大きい" } });
     const path = `/api/v1/namespaces/${this.namespace}/pods`;
     const signal = AbortSignal.timeout(15_000);
     const answer = await this.#bed.controlPlane.request("POST", path, pod, { signal }).catch(() => undefined);
     followed.isRefused = answer?.status !== 201;
+  }
+
+  /** The image at a place of {@link IMAGES}, pushed at its first use. */
+  async #reference(place: number, set: number): Promise<string> {
+    const repository = `${this.namespace}/app-${place}-${set}`;
+    const push = async (): Promise<string> => {
+      const { digest } = await this.#bed.registry.push(repository, "v1", index(...IMAGES[place] ?? []));
+      // By tag and by digest in turn: what is named by its digest is verified.
+      return `${this.#bed.proxy.host}/${repository}${place % 2 === 0 ? ":v1" : `@${digest}`}`;
+    };
+    const reference = this.#references.get(repository) ?? push();
+    this.#references.set(repository, reference);
+    return await reference;
   }
 
   /** Pods that exist. */
