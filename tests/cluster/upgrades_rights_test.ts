@@ -173,6 +173,7 @@ Deno.test({
     await first.process.stop();
     await breakSecret(bed.cluster);
     const second = await bed.startReplica("two");
+    await bed.untilPlansAreChecked();
     await migrate(bed);
     await nameVersion(bed);
     await second.process.stop();

@@ -181,6 +181,14 @@ async function assertSeenByStatus(lab: OpenLab, namespace: string): Promise<void
   assert.deepEqual(await eventsLeft(lab), []);
 }
 
+/**
+ * Names of the events that are left, without the record of the daemon's image: on the emulated node its pod may start bpftrace,
+ * which the emulator hands to the kernel as it is, while the daemon that stands in for it looks.
+ */
+async function eventsOfTests(lab: OpenLab): Promise<readonly string[]> {
+  return (await eventsLeft(lab)).filter((name) => !name.endsWith(`-${NAMESPACE}`));
+}
+
 /** Without one of its capabilities a daemon says in its log why it sees nothing. */
 async function assertNeeds(lab: OpenLab, left: string): Promise<void> {
   const name = `without-${left.toLowerCase()}`;
@@ -304,12 +312,12 @@ Deno.test("node: exec format errors become events on pods within seconds, whoeve
   });
   await t.step("no ENoExecEvent is left but the record of the lying image", async () => {
     await waitUntil("all to be handled", async () => {
-      return (await eventsLeft(lab)).every((name) => name.startsWith("failed-amd64-"));
+      return (await eventsOfTests(lab)).every((name) => name.startsWith("failed-amd64-"));
     }, { deadlineMs: 60_000 }).catch(async (cause) => {
       const left = await kubectl(lab, "-n", NAMESPACE, "get", "enoexecevents", "-o", "yaml");
       throw new Error(`Cannot find all handled: ${left}\n${await archwayLog(lab)}`, { cause });
     });
-    assert.equal((await eventsLeft(lab)).length, 1);
+    assert.equal((await eventsOfTests(lab)).length, 1);
   });
   await t.step("switched off, the daemons go; uninstalled, nothing is left", async () => {
     await configure(lab, plugin(false));

@@ -23,6 +23,7 @@ import { convertReview } from "../../../routes/conversion.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { openConfigWatches } from "../../support/config_watches.ts";
 import { bareControlPlane, type SharedControlPlane } from "./shared_control_plane.ts";
+import { waitUntil } from "./wait.ts";
 
 export const NAMESPACE = "archway-system";
 const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
@@ -54,6 +55,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
   const open = async (kubeconfig: string): Promise<KubeApi & AsyncDisposable> =>
     openTestApi(await readKubeconfigAccess(kubeconfig, { clock: systemClock }));
   const account = await controlPlane.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
+  await untilConfigsCanOwn(controlPlane, account);
   const api = undo.use(await open(account));
   const admin = undo.use(await open(controlPlane.kubeconfigFile));
   const store = openAuthorityStore(api, NAMESPACE);
@@ -119,6 +121,25 @@ async function applyManifests(controlPlane: SharedControlPlane, files: readonly 
     const { code, stderr } = await controlPlane.kubectl(["apply", flag, `${MANIFESTS}${file}`]);
     if (code !== 0) throw new Error(`Cannot apply ${file}: ${stderr}`);
   }
+}
+
+/**
+ * Waits until the API server takes a config for an owner: it looks kinds up every so often, and refuses with those that came
+ * after the last time whoever is not its admin.
+ */
+async function untilConfigsCanOwn(controlPlane: SharedControlPlane, kubeconfigFile: string): Promise<void> {
+  const owner = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig", name: "cluster" };
+  const owned = {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: { name: "owned", ownerReferences: [{ ...owner, uid: "1", controller: true, blockOwnerDeletion: true }] },
+  };
+  await waitUntil("a config to be taken for an owner", async () => {
+    const options = { stdin: JSON.stringify(owned), kubeconfigFile };
+    const { code, stderr } = await controlPlane.kubectl(["create", "--dry-run=server", "-f", "-"], options);
+    if (code !== 0) throw new Error(stderr);
+    return true;
+  }, { deadlineMs: 60_000, intervalMs: 500 });
 }
 
 /** The validating webhooks and the conversion as the manifests have them, by URL instead of by Service. */

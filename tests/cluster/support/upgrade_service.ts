@@ -164,12 +164,13 @@ export class UpgradeService implements AsyncDisposable {
     return { process, adminUrl };
   }
 
-  /** Waits until a leader has written its CA, so that plans can be stored. */
+  /** Waits until a leader has written its CA, and the API server trusts it: then plans can be stored. Gives the CA. */
   async untilPlansAreChecked(): Promise<string> {
     return await waitUntil("the CA of the webhook", async () => {
       const { body } = await this.cluster.request("GET", PLAN_WEBHOOK);
       const caBundle = read(body, "webhooks", 0, "clientConfig", "caBundle");
-      return typeof caBundle === "string" && caBundle !== "" && caBundle;
+      const { status } = await this.cluster.request("POST", `${PLANS}?dryRun=All`, planOf({}));
+      return status !== 500 && typeof caBundle === "string" && caBundle !== "" && caBundle;
     }, { deadlineMs: 60_000 });
   }
 
