@@ -8,9 +8,11 @@ import { finishPart, type FirstRun, type PartResult, runPart } from "./run/run_p
 import {
   arrange,
   clusterParts,
+  isOnNodes,
   LARGE_PART,
   LONG_PARTS,
   narrow,
+  NODE_LONG_PART,
   NODE_PART,
   type Part,
   TOOLS_PART,
@@ -63,7 +65,7 @@ async function listClusterFiles(): Promise<readonly string[]> {
 /** Builds what the tests beyond the units run, and puts the control plane's own kubectl first on the PATH of all of them. */
 async function prepareTools(parts: readonly Part[], folder: string): Promise<Readonly<Record<string, string>>> {
   // Nodes run it from its image.
-  const needsBundle = parts.some((part) => !isUnit(part) && part.name !== "node");
+  const needsBundle = parts.some((part) => !isUnit(part) && !isOnNodes(part));
   if (needsBundle) await bundle(folder);
   if (!lacks("denokv")) await findDenokv();
   const { kubectl } = await ensureBinaries();
@@ -73,9 +75,9 @@ async function prepareTools(parts: readonly Part[], folder: string): Promise<Rea
 }
 
 /** Where nodes cannot run, their tests are skipped by name. */
-function commandOf({ name, planes }: Part): readonly string[] {
-  if (planes > 0) return ["run", "-A", READY_PLANES, `--planes=${planes}`];
-  return name === "node" && !lacks("nodes") ? ["run", "-A", SHARED_NODES] : ["test"];
+function commandOf(part: Part): readonly string[] {
+  if (part.planes > 0) return ["run", "-A", READY_PLANES, `--planes=${part.planes}`];
+  return isOnNodes(part) && !lacks("nodes") ? ["run", "-A", SHARED_NODES] : ["test"];
 }
 
 async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonly PartResult[]> {
@@ -113,12 +115,12 @@ async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
   const byName: Readonly<Record<string, readonly Part[]>> = {
     unit: UNIT_PARTS,
     cluster: beyond,
-    node: [NODE_PART],
-    long: [...LONG_PARTS, LARGE_PART],
+    // Who names a file wants it, however long it takes.
+    node: chosen.length > 0 ? [NODE_PART, NODE_LONG_PART] : [NODE_PART],
+    long: [...LONG_PARTS, LARGE_PART, NODE_LONG_PART],
   };
-  // Who names a file wants it, however long it takes.
   if (chosen.length > 0) {
-    const all = byName[what] ?? [...UNIT_PARTS, ...beyond, NODE_PART, ...LONG_PARTS];
+    const all = byName[what] ?? [...UNIT_PARTS, ...beyond, NODE_PART, ...LONG_PARTS, NODE_LONG_PART];
     return all.flatMap((part) => narrow(part, chosen) ?? []);
   }
   const onNodes = lacks("nodes") ? [] : [WALK_ROWS];

@@ -11,6 +11,7 @@ export interface Part {
     | "leader"
     | "waiting"
     | "node"
+    | "node-long"
     | "chaos"
     | "soak"
     | "benches"
@@ -172,8 +173,20 @@ export const LONG_PARTS: readonly Part[] = [
 /** What a whole run has in its short form, or on nodes. */
 export const LARGE_PART: Part = { ...LONG, name: "large", paths: [...LARGE, WALK_ROWS], planes: 1 };
 
+/** Tests on nodes on which no row of the catalogues rests: what becomes of Archway in ways that few clusters take, and the lab. */
+const RARE_ON_NODES = ["install_variants", "life_emulated", "life_loss", "life_upgrade", "teardown"]
+  .map((name) => `tests/node/${name}_test.ts`);
+
 /** On kubelets of two architectures, which the tests of a run share. */
-export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], jobs: 1 };
+export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], ignored: RARE_ON_NODES, jobs: 1 };
+
+/** The same, one file after the other. */
+export const NODE_LONG_PART: Part = { ...LONG, name: "node-long", paths: RARE_ON_NODES };
+
+/** Whether its tests run on kubelets. */
+export function isOnNodes({ name }: Part): boolean {
+  return name === NODE_PART.name || name === NODE_LONG_PART.name;
+}
 
 /** The stages of a run, one after the other. The lanes of a stage run side by side, the parts of a lane one after the other. */
 const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
@@ -182,7 +195,7 @@ const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
   [["waiting"]],
   // An emulated kubelet beside six control planes leaves too little for the limits of either.
   [["node"]],
-  [["chaos", "soak", "benches", "large"]],
+  [["chaos", "soak", "benches", "large", "node-long"]],
 ];
 
 /** The parts in stages and lanes, without those that are empty. */

@@ -10,6 +10,7 @@ import {
   LONG_PARTS,
   LONGEST,
   narrow,
+  NODE_LONG_PART,
   NODE_PART,
   type Part,
   TOOLS_PART,
@@ -38,8 +39,8 @@ Deno.test("narrow() leaves a part as it is when nothing is chosen, and drops it 
 Deno.test("every test file belongs to exactly one part", async () => {
   const cluster = (await Array.fromAsync(Deno.readDir("tests/cluster"))).map(({ name }) => `tests/cluster/${name}`);
   const ofClusters = clusterParts(cluster.filter((name) => name.endsWith("_test.ts")));
-  const parts = [...UNIT_PARTS, TOOLS_PART, ...ofClusters, ...LONG_PARTS];
-  const files = listFiles("tests").filter((file) => /_test\.tsx?$/.test(file) && !/^tests\/node\//.test(file));
+  const parts = [...UNIT_PARTS, TOOLS_PART, ...ofClusters, ...LONG_PARTS, NODE_PART, NODE_LONG_PART];
+  const files = listFiles("tests").filter((file) => /_test\.tsx?$/.test(file));
   const odd = files.filter((file) => parts.filter((part) => pathsOf(part, [file]) !== undefined).length !== 1);
   assert.deepEqual(odd, []);
 });
@@ -91,7 +92,10 @@ Deno.test("the files that begin first are there", async () => {
 });
 
 Deno.test("arrange() puts every part into one lane, and leaves no lane or stage empty", () => {
-  const parts = [...UNIT_PARTS, TOOLS_PART, ...clusterParts(["tests/cluster/a_test.ts"]), NODE_PART, ...LONG_PARTS];
+  const parts = [
+    ...[...UNIT_PARTS, TOOLS_PART, ...clusterParts(["tests/cluster/a_test.ts"]), NODE_PART],
+    ...[...LONG_PARTS, NODE_LONG_PART],
+  ];
   assert.deepEqual(arrange(parts).flat(2).map(({ name }) => name).toSorted(), parts.map(({ name }) => name).toSorted());
   assert.deepEqual(arrange([NODE_PART]), [[[NODE_PART]]]);
   assert.deepEqual(arrange(LONG_PARTS), [[LONG_PARTS]]);

@@ -6,6 +6,7 @@ import { LAB_NAME_VARIABLE, labName } from "./node_host.ts";
 
 const FOLDER = "tests/node";
 const JUNIT = "--junit-path=";
+const IGNORE = "--ignore=";
 const BUILDER = new URL("archway_images.ts", import.meta.url).pathname;
 /** Name of the environment variable of a lane: where images are kept, as {@link STORAGE_VARIABLE}. */
 export const LANE_VARIABLE = "ARCHWAY_TEST_NODES_LANE";
@@ -13,7 +14,7 @@ export const LANE_VARIABLE = "ARCHWAY_TEST_NODES_LANE";
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /** Files of the first lane: what is held to times, one after the other, and what makes both lanes take as long. */
-const FIRST = /\/(?:enoexec|image_builds|install|lab|life\w*|teardown)_test\.ts$/;
+const FIRST = /\/(?:enoexec|image_builds|install|lab|life\w*|takeover|teardown)_test\.ts$/;
 
 /** Arguments of `deno test`, files among them. */
 type Lane = readonly string[];
@@ -41,10 +42,12 @@ export async function planLanes(args: Lane): Promise<readonly Lane[]> {
   const flags = args.filter((argument) => argument.startsWith("-"));
   const isWhole = args.every((argument) => flags.includes(argument) || argument === FOLDER);
   if (!isWhole || isLane()) return [args];
+  const ignored = flags.flatMap((flag) => flag.startsWith(IGNORE) ? flag.slice(IGNORE.length).split(",") : []);
   const names = (await Array.fromAsync(Deno.readDir(FOLDER))).map(({ name }) => `${FOLDER}/${name}`);
-  return divide(names.filter((name) => name.endsWith("_test.ts")).sort()).map((files, at) => [
+  const files = names.filter((name) => name.endsWith("_test.ts") && !ignored.includes(name)).sort();
+  return divide(files).map((lane, at) => [
     ...flags.map((flag) => flag.startsWith(JUNIT) ? `${flag}.${at + 1}` : flag),
-    ...files,
+    ...lane,
   ]);
 }
 
