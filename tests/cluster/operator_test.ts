@@ -87,6 +87,7 @@ Deno.test("operator on a real API server", async (t) => {
     await createSteadily(bench);
     const config = await bench.find(Resource.clusterConfigs, CONFIG);
     assert.deepEqual(config?.metadata.finalizers, [Finalizer.podPlacement]);
+    assert.deepEqual(bench.warnings, []);
     assert.deepEqual(bench.events, ["cluster Normal MutatingWebhookConfigurationCreated"]);
     assert.equal((await send(bench, ["GET", "v1alpha1/clusterpodplacementconfigs/cluster"])).status, 200);
     assert.equal(

@@ -23,7 +23,6 @@ import { convertReview } from "../../../routes/conversion.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { openConfigWatches } from "../../support/config_watches.ts";
 import { bareControlPlane, type SharedControlPlane } from "./shared_control_plane.ts";
-import { waitUntil } from "./wait.ts";
 
 export const NAMESPACE = "archway-system";
 const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
@@ -37,6 +36,8 @@ export interface OperatorBench extends AsyncDisposable {
   readonly admin: KubeApi;
   readonly operator: Operator;
   readonly events: readonly string[];
+  /** Messages of its warnings, to explain events that were not expected. */
+  readonly warnings: readonly string[];
   readonly certificate: ServingCertificate;
   readonly store: AuthorityStore;
   readonly terms: AuthorityTerms;
@@ -55,7 +56,6 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
   const open = async (kubeconfig: string): Promise<KubeApi & AsyncDisposable> =>
     openTestApi(await readKubeconfigAccess(kubeconfig, { clock: systemClock }));
   const account = await controlPlane.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
-  await untilConfigsCanOwn(controlPlane, account);
   const api = undo.use(await open(account));
   const admin = undo.use(await open(controlPlane.kubeconfigFile));
   const store = openAuthorityStore(api, NAMESPACE);
@@ -65,10 +65,16 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
   undo.defer(() => listener.close(0));
   const baseUrl = `https://127.0.0.1:${listener.port}`;
   const events: string[] = [];
+  const warnings: string[] = [];
   const operator = openOperator({
     api,
     unfencedApi: api,
-    events: { record: ({ object, type, reason }) => void events.push(`${object.name} ${type} ${reason}`) },
+    events: {
+      record: ({ object, type, reason, message }) => {
+        events.push(`${object.name} ${type} ${reason}`);
+        if (type === "Warning") warnings.push(message);
+      },
+    },
     clock: systemClock,
     log,
     settings: {
@@ -106,6 +112,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
     admin,
     operator,
     events,
+    warnings,
     certificate,
     store,
     terms,
@@ -121,25 +128,6 @@ async function applyManifests(controlPlane: SharedControlPlane, files: readonly 
     const { code, stderr } = await controlPlane.kubectl(["apply", flag, `${MANIFESTS}${file}`]);
     if (code !== 0) throw new Error(`Cannot apply ${file}: ${stderr}`);
   }
-}
-
-/**
- * Waits until the API server takes a config for an owner: it looks kinds up every so often, and refuses with those that came
- * after the last time whoever is not its admin.
- */
-async function untilConfigsCanOwn(controlPlane: SharedControlPlane, kubeconfigFile: string): Promise<void> {
-  const owner = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig", name: "cluster" };
-  const owned = {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingWebhookConfiguration",
-    metadata: { name: "owned", ownerReferences: [{ ...owner, uid: "1", controller: true, blockOwnerDeletion: true }] },
-  };
-  await waitUntil("a config to be taken for an owner", async () => {
-    const options = { stdin: JSON.stringify(owned), kubeconfigFile };
-    const { code, stderr } = await controlPlane.kubectl(["create", "--dry-run=server", "-f", "-"], options);
-    if (code !== 0) throw new Error(stderr);
-    return true;
-  }, { deadlineMs: 60_000, intervalMs: 500 });
 }
 
 /** The validating webhooks and the conversion as the manifests have them, by URL instead of by Service. */
