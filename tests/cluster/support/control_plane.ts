@@ -51,12 +51,6 @@ export const WITHOUT_KUBELETS: ControlPlaneOptions = {
 /** How a server is ended: asked to (SIGTERM), or killed (SIGKILL). */
 export type StopManner = "orderly" | "killed";
 
-/** Garbage is collected less often, as far as the machine's memory allows: processors are what tests lack. Six run at a time. */
-const COLLECTION = {
-  GOGC: "1000",
-  GOMEMLIMIT: String(Math.min(2 ** 31, Math.max(2 ** 29, Math.floor(Deno.systemMemoryInfo().total / 12)))),
-} as const;
-
 /** A running control plane. Ports, keys and data survive the restart of a part. Dispose it to stop all and remove its files. */
 export interface ControlPlane extends ClusterAccess, AsyncDisposable {
   readonly etcdUrl: string;
@@ -205,8 +199,8 @@ class Servers implements AsyncDisposable {
       command: binaries[name],
       args: [...renderFlags(name, plan, coordinates), ...(flags[name] ?? [])],
       directory: plan.directory,
-      // kwok and etcd look for configuration in the home folder.
-      env: { HOME: plan.directory, ...COLLECTION },
+      // kwok and etcd look for configuration in the home folder. Garbage is collected less often: processors are what tests lack.
+      env: { HOME: plan.directory, GOGC: "400", GOMEMLIMIT: "1GiB" },
     });
     this.#running.set(name, running);
     await running.waitReady(() => this.#isOk(readyUrl), { deadlineMs: 60_000 });
