@@ -294,9 +294,11 @@ Deno.test("node: exec format errors become events on pods within seconds, whoeve
     });
   }
   await t.step("no container has been reported twice, and none by a daemon of another node", () => {
-    const ids = events.all().map(({ containerID }) => containerID);
+    // What an event is about comes with its second write, and a container that is started again may have just begun one.
+    const written = events.all().filter(({ podName }) => podName !== "");
+    const ids = written.map(({ containerID }) => containerID);
     assert.deepEqual(ids.toSorted(), [...new Set(ids)].toSorted());
-    assert.deepEqual(events.all().filter(({ nodeName, author }) => nodeName !== author), []);
+    assert.deepEqual(written.filter(({ nodeName, author }) => nodeName !== author), []);
   });
   await t.step("the account of a daemon can write of its own node alone, and read no more than pods", () => {
     return assertTied(lab);
