@@ -114,8 +114,8 @@ async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
   const beyond = [TOOLS_PART, ...clusterParts(await listClusterFiles())];
   const byName: Readonly<Record<string, readonly Part[]>> = {
     unit: UNIT_PARTS,
-    cluster: beyond,
     // Who names a file wants it, however long it takes.
+    cluster: chosen.length > 0 ? [...beyond, ...LONG_PARTS] : beyond,
     node: chosen.length > 0 ? [NODE_PART, NODE_LONG_PART] : [NODE_PART],
     long: [...LONG_PARTS, LARGE_PART, NODE_LONG_PART],
   };
@@ -151,6 +151,12 @@ async function main(args: readonly string[]): Promise<number> {
     return 1;
   }
   const parts = await chooseParts(wanted);
+  const unknown = wanted.chosen.filter((path) => parts.every((part) => narrow(part, [path]) === undefined));
+  if (unknown.length > 0) {
+    print(`Cannot run ${unknown.join(", ")}: no such file or folder of tests is in "${wanted.what}"`);
+    print(`0 passed, ${unknown.length} failed, 0 skipped`);
+    return 1;
+  }
   const possible = parts.filter((part) => missing === undefined || isUnit(part));
   const left = parts.filter((part) => !possible.includes(part)).flatMap(({ paths }) => paths);
   const results = await runParts(possible, wanted);

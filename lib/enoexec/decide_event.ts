@@ -48,8 +48,12 @@ export type EventVerdict =
 const GRACE_MS = 10_000;
 /** A container whose entry point failed has ended before it can be observed; its status shows so a moment later (ms). */
 const SETTLE_MS = 2_000;
-/** Between two looks at an event: the longer, the older it is. A pod whose events all wait would else cost hundreds of reads a second. */
+/** Between two looks at an event at least (ms). */
 const RETRY_MS = 500;
+/**
+ * The same by the age of the event, so that it is looked at about half as often in its ten seconds, and what comes late is seen up to
+ * three seconds later: pods whose events all wait would else cost hundreds of reads a second.
+ */
 const RETRY_OF_AGE = 0.5;
 
 /** No event stays longer, whatever became of it (ms). */

@@ -12,7 +12,7 @@ export interface TableOptions {
 
 const ARRIVING = { waiting: 0, arriving: 10 } as const;
 /** A replica leaves a cache alone, and says so, after three calls in a row that failed. */
-const LOOKED_UP = { ...ARRIVING, hasOwnImages: true, forMs: 2_000 } as const;
+const LOOKED_UP = { ...ARRIVING, hasOwnImages: true, arriveWithinMs: 1_000, forMs: 2_000 } as const;
 const WAITING = { waiting: 6, arriving: 4 } as const;
 
 function registry(fault: string, begin: Row["begin"]): Row {

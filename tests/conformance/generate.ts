@@ -1,4 +1,4 @@
-// Runs all tests, or takes the JUnit files of earlier runs, and writes the record of the run and the page.
+// Runs `deno task test`, or takes the JUnit files of earlier runs, and writes the record of the run and the page.
 import { join } from "node:path";
 import { missingForControlPlane } from "../cluster/support/binaries.ts";
 import { parseJunit, type RanTest } from "./junit.ts";
@@ -12,7 +12,7 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 const USAGE = `Usage: deno task conformance [--from FOLDER | --render]
 
 Writes tests/conformance/run.json, the record of a run, and tests/conformance.md, which is made of it.
-Without arguments all tests are run first; docs/development.md says what the cluster tests need. With --from FOLDER nothing is
+Without arguments the tests of deno task test run first; docs/development.md says what the cluster tests need. With --from FOLDER nothing is
 run: the JUnit files in FOLDER are read, those of
 
   ARCHWAY_JUNIT_DIR=FOLDER deno task test                                       # all at once, or in parts:
@@ -25,7 +25,7 @@ Exit code: 0 when no row fails, 1 when one does, 2 for bad usage, 3 when it coul
 `;
 
 /** What must have run, by the beginnings of the JUnit files' names. */
-const PARTS = [/^pure/, /^unit/, /^tools/, /^(?:cluster|leader|waiting)/, /^node/] as const;
+const PARTS = [/^pure/, /^unit/, /^tools/, /^(?:cluster|leader|waiting)/, /^node(?!-long)/] as const;
 
 /** The parts that none of these JUnit files is of. Where nodes cannot run, the file is there and has their tests as skipped. */
 export function missingParts(names: readonly string[]): readonly RegExp[] {
@@ -36,7 +36,7 @@ function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** Runs all tests, which leaves JUnit files in the folder. Failing tests do not stop us: the page says so. */
+/** Runs `deno task test`, which leaves JUnit files in the folder. Failing tests do not stop us: the page says so. */
 async function runAll(folder: string): Promise<void> {
   const missing = await missingForControlPlane();
   if (missing !== undefined) throw new Error(`Cannot run the cluster tests, which prove many rows: ${missing}`);

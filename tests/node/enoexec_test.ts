@@ -186,7 +186,8 @@ async function assertSeenByStatus(lab: OpenLab, namespace: string): Promise<void
  * which the emulator hands to the kernel as it is, while the daemon that stands in for it looks.
  */
 async function eventsOfTests(lab: OpenLab): Promise<readonly string[]> {
-  return (await eventsLeft(lab)).filter((name) => !name.endsWith(`-${NAMESPACE}`));
+  const daemon = await ensureDaemonImage(lab);
+  return await eventsLeft(lab, (image) => image !== daemon);
 }
 
 /** Without one of its capabilities a daemon says in its log why it sees nothing. */

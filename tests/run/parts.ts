@@ -112,19 +112,11 @@ const ALONE = [
 /** They wait for limits of seconds to run out and compute nearly nothing: beside those, but not beside three that wait as well. */
 const LEADER = ["leader_rights", "leader_impaired"].map((name) => `tests/cluster/${name}_test.ts`);
 
-/** Of those that wait, in the order of their length: they begin first, so that none runs alone at the end. */
+/** Of those that wait, by their length: they begin first, so that none runs alone at the end. */
 export const LONGEST: readonly string[] = [
-  ...[
-    "taints",
-    "rights",
-    "ha_outage",
-    "image_builds_failures",
-    "image_builds_changes",
-    "uninstall",
-    "image_builds_many",
-  ],
-  ...["image_builds_faults", "upgrades_many_nodes", "image_builds_life", "certificate_overlays", "operator", "enoexec"],
-  ...["image_builds_edges", "ha_way_back", "availability", "life", "trouble"],
+  ...["image_builds_failures", "uninstall", "rights", "image_builds_many", "ha_outage", "image_builds_faults"],
+  ...["image_builds_life", "image_builds_changes", "taints", "operator", "ha_way_back", "certificate_overlays"],
+  ...["trouble", "life", "availability", "harness", "upgrades_many_nodes", "image_builds_gone", "image_builds_edges"],
 ].map((name) => `tests/cluster/${name}_test.ts`);
 
 function rankOf(file: string): number {
@@ -193,7 +185,7 @@ const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
   // What is measured goes first; what only computes takes the rest.
   [["cluster"], ["pure", "leader"], ["unit", "tools"]],
   [["waiting"]],
-  // An emulated kubelet beside six control planes leaves too little for the limits of either.
+  // An emulated kubelet beside five control planes leaves too little for the limits of either.
   [["node"]],
   [["chaos", "soak", "benches", "large", "node-long"]],
 ];

@@ -1,5 +1,5 @@
-// Short and long forms of tests whose size is a number: what holds of many holds of a hundred as well, or it shows there.
-// `deno task test:long` runs the long ones.
+// Short and long forms of tests whose size is a number: a hundred show most of what many would.
+// `deno task test:long` runs the long ones, for what only many show.
 
 /** Name of the environment variable that says `long`. */
 export const FORM_VARIABLE = "ARCHWAY_TEST_FORM";

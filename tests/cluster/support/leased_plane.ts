@@ -1,5 +1,5 @@
 // Control planes that a run keeps ready for its tests, one test at a time each: starting one takes ten seconds on a busy
-// machine, and putting one in order again less than one. run.ts makes them; a test that is run by itself finds none.
+// machine, and putting one in order again about one. run.ts makes them; a test that is run by itself finds none.
 import { AdminConnection, type ClusterAccess } from "./cluster_access.ts";
 import { parseCoordinates } from "./coordinates.ts";
 import { type EtcdState, putBack, readState } from "./etcd_state.ts";
@@ -13,7 +13,7 @@ export interface PlaneState {
   readonly name: string;
   /** Paths of the kinds that it serves beside its own. */
   readonly kinds: readonly string[];
-  /** Makes a bare one so, at the first test that wants it; absent: each is made so at the start of the run. */
+  /** Makes a bare one so, at the first test that wants it there; absent: each is made so at the start of the run. */
   readonly make?: (cluster: ClusterAccess) => Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export async function leasePlane(state: PlaneState): Promise<LeasedPlane | undef
 /** The state that it was left in. */
 async function readLast(file: string): Promise<Pick<PlaneState, "name" | "kinds">> {
   const text = await Deno.readTextFile(lastFile(file)).catch(() => undefined);
-  return text === undefined ? { name: "", kinds: INSTALLED.kinds } : JSON.parse(text);
+  return text === undefined ? INSTALLED : JSON.parse(text);
 }
 
 /** Other processes read it at any moment. */
@@ -97,8 +97,11 @@ async function open(file: string, state: PlaneState): Promise<LeasedPlane> {
   const { access } = undo.use(new AdminConnection(parseCoordinates(plane.coordinates)));
   const states = { ...plane.states };
   const known = states[state.name] === undefined ? BARE : state;
-  states[known.name] = await putBack(etcdUrl, states[known.name] ?? {});
-  await servesAlone(access, known.kinds, last.kinds);
+  const wanted = states[known.name];
+  if (wanted === undefined) throw new Error(`Cannot put ${file} in order: it has no state "${known.name}"`);
+  states[known.name] = await putBack(etcdUrl, wanted);
+  // Archway's own go as well where a test has installed them.
+  await servesAlone(access, known.kinds, [...INSTALLED.kinds, ...last.kinds]);
   if (known !== state) {
     await state.make?.(access);
     states[state.name] = await readState(etcdUrl);

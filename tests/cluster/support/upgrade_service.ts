@@ -164,7 +164,7 @@ export class UpgradeService implements AsyncDisposable {
     return { process, adminUrl };
   }
 
-  /** Waits until a leader has written its CA, and the API server trusts it: then plans can be stored. Gives the CA. */
+  /** Waits until a leader has written its CA, and calls of its webhook do not fail any more. Gives the CA. */
   async untilPlansAreChecked(): Promise<string> {
     return await waitUntil("the CA of the webhook", async () => {
       const { body } = await this.cluster.request("GET", PLAN_WEBHOOK);

@@ -102,8 +102,13 @@ export async function archwayLog(lab: OpenLab): Promise<string> {
 }
 
 /** The ENoExecEvents that are there now, by name; records of images among them. */
-export async function eventsLeft(lab: OpenLab): Promise<readonly string[]> {
+export async function eventsLeft(
+  lab: OpenLab,
+  counts: (failedImage: unknown) => boolean = () => true,
+): Promise<readonly string[]> {
   const path = `/apis/multiarch.openshift.io/v1beta1/namespaces/${NAMESPACE}/enoexecevents`;
   const items = read((await lab.request("GET", path)).body, "items");
-  return (Array.isArray(items) ? items : []).map((item) => String(read(item, "metadata", "name")));
+  return (Array.isArray(items) ? items : [])
+    .filter((item) => counts(read(item, "metadata", "annotations", EnoexecAnnotation.failedImage)))
+    .map((item) => String(read(item, "metadata", "name")));
 }
