@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE } from "./support/build_objects.ts";
-import type { SeenBuild } from "./support/seen_builds.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { registryError } from "./support/indexing.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
@@ -32,16 +31,6 @@ async function conditionOf(bed: BuildBed, type: string): Promise<string> {
   const conditions = read(await bed.config(), "status", "conditions");
   const found = Array.isArray(conditions) ? conditions.find((one) => read(one, "type") === type) : undefined;
   return String(read(found, "status") ?? "absent");
-}
-
-/** A build that was not there before and has ended so. */
-async function ended(bed: BuildBed, state: string, before: readonly SeenBuild[]): Promise<SeenBuild> {
-  const known = new Set(before.map(({ uid }) => uid));
-  return await waitUntil(`a new build that is ${state}`, async () => {
-    return (await bed.builds()).find((build) => build.state === state && !known.has(build.uid));
-  }, { deadlineMs: 120_000 }).catch(async (cause: unknown) => {
-    throw new Error(`${String(cause)}; ${JSON.stringify(await bed.builds())}; log: ${await bed.log()}`, { cause });
-  });
 }
 
 /** The machine config operator's own builder, whose pod is said to be ready as a kubelet would. */
@@ -121,7 +110,7 @@ Deno.test({
         const [before, builds] = [await bed.published(), await bed.builds()];
         bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
         await bed.replaceConfig(content("second"));
-        const { message, archStatus } = await ended(bed, "Failed", builds);
+        const { message, archStatus } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
         assert.match(message, /arm64: DeadlineExceeded/);
         assert.deepEqual([archStatus, await bed.published()], ["amd64=Succeeded,arm64=Failed", before]);
         bed.player.fate = () => ({ kind: "succeed" });
@@ -145,7 +134,7 @@ Deno.test({
       const [before, builds] = [await bed.published(), await bed.builds()];
       const { lost } = loseImages(bed, 2);
       await bed.replaceConfig(content("fourth"));
-      const { message } = await ended(bed, "Failed", builds);
+      const { message } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
       assert.match(message, /arm64: ImageLost/);
       assert.deepEqual([lost.length, await bed.published()], [2, before]);
     });

@@ -41,16 +41,6 @@ async function want(bed: BuildBed, fate: Fate = { kind: "succeed" }): Promise<vo
   await bed.replaceConfig(content());
 }
 
-/** A build of the present content that ended so. */
-async function ended(bed: BuildBed, state: string, before: readonly SeenBuild[]): Promise<SeenBuild> {
-  const known = new Set(before.map(({ uid }) => uid));
-  return await waitUntil(`a new build that is ${state}`, async () => {
-    return (await bed.builds()).find((build) => build.state === state && !known.has(build.uid));
-  }, { deadlineMs: 90_000 }).catch(async (cause: unknown) => {
-    throw new Error(`${String(cause)}; ${JSON.stringify(await bed.builds())}; log: ${await bed.log()}`, { cause });
-  });
-}
-
 /** Fails as said, with nothing published; then the pool says so. */
 async function fails(
   bed: BuildBed,
@@ -58,7 +48,7 @@ async function fails(
 ): Promise<void> {
   const [published, builds] = [await bed.published(), await bed.builds()];
   await want(bed, fate);
-  const build = await ended(bed, "Failed", builds);
+  const build = await bed.newBuild("Failed", builds);
   assert.match(build.message, message);
   await bed.settled();
   assert.equal(await bed.published(), published, "nothing else is published");
@@ -126,7 +116,7 @@ Deno.test({
       const job = await jobOf(bed, "arm64");
       const path = `${JOBS}/${job}?propagationPolicy=Background`;
       expectStatus("delete the Job", await bed.cluster.request("DELETE", path), [200]);
-      await ended(bed, "Interrupted", builds);
+      await bed.newBuild("Interrupted", builds);
       assert.equal(await bed.published(), before);
       const [jobs, played] = [await bed.jobsCreated(), bed.player.played.length];
       bed.player.fate = () => ({ kind: "succeed" });
@@ -248,7 +238,7 @@ Deno.test({
         assert.equal(index["attempts"], 1);
         // The attempts in between are minutes apart: the record says that they have been made.
         await bed.patch(path, { data: { index: JSON.stringify({ ...index, attempts: 19, retryAtMs: 0 }) } });
-        const build = await ended(bed, "Failed", builds);
+        const build = await bed.newBuild("Failed", builds);
         assert.match(build.message, /RegistryUnavailable: .*503/);
         await bed.settled();
         const pushes = bed.relay.requests.length;
@@ -281,7 +271,7 @@ Deno.test({
         const [before, builds] = [await bed.published(), await bed.builds()];
         disturb();
         await want(bed);
-        const build = await ended(bed, "Failed", builds);
+        const build = await bed.newBuild("Failed", builds);
         assert.match(build.message, message);
         assert.equal(await bed.published(), before);
         calm();

@@ -41,8 +41,9 @@ for (const verb of ["list", "patch"]) {
       archway.restart().catch(() => {});
     } else await create("held");
     await waitUntil("both replicas to stop gating", async () => {
+      const gating = await Promise.all([archway, second].map((replica) => replica.metric("archway_gating")));
       const reasons = await Promise.all([archway, second].map(lastStop));
-      return reasons.every((reason) => reason === "LeaderImpaired");
+      return gating.every((value) => value === 0) && reasons.every((reason) => reason === "LeaderImpaired");
     }, { deadlineMs: 60_000 });
     await waitUntil("the condition", async () => await stopReason(controlPlane) === "True LeaderImpaired");
     await create("ungated");

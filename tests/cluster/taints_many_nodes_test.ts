@@ -10,6 +10,6 @@ Deno.test(`taints: ${NODES} nodes get theirs with one write a node and at most 2
   assert.equal(writesByNode.size, nodes);
   assert.deepEqual([...writesByNode.values()].filter((writes) => writes !== 1), []);
   assert.ok(busiestSecond.requests <= 20, JSON.stringify(busiestSecond));
-  // A tenth of a second a node at the pace of the writes; the machine may be busy.
-  assert.ok(seconds <= NODES / 4, `${seconds} s`);
+  // 100 ms a node at the pace of the writes; the machine may be busy.
+  assert.ok(seconds * 1_000 <= NODES * 240, `${seconds} s`);
 });

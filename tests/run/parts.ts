@@ -99,7 +99,7 @@ export const WALK_ROWS = "tests/cluster/walk_rows_test.ts";
 const LARGE = ["taints", "taints_many_nodes", "upgrades_many_nodes"].map((name) => `tests/cluster/${name}_test.ts`);
 
 /** Files and folders that no unit run enters. */
-const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, "tests/bench", BENCHES, "tests/node"].flat();
+const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, "tests/bench", ...BENCHES, "tests/node"];
 
 /**
  * Files of tests/cluster that put so much load on the machine that others would miss their times, or measure under load, in

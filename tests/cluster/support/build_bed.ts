@@ -224,6 +224,20 @@ export class BuildBed implements AsyncDisposable {
     return seenBuilds(body, pool);
   }
 
+  /** The first build in this state that was not there before; says what there is when none comes. */
+  async newBuild(
+    state: string,
+    before: readonly SeenBuild[],
+    { deadlineMs = 90_000 }: { readonly deadlineMs?: number } = {},
+  ): Promise<SeenBuild> {
+    const known = new Set(before.map(({ uid }) => uid));
+    return await waitUntil(`a new build that is ${state}`, async () => {
+      return (await this.builds()).find((build) => build.state === state && !known.has(build.uid));
+    }, { deadlineMs }).catch(async (cause: unknown) => {
+      throw new Error(`${String(cause)}; ${JSON.stringify(await this.builds())}; log: ${await this.log()}`, { cause });
+    });
+  }
+
   /** Waits until what is published came from a build that has ended well, and gives its reference. */
   async waitForPublished(
     { pool = "worker", other = "", ...options }: WaitOptions & { readonly pool?: string; readonly other?: string } = {},

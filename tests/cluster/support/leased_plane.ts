@@ -1,5 +1,6 @@
 // Control planes that a run keeps ready for its tests, one test at a time each: starting one takes ten seconds on a busy
 // machine, and putting one in order again about one. run.ts makes them; a test that is run by itself finds none.
+import { replaceFile } from "../../support/replace_file.ts";
 import { AdminConnection, type ClusterAccess } from "./cluster_access.ts";
 import { parseCoordinates } from "./coordinates.ts";
 import { type EtcdState, putBack, readState } from "./etcd_state.ts";
@@ -63,12 +64,6 @@ async function readLast(file: string): Promise<Pick<PlaneState, "name" | "kinds"
   return text === undefined ? INSTALLED : JSON.parse(text);
 }
 
-/** Other processes read it at any moment. */
-async function writeLast(file: string, { name, kinds }: PlaneState): Promise<void> {
-  await Deno.writeTextFile(`${lastFile(file)}.part`, JSON.stringify({ name, kinds }));
-  await Deno.rename(`${lastFile(file)}.part`, lastFile(file));
-}
-
 function lastFile(file: string): string {
   return `${file}.last`;
 }
@@ -107,7 +102,7 @@ async function open(file: string, state: PlaneState): Promise<LeasedPlane> {
     states[state.name] = await readState(etcdUrl);
   }
   await Deno.writeTextFile(file, JSON.stringify({ ...plane, states }));
-  await writeLast(file, state);
+  await replaceFile(lastFile(file), JSON.stringify({ name: state.name, kinds: state.kinds }));
   await Deno.remove(`${access.directory}/kubectl-cache`, { recursive: true }).catch(() => {});
   // The API server appends: what it writes from now on is of this test.
   if (access.auditLogFile !== undefined) await Deno.truncate(access.auditLogFile);

@@ -1,5 +1,6 @@
 // A wall clock that a test shifts for one child process, by Debian's libfaketime. Timers go on: only the date jumps, as when
 // an administrator or a time daemon sets it.
+import { replaceFile } from "../../support/replace_file.ts";
 
 const LIBRARY = "/faketime/libfaketimeMT.so.1";
 
@@ -41,10 +42,8 @@ export class ShiftedClock implements AsyncDisposable {
 
   /** From now on the child's date is so many seconds off. */
   async shift(seconds: number): Promise<void> {
-    // Renamed into place: a half-written file would be another date.
-    const next = `${this.#file}.next`;
-    await Deno.writeTextFile(next, `${seconds < 0 ? "" : "+"}${seconds}`);
-    await Deno.rename(next, this.#file);
+    // A half-written file would be another date.
+    await replaceFile(this.#file, `${seconds < 0 ? "" : "+"}${seconds}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,11 +2,11 @@
 // fail_steadily.ts POD PROGRAM COUNT EVERY_MS FILE. POD is the folder of a pod's cgroup; FILE gets the containers' IDs as JSON
 // when all are done. A process of its own, so that it goes on through the steps of a test.
 import { failStart, steadily } from "../../cluster/support/failing_starts.ts";
+import { replaceFile } from "../../support/replace_file.ts";
 
 if (import.meta.main) {
   const [pod = "", program = "", count = "", everyMs = "", file = ""] = Deno.args;
   const pace = { count: Number(count), everyMs: Number(everyMs) };
   const ids = await steadily(pace, () => failStart(pod, program));
-  await Deno.writeTextFile(`${file}.part`, JSON.stringify(ids));
-  await Deno.rename(`${file}.part`, file);
+  await replaceFile(file, JSON.stringify(ids));
 }
