@@ -48,13 +48,7 @@ export type EventVerdict =
 const GRACE_MS = 10_000;
 /** A container whose entry point failed has ended before it can be observed; its status shows so a moment later (ms). */
 const SETTLE_MS = 2_000;
-/** Between two looks at an event at least (ms). */
 const RETRY_MS = 500;
-/**
- * The same by the age of the event, so that it is looked at about half as often in its ten seconds, and what comes late is seen up to
- * three seconds later: pods whose events all wait would else cost hundreds of reads a second.
- */
-const RETRY_OF_AGE = 0.5;
 
 /** No event stays longer, whatever became of it (ms). */
 export const EVENT_TTL_MS = 3_600_000;
@@ -65,23 +59,19 @@ export function decideEvent({ event, pod, node, ageMs }: EventFacts): EventVerdi
   if (event.isDeleting) return { kind: "leave" };
   if (ageMs >= EVENT_TTL_MS) return { kind: "expire" };
   if (event.podName === "") {
-    return isYoung
-      ? waitUpTo(GRACE_MS, ageMs)
-      : { kind: "keep", error: "pod-not-found", afterMs: EVENT_TTL_MS - ageMs };
+    return isYoung ? retryLater : { kind: "keep", error: "pod-not-found", afterMs: EVENT_TTL_MS - ageMs };
   }
   if (pod === undefined || isAnother(event, pod)) return { kind: "dismiss", error: "pod-not-found" };
   const isElsewhere = textAt(objectAt(pod, "spec"), "nodeName") !== event.nodeName;
   if (isElsewhere || node === undefined) return { kind: "dismiss", error: "node-not-found" };
   const found = findContainer(podContainers(pod), event.containerID);
-  if (found.kind === "unparsable" && isYoung) return waitUpTo(GRACE_MS, ageMs);
+  if (found.kind === "unparsable" && isYoung) return retryLater;
   const container = found.kind === "parsed" ? found.value : undefined;
-  if (container !== undefined && container.end === undefined && ageMs < SETTLE_MS) return waitUpTo(SETTLE_MS, ageMs);
+  if (container !== undefined && container.end === undefined && ageMs < SETTLE_MS) return retryLater;
   return { kind: "report", container, architecture: architectureOf(node) };
 }
 
-function waitUpTo(limitMs: number, ageMs: number): EventVerdict {
-  return { kind: "wait", afterMs: Math.max(RETRY_MS, Math.min(ageMs * RETRY_OF_AGE, limitMs - ageMs)) };
-}
+const retryLater: EventVerdict = { kind: "wait", afterMs: RETRY_MS };
 
 /** The MTO's daemon does not say which pod of the name it saw. */
 function isAnother({ podUid }: EventView, pod: KubeObject): boolean {

@@ -63,16 +63,3 @@ for (const [title, given, expected] of TABLE) {
   const [, rows = "", says = ""] = /^((?:B?\d+ )*)(.*)$/.exec(title) ?? [];
   Deno.test(`${rows}decideEvent() ${says}`, () => assert.equal(wordOf(decideEvent(given)), expected));
 }
-
-Deno.test("decideEvent() looks ten times at most at an event whose pod's status never shows its container, for 10 s", () => {
-  const event = makeEventView({ containerID: idOf("9") });
-  const agesMs: number[] = [];
-  let ageMs = 0;
-  for (;;) {
-    const verdict = decideEvent(facts({ event, ageMs }));
-    if (verdict.kind !== "wait") break;
-    assert.ok(agesMs.push(ageMs) <= 10, agesMs.join());
-    ageMs += verdict.afterMs;
-  }
-  assert.ok(ageMs >= 10_000 && ageMs <= 10_500, `${ageMs}`);
-});
