@@ -42,8 +42,9 @@ interface Wanted {
 }
 
 function parseArguments([what = "all", ...rest]: readonly string[]): Wanted {
-  const chosen = rest.filter((argument) => argument.startsWith("tests/"));
-  const flags = rest.filter((argument) => argument !== "--strict" && !chosen.includes(argument));
+  const isPath = (argument: string): boolean => /^(?:\.\/)?tests(?:\/|$)/.test(argument);
+  const chosen = rest.filter(isPath).map((path) => path.replace(/^\.\//, "").replace(/\/+$/, ""));
+  const flags = rest.filter((argument) => argument !== "--strict" && !isPath(argument));
   return { what, isStrict: rest.includes("--strict"), chosen, flags };
 }
 
