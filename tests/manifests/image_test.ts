@@ -5,7 +5,6 @@ import { DatabaseSync } from "node:sqlite";
 import { parseAllDocuments } from "yaml";
 import { ANALYSIS_FILES, writeAnalysis } from "../../manifests/image/analysis_cache.ts";
 import {
-  bundle,
   compile,
   hideImports,
   largeChunks,
@@ -31,6 +30,7 @@ import {
 import { lacks } from "../support/needs.ts";
 import { BareRoot } from "./support/bare_root.ts";
 import { buildAgain } from "./support/built_images.ts";
+import { bundleTo } from "./support/bundle_copy.ts";
 
 const CONTAINERFILE = Deno.readTextFileSync(join(ROOT, "manifests", "image", "Containerfile"));
 const IMAGE: ImageOptions = {
@@ -251,7 +251,7 @@ Deno.test("deno task compile assembles an executable on a stand-in base", async 
   const before = Deno.env.get("DENORT_BIN_AMD64");
   try {
     Deno.env.set("DENORT_BIN_AMD64", Deno.execPath());
-    const sizes = await bundle(join(folder, "bundle"));
+    const sizes = await bundleTo(join(folder, "bundle"));
     const entry = join(folder, "bundle", "main.js");
     const permissions = renderPermissions(await readPermissions("serve"));
     const included = largeChunks(sizes).map((name) => join(folder, "bundle", name));
@@ -272,7 +272,7 @@ Deno.test({
   fn: async () => {
     await using root = await BareRoot.open(Deno.execPath());
     await root.add(Deno.execPath(), "/usr/bin/deno");
-    const sizes = await bundle(join(root.folder, "usr/share/archway"));
+    const sizes = await bundleTo(join(root.folder, "usr/share/archway"));
     const first = sizes["main.js"] ?? Infinity;
     assert.ok(first < 6 * 1_048_576, `${first} bytes are read at every start`);
     const folder = join(root.folder, "usr/share/archway");
@@ -305,7 +305,7 @@ Deno.test({
     await using root = await BareRoot.open(Deno.execPath());
     await root.add(Deno.execPath(), "/usr/bin/deno");
     const scripts = join(root.folder, "usr/share/archway");
-    await bundle(scripts);
+    await bundleTo(scripts);
     const launcher = renderLauncher(await readPermissions("serve"));
     await Deno.writeTextFile(join(scripts, "deno.json"), launcher["deno.json"]);
     const program = launcher.archway + await Deno.readTextFile(join(scripts, "main.js"));

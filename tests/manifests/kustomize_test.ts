@@ -3,13 +3,7 @@ import assert from "node:assert/strict";
 import { relative } from "node:path";
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
-import {
-  type ManifestObject,
-  MANIFESTS,
-  renderComposition,
-  renderFolder,
-  slugOf,
-} from "../../manifests/generate/kustomize.ts";
+import { type ManifestObject, MANIFESTS, renderComposition, slugOf } from "../../manifests/generate/kustomize.ts";
 import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
 import { objectAt } from "../../lib/json.ts";
@@ -19,6 +13,7 @@ import { API_GROUP, LEASE_NAME, WebhookName, WebhookPath } from "../../lib/names
 import { tolerates } from "../../lib/taints/tolerations.ts";
 import { parseTaintPod } from "../../lib/taints/views.ts";
 import { lacks } from "../support/needs.ts";
+import { renderedComposition, renderedFolder } from "./support/rendered.ts";
 
 const ignore = lacks("kubectl");
 const FOLDERS = [
@@ -105,7 +100,7 @@ for (const folder of FOLDERS) {
     name: `${folder}: webhooks lead to the service, by the paths it serves (1.1, 1.4)`,
     ignore,
     fn: async () => {
-      const clients = clientsOf(await renderFolder(folder));
+      const clients = clientsOf(await renderedFolder(folder));
       const service = (path: string): unknown => ({
         service: { namespace: "archway-system", name: "archway-webhook", path, port: 443 },
       });
@@ -121,7 +116,7 @@ for (const folder of FOLDERS) {
     name: `${folder}: two replicas, hardened, live is not ready, no CPU limit, time to drain`,
     ignore,
     fn: async () => {
-      const { replicas, template } = deploymentOf(await renderFolder(folder));
+      const { replicas, template } = deploymentOf(await renderedFolder(folder));
       const { priorityClassName, terminationGracePeriodSeconds, containers: [container] } = template.spec;
       assert.equal(replicas, 2);
       assert.equal(priorityClassName, "system-cluster-critical");
@@ -137,7 +132,7 @@ for (const folder of FOLDERS) {
     name: `${folder}: the arguments are flags of serve, and what listens is what the Services point to`,
     ignore,
     fn: async () => {
-      const { args, ports } = deploymentOf(await renderFolder(folder)).template.spec.containers[0];
+      const { args, ports } = deploymentOf(await renderedFolder(folder)).template.spec.containers[0];
       assert.equal(args[0], "serve");
       assertFlags(args.slice(1));
       const listen = args.find((arg) => arg.startsWith("--listen="))?.split(":")[1] ?? "9443";
@@ -165,7 +160,7 @@ for (const component of COMPONENTS) {
     name: `${component}: adds flags of serve, and rights of its own`,
     ignore,
     fn: async () => {
-      const [base, objects] = [await renderFolder("base"), await renderComposition("base", [component])];
+      const [base, objects] = [await renderedFolder("base"), await renderedComposition("base", [component])];
       const before = deploymentOf(base).template.spec.containers[0].args;
       const { args } = deploymentOf(objects).template.spec.containers[0];
       assert.deepEqual(args.slice(0, before.length), before);
@@ -181,7 +176,7 @@ Deno.test({
   name: "base: every role is bound to the ServiceAccount, no wildcard, no right to escalate",
   ignore,
   fn: async () => {
-    const objects = await renderFolder("base");
+    const objects = await renderedFolder("base");
     const roles = objects.filter(({ kind, metadata }) => /Role$/.test(kind) && !/-(edit|view)$/.test(metadata.name));
     assert.ok(roles.length > 5);
     for (const role of roles) {
@@ -199,7 +194,7 @@ Deno.test({
   name: "base: names in the rights are the names that the service uses",
   ignore,
   fn: async () => {
-    const rules = (await renderFolder("base")).flatMap(({ rules }) => rules === undefined ? [] : RULES.parse(rules));
+    const rules = (await renderedFolder("base")).flatMap(({ rules }) => rules === undefined ? [] : RULES.parse(rules));
     const names = new Set(rules.flatMap(({ resourceNames }) => resourceNames ?? []));
     for (const name of [LEASE_NAME, WebhookName.configuration, WebhookName.validatingConfiguration, "archway-tls"]) {
       assert.ok(names.has(name), name);
@@ -221,7 +216,7 @@ for (const [path, components] of [...FOLDERS.map((folder) => [folder, []] as con
     name: `${path}${components.length === 0 ? "" : " with components"}: all of it is found by its label, to be removed`,
     ignore,
     fn: async () => {
-      for (const { kind, metadata } of await renderComposition(path, components)) {
+      for (const { kind, metadata } of await renderedComposition(path, components)) {
         const { labels } = LABELLED.parse(metadata);
         assert.equal(labels["app.kubernetes.io/part-of"], "archway", `${kind} ${metadata.name}`);
       }
@@ -241,7 +236,7 @@ Deno.test({
     ];
     const rule = { key: "supported-arch", effect: "NoSchedule" } as const;
     for (const [path, components] of compositions) {
-      const deployments = (await renderComposition(path, components)).filter(({ kind }) => kind === "Deployment");
+      const deployments = (await renderedComposition(path, components)).filter(({ kind }) => kind === "Deployment");
       assert.equal(deployments.length, 1 + (components.length === 0 ? 0 : SERVING.length));
       for (const deployment of deployments) {
         const { name } = deployment.metadata;
@@ -272,7 +267,7 @@ Deno.test({
       };
       await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(component));
       const components = [relative(MANIFESTS, folder), "monitoring", "components/image-builds-alerts"];
-      const objects = await renderComposition("base", components);
+      const objects = await renderedComposition("base", components);
       const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
       const wanted = Object.values(ALERT_GROUPS).flatMap(({ alerts, runbooksFile }) =>
         alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`)
@@ -298,7 +293,7 @@ Deno.test({
   name: "the network policy lets no port but those of names and of the API server on nodes reach metadata addresses",
   ignore,
   fn: async () => {
-    const { spec: { egress } } = NETWORK_POLICY.parse(find(await renderFolder("base"), "networkpolicy-archway"));
+    const { spec: { egress } } = NETWORK_POLICY.parse(find(await renderedFolder("base"), "networkpolicy-archway"));
     const open = egress.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports.map(({ port }) => port));
     assert.deepEqual([...new Set(open)].sort(), [53, 5353, 6443]);
     const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
@@ -326,7 +321,7 @@ Deno.test({
   ignore,
   fn: async () => {
     const { spec } = z.object({ spec: z.object({ template: z.object({ spec: SPREAD }) }) })
-      .parse(find(await renderFolder("base"), "deployment-archway"));
+      .parse(find(await renderedFolder("base"), "deployment-archway"));
     const { affinity, topologySpreadConstraints } = spec.template.spec;
     assert.deepEqual(Object.keys(affinity), ["nodeAffinity"]);
     const byNode = topologySpreadConstraints.find(({ topologyKey }) => topologyKey === "kubernetes.io/hostname");
@@ -341,7 +336,7 @@ Deno.test({
   name: "the first probe waits for the usual start, and the last one for an emulated node",
   ignore,
   fn: async () => {
-    const { startupProbe } = deploymentOf(await renderFolder("base")).template.spec.containers[0];
+    const { startupProbe } = deploymentOf(await renderedFolder("base")).template.spec.containers[0];
     assert.deepEqual(startupProbe, { initialDelaySeconds: 2, failureThreshold: 120 });
   },
 });
@@ -352,7 +347,7 @@ Deno.test({
   ignore,
   fn: async () => {
     const text = async (components: readonly string[]): Promise<string> =>
-      JSON.stringify(await renderComposition("overlays/openshift", components));
+      JSON.stringify(await renderedComposition("overlays/openshift", components));
     const [usual, legacy, without] = [
       await text([]),
       await text(["components/hostmount-anyuid"]),
@@ -368,7 +363,7 @@ Deno.test({
     assert.doesNotMatch(legacy, /spc_t/);
     assert.doesNotMatch(without, /hostPath|spc_t|certs-dir|hostmount|"privileged"[,}]/);
     assert.match(without, /"pod-security\.kubernetes\.io\/enforce":"restricted"/);
-    assert.doesNotMatch(JSON.stringify(await renderFolder("base")), /hostPath|"privileged"[,}]/);
+    assert.doesNotMatch(JSON.stringify(await renderedFolder("base")), /hostPath|"privileged"[,}]/);
   },
 });
 
@@ -376,7 +371,7 @@ Deno.test({
   name: "components/registry-ca mounts the ConfigMap that it names and trusts it",
   ignore,
   fn: async () => {
-    const objects = await renderComposition("base", ["components/registry-ca"]);
+    const objects = await renderedComposition("base", ["components/registry-ca"]);
     assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
     const text = JSON.stringify(objects);
     assert.match(text, /"--registry-ca=\/etc\/archway\/registry-ca\/ca\.crt"/);
@@ -389,7 +384,7 @@ Deno.test({
   name: "components/registries-conf mounts the ConfigMap that it names and reads it",
   ignore,
   fn: async () => {
-    const objects = await renderComposition("base", ["components/registries-conf"]);
+    const objects = await renderedComposition("base", ["components/registries-conf"]);
     assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
     const text = JSON.stringify(objects);
     assert.match(text, /"--registries-conf=\/etc\/archway\/registries-conf\/registries\.conf"/);
