@@ -13,6 +13,7 @@ export interface Part {
     | "node"
     | "node-long"
     | "chaos"
+    | "outages"
     | "soak"
     | "benches"
     | "large";
@@ -87,9 +88,11 @@ const TOOLS = [
   ].map((name) => `tests/cluster/${name}_test.ts`),
 ];
 
-/** Minutes of load, on which no row of the catalogues rests: the table of faults, the soak, and whether benchmarks run. */
+/** Minutes of load or of faults, on which no row of the catalogues rests: the table of faults, the soak, whether benchmarks run. */
 const FAULTS = "tests/chaos/chaos_test.ts";
 const SOAK = "tests/chaos/soak_test.ts";
+/** Replicas under one long fault each, and whether the faults happen at all: half of it is waiting. */
+const OUTAGES = ["ha_outage", "ha_clock", "ha_split_brain", "harness"].map((name) => `tests/chaos/${name}_test.ts`);
 const BENCHES = ["tests/bench_smoke_test.ts", "tests/cluster/bench_smoke_test.ts"];
 
 /** Real nodes walk the same rows, on which they count more: a whole run has it where there can be no nodes. */
@@ -99,7 +102,7 @@ export const WALK_ROWS = "tests/cluster/walk_rows_test.ts";
 const LARGE = ["taints", "taints_many_nodes", "upgrades_many_nodes"].map((name) => `tests/cluster/${name}_test.ts`);
 
 /** Files and folders that no unit run enters. */
-const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, "tests/bench", ...BENCHES, "tests/node"];
+const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, ...OUTAGES, "tests/bench", ...BENCHES, "tests/node"];
 
 /**
  * Files of tests/cluster that put so much load on the machine that others would miss their times, or measure under load, in
@@ -114,9 +117,9 @@ const LEADER = ["leader_rights", "leader_impaired"].map((name) => `tests/cluster
 
 /** Of those that wait, by their length: they begin first, so that none runs alone at the end. */
 export const LONGEST: readonly string[] = [
-  ...["image_builds_failures", "uninstall", "rights", "image_builds_many", "ha_outage", "image_builds_faults"],
+  ...["image_builds_failures", "uninstall", "rights", "image_builds_many", "image_builds_faults"],
   ...["image_builds_life", "image_builds_changes", "taints", "operator", "ha_way_back", "certificate_overlays"],
-  ...["trouble", "life", "availability", "harness", "upgrades_many_nodes", "image_builds_gone", "image_builds_edges"],
+  ...["trouble", "life", "availability", "upgrades_many_nodes", "image_builds_gone", "image_builds_edges"],
 ].map((name) => `tests/cluster/${name}_test.ts`);
 
 function rankOf(file: string): number {
@@ -158,6 +161,7 @@ const LONG = { ...PLAIN, jobs: 1, form: "long" } as const;
 /** A run of their own, one after the other, since most of them measure: `deno task test:long`. */
 export const LONG_PARTS: readonly Part[] = [
   { ...LONG, name: "chaos", paths: [FAULTS], planes: 1 },
+  { ...LONG, name: "outages", paths: OUTAGES, jobs: 4, planes: 4 },
   { ...LONG, name: "soak", paths: [SOAK] },
   { ...LONG, name: "benches", paths: BENCHES, planes: 1 },
 ];
@@ -165,9 +169,13 @@ export const LONG_PARTS: readonly Part[] = [
 /** What a whole run has in its short form, or on nodes. */
 export const LARGE_PART: Part = { ...LONG, name: "large", paths: [...LARGE, WALK_ROWS], planes: 1 };
 
-/** Tests on nodes on which no row of the catalogues rests: what becomes of Archway in ways that few clusters take, and the lab. */
-const RARE_ON_NODES = ["install_variants", "life_emulated", "life_loss", "life_upgrade", "teardown"]
-  .map((name) => `tests/node/${name}_test.ts`);
+/**
+ * Tests on nodes on which no row of the catalogues rests: other ways to install than README's, what befalls replicas over minutes,
+ * and the lab.
+ */
+const RARE_ON_NODES = [
+  ...["install_openshift", "install_variants", "life", "life_emulated", "life_loss", "life_upgrade", "teardown"],
+].map((name) => `tests/node/${name}_test.ts`);
 
 /** On kubelets of two architectures, which the tests of a run share. */
 export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], ignored: RARE_ON_NODES, jobs: 1 };
@@ -187,7 +195,7 @@ const STAGES: readonly (readonly (readonly Part["name"][])[])[] = [
   [["waiting"]],
   // An emulated kubelet beside five control planes leaves too little for the limits of either.
   [["node"]],
-  [["chaos", "soak", "benches", "large", "node-long"]],
+  [["chaos", "outages", "soak", "benches", "large", "node-long"]],
 ];
 
 /** The parts in stages and lanes, without those that are empty. */

@@ -1,19 +1,19 @@
 // Proves that the harness is what it says: a real control plane, real registries, and faults that happen.
 import assert from "node:assert/strict";
-import { readAuditLog } from "./support/audit_log.ts";
-import { classifyRequest, type FaultRule } from "./support/fault_plan.ts";
-import { type FaultProxy, startFaultProxy } from "./support/fault_proxy.ts";
-import { disablePlacement, enablePlacement, installArchway, startArchway } from "./support/archway.ts";
-import { read } from "./support/cluster_access.ts";
-import { createPods, isScheduled, waitForPods } from "./support/pods.ts";
-import { startControlPlane } from "./support/control_plane.ts";
-import { type RealRegistry, renderBasic, startRegistry } from "./support/registry.ts";
+import { readAuditLog } from "../cluster/support/audit_log.ts";
+import { classifyRequest, type FaultRule } from "../cluster/support/fault_plan.ts";
+import { type FaultProxy, startFaultProxy } from "../cluster/support/fault_proxy.ts";
+import { disablePlacement, enablePlacement, installArchway, startArchway } from "../cluster/support/archway.ts";
+import { read } from "../cluster/support/cluster_access.ts";
+import { createPods, isScheduled, waitForPods } from "../cluster/support/pods.ts";
+import { startControlPlane } from "../cluster/support/control_plane.ts";
+import { type RealRegistry, renderBasic, startRegistry } from "../cluster/support/registry.ts";
 import { removeLeftOvers } from "../node/support/left_overs.ts";
-import { install } from "./support/installation.ts";
-import { bareControlPlane, sharedControlPlane } from "./support/shared_control_plane.ts";
-import { findFreePort } from "./support/ports.ts";
-import { startTcpBalancer } from "./support/tcp_balancer.ts";
-import { waitUntil } from "./support/wait.ts";
+import { install } from "../cluster/support/installation.ts";
+import { bareControlPlane, sharedControlPlane } from "../cluster/support/shared_control_plane.ts";
+import { findFreePort } from "../cluster/support/ports.ts";
+import { startTcpBalancer } from "../cluster/support/tcp_balancer.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
 
 function pod(name: string, spec: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
   const containers = [{ name: "main", image: "registry.example.test/app:v1" }];

@@ -2,10 +2,10 @@
 // more: what each replica did is read from the API server's audit log, where every token has a name of its own.
 import assert from "node:assert/strict";
 import { GateLabel, PodLabel } from "../../lib/names.ts";
-import { type Archway, enablePlacement } from "./support/archway.ts";
-import { type AuditedRequest, readAuditLog } from "./support/audit_log.ts";
-import { type ClusterAccess, read } from "./support/cluster_access.ts";
-import { readLease, startPair } from "./support/lease.ts";
+import { type Archway, enablePlacement } from "../cluster/support/archway.ts";
+import { type AuditedRequest, readAuditLog } from "../cluster/support/audit_log.ts";
+import { type ClusterAccess, read } from "../cluster/support/cluster_access.ts";
+import { readLease, startPair } from "../cluster/support/lease.ts";
 import {
   createPods,
   isReleased,
@@ -14,9 +14,9 @@ import {
   listPods,
   type PodSpec,
   waitForPods,
-} from "./support/pods.ts";
-import { waitUntil } from "./support/wait.ts";
-import { index, openWalkBed } from "./support/walk_bed.ts";
+} from "../cluster/support/pods.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import { index, openWalkBed } from "../cluster/support/walk_bed.ts";
 
 const ACCOUNT = { namespace: "archway-system", name: "archway" };
 const WRITES: readonly string[] = ["create", "update", "patch", "delete"];

@@ -2,8 +2,8 @@
 // up early or held longer, and whoever takes over does not believe a date.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { enablePlacement } from "./support/archway.ts";
-import { type LeaseState, readLease, startPair } from "./support/lease.ts";
+import { enablePlacement } from "../cluster/support/archway.ts";
+import { type LeaseState, readLease, startPair } from "../cluster/support/lease.ts";
 import {
   createPods,
   isReleased,
@@ -12,10 +12,10 @@ import {
   listPods,
   type PodSpec,
   waitForPods,
-} from "./support/pods.ts";
-import { ShiftedClock } from "./support/shifted_clock.ts";
-import { waitUntil } from "./support/wait.ts";
-import { index, openWalkBed, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
+} from "../cluster/support/pods.ts";
+import { ShiftedClock } from "../cluster/support/shifted_clock.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import { index, openWalkBed, openWorkingBed, type WalkBed } from "../cluster/support/walk_bed.ts";
 
 const JUMP_SECONDS = 600;
 const ignore = lacks("faketime");

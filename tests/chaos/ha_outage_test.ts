@@ -1,8 +1,8 @@
 // The API server is away for a whole minute while pods wait for their release. The promise counts from when it is back: no pod
 // stays gated longer than the maximum gate age, and none runs where its image cannot.
 import assert from "node:assert/strict";
-import { read } from "./support/cluster_access.ts";
-import { readLease } from "./support/lease.ts";
+import { read } from "../cluster/support/cluster_access.ts";
+import { readLease } from "../cluster/support/lease.ts";
 import {
   createPods,
   isReleased,
@@ -10,9 +10,9 @@ import {
   listNodeArchitectures,
   listPodEvents,
   waitForPods,
-} from "./support/pods.ts";
-import { pause, waitUntil } from "./support/wait.ts";
-import { index, openOwnWorkingBed } from "./support/walk_bed.ts";
+} from "../cluster/support/pods.ts";
+import { pause, waitUntil } from "../cluster/support/wait.ts";
+import { index, openOwnWorkingBed } from "../cluster/support/walk_bed.ts";
 
 const MAX_GATE_AGE_MS = 90_000;
 const AWAY_MS = 60_000;
