@@ -31,10 +31,15 @@ export class AccountLimiter {
     this.pause = new Pause(clock);
   }
 
+  /** Whether no request of it is under way. */
+  get isUnused(): boolean {
+    return this.places.taken + this.places.waiting === 0;
+  }
+
   /** Whether nothing would be lost by forgetting it. */
   get isIdle(): boolean {
-    const { taken, waiting, limit } = this.places;
-    return taken + waiting + this.pause.leftMs === 0 && limit === HOST_PLACES.limit && this.remaining === undefined;
+    const isUnlimited = this.places.limit === HOST_PLACES.limit && this.pause.leftMs === 0;
+    return this.isUnused && isUnlimited && this.remaining === undefined;
   }
 
   /** Requests left in the registry's window, as far as it has said so lately. */

@@ -36,7 +36,10 @@ export interface RequestAbout {
 
 /** Failing groups of repositories at which the host itself counts as failing. */
 const GROUPS_OF_A_HOST = 3;
-/** Accounts and failing groups that are kept of one host; those with the least state are dropped first. */
+/**
+ * Accounts and failing groups that are kept of one host, beside accounts with requests under way; those with the least state
+ * are dropped first. Who names the host may bring any number of passwords for it.
+ */
 const MAX_KEPT = 64;
 
 /** A host. Every successful {@link enter} is followed by one {@link leave}. */
@@ -251,7 +254,11 @@ export class HostLimiter {
     const account = this.#accounts.get(name) ?? new AccountLimiter(this.#clock);
     this.#accounts.delete(name);
     this.#accounts.set(name, account);
-    if (this.#accounts.size > MAX_KEPT) forgetFirst(this.#accounts, (one) => one !== account && one.isIdle);
+    if (this.#accounts.size > MAX_KEPT) {
+      void (forgetFirst(this.#accounts, (one) => one !== account && one.isIdle) ||
+        forgetFirst(this.#accounts, (one) => one !== account && one.isUnused && one.pause.leftMs === 0) ||
+        forgetFirst(this.#accounts, (one) => one !== account && one.isUnused));
+    }
     return account;
   }
 }
@@ -268,10 +275,8 @@ function ofRegistryAlone(outcome: Outcome): Outcome {
   return outcome.kind === "host-failed" ? { ...outcome, kind: "repository-failed" } : outcome;
 }
 
-function forgetFirst<V>(map: Map<string, V>, mayForget: (value: V) => boolean): void {
-  for (const [key, value] of map) {
-    if (!mayForget(value)) continue;
-    map.delete(key);
-    return;
-  }
+/** Whether there was one. */
+function forgetFirst<V>(map: Map<string, V>, mayForget: (value: V) => boolean): boolean {
+  for (const [key, value] of map) if (mayForget(value)) return map.delete(key);
+  return false;
 }

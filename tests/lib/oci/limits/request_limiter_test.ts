@@ -254,6 +254,21 @@ Deno.test("RequestLimiter.run() lets one account ask although another one is lim
   assert.equal(await reasonOf(run(limiter, () => Promise.resolve(answer()), { account: "good" })), "answered");
 });
 
+Deno.test("RequestLimiter.run() remembers the limits of 64 accounts of a host, whatever passwords users bring for it", async () => {
+  const limiter = open(new FakeClock());
+  const limited = (account: string): Promise<FailureReason | "answered"> =>
+    reasonOf(run(limiter, () => Promise.resolve(answer(429, { "retry-after": "30" })), { account }));
+  const first = Array.from({ length: 64 }, (_, at) => `account-${at}`);
+  for (const account of first) await limited(account);
+  const asks = (account: string): Promise<FailureReason | "answered"> =>
+    reasonOf(run(limiter, () => Promise.resolve(answer()), { account }));
+  assert.equal(await asks("account-0"), "RateLimited");
+  for (let at = 64; at < 127; at++) await limited(`account-${at}`);
+  assert.equal(await asks("account-0"), "RateLimited", "it was used after the others");
+  assert.equal(await asks("account-1"), "answered", "forgotten");
+  assert.equal(await asks("account-126"), "RateLimited");
+});
+
 Deno.test("RequestLimiter.run() gives a namespace its turn behind a flood of another one", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);
