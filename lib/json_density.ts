@@ -55,9 +55,12 @@ export function hasDenseStructure(bytes: Uint8Array, max: number = MAX_STRUCTURE
 
 /** The JSON object of an answer; undefined for a text that is anything else, or too dense to be parsed. */
 export function parseSparseObject(text: string, max: number = MAX_ANSWER_STRUCTURE): JsonObject | undefined {
-  // Each of them takes a character at least: most texts need no copy.
-  const isDense = text.length > max && hasDenseStructure(UTF8.encode(text), max);
-  return isDense ? undefined : parseObject(text);
+  return isDenseText(text, max) ? undefined : parseObject(text);
+}
+
+/** As {@link hasDenseStructure}. Each of them takes a character at least: most texts need no copy. */
+export function isDenseText(text: string, max: number): boolean {
+  return text.length > max && hasDenseStructure(UTF8.encode(text), max);
 }
 
 /** Where the string that goes on at `from`, outside of an escape, is closed; the length when it is not. */

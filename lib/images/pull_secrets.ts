@@ -3,7 +3,7 @@
 import type { Clock } from "../clock.ts";
 import { listAt } from "../json.ts";
 import type { KubeApi } from "../k8s/api.ts";
-import { ApiError } from "../k8s/errors.ts";
+import { AnswerTooLarge, ApiError } from "../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
 import { errorText, type Logger } from "../log.ts";
 import { weightOfTexts } from "../oci/cache/weights.ts";
@@ -75,6 +75,11 @@ const READ_PLACES = { limit: 32, share: 1 } as const;
 const DEFAULT_ACCOUNT = "default";
 /** Statuses that mean "it is not to be had", rather than "not now", in words. */
 const FINAL_STATUSES: ReadonlyMap<number, string> = new Map([[403, "Archway may not read it"], [404, "not found"]]);
+
+function whyFinal(error: unknown): string | undefined {
+  if (error instanceof AnswerTooLarge) return "too large";
+  return error instanceof ApiError ? FINAL_STATUSES.get(error.status) : undefined;
+}
 
 /** What a secret holds, or why it is of no use. */
 type SecretContent =
@@ -169,7 +174,7 @@ class Reader implements PullSecrets {
       using _ = await this.#place(target.namespace, signal);
       return { kind: "found", object: await this.#deps.api.get(resource, target, signal) };
     } catch (error) {
-      const why = error instanceof ApiError ? FINAL_STATUSES.get(error.status) : undefined;
+      const why = whyFinal(error);
       const level = error instanceof ApiError && error.status === 404 ? "debug" : "warn";
       if (!signal.aborted) {
         this.#deps.log[level](`cannot read a ${resource.kind} for pulling images`, {

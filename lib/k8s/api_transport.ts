@@ -1,6 +1,7 @@
 // Requests to the API server: one connection pool, fresh credentials, time limits, retries where they are safe.
 import pLimit, { type LimitFunction } from "p-limit";
 import { backoffMs, type Clock } from "../clock.ts";
+import { isDenseText } from "../json_density.ts";
 import type { Logger } from "../log.ts";
 import { faultOfConnection, faultOfResponse, NoAnswer } from "./api_faults.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
@@ -36,6 +37,8 @@ export interface ApiRequest {
   readonly timeoutMs: number;
   /** An answer with more bytes is not read to its end: AnswerTooLarge. Default: any. */
   readonly maxBytes?: number | undefined;
+  /** An answer with more members and elements is not parsed: AnswerTooLarge. Default: any. */
+  readonly maxStructure?: number | undefined;
   readonly action: string;
   /** `urgent` requests do not wait behind others: a Lease must be renewed in the middle of a burst. */
   readonly priority: "bulk" | "urgent";
@@ -144,7 +147,7 @@ export class ApiTransport implements AsyncDisposable {
       const response = await this.#fetch(request, deadline.signal);
       const isJson = response.headers.get("content-type")?.includes("json") ?? false;
       const { text, bytes } = await readAnswer(response, { ...request, signal: deadline.signal });
-      return { body: isJson ? JSON.parse(text) : text, bytes };
+      return { body: isJson ? parseAnswer(text, request) : text, bytes };
     } catch (error) {
       throw this.#faultOf(error, { request, signal });
     }
@@ -221,6 +224,13 @@ interface ReadAnswerOptions {
   /** Default: any number. */
   readonly maxBytes?: number | undefined;
   readonly signal: AbortSignal;
+}
+
+function parseAnswer(text: string, { action, maxStructure }: ApiRequest): unknown {
+  if (maxStructure !== undefined && isDenseText(text, maxStructure)) {
+    throw new AnswerTooLarge(`Cannot ${action}: the answer has more than ${maxStructure} members.`);
+  }
+  return JSON.parse(text);
 }
 
 /**

@@ -30,6 +30,14 @@ const CALL_TIMEOUT_MS = 30_000;
 const LIST_TIMEOUT_MS = 60_000;
 /** Of a list that is not paged, of a page of what administrators made, and of a single object. */
 const MAX_LIST_BYTES = 128 * 1024 * 1024;
+/**
+ * Members of what pods pull with, by kind, as its users write it: an object of 1 MiB may have 45 000 and as many again in its
+ * managed fields, which take far longer to parse than what it is read for. A ServiceAccount lists its pull secrets.
+ */
+const MAX_STRUCTURES: ReadonlyMap<string, number> = new Map([
+  [Resource.secrets.plural, 2_000],
+  [Resource.serviceAccounts.plural, 2_000],
+]);
 /** Until the head of a watch's answer; the reader of the stream has a time limit of its own. */
 const WATCH_HEAD_TIMEOUT_MS = 30_000;
 
@@ -52,7 +60,8 @@ class RestApi implements KubeApi, AsyncDisposable {
 
   async get(type: ResourceType, target: ResourceTarget, signal: AbortSignal): Promise<KubeObject> {
     const request = requestFor(type, { verb: "get", method: "GET", target });
-    return parseKubeObject(await this.#transport.send(request, signal));
+    const maxStructure = MAX_STRUCTURES.get(type.plural);
+    return parseKubeObject(await this.#transport.send({ ...request, maxStructure }, signal));
   }
 
   async list(type: ResourceType, options: ListOptions, signal: AbortSignal): Promise<KubeList> {

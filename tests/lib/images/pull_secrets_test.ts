@@ -6,7 +6,7 @@ import {
   type PullSecretMode,
 } from "../../../lib/images/pull_secrets.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
-import { ApiError } from "../../../lib/k8s/errors.ts";
+import { AnswerTooLarge, ApiError } from "../../../lib/k8s/errors.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -118,6 +118,16 @@ Deno.test("read() leaves out a secret whose docker config is too large, and repo
   const bed = openBed((name) => name === "huge" ? secretOfBytes(200_000) : secretOf(name));
   const { credentials, unusable, problem } = await bed.credentials({ pullSecrets: ["huge", "a"] });
   assert.deepEqual([credentials.length, unusable, problem], [1, ["huge (too large)"], undefined]);
+});
+
+Deno.test("read() leaves out a secret or an account with too many members to be parsed, and goes on without", async () => {
+  const bed = openBed((name) => {
+    if (name !== "good") throw new AnswerTooLarge("Cannot get it: the answer has more than 2000 members.");
+    return secretOf("good");
+  });
+  const found = await bed.credentials({ pullSecrets: ["dense", "good"] });
+  assert.deepEqual([usersIn(found), found.unusable, found.problem], [["good"], ["dense (too large)"], undefined]);
+  assert.deepEqual(await bed.credentials({}), { credentials: [], unusable: [], problem: undefined });
 });
 
 Deno.test("read() leaves out what comes after half a MiB of credentials of one pod", async () => {

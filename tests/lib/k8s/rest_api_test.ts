@@ -125,6 +125,20 @@ Deno.test("create(), replace(), delete() and get() use the paths and bodies of t
   });
 });
 
+Deno.test("get() parses no Secret or ServiceAccount whose users gave it thousands of members, but any other object", async () => {
+  await withApi(async ({ stub, api }) => {
+    const data = Object.fromEntries(Array.from({ length: 2_100 }, (_, at) => [`k${at}`, ""]));
+    const reads = [Resource.secrets, Resource.serviceAccounts, Resource.configMaps];
+    for (const dense of [true, false]) {
+      const body = { metadata: POD.metadata, data: dense ? data : { k: "x".repeat(500_000) } };
+      stub.obstruct(Match.any, { kind: "json", body }, reads.length);
+      const ends = reads.map((type) => api.get(type, TARGET, never).then(() => "read", (error) => error.name));
+      const tooLarge = dense ? "AnswerTooLarge" : "read";
+      assert.deepEqual(await Promise.all(ends), [tooLarge, tooLarge, "read"]);
+    }
+  });
+});
+
 Deno.test("create() takes the Status that answers an eviction, which has no name", async () => {
   await withApi(async ({ stub, api }) => {
     stub.obstruct(Match.any, { kind: "json", status: 201, body: { kind: "Status", metadata: {}, status: "Success" } });
