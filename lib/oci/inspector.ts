@@ -8,9 +8,9 @@
 //   2  cache/single_flight  equal inspections that overlap are one                                │
 //   3  cache/cached         digests for good, tags for a while                                    │
 //        ▼ PlannedRequest                                                                         │
-//   4  inspect              a place among all, then the endpoints in order        image/, limits/ │ Inspection
-//        ▼ Endpoint, InspectionContext                                                            │ RegistryDocument
-//   5  session              documents of one repository, checked by their digests                 │
+//   4  inspect              limits/inspection_limit, then the endpoints in order          image/  │ ImageRead
+//        ▼ Endpoint, InspectionContext                                                            │ ManifestDocument
+//   5  session              documents of one repository, checked by their digests, parsed         │
 //      repository_client    within limits, logged in                                limits/, auth/ │
 //        ▼ Exchange                                                                               │ Answer
 //   6  http/transport       address guard, TLS, redirects, time and size limits ──── fetch ───────┘

@@ -7,6 +7,7 @@ import { Login } from "./auth/login.ts";
 import type { TokenSource } from "./auth/token.ts";
 import type { Credential } from "./credential.ts";
 import { credentialsFor } from "./credentials/match.ts";
+import { InspectionError } from "./errors.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import type { ConnectionVariants } from "./http/connection_variants.ts";
 import type { AnonymousAuthorization, Answer, Exchange } from "./http/exchange.ts";
@@ -85,6 +86,8 @@ type Attempt =
   };
 
 const MIB = 1024 * 1024;
+/** Of its own: how to log in must be found out while the registry limits anonymous requests. */
+const ROOT_ACCOUNT = "/v2/";
 
 /** The client. Every call throws InspectionError when no answer comes. */
 export class RepositoryClient {
@@ -114,6 +117,7 @@ export class RepositoryClient {
         this.#exchange({ kind: "other", method: "GET", maxBytes: MIB }, {
           urlBy: (scheme) => rootUrl(endpoint, scheme),
           signal,
+          account: ROOT_ACCOUNT,
         }),
     });
   }
@@ -155,7 +159,8 @@ export class RepositoryClient {
     // A token server may refuse anonymous tokens although the repository is open: it is still tried without one.
     const header = first.kind === "denied" ? undefined : first.header;
     const isLoggedIn = header !== undefined;
-    const answer = await this.#send(request, { authorization: header, credential });
+    const answer = await this.#sendUnlessLimited(request, { authorization: header, credential });
+    if (answer instanceof InspectionError) return await this.#logInPastLimit(answer, { credential, request });
     if (request.isFinal(answer, isLoggedIn)) {
       return { kind: "answered", answer, credential: isLoggedIn ? credential : undefined };
     }
@@ -171,6 +176,34 @@ export class RepositoryClient {
     if (second.kind === "denied" || second.header === undefined) return refusal;
     const last = await this.#send(request, { authorization: second.header, credential });
     return request.isFinal(last, true) ? { kind: "answered", answer: last, credential } : { ...refusal, answer: last };
+  }
+
+  /** The answer; or why anonymous requests are limited now, where there is a credential, to which that limit does not apply. */
+  async #sendUnlessLimited(
+    request: RepositoryRequest,
+    login: { readonly authorization: string | undefined; readonly credential: Credential | undefined },
+  ): Promise<Answer | InspectionError> {
+    try {
+      return await this.#send(request, login);
+    } catch (error) {
+      const mayLogIn = login.authorization === undefined && login.credential !== undefined && request.mayReadRoot;
+      if (mayLogIn && error instanceof InspectionError && error.failure.reason === "RateLimited") return error;
+      throw error;
+    }
+  }
+
+  /** Logs in as the host's root says. Throws the limit where that says nothing. */
+  async #logInPastLimit(
+    limit: InspectionError,
+    { credential, request }: { readonly credential: Credential | undefined; readonly request: RepositoryRequest },
+  ): Promise<Attempt> {
+    const offered = await this.#login.readRoot();
+    const login = await this.#login.authorize(credential, offered);
+    const refusal: Attempt = { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
+    if (login.kind === "denied") return refusal;
+    if (login.header === undefined) throw limit;
+    const answer = await this.#send(request, { authorization: login.header, credential });
+    return request.isFinal(answer, true) ? { kind: "answered", answer, credential } : { ...refusal, answer };
   }
 
   /** The challenge of an answer that is a refusal; where there is none, and a credential to use, that of the root. */
@@ -227,7 +260,7 @@ export class RepositoryClient {
     const { limiter, transport, variants } = this.#deps;
     const { host, repository, headers } = this.endpoint;
     const { callers, log: requestLog } = this.#context;
-    const common = { ...message, headers, requestLog };
+    const common = { ...message, headers, requestLog, callers };
     return await limiter.run(
       { host, repository, method: message.method, account, callers, signal },
       () =>

@@ -31,7 +31,8 @@ export function tokenExchange({ endpoint, challenge, scopes, credential, context
   const transport = isSameHost
     ? endpoint.transport
     : { ...others, verifyTls: true, declared: isDeclaredOnSameHost(url, endpoint) };
-  const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog: context.log } as const;
+  const { log: requestLog, callers } = context;
+  const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog, callers } as const;
   // An anonymous token is not requested there either, unless the registry is declared: image names come from tenants.
   const isSafe = url.protocol === "https:" || endpoint.transport.scheme !== "https";
   if (!isSafe && (credential !== undefined || !endpoint.transport.declared)) {

@@ -1,40 +1,16 @@
 // Reads the body of an answer. Its sender may be a registry of any user, so what is buffered is bounded: one
-// buffer for each body, however small the pieces are that it comes in, and a budget for all large bodies together.
+// buffer for each body, however small the pieces are that it comes in, and a bound for all large bodies together.
 
 /** Bytes that a body may have in memory beside the budget: most manifests and configs are smaller. */
 export const FREE_BYTES = 64 * 1024;
 
-/** What all bodies under way may hold together beyond {@link FREE_BYTES} each. */
-const MAX_HELD_BYTES = 64 * 1024 * 1024;
+/** What all bodies under way may hold together beyond {@link FREE_BYTES} each; a namespace as much as it leaves to others. */
+export const LARGE_BODIES = { limit: 64 * 1024 * 1024, share: 1 } as const;
 
 const FIRST_BUFFER_BYTES = 4 * 1024;
 
-/** Memory that the bodies under way share. */
-export class BodyBudget {
-  readonly #maxBytes: number;
-  #heldBytes = 0;
-
-  /** With nothing taken. */
-  constructor(maxBytes: number = MAX_HELD_BYTES) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** Taken as of now. */
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
-
-  /** Whether there was as much left; then it is taken, until it is given back. */
-  tryTake(bytes: number): boolean {
-    if (this.#heldBytes + bytes > this.#maxBytes) return false;
-    this.#heldBytes += bytes;
-    return true;
-  }
-
-  giveBack(bytes: number): void {
-    this.#heldBytes -= bytes;
-  }
-}
+/** Memory for a large body, until it is given back; undefined when there is no more of it now. */
+export type TakeMemory = (bytes: number) => { readonly release: () => void } | undefined;
 
 /** A whole body, or why it was not read to its end. */
 export type CollectedBody =
@@ -50,12 +26,12 @@ export type CollectedBody =
  */
 export async function collectBody(
   stream: ReadableStream<Uint8Array>,
-  { maxBytes, budget }: { readonly maxBytes: number; readonly budget: BodyBudget },
+  { maxBytes, take }: { readonly maxBytes: number; readonly take: TakeMemory },
 ): Promise<CollectedBody> {
   const reader = stream.getReader();
   let buffer = new Uint8Array(Math.min(FIRST_BUFFER_BYTES, maxBytes));
-  let bytes = 0;
-  let taken = 0;
+  const held: { readonly release: () => void }[] = [];
+  let [bytes, taken] = [0, 0];
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       const needed = bytes + part.value.byteLength;
@@ -63,7 +39,9 @@ export async function collectBody(
       if (needed > buffer.byteLength) {
         const size = Math.min(maxBytes, Math.max(needed, 2 * buffer.byteLength));
         const more = Math.max(0, size - FREE_BYTES) - taken;
-        if (!budget.tryTake(more)) return await givenUp(reader, "no-memory");
+        const memory = more === 0 ? undefined : take(more);
+        if (more > 0 && memory === undefined) return await givenUp(reader, "no-memory");
+        if (memory !== undefined) held.push(memory);
         taken += more;
         buffer = new Uint8Array(buffer.buffer.transfer(size));
       }
@@ -72,7 +50,7 @@ export async function collectBody(
     }
     return { kind: "body", bytes: new Uint8Array(buffer.buffer.transfer(bytes)) };
   } finally {
-    budget.giveBack(taken);
+    for (const { release } of held) release();
   }
 }
 

@@ -1,8 +1,9 @@
 // What one HTTP exchange with a registry is: its request, its answer, the hop that a redirect leads to, and the messages for
 // what went wrong on the wire.
 import { errorText } from "../../log.ts";
+import type { Callers } from "../../shared_call.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
-import type { TraceEntry } from "../inspector.ts";
+import type { Caller, TraceEntry } from "../inspector.ts";
 import type { RequestKind, RequestLog } from "../request_log.ts";
 import type { EndpointTransport } from "../pull_plan.ts";
 import type { FailureReason } from "../types.ts";
@@ -47,6 +48,8 @@ export interface Exchange {
   readonly kind: RequestKind;
   /** Counts and traces it. */
   readonly requestLog: RequestLog;
+  /** Whose shares a large body counts in. */
+  readonly callers: Callers<Caller>;
 }
 
 /** An anonymous token, and the origin that wanted it. */

@@ -5,7 +5,8 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError } from "../errors.ts";
-import { BodyBudget, collectBody } from "./body.ts";
+import { FairLimiter } from "../limits/fair_limiter.ts";
+import { collectBody, LARGE_BODIES, type TakeMemory } from "./body.ts";
 import {
   type Answer,
   classify,
@@ -80,7 +81,7 @@ class PooledTransport implements Transport {
   readonly #deps: TransportDeps;
   readonly #clients: HttpClients = openHttpClients();
   readonly #pinnedHosts = new PinnedHosts();
-  readonly #budget = new BodyBudget();
+  readonly #largeBodies = new FairLimiter(LARGE_BODIES);
   /** Hosts that have answered anything but 5xx. */
   readonly #answered = new LRUCache<string, true>({ max: MAX_ANSWERED });
 
@@ -150,7 +151,8 @@ class PooledTransport implements Transport {
       const { status, headers } = response;
       const isStreamed = hop.isStreamed === true && status === 200 && response.body !== null;
       const stream = isStreamed && response.body !== null ? describeFaults(response.body, hop) : undefined;
-      const body = isStreamed ? new Uint8Array() : await readBody(response, { hop, budget: this.#budget });
+      const take: TakeMemory = (bytes) => this.#largeBodies.tryAcquireAny(hop.callers, { weight: bytes });
+      const body = isStreamed ? new Uint8Array() : await readBody(response, { hop, take });
       trace({ status, note: STATUS_CODES[status] ?? "" });
       if (status < 500) this.#answered.set(url.host, true);
       return { status, headers, body, redirect: hop.redirect, stream };
@@ -233,13 +235,13 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Throws TooLarge for a body of more than `maxBytes` decoded bytes, and CircuitOpen while large ones take all memory. */
-async function readBody(response: Response, { hop, budget }: {
+async function readBody(response: Response, { hop, take }: {
   readonly hop: Hop;
-  readonly budget: BodyBudget;
+  readonly take: TakeMemory;
 }): Promise<Uint8Array<ArrayBuffer>> {
   if (response.body === null) return new Uint8Array();
   const { maxBytes } = hop;
-  const collected = await collectBody(response.body, { maxBytes, budget });
+  const collected = await collectBody(response.body, { maxBytes, take });
   if (collected.kind === "body") return collected.bytes;
   if (collected.kind === "too-large") throw failed(hop, "TooLarge", `answered with more than ${maxBytes} bytes`);
   throw failed(hop, "CircuitOpen", "gives a large answer, and other large ones are being read");

@@ -85,6 +85,15 @@ export class FairLimiter {
     return this.#options.mayGive?.() ?? true ? this.#take(namespace, weight) : undefined;
   }
 
+  /** The same for whichever of the callers may have one: who has none left must not take an answer from others that wait for it. */
+  tryAcquireAny({ members }: Callers<Caller>, weight: Weight): Place | undefined {
+    for (const { namespace } of members) {
+      const place = this.tryAcquire(namespace, weight);
+      if (place !== undefined) return place;
+    }
+    return undefined;
+  }
+
   /** Waits for a place. Rejects with the signal's reason, or with that of {@link refuseAll}. */
   async acquire(callers: Callers<Caller>, signal: AbortSignal, { weight }: Weight = {}): Promise<Place> {
     signal.throwIfAborted();

@@ -6,7 +6,7 @@ import type { Callers } from "../../shared_call.ts";
 import { inspectionError } from "../errors.ts";
 import type { Caller, InspectionRequest, RegistryLookups } from "../inspector.ts";
 import { callersOf } from "./callers.ts";
-import { FairLimiter, type Place } from "./fair_limiter.ts";
+import { FairLimiter } from "./fair_limiter.ts";
 
 /**
  * Inspections under way in this process. Each holds one top document of up to 4 MiB and reads two others of up to 1 MiB at
@@ -63,7 +63,7 @@ export class DocumentTurns {
    */
   async run<T>(work: () => T, { bytes, callers, signal, registry }: DocumentTurn): Promise<T> {
     if (bytes <= SMALL_BYTES) return work();
-    const memory = this.#takeMemory(callers, bytes);
+    const memory = this.#memory.tryAcquireAny(callers, { weight: bytes });
     if (memory === undefined) {
       const message = `Cannot read an answer of "${registry}" now: it is large, and others are being read.`;
       throw inspectionError("CircuitOpen", message, { registry });
@@ -80,15 +80,6 @@ export class DocumentTurns {
     } finally {
       memory.release();
     }
-  }
-
-  /** Of whichever namespace has some left: one that has none must not take the answer from others that wait for it. */
-  #takeMemory({ members }: Callers<Caller>, bytes: number): Place | undefined {
-    for (const { namespace } of members) {
-      const place = this.#memory.tryAcquire(namespace, { weight: bytes });
-      if (place !== undefined) return place;
-    }
-    return undefined;
   }
 
   #timed<T>(work: () => T): T {

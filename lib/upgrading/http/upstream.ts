@@ -9,7 +9,7 @@ import { fetchUnverified } from "../../https/unverified_fetch.ts";
 import type { JsonObject } from "../../json.ts";
 import { hasDenseStructure } from "../../json_density.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
-import { BodyBudget, collectBody } from "../../oci/http/body.ts";
+import { collectBody } from "../../oci/http/body.ts";
 import { isSendable } from "../../oci/http/exchange.ts";
 import { fetchDirect } from "./direct_fetch.ts";
 import { type RequestName, statusError, UpstreamError, upstreamError, wireError } from "./upstream_error.ts";
@@ -150,7 +150,7 @@ export class Upstream implements Disposable {
     const { status, body } = response;
     if (body === null) return { status, text: "", name };
     const { maxBytes } = this.#options.limits;
-    const collected = await collectBody(body, { maxBytes, budget: new BodyBudget(maxBytes) });
+    const collected = await collectBody(body, { maxBytes, take: () => ({ release: () => {} }) });
     if (collected.kind !== "body") {
       throw upstreamError(name, { fault: "tooLarge", status, state: `its answer has more than ${maxBytes} bytes` });
     }

@@ -322,6 +322,21 @@ for (const status of [401, 403, 404]) {
   });
 }
 
+Deno.test("inspect() logs in, as the root says, while anonymous requests to the host are limited", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  registry.intercept = ({ path, headers }) =>
+    path.includes("/manifests/") && headers.get("authorization") === null
+      ? new Response("", { status: 429, headers: { "retry-after": "600" } })
+      : undefined;
+  assert.equal(sees(await inspector.inspect(`${registry.host}/org/other:v1`)), "RateLimited");
+  const image = `${registry.host}/org/app:v1`;
+  const refused = await inspector.inspect(image, { credentials: [makeCredential(registry.host, { username: "eve" })] });
+  assert.equal(sees(refused), "RateLimited");
+  const report = await inspector.inspect(image, { credentials: [makeCredential(registry.host)] });
+  assert.deepEqual([sees(report), report.access], [BOTH, "private"]);
+});
+
 Deno.test("inspect() passes over a refresh token where a password is wanted, and goes on to the password", async () => {
   await using registry = await open({ kind: "basic", users: USERS });
   using inspector = openTestInspector();

@@ -8,6 +8,7 @@ import type { Resolve } from "../../../../lib/oci/http/address_guard.ts";
 import { InspectionError } from "../../../../lib/oci/errors.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Exchange } from "../../../../lib/oci/http/exchange.ts";
+import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
 import { openTransport, type Transport, type TransportDeps } from "../../../../lib/oci/http/transport.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
@@ -29,6 +30,7 @@ function get(url: string, more: Partial<Exchange> = {}): Exchange {
     maxBytes: 1_000,
     kind: "manifestGet",
     requestLog: new RequestLog(),
+    callers: callersOf({ namespace: "team", priority: "gated" }),
   } as const;
   return { ...common, url: new URL(url), ...more };
 }

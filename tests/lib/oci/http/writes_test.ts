@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
 import { InspectionError } from "../../../../lib/oci/errors.ts";
 import type { Answer, Exchange } from "../../../../lib/oci/http/exchange.ts";
+import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
 import { openTransport, type Transport } from "../../../../lib/oci/http/transport.ts";
 import type { EndpointTransport } from "../../../../lib/oci/pull_plan.ts";
@@ -22,7 +23,8 @@ function open(): Transport {
 
 function write(url: string, more: Partial<Exchange>): Exchange {
   const common = { method: "PUT", transport: PLAIN, maxBytes: 1_000, kind: "other" } as const;
-  return { ...common, requestLog: new RequestLog(), url: new URL(url), ...more };
+  const callers = callersOf({ namespace: "team", priority: "gated" });
+  return { ...common, requestLog: new RequestLog(), callers, url: new URL(url), ...more };
 }
 
 /** A stream of several parts; `fault` ends it early. */
