@@ -1,7 +1,7 @@
 // Runs the tests and ends with one line of counts: `deno run -A tests/run.ts all|unit|cluster|node|long [--strict] [deno test arguments]`.
 // Files and folders among the arguments narrow the run. --strict fails when a test is skipped that tests/run/skips.ts does not
 // list, or a part is left out for want of a control plane. ARCHWAY_JUNIT_DIR=FOLDER keeps the JUnit files, for `deno task conformance --from FOLDER`.
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { findDenokv } from "./cluster/support/denokv.ts";
 import { ensureBinaries, missingForControlPlane } from "./cluster/support/binaries.ts";
 import { finishPart, type FirstRun, type PartResult, runPart } from "./run/run_part.ts";
@@ -42,10 +42,11 @@ interface Wanted {
 }
 
 function parseArguments([what = "all", ...rest]: readonly string[]): Wanted {
-  const isPath = (argument: string): boolean => /^(?:\.\/)?tests(?:\/|$)/.test(argument);
-  const chosen = rest.filter(isPath).map((path) => path.replace(/^\.\//, "").replace(/\/+$/, ""));
-  const flags = rest.filter((argument) => argument !== "--strict" && !isPath(argument));
-  return { what, isStrict: rest.includes("--strict"), chosen, flags };
+  const words = rest.map((word) => word.startsWith(`${Deno.cwd()}/`) ? relative(Deno.cwd(), word) : word);
+  const isPath = (word: string): boolean => /^(?:\.\/)?tests(?:\/|$)/.test(word);
+  const chosen = words.filter(isPath).map((path) => path.replace(/^\.\//, "").replace(/\/+$/, ""));
+  const flags = words.filter((word) => word !== "--strict" && !isPath(word));
+  return { what, isStrict: words.includes("--strict"), chosen, flags };
 }
 
 function isUnit({ name }: Part): boolean {
@@ -129,6 +130,15 @@ async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
   return (byName[what] ?? whole).filter(({ paths }) => paths.length > 0);
 }
 
+/** Why a file or folder is not run. */
+async function explainUnknown(path: string, { what }: Wanted): Promise<string> {
+  const every = await chooseParts({ what: "all", isStrict: false, chosen: [path], flags: [] });
+  const [part] = every;
+  if (part === undefined) return `Cannot run ${path}: there is no such file or folder of tests`;
+  const task = isUnit(part) ? "unit" : isOnNodes(part) ? "node" : "cluster";
+  return `Cannot run ${path} in "${what}": run deno task test:${task} ${path}`;
+}
+
 /** Prints what was skipped, and answers how many of those may not be in a strict run. */
 function reportSkips(results: readonly PartResult[], { isStrict }: Wanted): number {
   const verdicts = results.flatMap(({ skipped }) => skipped)
@@ -147,14 +157,14 @@ async function main(args: readonly string[]): Promise<number> {
   const wanted = parseArguments(args);
   const missing = wanted.what === "unit" ? undefined : await missingForControlPlane();
   if (missing !== undefined && wanted.what === "cluster") {
-    print(`Cannot run the cluster tests: ${missing}`);
+    print(`Cannot run the cluster tests: ${missing} A file that needs no control plane runs by deno test -A FILE.`);
     print("0 passed, 1 failed, 0 skipped");
     return 1;
   }
   const parts = await chooseParts(wanted);
   const unknown = wanted.chosen.filter((path) => parts.every((part) => narrow(part, [path]) === undefined));
   if (unknown.length > 0) {
-    print(`Cannot run ${unknown.join(", ")}: no such file or folder of tests is in "${wanted.what}"`);
+    for (const path of unknown) print(await explainUnknown(path, wanted));
     print(`0 passed, ${unknown.length} failed, 0 skipped`);
     return 1;
   }

@@ -1,5 +1,5 @@
-// The final-state matrix of the specification, row by row, on a real control plane: gate, labels, required terms,
-// annotations and events of the pod as they end. Rows that hold a pod do so by a registry that answers slowly or wrongly.
+// How pods end, one line of a matrix each, on a real control plane: gate, labels, required terms, annotations and events.
+// Lines that hold a pod do so by a registry that answers slowly or wrongly.
 import assert from "node:assert/strict";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import {

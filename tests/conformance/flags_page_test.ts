@@ -40,6 +40,7 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
   "a digest writer of image builds": ["configmap-name", "digestfile", "labels"],
   "deno task bundle": ["image", "bundle-image"],
   "deno task soak": ["minutes"],
+  "deno task test": ["strict"],
   "deno task test:e2e": ["image", "run"],
 };
 

@@ -7,6 +7,7 @@ import { judge, renderPage, type Verdict } from "./report.ts";
 import { ROWS } from "./rows.ts";
 import { parseRunRecord, type Proof, recordRun, renderRunRecord } from "./run_record.ts";
 import { PAGE, RECORD } from "./sources.ts";
+import { replaceFiles } from "../run/again.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 const USAGE = `Usage: deno task conformance [--from FOLDER | --render]
@@ -53,9 +54,17 @@ async function readRun(folder: string): Promise<readonly RanTest[]> {
       `Cannot count from "${folder}": it has no JUnit file like ${missing.join(", ")}. Run that part first.`,
     );
   }
-  const files = await Promise.all(names.sort().map((name) => Deno.readTextFile(join(folder, name))));
-  return files.flatMap(parseJunit);
+  const read = async (name: string): Promise<readonly RanTest[]> =>
+    parseJunit(await Deno.readTextFile(join(folder, name)));
+  const runs = names.sort().filter((name) => !AGAIN.test(name)).map(async (name) => {
+    const again = names.find((other) => AGAIN.test(other) && other.replace(AGAIN, ".xml") === name);
+    return again === undefined ? await read(name) : replaceFiles(await read(name), await read(again));
+  });
+  return (await Promise.all(runs)).flat();
 }
+
+/** The second run of the files that failed in a part. */
+const AGAIN = /-again\.xml$/;
 
 /** Writes the page of these proofs, and answers whether no row fails. */
 async function writePage(proofs: readonly Proof[]): Promise<boolean> {

@@ -15,7 +15,7 @@ export const BED_MEANINGS: Readonly<Record<Bed, string>> = {
   "pure": "a decision, called without any permission",
   "unit": "code with an API server in memory, or servers on loopback, in the test's own process",
   "playground": "`archway serve` before the API server and the registry of `archway dev`",
-  "registry": "the registry client, or commands, before a real registry, proxy or KV server",
+  "registry": "a client or a command before a real registry, proxy, KV server, Prometheus or Alertmanager",
   "control plane": "before a real kube-apiserver, etcd, scheduler and controller-manager",
   "node": "on real kubelets with containers",
 };
@@ -35,6 +35,7 @@ const BED_OF_FILE: readonly (readonly [beginning: string, bed: Bed])[] = [
   ["tests/lib/upgrades/", "pure"],
   ["tests/lib/image_builds/", "pure"],
   ["tests/playground/", "playground"],
+  ["tests/monitoring/", "registry"],
   ["tests/cluster/registry_", "registry"],
   ["tests/cluster/index_", "registry"],
   ["tests/cluster/kv_", "registry"],

@@ -9,11 +9,19 @@ import type { Part } from "./parts.ts";
 /** More files than this are no want of processor time. */
 const MOST_FILES = 10;
 
-/** The files of failed tests; none of pure decisions, or where too much failed. */
-export function filesToRunAgain(part: Pick<Part, "name">, tests: readonly RanTest[]): readonly string[] {
+/**
+ * The files of failed tests, and those of which no test is known: they may not have been loaded. None of pure decisions, or where
+ * too much failed.
+ */
+export function filesToRunAgain(
+  part: Pick<Part, "name">,
+  { tests, files }: { readonly tests: readonly RanTest[]; readonly files: readonly string[] },
+): readonly string[] {
   if (part.name === "pure") return [];
-  const files = [...new Set(tests.filter(({ outcome }) => outcome === "failed").map(({ file }) => file))];
-  return files.length > MOST_FILES ? [] : files;
+  const failed = tests.filter(({ outcome }) => outcome === "failed").map(({ file }) => file);
+  const known = new Set(tests.map(({ file }) => file));
+  const again = [...new Set([...failed, ...files.filter((file) => !known.has(file))])];
+  return failed.length === 0 || again.length > MOST_FILES ? [] : again;
 }
 
 /** The tests of a first run, with those of the files that ran again in the place of the ones they had. */

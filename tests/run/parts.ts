@@ -91,8 +91,9 @@ const TOOLS = [
 /** Minutes of load or of faults, on which no row of the catalogues rests: the table of faults, the soak, whether benchmarks run. */
 const FAULTS = "tests/chaos/chaos_test.ts";
 const SOAK = "tests/chaos/soak_test.ts";
-/** Replicas under one long fault each, and whether the faults happen at all: half of it is waiting. */
-const OUTAGES = ["ha_outage", "ha_clock", "ha_split_brain", "harness"].map((name) => `tests/chaos/${name}_test.ts`);
+/** Replicas and registries under one long fault each, and whether the faults happen at all: half of it is waiting. */
+const OUTAGES = ["availability", "ha_outage", "ha_clock", "ha_split_brain", "harness"]
+  .map((name) => `tests/chaos/${name}_test.ts`);
 const BENCHES = ["tests/bench_smoke_test.ts", "tests/cluster/bench_smoke_test.ts"];
 
 /** Real nodes walk the same rows, on which they count more: a whole run has it where there can be no nodes. */
@@ -119,7 +120,7 @@ const LEADER = ["leader_rights", "leader_impaired"].map((name) => `tests/cluster
 export const LONGEST: readonly string[] = [
   ...["image_builds_failures", "uninstall", "rights", "image_builds_many", "image_builds_faults"],
   ...["image_builds_life", "image_builds_changes", "taints", "operator", "ha_way_back", "certificate_overlays"],
-  ...["trouble", "life", "availability", "upgrades_many_nodes", "image_builds_gone", "image_builds_edges"],
+  ...["trouble", "life", "upgrades_many_nodes", "image_builds_gone", "image_builds_edges"],
 ].map((name) => `tests/cluster/${name}_test.ts`);
 
 function rankOf(file: string): number {

@@ -1,7 +1,7 @@
 // Runs one part of the tests as a process, shows its output line by line as it comes, and counts by its JUnit file.
 import { parseJunit, type RanTest } from "../conformance/junit.ts";
 import { filesToRunAgain, replaceFiles } from "./again.ts";
-import { writeIsolates } from "./isolates.ts";
+import { listTestFiles, writeIsolates } from "./isolates.ts";
 import { FORM_VARIABLE } from "../support/form.ts";
 import type { Part } from "./parts.ts";
 
@@ -92,7 +92,9 @@ export async function runPart(part: Part, options: PartOptions): Promise<FirstRu
 export async function finishPart(first: FirstRun, print: (line: string) => void): Promise<PartResult> {
   const { part } = first;
   const startedMs = performance.now();
-  const again = first.isSuccess ? [] : filesToRunAgain(part, first.tests);
+  // Flags of the user may leave out all tests of a file.
+  const files = first.options.flags.length > 0 ? [] : listTestFiles(part);
+  const again = first.isSuccess ? [] : filesToRunAgain(part, { tests: first.tests, files });
   const last = again.length === 0 ? first : await runFilesAgain({ ...first, again, print });
   const counted = last.tests.filter(({ isStep, outcome }) => !isStep || outcome === "ignored");
   const failed = counted.filter(({ outcome }) => outcome === "failed").length;

@@ -122,14 +122,18 @@ Deno.test("no skip is allowed for want of what .ci/run installs", () => {
   assert.deepEqual(ALLOWED_SKIPS.map(({ need }) => need).filter((need) => !beyond.includes(need)), []);
 });
 
-Deno.test("a strict run fails when a part is left out or a skip is not allowed, any run when a test fails", () => {
+Deno.test("a strict run fails when a part is left out or a skip is not allowed, one of named files when one is left out, any run when a test fails", () => {
   const complete = { failed: 0, forbidden: 0, left: 0 };
   const failures = (counts: Partial<typeof complete>): readonly number[] =>
-    [true, false].map((isStrict) => countFailed({ ...complete, ...counts }, { isStrict }));
-  assert.deepEqual(failures({}), [0, 0]);
-  assert.deepEqual(failures({ left: 3 }), [3, 0]);
-  assert.deepEqual(failures({ forbidden: 1 }), [1, 0]);
-  assert.deepEqual(failures({ failed: 2 }), [2, 2]);
+    [
+      { isStrict: true, chosen: [] },
+      { isStrict: false, chosen: [] },
+      { isStrict: false, chosen: ["tests/cluster"] },
+    ].map((wanted) => countFailed({ ...complete, ...counts }, wanted));
+  assert.deepEqual(failures({}), [0, 0, 0]);
+  assert.deepEqual(failures({ left: 3 }), [3, 0, 3]);
+  assert.deepEqual(failures({ forbidden: 1 }), [1, 0, 0]);
+  assert.deepEqual(failures({ failed: 2 }), [2, 2, 2]);
 });
 
 Deno.test("parseJunit() gives tests and steps with their file and outcome", () => {
@@ -151,14 +155,18 @@ function ran(file: string, outcome: RanTest["outcome"], name = "a test"): RanTes
 
 Deno.test("filesToRunAgain() names the few files that failed beside servers, and replaceFiles() counts their second run", () => {
   const first = [ran("a", "failed", "1"), ran("a", "passed", "2"), ran("b", "passed")];
-  assert.deepEqual(filesToRunAgain({ name: "waiting" }, first), ["a"]);
-  assert.deepEqual(filesToRunAgain({ name: "pure" }, first), []);
-  assert.deepEqual(filesToRunAgain({ name: "node" }, [..."abcdefghijk"].map((file) => ran(file, "failed"))), []);
+  const again = (name: Part["name"], tests: readonly RanTest[], files: readonly string[] = []): readonly string[] =>
+    filesToRunAgain({ name }, { tests, files });
+  assert.deepEqual(again("waiting", first), ["a"]);
+  assert.deepEqual(again("waiting", first, ["a", "b", "not loaded"]), ["a", "not loaded"]);
+  assert.deepEqual(again("waiting", [ran("b", "passed")], ["b", "not loaded"]), []);
+  assert.deepEqual(again("pure", first), []);
+  assert.deepEqual(again("node", [..."abcdefghijk"].map((file) => ran(file, "failed"))), []);
   const second = [ran("a", "passed", "1"), ran("a", "passed", "2")];
   assert.deepEqual(replaceFiles(first, second), [ran("b", "passed"), ...second]);
 });
 
-Deno.test("no unit test needs a program beside Deno", () => {
+Deno.test("no unit test needs a program that a machine with a shell may lack", () => {
   const needy = listFiles("tests").filter((file) =>
     UNIT_PARTS.some((part) => pathsOf(part, [file]) !== undefined) &&
     /_test\.tsx?$/.test(file) &&
@@ -185,17 +193,20 @@ Deno.test("every test on nodes reports it at the head of its name, and is skippe
 /** Those that need a timer, and what for. */
 const TIMED: Readonly<Record<string, string>> = {
   "tests/e2e/cluster.ts": "looks at a real cluster",
+  "tests/lib/k8s/rest_api_test.ts": "requests of other connections arrive when they do",
   "tests/lib/upgrading/support.ts": "bounds of time hold, pauses are left out",
 };
 
-/** Of the platform and of the product; in two pieces, for this file is looked at as well. */
+/** Of the platform and the product; in two pieces, for this file is looked at as well. */
 const WAITS = [["set", "Timeout("], ["systemClock", ".sleep("]].map((pieces) => pieces.join(""));
+/** Of the tests on servers, some of whose helpers lie beside unit tests. */
+const POLLS = ["support/", "wait.ts"].join("");
 
-Deno.test("no unit test waits in real time but those with a reason", () => {
+Deno.test("no unit test waits by the clock of the machine but those with a reason", () => {
   const waiting = listFiles("tests").filter((file) => {
     if (!UNIT_PARTS.some((part) => pathsOf(part, [file]) !== undefined)) return false;
     const text = Deno.readTextFileSync(file);
-    return WAITS.some((wait) => text.includes(wait));
+    return WAITS.some((wait) => text.includes(wait)) || file.endsWith("_test.ts") && text.includes(POLLS);
   });
   assert.deepEqual(waiting.toSorted(), Object.keys(TIMED));
 });

@@ -80,7 +80,13 @@ export interface Counts {
   readonly left: number;
 }
 
-/** What counts as failed: in a strict run also what was skipped without leave, and parts that were left out. */
-export function countFailed({ failed, forbidden, left }: Counts, { isStrict }: { readonly isStrict: boolean }): number {
-  return isStrict ? failed + forbidden + left : failed;
+/**
+ * What counts as failed: in a strict run also what was skipped without leave, and parts that were left out; these in any run that
+ * names them.
+ */
+export function countFailed(
+  { failed, forbidden, left }: Counts,
+  { isStrict, chosen }: { readonly isStrict: boolean; readonly chosen: readonly string[] },
+): number {
+  return failed + (isStrict ? forbidden : 0) + (isStrict || chosen.length > 0 ? left : 0);
 }

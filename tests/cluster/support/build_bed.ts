@@ -25,7 +25,7 @@ import type { RunningProcess } from "./process.ts";
 import { type RealRegistry, startRegistry } from "./registry.ts";
 import { readPlatforms } from "./registry_platforms.ts";
 import { type SeenBuild, seenBuilds } from "./seen_builds.ts";
-import { bareControlPlane } from "./shared_control_plane.ts";
+import { controlPlaneWith } from "./shared_control_plane.ts";
 import { type WaitOptions, waitUntil } from "./wait.ts";
 
 /** The account of the service. */
@@ -76,7 +76,7 @@ export class BuildBed implements AsyncDisposable {
   /** Opens it: pool `worker`, its nodes, a base image of every architecture, secrets. No Archway and no configuration yet. */
   static async open({ nodes = [], settings = {}, cluster: given }: BuildBedOptions = {}): Promise<BuildBed> {
     await using undo = new AsyncDisposableStack();
-    const cluster = given ?? undo.use(await bareControlPlane(BUILDS_PLANE));
+    const cluster = given ?? undo.use(await controlPlaneWith(BUILDS_PLANE));
     if (given !== undefined) await prepareBuilds(given);
     const registry = undo.use(await startRegistry({ tls: false, auth: "htpasswd" }));
     const relay = undo.use(startPushRelay(registry));

@@ -17,8 +17,13 @@ export async function sharedControlPlane(): Promise<SharedControlPlane> {
   return own;
 }
 
-/** One with nothing in it but what a new control plane has, or what the state says. */
-export async function bareControlPlane(state: PlaneState = BARE): Promise<SharedControlPlane> {
+/** One with nothing in it but what a new control plane has. */
+export async function bareControlPlane(): Promise<SharedControlPlane> {
+  return await controlPlaneWith(BARE);
+}
+
+/** One with what the state says. */
+export async function controlPlaneWith(state: PlaneState): Promise<SharedControlPlane> {
   const leased = await lease(state);
   if (leased !== undefined) return leased;
   await using undo = new AsyncDisposableStack();

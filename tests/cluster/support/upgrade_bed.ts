@@ -13,7 +13,7 @@ import type { Notification, UpgradeMetric } from "../../../lib/upgrades/types/ef
 import type { NotificationState } from "../../../lib/upgrades/types/plan.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
-import { bareControlPlane } from "./shared_control_plane.ts";
+import { controlPlaneWith } from "./shared_control_plane.ts";
 import {
   imageOf,
   openSimulatedOpenShift,
@@ -112,7 +112,7 @@ export async function openUpgradeBed(
   { clock = openFastClock(), cluster, ...options }: UpgradeBedOptions = {},
 ): Promise<UpgradeBed> {
   await using undo = new AsyncDisposableStack();
-  const controlPlane = cluster ?? undo.use(await bareControlPlane(UPGRADES_PLANE));
+  const controlPlane = cluster ?? undo.use(await controlPlaneWith(UPGRADES_PLANE));
   if (cluster !== undefined) await prepareUpgrades(cluster);
   const openshift = undo.use(
     await openSimulatedOpenShift(controlPlane, { pools: { master: 1, worker: 2 }, stepMs: 50, ...options }),

@@ -21,7 +21,7 @@ import {
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 import type { Use } from "./rights.ts";
-import { bareControlPlane } from "./shared_control_plane.ts";
+import { controlPlaneWith } from "./shared_control_plane.ts";
 import { startTcpBalancer, type TcpBalancer } from "./tcp_balancer.ts";
 import { planOf } from "./upgrade_bed.ts";
 import { prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
@@ -100,7 +100,7 @@ export class UpgradeService implements AsyncDisposable {
     { pools = { master: 1, worker: 2 }, stepMs = 100, cluster: given }: UpgradeServiceOptions = {},
   ): Promise<UpgradeService> {
     await using undo = new AsyncDisposableStack();
-    const cluster = given ?? undo.use(await bareControlPlane(UPGRADES_PLANE));
+    const cluster = given ?? undo.use(await controlPlaneWith(UPGRADES_PLANE));
     if (given !== undefined) await prepareUpgrades(given);
     const openshift = undo.use(await openSimulatedOpenShift(cluster, { pools, stepMs }));
     const surroundings = undo.use(await openSurroundings(cluster, TO));

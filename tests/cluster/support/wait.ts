@@ -1,4 +1,4 @@
-// Waiting for a condition with a deadline: the only way tests let time pass.
+// Waiting for a condition, with a deadline.
 
 /** How long and how often to look. */
 export interface WaitOptions {
@@ -8,7 +8,7 @@ export interface WaitOptions {
   readonly intervalMs?: number;
 }
 
-/** Resolves after `ms`. Only for polling; a test never sleeps for luck. */
+/** Resolves after `ms`: between two looks, or where that time itself is what is tested. A test never sleeps for luck. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

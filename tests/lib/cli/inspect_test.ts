@@ -169,6 +169,17 @@ Deno.test("readHostStates() reads the answer of a running Archway", async () => 
   assert.deepEqual(states, STATES);
 });
 
+Deno.test("runInspect() --registries prints what a running Archway reports at its --admin-url", async () => {
+  const { terminal, said } = recordingTerminal({ color: false });
+  const code = await withServer(Response.json(STATES), (url) => {
+    const words = ["inspect", "--registries", `--admin-url=${url}`, "--output=json"];
+    const parsed = parseConfig(words, { env: {}, readFile: () => "" });
+    assert.ok(parsed.kind === "run");
+    return runInspect(parsed.config, { terminal, clock: systemClock, userAgent: "test", signal });
+  });
+  assert.deepEqual([code, JSON.parse(said.out)], [0, STATES]);
+});
+
 Deno.test("readHostStates() reports what is wrong with the address, and repeats no query", async () => {
   const cases = [
     [

@@ -13,14 +13,16 @@ import { serveConfig, settingsOf } from "./support.ts";
 
 /** Where the webhooks listen: not the default, and not where the admin pages are. */
 export const WEBHOOK_HOST = "127.0.0.2";
-const ADMIN_HOST = "127.0.0.3";
+export const ADMIN_HOST = "127.0.0.3";
 const NAMESPACE = "archway-elsewhere";
 
 /** What was observed. */
 export interface Served {
   /** The one address of 127.0.0.1 and {@link WEBHOOK_HOST} at which the webhook port answers. */
   readonly webhookAnswersAt: string;
-  /** The text of `/metrics` at the address of `--admin-listen`. */
+  /** The same of the port of `--admin-listen` and {@link ADMIN_HOST}. */
+  readonly adminAnswersAt: string;
+  /** The text of `/metrics` there. */
   readonly metrics: string;
   readonly webhookUrl: string;
   readonly leaseHolder: string;
@@ -78,6 +80,7 @@ async function serveBeside(playground: Playground): Promise<Served> {
     const answer = await fetch(`http://${ADMIN_HOST}:${adminPort}/metrics`);
     return {
       webhookAnswersAt: (await Promise.all(["127.0.0.1", WEBHOOK_HOST].map((host) => answersAt(host, port)))).join(""),
+      adminAnswersAt: (await Promise.all(["127.0.0.1", ADMIN_HOST].map((host) => answersAt(host, adminPort)))).join(""),
       metrics: await answer.text(),
       webhookUrl: textAt(webhook(), "clientConfig", "url") ?? "",
       leaseHolder: textAt(store.get(Resource.leases, `${NAMESPACE}/${LEASE_NAME}`), "spec", "holderIdentity") ?? "",

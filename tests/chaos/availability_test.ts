@@ -1,10 +1,10 @@
 // What users feel while parts of the cluster go and come back: nothing but a wait. Rolling restarts, registries that hang or ask
-// for patience; an API server or an etcd that is away is a row of tests/chaos.
+// for patience; an API server or an etcd that is away is a row of the table of faults.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { enablePlacement } from "./support/archway.ts";
-import { createAuthority } from "./support/pki.ts";
-import { failedWebhookCalls, startPodLoad } from "./support/pod_load.ts";
+import { enablePlacement } from "../cluster/support/archway.ts";
+import { createAuthority } from "../cluster/support/pki.ts";
+import { failedWebhookCalls, startPodLoad } from "../cluster/support/pod_load.ts";
 import {
   createPods,
   isReleased,
@@ -13,11 +13,11 @@ import {
   type PodOutcome,
   type PodSpec,
   waitForPods,
-} from "./support/pods.ts";
-import { findFreePort } from "./support/ports.ts";
-import { startTcpBalancer } from "./support/tcp_balancer.ts";
-import { pause, waitUntil } from "./support/wait.ts";
-import { index, openWalkBed, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
+} from "../cluster/support/pods.ts";
+import { findFreePort } from "../cluster/support/ports.ts";
+import { startTcpBalancer } from "../cluster/support/tcp_balancer.ts";
+import { pause, waitUntil } from "../cluster/support/wait.ts";
+import { index, openWalkBed, openWorkingBed, type WalkBed } from "../cluster/support/walk_bed.ts";
 
 async function assertOnArm(bed: WalkBed, pods: readonly PodOutcome[]): Promise<void> {
   const architectures = await listNodeArchitectures(bed.controlPlane);
