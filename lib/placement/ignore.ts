@@ -1,5 +1,5 @@
-// Which pods are left alone: an ordered list of rules, those of the MTO (I1 to I6) and Archway's own. The first that holds
-// is the reason that people read.
+// Which pods are left alone: an ordered list of rules, first those of the MTO, numbered I1 to I6 here, then Archway's own. The
+// first that holds is the reason that people read.
 import { CONTROL_PLANE_SELECTORS, PodAnnotation } from "../names.ts";
 import type { PlacementSettings } from "./config/types.ts";
 import { hasPreferredArchitecture, hasRequiredArchitecture } from "./patch/constraints.ts";
