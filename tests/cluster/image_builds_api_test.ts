@@ -52,7 +52,8 @@ Deno.test({
       assert.ok(cases.length >= 7, `${kind}: ${cases.length} cases`);
       for (const one of cases) {
         const row = ROWS[one.name];
-        await t.step(`${kind}: ${one.name}${row === undefined ? "" : ` (${row})`}`, () => runCase(cluster, kind, one));
+        const claim = row === undefined ? "" : ` (${row})`;
+        await t.step(`an upstream case of ${kind}: ${one.name}${claim}`, () => runCase(cluster, kind, one));
       }
     }
     await t.step("a builder of another type is refused (O-015)", () => refusesOtherBuilder(cluster));
