@@ -1,4 +1,4 @@
-// Answers of the API server, parsed as far as every kind shares: an object, a list, a Status. Used inside lib/k8s.
+// Answers of the API server, parsed as far as every kind shares: an object, a list, a Status.
 import { isObject } from "../json.ts";
 import type { KubeList, KubeObject } from "./types.ts";
 

@@ -32,11 +32,12 @@ const LIST_TIMEOUT_MS = 60_000;
 const MAX_LIST_BYTES = 128 * 1024 * 1024;
 /**
  * Members of what pods pull with, by kind, as its users write it: an object of 1 MiB may have 45 000 and as many again in its
- * managed fields, which take far longer to parse than what it is read for. A ServiceAccount lists its pull secrets.
+ * managed fields, which take far longer to parse than what it is read for. A ServiceAccount lists Secrets, of which old
+ * clusters have made hundreds for one; it is read less often.
  */
 const MAX_STRUCTURES: ReadonlyMap<string, number> = new Map([
   [Resource.secrets.plural, 2_000],
-  [Resource.serviceAccounts.plural, 2_000],
+  [Resource.serviceAccounts.plural, 10_000],
 ]);
 /** Until the head of a watch's answer; the reader of the stream has a time limit of its own. */
 const WATCH_HEAD_TIMEOUT_MS = 30_000;

@@ -1,4 +1,4 @@
-// The body of a watch, decoded: one JSON event a line. Called by the REST API; a cut line is not an event.
+// The body of a watch, decoded: one JSON event a line; a cut line is not an event.
 import { setImmediate } from "node:timers";
 import type { RawWatchEvent } from "./api.ts";
 import { faultOfWatchEvent, NoAnswer } from "./api_faults.ts";

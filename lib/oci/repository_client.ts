@@ -3,7 +3,7 @@
 import type { Clock } from "../clock.ts";
 import { isSameLogin } from "./auth/challenge.ts";
 import type { LearnedChallenges } from "./auth/learned_challenges.ts";
-import { Login } from "./auth/login.ts";
+import { type Authorization, Login } from "./auth/login.ts";
 import type { TokenSource } from "./auth/token.ts";
 import type { Credential } from "./credential.ts";
 import { credentialsFor } from "./credentials/match.ts";
@@ -159,8 +159,11 @@ export class RepositoryClient {
     // A token server may refuse anonymous tokens although the repository is open: it is still tried without one.
     const header = first.kind === "denied" ? undefined : first.header;
     const isLoggedIn = header !== undefined;
-    const answer = await this.#sendUnlessLimited(request, { authorization: header, credential });
-    if (answer instanceof InspectionError) return await this.#logInPastLimit(answer, { credential, request });
+    const sent = await this.#sendOrLimit(request, { authorization: header, credential });
+    const loggedIn = isLimit(sent) && !isLoggedIn ? await this.#logInPastLimit(credential, request) : undefined;
+    if (loggedIn !== undefined) return loggedIn;
+    if (sent instanceof InspectionError) throw sent;
+    const answer = sent;
     if (request.isFinal(answer, isLoggedIn)) {
       return { kind: "answered", answer, credential: isLoggedIn ? credential : undefined };
     }
@@ -178,32 +181,40 @@ export class RepositoryClient {
     return request.isFinal(last, true) ? { kind: "answered", answer: last, credential } : { ...refusal, answer: last };
   }
 
-  /** The answer; or why anonymous requests are limited now, where there is a credential, to which that limit does not apply. */
-  async #sendUnlessLimited(
+  /** The answer; or that the account is limited, and so was not asked. */
+  async #sendOrLimit(
     request: RepositoryRequest,
     login: { readonly authorization: string | undefined; readonly credential: Credential | undefined },
   ): Promise<Answer | InspectionError> {
     try {
       return await this.#send(request, login);
     } catch (error) {
-      const mayLogIn = login.authorization === undefined && login.credential !== undefined && request.mayReadRoot;
-      if (mayLogIn && error instanceof InspectionError && error.failure.reason === "RateLimited") return error;
+      if (error instanceof InspectionError && error.failure.reason === "RateLimited") return error;
       throw error;
     }
   }
 
-  /** Logs in as the host's root says. Throws the limit where that says nothing. */
-  async #logInPastLimit(
-    limit: InspectionError,
-    { credential, request }: { readonly credential: Credential | undefined; readonly request: RepositoryRequest },
-  ): Promise<Attempt> {
-    const offered = await this.#login.readRoot();
-    const login = await this.#login.authorize(credential, offered);
+  /**
+   * Anonymous requests are limited, which says nothing of this credential: logs in as the host's root says. Undefined where there
+   * is no credential, or no way to log in now: the limit ends, and is what counts until then.
+   */
+  async #logInPastLimit(credential: Credential | undefined, request: RepositoryRequest): Promise<Attempt | undefined> {
+    if (credential === undefined) return undefined;
+    const login = await this.#rootLogin(credential);
     const refusal: Attempt = { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
-    if (login.kind === "denied") return refusal;
-    if (login.header === undefined) throw limit;
+    if (login?.kind === "denied") return refusal;
+    if (login?.header === undefined) return undefined;
     const answer = await this.#send(request, { authorization: login.header, credential });
     return request.isFinal(answer, true) ? { kind: "answered", answer, credential } : { ...refusal, answer };
+  }
+
+  async #rootLogin(credential: Credential): Promise<Authorization | undefined> {
+    try {
+      return await this.#login.authorize(credential, await this.#login.readRoot());
+    } catch (error) {
+      if (error instanceof InspectionError) return undefined;
+      throw error;
+    }
   }
 
   /** The challenge of an answer that is a refusal; where there is none, and a credential to use, that of the root. */
@@ -270,4 +281,8 @@ export class RepositoryClient {
         ),
     );
   }
+}
+
+function isLimit(sent: Answer | InspectionError): boolean {
+  return sent instanceof InspectionError || sent.status === 429;
 }

@@ -1,5 +1,5 @@
 // Programs named `docker-credential-NAME`, which give the login of a host. The protocol: the host on stdin; JSON, or exit
-// code 1 when it has none. Used for config.json (config_file.ts) and registries.conf (keyring.ts).
+// code 1 when it has none.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";

@@ -2,6 +2,7 @@
 // user and password, identity token and registry token are used; the MTO uses the first alone.
 import * as z from "zod";
 import { parseJson } from "../../files/documents.ts";
+import { isDenseText } from "../../json_density.ts";
 import type { Credential } from "../credential.ts";
 
 /** What is in a docker config. `message` and `problems` say where something is wrong, and never quote it. */
@@ -18,6 +19,9 @@ const SECRET_SHAPES: Readonly<Record<string, { readonly key: string; readonly wr
 /** Entries beyond this are not read: files written by hand have fewer, and matching reads each. */
 const MAX_ENTRIES = 1_000;
 
+/** Members of a config: a thousand entries have 6 000. More than this is not parsed: 128 KiB may have 43 000 objects. */
+const MAX_STRUCTURE = 10_000;
+
 const Secret = z.object({ type: z.string().optional(), data: z.record(z.string(), z.unknown()).nullish() });
 const JsonObject = z.record(z.string(), z.unknown());
 const text = z.string().optional().catch(undefined);
@@ -25,7 +29,7 @@ const Entry = z.object({ auth: text, username: text, password: text, identitytok
 
 /**
  * Reads a v1 Secret as the API server gives it. `source` names it for users. Skipped with a message: another type (DV-55),
- * no data, no `auths` (DV-57), no JSON; and where it is longer than `maxBytes`. A broken entry among good ones costs only itself.
+ * no data, no `auths` (DV-57), no JSON; and where it is longer than `maxBytes` or has too many members. A broken entry among good ones costs only itself.
  */
 export function parseDockerConfigSecret(
   secret: unknown,
@@ -43,6 +47,12 @@ export function parseDockerConfigSecret(
   }
   const content = typeof encoded === "string" ? decodeBase64Text(encoded) : undefined;
   if (content === undefined) return skipped(source, `it has no readable ${shape.key}`);
+  if (isDenseText(content, MAX_STRUCTURE)) {
+    return {
+      kind: "too large",
+      message: `Cannot use ${source}: its ${shape.key} has more than ${MAX_STRUCTURE} members.`,
+    };
+  }
   const document = parseJson(content);
   if (document.kind === "unparsable") return skipped(source, `${shape.key} is ${document.fault.message}`);
   const outer = JsonObject.safeParse(document.value);

@@ -31,7 +31,7 @@ export class AccountLimiter {
     this.pause = new Pause(clock);
   }
 
-  /** Whether no request of it is under way. */
+  /** Whether no request of it holds or awaits a place. */
   get isUnused(): boolean {
     return this.places.taken + this.places.waiting === 0;
   }

@@ -109,9 +109,10 @@ export class HostLimiter {
   /** Waits for a place. Throws InspectionError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
   async enter(about: RequestAbout): Promise<Place> {
     const { signal, callers } = about;
-    const account = this.#account(about.account);
     for (;;) {
       signal.throwIfAborted();
+      // It may have been forgotten while this waited for a pause to end.
+      const account = this.#account(about.account);
       const refusal = this.#refusal(about, account);
       if (refusal !== undefined) throw refusal;
       const pause = this.#pauseOf(about, account);
@@ -246,7 +247,8 @@ export class HostLimiter {
     const group = this.#groups.get(name) ?? new RepositoryHealth(this.#clock);
     this.#groups.delete(name);
     this.#groups.set(name, group);
-    if (this.#groups.size > MAX_KEPT) forgetFirst(this.#groups, () => true);
+    const [first] = this.#groups.keys();
+    if (this.#groups.size > MAX_KEPT && first !== undefined) this.#groups.delete(first);
     return group;
   }
 
@@ -254,12 +256,18 @@ export class HostLimiter {
     const account = this.#accounts.get(name) ?? new AccountLimiter(this.#clock);
     this.#accounts.delete(name);
     this.#accounts.set(name, account);
-    if (this.#accounts.size > MAX_KEPT) {
-      void (forgetFirst(this.#accounts, (one) => one !== account && one.isIdle) ||
-        forgetFirst(this.#accounts, (one) => one !== account && one.isUnused && one.pause.leftMs === 0) ||
-        forgetFirst(this.#accounts, (one) => one !== account && one.isUnused));
-    }
+    if (this.#accounts.size > MAX_KEPT) this.#forgetAccount(account);
     return account;
+  }
+
+  #forgetAccount(current: AccountLimiter): void {
+    const unused = [...this.#accounts].filter(([, account]) => account !== current && account.isUnused);
+    if (unused.length < MAX_KEPT) return;
+    const [least = unused[0]] = [
+      ...unused.filter(([, account]) => account.isIdle),
+      ...unused.filter(([, account]) => account.pause.leftMs === 0),
+    ];
+    if (least !== undefined) this.#accounts.delete(least[0]);
   }
 }
 
@@ -273,10 +281,4 @@ function keyOfGroup({ repository, isForeign = false }: RequestAbout): string {
 /** A host that cannot be reached for one registry's sake may be within reach of all others: long addresses are cut off. */
 function ofRegistryAlone(outcome: Outcome): Outcome {
   return outcome.kind === "host-failed" ? { ...outcome, kind: "repository-failed" } : outcome;
-}
-
-/** Whether there was one. */
-function forgetFirst<V>(map: Map<string, V>, mayForget: (value: V) => boolean): boolean {
-  for (const [key, value] of map) if (mayForget(value)) return map.delete(key);
-  return false;
 }

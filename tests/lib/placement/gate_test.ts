@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import type { JsonPatch } from "../../../lib/k8s/patch.ts";
-import type { GateVerdict } from "../../../lib/placement/decision_types.ts";
+import type { AdmissionVerdict } from "../../../lib/placement/decision_types.ts";
 import { verdictReason } from "../../../lib/placement/report/reason.ts";
 import { parsePod } from "../../../lib/placement/pod_view.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
@@ -31,7 +31,7 @@ const MULTI = [make.image("multi")];
 const GATED = { [mark("scheduling-gate")]: "gated", [mark("node-affinity")]: "not-set" };
 
 interface Admitted {
-  readonly verdict: GateVerdict;
+  readonly verdict: AdmissionVerdict;
   readonly patch: JsonPatch;
   readonly after: Json;
 }

@@ -11,7 +11,7 @@ import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../../../
 import type { PlacementFacts, PodView } from "../../../lib/placement/types.ts";
 import { type AdmissionFacts, judgeAdmission, planAdmission } from "../../../lib/placement/gate.ts";
 import { decide } from "../../../lib/placement/decide.ts";
-import type { GateVerdict, PlacementDecision } from "../../../lib/placement/decision_types.ts";
+import type { AdmissionVerdict, PlacementDecision } from "../../../lib/placement/decision_types.ts";
 import { admissionPatch } from "../../../lib/placement/patch/admission_patch.ts";
 import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
 import { evidenceOf } from "../../../lib/placement/images.ts";
@@ -261,7 +261,7 @@ export function admissionFacts(
 export function admitted(
   raw: Json,
   facts: AdmissionFacts,
-): { readonly verdict: GateVerdict; readonly patch: JsonPatch; readonly after: Json } {
+): { readonly verdict: AdmissionVerdict; readonly patch: JsonPatch; readonly after: Json } {
   const verdict = judgeAdmission(facts);
   const patch = admissionPatch(facts.pod, verdict);
   return { verdict, patch, after: applied(raw, patch) };

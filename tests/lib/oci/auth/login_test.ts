@@ -322,19 +322,36 @@ for (const status of [401, 403, 404]) {
   });
 }
 
-Deno.test("inspect() logs in, as the root says, while anonymous requests to the host are limited", async () => {
+for (const isFirst of [true, false]) {
+  const when = isFirst ? "when its first request" : "while anonymous requests to the host";
+  Deno.test(`inspect() logs in, as the root says, ${when} is limited`, async () => {
+    await using registry = await open(TOKEN);
+    using inspector = openTestInspector();
+    registry.intercept = ({ path, headers }) =>
+      path.includes("/manifests/") && headers.get("authorization") === null
+        ? new Response("", { status: 429, headers: { "retry-after": "600" } })
+        : undefined;
+    if (!isFirst) assert.equal(sees(await inspector.inspect(`${registry.host}/org/other:v1`)), "RateLimited");
+    const image = `${registry.host}/org/app:v1`;
+    const eve = [makeCredential(registry.host, { username: "eve" })];
+    assert.equal(sees(await inspector.inspect(image, { credentials: eve })), "RateLimited");
+    const credentials = [makeCredential(registry.host)];
+    for (const freshness of ["cached", "revalidate", "revalidate"] as const) {
+      const report = await inspector.inspect(image, { credentials, freshness });
+      assert.deepEqual([sees(report), report.access], [BOTH, "private"], freshness);
+    }
+  });
+}
+
+Deno.test("inspect() takes the limit for what it is when there is no way to log in past it", async () => {
   await using registry = await open(TOKEN);
   using inspector = openTestInspector();
-  registry.intercept = ({ path, headers }) =>
-    path.includes("/manifests/") && headers.get("authorization") === null
-      ? new Response("", { status: 429, headers: { "retry-after": "600" } })
-      : undefined;
-  assert.equal(sees(await inspector.inspect(`${registry.host}/org/other:v1`)), "RateLimited");
-  const image = `${registry.host}/org/app:v1`;
-  const refused = await inspector.inspect(image, { credentials: [makeCredential(registry.host, { username: "eve" })] });
-  assert.equal(sees(refused), "RateLimited");
-  const report = await inspector.inspect(image, { credentials: [makeCredential(registry.host)] });
-  assert.deepEqual([sees(report), report.access], [BOTH, "private"]);
+  registry.intercept = ({ path }) =>
+    path === "/v2/"
+      ? new Response("", { status: 401, headers: { "www-authenticate": 'Bearer realm="http://elsewhere.example/"' } })
+      : new Response("", { status: 429, headers: { "retry-after": "600" } });
+  const credentials = [makeCredential(registry.host)];
+  assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), "RateLimited");
 });
 
 Deno.test("inspect() passes over a refresh token where a password is wanted, and goes on to the password", async () => {

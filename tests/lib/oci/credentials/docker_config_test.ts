@@ -67,6 +67,15 @@ Deno.test("DV-57 parseDockerConfigSecret() skips a dockerconfigjson without auth
   });
 });
 
+Deno.test("parseDockerConfigSecret() parses a thousand entries, and nothing with tens of thousands of members", () => {
+  const entry = { username: "user", password: CANARY, auth: "", email: "a@example.com" };
+  const entries = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`${at}.example`, entry]));
+  assert.equal(secretsOf(parseDockerConfigSecret(configJson({ auths: entries }), SOURCE)).length, 1_000);
+  const dense = configJson({ auths: {}, more: Array.from({ length: 6_000 }, () => ({})) });
+  const parsed = parseDockerConfigSecret(dense, SOURCE);
+  assert.equal(parsed.kind, "too large");
+});
+
 Deno.test("DV-58 parseDockerConfigSecret() uses an entry that has only username and password", () => {
   const parsed = parseDockerConfigSecret(
     configJson({ auths: { "quay.io": { username: "u", password: "p:q" } } }),
