@@ -10,7 +10,7 @@ import { errorText, type Logger } from "../lib/log.ts";
 import type { AdmissionOutcome } from "../lib/metrics.ts";
 import { admissionPatch, isStorable } from "../lib/placement/patch/admission_patch.ts";
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/config/types.ts";
-import type { GateVerdict } from "../lib/placement/decision_types.ts";
+import type { AdmissionVerdict } from "../lib/placement/decision_types.ts";
 import { judgeAdmission, planAdmission } from "../lib/placement/gate.ts";
 import { parsePod } from "../lib/placement/pod_view.ts";
 import { listAt, objectAt } from "../lib/json.ts";
@@ -164,7 +164,7 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
 
 function report(
   { board, clock, log }: GatePodDeps,
-  { pod, verdict, dryRun }: { readonly pod: PodView; readonly verdict: GateVerdict; readonly dryRun: boolean },
+  { pod, verdict, dryRun }: { readonly pod: PodView; readonly verdict: AdmissionVerdict; readonly dryRun: boolean },
 ): void {
   const { namespace } = pod;
   const who = pod.name === "" ? `${pod.generateName}…` : pod.name;
@@ -185,14 +185,14 @@ function report(
   });
 }
 
-const OUTCOME: Readonly<Record<GateVerdict["kind"], AdmissionOutcome>> = {
+const OUTCOME: Readonly<Record<AdmissionVerdict["kind"], AdmissionOutcome>> = {
   ignore: "ignored",
   gate: "gated",
   place: "placed",
   pass: "passed",
 };
 
-function outcomeOf(verdict: GateVerdict): AdmissionOutcome {
+function outcomeOf(verdict: AdmissionVerdict): AdmissionOutcome {
   // A later call of the same admission is not counted as another placement.
   if (verdict.kind === "place" && verdict.repeated) return "passed";
   return verdict.kind === "pass" && verdict.reason === "AuditMode" ? "audited" : OUTCOME[verdict.kind];

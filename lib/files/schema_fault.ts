@@ -1,5 +1,4 @@
 // Where a document is not of the shape it must have: the first complaint of a schema, pointed at in the text. Pure.
-// Called by the parsers of this folder and by plugin_protocol.ts.
 import type { z } from "zod";
 import { findLine } from "./problem.ts";
 

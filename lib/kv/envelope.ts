@@ -10,8 +10,7 @@ const Envelope = z.object({
   value: z.unknown(),
 });
 
-// deno-lint-ignore no-control-regex
-const ONE_BYTE_TEXT = /^[\x00-\xff]*$/;
+const ONE_BYTE_TEXT = /^[^\u0100-\uffff]*$/;
 
 /** Wraps a value. `v` is the version of its shape; `expireAtMs` the wall time after which it must not be used. */
 export function seal(

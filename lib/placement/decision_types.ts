@@ -76,7 +76,7 @@ export type PassReason =
   | "GatingStopped";
 
 /** The webhook's verdict. `nodeAffinityScoring`: a config asks for preferences on this pod. */
-export type GateVerdict =
+export type AdmissionVerdict =
   | {
     readonly kind: "ignore";
     readonly reason: IgnoreReason;

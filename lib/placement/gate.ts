@@ -4,7 +4,7 @@
 import { PodAnnotation } from "../names.ts";
 import type { InspectedImage } from "../oci/types.ts";
 import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
-import type { GateVerdict, NowhereDecision, PassReason, PlaceDecision } from "./decision_types.ts";
+import type { AdmissionVerdict, NowhereDecision, PassReason, PlaceDecision } from "./decision_types.ts";
 import { judgeImages } from "./images.ts";
 import { parseRecord, recordOf, renderRecord } from "./patch/record.ts";
 import { planUndecidedTolerations } from "./patch/tolerations.ts";
@@ -35,7 +35,7 @@ export function planAdmission(
 }
 
 /** The verdict on a pod that is being created: that of the first rule that has one. Never fails. */
-export function judgeAdmission(facts: AdmissionFacts): GateVerdict {
+export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   for (const { verdict } of RULES) {
     const found = verdict(facts);
     if (found !== undefined) return found;
@@ -46,7 +46,7 @@ export function judgeAdmission(facts: AdmissionFacts): GateVerdict {
 interface AdmissionRule {
   readonly name: string;
   /** undefined where the rule does not hold. */
-  readonly verdict: (facts: AdmissionFacts) => GateVerdict | undefined;
+  readonly verdict: (facts: AdmissionFacts) => AdmissionVerdict | undefined;
 }
 
 const RULES: readonly AdmissionRule[] = [
@@ -73,12 +73,12 @@ const RULES: readonly AdmissionRule[] = [
   },
 ];
 
-function passWith(reason: PassReason, { pod, settings, plan }: AdmissionFacts): GateVerdict {
+function passWith(reason: PassReason, { pod, settings, plan }: AdmissionFacts): AdmissionVerdict {
   const tolerations = planUndecidedTolerations(pod, settings.ownTaints);
   return { kind: "pass", reason, tolerations, nodeAffinityScoring: plan.scoring };
 }
 
-function placeAtOnce(facts: AdmissionFacts): GateVerdict | undefined {
+function placeAtOnce(facts: AdmissionFacts): AdmissionVerdict | undefined {
   const decision = facts.settings.warmAdmission ? decideWarm(facts) : undefined;
   if (decision === undefined) return undefined;
   // Such a pod cannot run now. Held for a moment, it gets a uid, and by that the event that says why.

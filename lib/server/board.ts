@@ -1,5 +1,4 @@
-// What was decided lately, kept in memory for people to look at: a bounded ring and a counter a kind. Written by the pod
-// webhook and the pod controller, read by the dashboard.
+// What was decided lately, kept in memory for people to look at: a bounded ring and a counter a kind.
 
 /**
  * How a pod's turn ended, as the webhook (`gate`, `place`, `ignore`, `pass`) or the controller says it. `bare`: the API

@@ -1,5 +1,5 @@
-// The style of the dashboard: one style sheet, light and dark, from 360 px up. Put into the page by dashboard.tsx, which
-// names its hash in the page's policy.
+// The style of the dashboard: one style sheet, light and dark, from 360 px up. The page's policy
+// names its hash.
 
 /** The style sheet. Text on its ground has a contrast of 4.5 or more, in both schemes. */
 export const DASHBOARD_STYLE = `

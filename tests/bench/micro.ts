@@ -11,7 +11,7 @@ import { releasePatch } from "../../lib/placement/patch/release_patch.ts";
 import { makeSettings } from "../../lib/placement/config/settings.ts";
 import { evidenceOf } from "../../lib/placement/images.ts";
 import { planInspection } from "../../lib/placement/plan_inspection.ts";
-import type { GateVerdict } from "../../lib/placement/decision_types.ts";
+import type { AdmissionVerdict } from "../../lib/placement/decision_types.ts";
 import type { PlacementFacts } from "../../lib/placement/types.ts";
 import { samplePod } from "./sample.ts";
 
@@ -72,7 +72,7 @@ export function runMicro(): readonly MicroResult[] {
     return { pod: gated, settings, evidence, ...counts };
   };
   const decision = decide(gather());
-  const admit = (): GateVerdict =>
+  const admit = (): AdmissionVerdict =>
     judgeAdmission({
       pod,
       settings,

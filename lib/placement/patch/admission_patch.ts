@@ -2,7 +2,7 @@
 import type { JsonPatch } from "../../k8s/patch.ts";
 import { AffinityLabel, GateLabel, PodLabel } from "../../names.ts";
 import { unreachable } from "../../unreachable.ts";
-import type { GateVerdict, PlacementDecision } from "../decision_types.ts";
+import type { AdmissionVerdict, PlacementDecision } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
 import { utf8Length } from "../../json.ts";
 import { isGated } from "./constraints.ts";
@@ -24,7 +24,7 @@ export function isStorable(
 }
 
 /** The patch that carries a verdict out on a pod that is being created; empty when nothing changes. */
-export function admissionPatch(pod: PodView, verdict: GateVerdict): JsonPatch {
+export function admissionPatch(pod: PodView, verdict: AdmissionVerdict): JsonPatch {
   switch (verdict.kind) {
     case "ignore":
       return [...tolerationOperations(pod, verdict.tolerations), ...undecidedPatch(pod, verdict)];
@@ -53,7 +53,7 @@ function placePatch(pod: PodView, decision: PlacementDecision): JsonPatch {
   return [...decisionOperations(pod, { decision, metadata }), ...removeGate(pod)];
 }
 
-function undecidedPatch(pod: PodView, verdict: GateVerdict): JsonPatch {
+function undecidedPatch(pod: PodView, verdict: AdmissionVerdict): JsonPatch {
   return metadataOperations(pod, undecidedMetadata(pod, verdict));
 }
 
@@ -61,7 +61,7 @@ function undecidedPatch(pod: PodView, verdict: GateVerdict): JsonPatch {
  * The labels of a pod about which nothing is decided. A pod that brings the gate itself is labelled gated
  * whatever the verdict, so that the controller sees it and releases it.
  */
-function undecidedMetadata(pod: PodView, verdict: GateVerdict): MetadataChanges {
+function undecidedMetadata(pod: PodView, verdict: AdmissionVerdict): MetadataChanges {
   const gated = verdict.kind === "gate" || isGated(pod);
   // The record of our own earlier call stays on a pod that we now gate: it shows the controller which terms are Archway's.
   const keepsRecord = verdict.kind === "gate" && ownRequirement(pod) !== undefined;

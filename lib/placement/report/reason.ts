@@ -1,6 +1,6 @@
 // One word per decision, from a closed set: the reason in log lines and the label of metrics.
 import { unreachable } from "../../unreachable.ts";
-import type { GateVerdict, IgnoreReason, PassReason, PlacementDecision } from "../decision_types.ts";
+import type { AdmissionVerdict, IgnoreReason, PassReason, PlacementDecision } from "../decision_types.ts";
 
 /** The results of {@link decisionReason}. */
 export type DecisionReason =
@@ -35,7 +35,7 @@ export function decisionReason(decision: PlacementDecision): DecisionReason {
 }
 
 /** The word for a verdict of the webhook. */
-export function verdictReason(verdict: GateVerdict): DecisionReason | PassReason | "Gated" | "OwnPatch" {
+export function verdictReason(verdict: AdmissionVerdict): DecisionReason | PassReason | "Gated" | "OwnPatch" {
   switch (verdict.kind) {
     case "ignore":
     case "pass":
