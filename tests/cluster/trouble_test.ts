@@ -202,7 +202,8 @@ Deno.test("trouble: events, config, explain and log name cause and next step of 
     await createPods(controlPlane, namespace, { pods: [{ name: "before", images: ["web"] }] });
     const said = [/there is no ClusterPodPlacementConfig/, /Next +Create a ClusterPodPlacementConfig named cluster/];
     assertSays(await explain(bed, `${namespace}/before`), said);
-    assert.match(logText(await archway.logs()), /WARN not gating pods \{"reason":"ConfigAbsent"/);
+    const logged = [/WARN not gating pods \{"reason":"ConfigAbsent"/];
+    await waitToSay("the log", async () => logText(await archway.logs()), logged);
   });
   await enablePlacement(controlPlane);
   await t.step("the config reports that it works", async () => {

@@ -1,8 +1,14 @@
 // Waiting for a condition, with a deadline.
 
+/**
+ * Twice the 30 s after which an API server takes objects of a new kind as owners (OwnerReferencesPermissionEnforcement): where
+ * Archway's kinds have just come, its webhook configuration is refused until then.
+ */
+const DEADLINE_MS = 60_000;
+
 /** How long and how often to look. */
 export interface WaitOptions {
-  /** Default 30 s. */
+  /** Default 60 s. */
   readonly deadlineMs?: number;
   /** Between two looks. Default a tenth of the time waited so far, of 50 to 500 ms: looks take processor time from what is waited for. */
   readonly intervalMs?: number;
@@ -20,7 +26,7 @@ export function pause(ms: number): Promise<void> {
 export async function waitUntil<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
-  { deadlineMs = 30_000, intervalMs }: WaitOptions = {},
+  { deadlineMs = DEADLINE_MS, intervalMs }: WaitOptions = {},
 ): Promise<T> {
   const begin = performance.now();
   const end = begin + deadlineMs;
