@@ -1,4 +1,4 @@
-// Waiting for work that itself takes no signal or no time limit.
+// Waiting for a signal, and for work that itself takes no signal or no time limit.
 import type { Clock } from "./clock.ts";
 
 /** What the promise gives; rejects with the signal's reason as soon as that aborts. The work itself goes on. */
@@ -12,6 +12,12 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
     signal.addEventListener("abort", leave, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
   });
+}
+
+/** Resolves when the signal aborts; at once where it has. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 /** Stands for the answer of work that took too long. */

@@ -4,6 +4,7 @@ import { Hono } from "hono";
 import { Registry } from "prom-client";
 import { stringify } from "yaml";
 import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
+import { untilAborted } from "../lib/abort.ts";
 import { ExitCode, type Terminal } from "../lib/cli/output.ts";
 import { describeStatus } from "../lib/cli/upgrade_text.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
@@ -81,7 +82,7 @@ export async function runUpgradeScenario(scenario: UpgradeScenario, deps: Upgrad
   }
   await createPlan({ api, clock }, signal);
   const hasArrived = await follow(scenario, { terminal: deps.terminal, signal });
-  if (!dev.once) await new Promise((resolve) => deps.stop.addEventListener("abort", resolve, { once: true }));
+  if (!dev.once) await untilAborted(deps.stop);
   return hasArrived ? ExitCode.done : ExitCode.no;
 }
 

@@ -1,4 +1,5 @@
 // A watch that runs only while it is needed.
+import { orAborted } from "../../lib/abort.ts";
 import type { ExecFormatDeps } from "./deps.ts";
 
 interface Watch {
@@ -17,16 +18,15 @@ export function whileWanted(
   });
   return {
     run: async (signal) => {
-      const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      const nextChange = (): Promise<void> => orAborted(changed.promise, signal).catch(() => {});
       while (!signal.aborted) {
-        const next = changed.promise;
         if (!isMonitored()) {
-          await Promise.race([next, ended]);
+          await nextChange();
           continue;
         }
         const turn = new AbortController();
         const running = watch.run(AbortSignal.any([signal, turn.signal]));
-        while (isMonitored() && !signal.aborted) await Promise.race([changed.promise, ended]);
+        while (isMonitored() && !signal.aborted) await nextChange();
         turn.abort();
         await running;
       }

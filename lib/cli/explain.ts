@@ -10,7 +10,7 @@ import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../
 import type { ImageOutcome } from "../placement/decision_types.ts";
 import { explainPod } from "../placement/explain/explain.ts";
 import { failingContainer } from "../placement/explain/failing_container.ts";
-import type { Participation, PodExplanation, PodState } from "../placement/explain/pod_explanation.ts";
+import type { Participation, PodExplanation, PodStage } from "../placement/explain/pod_explanation.ts";
 import { parsePod } from "../placement/pod_view.ts";
 import { listAt, memberOf, objectAt, textAt } from "../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../k8s/label_selector.ts";
@@ -139,7 +139,7 @@ function renderExplanation(
   return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
 }
 
-const COLOR: Readonly<Record<PodState, Color>> = {
+const COLOR: Readonly<Record<PodStage, Color>> = {
   gated: "yellow",
   held: "yellow",
   pending: "yellow",

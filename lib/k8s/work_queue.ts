@@ -1,4 +1,5 @@
 // Keys to reconcile: each at most once at a time, soonest first, failures backed off, groups of keys in turn.
+import { untilAborted } from "../abort.ts";
 import { backoffMs, type Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { unreachable } from "../unreachable.ts";
@@ -144,9 +145,8 @@ export class WorkQueue {
     }
     if (signal.aborted) return;
     this.#signal = signal;
-    const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     this.#schedulePump();
-    await aborted;
+    await untilAborted(signal);
     this.#timer?.stop.abort();
     this.#timer = undefined;
     if (this.#running > 0) {

@@ -1,5 +1,6 @@
 // Writes ENoExecEvents, one after the other: the object, then its status, as the MTO's tools read it. What waits is bounded,
 // and a write that may pass later is tried again.
+import { orAborted } from "../../abort.ts";
 import { backoffMs, type Clock } from "../../clock.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { classifyWriteFailure, isConflict, isNotFound } from "../../k8s/errors.ts";
@@ -69,8 +70,7 @@ export class EventWriter {
   async #more(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    await promise;
+    await orAborted(promise, signal).catch(() => {});
     this.#wake = undefined;
   }
 

@@ -2,6 +2,7 @@
 // credentials. Everything above deals with whole answers.
 import { STATUS_CODES } from "node:http";
 import { LRUCache } from "lru-cache";
+import { untilAborted } from "../../abort.ts";
 import type { Clock } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError } from "../errors.ts";
@@ -160,7 +161,7 @@ class PooledTransport implements Transport {
       const fault = this.#mayDescribe(checked) ? classify(hop, error) : concealed(hop, error);
       const failure = error instanceof InspectionError ? error : fault;
       // The time until the answer must not distinguish a closed port at a private address from a silent one either.
-      if (failure.failure.reason === "Unreachable" && this.#isHidden(checked)) await aborted(within);
+      if (failure.failure.reason === "Unreachable" && this.#isHidden(checked)) await untilAborted(within);
       trace({ status: "failed", note: failure.failure.reason });
       throw failure;
     }
@@ -227,11 +228,6 @@ function describeFaults(stream: ReadableStream<Uint8Array>, hop: Hop): ReadableS
     },
     cancel: (reason) => reader.cancel(reason),
   }, { highWaterMark: 0 });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 /** Throws TooLarge for a body of more than `maxBytes` decoded bytes, and CircuitOpen while large ones take all memory. */

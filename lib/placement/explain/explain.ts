@@ -10,7 +10,7 @@ import { entryOf } from "../../json.ts";
 import { parseRecord } from "../patch/record.ts";
 import { renderDuration } from "../../duration.ts";
 import { unreachable } from "../../unreachable.ts";
-import type { ExplainContext, ExplainFacts, Participation, PodExplanation, PodState } from "./pod_explanation.ts";
+import type { ExplainContext, ExplainFacts, Participation, PodExplanation, PodStage } from "./pod_explanation.ts";
 import type { PodView } from "../types.ts";
 
 /** Explains a pod. */
@@ -35,14 +35,14 @@ export function explainPod(pod: PodView, around: ExplainContext): PodExplanation
   };
 }
 
-function stateOf(pod: PodView, { schedulerSays, failing }: ExplainContext): PodState {
+function stateOf(pod: PodView, { schedulerSays, failing }: ExplainContext): PodStage {
   if (isGated(pod)) return "gated";
   if ((pod.gates ?? []).length > 0) return "held";
   if (pod.nodeName !== "") return failing === undefined ? "scheduled" : "failing";
   return schedulerSays === undefined ? "pending" : "unschedulable";
 }
 
-function standing(pod: PodView, state: PodState, { ageMs, failing }: ExplainContext): string {
+function standing(pod: PodView, state: PodStage, { ageMs, failing }: ExplainContext): string {
   const since = ageMs === undefined ? "" : ` for ${renderDuration(Math.max(0, ageMs))}`;
   switch (state) {
     case "gated":

@@ -2,8 +2,8 @@
 import type { DecisionRecord } from "../decision_types.ts";
 import type { FailingContainer } from "./failing_container.ts";
 
-/** The state of a pod. `held`: by gates of others; `failing`: it has a node, and one of its containers does not run. */
-export type PodState = "gated" | "held" | "unschedulable" | "pending" | "scheduled" | "failing";
+/** How far a pod has come. `held`: by gates of others; `failing`: it has a node, and one of its containers does not run. */
+export type PodStage = "gated" | "held" | "unschedulable" | "pending" | "scheduled" | "failing";
 
 /**
  * Whether Archway places the pods of a namespace. `off`: there is no cluster config; `audited`: nothing is changed there;
@@ -28,7 +28,7 @@ export interface ExplainContext {
 
 /** The explanation of one pod. */
 export interface PodExplanation {
-  readonly state: PodState;
+  readonly state: PodStage;
   /** The state in a sentence. */
   readonly standing: string;
   /** One sentence each, the most important first. */
@@ -42,6 +42,6 @@ export interface PodExplanation {
 /** What the reasons and the next steps follow from, besides the pod. */
 export interface ExplainFacts {
   readonly record: DecisionRecord | undefined;
-  readonly state: PodState;
+  readonly state: PodStage;
   readonly around: ExplainContext;
 }
