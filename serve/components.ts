@@ -240,9 +240,9 @@ export function liveArchitecturesOf(
   return config.liveArchitectures ? live.current() : undefined;
 }
 
-/** Whether a setting needs the architectures of nodes. */
+/** Whether a setting needs the architectures of nodes, and with it brings the right to read them. */
 export function followsNodes({ config }: Pick<ServeDeps, "config">): boolean {
-  return config.liveArchitectures || config.daemonsets !== "ignore";
+  return config.liveArchitectures || config.daemonsets === "warn";
 }
 
 /** Whether all that decisions depend on is known: configs, audited namespaces, the cluster's pull secret. */

@@ -65,16 +65,23 @@ function patch(bed: WalkBed, path: string, body: unknown): Promise<void> {
   }).then((answer) => expectStatus(`patch ${path}`, answer, [200]));
 }
 
-Deno.test("switches: --audit leaves the pod unchanged and reports once what would be done", async () => {
-  await using bed = await openSwitchedBed(["--audit"]);
-  const namespace = await bed.controlPlane.createNamespace("audit");
-  await createPods(bed.controlPlane, namespace, {
-    pods: [{ name: "audited", images: [await bed.push("demo/audited", index("arm64"))] }],
-  });
-  const messages = await waitForMessages(bed.controlPlane, { namespace, kind: "Pod", says: /Audit mode/ });
-  assert.equal(messages.length, 1);
-  assert.match(messages.join(), /would set the supported architectures to \{arm64\}/);
-  assert.ok((await listPods(bed.controlPlane, namespace)).every(isUntouched));
+Deno.test("switches: --audit leaves the pod unchanged and reports once what would be done", async (test) => {
+  await using bed = await openWalkBed();
+  const { controlPlane } = bed;
+  await bed.startReplica({ args: ["--audit"] });
+  const audited = async (name: string): Promise<void> => {
+    const namespace = await controlPlane.createNamespace(name);
+    await createPods(controlPlane, namespace, {
+      pods: [{ name: "audited", images: [await bed.push(`demo/${name}`, index("arm64"))] }],
+    });
+    const messages = await waitForMessages(controlPlane, { namespace, kind: "Pod", says: /Audit mode/ });
+    assert.equal(messages.length, 1);
+    assert.match(messages.join(), /would set the supported architectures to \{arm64\}/);
+    assert.ok((await listPods(controlPlane, namespace)).every(isUntouched));
+  };
+  await test.step("while there is no ClusterPodPlacementConfig", () => audited("audit-before"));
+  await enablePlacement(controlPlane);
+  await test.step("while the webhook is registered", () => audited("audit"));
 });
 
 Deno.test("switches: while pods are held, others may delete them, change them or hold them too", async (test) => {
@@ -228,7 +235,7 @@ async function createDaemonSet(bed: WalkBed, namespace: string): Promise<string>
 }
 
 Deno.test("switches: --daemonsets=constrain keeps the pods of a DaemonSet to where its images run", async () => {
-  await using bed = await openSwitchedBed(["--daemonsets=constrain"], ["daemonsets-warn"]);
+  await using bed = await openSwitchedBed(["--daemonsets=constrain"]);
   const namespace = await bed.controlPlane.createNamespace("constrain");
   await createDaemonSet(bed, namespace);
   const ofArm = ({ nodeName }: PodOutcome): boolean => nodeName.startsWith("arm64-");

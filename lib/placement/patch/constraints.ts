@@ -4,6 +4,9 @@ import { meetsRequirement, parseRequirement } from "../../k8s/label_selector.ts"
 import { entryOf, type JsonObject, listAt, objectAt, textAt } from "../../json.ts";
 import type { PodView } from "../types.ts";
 
+/** The label, and its name before Kubernetes 1.14, which kubelets still set. */
+const ARCH_LABELS: readonly string[] = [NODE_ARCH_LABEL, "beta.kubernetes.io/arch"];
+
 /** Whether the pod carries Archway's scheduling gate. */
 export function isGated(pod: PodView): boolean {
   return pod.gates?.includes(SCHEDULING_GATE) === true;
@@ -51,6 +54,29 @@ export function preferredArchitectures(terms: readonly JsonObject[]): readonly s
 export function holdsForLabel(expression: unknown, value: string | undefined): boolean {
   const requirement = parseRequirement(expression);
   return requirement === undefined || meetsRequirement(value, requirement);
+}
+
+/**
+ * Those of the candidates that the nodeSelector and the required node affinity leave, by either label; undefined when they say
+ * nothing of architectures.
+ */
+export function allowedArchitectures(pod: PodView, candidates: readonly string[]): readonly string[] | undefined {
+  const terms = pod.requiredTerms ?? [];
+  const isSelected = ARCH_LABELS.some((label) => entryOf(pod.nodeSelector, label) !== undefined);
+  if (!isSelected && !terms.some((term) => expressionsOf(term).some(isAboutArchitecture))) return undefined;
+  return candidates.filter((architecture) =>
+    ARCH_LABELS.every((label) => (entryOf(pod.nodeSelector, label) ?? architecture) === architecture) &&
+    (terms.length === 0 || terms.some((term) => allows(term, architecture)))
+  );
+}
+
+/** Terms are alternatives; the expressions of one hold together. Expressions about other labels exclude no architecture. */
+function allows(term: JsonObject, architecture: string): boolean {
+  return expressionsOf(term).filter(isAboutArchitecture).every((expression) => holdsForLabel(expression, architecture));
+}
+
+function isAboutArchitecture(expression: unknown): boolean {
+  return ARCH_LABELS.includes(textAt(expression, "key"));
 }
 
 /** The expressions of a term or preference; a malformed list reads as empty. */

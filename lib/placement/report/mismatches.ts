@@ -5,6 +5,7 @@ import { EventReason } from "../../names.ts";
 import type { PlacementSettings } from "../config/types.ts";
 import { clip } from "../failures.ts";
 import { judgeImages, operatingSystemOf, usablePlatforms } from "../images.ts";
+import { allowedArchitectures } from "../patch/constraints.ts";
 import type { ContainerView, PodView } from "../types.ts";
 import { MESSAGE_MAX, type PlacedReport, type PodReport } from "./report_slots.ts";
 
@@ -18,11 +19,12 @@ export interface DaemonSetFacts {
   readonly liveArchitectures: readonly string[];
 }
 
-/** The event to post on the DaemonSet; undefined when its images run everywhere, or cannot be inspected. */
+/** The event to post on the DaemonSet; undefined when its images run on all nodes that it may have, or cannot be inspected. */
 export function daemonSetReport(facts: DaemonSetFacts): PodReport | undefined {
   const judgement = judgeImages({ ...facts, pod: facts.template });
   if (judgement.kind === "failed") return undefined;
-  const missing = facts.liveArchitectures.filter((architecture) => !judgement.architectures.includes(architecture));
+  const wanted = allowedArchitectures(facts.template, facts.liveArchitectures) ?? facts.liveArchitectures;
+  const missing = wanted.filter((architecture) => !judgement.architectures.includes(architecture));
   if (missing.length === 0) return undefined;
   const images = judgement.outcomes
     .filter(({ architectures }) => missing.some((architecture) => !architectures.includes(architecture)))

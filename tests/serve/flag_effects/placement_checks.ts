@@ -102,6 +102,12 @@ export const PLACEMENT_FLAGS: Checks = {
     assert.match(placed(serveConfig("--live-architectures")), /amd64(?!.*arm64)/);
     assert.equal(followsNodes({ config: serveConfig() }), false);
     assert.equal(followsNodes({ config: serveConfig("--live-architectures") }), true, "else no node is read");
+    assert.equal(
+      followsNodes({ config: serveConfig("--daemonsets=warn") }),
+      true,
+      "an event names their architectures",
+    );
+    assert.equal(followsNodes({ config: serveConfig("--daemonsets=constrain") }), false, "it comes without that right");
   },
 };
 

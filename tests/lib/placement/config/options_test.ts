@@ -115,6 +115,19 @@ Deno.test("daemonSetReport() warns of nodes that cannot run the images", () => {
   assert.equal(daemonSetReport({ ...facts, liveArchitectures: [AMD64] }), undefined);
 });
 
+Deno.test("daemonSetReport() is content where the DaemonSet keeps off the nodes that cannot run its images", () => {
+  const settings = makeSettings();
+  const reportOf = (spec: Record<string, unknown>): PodReport | undefined => {
+    const template = make.view(make.pod({ containers: [container("single-amd64")], ...spec }));
+    const facts = { template, settings, wanted: imagesToInspect(template, settings) };
+    return daemonSetReport({ ...facts, images: [make.image("single-amd64")], liveArchitectures: [AMD64, ARM64] });
+  };
+  assert.equal(reportOf({ affinity: make.nodeAffinity([make.term([ARCH, AMD64])]) }), undefined);
+  assert.equal(reportOf({ nodeSelector: { "beta.kubernetes.io/arch": AMD64 } }), undefined);
+  assert.match(reportOf({ nodeSelector: { [ARCH]: ARM64 } })?.message ?? "", /\{arm64\}.*single-amd64 \(amd64\)/);
+  assert.match(reportOf({ nodeSelector: { disk: "fast" } })?.message ?? "", /\{arm64\}/);
+});
+
 Deno.test("ephemeralReport() warns in one event of the ephemeral containers that cannot run on their node", () => {
   const images = ["single-amd64", "multi", "single-amd64"];
   const pod = make.view(make.pod({ nodeName: "n1", ephemeralContainers: images.map((image) => container(image)) }));
