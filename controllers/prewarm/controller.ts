@@ -1,5 +1,5 @@
-// Inspects the images of workload templates when they change, before their pods exist, and keeps that knowledge fresh, so
-// that a rollout gates no pod. Runs on every replica: each needs the images in its own memory.
+// Inspects the images of workload templates when they change, and keeps that knowledge fresh, so that new pods of them are not
+// gated. Runs on every replica: each needs the images in its own memory.
 import { type Clock, jitter } from "../../lib/clock.ts";
 import {
   areAllPinned,

@@ -142,7 +142,10 @@ function withPullProblems(report: InspectionReport, { problem, unusable = [] }: 
  */
 export const TEMPLATE_INSPECTION = { limitMs: 10_000, retryMs: 60_000 } as const;
 
-/** What `inspect` gives; undefined when it is not there within the limit: what was read until then is known. */
+/**
+ * What `inspect` gives; undefined when it is not there within the limit, or a registry failed for a reason that may pass: what
+ * was read until then is known, and the rest is to be read again.
+ */
 export async function inspectWithin(
   images: Pick<PodImages, "inspect">,
   request: PodImagesRequest,
@@ -150,11 +153,16 @@ export async function inspectWithin(
 ): Promise<readonly InspectedImage[] | undefined> {
   using deadline = openDeadline(limitMs, { signal, clock });
   try {
-    return await orAborted(images.inspect(request, deadline.signal), deadline.signal);
+    const inspected = await orAborted(images.inspect(request, deadline.signal), deadline.signal);
+    return inspected.some(mayPass) ? undefined : inspected;
   } catch (error) {
     if (deadline.signal.aborted && !signal.aborted) return undefined;
     throw error;
   }
+}
+
+function mayPass({ inspection }: InspectedImage): boolean {
+  return inspection.kind === "failed" && inspection.failure.kind === "transient";
 }
 
 /** Whether every image is named by its digest, so that what is known of it never ages. */

@@ -11,7 +11,7 @@ import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../placem
 export interface LiveArchitectures {
   /** Follows the cluster until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Sorted; undefined until the nodes are known: then nothing is narrowed by it. */
+  /** Sorted; undefined until all of them are known, or refused to us: then nothing is narrowed by it. */
   current(): readonly string[] | undefined;
   /** The architecture of a node; undefined when it is not known. */
   ofNode(name: string): string | undefined;
@@ -52,7 +52,7 @@ export function openLiveArchitectures(
       await Promise.all([nodes, ...makers].map((reflector) => reflector.run(signal)));
     },
     current: () => {
-      if (!nodes.hasSynced()) return undefined;
+      if (!nodes.hasSynced() || makers.some((maker) => maker.state() === "starting")) return undefined;
       answer ??= [...new Set([nodes, ...makers].flatMap((reflector) => [...reflector.values()].flat()))].sort();
       return answer;
     },

@@ -65,7 +65,7 @@ function patch(bed: WalkBed, path: string, body: unknown): Promise<void> {
   }).then((answer) => expectStatus(`patch ${path}`, answer, [200]));
 }
 
-Deno.test("switches: --audit leaves the pod unchanged and reports once what would be done", async (test) => {
+Deno.test("switches: --audit leaves the pod unchanged and reports what would be done", async (test) => {
   await using bed = await openWalkBed();
   const { controlPlane } = bed;
   await bed.startReplica({ args: ["--audit"] });
@@ -183,7 +183,7 @@ Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and
     assert.deepEqual(ended.map(({ requiredArchitectures }) => requiredArchitectures), [[["arm64"]], [["riscv64"]]]);
     await waitForMessages(controlPlane, { namespace, kind: "Pod", says: /No node or pool .* offers \{riscv64\}/ });
   });
-  await test.step("--daemonsets=warn puts one event on a DaemonSet and leaves its pods alone", async () => {
+  await test.step("--daemonsets=warn puts an event on a DaemonSet and leaves its pods alone", async () => {
     const namespace = await controlPlane.createNamespace("daemons");
     const daemons = await createDaemonSet(bed, namespace);
     const messages = await waitForMessages(controlPlane, { namespace, kind: "DaemonSet", says: /cannot run this/ });

@@ -4,6 +4,7 @@ import { openDaemonSetWatch } from "../../../controllers/daemonsets/controller.t
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
+import { fact } from "../../lib/placement/make.ts";
 import { makeWorkload, openScene, type Scene, whileRunning } from "../make.ts";
 
 function watchOf(
@@ -58,6 +59,25 @@ Deno.test("openDaemonSetWatch() repeats itself only when the words change, and a
     await scene.clock.advance(0);
     await put("single-arm64", 1);
     assert.equal(scene.recorded.length, 3);
+  });
+});
+
+Deno.test("openDaemonSetWatch() reports a DaemonSet whose registry failed, once it answers", async () => {
+  const scene = openScene();
+  let isFailing = true;
+  const images: Scene["images"] = {
+    ...scene.images,
+    inspect: async (request, signal) => {
+      const inspected = await scene.images.inspect(request, signal);
+      return isFailing ? inspected.map(({ image }) => fact(`no ${image}`)) : inspected;
+    },
+  };
+  scene.cluster.put(Resource.daemonSets, makeWorkload("DaemonSet", "narrow", "single-amd64"));
+  await whileRunning(scene, watchOf({ ...scene, images }, () => ["arm64"]), async () => {
+    assert.deepEqual([scene.requests.length, scene.recorded], [1, []]);
+    isFailing = false;
+    await scene.clock.advance(60_000);
+    assert.deepEqual(scene.recorded.map(({ object }) => object.name), ["narrow"]);
   });
 });
 

@@ -5,6 +5,7 @@ import { openPrewarm } from "../../../controllers/prewarm/controller.ts";
 import { Resource, type ResourceType } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/config/settings.ts";
+import { fact, failedFact } from "../../lib/placement/make.ts";
 import { makeUse, openImageBed } from "../../support/image_bed.ts";
 import { makeWorkload, openScene, type Scene, whileRunning } from "../make.ts";
 
@@ -57,7 +58,14 @@ Deno.test("openPrewarm() renews what is cached of a tag before it expires, and o
   const pinned = `app@sha256:${"1".repeat(64)}`;
   scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "tagged", "app:v1"));
   scene.cluster.put(Resource.deployments, makeWorkload("Deployment", "pinned", pinned));
-  await whileRunning(scene, prewarmOf(scene), async () => {
+  const images: Scene["images"] = {
+    ...scene.images,
+    inspect: async (request, signal) => {
+      await scene.images.inspect(request, signal);
+      return request.images.map((use) => ({ ...use, inspection: fact("multi").inspection }));
+    },
+  };
+  await whileRunning(scene, prewarmOf({ ...scene, images }), async () => {
     await scene.clock.advance(TAG_TTL_MS);
     assert.ok(requestedImages(scene).filter((image) => image === "app:v1").length >= 2);
     assert.equal(requestedImages(scene).filter((image) => image === pinned).length, 1);
@@ -133,6 +141,29 @@ Deno.test("openPrewarm() goes on later with a template whose registry did not an
     isAway = false;
     await scene.clock.advance(60_000);
     assert.deepEqual(requestedImages(scene), [pinned]);
+  });
+});
+
+Deno.test("openPrewarm() goes on later with a template whose registry failed, until the failure is one that stays", async () => {
+  const scene = openScene();
+  const failures = [{ kind: "transient", reason: "ServerError" }, {
+    kind: "permanent",
+    reason: "ManifestUnknown",
+  }] as const;
+  const images: Scene["images"] = {
+    ...scene.images,
+    inspect: async (request, signal) => {
+      const failure = failures[scene.requests.length] ?? assert.fail("inspected again");
+      await scene.images.inspect(request, signal);
+      return request.images.map(({ image }) => failedFact(image, failure));
+    },
+  };
+  scene.cluster.put(Resource.jobs, makeWorkload("Job", "once", `app@sha256:${"1".repeat(64)}`));
+  await whileRunning(scene, prewarmOf({ ...scene, images }), async () => {
+    await scene.clock.advance(59_000);
+    assert.equal(scene.requests.length, 1);
+    await scene.clock.advance(600_000);
+    assert.equal(scene.requests.length, 2);
   });
 });
 

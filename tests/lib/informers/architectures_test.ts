@@ -52,6 +52,23 @@ Deno.test("openLiveArchitectures() adds what pools can make, also when their API
   });
 });
 
+Deno.test("openLiveArchitectures() leaves out nothing while pools are still being listed", async () => {
+  const scene = openScene();
+  const listed = Promise.withResolvers<void>();
+  const api = scene.cluster.client(async ({ verb, plural }) => {
+    if (verb === "list" && plural === "nodepools") await listed.promise;
+  });
+  scene.cluster.put(Resource.nodes, makeNode("n1", "amd64"));
+  scene.cluster.put(NODE_POOLS, nodePool("arm64"));
+  const live = openLiveArchitectures({ api, clock: scene.clock, log: silentLogger });
+  await whileRunning(scene, live, async () => {
+    assert.equal(live.current(), undefined);
+    listed.resolve();
+    await scene.clock.advance(0);
+    assert.deepEqual(live.current(), ["amd64", "arm64"]);
+  });
+});
+
 Deno.test("openLiveArchitectures() gives the same answer object until something changes", async () => {
   const scene = openScene();
   scene.cluster.put(Resource.nodes, makeNode("n1", "amd64"));
