@@ -2,7 +2,7 @@
 // while nothing is audited.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.ts";
-import type { PodImages } from "../../lib/images/pod_images.ts";
+import { BACKGROUND_INSPECTION, inspectWithin, type PodImages } from "../../lib/images/pod_images.ts";
 import type { AuditedNamespaces } from "../../lib/informers/audited_namespaces.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { orAborted } from "../../lib/abort.ts";
@@ -21,7 +21,7 @@ import { parsePod, unlessLarge } from "../../lib/placement/pod_view.ts";
 import { auditDecision, auditReports } from "../../lib/placement/report/audit.ts";
 import { decisionReason } from "../../lib/placement/report/reason.ts";
 import type { PodView } from "../../lib/placement/types.ts";
-import { type Controller, type ControllerOptions, DONE, openController } from "../controller.ts";
+import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 import { youngPods } from "./catch_up.ts";
 
 /** Clients, and what is answered at once from memory. */
@@ -47,6 +47,8 @@ const PARALLEL = 4;
 const MAX_REPORTED_PODS = 4_096;
 /** Pods of a namespace that wait for their report: more are left out until they change or are listed. Each has up to 16 kB. */
 const MAX_DUE_OF_NAMESPACE = 2_000;
+/** Tries of a pod whose images take longer than one may last; each goes on where the one before ended. */
+const MAX_TRIES = 5;
 /** The keys `namespace NAME` and `pod NAMESPACE/NAME`. */
 const NAMESPACE_KEY = "namespace ";
 
@@ -70,7 +72,8 @@ export function openAudit(deps: AuditDeps): Controller {
         return DONE;
       }
       const pod = due.get(key);
-      if (pod !== undefined) await audit(deps, pod, signal);
+      const isUnfinished = pod !== undefined && await audit(deps, pod, signal) === "unfinished";
+      if (isUnfinished && due.mayTryAgain(key)) return requeueAfter(BACKGROUND_INSPECTION.retryMs);
       due.finish(key, pod);
       return DONE;
     },
@@ -95,13 +98,18 @@ function groupOf(key: string): string {
   return kind === "pod" ? splitKey(name).namespace ?? "" : name;
 }
 
+interface DuePod {
+  readonly pod: PodView;
+  tries: number;
+}
+
 /**
  * Pods to report, each once. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn; no
  * more of a namespace than a bound.
  */
 class DuePods {
   readonly #seen = new LRUCache<string, true>({ max: MAX_REPORTED_PODS });
-  readonly #pods = new Map<string, PodView>();
+  readonly #pods = new Map<string, DuePod>();
   readonly #counts: GroupCounts;
   readonly #enqueue: (key: string) => void;
 
@@ -114,17 +122,25 @@ class DuePods {
     if (this.#seen.has(pod.uid)) return;
     if (!this.#pods.has(key) && !this.#counts.enter(pod.namespace)) return;
     this.#seen.set(pod.uid, true);
-    this.#pods.set(key, pod);
+    this.#pods.set(key, { pod, tries: 1 });
     this.#enqueue(key);
   }
 
   get(key: string): PodView | undefined {
-    return this.#pods.get(key);
+    return this.#pods.get(key)?.pod;
+  }
+
+  /** Counts a try that came to nothing; whether there is to be another. */
+  mayTryAgain(key: string): boolean {
+    const due = this.#pods.get(key);
+    if (due === undefined || due.tries >= MAX_TRIES) return false;
+    due.tries += 1;
+    return true;
   }
 
   /** Drops the pod, unless a new pod of the same name was added in between. */
   finish(key: string, pod: PodView | undefined): void {
-    if (pod === undefined || this.#pods.get(key) !== pod) return;
+    if (pod === undefined || this.#pods.get(key)?.pod !== pod) return;
     this.#pods.delete(key);
     this.#counts.leave(pod.namespace);
   }
@@ -158,11 +174,14 @@ async function runAfter(
   if (!signal.aborted) await watch.run(signal);
 }
 
-async function audit(deps: AuditDeps, pod: PodView, signal: AbortSignal): Promise<void> {
+async function audit(deps: AuditDeps, pod: PodView, signal: AbortSignal): Promise<"reported" | "unfinished"> {
   const settings = deps.settingsOf(pod.namespace);
   const plan = planInspection(pod, { configs: deps.configsOf(pod.namespace), settings });
   const wanted = plan.kind === "inspect" ? plan.images : [];
-  const images = await deps.images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
+  const request = { scope: pullScopeOf(pod), images: wanted, priority: "admission" } as const;
+  const { limitMs } = BACKGROUND_INSPECTION;
+  const images = await inspectWithin(deps.images, request, { limitMs, signal, clock: deps.clock });
+  if (images === undefined) return "unfinished";
   const evidence = evidenceOf(plan, { pod, settings, images });
   const decision = auditDecision({ pod, settings, evidence, liveArchitectures: deps.liveArchitectures() });
   for (const report of auditReports(decision)) deps.events.record({ object: podRef(pod), slot: 1, ...report });
@@ -170,4 +189,5 @@ async function audit(deps: AuditDeps, pod: PodView, signal: AbortSignal): Promis
   const { namespace, name } = pod;
   const fields = { namespace, pod: name, reason: decisionReason(decision), record: recordOf(decision) };
   deps.log.info("pod audited", fields);
+  return "reported";
 }

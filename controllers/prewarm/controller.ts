@@ -3,10 +3,11 @@
 import { type Clock, jitter } from "../../lib/clock.ts";
 import {
   areAllPinned,
+  BACKGROUND_INSPECTION,
   inspectWithin,
+  mayPass,
   type PodImages,
   type PodImagesRequest,
-  TEMPLATE_INSPECTION,
 } from "../../lib/images/pod_images.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
@@ -85,10 +86,10 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
       const [plural = "", name = ""] = key.split(" ");
       const template = templates.get(plural)?.get(name);
       if (template === undefined) return DONE;
-      const { limitMs, retryMs } = TEMPLATE_INSPECTION;
+      const { limitMs, retryMs } = BACKGROUND_INSPECTION;
       const request = { ...template.request, priority: "prewarm", renew: true } as const;
       const inspected = await inspectWithin(images, request, { limitMs, signal, clock });
-      if (inspected === undefined) return requeueAfter(retryMs);
+      if (inspected === undefined || inspected.some(mayPass)) return requeueAfter(retryMs);
       if (areAllPinned(template.request.images)) return DONE;
       return requeueAfter(tagTtlMs * RENEWABLE_AFTER + jitter(tagTtlMs * RENEWED_WITHIN));
     },

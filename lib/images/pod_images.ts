@@ -137,15 +137,12 @@ function withPullProblems(report: InspectionReport, { problem, unusable = [] }: 
 }
 
 /**
- * How long the images of a workload's template are waited for (ms), so that a slow registry holds no place for long, and when
- * those that are missing then are read again (ms).
+ * How long the images of what is not gated, a workload's template or an audited pod, are waited for (ms), so that a slow registry
+ * holds no place for long; and when those that are missing then are read again (ms).
  */
-export const TEMPLATE_INSPECTION = { limitMs: 10_000, retryMs: 60_000 } as const;
+export const BACKGROUND_INSPECTION = { limitMs: 10_000, retryMs: 60_000 } as const;
 
-/**
- * What `inspect` gives; undefined when it is not there within the limit, or a registry failed for a reason that may pass: what
- * was read until then is known, and the rest is to be read again.
- */
+/** What `inspect` gives; undefined when it is not there within the limit: what was read until then is known. */
 export async function inspectWithin(
   images: Pick<PodImages, "inspect">,
   request: PodImagesRequest,
@@ -153,15 +150,15 @@ export async function inspectWithin(
 ): Promise<readonly InspectedImage[] | undefined> {
   using deadline = openDeadline(limitMs, { signal, clock });
   try {
-    const inspected = await orAborted(images.inspect(request, deadline.signal), deadline.signal);
-    return inspected.some(mayPass) ? undefined : inspected;
+    return await orAborted(images.inspect(request, deadline.signal), deadline.signal);
   } catch (error) {
     if (deadline.signal.aborted && !signal.aborted) return undefined;
     throw error;
   }
 }
 
-function mayPass({ inspection }: InspectedImage): boolean {
+/** Whether an image could not be inspected for a reason that may pass. */
+export function mayPass({ inspection }: InspectedImage): boolean {
   return inspection.kind === "failed" && inspection.failure.kind === "transient";
 }
 

@@ -118,6 +118,7 @@ export class RepositoryClient {
           urlBy: (scheme) => rootUrl(endpoint, scheme),
           signal,
           account: ROOT_ACCOUNT,
+          repository: "",
         }),
     });
   }
@@ -261,15 +262,17 @@ export class RepositoryClient {
   /** Waits for its turn at the host, and waits out short pauses that the host requests. */
   async #exchange(
     message: RepositoryMessage & Pick<Exchange, "authorization" | "anonymous">,
-    { urlBy, signal, account = fingerprintOf(undefined) }: {
+    { urlBy, signal, account = fingerprintOf(undefined), repository = this.endpoint.repository }: {
       readonly urlBy: (scheme: "https" | "http") => URL;
       readonly signal: AbortSignal;
       /** The registry counts the requests of one login, and of none, together. */
       readonly account?: string;
+      /** What it is about; empty: the registry itself. What is known of one repository must not stand in the way of others. */
+      readonly repository?: string;
     },
   ): Promise<Answer> {
     const { limiter, transport, variants } = this.#deps;
-    const { host, repository, headers } = this.endpoint;
+    const { host, headers } = this.endpoint;
     const { callers, log: requestLog } = this.#context;
     const common = { ...message, headers, requestLog, callers };
     return await limiter.run(

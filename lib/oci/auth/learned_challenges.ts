@@ -81,7 +81,9 @@ class ChallengeMemory implements LearnedChallenges {
     if (known !== undefined) return known;
     const asked = probe().catch((error) => {
       if (!(error instanceof InspectionError)) throw error;
-      this.#roots.set(key, asked, { ttl: FAILED_ROOT_LIFE_MS });
+      // Nothing was sent: the next one may.
+      if (error.failure.reason === "CircuitOpen") this.#roots.delete(key);
+      else this.#roots.set(key, asked, { ttl: FAILED_ROOT_LIFE_MS });
       return undefined;
     });
     this.#roots.set(key, asked);

@@ -73,8 +73,6 @@ class CachingSource implements TokenSource {
       maxSize: MAX_TOKEN_CHARACTERS,
       sizeOf: (answer) => answer.kind === "token" ? answer.token.length : 1,
       nameOf: nameOfCaller,
-      // The limits of the transport end it.
-      abandoned: "goes on",
     });
   }
 

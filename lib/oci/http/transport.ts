@@ -7,7 +7,7 @@ import type { Clock } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError } from "../errors.ts";
 import { FairLimiter } from "../limits/fair_limiter.ts";
-import { collectBody, LARGE_BODIES, type TakeMemory } from "./body.ts";
+import { collectBody, FREE_BYTES, LARGE_BODIES, type TakeMemory } from "./body.ts";
 import {
   type Answer,
   classify,
@@ -230,15 +230,19 @@ function describeFaults(stream: ReadableStream<Uint8Array>, hop: Hop): ReadableS
   }, { highWaterMark: 0 });
 }
 
-/** Throws TooLarge for a body of more than `maxBytes` decoded bytes, and CircuitOpen while large ones take all memory. */
+/**
+ * Throws TooLarge for a body of more than `maxBytes` decoded bytes, and CircuitOpen while large ones take all memory. A refusal
+ * is kept while a login is tried, beyond that memory: of one with a larger body none is read.
+ */
 async function readBody(response: Response, { hop, take }: {
   readonly hop: Hop;
   readonly take: TakeMemory;
 }): Promise<Uint8Array<ArrayBuffer>> {
   if (response.body === null) return new Uint8Array();
-  const { maxBytes } = hop;
+  const maxBytes = response.ok ? hop.maxBytes : Math.min(hop.maxBytes, FREE_BYTES);
   const collected = await collectBody(response.body, { maxBytes, take });
   if (collected.kind === "body") return collected.bytes;
+  if (!response.ok) return new Uint8Array();
   if (collected.kind === "too-large") throw failed(hop, "TooLarge", `answered with more than ${maxBytes} bytes`);
   throw failed(hop, "CircuitOpen", "gives a large answer, and other large ones are being read");
 }

@@ -78,6 +78,11 @@ export class HostLimiter {
     return this.#places.taken + this.#places.waiting === 0;
   }
 
+  /** Whether it has ever answered anything but 5xx. */
+  get hasAnswered(): boolean {
+    return this.#lastAnswerMs > -Infinity;
+  }
+
   /** The state as of now. */
   get state(): HostState {
     const accounts = [...this.#accounts.values()];

@@ -93,18 +93,24 @@ class Limiter implements RequestLimiter {
     this.#named.note(host, { atMs: this.#clock.monotonicMs(), namespaces });
   }
 
-  /** The host, now the most recently used. Of too many, the least recently used idle one is dropped. */
+  /** The host, now the most recently used. Of too many, one is dropped. */
   #host(name: string): HostLimiter {
     const host = this.#hosts.get(name) ??
       new HostLimiter({ host: name, clock: this.#clock, reporter: this.#reporter });
     this.#hosts.delete(name);
     this.#hosts.set(name, host);
-    if (this.#hosts.size <= MAX_HOSTS) return host;
-    for (const [other, candidate] of this.#hosts) {
-      if (candidate === host || !candidate.isIdle) continue;
-      this.#hosts.delete(other);
-      break;
-    }
+    if (this.#hosts.size > MAX_HOSTS) this.#dropIdle(host);
     return host;
+  }
+
+  /**
+   * Drops the least recently used idle host, with its pauses and its breaker: first of those that never answered, then of those
+   * of no proven use. Pods name any number of such hosts, and may not have what is known of other registries forgotten.
+   */
+  #dropIdle(current: HostLimiter): void {
+    const idle = [...this.#hosts].filter(([, host]) => host !== current && host.isIdle);
+    const unknown = idle.filter(([name]) => !this.#named.has(name));
+    const [least = unknown[0] ?? idle[0]] = unknown.filter(([, host]) => !host.hasAnswered);
+    if (least !== undefined) this.#hosts.delete(least[0]);
   }
 }

@@ -343,6 +343,27 @@ for (const isFirst of [true, false]) {
   });
 }
 
+Deno.test("inspect() logs in past a limit also while other repositories of the registry fail", async () => {
+  await using registry = await open(TOKEN);
+  using inspector = openTestInspector();
+  let isLimited = false;
+  registry.intercept = ({ path, headers }) => {
+    if (path.includes("/evil/")) return new Response("", { status: 503, headers: { "retry-after": "600" } });
+    return isLimited && path.includes("/manifests/") && headers.get("authorization") === null
+      ? new Response("", { status: 429, headers: { "retry-after": "600" } })
+      : undefined;
+  };
+  const credentials = [makeCredential(registry.host)];
+  const of = async (name: string): Promise<unknown> =>
+    sees(await inspector.inspect(`${registry.host}/${name}:v1`, { credentials }));
+  // The root is read for the first of them that comes when a login is known to be wanted.
+  assert.equal(await of("evil/a"), "ServerError");
+  assert.deepEqual(await of("org/app"), BOTH);
+  assert.equal(await of("evil/b"), "CircuitOpen");
+  isLimited = true;
+  assert.deepEqual(await of("org/other"), BOTH);
+});
+
 Deno.test("inspect() takes the limit for what it is when there is no way to log in past it", async () => {
   await using registry = await open(TOKEN);
   using inspector = openTestInspector();

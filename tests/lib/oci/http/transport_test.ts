@@ -114,6 +114,20 @@ Deno.test("send() unpacks gzip and counts the unpacked bytes, with and without v
   }
 });
 
+Deno.test("send() keeps no more of a refusal than what needs no shared memory", async () => {
+  await using registry = await openFakeRegistry();
+  using transport = open();
+  registry.intercept = ({ path }) =>
+    new Response("0".repeat(path === "/large" ? 300_000 : 60_000), { status: path === "/right" ? 200 : 401 });
+  const lengthOf = async (path: string): Promise<readonly number[]> => {
+    const { status, body } = await transport.send(get(registry.origin + path, { maxBytes: 1_000_000 }), signal);
+    return [status, body.byteLength];
+  };
+  assert.deepEqual(await lengthOf("/right"), [200, 60_000]);
+  assert.deepEqual(await lengthOf("/small"), [401, 60_000]);
+  assert.deepEqual(await lengthOf("/large"), [401, 0], "a refusal all the same");
+});
+
 Deno.test("send() stops an endless body at its limit", async () => {
   await using registry = await openFakeRegistry();
   using transport = open();

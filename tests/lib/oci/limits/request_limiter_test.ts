@@ -269,6 +269,24 @@ Deno.test("RequestLimiter.run() remembers the limits of 64 accounts of a host, w
   assert.equal(await asks("account-126"), "RateLimited");
 });
 
+Deno.test("RequestLimiter.run() forgets no pause of a registry for hosts that users make up", async () => {
+  const limiter = open(new FakeClock());
+  const ask = (host: string, sent: LimitedAnswer): Promise<FailureReason | "answered"> =>
+    reasonOf(run(limiter, () => Promise.resolve(sent), { host, namespace: "team" }));
+  const limited = answer(429, { "retry-after": "60" });
+  await ask("used.example", answer());
+  for (const host of ["used.example", "new.example"]) await ask(host, limited);
+  const away = (): Promise<never> => Promise.reject(inspectionError("Unreachable", "no such name"));
+  for (let at = 0; at < 1_100; at++) await reasonOf(run(limiter, away, { host: `away-${at}.invalid` }));
+  assert.deepEqual([await ask("used.example", answer()), await ask("new.example", answer())], [
+    "RateLimited",
+    "RateLimited",
+  ]);
+  // Nor for hosts of theirs that answer, and refuse: what has been of use to somebody stays.
+  for (let at = 0; at < 1_100; at++) await ask(`theirs-${at}.example`, limited);
+  assert.equal(await ask("used.example", answer()), "RateLimited");
+});
+
 Deno.test("RequestLimiter.run() gives a namespace its turn behind a flood of another one", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);

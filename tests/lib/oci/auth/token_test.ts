@@ -1,0 +1,49 @@
+// Tokens that nobody waits for any more.
+import assert from "node:assert/strict";
+import { openTokenSource } from "../../../../lib/oci/auth/token.ts";
+import { callersOf } from "../../../../lib/oci/limits/callers.ts";
+import { openRequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
+import { RequestLog } from "../../../../lib/oci/request_log.ts";
+import type { Transport } from "../../../../lib/oci/http/transport.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { PLAIN } from "../../../support/inspectors.ts";
+
+Deno.test("TokenSource.get() leaves no request behind at a token server that does not answer", async () => {
+  const clock = new FakeClock();
+  const limiter = openRequestLimiter({ clock, log: silentLogger });
+  const transport: Transport = {
+    send: (_, signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    [Symbol.dispose]: () => {},
+  };
+  const tokens = openTokenSource({ transport, limiter, clock });
+  const leaving = new AbortController();
+  const asked = Array.from({ length: 100 }, (_, at) =>
+    tokens.get({
+      endpoint: {
+        host: "reg.example",
+        pathPrefix: "",
+        repository: `r/${at}`,
+        reference: "v1",
+        mirror: false,
+        transport: PLAIN,
+      },
+      challenge: { kind: "bearer", realm: "https://tok.example/", service: "", scope: "", error: "" },
+      scopes: [`repository:r/${at}:pull`],
+      credential: undefined,
+      context: {
+        credentials: [],
+        callers: callersOf({ namespace: "team", priority: "gated" }),
+        signal: leaving.signal,
+        log: new RequestLog(),
+      },
+    }));
+  const settled = Promise.allSettled(asked);
+  await clock.advance(0);
+  const waiting = (): number => limiter.hostStates().reduce((sum, state) => sum + state.inFlight + state.waiting, 0);
+  assert.equal(waiting(), 100);
+  leaving.abort(new Error("left"));
+  await settled;
+  await clock.advance(0);
+  assert.equal(waiting(), 0);
+});
