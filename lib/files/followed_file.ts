@@ -14,7 +14,7 @@ export interface FollowedFileOptions<T> {
   /** Its name in log lines. */
   readonly name: string;
   readonly report: ReportOnce;
-  /** Called after each change: what was derived from the old content no longer holds. */
+  /** Called after each change of the content: what was derived from the old content no longer holds. */
   readonly onChange: () => void;
 }
 
@@ -24,15 +24,24 @@ export function followFile<T>(options: FollowedFileOptions<T>): () => T {
   const content = new LastGood<T>();
   let touched: ReadonlyMap<string, string> = new Map([[path, "never read"]]);
   let current = empty;
+  /** As it was read last; undefined where there was none. */
+  let text: string | undefined;
+  const keepText = (read: string): Parsed<T> => {
+    text = read;
+    return parse(read);
+  };
   return () => {
     if (!haveChanged(touched)) return current;
     const files = openFileReader();
+    const before = text;
+    text = undefined;
     const problems: Problem[] = [];
     const list = { add: (problem: Problem): unknown => problems.push(problem) };
-    const found = content.read(path, { files, problems: list, parse, place: "named" });
+    const found = content.read(path, { files, problems: list, parse: keepText, place: "named" });
+    touched = files.touched;
+    if (text !== undefined && text === before) return current;
     if (found.kind === "missing") problems.push({ file: path, message: "is missing" });
     problems.forEach((problem) => report.warn(name, renderProblem(problem)));
-    touched = files.touched;
     current = found.kind === "value" ? found.value : empty;
     onChange();
     return current;

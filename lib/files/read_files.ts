@@ -1,5 +1,6 @@
 // Reads configuration files and records every path it has read or tried, so that a change of any of them is noticed.
 // Synchronous on purpose: a reload puts all files in force together.
+import { systemClock } from "../clock.ts";
 import { MAX_DOCUMENT_BYTES } from "./documents.ts";
 
 /** The result of reading a file. `failed` holds the reason as text; `denied`: this process may not read the path. */
@@ -82,10 +83,16 @@ export function haveChanged(touched: ReadonlyMap<string, string>): boolean {
   return [...touched].some(([path, before]) => appearance(path) !== before);
 }
 
+/** A file system's clock may tick no more often (ms): a file may be written once more, at the same length, within one tick. */
+const TICK_MS = 20;
+
+/** A file that was changed within a tick looks another one once that is over, so that it is read again. */
 function appearance(path: string): string {
   try {
     const { ino, size, mtime, ctime } = Deno.statSync(path);
-    return [ino, size, mtime?.getTime(), ctime?.getTime()].join(" ");
+    const changedMs = Math.max(mtime?.getTime() ?? 0, ctime?.getTime() ?? 0);
+    const isFresh = changedMs > systemClock.nowMs() - TICK_MS;
+    return [ino, size, mtime?.getTime(), ctime?.getTime(), isFresh].join(" ");
   } catch {
     return "none";
   }

@@ -2,7 +2,7 @@
 import type { Clock } from "../clock.ts";
 import { haveChanged, isFolder } from "./read_files.ts";
 
-/** An editor writes in several steps: looking a moment later sees one change, not a half one. */
+/** An editor writes in several steps: looking a moment later sees one change, not a half one. More than a tick of a file system. */
 const SETTLE_MS = 50;
 
 /**
