@@ -15,7 +15,12 @@ const KINDS: readonly OpenShiftKind[] = [
 ];
 
 /** A control plane that has it. */
-export const BUILDS_PLANE: PlaneState = { name: "builds", kinds: KINDS.map(pathOfKind), make: prepareBuilds };
+export const BUILDS_PLANE: PlaneState = {
+  name: "builds",
+  kinds: KINDS.map(pathOfKind),
+  areOwners: true,
+  make: prepareBuilds,
+};
 
 /** Adds it to a new control plane. */
 export async function prepareBuilds(cluster: ClusterAccess): Promise<void> {

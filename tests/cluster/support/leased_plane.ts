@@ -1,7 +1,7 @@
 // Control planes that a run keeps ready for its tests, one test at a time each: starting one takes ten seconds on a busy
 // machine, and putting one in order again about one. run.ts makes them; a test that is run by itself finds none.
 import { replaceFile } from "../../support/replace_file.ts";
-import { AdminConnection, type ClusterAccess } from "./cluster_access.ts";
+import { AdminConnection, type ClusterAccess, read } from "./cluster_access.ts";
 import { parseCoordinates } from "./coordinates.ts";
 import { type EtcdState, putBack, readState } from "./etcd_state.ts";
 import { waitUntil } from "./wait.ts";
@@ -14,6 +14,8 @@ export interface PlaneState {
   readonly name: string;
   /** Paths of the kinds that it serves beside its own. */
   readonly kinds: readonly string[];
+  /** Whether objects of these kinds are owners from the first moment, so that no test sees a refusal of that. Default no. */
+  readonly areOwners?: boolean;
   /** Makes a bare one so, at the first test that wants it there; absent: each is made so at the start of the run. */
   readonly make?: (cluster: ClusterAccess) => Promise<void>;
 }
@@ -101,6 +103,9 @@ async function open(file: string, state: PlaneState): Promise<LeasedPlane> {
     await state.make?.(access);
     states[state.name] = await readState(etcdUrl);
   }
+  if (state.areOwners === true && last.name !== state.name) {
+    await Promise.all(state.kinds.map((path) => canOwn(access, path)));
+  }
   await Deno.writeTextFile(file, JSON.stringify({ ...plane, states }));
   await replaceFile(lastFile(file), JSON.stringify({ name: state.name, kinds: state.kinds }));
   await Deno.remove(`${access.directory}/kubectl-cache`, { recursive: true }).catch(() => {});
@@ -115,6 +120,20 @@ async function open(file: string, state: PlaneState): Promise<LeasedPlane> {
       await Deno.remove(takenFile(file));
     },
   };
+}
+
+/**
+ * Waits until objects of a kind are taken as owners: OwnerReferencesPermissionEnforcement reads every 30 s which kinds there are,
+ * and refuses owners of a kind that has come since. Source: k8s.io/apiserver v0.36.3, pkg/server/options/admission.go.
+ */
+async function canOwn(access: ClusterAccess, path: string): Promise<void> {
+  const [, apiVersion = "", plural] = /^\/apis\/(.+)\/([^/]+)$/.exec(path) ?? [];
+  const listed = read((await access.request("GET", `/apis/${apiVersion}`)).body, "resources");
+  const kind = read(Array.isArray(listed) ? listed.find((one) => read(one, "name") === plural) : undefined, "kind");
+  const owner = { apiVersion, kind, name: "owner", uid: crypto.randomUUID(), blockOwnerDeletion: true };
+  const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "owned-", ownerReferences: [owner] } };
+  const dryRun = "/api/v1/namespaces/default/configmaps?dryRun=All";
+  await waitUntil(`${path} to own`, async () => (await access.request("POST", dryRun, body)).status === 201);
 }
 
 /** Waits until the kinds are served, and none of the others: definitions that come back, or go, do so a moment later. */
