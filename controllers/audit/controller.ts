@@ -2,7 +2,7 @@
 // while nothing is audited.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.ts";
-import { BACKGROUND_INSPECTION, inspectWithin, type PodImages } from "../../lib/images/pod_images.ts";
+import { BACKGROUND_RETRY_MS, inspectInBackground, type PodImages } from "../../lib/images/pod_images.ts";
 import type { AuditedNamespaces } from "../../lib/informers/audited_namespaces.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { orAborted } from "../../lib/abort.ts";
@@ -71,10 +71,12 @@ export function openAudit(deps: AuditDeps): Controller {
         for await (const [podKey, pod] of youngPods(deps, namespace, signal)) enqueue(podKey, pod);
         return DONE;
       }
-      const pod = due.get(key);
-      const isUnfinished = pod !== undefined && await audit(deps, pod, signal) === "unfinished";
-      if (isUnfinished && due.mayTryAgain(key)) return requeueAfter(BACKGROUND_INSPECTION.retryMs);
-      due.finish(key, pod);
+      const entry = due.get(key);
+      if (entry === undefined) return DONE;
+      const isUnfinished = await audit(deps, entry.pod, signal) === "unfinished";
+      entry.tries += 1;
+      if (isUnfinished && entry.tries < MAX_TRIES) return requeueAfter(BACKGROUND_RETRY_MS);
+      due.finish(key, entry);
       return DONE;
     },
   });
@@ -100,6 +102,7 @@ function groupOf(key: string): string {
 
 interface DuePod {
   readonly pod: PodView;
+  /** That have ended. */
   tries: number;
 }
 
@@ -122,27 +125,19 @@ class DuePods {
     if (this.#seen.has(pod.uid)) return;
     if (!this.#pods.has(key) && !this.#counts.enter(pod.namespace)) return;
     this.#seen.set(pod.uid, true);
-    this.#pods.set(key, { pod, tries: 1 });
+    this.#pods.set(key, { pod, tries: 0 });
     this.#enqueue(key);
   }
 
-  get(key: string): PodView | undefined {
-    return this.#pods.get(key)?.pod;
-  }
-
-  /** Counts a try that came to nothing; whether there is to be another. */
-  mayTryAgain(key: string): boolean {
-    const due = this.#pods.get(key);
-    if (due === undefined || due.tries >= MAX_TRIES) return false;
-    due.tries += 1;
-    return true;
+  get(key: string): DuePod | undefined {
+    return this.#pods.get(key);
   }
 
   /** Drops the pod, unless a new pod of the same name was added in between. */
-  finish(key: string, pod: PodView | undefined): void {
-    if (pod === undefined || this.#pods.get(key)?.pod !== pod) return;
+  finish(key: string, entry: DuePod): void {
+    if (this.#pods.get(key) !== entry) return;
     this.#pods.delete(key);
-    this.#counts.leave(pod.namespace);
+    this.#counts.leave(entry.pod.namespace);
   }
 }
 
@@ -179,8 +174,7 @@ async function audit(deps: AuditDeps, pod: PodView, signal: AbortSignal): Promis
   const plan = planInspection(pod, { configs: deps.configsOf(pod.namespace), settings });
   const wanted = plan.kind === "inspect" ? plan.images : [];
   const request = { scope: pullScopeOf(pod), images: wanted, priority: "admission" } as const;
-  const { limitMs } = BACKGROUND_INSPECTION;
-  const images = await inspectWithin(deps.images, request, { limitMs, signal, clock: deps.clock });
+  const images = await inspectInBackground(deps.images, request, { signal, clock: deps.clock });
   if (images === undefined) return "unfinished";
   const evidence = evidenceOf(plan, { pod, settings, images });
   const decision = auditDecision({ pod, settings, evidence, liveArchitectures: deps.liveArchitectures() });

@@ -1,6 +1,6 @@
 // `--daemonsets=warn`: one event on a DaemonSet whose images miss an architecture that nodes have.
 import type { Clock } from "../../lib/clock.ts";
-import { BACKGROUND_INSPECTION, inspectWithin, mayPass, type PodImages } from "../../lib/images/pod_images.ts";
+import { BACKGROUND_RETRY_MS, inspectInBackground, mayPass, type PodImages } from "../../lib/images/pod_images.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -70,7 +70,7 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       if (daemonSet === undefined) return DONE;
       if (live === undefined) return requeueAfter(NODES_MS);
       const judgement = await judge(deps, { template: daemonSet.template, live }, signal);
-      if (judgement.kind === "unfinished") return requeueAfter(BACKGROUND_INSPECTION.retryMs);
+      if (judgement.kind === "unfinished") return requeueAfter(BACKGROUND_RETRY_MS);
       const { report } = judgement;
       if (report === undefined || reported.get(key) === report.message) return DONE;
       // It may have gone, or been displaced, since: then nothing would take the message away again.
@@ -117,8 +117,7 @@ async function judge(
   const wanted = imagesToInspect(template, settings());
   if (wanted.length > MAX_IMAGES) return { kind: "judged", report: undefined };
   const request = { scope: pullScopeOf(template), images: wanted, priority: "prewarm" } as const;
-  const { limitMs } = BACKGROUND_INSPECTION;
-  const inspected = await inspectWithin(images, request, { limitMs, signal, clock });
+  const inspected = await inspectInBackground(images, request, { signal, clock });
   if (inspected === undefined || inspected.some(mayPass)) return { kind: "unfinished" };
   const facts = { template, settings: settings(), wanted, images: inspected, liveArchitectures: live };
   return { kind: "judged", report: daemonSetReport(facts) };

@@ -3,8 +3,8 @@
 import { type Clock, jitter } from "../../lib/clock.ts";
 import {
   areAllPinned,
-  BACKGROUND_INSPECTION,
-  inspectWithin,
+  BACKGROUND_RETRY_MS,
+  inspectInBackground,
   mayPass,
   type PodImages,
   type PodImagesRequest,
@@ -86,10 +86,9 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
       const [plural = "", name = ""] = key.split(" ");
       const template = templates.get(plural)?.get(name);
       if (template === undefined) return DONE;
-      const { limitMs, retryMs } = BACKGROUND_INSPECTION;
       const request = { ...template.request, priority: "prewarm", renew: true } as const;
-      const inspected = await inspectWithin(images, request, { limitMs, signal, clock });
-      if (inspected === undefined || inspected.some(mayPass)) return requeueAfter(retryMs);
+      const inspected = await inspectInBackground(images, request, { signal, clock });
+      if (inspected === undefined || inspected.some(mayPass)) return requeueAfter(BACKGROUND_RETRY_MS);
       if (areAllPinned(template.request.images)) return DONE;
       return requeueAfter(tagTtlMs * RENEWABLE_AFTER + jitter(tagTtlMs * RENEWED_WITHIN));
     },

@@ -138,17 +138,19 @@ function withPullProblems(report: InspectionReport, { problem, unusable = [] }: 
 
 /**
  * How long the images of what is not gated, a workload's template or an audited pod, are waited for (ms), so that a slow registry
- * holds no place for long; and when those that are missing then are read again (ms).
+ * holds no place for long.
  */
-export const BACKGROUND_INSPECTION = { limitMs: 10_000, retryMs: 60_000 } as const;
+const BACKGROUND_LIMIT_MS = 10_000;
+/** When those that are missing then are read again (ms). */
+export const BACKGROUND_RETRY_MS = 60_000;
 
-/** What `inspect` gives; undefined when it is not there within the limit: what was read until then is known. */
-export async function inspectWithin(
+/** What `inspect` gives; undefined when it is not there within ten seconds: what was read until then is known. */
+export async function inspectInBackground(
   images: Pick<PodImages, "inspect">,
   request: PodImagesRequest,
-  { limitMs, signal, clock }: { readonly limitMs: number; readonly signal: AbortSignal; readonly clock: Clock },
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<readonly InspectedImage[] | undefined> {
-  using deadline = openDeadline(limitMs, { signal, clock });
+  using deadline = openDeadline(BACKGROUND_LIMIT_MS, { signal, clock });
   try {
     return await orAborted(images.inspect(request, deadline.signal), deadline.signal);
   } catch (error) {

@@ -81,7 +81,7 @@ class ChallengeMemory implements LearnedChallenges {
     if (known !== undefined) return known;
     const asked = probe().catch((error) => {
       if (!(error instanceof InspectionError)) throw error;
-      // Nothing was sent: the next one may.
+      // The registry was not asked, or its answer not read: the next one may be.
       if (error.failure.reason === "CircuitOpen") this.#roots.delete(key);
       else this.#roots.set(key, asked, { ttl: FAILED_ROOT_LIFE_MS });
       return undefined;

@@ -108,9 +108,10 @@ class Limiter implements RequestLimiter {
    * of no proven use. Pods name any number of such hosts, and may not have what is known of other registries forgotten.
    */
   #dropIdle(current: HostLimiter): void {
-    const idle = [...this.#hosts].filter(([, host]) => host !== current && host.isIdle);
-    const unknown = idle.filter(([name]) => !this.#named.has(name));
-    const [least = unknown[0] ?? idle[0]] = unknown.filter(([, host]) => !host.hasAnswered);
+    const idle = (): IteratorObject<[string, HostLimiter]> =>
+      this.#hosts.entries().filter(([, host]) => host !== current && host.isIdle);
+    const least = idle().find(([name, host]) => !host.hasAnswered && !this.#named.has(name)) ??
+      idle().find(([name]) => !this.#named.has(name)) ?? idle().find(() => true);
     if (least !== undefined) this.#hosts.delete(least[0]);
   }
 }

@@ -19,7 +19,10 @@ export interface DaemonSetFacts {
   readonly liveArchitectures: readonly string[];
 }
 
-/** The event to post on the DaemonSet; undefined when its images run on every architecture that its template does not exclude by name, or cannot be inspected. */
+/**
+ * The event to post on the DaemonSet; undefined when its images run on every architecture that its template does not exclude by
+ * name, or cannot be inspected.
+ */
 export function daemonSetReport(facts: DaemonSetFacts): PodReport | undefined {
   const judgement = judgeImages({ ...facts, pod: facts.template });
   if (judgement.kind === "failed") return undefined;

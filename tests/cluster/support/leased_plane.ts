@@ -1,9 +1,10 @@
 // Control planes that a run keeps ready for its tests, one test at a time each: starting one takes ten seconds on a busy
 // machine, and putting one in order again about one. run.ts makes them; a test that is run by itself finds none.
 import { replaceFile } from "../../support/replace_file.ts";
-import { AdminConnection, type ClusterAccess, read } from "./cluster_access.ts";
+import { AdminConnection, type ClusterAccess } from "./cluster_access.ts";
 import { parseCoordinates } from "./coordinates.ts";
 import { type EtcdState, putBack, readState } from "./etcd_state.ts";
+import { waitToOwn } from "./owners.ts";
 import { waitUntil } from "./wait.ts";
 
 /** Name of the environment variable with the folder that has a file for each. */
@@ -104,7 +105,7 @@ async function open(file: string, state: PlaneState): Promise<LeasedPlane> {
     states[state.name] = await readState(etcdUrl);
   }
   if (state.areOwners === true && last.name !== state.name) {
-    await Promise.all(state.kinds.map((path) => canOwn(access, path)));
+    await Promise.all(state.kinds.map((path) => waitToOwn(access, path)));
   }
   await Deno.writeTextFile(file, JSON.stringify({ ...plane, states }));
   await replaceFile(lastFile(file), JSON.stringify({ name: state.name, kinds: state.kinds }));
@@ -120,20 +121,6 @@ async function open(file: string, state: PlaneState): Promise<LeasedPlane> {
       await Deno.remove(takenFile(file));
     },
   };
-}
-
-/**
- * Waits until objects of a kind are taken as owners: OwnerReferencesPermissionEnforcement reads every 30 s which kinds there are,
- * and refuses owners of a kind that has come since. Source: k8s.io/apiserver v0.36.3, pkg/server/options/admission.go.
- */
-async function canOwn(access: ClusterAccess, path: string): Promise<void> {
-  const [, apiVersion = "", plural] = /^\/apis\/(.+)\/([^/]+)$/.exec(path) ?? [];
-  const listed = read((await access.request("GET", `/apis/${apiVersion}`)).body, "resources");
-  const kind = read(Array.isArray(listed) ? listed.find((one) => read(one, "name") === plural) : undefined, "kind");
-  const owner = { apiVersion, kind, name: "owner", uid: crypto.randomUUID(), blockOwnerDeletion: true };
-  const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "owned-", ownerReferences: [owner] } };
-  const dryRun = "/api/v1/namespaces/default/configmaps?dryRun=All";
-  await waitUntil(`${path} to own`, async () => (await access.request("POST", dryRun, body)).status === 201);
 }
 
 /** Waits until the kinds are served, and none of the others: definitions that come back, or go, do so a moment later. */

@@ -9,15 +9,9 @@ import { type HttpsListener, openHttpsListener } from "../../../lib/server/https
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { readOptional } from "../../../lib/k8s/read_optional.ts";
-import {
-  apiVersionOf,
-  type KubeObject,
-  Resource,
-  type ResourceTarget,
-  type ResourceType,
-} from "../../../lib/k8s/types.ts";
+import type { KubeObject, ResourceTarget, ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { GateLabel, SCHEDULING_GATE, WebhookName, WebhookPath } from "../../../lib/names.ts";
+import { GateLabel, SCHEDULING_GATE, WebhookPath } from "../../../lib/names.ts";
 import { type AuthorityTerms, DEFAULT_TERMS } from "../../../lib/tls/authority.ts";
 import { type AuthorityStore, openAuthorityStore } from "../../../lib/tls/secret_store.ts";
 import { openSelfManagedCertificate } from "../../../lib/tls/self_managed.ts";
@@ -28,8 +22,9 @@ import { reviewClusterConfig, reviewNamespaceConfig } from "../../../routes/chec
 import { convertReview } from "../../../routes/conversion.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { openConfigWatches } from "../../support/config_watches.ts";
+import { INSTALLED } from "./leased_plane.ts";
+import { waitToOwn } from "./owners.ts";
 import { bareControlPlane, type SharedControlPlane } from "./shared_control_plane.ts";
-import { waitUntil } from "./wait.ts";
 
 export const NAMESPACE = "archway-system";
 const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
@@ -64,7 +59,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
     openTestApi(await readKubeconfigAccess(kubeconfig, { clock: systemClock }));
   const account = await controlPlane.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
   const api = undo.use(await open(account));
-  await configsCanOwn(api, signal);
+  await Promise.all(INSTALLED.kinds.map((path) => waitToOwn(controlPlane, path)));
   const admin = undo.use(await open(controlPlane.kubeconfigFile));
   const store = openAuthorityStore(api, NAMESPACE);
   const terms = { ...DEFAULT_TERMS, names: ["127.0.0.1"] };
@@ -128,34 +123,6 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
     find: (type, target) => readOptional(admin, { type, ...target, signal }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
-}
-
-/**
- * Waits until the API server takes a config as the owner of an object: OwnerReferencesPermissionEnforcement reads every 30 s
- * which kinds there are, and refuses owners of a kind that has come since. Source: k8s.io/apiserver v0.36.3,
- * pkg/server/options/admission.go.
- */
-async function configsCanOwn(api: KubeApi, signal: AbortSignal): Promise<void> {
-  const { kind } = Resource.clusterConfigs;
-  const owner = {
-    apiVersion: apiVersionOf(Resource.clusterConfigs),
-    kind,
-    name: "cluster",
-    uid: crypto.randomUUID(),
-    blockOwnerDeletion: true,
-  };
-  const target = { name: WebhookName.configuration };
-  const document = {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingWebhookConfiguration",
-    metadata: { ...target, ownerReferences: [owner] },
-  };
-  const body = { kind: "apply", document, force: true } as const;
-  await waitUntil(
-    "configs to be known as owners",
-    async () => await api.patch(Resource.mutatingWebhooks, target, { body, signal, isDryRun: true }),
-    { deadlineMs: 60_000, intervalMs: 500 },
-  );
 }
 
 async function applyManifests(controlPlane: SharedControlPlane, files: readonly string[]): Promise<void> {

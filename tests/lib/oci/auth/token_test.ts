@@ -1,4 +1,4 @@
-// Tokens that nobody waits for any more.
+// Requests for tokens whose callers have left.
 import assert from "node:assert/strict";
 import { openTokenSource } from "../../../../lib/oci/auth/token.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
