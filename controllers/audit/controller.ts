@@ -20,6 +20,7 @@ import { podRef, pullScopeOf } from "../../lib/placement/pod_refs.ts";
 import { parsePod, unlessLarge } from "../../lib/placement/pod_view.ts";
 import { auditDecision, auditReports } from "../../lib/placement/report/audit.ts";
 import { decisionReason } from "../../lib/placement/report/reason.ts";
+import type { Inspection } from "../../lib/oci/types.ts";
 import type { PodView } from "../../lib/placement/types.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 import { youngPods } from "./catch_up.ts";
@@ -49,6 +50,10 @@ const MAX_REPORTED_PODS = 4_096;
 const MAX_DUE_OF_NAMESPACE = 2_000;
 /** Tries of a pod whose images take longer than one may last; each goes on where the one before ended. */
 const MAX_TRIES = 5;
+const NOT_READ: Inspection = {
+  kind: "failed",
+  failure: { kind: "transient", reason: "Timeout", message: "The images of the pod were not read in time." },
+};
 /** The keys `namespace NAME` and `pod NAMESPACE/NAME`. */
 const NAMESPACE_KEY = "namespace ";
 
@@ -73,9 +78,9 @@ export function openAudit(deps: AuditDeps): Controller {
       }
       const entry = due.get(key);
       if (entry === undefined) return DONE;
-      const isUnfinished = await audit(deps, entry.pod, signal) === "unfinished";
       entry.tries += 1;
-      if (isUnfinished && entry.tries < MAX_TRIES) return requeueAfter(BACKGROUND_RETRY_MS);
+      const isLast = entry.tries === MAX_TRIES;
+      if (await audit(deps, entry.pod, { isLast, signal }) === "unfinished") return requeueAfter(BACKGROUND_RETRY_MS);
       due.finish(key, entry);
       return DONE;
     },
@@ -102,7 +107,7 @@ function groupOf(key: string): string {
 
 interface DuePod {
   readonly pod: PodView;
-  /** That have ended. */
+  /** That have begun. */
   tries: number;
 }
 
@@ -169,13 +174,19 @@ async function runAfter(
   if (!signal.aborted) await watch.run(signal);
 }
 
-async function audit(deps: AuditDeps, pod: PodView, signal: AbortSignal): Promise<"reported" | "unfinished"> {
+/** `isLast`: images that were not read in time count as failed, so that the pod is reported all the same. */
+async function audit(
+  deps: AuditDeps,
+  pod: PodView,
+  { isLast, signal }: { readonly isLast: boolean; readonly signal: AbortSignal },
+): Promise<"reported" | "unfinished"> {
   const settings = deps.settingsOf(pod.namespace);
   const plan = planInspection(pod, { configs: deps.configsOf(pod.namespace), settings });
   const wanted = plan.kind === "inspect" ? plan.images : [];
   const request = { scope: pullScopeOf(pod), images: wanted, priority: "admission" } as const;
-  const images = await inspectInBackground(deps.images, request, { signal, clock: deps.clock });
-  if (images === undefined) return "unfinished";
+  const inspected = await inspectInBackground(deps.images, request, { signal, clock: deps.clock });
+  if (inspected === undefined && !isLast) return "unfinished";
+  const images = inspected ?? wanted.map((use) => ({ ...use, inspection: NOT_READ }));
   const evidence = evidenceOf(plan, { pod, settings, images });
   const decision = auditDecision({ pod, settings, evidence, liveArchitectures: deps.liveArchitectures() });
   for (const report of auditReports(decision)) deps.events.record({ object: podRef(pod), slot: 1, ...report });

@@ -11,7 +11,7 @@ import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../placem
 export interface LiveArchitectures {
   /** Follows the cluster until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Sorted; undefined until all of them are known, or refused to us: then nothing is narrowed by it. */
+  /** Sorted; undefined until the nodes are known, and pools known, missing or refused to us: then nothing is narrowed by it. */
   current(): readonly string[] | undefined;
   /** The architecture of a node; undefined when it is not known. */
   ofNode(name: string): string | undefined;

@@ -232,7 +232,7 @@ function describeFaults(stream: ReadableStream<Uint8Array>, hop: Hop): ReadableS
 
 /**
  * Throws TooLarge for a body of more than `maxBytes` decoded bytes, and CircuitOpen while large ones take all memory. A refusal
- * is kept while a login is tried, beyond that memory: of one with a larger body none is read.
+ * never throws: it is kept while a login is tried, beyond that memory, and with more than {@link FREE_BYTES} counts as empty.
  */
 async function readBody(response: Response, { hop, take }: {
   readonly hop: Hop;

@@ -126,6 +126,8 @@ Deno.test("openAudit() lets pods whose images take long go, and comes back to th
     assert.deepEqual(reportedPods(scene), ["quick", "late"]);
     await scene.clock.advance(3_600_000);
     assert.deepEqual(tries.get("slow-0"), 5);
+    assert.deepEqual(reportedPods(scene).toSorted(), ["late", "quick", "slow-0", "slow-1", "slow-2", "slow-3"]);
+    assert.match(scene.recorded.at(-1)?.message ?? "", /not read in time/);
   });
 });
 
