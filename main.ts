@@ -7,8 +7,8 @@ import { type Config, parseConfig } from "./lib/config/parse.ts";
 import type { KubeApi } from "./lib/k8s/api.ts";
 import type { ClusterAccess } from "./lib/k8s/cluster_access.ts";
 import { errorText, openLogger, silentLogger } from "./lib/log.ts";
-import { parsePlacementOptions, placementProblems } from "./lib/placement/config/options.ts";
-import { unreachable } from "./lib/unreachable.ts";
+import { parsePlacementOptions, placementProblems } from "./lib/placement/decide/config/options.ts";
+import { unreachable } from "./lib/parsed.ts";
 import type { ServeRun } from "./serve/dev.ts";
 
 /** Version of this build. */
@@ -76,15 +76,8 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
       const { runDev } = await import("./serve/dev.ts");
       return await runDev(config, { terminal, stop, runServe });
     }
-    case "inspect": {
-      const { runInspect } = await import("./lib/cli/inspect.ts");
-      if (!config.failures) return await runInspect(config, deps);
-      const { readFailedImages } = await import("./lib/cli/failed_images.ts");
-      return await withApi(
-        { config, terminal },
-        async (api) => await runInspect(config, { ...deps, failed: await readFailedImages(api, stop) }),
-      );
-    }
+    case "inspect":
+      return await (await import("./lib/cli/inspect.ts")).runInspect(config, deps);
     case "index": {
       const { runIndex } = await import("./lib/cli/index_command.ts");
       return await runIndex(config, { ...deps, showsProgress: Deno.stderr.isTerminal() });
@@ -131,14 +124,14 @@ async function runDaemon(
 ): Promise<number> {
   const { namespace, nodeName = "", adminListen } = config;
   const { runEnoexecDaemon } = await import("./serve/enoexec_daemon.ts");
-  const { spawnBpftrace: start } = await import("./lib/enoexec/daemon/spawn_bpftrace.ts");
-  const { openKubeApi } = await import("./lib/k8s/rest_api.ts");
+  const { spawnBpftrace: start } = await import("./lib/exec_format/daemon/spawn_bpftrace.ts");
+  const { RestApi } = await import("./lib/k8s/rest_api.ts");
   const log = openLogger({ level: config.fallbackLogLevel, write: terminal.err });
   const access = await openAccess(
     config,
     (message) => log.warn("cannot trust the connection to the cluster", { message }),
   );
-  await using api = openKubeApi(access, { clock: systemClock, log, userAgent: USER_AGENT });
+  await using api = new RestApi(access, { clock: systemClock, log, userAgent: USER_AGENT });
   const clock = systemClock;
   await runEnoexecDaemon({ start, api, clock, log, nodeName, namespace, adminListen }, stop);
   log.close();
@@ -150,8 +143,8 @@ async function withApi(
   work: (api: KubeApi, access: ClusterAccess) => Promise<number>,
 ): Promise<number> {
   const access = await openAccess(config, (message) => terminal.err(`archway: ${message}\n`));
-  const { openKubeApi } = await import("./lib/k8s/rest_api.ts");
-  await using api = openKubeApi(access, { clock: systemClock, log: silentLogger, userAgent: USER_AGENT });
+  const { RestApi } = await import("./lib/k8s/rest_api.ts");
+  await using api = new RestApi(access, { clock: systemClock, log: silentLogger, userAgent: USER_AGENT });
   return await work(api, access);
 }
 
@@ -172,7 +165,7 @@ async function openAccess(config: Config, warn: (message: string) => void): Prom
   const [host, port] = [Deno.env.get("KUBERNETES_SERVICE_HOST"), Deno.env.get("KUBERNETES_SERVICE_PORT")];
   // These act on a cluster for good: they take none that was not named.
   const home = command === "serve" || command === "enoexec-daemon" || host ? undefined : registryEnvironment.home;
-  const { kubeconfigPath } = await import("./lib/k8s/kubeconfig_path.ts");
+  const { kubeconfigPath } = await import("./lib/k8s/cluster_access.ts");
   const kubeconfig = kubeconfigPath({ given: config.kubeconfig, home, exists: isFile });
   const clock = systemClock;
   if (kubeconfig !== undefined) {
@@ -204,7 +197,7 @@ async function runServe(config: Config, run: ServeRun): Promise<number> {
     access: await openAccess(config, (message) => log.warn("cannot trust the connection to the cluster", { message })),
     clock: systemClock,
     log,
-    identity: config.identity ?? `archway-${crypto.randomUUID().slice(0, 8)}`,
+    identity: Deno.env.get("POD_NAME") || `archway-${crypto.randomUUID().slice(0, 8)}`,
     userAgent: USER_AGENT,
     lingerMs: run.lingerMs ?? (config.webhookUrl === undefined ? LINGER_MS.service : LINGER_MS.url),
     onListening,

@@ -1,39 +1,31 @@
 // Writes conditions of the cluster config through its status subresource, only when they change.
 import { isDeepStrictEqual } from "node:util";
 import type { V1Condition } from "@kubernetes/client-node";
+import type { Condition } from "../lib/cluster/condition.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type KubeApi, serverNowMs } from "../lib/k8s/api.ts";
-import { readOptional } from "../lib/k8s/read_optional.ts";
-import { Resource } from "../lib/k8s/types.ts";
-import type { Wire } from "../lib/k8s/wire.ts";
+import { type KubeApi, readOptional, serverNowMs } from "../lib/k8s/api.ts";
+import { Resource, type Wire } from "../lib/k8s/types.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../lib/names.ts";
-import type { EarlierConditions } from "../lib/operand/conditions.ts";
-import { type Condition, type OperandConfig, parseOperandConfig } from "../lib/operand/config_view.ts";
+import type { EarlierConditions } from "../lib/operator/decide/conditions.ts";
+import { type OperandConfig, parseOperandConfig } from "../lib/operator/decide/config_view.ts";
 
-/** What it needs. */
 export interface ConfigConditionsDeps {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Conditions to write. */
-export interface ConditionsWrite {
-  /** Named in the log when the write fails. */
-  readonly reason: string;
-  /** All conditions, those of others included, from the ones that the config has. */
-  readonly render: (earlier: EarlierConditions) => readonly Condition[];
-  readonly signal: AbortSignal;
-}
-
 /**
- * Reads the cluster config and writes its conditions. `there`: they are as they should be; `absent`: there is no config;
- * `failed`: the API server refused or did not answer, or the signal aborted. Never throws.
+ * Reads the cluster config and writes its conditions: all of them, as `render` makes them from those that it has. `there`:
+ * they are as they should be; `absent`: there is no config; `failed`: the API server refused or did not answer, or the signal
+ * aborted; the log names `reason`. Never throws.
  */
 export async function writeConfigConditions(
   { api, clock, log }: ConfigConditionsDeps,
-  { reason, render, signal }: ConditionsWrite,
+  reason: string,
+  render: (earlier: EarlierConditions) => readonly Condition[],
+  signal: AbortSignal,
 ): Promise<"there" | "absent" | "failed"> {
   try {
     const object = await readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal });
@@ -41,7 +33,7 @@ export async function writeConfigConditions(
     const config = parseOperandConfig(object);
     const { conditions: earlier, generation } = config;
     const nowMs = serverNowMs(clock, api);
-    await patchConfigConditions(api, { config, conditions: render({ earlier, generation, nowMs }), signal });
+    await patchConfigConditions(api, config, render({ earlier, generation, nowMs }), signal);
     return "there";
   } catch (error) {
     log.debug("condition not written yet", { reason, error: errorText(error) });
@@ -52,11 +44,9 @@ export async function writeConfigConditions(
 /** Writes conditions over those that were read, unless they are equal. Throws what `patch` throws. */
 export async function patchConfigConditions(
   api: Pick<KubeApi, "patch">,
-  { config, conditions, signal }: {
-    readonly config: Pick<OperandConfig, "conditions" | "resourceVersion">;
-    readonly conditions: readonly Condition[];
-    readonly signal: AbortSignal;
-  },
+  config: Pick<OperandConfig, "conditions" | "resourceVersion">,
+  conditions: readonly Condition[],
+  signal: AbortSignal,
 ): Promise<void> {
   if (isDeepStrictEqual(conditions, config.conditions)) return;
   // The resourceVersion makes this a conflict, not an overwrite, when another client wrote conditions meanwhile.

@@ -11,7 +11,6 @@ import {
 } from "../lib/k8s/work_queue.ts";
 import type { Logger } from "../lib/log.ts";
 
-/** What a controller is made of. */
 export interface ControllerOptions {
   /** In log lines, and the label `name` of the queue's metrics. */
   readonly name: string;

@@ -1,7 +1,7 @@
 // How the controllers run: some on every replica, those that write on the replica that holds the Lease.
 import { type Clock, holdsWithin } from "../lib/clock.ts";
 import type { Election } from "../lib/k8s/lease.ts";
-import type { HolderState } from "../lib/k8s/lease_record.ts";
+import type { HolderState } from "../lib/k8s/lease_lock.ts";
 import type { Logger } from "../lib/log.ts";
 
 /** Anything that works until its signal aborts, and never rejects. */

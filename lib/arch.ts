@@ -3,7 +3,6 @@
 /** The architectures that the MTO supports; only these become pod labels and may be preferred or fallen back to. */
 export const KNOWN_ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x"] as const;
 
-/** One of {@link KNOWN_ARCHITECTURES}. */
 export type KnownArchitecture = typeof KNOWN_ARCHITECTURES[number];
 
 /** Whether an architecture is one of the four that configs and pod labels may name. */

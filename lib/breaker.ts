@@ -24,7 +24,6 @@ export class Breaker {
   #openUntilMs: number | undefined;
   #isProbing = false;
 
-  /** A closed one. */
   constructor(options: BreakerOptions) {
     this.#options = options;
   }

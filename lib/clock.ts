@@ -1,4 +1,5 @@
-// The one source of time. Everything that waits or stamps takes a Clock, so that tests own time.
+// The one source of time, and waiting: for a while, for a condition, for a signal. Everything that waits or stamps takes a Clock,
+// so that tests own time.
 
 /** Time and waiting. `nowMs` is wall time (epoch ms); `monotonicMs` never jumps. */
 export interface Clock {
@@ -11,7 +12,6 @@ export interface Clock {
 /** The longest time of a timer (ms); one with a longer time ends at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's clock. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
@@ -56,4 +56,41 @@ export function jitter(baseMs: number): number {
 /** Exponential backoff with jitter: attempt 1 waits about `baseMs`, each later one twice as long, at most `capMs`. */
 export function backoffMs(attempt: number, options: { readonly baseMs: number; readonly capMs: number }): number {
   return jitter(Math.min(options.capMs, options.baseMs * 2 ** Math.max(0, attempt - 1)));
+}
+
+/** What the promise gives; rejects with the signal's reason as soon as that aborts. The work itself goes on. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      work.catch(() => {});
+      return reject(signal.reason);
+    }
+    const leave = (): void => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}
+
+/** Resolves when the signal aborts; at once where it has. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+/** Stands for the answer of work that took too long. */
+export const LATE = Symbol("late");
+
+/** What the promise gives, or {@link LATE} after `limitMs`. A late rejection is dropped; the work itself goes on. */
+export async function withinMs<T>(
+  work: Promise<T>,
+  { limitMs, clock }: { readonly limitMs: number; readonly clock: Clock },
+): Promise<T | typeof LATE> {
+  const settled = new AbortController();
+  work.catch(() => {});
+  const timer = clock.sleep(limitMs, settled.signal).then((): typeof LATE => LATE);
+  try {
+    return await Promise.race([work, timer]);
+  } finally {
+    settled.abort();
+  }
 }

@@ -1,4 +1,5 @@
 // Durations as people write them (`60s`, `5m`, `1h30m`, `250ms`) to milliseconds and back.
+import * as z from "zod";
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -22,3 +23,13 @@ export function renderDuration(totalMs: number): string {
   if (minutes < 60) return `${minutes}m${rest(seconds % 60, "s")}`;
   return `${Math.floor(minutes / 60)}h${rest(minutes % 60, "m")}`;
 }
+
+const NO_DURATION = "is not a duration like 30s, 5m or 1h30m";
+
+/** A text that is a duration above zero, as milliseconds. */
+export const Duration = z.string({ error: NO_DURATION }).transform((text, context): number => {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  context.addIssue({ code: "custom", message: NO_DURATION });
+  return z.NEVER;
+});

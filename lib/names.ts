@@ -4,6 +4,9 @@
 /** API group of the custom resources. */
 export const API_GROUP = "multiarch.openshift.io";
 
+/** Annotation of Archway's own Deployment: where the files of Archway's repository can be read, for the links to runbooks. */
+export const RUNBOOK_BASE_URL = "archway.dev/runbook-base-url";
+
 /** The only name a ClusterPodPlacementConfig may have. */
 export const CLUSTER_CONFIG_NAME = "cluster";
 
@@ -45,7 +48,6 @@ export const EnoexecLabel = {
   failedArchitecture: "archway.dev/failed-architecture",
 } as const;
 
-/** Annotations of ENoExecEvents. */
 export const EnoexecAnnotation = {
   /** The node that wrote the event: an admission policy holds it against the writer. */
   node: "archway.dev/node",

@@ -7,18 +7,21 @@ export interface Fault {
   readonly message: string;
 }
 
+/** A fault for a message about one text. */
+export function faultText({ message, line }: Fault): string {
+  return line === undefined ? message : `${message} in line ${line}`;
+}
+
 /** The value with the oddities that were passed over, or the fault that makes the text unusable. */
 export type Parsed<T> =
   | { readonly kind: "parsed"; readonly value: T; readonly warnings: readonly Fault[] }
   | Unparsable;
 
-/** The bad outcome. */
 export interface Unparsable {
   readonly kind: "unparsable";
   readonly fault: Fault;
 }
 
-/** A good outcome. */
 export function asParsed<T>(value: T, warnings: readonly Fault[] = []): Parsed<T> {
   return { kind: "parsed", value, warnings };
 }
@@ -26,4 +29,9 @@ export function asParsed<T>(value: T, warnings: readonly Fault[] = []): Parsed<T
 /** A bad outcome. `line` counts from 1. */
 export function unparsable(message: string, line?: number): Unparsable {
   return { kind: "unparsable", fault: line === undefined ? { message } : { message, line } };
+}
+
+/** Marks code that the types say cannot be reached. Throws when a value from outside does not have its type. */
+export function unreachable(value: never): never {
+  throw new Error(`Cannot handle "${JSON.stringify(value)}": no case covers it. This is a bug in Archway; report it.`);
 }

@@ -1,5 +1,5 @@
 // The envelope of an AdmissionReview of pods, parsed and rendered in one place. Never denies a pod.
-import { renderJsonBody } from "../lib/k8s/json_body.ts";
+import { renderJsonBody } from "../lib/k8s/patch.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
 import type { UnreadableBody } from "./review_body.ts";
 
@@ -14,7 +14,6 @@ export interface AdmissionRequest {
   readonly object: unknown;
 }
 
-/** What an envelope is. */
 export type ReviewRead =
   | { readonly kind: "review"; readonly request: AdmissionRequest }
   | UnreadableBody;

@@ -3,11 +3,10 @@
 import type { Context } from "hono";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../lib/duration.ts";
-import type { PoolBuildView } from "../lib/image_builds/effects.ts";
+import type { PoolBuildView } from "../lib/builds/decide/effects.ts";
 import { Nothing, Panel } from "./dashboard/elements.tsx";
 import { PageHead, safePage } from "./dashboard/page.tsx";
 
-/** What it shows. */
 export interface BuildsPageView {
   readonly nowMs: number;
   readonly isLeader: boolean;

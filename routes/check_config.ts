@@ -1,6 +1,6 @@
-// The validating webhooks of both config kinds: AdmissionReview in, live reads, lib/operand/validate.ts, AdmissionReview
+// The validating webhooks of both config kinds: AdmissionReview in, live reads, lib/operator/decide/validate.ts, AdmissionReview
 // out. Registered with failurePolicy Fail, so every fault is answered with its message.
-import type { SiblingConfigs } from "../lib/informers/sibling_configs.ts";
+import type { SiblingConfigs } from "../lib/operator/cluster/sibling_configs.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import { ApiError, isNotFound } from "../lib/k8s/errors.ts";
 import { Resource } from "../lib/k8s/types.ts";
@@ -14,10 +14,9 @@ import {
   setsPriority,
   validateClusterConfig,
   validateNamespaceConfig,
-} from "../lib/operand/validate.ts";
+} from "../lib/operator/decide/validate.ts";
 import { memberOf, objectAt, textAt } from "../lib/json.ts";
 
-/** What the checks read with. */
 export interface CheckDeps {
   /** The API server: reads are live. */
   readonly api: ReadApi;
@@ -30,7 +29,6 @@ export interface CheckDeps {
 /** The JSON of an answer; undefined when the body is no AdmissionReview: the caller answers 400. */
 export type ReviewAnswer = Promise<Readonly<Record<string, unknown>> | undefined>;
 
-/** Answers a review of a ClusterPodPlacementConfig. */
 export function reviewClusterConfig(body: unknown, deps: CheckDeps): ReviewAnswer {
   return review(
     body,

@@ -1,4 +1,4 @@
-// The validating webhook of UpgradeConfigs: AdmissionReview in, the ClusterVersion read, lib/upgrades/admission, AdmissionReview
+// The validating webhook of UpgradeConfigs: AdmissionReview in, the ClusterVersion read, lib/upgrades/decide/admission, AdmissionReview
 // out. Registered with failurePolicy Fail for plans alone; the ClusterVersion may be unreadable: then the plan is judged by itself.
 import { Hono } from "hono";
 import type { Clock } from "../lib/clock.ts";
@@ -6,14 +6,17 @@ import type { ReadApi } from "../lib/k8s/api.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import { memberOf, objectAt, textAt } from "../lib/json.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
-import { CLUSTER_VERSION_NAME, PlanWebhook } from "../lib/upgrade_names.ts";
-import { type PlanVerdict, type PlanWrite, validatePlanWrite } from "../lib/upgrades/admission/validate_write.ts";
-import { parseClusterVersion } from "../lib/upgrades/parse/cluster.ts";
-import type { ClusterVersion } from "../lib/upgrades/types/cluster.ts";
-import { KeptValue } from "../lib/upgrading/http/kept_value.ts";
+import { CLUSTER_VERSION_NAME, PlanWebhook } from "../lib/upgrades/names.ts";
+import {
+  type PlanVerdict,
+  type PlanWrite,
+  validatePlanWrite,
+} from "../lib/upgrades/decide/admission/validate_write.ts";
+import { parseClusterVersion } from "../lib/upgrades/decide/parse/cluster.ts";
+import type { ClusterVersion } from "../lib/upgrades/decide/types/cluster.ts";
+import { KeptValue } from "../lib/upgrades/outside/http/kept_value.ts";
 import { withReviewBody } from "./review_body.ts";
 
-/** What the check reads with. */
 export interface PlanReviewDeps {
   readonly api: Pick<ReadApi, "get">;
   readonly clock: Pick<Clock, "monotonicMs">;
@@ -25,7 +28,6 @@ export interface PlanReviewDeps {
 /** However many reviews come, by whomever: the ClusterVersion is read once in so long (ms). */
 const CLUSTER_VERSION_KEPT_MS = 1_000;
 
-/** The route. */
 export function planReview(deps: PlanReviewDeps): Hono {
   const clusterVersion = new KeptValue(deps.clock, async (signal) => ({
     value: await readClusterVersion(deps.api, signal),
@@ -33,15 +35,12 @@ export function planReview(deps: PlanReviewDeps): Hono {
   }));
   const app = new Hono();
   app.post(PlanWebhook.path, (context) =>
-    withReviewBody(context, {
-      limit: deps.limit,
-      answer: async (read) => {
-        if (read.kind !== "json") return context.json({ error: "Cannot read the review." }, 400);
-        const answer = await reviewPlan(read.body, () => clusterVersion.get(deps.signal));
-        return answer === undefined
-          ? context.json({ error: "Cannot read the review: not a review." }, 400)
-          : context.json(answer);
-      },
+    withReviewBody(context, deps.limit, async (read) => {
+      if (read.kind !== "json") return context.json({ error: "Cannot read the review." }, 400);
+      const answer = await reviewPlan(read.body, () => clusterVersion.get(deps.signal));
+      return answer === undefined
+        ? context.json({ error: "Cannot read the review: not a review." }, 400)
+        : context.json(answer);
     }));
   return app;
 }

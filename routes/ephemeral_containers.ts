@@ -1,14 +1,14 @@
 // Ephemeral containers are never gated and never change a pod: the images are inspected in the background, and the pod
 // gets an event when one cannot run on its node.
-import type { PodImages } from "../lib/images/pod_images.ts";
+import type { PodImages } from "../lib/images/pods/pod_images.ts";
 import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import { FairLimiter } from "../lib/oci/limits/fair_limiter.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
-import { MAX_IMAGES } from "../lib/placement/images.ts";
-import { podRef, pullScopeOf } from "../lib/placement/pod_refs.ts";
-import { ephemeralReport } from "../lib/placement/report/mismatches.ts";
-import type { ContainerView, PodView } from "../lib/placement/types.ts";
+import { MAX_IMAGES } from "../lib/placement/decide/images.ts";
+import { podRef, pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
+import { ephemeralReport } from "../lib/placement/decide/report/mismatches.ts";
+import type { ContainerView, PodView } from "../lib/placement/decide/types.ts";
 
 /** Clients, and what is answered at once from memory. */
 export interface EphemeralDeps {
@@ -37,7 +37,7 @@ export function checkEphemeral(deps: EphemeralDeps): (pod: PodView) => void {
     if (wanted.length === 0 || wanted.length > MAX_IMAGES) return;
     const place = places.tryAcquire(pod.namespace, { weight: Math.max(LEAST_IMAGES, wanted.length) });
     if (place === undefined) return;
-    check(deps, pod, { wanted, nodeArchitecture })
+    check(deps, pod, wanted, nodeArchitecture)
       .catch((error: unknown) => deps.log.debug("ephemeral containers not checked", { reason: errorText(error) }))
       .finally(() => place.release());
   };
@@ -46,17 +46,11 @@ export function checkEphemeral(deps: EphemeralDeps): (pod: PodView) => void {
 async function check(
   { images, events, signal }: EphemeralDeps,
   pod: PodView,
-  { wanted, nodeArchitecture }: { readonly wanted: readonly ImageUse[]; readonly nodeArchitecture: string },
+  wanted: readonly ImageUse[],
+  nodeArchitecture: string,
 ): Promise<void> {
   const facts = await images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
-  const factOf = new Map(facts.map((fact) => [fact.image, fact]));
-  const report = ephemeralReport(
-    pod,
-    pod.ephemeralContainers.flatMap((container) => {
-      const fact = factOf.get(container.image);
-      return fact === undefined ? [] : [{ container, fact, nodeArchitecture }];
-    }),
-  );
+  const report = ephemeralReport(pod, nodeArchitecture, new Map(facts.map((fact) => [fact.image, fact])));
   if (report !== undefined) events.record({ ...report, object: podRef(pod) });
 }
 

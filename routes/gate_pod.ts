@@ -1,24 +1,23 @@
 // The mutating webhook: hold, place or leave a new pod. No I/O here: everything it needs is already in memory.
 // Failure stance: open. Whatever happens inside, the pod is admitted, at worst untouched.
-import type { KnownPodImages } from "../lib/images/known_images.ts";
+import type { KnownPodImages } from "../lib/images/pods/known_images.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { Context } from "hono";
 import type { Board } from "../lib/server/board.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { errorText, type Logger } from "../lib/log.ts";
-import type { AdmissionOutcome } from "../lib/metrics.ts";
-import { admissionPatch, isStorable } from "../lib/placement/patch/admission_patch.ts";
-import type { PlacementConfigs, PlacementSettings } from "../lib/placement/config/types.ts";
-import type { AdmissionVerdict } from "../lib/placement/decision_types.ts";
-import { judgeAdmission, planAdmission } from "../lib/placement/gate.ts";
-import { parsePod } from "../lib/placement/pod_view.ts";
-import { listAt, objectAt } from "../lib/json.ts";
-import { verdictReason } from "../lib/placement/report/reason.ts";
-import type { PodView } from "../lib/placement/types.ts";
+import type { AdmissionOutcome } from "../lib/placement/metrics.ts";
+import { admissionPatch, isStorable } from "../lib/placement/decide/patch/admission_patch.ts";
+import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
+import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts";
+import { judgeAdmission, planAdmission } from "../lib/placement/decide/gate.ts";
+import { parsePod } from "../lib/placement/decide/pod_view.ts";
+import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
+import { verdictReason } from "../lib/placement/decide/report/reason.ts";
+import type { PodView } from "../lib/placement/decide/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
 import { type AdmissionRequest, allowedReview, parseReview, uncheckedReview } from "./admission.ts";
-import { MAX_STRUCTURE } from "../lib/json_density.ts";
 import { type ReviewBody, withReviewBody } from "./review_body.ts";
 
 /** What the webhook calls in the rest of the process; every function but `opening` returns at once. */
@@ -62,7 +61,7 @@ function uncheckedWarning(excess: string): string {
 
 /** The handler of `POST /add-pod-scheduling-gate`. */
 export function gatePod(deps: GatePodDeps): (context: Context) => Promise<Response> {
-  return (context) => withReviewBody(context, { limit: deps.limit, answer: (read) => review(deps, { context, read }) });
+  return (context) => withReviewBody(context, deps.limit, (read) => review(deps, { context, read }));
 }
 
 async function review(
@@ -140,7 +139,7 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
     return UNTOUCHED;
   }
   const settings = deps.settingsOf(pod.namespace);
-  const plan = planAdmission(pod, { configs: deps.configsOf(pod.namespace), settings });
+  const plan = planAdmission(pod, deps.configsOf(pod.namespace), settings);
   const images = plan.kind === "inspect" ? plan.images : [];
   const known = images.length > 0 && settings.warmAdmission ? deps.recall(pod, images) : undefined;
   const verdict = judgeAdmission({
@@ -152,7 +151,7 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
     liveArchitectures: deps.liveArchitectures(),
   });
   const patch = admissionPatch(pod, verdict);
-  if (!isStorable({ reviewBytes, patch })) {
+  if (!isStorable(reviewBytes, patch)) {
     deps.log.warn("pod admitted as it is: it may be too large to be stored with a patch", { uid: request.uid });
     return UNTOUCHED;
   }

@@ -1,6 +1,6 @@
 // Liveness, readiness and metrics of the plain admin listener.
 import type { Context } from "hono";
-import type { Gauges, Metrics } from "../lib/metrics.ts";
+import type { Registry } from "prom-client";
 
 /** Named conditions of readiness; each answers at once. Ready means: all hold. */
 export type ReadinessChecks = Readonly<Record<string, () => boolean>>;
@@ -11,7 +11,7 @@ export function liveness(): (context: Context) => Response {
 }
 
 /** `GET /readyz`: 200 when every check of all lists holds, else 503 with one line a check. */
-export function readiness(...checks: readonly ReadinessChecks[]): (context: Context) => Response {
+export function readiness(checks: readonly ReadinessChecks[]): (context: Context) => Response {
   return (context) => {
     const lines = checks.flatMap((list) => Object.entries(list)).map(([name, holds]) => ({ name, ok: holds() }));
     const text = lines.map(({ name, ok }) => `${ok ? "ok     " : "not yet"} ${name}\n`).join("");
@@ -19,10 +19,13 @@ export function readiness(...checks: readonly ReadinessChecks[]): (context: Cont
   };
 }
 
-/** `GET /metrics`: Prometheus text exposition. */
-export function exposition(metrics: Metrics, gauges: () => Gauges): (context: Context) => Promise<Response> {
+/** `GET /metrics`: Prometheus text exposition. `refresh` brings up to date what is read at a scrape. */
+export function exposition(
+  registry: Registry,
+  refresh: () => void | Promise<void>,
+): (context: Context) => Promise<Response> {
   return async (context) => {
-    const { contentType, text } = await metrics.expose(gauges());
-    return context.body(text, 200, { "content-type": contentType });
+    await refresh();
+    return context.body(await registry.metrics(), 200, { "content-type": registry.contentType });
   };
 }

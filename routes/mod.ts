@@ -6,8 +6,8 @@
 // | check a config      | closed: a config that cannot be checked is refused, with the reason   |
 // | convert a config    | always answers, with a failed Status where it cannot convert          |
 import { type Context, Hono } from "hono";
+import type { Registry } from "prom-client";
 import { WebhookPath } from "../lib/names.ts";
-import type { Gauges, Metrics } from "../lib/metrics.ts";
 import { type CheckDeps, reviewClusterConfig, reviewNamespaceConfig } from "./check_config.ts";
 import { convertReview } from "./conversion.ts";
 import { gatePod, type GatePodDeps } from "./gate_pod.ts";
@@ -18,19 +18,20 @@ import { withReviewBody } from "./review_body.ts";
 
 type Handler = (context: Context) => Response | Promise<Response>;
 
-/** What the TLS listener needs. */
+/** Pages by path, for loopback clients alone: the dashboard, the state of registries. */
+export type AdminPages = Readonly<Record<string, Handler>>;
+
 export interface WebhookDeps {
   readonly gate: GatePodDeps;
   readonly check: CheckDeps;
 }
 
-/** What the admin listener needs. */
 export interface AdminDeps {
-  readonly metrics: Metrics;
-  readonly gauges: () => Gauges;
-  readonly ready: ReadinessChecks;
-  /** Further pages by path, for loopback clients alone: the dashboard, the state of registries. */
-  readonly pages: Readonly<Record<string, Handler>>;
+  readonly registry: Registry;
+  /** Brings gauges up to date before they are read. */
+  readonly beforeScrape: () => void | Promise<void>;
+  readonly ready: readonly ReadinessChecks[];
+  readonly pages: AdminPages;
 }
 
 /** The webhooks, as the API server calls them. */
@@ -49,11 +50,11 @@ export function webhookApp(deps: WebhookDeps): Hono {
 }
 
 /** Health and metrics for every client of the port; the dashboard for loopback clients. */
-export function adminApp({ metrics, gauges, ready, pages }: AdminDeps): Hono {
+export function adminApp({ registry, beforeScrape, ready, pages }: AdminDeps): Hono {
   const app = new Hono();
   app.get("/healthz", liveness());
   app.get("/readyz", readiness(ready));
-  app.get("/metrics", exposition(metrics, gauges));
+  app.get("/metrics", exposition(registry, beforeScrape));
   for (const [path, handler] of Object.entries(pages)) app.get(path, loopbackOnly(), handler);
   return app;
 }
@@ -63,20 +64,17 @@ type Answer = (body: unknown) => Promise<Readonly<Record<string, unknown>> | und
 /** Parses a review and sends the answer; an HTTP error, which the API server reports, where there is none to give. */
 function answering(limit: LoadLimit, answer: Answer): Handler {
   return (context) =>
-    withReviewBody(context, {
-      limit,
-      answer: async (read) => {
-        if (read.kind === "shed") return context.json({ error: "Cannot take this review: too many at a time." }, 503);
-        if (read.kind === "dense") {
-          return context.json({ error: "Cannot read the review: it has too many members." }, 413);
-        }
-        if (read.kind === "unreadable") {
-          return context.json({ error: `Cannot read the review: ${read.reason}.` }, read.status);
-        }
-        const answered = await answer(read.body);
-        return answered === undefined
-          ? context.json({ error: "Cannot read the review: not a review." }, 400)
-          : context.json(answered);
-      },
+    withReviewBody(context, limit, async (read) => {
+      if (read.kind === "shed") return context.json({ error: "Cannot take this review: too many at a time." }, 503);
+      if (read.kind === "dense") {
+        return context.json({ error: "Cannot read the review: it has too many members." }, 413);
+      }
+      if (read.kind === "unreadable") {
+        return context.json({ error: `Cannot read the review: ${read.reason}.` }, read.status);
+      }
+      const answered = await answer(read.body);
+      return answered === undefined
+        ? context.json({ error: "Cannot read the review: not a review." }, 400)
+        : context.json(answered);
     });
 }

@@ -10,7 +10,7 @@
 // | a complete body beyond the load limit | `shed`, never parsed   |
 import type { Context } from "hono";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
-import { hasDenseStructure } from "../lib/json_density.ts";
+import { hasDenseStructure } from "../lib/json.ts";
 
 /** Largest review read (bytes): the API server's own objects end at 3 MiB; old and new object fit. */
 export const MAX_BODY_BYTES = 7 * 1024 * 1024;
@@ -22,7 +22,6 @@ export interface UnreadableBody {
   readonly reason: string;
 }
 
-/** What reading a body gave. */
 export type ReviewBody =
   | { readonly kind: "json"; readonly body: unknown }
   /** `uid` is that of the request where the API server writes it: at the beginning. */
@@ -40,7 +39,8 @@ const UID_WITHIN_BYTES = 1_024;
 /** Reads the body and hands it to `answer`; its place is free again when the answer is there. */
 export async function withReviewBody(
   context: Context,
-  { limit, answer }: { readonly limit: LoadLimit; readonly answer: (read: ReviewBody) => Promise<Response> },
+  limit: LoadLimit,
+  answer: (read: ReviewBody) => Promise<Response>,
 ): Promise<Response> {
   const bytes = await readBytes(context).catch(() => CUT_OFF);
   if (!(bytes instanceof Uint8Array)) return await answer(bytes);

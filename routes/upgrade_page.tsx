@@ -3,16 +3,15 @@
 import type { Context } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
+import type { MachineConfigPool } from "../lib/cluster/machines.ts";
 import { renderDuration } from "../lib/duration.ts";
-import { summarizePools } from "../lib/upgrades/pools.ts";
-import { type PlanProgress, progressOf, type StepProgress } from "../lib/upgrades/progress.ts";
-import type { MachineConfigPool } from "../lib/upgrades/types/cluster.ts";
-import type { Observation } from "../lib/upgrades/types/observed.ts";
-import type { UpgradeConfig } from "../lib/upgrades/types/plan.ts";
+import { summarizePools } from "../lib/upgrades/decide/pools.ts";
+import { type PlanProgress, progressOf, type StepProgress } from "../lib/upgrades/decide/progress.ts";
+import type { Observation } from "../lib/upgrades/decide/types/observed.ts";
+import type { UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { Nothing, Panel } from "./dashboard/elements.tsx";
 import { PageHead, safePage } from "./dashboard/page.tsx";
 
-/** What it shows. */
 export interface UpgradePageView {
   readonly nowMs: number;
   /** `undefined` inside: there is no plan. */
@@ -101,7 +100,6 @@ function timeOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** The status holds whole seconds. */
 function lengthOf(startMs: number, endMs: number): string {
   return endMs - startMs < 1_000 ? "under 1s" : renderDuration(endMs - startMs);
 }

@@ -1,25 +1,46 @@
-// A capability with a process of its own: `archway serve --only=…`. What every one of them has: clients, an election of its
-// own, its metrics, a plain listener for probes, and its controllers on the replica that holds its Lease.
-import { Hono } from "hono";
-import { Gauge, Registry } from "prom-client";
+// The one life of a process of `archway serve`: clients, an election of its own, metrics, a plain listener, what the capability
+// runs on each replica and on the one that holds its Lease; at the end it drains and closes in order.
+import { Registry } from "prom-client";
 import { runEverywhere, runLeading, type Runnable } from "../controllers/mod.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Config } from "../lib/config/parse.ts";
 import type { KubeApi, ReadApi } from "../lib/k8s/api.ts";
-import { type ClientMetrics, openClientMetrics } from "../lib/k8s/client_metrics.ts";
-import { type BackgroundEventRecorder, openEventRecorder } from "../lib/k8s/event_recorder.ts";
-import { type Election, openElection } from "../lib/k8s/lease.ts";
-import { openKubeApi } from "../lib/k8s/rest_api.ts";
-import { fenceWrites } from "../lib/k8s/write_fence.ts";
-import { LATENCY_BUCKETS_SECONDS, WAIT_BUCKETS_SECONDS } from "../lib/metric_instruments.ts";
-import { liveness, readiness, type ReadinessChecks } from "../routes/health.ts";
-import { loopbackOnly } from "../routes/loopback_only.ts";
-import type { ServeDeps } from "./clients.ts";
+import { ClientMetrics } from "../lib/k8s/client_metrics.ts";
+import type { ClusterAccess } from "../lib/k8s/cluster_access.ts";
+import { BackgroundEventRecorder } from "../lib/k8s/event_recorder.ts";
+import { Election } from "../lib/k8s/lease.ts";
+import type { HolderState } from "../lib/k8s/lease_lock.ts";
+import { RestApi } from "../lib/k8s/rest_api.ts";
+import type { RootLogger } from "../lib/log.ts";
+import { openGauges } from "../lib/metrics.ts";
+import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
+import type { HttpsListener } from "../lib/server/https_listener.ts";
+import type { ReadinessChecks } from "../routes/health.ts";
+import type { AdminDeps, AdminPages } from "../routes/mod.ts";
+import { openAdmin } from "./admin.ts";
 
-/** What a capability is made of. */
+/** What `serve` runs with. */
+export interface ServeDeps {
+  readonly config: Config;
+  readonly settings: PlacementSettings;
+  readonly access: ClusterAccess;
+  readonly clock: Clock;
+  readonly log: RootLogger;
+  /** Unique name of this process. */
+  readonly identity: string;
+  readonly userAgent: string;
+  /** How long requests are still taken after the stop signal, until the endpoints of the Service have followed (ms). */
+  readonly lingerMs: number;
+  /** Called once both listeners answer. */
+  readonly onListening: (address: { readonly webhookPort: number; readonly adminPort: number }) => void;
+}
+
+/** What each capability has. Three values stand for the API server: every call shows what may be written, and by which replica. */
 export interface CapabilityParts {
   readonly readApi: ReadApi;
-  /** For its controllers: writes fail once the Lease has run out. */
+  /** For the leader's controllers: writes fail once the Lease has run out, also in a process that was frozen meanwhile. */
   readonly leaderApi: KubeApi;
-  /** For the few writes that any replica makes. */
+  /** For the few writes that any replica makes: Lease, events, certificate, "no leader" as a condition, and leaving. */
   readonly replicaApi: KubeApi;
   readonly election: Election;
   readonly events: BackgroundEventRecorder;
@@ -30,6 +51,8 @@ export interface CapabilityParts {
   readonly stack: AsyncDisposableStack;
   /** Aborts when the process is to end. */
   readonly stop: AbortSignal;
+  /** Ends what goes on in the background: later, when requests have drained and the last events are sent. */
+  readonly background: AbortSignal;
 }
 
 /** A capability, open. */
@@ -41,22 +64,24 @@ export interface OpenCapability {
   /** What must hold besides before the replica is ready. */
   readonly ready: ReadinessChecks;
   /** Brings gauges up to date before they are read. */
-  readonly beforeScrape?: (() => void | Promise<void>) | undefined;
-  /** The port of its webhooks, where it has any; and how they end. */
-  readonly webhooks?:
-    | { readonly port: number; beginDrain(): void; close(graceMs: number): Promise<void> }
-    | undefined;
+  readonly beforeScrape?: () => void | Promise<void>;
+  readonly webhooks?: HttpsListener;
   /** Further pages of the plain listener, for loopback clients alone. */
-  readonly addPages?: ((app: Hono) => void) | undefined;
+  readonly pages: AdminPages;
+  /** While it is, events wait. */
+  readonly isBusy?: () => boolean;
+  /** What the leader publishes: whether it can do its work. */
+  readonly leaderState?: () => HolderState;
+  /** Whether what decisions depend on is known; a new leader waits for it, but not for ever. */
+  readonly isSettled?: () => boolean;
 }
 
-/** Which capability. */
 export interface Capability {
   /** The Lease of its replicas, in the namespace of `--namespace`. */
   readonly leaseName: string;
   /** `source.component` of its events. */
   readonly eventSource: string;
-  readonly open: (parts: CapabilityParts) => Promise<OpenCapability>;
+  readonly open: (deps: ServeDeps, parts: CapabilityParts) => Promise<OpenCapability>;
 }
 
 /** Longest that running requests, and then the last events, may take at the end (ms). */
@@ -65,89 +90,103 @@ const FLUSH_MS = 1_500;
 
 /** Serves it until `stop` aborts, then drains and closes. Rejects when something cannot be opened. */
 export async function serveCapability(deps: ServeDeps, capability: Capability, stop: AbortSignal): Promise<void> {
-  const { clock, log } = deps;
+  const { config: { adminListen, only }, log } = deps;
   await using stack = new AsyncDisposableStack();
   const background = new AbortController();
   stack.defer(() => background.abort());
-  const parts = openParts(deps, capability, { stack, stop });
-  const opened = await capability.open(parts);
-  const { webhooks } = opened;
-  openLeaderGauge(parts, deps.config.only);
-  await using admin = openAdmin(deps, { parts, opened });
-  const [webhookPort, adminPort] = [webhooks?.port ?? 0, admin.addr.port];
-  log.info("listening", { webhookPort, adminPort, only: deps.config.only });
+  let isBusy = (): boolean => false;
+  const lifetime = { stack, stop, background: background.signal };
+  const parts = openParts(deps, { capability, lifetime, isBusy: () => isBusy() });
+  const opened = await capability.open(deps, parts);
+  isBusy = opened.isBusy ?? isBusy;
+  await using admin = openAdmin(adminListen, adminOf(parts, opened, only));
+  const [webhookPort, adminPort] = [opened.webhooks?.port ?? 0, admin.addr.port];
+  log.info("listening", { webhookPort, adminPort, only });
   deps.onListening({ webhookPort, adminPort });
-  stop.addEventListener("abort", () => webhooks?.beginDrain(), { once: true });
-  const controllers = {
-    clock,
-    log,
-    election: parts.election,
-    everywhere: opened.everywhere,
-    leading: opened.leading,
-    leaderState: () => ({ kind: "able" } as const),
-    isSettled: () => true,
-  };
-  const running = runEverywhere(controllers, background.signal);
-  await runLeading(controllers, stop);
-  log.info("draining");
-  if (webhooks !== undefined) await clock.sleep(deps.lingerMs, new AbortController().signal);
-  await webhooks?.close(DRAIN_MS);
-  await parts.events.flush(AbortSignal.timeout(FLUSH_MS));
-  background.abort();
-  await running;
+  await runAndDrain(deps, { parts, opened, background });
+  await admin.shutdown();
   log.info("stopped");
 }
 
-function openParts(
-  deps: ServeDeps,
-  { leaseName, eventSource }: Capability,
-  { stack, stop }: Pick<CapabilityParts, "stack" | "stop">,
-): CapabilityParts {
-  const { access, clock, config: { namespace }, identity, log, userAgent } = deps;
-  const registry = new Registry();
-  const clientMetrics = openClientMetrics(registry, { queue: WAIT_BUCKETS_SECONDS, api: LATENCY_BUCKETS_SECONDS });
-  const api = stack.use(openKubeApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
-  const election = openElection({ api, namespace, name: leaseName, identity, clock, log });
-  const isLeaseHeld = (): boolean => clock.monotonicMs() < (election.view().heldUntilMs ?? 0);
-  const events = stack.use(openEventRecorder({ api, clock, log, component: eventSource, instance: identity }));
-  const leaderApi = fenceWrites(api, isLeaseHeld);
-  return { readApi: api, leaderApi, replicaApi: api, election, events, registry, clientMetrics, stack, stop };
+interface Running {
+  readonly parts: CapabilityParts;
+  readonly opened: OpenCapability;
+  readonly background: AbortController;
 }
 
-/** Says whether this replica leads, at each scrape. Of another name than that of placement, whose alerts count leaders. */
-function openLeaderGauge({ election, registry }: CapabilityParts, capability: string): void {
-  new Gauge({
-    name: "archway_capability_leader",
-    help: "1 while this replica holds the Lease of its capability.",
-    labelNames: ["capability"],
-    registers: [registry],
-    collect(): void {
-      this.set({ capability }, Number(election.view().isLeader));
+async function runAndDrain({ clock, lingerMs, log }: ServeDeps, running: Running): Promise<void> {
+  const { parts: { election, events, stop }, opened, background } = running;
+  const { everywhere, leading, webhooks, leaderState = () => ({ kind: "able" }), isSettled = () => true } = opened;
+  stop.addEventListener("abort", () => webhooks?.beginDrain(), { once: true });
+  const controllers = { clock, log, election, everywhere, leading, leaderState, isSettled };
+  const ended = runEverywhere(controllers, background.signal);
+  await runLeading(controllers, stop);
+  log.info("draining");
+  if (webhooks !== undefined) await clock.sleep(lingerMs, new AbortController().signal);
+  await webhooks?.close(DRAIN_MS);
+  await events.flush(AbortSignal.timeout(FLUSH_MS));
+  background.abort();
+  await ended;
+}
+
+function adminOf({ election, registry, stop }: CapabilityParts, opened: OpenCapability, capability: string): AdminDeps {
+  const { beforeScrape = () => {}, pages, ready } = opened;
+  const setLeader = openGauges<boolean>(registry, {
+    archway_capability_leader: {
+      help: "1 while this replica holds the Lease of its capability.",
+      labels: ["capability"],
+      read: (isLeader) => [[{ capability }, Number(isLeader)]],
     },
   });
+  return {
+    registry,
+    beforeScrape: async () => {
+      setLeader(election.view().isLeader);
+      await beforeScrape();
+    },
+    ready: [{ "not stopping": () => !stop.aborted }, ready],
+    pages,
+  };
 }
 
-function openAdmin(
-  { config }: ServeDeps,
-  { parts, opened }: { readonly parts: CapabilityParts; readonly opened: OpenCapability },
-): Deno.HttpServer<Deno.NetAddr> {
-  const { host: hostname, port } = config.adminListen;
-  return Deno.serve({ hostname, port, onListen: () => {} }, capabilityApp(parts, opened).fetch);
+interface Opening {
+  readonly capability: Capability;
+  readonly lifetime: Pick<CapabilityParts, "stack" | "stop" | "background">;
+  readonly isBusy: () => boolean;
 }
 
-/** The routes of the plain listener: health and metrics for every client of the port, further pages for loopback clients. */
-export function capabilityApp(
-  { registry, stop }: Pick<CapabilityParts, "registry" | "stop">,
-  { addPages, beforeScrape, ready }: Pick<OpenCapability, "addPages" | "beforeScrape" | "ready">,
-): Hono {
-  const app = new Hono();
-  app.get("/healthz", liveness());
-  app.get("/readyz", readiness({ "not stopping": () => !stop.aborted }, ready));
-  app.get("/metrics", async (context) => {
-    await beforeScrape?.();
-    return context.body(await registry.metrics(), 200, { "content-type": registry.contentType });
-  });
-  app.use(loopbackOnly());
-  addPages?.(app);
-  return app;
+function openParts(deps: ServeDeps, { capability, lifetime, isBusy }: Opening): CapabilityParts {
+  const { access, clock, config: { namespace }, identity, log, userAgent } = deps;
+  const { stack, stop, background } = lifetime;
+  const registry = new Registry();
+  const clientMetrics = new ClientMetrics(registry);
+  const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
+  const election = new Election({ api, namespace, name: capability.leaseName, identity, clock, log });
+  const events = stack.use(
+    new BackgroundEventRecorder({
+      // Unfenced: an event only reports, and the last ones are sent after the Lease was released.
+      api,
+      clock,
+      log,
+      component: capability.eventSource,
+      instance: identity,
+      isBusy,
+      observe: (result) => {
+        if (result !== "created" && result !== "updated") clientMetrics.eventDropped();
+      },
+    }),
+  );
+  const leaderApi = election.fence(api);
+  return {
+    readApi: api,
+    leaderApi,
+    replicaApi: api,
+    election,
+    events,
+    registry,
+    clientMetrics,
+    stack,
+    stop,
+    background,
+  };
 }

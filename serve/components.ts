@@ -1,21 +1,24 @@
 // The long-lived components of `archway serve` and the callbacks between them: informers, pod placement, operator, events.
-import { openOperator, type Operator } from "../controllers/operator/controller.ts";
-import { openReportedContainers, type ReportedContainers } from "../controllers/enoexec/reported.ts";
-import { openPodPlacement, type PodPlacement } from "../controllers/pod_placement/controller.ts";
-import { type AuditedNamespaces, openAuditedNamespaces } from "../lib/informers/audited_namespaces.ts";
-import { type Configs, logLevelOf, openConfigs } from "../lib/informers/configs.ts";
-import { type LiveArchitectures, openLiveArchitectures } from "../lib/informers/architectures.ts";
-import { type BackgroundEventRecorder, openEventRecorder } from "../lib/k8s/event_recorder.ts";
-import { EVENT_SOURCE } from "../lib/names.ts";
-import { decideGating, type GatingHealth } from "../lib/operand/gating_health.ts";
-import { openWebhookPaths, type WebhookPaths } from "../lib/informers/webhook_paths.ts";
-import { webhookEndpoint } from "../lib/operand/webhooks.ts";
-import { auditOnly } from "../lib/placement/config/settings.ts";
-import type { PlacementSettings } from "../lib/placement/config/types.ts";
+import { openGateFailOpen as openGateFailOpenController } from "../controllers/gate_fail_open/controller.ts";
+import { Operator } from "../controllers/operator/controller.ts";
+import { ReportedContainers } from "../lib/exec_format/reported.ts";
+import { PodPlacement } from "../controllers/pod_placement/controller.ts";
+import { type AuditedNamespaces, openAuditedNamespaces } from "../lib/placement/cluster/audited_namespaces.ts";
+import { type Configs, logLevelOf, openConfigs } from "../lib/operator/cluster/configs.ts";
+import { type LiveArchitectures, openLiveArchitectures } from "../lib/placement/cluster/architectures.ts";
+import { decideGating, type GatingHealth } from "../lib/operator/decide/gating_health.ts";
+import { openWebhookPaths, type WebhookPaths } from "../lib/server/webhook_paths.ts";
+import { webhookEndpoint } from "../lib/operator/decide/webhooks.ts";
+import { auditOnly } from "../lib/placement/decide/config/settings.ts";
+import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { Runnable } from "../controllers/mod.ts";
-import type { Clients, ServeDeps } from "./clients.ts";
-import { openGateFailOpen } from "./gate_fail_open.ts";
-import type { TaintOptions, TaintParts } from "./taints.ts";
+import { openGateLifter } from "../lib/placement/cluster/gate_lifter.ts";
+import { RestApi } from "../lib/k8s/rest_api.ts";
+import { openPace } from "../lib/k8s/write_pace.ts";
+import { LEASE_NAME } from "../lib/names.ts";
+import type { ServeDeps } from "./capability.ts";
+import type { Clients } from "./clients.ts";
+import type { TaintParts } from "./taints.ts";
 
 /** The components. The functions answer at once, from memory. */
 export interface Components {
@@ -24,7 +27,6 @@ export interface Components {
   readonly live: LiveArchitectures;
   /** By which paths the API server calls the webhooks. */
   readonly webhookPaths: WebhookPaths;
-  readonly events: BackgroundEventRecorder;
   readonly podPlacement: PodPlacement;
   readonly operator: Operator;
   /** Containers that were to run a program of another architecture. */
@@ -42,49 +44,31 @@ export interface Components {
 }
 
 /** What is known before pod placement and operator are made: they are made from it. */
-type Views = Omit<Components, "podPlacement" | "operator" | "events" | "reported" | "gateFailOpen" | "taints">;
-
-/** The signal and the stack that bound the lifetime of the components. */
-interface Lifetime {
-  readonly stop: AbortSignal;
-  /** What must be closed is left here. */
-  readonly stack: AsyncDisposableStack;
-}
+type Views = Omit<Components, "podPlacement" | "operator" | "reported" | "gateFailOpen" | "taints">;
 
 /** Between two reconciles of the operator without an event (ms). */
 const OPERATOR_RESYNC_MS = 60_000;
 
+/** Of a replica: what half a minute without a leader has gated in a busy cluster is free within another. */
+const RELEASES_A_SECOND = 50;
+
 /** Makes them. Nothing is watched or written before the controllers run. */
-export async function openComponents(
-  deps: ServeDeps,
-  clients: Clients,
-  { stop, stack }: Lifetime,
-): Promise<Components> {
+export async function openComponents(deps: ServeDeps, clients: Clients): Promise<Components> {
   const views = openViews(deps, clients);
   const { configs, audited, live, webhookPaths, gatingHealth, settingsOf, liveArchitectures } = views;
-  const events = stack.use(openEvents(deps, clients, () => podPlacement.isBusy()));
-  const podPlacement = makePodPlacement(deps, clients, { events, configs, settingsOf, liveArchitectures });
-  const operator = makeOperator(deps, clients, {
-    configs,
-    gatingHealth,
-    events,
-    podPlacement,
-    webhookPaths,
-    stop,
-    taints: () => taints,
-  });
+  const podPlacement = makePodPlacement(deps, clients, views);
+  const operator = makeOperator(deps, clients, { views, podPlacement, taints: () => taints });
   followChanges(deps, clients, { configs, webhookPaths, podPlacement, operator });
-  const taints = await openTaintParts(deps, clients, { components: { events, configs, operator }, stack });
+  const taints = await openTaintParts(deps, clients, { configs, operator });
   return {
     configs,
     audited,
     live,
     webhookPaths,
-    events,
     podPlacement,
     operator,
-    reported: openReportedContainers({ clock: deps.clock }),
-    gateFailOpen: openGateFailOpen(deps, clients, { events, stack }),
+    reported: new ReportedContainers(deps.clock),
+    gateFailOpen: openGateFailOpen(deps, clients),
     gatingHealth,
     settingsOf,
     liveArchitectures,
@@ -96,17 +80,17 @@ export async function openComponents(
 async function openTaintParts(
   deps: ServeDeps,
   clients: Clients,
-  options: TaintOptions,
+  components: Pick<Components, "configs" | "operator">,
 ): Promise<TaintParts | undefined> {
-  if (deps.config.archTaints === "off") return undefined;
+  if (deps.config.archTaints !== "manage") return undefined;
   const { openTaints } = await import("./taints.ts");
-  return openTaints(deps, clients, options);
+  return openTaints(deps, clients, components);
 }
 
 /** Decides again what depends on a change of configs, leader or webhook paths. */
 function followChanges(
   { config, log }: ServeDeps,
-  { election, pathSecret }: Clients,
+  { parts: { election }, pathSecret }: Clients,
   { configs, webhookPaths, podPlacement, operator }: Pick<
     Components,
     "configs" | "webhookPaths" | "podPlacement" | "operator"
@@ -127,27 +111,7 @@ function followChanges(
   pathSecret?.onChange(() => operator.requestReconcile());
 }
 
-/** The events of this replica; while pods are being placed they wait. */
-function openEvents(
-  { clock, log, identity }: ServeDeps,
-  { replicaApi, metrics }: Clients,
-  isBusy: () => boolean,
-): BackgroundEventRecorder {
-  return openEventRecorder({
-    // Unfenced: an event only reports, and the last ones are sent after the Lease was released.
-    api: replicaApi,
-    clock,
-    log,
-    component: EVENT_SOURCE,
-    instance: identity,
-    isBusy,
-    observe: (result) => {
-      if (result !== "created" && result !== "updated") metrics.eventDropped();
-    },
-  });
-}
-
-function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
+function openViews(deps: ServeDeps, { parts: { readApi, election } }: Clients): Views {
   const { config, settings, clock, log } = deps;
   const configs = openConfigs({ api: readApi, clock, log });
   const audited = openAuditedNamespaces({ api: readApi, clock, log });
@@ -161,7 +125,7 @@ function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
     gatingHealth: () => {
       const { lastRenewObservedMs, impairment } = election.view();
       const silentForMs = lastRenewObservedMs === undefined ? undefined : clock.monotonicMs() - lastRenewObservedMs;
-      return decideGating(configs.presence(), { silentForMs, impairment });
+      return decideGating(configs.presence(), silentForMs, impairment);
     },
     settingsOf: (namespace) => audited.has(namespace) ? auditSettings : settings,
     liveArchitectures: () => liveArchitecturesOf(deps, live),
@@ -170,17 +134,15 @@ function openViews(deps: ServeDeps, { readApi, election }: Clients): Views {
 
 function makePodPlacement(
   { config, clock, log }: ServeDeps,
-  { leaderApi, images, metrics, board }: Clients,
-  { events, configs, settingsOf, liveArchitectures }: Pick<
-    Components,
-    "events" | "configs" | "settingsOf" | "liveArchitectures"
-  >,
+  { parts: { events, leaderApi, clientMetrics }, images, metrics, board }: Clients,
+  { configs, settingsOf, liveArchitectures }: Views,
 ): PodPlacement {
-  return openPodPlacement({
+  return new PodPlacement({
     api: leaderApi,
     images,
     events,
-    metrics,
+    metrics: metrics.placement,
+    queueMetrics: clientMetrics.queue,
     board,
     clock,
     log: log.with({ controller: "pod-placement" }),
@@ -192,15 +154,19 @@ function makePodPlacement(
   });
 }
 
+interface OperatorParts {
+  readonly views: Views;
+  readonly podPlacement: PodPlacement;
+  readonly taints: () => TaintParts | undefined;
+}
+
 function makeOperator(
   deps: ServeDeps,
-  { leaderApi, replicaApi, certificate, metrics, pathSecret }: Clients,
-  { configs, gatingHealth, events, podPlacement, webhookPaths, stop, taints }:
-    & Pick<Components, "configs" | "gatingHealth" | "events" | "podPlacement" | "webhookPaths">
-    & { readonly stop: AbortSignal; readonly taints: () => TaintParts | undefined },
+  { parts: { leaderApi, replicaApi, events, clientMetrics, stop }, certificate, pathSecret }: Clients,
+  { views: { configs, gatingHealth, webhookPaths }, podPlacement, taints }: OperatorParts,
 ): Operator {
   const { config, settings, clock, log } = deps;
-  return openOperator({
+  return new Operator({
     api: leaderApi,
     unfencedApi: replicaApi,
     events,
@@ -212,8 +178,6 @@ function makeOperator(
       watchEphemeral: followsNodes(deps),
       deploymentName: config.webhookUrl === undefined ? "archway" : undefined,
       execFormatImage: config.execFormatImage,
-      runbookBaseUrl: config.runbookBaseUrl ?? "",
-      migration: config.migration,
       maxGateAgeMs: settings.maxGateAgeMs,
       resyncMs: OPERATOR_RESYNC_MS,
     },
@@ -228,7 +192,28 @@ function makeOperator(
       return health.kind === "stopped" ? health.reason : undefined;
     },
     taints: () => taints()?.operand,
-    queueMetrics: metrics.queue,
+    queueMetrics: clientMetrics.queue,
+  });
+}
+
+/** Releases pods while no replica leads, with connections of its own: for every replica. No request is sent to the API server while a replica leads. */
+function openGateFailOpen(
+  { config, settings, access, clock, log, userAgent }: ServeDeps,
+  { parts: { clientMetrics, election, events, stack }, metrics, board }: Clients,
+): Runnable {
+  const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
+  return openGateFailOpenController({
+    api,
+    lifter: openGateLifter({ api, pace: openPace(clock, RELEASES_A_SECOND) }),
+    events,
+    metrics: metrics.placement,
+    queueMetrics: clientMetrics.queue,
+    board,
+    clock,
+    log: log.with({ controller: "gate-fail-open" }),
+    lease: { namespace: config.namespace, name: LEASE_NAME },
+    view: () => election.view(),
+    maxGateAgeMs: settings.maxGateAgeMs,
   });
 }
 

@@ -4,32 +4,20 @@ import { ALL_NAMESPACES } from "../controllers/audit/catch_up.ts";
 import { openAudit } from "../controllers/audit/controller.ts";
 import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { openGatingStatus } from "../controllers/gating_status/controller.ts";
-import type { ExecFormatDeps } from "../controllers/enoexec/deps.ts";
-import { whileWanted } from "../controllers/enoexec/while_wanted.ts";
-import type { Controllers, Runnable } from "../controllers/mod.ts";
+import type { ExecFormatDeps } from "../controllers/exec_format/deps.ts";
+import { whileWanted } from "../controllers/exec_format/while_wanted.ts";
+import type { Runnable } from "../controllers/mod.ts";
 import { openPrewarm } from "../controllers/prewarm/controller.ts";
-import { watchEventLoop } from "../lib/server/event_loop.ts";
+import { watchEventLoop } from "../lib/server/metrics.ts";
 import { Finalizer } from "../lib/names.ts";
-import type { Clients, ServeDeps } from "./clients.ts";
+import type { ServeDeps } from "./capability.ts";
+import type { Clients } from "./clients.ts";
 import { execFormatSettings } from "./exec_format.ts";
-import { type Components, followsNodes, isSettled } from "./components.ts";
+import { type Components, followsNodes } from "./components.ts";
 
-/** The controllers of this configuration. */
-export function controllersOf(deps: ServeDeps, clients: Clients, components: Components): Controllers {
-  return {
-    clock: deps.clock,
-    log: deps.log,
-    election: clients.election,
-    everywhere: everywhere(deps, clients, components),
-    leading: leading(deps, clients, components),
-    leaderState: () => components.podPlacement.leaderState(),
-    isSettled: () => isSettled(components, clients),
-  };
-}
-
-function everywhere(deps: ServeDeps, clients: Clients, components: Components): readonly Runnable[] {
+export function everywhere(deps: ServeDeps, clients: Clients, components: Components): readonly Runnable[] {
   const { config, settings, clock, log } = deps;
-  const { readApi, replicaApi, images, metrics, globalPullSecret, pathSecret } = clients;
+  const { parts: { readApi, replicaApi, clientMetrics }, images, metrics, globalPullSecret, pathSecret } = clients;
   const { gatingHealth, webhookPaths } = components;
   return [
     components.configs,
@@ -48,7 +36,7 @@ function everywhere(deps: ServeDeps, clients: Clients, components: Components): 
         log,
         settings: () => settings,
         tagTtlMs: config.tagTtl,
-        queueMetrics: metrics.queue,
+        queueMetrics: clientMetrics.queue,
       })]
       : [],
     ...pathSecret === undefined ? [] : [{
@@ -57,26 +45,32 @@ function everywhere(deps: ServeDeps, clients: Clients, components: Components): 
     openGatingStatus({ api: replicaApi, clock, log, gatingHealth }),
     components.gateFailOpen,
     ...components.taints === undefined ? [] : [components.taints.failOpen],
-    { run: (signal) => watchEventLoop({ clock, observe: metrics.eventLoopDelay }, signal) },
+    {
+      run: (signal) =>
+        watchEventLoop({
+          clock,
+          observe: (ms) => metrics.server.archway_event_loop_delay_seconds.observe(ms / 1_000),
+        }, signal),
+    },
   ];
 }
 
-function leading(deps: ServeDeps, clients: Clients, components: Components): readonly Runnable[] {
+export function leading(deps: ServeDeps, clients: Clients, components: Components): readonly Runnable[] {
   const { config, settings, clock, log } = deps;
-  const { readApi, images, metrics } = clients;
-  const { audited, configs, events, live, liveArchitectures, settingsOf } = components;
+  const { parts: { readApi, events, clientMetrics }, images, metrics } = clients;
+  const { audited, configs, live, liveArchitectures, settingsOf } = components;
   const audit = openAudit({
     api: readApi,
     images,
     events,
-    metrics,
+    metrics: metrics.placement,
     clock,
     log,
     settingsOf,
     configsOf: configs.of,
     liveArchitectures,
     audited: config.audit ? { names: () => [ALL_NAMESPACES], onAdded: () => {} } : audited,
-    queueMetrics: metrics.queue,
+    queueMetrics: clientMetrics.queue,
   });
   const daemonSets = config.daemonsets !== "warn" ? [] : [openDaemonSetWatch({
     api: readApi,
@@ -86,7 +80,7 @@ function leading(deps: ServeDeps, clients: Clients, components: Components): rea
     log,
     settings: () => settings,
     liveArchitectures: () => live.current(),
-    queueMetrics: metrics.queue,
+    queueMetrics: clientMetrics.queue,
   })];
   const execFormat = execFormatMonitor(deps, clients, components);
   const taints = components.taints === undefined ? [] : [components.taints.controller];
@@ -96,15 +90,15 @@ function leading(deps: ServeDeps, clients: Clients, components: Components): rea
 /** Costs nothing while neither the plugin nor the flag is on. */
 function execFormatMonitor(
   { config, clock, log }: ServeDeps,
-  { leaderApi: api, claimedImages, images, metrics }: Clients,
-  { configs, events, gatingHealth, liveArchitectures, reported, settingsOf }: Components,
+  { parts: { leaderApi: api, events, clientMetrics }, claimedImages, images, metrics }: Clients,
+  { configs, gatingHealth, liveArchitectures, reported, settingsOf }: Components,
 ): Runnable {
   const monitor: ExecFormatDeps = {
     api,
     images: claimedImages,
     imagesToPlace: images,
     events,
-    metrics,
+    metrics: metrics.execFormat,
     clock,
     log: log.with({ controller: "exec-format-errors" }),
     settings: execFormatSettings(config),
@@ -118,11 +112,11 @@ function execFormatMonitor(
     isGating: () => gatingHealth().kind === "gating",
     liveArchitectures,
     reported,
-    queueMetrics: metrics.queue,
+    queueMetrics: clientMetrics.queue,
   };
   // Loaded when there is something for it to do: the plugin may be switched on at any time, and mostly never is.
   const load = async (signal: AbortSignal): Promise<void> => {
-    const { openExecFormatMonitor } = await import("../controllers/enoexec/controller.ts");
+    const { openExecFormatMonitor } = await import("../controllers/exec_format/controller.ts");
     await openExecFormatMonitor(monitor).run(signal);
   };
   const isWanted = (): boolean => monitor.settings.watchesPods || monitor.isMonitored();

@@ -3,10 +3,10 @@ import { ExitCode, type Terminal } from "../lib/cli/output.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
-import { openPlayground, type Playground } from "../lib/playground/playground.ts";
-import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../lib/playground/report.ts";
-import { sampleNames } from "../lib/playground/samples.ts";
-import type { ServeDeps } from "./clients.ts";
+import { openPlayground, type Playground } from "../playground/playground.ts";
+import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../playground/report.ts";
+import { sampleNames } from "../playground/samples.ts";
+import type { ServeDeps } from "./capability.ts";
 
 /** Longest that `dev --once` waits for its samples (ms). */
 const SAMPLES_MS = 30_000;
@@ -74,7 +74,6 @@ async function openPlay(playground: Playground, { scenario, output }: Config): P
   return await (await import("./dev_image_build.ts")).openImageBuildPlay(playground, output);
 }
 
-/** What Archway runs beside. */
 interface Stage {
   readonly playground: Playground;
   readonly play: Play | undefined;
@@ -114,7 +113,6 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
     kubeconfig: files.kubeconfig,
     listen: { host: "127.0.0.1", port: webhookPort },
     adminListen: { host: "127.0.0.1", port: dev.once ? 0 : freePort(dev.adminListen.port) },
-    tlsMode: "files",
     tlsCert: files.certificate,
     tlsKey: files.key,
     tlsCa: files.authority,
@@ -122,12 +120,14 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
     registry: [...dev.registry, registryHost],
     registryCa: [...dev.registryCa, files.authority],
     archTaints: dev.scenario === "taints" ? "manage" : dev.archTaints,
-    execFormatErrors: dev.execFormatErrors || dev.scenario === "exec-format-error",
+    execFormatErrors: dev.scenario === "exec-format-error" && dev.execFormatErrors === "off"
+      ? "report"
+      : dev.execFormatErrors,
   });
 }
 
 function welcome(
-  { apiUrl, registryHost, files: { kubeconfig, authority, dockerConfig } }: Playground,
+  { apiUrl, registryHost, files: { kubeconfig, authority, settings } }: Playground,
   { adminPort, scenario }: { readonly adminPort: number; readonly scenario: Config["scenario"] },
 ): string {
   const dashboardUrl = `http://127.0.0.1:${adminPort}/`;
@@ -139,7 +139,7 @@ function welcome(
     dashboardUrl,
     kubeconfig,
     authority,
-    dockerConfig,
+    settings,
     archway,
     sample,
   });

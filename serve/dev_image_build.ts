@@ -1,22 +1,24 @@
 // `archway dev --scenario image-build`: a pool of two architectures, and what builds for it.
+import { ImageBuildsSchema } from "../lib/config/image_builds.ts";
 import type { Config } from "../lib/config/parse.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import { silentLogger } from "../lib/log.ts";
-import { openImageBuilder } from "../lib/playground/image_build/builder.ts";
+import { openImageBuilder } from "../playground/image_build/builder.ts";
 import {
   type BuildEvidence,
   isBuildOver,
   readBuildOutcome,
   renderBuildDocument,
   renderBuildTable,
-} from "../lib/playground/image_build/outcome.ts";
+} from "../playground/image_build/outcome.ts";
 import {
   createImageBuildSample,
   SAMPLE_ARCHITECTURES,
   SAMPLE_BUILDER,
   SAMPLE_POOL,
-} from "../lib/playground/image_build/sample.ts";
-import { type Playground, waitFor } from "../lib/playground/playground.ts";
+} from "../playground/image_build/sample.ts";
+import type { Playground } from "../playground/playground.ts";
+import { waitFor } from "../playground/store.ts";
 
 /** How long a simulated build takes (ms): long enough to be visible. */
 const BUILD_MS = 500;
@@ -48,7 +50,7 @@ export async function openImageBuildPlay(
   });
   const owned = stack.move();
   return {
-    config: { only: "image-builds", imageBuilds: { builderImage: SAMPLE_BUILDER } },
+    config: { only: "image-builds", imageBuilds: ImageBuildsSchema.parse({ builderImage: SAMPLE_BUILDER }) },
     waitUntilOver: (signal) => waitFor(store, () => isBuildOver(evidence()), signal),
     outcome: () => {
       const outcome = readBuildOutcome(evidence());

@@ -4,27 +4,26 @@ import { Hono } from "hono";
 import { Registry } from "prom-client";
 import { stringify } from "yaml";
 import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
-import { untilAborted } from "../lib/abort.ts";
 import { ExitCode, type Terminal } from "../lib/cli/output.ts";
 import { describeStatus } from "../lib/cli/upgrade_text.ts";
-import { type Clock, systemClock } from "../lib/clock.ts";
+import { type Clock, systemClock, untilAborted } from "../lib/clock.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";
 import type { KubeApi } from "../lib/k8s/api.ts";
-import { type EventRecorder, openEventRecorder } from "../lib/k8s/event_recorder.ts";
+import { BackgroundEventRecorder, type EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { readKubeconfigAccess } from "../lib/k8s/kubeconfig_access.ts";
-import { openKubeApi } from "../lib/k8s/rest_api.ts";
+import { RestApi } from "../lib/k8s/rest_api.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import { silentLogger } from "../lib/log.ts";
-import { openFastClock } from "../lib/playground/openshift/fast_clock.ts";
-import { createCluster, createPlan, runOperators } from "../lib/playground/openshift/operators.ts";
-import { openSampleOutside } from "../lib/playground/openshift/outside.ts";
-import { ProgressLines } from "../lib/playground/openshift/progress_lines.ts";
-import type { Playground } from "../lib/playground/playground.ts";
-import { openUpgradeMetrics } from "../lib/upgrade_metrics.ts";
-import { Upgrades } from "../lib/upgrade_names.ts";
-import { parsePlan } from "../lib/upgrades/parse/plan.ts";
-import { progressOf } from "../lib/upgrades/progress.ts";
-import type { UpgradeConfig } from "../lib/upgrades/types/plan.ts";
+import { openFastClock } from "../playground/openshift/fast_clock.ts";
+import { createCluster, createPlan, runOperators } from "../playground/openshift/operators.ts";
+import { openSampleOutside } from "../playground/openshift/outside.ts";
+import { ProgressLines } from "../playground/openshift/progress_lines.ts";
+import type { Playground } from "../playground/playground.ts";
+import { openUpgradeMetrics } from "../lib/upgrades/metrics.ts";
+import { Upgrades } from "../lib/upgrades/names.ts";
+import { parsePlan } from "../lib/upgrades/decide/parse/plan.ts";
+import { progressOf } from "../lib/upgrades/decide/progress.ts";
+import type { UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { upgradePage } from "../routes/upgrade_page.tsx";
 import { gaugesOf } from "./upgrades.ts";
 import { openWorkloadAdvice } from "./upgrades_advice.ts";
@@ -59,9 +58,15 @@ export async function runUpgradeScenario(scenario: UpgradeScenario, deps: Upgrad
   const ending = new AbortController();
   const signal = AbortSignal.any([deps.stop, ending.signal]);
   const access = await readKubeconfigAccess(playground.files.kubeconfig, { clock: systemClock });
-  const api = stack.use(openKubeApi(access, { clock: systemClock, log: silentLogger, userAgent: USER_AGENT }));
+  const api = stack.use(new RestApi(access, { clock: systemClock, log: silentLogger, userAgent: USER_AGENT }));
   const events = stack.use(
-    openEventRecorder({ api, clock: systemClock, log: silentLogger, component: Upgrades.eventSource, instance: "dev" }),
+    new BackgroundEventRecorder({
+      api,
+      clock: systemClock,
+      log: silentLogger,
+      component: Upgrades.eventSource,
+      instance: "dev",
+    }),
   );
   const clock = openFastClock(systemClock, SPEED);
   const image = (repository: string): string => `${playground.registryHost}/${repository}`;

@@ -1,24 +1,19 @@
-// What the flags of exec format errors switch on: what the leader does about them, and whether placement takes them into account.
-import type { ExecFormatSettings } from "../controllers/enoexec/deps.ts";
+// What --exec-format-errors switches on: what the leader does about them, and whether placement takes them into account.
+import type { ExecFormatSettings } from "../controllers/exec_format/deps.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../lib/config/parse.ts";
-import type { KnownImages } from "../lib/images/known_images.ts";
-import type { PodImages } from "../lib/images/pod_images.ts";
-import type { FailedImages } from "../lib/informers/failed_images.ts";
+import type { KnownImages } from "../lib/images/pods/known_images.ts";
+import type { PodImages } from "../lib/images/pods/pod_images.ts";
+import type { FailedImages } from "../lib/exec_format/cluster/failed_images.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import type { Logger } from "../lib/log.ts";
 
-/** What the leader does. */
 export function execFormatSettings(
-  { namespace, execFormatErrors, repairExecFormatErrors }: Pick<
-    Config,
-    "namespace" | "execFormatErrors" | "repairExecFormatErrors"
-  >,
+  { namespace, execFormatErrors }: Pick<Config, "namespace" | "execFormatErrors">,
 ): ExecFormatSettings {
-  return { namespace, watchesPods: execFormatErrors, repairs: repairExecFormatErrors };
+  return { namespace, watchesPods: execFormatErrors !== "off", repairs: execFormatErrors === "repair" };
 }
 
-/** What pods are placed by. */
 export interface PlacedImages {
   readonly images: PodImages;
   readonly known: KnownImages;
@@ -29,7 +24,7 @@ export interface PlacedImages {
 /** The claims of images, less the architectures on which they were seen to fail where that is to count. */
 export async function openPlacedImages(
   { config, clock, log }: {
-    readonly config: Pick<Config, "namespace" | "avoidFailedArchitectures">;
+    readonly config: Pick<Config, "namespace" | "execFormatErrors">;
     readonly clock: Clock;
     readonly log: Logger;
   },
@@ -39,9 +34,11 @@ export async function openPlacedImages(
     readonly known: KnownImages;
   },
 ): Promise<PlacedImages> {
-  if (!config.avoidFailedArchitectures) return { images: claimedImages, known, failedImages: undefined };
-  const { openFailedImages } = await import("../lib/informers/failed_images.ts");
-  const { knownImagesWithoutFailed, podImagesWithoutFailed } = await import("../lib/images/without_failed.ts");
+  if (config.execFormatErrors !== "avoid" && config.execFormatErrors !== "repair") {
+    return { images: claimedImages, known, failedImages: undefined };
+  }
+  const { openFailedImages } = await import("../lib/exec_format/cluster/failed_images.ts");
+  const { knownImagesWithoutFailed, podImagesWithoutFailed } = await import("../lib/images/pods/without_failed.ts");
   const failedImages = openFailedImages({ api, clock, log, namespace: config.namespace });
   const failed = failedImages.architecturesOf;
   return {

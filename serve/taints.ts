@@ -6,21 +6,20 @@ import type { Operator } from "../controllers/operator/controller.ts";
 import type { OperandTaints } from "../controllers/operator/deps.ts";
 import { openTaintFailOpen } from "../controllers/taints/fail_open.ts";
 import type { Config } from "../lib/config/parse.ts";
-import type { Configs } from "../lib/informers/configs.ts";
-import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
-import { openKubeApi } from "../lib/k8s/rest_api.ts";
+import type { Configs } from "../lib/operator/cluster/configs.ts";
+import { RestApi } from "../lib/k8s/rest_api.ts";
 import { LEASE_NAME } from "../lib/names.ts";
-import { parseManagedTaint } from "../lib/placement/config/arch_taints.ts";
-import { openTaintLifter } from "../lib/tainting/lifter.ts";
+import { parseManagedTaint } from "../lib/placement/decide/config/arch_taints.ts";
+import { openTaintLifter } from "../lib/taints/cluster/lifter.ts";
 import { openPace, type Pace } from "../lib/k8s/write_pace.ts";
-import type { TaintRule } from "../lib/taints/types.ts";
-import type { Clients, ServeDeps } from "./clients.ts";
+import type { TaintRule } from "../lib/taints/decide/types.ts";
+import type { ServeDeps } from "./capability.ts";
+import type { Clients } from "./clients.ts";
 
 /** At the end of an uninstall seconds are left for all nodes: requests side by side, and no pace. */
 const LEAVING_PARALLEL = 16;
 const AT_ONCE: Pace = { turn: () => Promise.resolve() };
 
-/** What keeps the taints. */
 export interface TaintParts {
   /** For the leader. */
   readonly controller: TaintsController;
@@ -30,21 +29,14 @@ export interface TaintParts {
   readonly operand: OperandTaints;
 }
 
-/** What the taints need beside the clients. */
-export interface TaintOptions {
-  readonly components: {
-    readonly events: EventRecorder;
-    readonly configs: Pick<Configs, "presence" | "onChange">;
-    readonly operator: Pick<Operator, "isUninstalling">;
-  };
-  readonly stack: AsyncDisposableStack;
-}
-
 /** Makes them; undefined where the cloud puts the taints on nodes. No request is sent to the API server before they run. */
 export function openTaints(
   { config, access, clock, log, userAgent }: ServeDeps,
-  { leaderApi, replicaApi, election, metrics }: Clients,
-  { components: { events, configs, operator }, stack }: TaintOptions,
+  { parts: { clientMetrics, election, events, leaderApi, replicaApi, stack }, metrics: { taints: metrics } }: Clients,
+  { configs, operator }: {
+    readonly configs: Pick<Configs, "presence" | "onChange">;
+    readonly operator: Pick<Operator, "isUninstalling">;
+  },
 ): TaintParts | undefined {
   const rule = ownTaintRule(config);
   if (rule === undefined) return undefined;
@@ -59,10 +51,10 @@ export function openTaints(
     pace: openPace(clock),
     presence: () => operator.isUninstalling() ? "leaving" : configs.presence(),
     onPresence: configs.onChange,
-    queueMetrics: metrics.queue,
+    queueMetrics: clientMetrics.queue,
   });
   // Connections and a pace of its own: it works when the rest of the process does not.
-  const api = stack.use(openKubeApi(access, { clock, log, userAgent, observe: metrics.apiCall }));
+  const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
   const lifter = openTaintLifter({ api, key: rule.key, pace: openPace(clock) });
   const lease = { namespace: config.namespace, name: LEASE_NAME };
   const [view, afterMs] = [() => election.view(), config.taintsFailOpenAfter];

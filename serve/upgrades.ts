@@ -1,22 +1,21 @@
 // `archway serve --only=upgrades`: the upgrades of an OpenShift cluster, beside no pod placement.
 import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
 import type { UpgradeGauges } from "../controllers/upgrades/deps.ts";
-import { labelsOfPlan, openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrade_metrics.ts";
-import { Upgrades } from "../lib/upgrade_names.ts";
-import { collect } from "../lib/upgrades/collector.ts";
+import { labelsOfPlan, openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrades/metrics.ts";
+import { Upgrades } from "../lib/upgrades/names.ts";
+import { collect } from "../lib/upgrades/decide/collector.ts";
 import { upgradePage } from "../routes/upgrade_page.tsx";
-import type { ServeDeps } from "./clients.ts";
-import { type CapabilityParts, type OpenCapability, serveCapability } from "./capability.ts";
+import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
 import { openWorkloadAdvice } from "./upgrades_advice.ts";
 import { openOutside } from "./upgrades_outside.ts";
 import { openUpgradeView } from "./upgrades_page.ts";
 import { openPlanWebhook } from "./upgrades_webhook.ts";
 
-/** Serves upgrades until `stop` aborts. Rejects when something cannot be opened. */
-export async function serveUpgrades(deps: ServeDeps, stop: AbortSignal): Promise<void> {
-  const open = (parts: CapabilityParts): Promise<OpenCapability> => openCapability(deps, parts);
-  await serveCapability(deps, { leaseName: Upgrades.lease, eventSource: Upgrades.eventSource, open }, stop);
-}
+export const UPGRADES: Capability = {
+  leaseName: Upgrades.lease,
+  eventSource: Upgrades.eventSource,
+  open: openCapability,
+};
 
 async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<OpenCapability> {
   const { clock, config: { namespace } } = deps;
@@ -41,8 +40,7 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
     ready: {},
     beforeScrape: () => metrics.setScraped(samplesOf(controller)),
     webhooks: webhook.listener,
-    addPages: (app) =>
-      void app.get("/", upgradePage(openUpgradeView({ readApi: parts.readApi, clock, namespace }, parts.stop))),
+    pages: { "/": upgradePage(openUpgradeView({ readApi: parts.readApi, clock, namespace }, parts.stop)) },
   };
 }
 

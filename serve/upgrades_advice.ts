@@ -1,13 +1,12 @@
 // What a migration says of the workloads of the cluster, once it has converged. Everything that inspects images is opened for that
 // one check and closed after it: it happens once in the life of a cluster.
 import { adviseOnWorkloads } from "../lib/cli/workload_advice.ts";
-import { openImageService } from "../lib/images/image_service.ts";
-import { openPodImages } from "../lib/images/pod_images.ts";
-import { openPullSecrets } from "../lib/images/pull_secrets.ts";
+import { openImageService } from "../lib/images/pods/image_service.ts";
+import { openPodImages } from "../lib/images/pods/pod_images.ts";
+import { PullSecrets } from "../lib/images/pods/pull_secrets.ts";
 import { type Logger, silentLogger } from "../lib/log.ts";
-import { readCredentials } from "../lib/upgrading/releases/cluster_payloads.ts";
-import type { CapabilityParts } from "./capability.ts";
-import type { ServeDeps } from "./clients.ts";
+import { readCredentials } from "../lib/upgrades/outside/releases/cluster_payloads.ts";
+import type { CapabilityParts, ServeDeps } from "./capability.ts";
 
 /** What it takes of the process. */
 export type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "userAgent"> & { readonly log: Logger };
@@ -30,7 +29,7 @@ async function lookAround(
   const options = { config, clock, log, userAgent, clusterCredentials: () => credentials };
   await using service = await openImageService(options);
   // Those of namespaces are not for this account to read: images that need them are named as not inspected.
-  const pullSecrets = openPullSecrets({ api, mode: "none", ownNamespace: "", clock, log: silentLogger });
+  const pullSecrets = new PullSecrets({ api, mode: "none", ownNamespace: "", clock, log: silentLogger });
   const { inspector, known } = service;
   const images = openPodImages({ inspector, pullSecrets, known, clock, log: silentLogger, signal, observe: () => {} });
   return await adviseOnWorkloads({ api, images, clock, signal });

@@ -1,12 +1,11 @@
 // What upgrades need that is not the API server, from the configuration: Alertmanager, Prometheus, the update graph, registries,
 // the cluster manager.
 import { NO_PROXIES } from "../lib/oci/http/proxy.ts";
-import type { UpgradeMetrics } from "../lib/upgrade_metrics.ts";
-import { openTrustedBundles } from "../lib/upgrading/http/trusted_bundles.ts";
-import { openOutside as openServices, type Outside } from "../lib/upgrading/outside/outside.ts";
-import type { PolicySync } from "../lib/upgrading/policy/policy_sync.ts";
-import type { CapabilityParts } from "./capability.ts";
-import type { ServeDeps } from "./clients.ts";
+import type { UpgradeMetrics } from "../lib/upgrades/metrics.ts";
+import { openTrustedBundles } from "../lib/upgrades/outside/http/trusted_bundles.ts";
+import { openOutside as openServices, type Outside } from "../lib/upgrades/outside/outside.ts";
+import type { PolicySync } from "../lib/upgrades/outside/policy/policy_sync.ts";
+import type { CapabilityParts, ServeDeps } from "./capability.ts";
 
 /** Opens it, with what keeps the plan as a policy source states it. No request is sent before a reconcile needs it. */
 export function openOutside(

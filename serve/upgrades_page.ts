@@ -1,13 +1,12 @@
 // What the page of upgrades shows, read when it is requested: any replica can show it.
 import type { Clock } from "../lib/clock.ts";
 import { type ReadApi, serverNowMs } from "../lib/k8s/api.ts";
-import { openClusterReader } from "../lib/upgrading/cluster/cluster_reader.ts";
-import { readInput } from "../lib/upgrading/cluster/plan_input.ts";
-import { KeptValue } from "../lib/upgrading/http/kept_value.ts";
-import { observe } from "../lib/upgrading/observe.ts";
+import { openClusterReader } from "../lib/upgrades/cluster/cluster_reader.ts";
+import { readInput } from "../lib/upgrades/cluster/plan_input.ts";
+import { KeptValue } from "../lib/upgrades/outside/http/kept_value.ts";
+import { observe } from "../lib/upgrades/cluster/observe.ts";
 import type { UpgradePageView } from "../routes/upgrade_page.tsx";
 
-/** What reading takes. */
 export interface UpgradeViewDeps {
   readonly readApi: ReadApi;
   readonly clock: Clock;

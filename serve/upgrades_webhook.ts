@@ -4,8 +4,8 @@ import type { Clock } from "../lib/clock.ts";
 import { withValues } from "../lib/config/parse.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import type { Logger } from "../lib/log.ts";
-import { PlanWebhook } from "../lib/upgrade_names.ts";
-import { webhookEndpoint } from "../lib/operand/webhooks.ts";
+import { PlanWebhook } from "../lib/upgrades/names.ts";
+import { webhookEndpoint } from "../lib/operator/decide/webhooks.ts";
 import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
 import { type HttpsListener, type KeyPair, openHttpsListener } from "../lib/server/https_listener.ts";
 import { openLoadLimit } from "../lib/server/load_limit.ts";
@@ -14,8 +14,7 @@ import { openServingCertificate, readClientCa } from "../lib/tls/open_certificat
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
 import type { Runnable } from "../controllers/mod.ts";
 import { openPlanWebhookRegistration } from "../controllers/plan_webhook/controller.ts";
-import type { CapabilityParts } from "./capability.ts";
-import type { ServeDeps } from "./clients.ts";
+import type { CapabilityParts, ServeDeps } from "./capability.ts";
 
 /** The webhook, open. */
 export interface OpenPlanWebhook {

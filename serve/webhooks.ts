@@ -3,7 +3,7 @@ import { checkEphemeral } from "../routes/ephemeral_containers.ts";
 import type { GatePodDeps } from "../routes/gate_pod.ts";
 import { webhookApp } from "../routes/mod.ts";
 import { holdsWithin } from "../lib/clock.ts";
-import { openSiblingConfigs } from "../lib/informers/sibling_configs.ts";
+import { openSiblingConfigs } from "../lib/operator/cluster/sibling_configs.ts";
 import { type HttpsListener, openHttpsListener } from "../lib/server/https_listener.ts";
 import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
 import type { ListenerGuard } from "../lib/server/connection_guard.ts";
@@ -11,8 +11,9 @@ import { makePathCheck } from "../lib/server/path_check.ts";
 import { WebhookPath } from "../lib/names.ts";
 import { openLoadLimit } from "../lib/server/load_limit.ts";
 import { readClientCa } from "../lib/tls/open_certificate.ts";
-import { pullScopeOf } from "../lib/placement/pod_refs.ts";
-import type { Clients, ServeDeps } from "./clients.ts";
+import { pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
+import type { ServeDeps } from "./capability.ts";
+import type { Clients } from "./clients.ts";
 import { type Components, followsNodes } from "./components.ts";
 
 /**
@@ -21,17 +22,15 @@ import { type Components, followsNodes } from "./components.ts";
  */
 const OPENING_MS = 2_000;
 
-/** What the webhooks are made of. */
 interface WebhooksDeps {
   readonly clients: Clients;
   readonly components: Components;
-  /** Ends what goes on in the background. */
-  readonly signal: AbortSignal;
 }
 
 /** Opens it with the certificate of the moment, and changes the certificate when it is renewed. */
 export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Promise<HttpsListener> {
-  const { clients: { certificate, metrics, checkApi }, components: { operator, configs }, signal } = webhooks;
+  const { clients: { certificate, metrics, checkApi, parts }, components: { operator, configs } } = webhooks;
+  const signal = parts.background;
   const siblings = openSiblingConfigs({ api: checkApi, configs, signal });
   const app = webhookApp({ gate: gateDeps(deps, webhooks), check: { api: checkApi, siblings, signal } });
   const listener = await openHttpsListener({
@@ -44,7 +43,7 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
   });
   certificate.onChange((next) => {
     listener.setCertificate(next);
-    metrics.certificateReloaded();
+    metrics.server.archway_certificate_reloads_total.inc();
     operator.requestReconcile();
   });
   return listener;
@@ -63,18 +62,19 @@ function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths 
     }),
     acceptsPlain,
     plainProves: true,
-    dropped: metrics.webhookConnectionDropped,
+    dropped: (reason) => metrics.server.archway_webhook_connections_dropped_total.inc({ reason }),
     began: ({ verdict, taken }) => {
-      metrics.webhookRequest(verdict.kind, taken);
-      if (!taken && verdict.url.startsWith(WebhookPath.gatePod)) metrics.admission("shed", { ms: 0, dryRun: false });
+      metrics.server.archway_webhook_requests_total.inc({ path: verdict.kind, outcome: taken ? "taken" : "shed" });
+      if (taken || !verdict.url.startsWith(WebhookPath.gatePod)) return;
+      metrics.placement.admission("shed", { ms: 0, dryRun: false });
     },
   };
 }
 
-function gateDeps(deps: ServeDeps, { clients, components, signal }: WebhooksDeps): GatePodDeps {
+function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GatePodDeps {
   const { clock } = deps;
-  const { board, images, known, metrics } = clients;
-  const { configs, events, gatingHealth, live, liveArchitectures, settingsOf } = components;
+  const { board, images, known, metrics, parts: { background: signal, events } } = clients;
+  const { configs, gatingHealth, live, liveArchitectures, settingsOf } = components;
   const log = deps.log.with({ route: "gate-pod" });
   return {
     clock,
@@ -86,20 +86,20 @@ function gateDeps(deps: ServeDeps, { clients, components, signal }: WebhooksDeps
     prefetch: (pod, wanted) =>
       images.prefetch({ scope: pullScopeOf(pod), images: wanted, priority: "admission", renew: true }),
     mayGate: () => gatingHealth().kind === "gating",
-    opening: openingOf(deps, { clients, components, signal }),
+    opening: openingOf(deps, { clients, components }),
     noticeEphemeral: followsNodes(deps)
       ? checkEphemeral({ images, events, log: deps.log, architectureOf: (node) => live.ofNode(node), signal })
       : () => {},
     liveArchitectures,
     board,
-    observe: metrics.admission,
+    observe: metrics.placement.admission,
   };
 }
 
 /** What the first admissions wait for; undefined from then on. */
 function openingOf(
   { clock }: ServeDeps,
-  { clients: { election }, components: { configs, audited }, signal }: WebhooksDeps,
+  { clients: { parts: { background: signal, election } }, components: { configs, audited } }: WebhooksDeps,
 ): () => Promise<void> | undefined {
   const isOpen = (): boolean =>
     configs.hasSynced() && audited.isSettled() && election.view().lastRenewObservedMs !== undefined;

@@ -1,76 +1,60 @@
 // The rules of the architecture, checked against the files themselves: layers, purity, sizes, words.
 import assert from "node:assert/strict";
 import { dirname, join, normalize, relative } from "node:path";
+import { KEPT } from "../lib/k8s/kept.ts";
+import { Resource } from "../lib/k8s/types.ts";
 
 const ROOT = new URL("../", import.meta.url).pathname;
 
 const VOCABULARY = [
-  "lib/names.ts",
-  "lib/upgrade_names.ts",
-  "lib/arch.ts",
-  "lib/unreachable.ts",
-  "lib/duration.ts",
-  "lib/parsed.ts",
-  "lib/json.ts",
-  "lib/json_density.ts",
-  "lib/pull_secret_names.ts",
+  "lib/cluster/",
+  "lib/upgrades/names.ts",
+  "lib/upgrades/decide/types/",
+  "lib/oci/pull_secret_names.ts",
+  "lib/config/image_builds.ts",
+  ...["names", "arch", "duration", "parsed", "json"].map((name) => `lib/${name}.ts`),
   ...["types", "reference", "registry_host", "image/manifest", "image/platforms", "errors"].map((name) =>
     `lib/oci/${name}.ts`
   ),
-  ...["types", "wire", "patch", "errors", "label_selector"].map((name) => `lib/k8s/${name}.ts`),
-  ...["plan", "operator_config", "cluster", "health", "effects", "observed", "steps"].map((name) =>
-    `lib/upgrades/types/${name}.ts`
-  ),
+  ...["types", "patch", "errors"].map((name) => `lib/k8s/${name}.ts`),
 ];
-const DOMAIN = [
-  "lib/placement/",
-  "lib/operand/",
-  "lib/index/",
-  "lib/enoexec/",
-  "lib/taints/",
-  "lib/upgrades/",
-  "lib/image_builds/",
-  "lib/report/",
-];
-/** Components that put edges and domain together: an informer parses what it watches into words of the domain. */
+/** What decides, in each capability. */
+const DOMAIN = [/^lib\/\w+\/(?:decide|index)\//, /^lib\/\w+\/alerts\.ts$/, /^lib\/report\//];
+/** Components that put edges and domain together: they read and write the cluster, or speak to others. */
 const ASSEMBLIES = [
-  "lib/playground/",
-  "lib/cli/",
-  "lib/assemble/",
-  "lib/gates/",
-  "lib/informers/",
-  "lib/tainting/",
-  "lib/upgrading/",
-  "lib/building/",
-  "lib/enoexec/daemon/",
+  /^lib\/\w+\/(?:cluster|outside|daemon|assemble)\//,
+  /^lib\/cli\//,
+  /^lib\/(?:server\/webhook_paths|builds\/metrics)\.ts$/,
 ];
 
 /** What any controller may import besides its own folder. */
 const SHARED_BY_CONTROLLERS = ["controllers/controller.ts", "controllers/config_conditions.ts"];
 
-type Layer = "main" | "routes" | "controllers" | "vocabulary" | "domain" | "assembly" | "edge" | "tests";
+type Layer = "main" | "routes" | "controllers" | "playground" | "vocabulary" | "domain" | "assembly" | "edge" | "tests";
 
 function layerOf(file: string): Layer {
   if (file === "main.ts" || file.startsWith("serve/")) return "main";
   if (file.startsWith("routes/")) return "routes";
   if (file.startsWith("controllers/")) return "controllers";
   if (file.startsWith("tests/") || file.startsWith("manifests/")) return "tests";
-  if (VOCABULARY.includes(file)) return "vocabulary";
-  if (ASSEMBLIES.some((folder) => file.startsWith(folder))) return "assembly";
-  if (DOMAIN.some((folder) => file.startsWith(folder))) return "domain";
+  if (file.startsWith("playground/")) return "playground";
+  if (VOCABULARY.some((path) => file.startsWith(path))) return "vocabulary";
+  if (DOMAIN.some((pattern) => pattern.test(file))) return "domain";
+  if (ASSEMBLIES.some((pattern) => pattern.test(file))) return "assembly";
   return "edge";
 }
 
 const LIB: readonly Layer[] = ["vocabulary", "domain", "edge", "assembly"];
 const MAY_IMPORT: Readonly<Record<Layer, readonly Layer[]>> = {
-  main: ["main", "routes", "controllers", ...LIB],
+  main: ["main", "routes", "controllers", "playground", ...LIB],
   routes: ["routes", ...LIB],
   controllers: ["controllers", ...LIB],
+  playground: ["playground", ...LIB],
   assembly: LIB,
   domain: ["domain", "vocabulary"],
   edge: ["edge", "vocabulary"],
   vocabulary: ["vocabulary"],
-  tests: ["main", "routes", "controllers", "tests", ...LIB],
+  tests: ["main", "routes", "controllers", "playground", "tests", ...LIB],
 };
 
 interface Source {
@@ -101,7 +85,7 @@ function readSource(file: string): Source {
 
 const PRODUCT = [
   readSource("main.ts"),
-  ...["serve", "routes", "controllers", "lib"].flatMap(readSources),
+  ...["serve", "routes", "controllers", "lib", "playground"].flatMap(readSources),
 ];
 const TESTS = readSources("tests");
 
@@ -202,10 +186,10 @@ function staticImports({ file, text }: Source): readonly string[] {
   return specifiers.map(([, specifier = ""]) => relative(".", normalize(join(dirname(file), specifier))));
 }
 
-Deno.test("architecture: plain serve loads nothing of upgrades and image builds", () => {
+Deno.test("architecture: plain serve loads nothing of upgrades and image builds but their alerts", () => {
   const byFile = new Map(PRODUCT.map((source) => [source.file, source]));
   const loaded = new Set<string>();
-  const open = ["main.ts", "serve/serve.ts"];
+  const open = ["main.ts", "serve/serve.ts", "serve/placement.ts"];
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     const source = byFile.get(file);
     if (source === undefined || loaded.has(file)) continue;
@@ -213,7 +197,7 @@ Deno.test("architecture: plain serve loads nothing of upgrades and image builds"
     open.push(...staticImports(source));
   }
   assert.ok(loaded.size > 20);
-  const optional = /^(?:lib|controllers)\/(?:upgrades|upgrading|image_builds|building)\//;
+  const optional = /^(?:playground|(?:lib|controllers)\/(?:upgrades|builds))\/(?!alerts\.ts)/;
   assert.deepEqual([...loaded].filter((file) => optional.test(file)), []);
 });
 
@@ -333,13 +317,13 @@ Deno.test("architecture: file names say what is in them", () => {
   assert.deepEqual(wrong, []);
 });
 
-Deno.test("architecture: everything exported says in a doc comment what it promises", () => {
-  const undocumented = PRODUCT.flatMap(({ file, text }) =>
-    [...text.matchAll(/^(.*)\n(?:declare )?export (?:async )?(?:function\*?|const|interface|type|class) (\w+)/gm)]
-      .filter(([, before = ""]) => !before.trimEnd().endsWith("*/"))
-      .map(([, , name]) => `${file}: ${name}`)
+Deno.test("architecture: no doc comment says no more than the name", () => {
+  const filler =
+    /\/\*\* (?:(?:Makes|Opens|Creates|Registers|Renders|Reads|Runs) (?:it|them|one)|What (?:it|they|is|one) (?:needs?|takes?|is (?:made|opened) with|works? with)|One of \{@link \w+\}|Time|The \w+|An? \w+)\. \*\//;
+  const wrong = PRODUCT.flatMap(({ file, text }) =>
+    text.split("\n").filter((line) => filler.test(line)).map((line) => `${file}: ${line.trim()}`)
   );
-  assert.deepEqual(undocumented, []);
+  assert.deepEqual(wrong, []);
 });
 
 Deno.test("architecture: every file opens with a line that says what it is", () => {
@@ -347,9 +331,52 @@ Deno.test("architecture: every file opens with a line that says what it is", () 
   assert.deepEqual(silent, []);
 });
 
+/** The arguments of every call of a function, by the file: from its bracket to the one that closes it. */
+function callsOf(name: string): readonly { readonly file: string; readonly text: string }[] {
+  return PRODUCT.flatMap(({ file, text }) =>
+    [...text.matchAll(new RegExp(`(?<!function )\\b${name}(?:<[^(]*>)?\\(`, "g"))].map(({ index, 0: head }) => {
+      let depth = 1;
+      let end = index + head.length;
+      for (; depth > 0 && end < text.length; end++) depth += text[end] === "(" ? 1 : text[end] === ")" ? -1 : 0;
+      return { file, text: text.slice(index, end) };
+    })
+  );
+}
+
+Deno.test("architecture: every reflector keeps by a row of KEPT, and every row is of one", () => {
+  const calls = callsOf("new Reflector");
+  assert.ok(calls.length > 15);
+  const without = calls.filter(({ text }) => !/\bkeep: (?:\{ \.\.\.)?KEPT[._]/.test(text));
+  assert.deepEqual(without, []);
+  const used = PRODUCT.filter(({ file }) => file !== "lib/k8s/kept.ts")
+    .flatMap(({ text }) => [...text.matchAll(/\bKEPT\.(\w+)/g)].map(([, row]) => row));
+  assert.deepEqual([...new Set(used)].sort(), Object.keys(KEPT).sort());
+});
+
+Deno.test("architecture: a reflector of what tenants may create in any namespace has shares, or keeps nothing", () => {
+  const wide = callsOf("new Reflector").flatMap(({ file, text }) => {
+    const type = Object.entries(Resource).find(([name]) => text.includes(`resource: Resource.${name},`))?.[1];
+    const row = Object.entries(KEPT).find(([name]) => text.includes(`KEPT.${name}`))?.[1];
+    const isNarrow = type?.namespaced !== true || /^ *namespace[,:]/m.test(text);
+    return isNarrow || row === undefined || row.kind !== "all" || row === KEPT.taintPods ? [] : [file];
+  });
+  assert.deepEqual(wide, []);
+});
+
+Deno.test("architecture: what tenants make has shares of memory that fit into half of the heap of the Deployment together", () => {
+  const deployment = Deno.readTextFileSync(join(ROOT, "manifests/base/deployment.yaml"));
+  const heapMib = Number(/--max-old-space-size=(\d+)/.exec(deployment)?.[1]);
+  const rows = Object.values(KEPT).filter((row) => row.kind === "shares");
+  assert.deepEqual(rows.filter(({ maxOfNamespace, maxInAll }) => maxOfNamespace > maxInAll / 2), []);
+  // One of the five kinds of templates is counted already; the weight of DaemonSets is in KiB.
+  const others = 4 * KEPT.templates.maxInAll + 1_023 * KEPT.taintDaemonSets.maxInAll;
+  const sum = rows.reduce((bytes, { maxInAll }) => bytes + maxInAll, others);
+  assert.ok(sum <= heapMib * 1024 * 1024 / 2, `${Math.round(sum / 1024 / 1024)} MiB`);
+});
+
 Deno.test("architecture: README's map has every folder of lib/", () => {
   const map = Deno.readTextFileSync(join(ROOT, "README.md")).split("\n## Map\n")[1]?.split("\n## ")[0] ?? "";
   const missing = [...Deno.readDirSync(join(ROOT, "lib"))].filter(({ isDirectory }) => isDirectory)
-    .map(({ name }) => `lib/${name}/`).filter((folder) => !map.includes(`\`${folder}\``));
+    .map(({ name }) => `lib/${name}/`).filter((folder) => !map.includes(`\`${folder}`));
   assert.deepEqual(missing, []);
 });

@@ -5,8 +5,8 @@ import { type ReadApi, serverNowMs } from "../../lib/k8s/api.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, Resource } from "../../lib/k8s/types.ts";
 import { PodLabel } from "../../lib/names.ts";
-import { isLarge, parsePod } from "../../lib/placement/pod_view.ts";
-import type { PodView } from "../../lib/placement/types.ts";
+import { isLarge, parsePod } from "../../lib/placement/decide/pod_view.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
 
 /** Stands for every namespace. */
 export const ALL_NAMESPACES = "";

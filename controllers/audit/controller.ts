@@ -1,27 +1,27 @@
 // Audit mode: pods are left as they are, and what would have been done is reported as event, metric and log line. Idle
 // while nothing is audited.
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../lib/clock.ts";
-import { BACKGROUND_RETRY_MS, inspectInBackground, type PodImages } from "../../lib/images/pod_images.ts";
-import type { AuditedNamespaces } from "../../lib/informers/audited_namespaces.ts";
+import { type Clock, orAborted } from "../../lib/clock.ts";
+import { BACKGROUND_RETRY_MS, inspectInBackground, type PodImages } from "../../lib/images/pods/pod_images.ts";
+import type { AuditedNamespaces } from "../../lib/placement/cluster/audited_namespaces.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
-import { orAborted } from "../../lib/abort.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import { GroupCounts } from "../../lib/k8s/group_counts.ts";
-import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
+import { KEPT } from "../../lib/k8s/kept.ts";
+import { Reflector } from "../../lib/k8s/reflector.ts";
+import { Shares } from "../../lib/k8s/shares.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
-import type { Metrics } from "../../lib/metrics.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config/types.ts";
-import { evidenceOf } from "../../lib/placement/images.ts";
-import { recordOf } from "../../lib/placement/patch/record.ts";
-import { planInspection } from "../../lib/placement/plan_inspection.ts";
-import { podRef, pullScopeOf } from "../../lib/placement/pod_refs.ts";
-import { parsePod, unlessLarge } from "../../lib/placement/pod_view.ts";
-import { auditDecision, auditReports } from "../../lib/placement/report/audit.ts";
-import { decisionReason } from "../../lib/placement/report/reason.ts";
+import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+import { evidenceOf } from "../../lib/placement/decide/images.ts";
+import { recordOf } from "../../lib/placement/decide/patch/record.ts";
+import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
+import { podRef, pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
+import { bytesOfView, parsePod, unlessLarge } from "../../lib/placement/decide/pod_view.ts";
+import { auditDecision, auditReports } from "../../lib/placement/decide/report/audit.ts";
+import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import type { Inspection } from "../../lib/oci/types.ts";
-import type { PodView } from "../../lib/placement/types.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 import { youngPods } from "./catch_up.ts";
 
@@ -30,7 +30,7 @@ export interface AuditDeps {
   readonly api: ReadApi;
   readonly images: PodImages;
   readonly events: EventRecorder;
-  readonly metrics: Metrics;
+  readonly metrics: PlacementMetrics;
   readonly clock: Clock;
   readonly log: Logger;
   /** Settings for a namespace: `audit` says whether its pods are audited. */
@@ -46,8 +46,6 @@ export interface AuditDeps {
 const PARALLEL = 4;
 /** Audited pods that are kept, so that none is reported twice. */
 const MAX_REPORTED_PODS = 4_096;
-/** Pods of a namespace that wait for their report: more are left out until they change or are listed. Each has up to 16 kB. */
-const MAX_DUE_OF_NAMESPACE = 2_000;
 /** Tries of a pod whose images take longer than one may last; each goes on where the one before ended. */
 const MAX_TRIES = 5;
 const NOT_READ: Inspection = {
@@ -56,14 +54,15 @@ const NOT_READ: Inspection = {
 };
 /** The keys `namespace NAME` and `pod NAMESPACE/NAME`. */
 const NAMESPACE_KEY = "namespace ";
+const POD_KEY = "pod ";
 
 /** Makes the controller. No request is sent to the API server while nothing is audited. */
 export function openAudit(deps: AuditDeps): Controller {
   const { clock, log, audited, queueMetrics } = deps;
   const first = Promise.withResolvers<void>();
-  const due = new DuePods((key) => controller.enqueue(key), log);
+  const due = new DuePods((key) => controller.enqueue(`${POD_KEY}${key}`), log);
   const enqueue = (key: string, pod: PodView): void => {
-    if (deps.settingsOf(pod.namespace).audit) due.add(`pod ${key}`, pod);
+    if (deps.settingsOf(pod.namespace).audit) due.add(key, pod);
   };
   const pending = openPending(deps, enqueue);
   const controller = openController({
@@ -71,17 +70,17 @@ export function openAudit(deps: AuditDeps): Controller {
     watches: [{ run: (signal) => runAfter(first.promise, pending, signal) }],
     ...{ parallel: PARALLEL, queue: { groupOf }, clock, log, queueMetrics },
     reconcile: async (key, signal) => {
+      const name = key.slice(key.indexOf(" ") + 1);
       if (key.startsWith(NAMESPACE_KEY)) {
-        const namespace = key.slice(NAMESPACE_KEY.length);
-        for await (const [podKey, pod] of youngPods(deps, namespace, signal)) enqueue(podKey, pod);
+        for await (const [podKey, pod] of youngPods(deps, name, signal)) enqueue(podKey, pod);
         return DONE;
       }
-      const entry = due.get(key);
+      const entry = due.get(name);
       if (entry === undefined) return DONE;
       entry.tries += 1;
       const isLast = entry.tries === MAX_TRIES;
       if (await audit(deps, entry.pod, { isLast, signal }) === "unfinished") return requeueAfter(BACKGROUND_RETRY_MS);
-      due.finish(key, entry);
+      due.finish(name, entry);
       return DONE;
     },
   });
@@ -107,30 +106,35 @@ function groupOf(key: string): string {
 
 interface DuePod {
   readonly pod: PodView;
+  readonly bytes: number;
   /** That have begun. */
   tries: number;
 }
 
 /**
- * Pods to report, each once. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn; no
- * more of a namespace than a bound.
+ * Pods to report, each once. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn; what there
+ * is no room for is left out until it changes or is listed.
  */
 class DuePods {
   readonly #seen = new LRUCache<string, true>({ max: MAX_REPORTED_PODS });
   readonly #pods = new Map<string, DuePod>();
-  readonly #counts: GroupCounts;
+  readonly #shares: Shares<DuePod>;
   readonly #enqueue: (key: string) => void;
 
   constructor(enqueue: (key: string) => void, log: Logger) {
     this.#enqueue = enqueue;
-    this.#counts = new GroupCounts({ name: "audited pods", maxOfGroup: () => MAX_DUE_OF_NAMESPACE, log });
+    this.#shares = new Shares({ ...KEPT.auditedPods, weightOf: ({ bytes }) => bytes }, log);
   }
 
   add(key: string, pod: PodView): void {
     if (this.#seen.has(pod.uid)) return;
-    if (!this.#pods.has(key) && !this.#counts.enter(pod.namespace)) return;
+    const entry = { pod, bytes: bytesOfView(pod), tries: 0 };
+    const leaving = this.#shares.leavingFor(key, entry);
+    if (leaving === undefined) return;
+    for (const other of leaving) this.#leaveOut(other);
     this.#seen.set(pod.uid, true);
-    this.#pods.set(key, { pod, tries: 0 });
+    this.#pods.set(key, entry);
+    this.#shares.note(key, entry);
     this.#enqueue(key);
   }
 
@@ -142,7 +146,14 @@ class DuePods {
   finish(key: string, entry: DuePod): void {
     if (this.#pods.get(key) !== entry) return;
     this.#pods.delete(key);
-    this.#counts.leave(entry.pod.namespace);
+    this.#shares.forget(key);
+  }
+
+  #leaveOut(key: string): void {
+    const entry = this.#pods.get(key);
+    if (entry === undefined) return;
+    this.#seen.delete(entry.pod.uid);
+    this.finish(key, entry);
   }
 }
 
@@ -151,14 +162,14 @@ function openPending(
   { api, clock, log, settingsOf }: AuditDeps,
   enqueue: (key: string, pod: PodView) => void,
 ): Reflector<PodView> {
-  return openReflector<PodView>({
+  return new Reflector<PodView>({
     api,
     resource: Resource.pods,
     fieldSelector: "status.phase=Pending",
     // A large pod is left out: many of them would fill the memory until their turn.
     parse: (object) => settingsOf(object.metadata.namespace ?? "").audit ? unlessLarge(parsePod(object)) : undefined,
     onChange: ({ kind, key, value }) => kind === "apply" ? enqueue(key, value) : undefined,
-    keep: { kind: "nothing" },
+    keep: KEPT.passing,
     clock,
     log,
     name: "audited pods",
@@ -181,13 +192,13 @@ async function audit(
   { isLast, signal }: { readonly isLast: boolean; readonly signal: AbortSignal },
 ): Promise<"reported" | "unfinished"> {
   const settings = deps.settingsOf(pod.namespace);
-  const plan = planInspection(pod, { configs: deps.configsOf(pod.namespace), settings });
+  const plan = planInspection(pod, deps.configsOf(pod.namespace), settings);
   const wanted = plan.kind === "inspect" ? plan.images : [];
   const request = { scope: pullScopeOf(pod), images: wanted, priority: "admission" } as const;
   const inspected = await inspectInBackground(deps.images, request, { signal, clock: deps.clock });
   if (inspected === undefined && !isLast) return "unfinished";
   const images = inspected ?? wanted.map((use) => ({ ...use, inspection: NOT_READ }));
-  const evidence = evidenceOf(plan, { pod, settings, images });
+  const evidence = evidenceOf(plan, pod, settings, images);
   const decision = auditDecision({ pod, settings, evidence, liveArchitectures: deps.liveArchitectures() });
   for (const report of auditReports(decision)) deps.events.record({ object: podRef(pod), slot: 1, ...report });
   deps.metrics.decision("audited");

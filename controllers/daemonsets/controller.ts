@@ -1,20 +1,21 @@
 // `--daemonsets=warn`: one event on a DaemonSet whose images miss an architecture that nodes have.
 import type { Clock } from "../../lib/clock.ts";
-import { BACKGROUND_RETRY_MS, inspectInBackground, mayPass, type PodImages } from "../../lib/images/pod_images.ts";
+import { BACKGROUND_RETRY_MS, inspectInBackground, mayPass, type PodImages } from "../../lib/images/pods/pod_images.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { KEPT } from "../../lib/k8s/kept.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
-import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
+import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
-import type { PlacementSettings } from "../../lib/placement/config/types.ts";
-import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
-import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
-import { podTemplateOf, unlessLarge } from "../../lib/placement/pod_view.ts";
-import { daemonSetReport } from "../../lib/placement/report/mismatches.ts";
-import type { PodReport } from "../../lib/placement/report/report_slots.ts";
-import type { PodView } from "../../lib/placement/types.ts";
+import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+import { imagesToInspect, judgeImages, MAX_IMAGES } from "../../lib/placement/decide/images.ts";
+import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
+import { bytesOfView, podTemplateOf, unlessLarge } from "../../lib/placement/decide/pod_view.ts";
+import { daemonSetReport } from "../../lib/placement/decide/report/mismatches.ts";
+import type { PodReport } from "../../lib/placement/decide/report/report_slots.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** Clients, and what is answered at once from memory. */
@@ -37,9 +38,6 @@ interface WatchedDaemonSet {
 
 /** DaemonSets inspected at a time. */
 const PARALLEL = 2;
-/** What the DaemonSets of a namespace, and all, may take of the leader's memory: the rest is not reported. */
-const MAX_NAMESPACE_BYTES = 1024 * 1024;
-const MAX_BYTES = 16 * 1024 * 1024;
 /** What one takes beside its template, with its key in the queue and what was last reported of it. */
 const DAEMON_SET_BYTES = 2_000;
 /** More than fit into its share; DaemonSets that come and go may have as many keys. */
@@ -69,9 +67,8 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       const live = liveArchitectures();
       if (daemonSet === undefined) return DONE;
       if (live === undefined) return requeueAfter(NODES_MS);
-      const judgement = await judge(deps, { template: daemonSet.template, live }, signal);
-      if (judgement.kind === "unfinished") return requeueAfter(BACKGROUND_RETRY_MS);
-      const { report } = judgement;
+      const report = await judge(deps, daemonSet.template, live, signal);
+      if (report === "unfinished") return requeueAfter(BACKGROUND_RETRY_MS);
       if (report === undefined || reported.get(key) === report.message) return DONE;
       // It may have gone, or been displaced, since: then nothing would take the message away again.
       if (daemonSets.get(key)?.uid !== daemonSet.uid) return DONE;
@@ -88,37 +85,29 @@ function openDaemonSets(
   { api, clock, log }: DaemonSetWatchDeps,
   onChange: (change: Change<WatchedDaemonSet>) => void,
 ): Reflector<WatchedDaemonSet> {
-  return openReflector<WatchedDaemonSet>({
+  return new Reflector<WatchedDaemonSet>({
     ...{ api, clock, log, resource: Resource.daemonSets, name: "daemonsets", onChange },
     parse: (object) => {
       const template = unlessLarge(podTemplateOf(object));
       if (template === undefined) return undefined;
-      return { uid: object.metadata.uid ?? "", template, weight: DAEMON_SET_BYTES + JSON.stringify(template).length };
+      const weight = DAEMON_SET_BYTES + bytesOfView(template);
+      return { uid: object.metadata.uid ?? "", template, weight };
     },
-    keep: {
-      kind: "shares",
-      weightOf: ({ weight }) => weight,
-      maxOfNamespace: MAX_NAMESPACE_BYTES,
-      maxInAll: MAX_BYTES,
-    },
+    keep: { ...KEPT.daemonSets, weightOf: ({ weight }) => weight },
   });
 }
 
-/** What there is to report, unless the images could not be read in time. */
-type Judgement =
-  | { readonly kind: "judged"; readonly report: PodReport | undefined }
-  | { readonly kind: "unfinished" };
-
+/** The event to post, if any; `unfinished` when the images have not all been read. */
 async function judge(
   { images, clock, settings }: DaemonSetWatchDeps,
-  { template, live }: { readonly template: PodView; readonly live: readonly string[] },
+  template: PodView,
+  live: readonly string[],
   signal: AbortSignal,
-): Promise<Judgement> {
+): Promise<PodReport | undefined | "unfinished"> {
   const wanted = imagesToInspect(template, settings());
-  if (wanted.length > MAX_IMAGES) return { kind: "judged", report: undefined };
+  if (wanted.length > MAX_IMAGES) return undefined;
   const request = { scope: pullScopeOf(template), images: wanted, priority: "prewarm" } as const;
   const inspected = await inspectInBackground(images, request, { signal, clock });
-  if (inspected === undefined || inspected.some(mayPass)) return { kind: "unfinished" };
-  const facts = { template, settings: settings(), wanted, images: inspected, liveArchitectures: live };
-  return { kind: "judged", report: daemonSetReport(facts) };
+  if (inspected === undefined || inspected.some(mayPass)) return "unfinished";
+  return daemonSetReport(template, judgeImages(template, settings(), wanted, inspected), live);
 }

@@ -3,26 +3,27 @@
 //
 //   Lease silent, and read again without a renewal ─▶ list of gated pods ─▶ key ─▶ overdue? ─▶ gate off ─▶ report
 import { jitter } from "../../lib/clock.ts";
-import type { GateLifter, HeldPodRef } from "../../lib/gates/gate_lifter.ts";
-import { listGatedPods } from "../../lib/gates/release_gates.ts";
+import type { GateLifter, HeldPodRef } from "../../lib/placement/cluster/gate_lifter.ts";
+import { listGatedPods } from "../../lib/placement/cluster/release_gates.ts";
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
 import { keyOf, splitKey } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { errorText } from "../../lib/log.ts";
-import type { Metrics } from "../../lib/metrics.ts";
+import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
 import { EventReason, SCHEDULING_GATE } from "../../lib/names.ts";
-import { GATE_ABSENCE_LIMITS, overdueInMs, renderLeaderlessRelease } from "../../lib/operand/gate_fail_open.ts";
-import { podRef } from "../../lib/placement/pod_refs.ts";
+import { GATE_ABSENCE_LIMITS, overdueInMs, renderLeaderlessRelease } from "../../lib/operator/decide/gate_fail_open.ts";
+import { podRef } from "../../lib/placement/decide/pod_refs.ts";
 import type { Board } from "../../lib/server/board.ts";
-import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
+import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** What it needs. `api` is of its own: it works when the rest of the process does not. */
 export interface GateFailOpenDeps extends LeaderAbsenceDeps {
   readonly lifter: GateLifter;
   readonly events: EventRecorder;
-  readonly metrics: Pick<Metrics, "decision" | "gateReleased" | "queue">;
+  readonly metrics: Pick<PlacementMetrics, "decision" | "gateReleased">;
+  readonly queueMetrics?: ControllerOptions["queueMetrics"];
   readonly board: Pick<Board, "record">;
   readonly maxGateAgeMs: number;
 }
@@ -41,7 +42,7 @@ type Held = HeldPodRef & { readonly createdMs: number };
 
 /** Makes the controller. No request is sent to the API server while a replica leads. */
 export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
-  const { clock, log, metrics } = deps;
+  const { clock, log, queueMetrics } = deps;
   const absence = new LeaderAbsence(deps, GATE_ABSENCE_LIMITS);
   const held = new Map<string, Held>();
   const controller = openController({
@@ -52,7 +53,7 @@ export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
     queue: { groupOf: (key) => splitKey(key).namespace ?? "", backoff: BACKOFF },
     clock,
     log,
-    queueMetrics: metrics.queue,
+    queueMetrics,
   });
   return controller;
 }

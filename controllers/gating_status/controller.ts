@@ -1,19 +1,17 @@
 // Reports when this replica stops gating pods and when it begins again: in the log, and, when the cause is a missing
 // leader, in a condition of the cluster config: the operator, which writes conditions otherwise, does not run then.
+import type { Condition } from "../../lib/cluster/condition.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { Logger } from "../../lib/log.ts";
-import { type EarlierConditions, renderLeaderlessConditions } from "../../lib/operand/conditions.ts";
-import type { Condition } from "../../lib/operand/config_view.ts";
-import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib/operand/gating_health.ts";
+import { type EarlierConditions, renderLeaderlessConditions } from "../../lib/operator/decide/conditions.ts";
+import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib/operator/decide/gating_health.ts";
 import { writeConfigConditions } from "../config_conditions.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
 
-/** What it needs. */
 export interface GatingStatusDeps {
   /** For the condition. */
   readonly api: KubeApi;
-  /** Time. */
   readonly clock: Clock;
   /** Logs each change. */
   readonly log: Logger;
@@ -66,5 +64,5 @@ function graceMs(state: GatingStop | "gating"): number {
 /** Whether the condition is there now. */
 async function writeReason(deps: GatingStatusDeps, reason: GatingStop, signal: AbortSignal): Promise<boolean> {
   const render = (earlier: EarlierConditions): readonly Condition[] => renderLeaderlessConditions(reason, earlier);
-  return await writeConfigConditions(deps, { reason, render, signal }) === "there";
+  return await writeConfigConditions(deps, reason, render, signal) === "there";
 }

@@ -2,81 +2,66 @@
 import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
-import { releaseGatedPods } from "../../lib/gates/release_gates.ts";
+import { releaseGatedPods } from "../../lib/placement/cluster/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { renderDuration } from "../../lib/duration.ts";
 import { errorText } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME, EventReason, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
-import type { OperandConfig } from "../../lib/operand/config_view.ts";
-import type { OperandFinalizer, OperandStep } from "../../lib/operand/operand_step.ts";
-import { podRef } from "../../lib/placement/pod_refs.ts";
-import { unreachable } from "../../lib/unreachable.ts";
+import type { OperandConfig } from "../../lib/operator/decide/config_view.ts";
+import type { OperandStep } from "../../lib/operator/decide/operand_step.ts";
+import { podRef } from "../../lib/placement/decide/pod_refs.ts";
+import { unreachable } from "../../lib/parsed.ts";
+import type { OperatorFacts, OperatorRun } from "./deps.ts";
 import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor.ts";
 import { dropFinalizer } from "./finalizers.ts";
-import type { OperatorFacts } from "./gather.ts";
 import { setHandler } from "./handler.ts";
+import { recordConfigEvent } from "./report.ts";
 import { setUninstallFinalizers } from "./uninstall_finalizers.ts";
-import type { Memory } from "./memory.ts";
-import { recordConfigEvent } from "./events.ts";
-import type { OperatorDeps } from "./deps.ts";
 
 /** A step that changes the cluster. */
 export type OperandChange = Extract<OperandStep, { readonly kind: "apply" | "remove" }>;
 
 /** Carries it out. Throws ApiError when the API server refuses it. */
-export async function applyStep(
-  deps: OperatorDeps,
-  step: OperandChange,
-  options: { readonly facts: OperatorFacts; readonly memory: Memory; readonly signal: AbortSignal },
-): Promise<void> {
-  const { facts, memory, signal } = options;
+export async function applyStep(run: OperatorRun, step: OperandChange, facts: OperatorFacts): Promise<void> {
+  const { config } = facts;
   switch (step.target) {
-    case "finalizer": {
-      if (facts.config === undefined) return;
-      await patchFinalizer(deps, { config: facts.config, step, signal });
-      return deps.log.info("finalizer changed", { change: step.kind, finalizer: step.finalizer });
-    }
-    case "webhook": {
-      if (step.kind === "apply") return await applyWebhook(deps, facts, signal);
-      await removeWebhook(deps, signal);
-      return deps.log.info("webhook configuration removed", { reason: step.reason });
-    }
+    case "finalizer":
+      return config === undefined ? undefined : await patchFinalizer(run, config, step);
+    case "webhook":
+      if (step.kind === "apply") return await applyWebhook(run, facts);
+      await removeWebhook(run);
+      return run.log.info("webhook configuration removed", { reason: step.reason });
     case "gates":
-      return await liftGates(deps, facts, signal);
+      return await liftGates(run, facts);
     case "taints":
-      return await liftTaints(deps, memory, signal);
+      return await liftTaints(run);
     case "uninstallFinalizers":
-      return await setUninstallFinalizers(deps, step.kind === "apply" ? "held" : "free", { memory, signal });
+      return await setUninstallFinalizers(run, step.kind === "apply" ? "held" : "free");
     case "monitor":
-      if (step.kind === "remove") return await removeMonitor(deps, { memory, signal });
-      return facts.config === undefined ? undefined : await applyMonitor(deps, facts.config, { memory, signal });
+      if (step.kind === "remove") return await removeMonitor(run);
+      return config === undefined ? undefined : await applyMonitor(run, config);
     case "handler":
-      return await setHandler(deps, step.kind === "apply" ? "held" : "free", { memory, signal });
+      return await setHandler(run, step.kind === "apply" ? "held" : "free");
     case "events":
-      return await removeEvents(deps, { which: step.which, memory, signal });
+      return await removeEvents(run, step.which);
     default:
       return unreachable(step);
   }
 }
 
 async function patchFinalizer(
-  deps: OperatorDeps,
-  change: {
-    readonly config: OperandConfig;
-    readonly step: { readonly kind: "apply" | "remove"; readonly finalizer: OperandFinalizer };
-    readonly signal: AbortSignal;
-  },
+  { api, log, signal }: OperatorRun,
+  config: OperandConfig,
+  { kind, finalizer }: Extract<OperandChange, { readonly target: "finalizer" }>,
 ): Promise<void> {
-  const { config, step, signal } = change;
-  const operations = step.kind === "apply"
-    ? addFinalizer(config, step.finalizer)
-    : dropFinalizer(config.finalizers, step.finalizer);
-  const target = { name: CLUSTER_CONFIG_NAME };
+  const operations = kind === "apply" ? addFinalizer(config, finalizer) : dropFinalizer(config.finalizers, finalizer);
   try {
-    await deps.api.patch(Resource.clusterConfigs, target, { body: { kind: "json", operations }, signal });
+    const target = { name: CLUSTER_CONFIG_NAME };
+    await api.patch(Resource.clusterConfigs, target, { body: { kind: "json", operations }, signal });
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
+  log.info("finalizer changed", { change: kind, finalizer });
 }
 
 function addFinalizer(config: OperandConfig, finalizer: string): JsonPatch {
@@ -86,38 +71,37 @@ function addFinalizer(config: OperandConfig, finalizer: string): JsonPatch {
     : [guard, { op: "add", path: "/metadata/finalizers/-", value: finalizer }];
 }
 
-async function applyWebhook(deps: OperatorDeps, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
-  const { desiredWebhook, webhook } = facts;
+async function applyWebhook(run: OperatorRun, { desiredWebhook, webhook }: OperatorFacts): Promise<void> {
   if (desiredWebhook === undefined) return;
   const [verb, why] = webhook === "absent" ? ["Create", "it was missing"] : ["Update", "it changed"];
   try {
-    await applyOrRecreate(deps, desiredWebhook, signal);
+    await applyOrRecreate(run, desiredWebhook);
   } catch (error) {
     const message = `failed to ${verb.toLowerCase()} ${WEBHOOK_WORDS}: ${errorText(error)}`;
-    recordConfigEvent(deps, { type: "Warning", reason: `MutatingWebhookConfiguration${verb}Failed`, message });
+    recordConfigEvent(run, "Warning", `MutatingWebhookConfiguration${verb}Failed`, message);
     throw error;
   }
-  deps.log.info("webhook configuration applied", { reason: why });
+  run.log.info("webhook configuration applied", { reason: why });
   const message = `${verb.toLowerCase()}d ${WEBHOOK_WORDS} because ${why}`;
-  recordConfigEvent(deps, { type: "Normal", reason: `MutatingWebhookConfiguration${verb}d`, message });
+  recordConfigEvent(run, "Normal", `MutatingWebhookConfiguration${verb}d`, message);
 }
 
 const WEBHOOK_WORDS = `MutatingWebhookConfiguration.admissionregistration.k8s.io/${WebhookName.configuration}`;
 
 /** What cannot be merged (a Service in the place of a URL, a stale owner) is replaced; pods meanwhile pass ungated. */
-async function applyOrRecreate(deps: OperatorDeps, object: KubeObject, signal: AbortSignal): Promise<void> {
-  const { api } = deps;
-  const request = { body: { kind: "apply", document: object, force: true }, signal } as const;
+async function applyOrRecreate(run: OperatorRun, document: KubeObject): Promise<void> {
+  const { api, signal } = run;
+  const request = { body: { kind: "apply", document, force: true }, signal } as const;
   try {
     await api.patch(Resource.mutatingWebhooks, { name: WebhookName.configuration }, request);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 422) throw error;
-    await removeWebhook(deps, signal);
+    await removeWebhook(run);
     await api.patch(Resource.mutatingWebhooks, { name: WebhookName.configuration }, request);
   }
 }
 
-async function removeWebhook({ api }: OperatorDeps, signal: AbortSignal): Promise<void> {
+async function removeWebhook({ api, signal }: OperatorRun): Promise<void> {
   try {
     await api.delete(Resource.mutatingWebhooks, { name: WebhookName.configuration }, { signal });
   } catch (error) {
@@ -126,8 +110,8 @@ async function removeWebhook({ api }: OperatorDeps, signal: AbortSignal): Promis
 }
 
 /** The last resort: removes the gates; an event on each pod gives the reason. */
-async function liftGates(deps: OperatorDeps, facts: OperatorFacts, signal: AbortSignal): Promise<void> {
-  const { api, events, log, settings } = deps;
+async function liftGates(run: OperatorRun, { config }: OperatorFacts): Promise<void> {
+  const { api, events, log, settings, signal } = run;
   const age = renderDuration(settings.maxGateAgeMs);
   const { released, left } = await releaseGatedPods(api, {
     signal,
@@ -144,20 +128,17 @@ async function liftGates(deps: OperatorDeps, facts: OperatorFacts, signal: Abort
       }),
   });
   log.warn("gates lifted by force", { released: released.length, left: left.length, firstFailure: left[0]?.reason });
-  if (facts.config === undefined) return;
-  recordConfigEvent(deps, {
-    type: "Warning",
-    reason: "GatesLifted",
-    message: `lifted the scheduling gate of ${released.length} pods by force: they were not placed within ${age}` +
-      (left.length === 0 ? "" : `; ${left.length} could not be freed, first ${left[0]?.pod}: ${left[0]?.reason}`),
-  });
+  if (config === undefined) return;
+  const message = `lifted the scheduling gate of ${released.length} pods by force: they were not placed within ${age}` +
+    (left.length === 0 ? "" : `; ${left.length} could not be freed, first ${left[0]?.pod}: ${left[0]?.reason}`);
+  recordConfigEvent(run, "Warning", "GatesLifted", message);
 }
 
 /** Longest that the taints may hold up an uninstall (ms): the process lasts only for moments. */
 const UNTAINT_MS = 4_000;
 
 /** What cannot be taken off in time, or for want of rights, is named and left: the rest must still leave. */
-async function liftTaints({ taints, clock, log }: OperatorDeps, memory: Memory, signal: AbortSignal): Promise<void> {
+async function liftTaints({ taints, clock, log, memory, signal }: OperatorRun): Promise<void> {
   using deadline = openDeadline(UNTAINT_MS, { signal, clock });
   try {
     const left = await taints?.()?.lift(deadline.signal) ?? 0;

@@ -1,10 +1,14 @@
 // The dependencies of the operator: settings, clients, and callbacks into the rest of the process.
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { KubeObject } from "../../lib/k8s/types.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { Logger } from "../../lib/log.ts";
-import type { WebhookEndpoint } from "../../lib/operand/webhooks.ts";
+import type { MonitorState, OperandObservation } from "../../lib/operator/decide/conditions.ts";
+import type { OperandFacts } from "../../lib/operator/decide/operand_step.ts";
+import type { WebhookEndpoint } from "../../lib/operator/decide/webhooks.ts";
 import type { ControllerOptions } from "../controller.ts";
+import type { Memory } from "./memory.ts";
 
 /** The installation: names, addresses and times. */
 export interface OperatorSettings {
@@ -16,12 +20,8 @@ export interface OperatorSettings {
   readonly watchEphemeral: boolean;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
   readonly deploymentName: string | undefined;
-  /** Base address of the runbooks that alerts link to; empty for links relative to the repository. */
-  readonly runbookBaseUrl: string;
   /** Image of the exec format error daemon; undefined: no daemon runs. */
   readonly execFormatImage?: string | undefined;
-  /** Whether what the Multiarch Tuning Operator left behind is freed; needs rights that only its component grants. */
-  readonly migration: boolean;
   /** Longest a pod may stay gated (ms). */
   readonly maxGateAgeMs: number;
   /** Longest time between two reconciles (ms). */
@@ -48,17 +48,14 @@ export interface OperandTaints {
 
 /** Clients, and functions that are called at each reconcile and must return at once. */
 export interface OperatorDeps {
-  /** The API server. */
   readonly api: KubeApi;
   /** The same for an installation that is being deleted: its Lease is deleted before its other objects, and no replica leads after it. */
   readonly unfencedApi: KubeApi;
   /** Takes events without waiting. */
   readonly events: EventRecorder;
-  /** Time. */
   readonly clock: Clock;
   /** Narrowed to this controller. */
   readonly log: Logger;
-  /** The installation. */
   readonly settings: OperatorSettings;
   /** Whether this replica answers admissions. */
   readonly canServe: () => boolean;
@@ -73,4 +70,20 @@ export interface OperatorDeps {
   /** undefined where Archway keeps none. */
   readonly taints?: (() => OperandTaints | undefined) | undefined;
   readonly queueMetrics?: ControllerOptions["queueMetrics"];
+}
+
+/** The same with what this term of leading remembers, and the signal that ends the work under way. */
+export interface OperatorRun extends OperatorDeps {
+  readonly memory: Memory;
+  readonly signal: AbortSignal;
+}
+
+/** The fact sheet, plus what applying and reporting need of it. */
+export interface OperatorFacts extends OperandFacts {
+  /** What the conditions are made of. */
+  readonly seen: OperandObservation;
+  /** What the webhook configuration should be; undefined without config. */
+  readonly desiredWebhook: KubeObject | undefined;
+  /** What is to be said of the exec format error monitor. */
+  readonly monitorState: MonitorState | undefined;
 }

@@ -2,21 +2,20 @@
 // only while its plugin is on or its finalizer is there; a right that its component would grant may be missing.
 import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
-import { readOptional } from "../../lib/k8s/read_optional.ts";
+import { readOptional } from "../../lib/k8s/api.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
-import { type EventState, parseEventState } from "../../lib/enoexec/event.ts";
+import { type EventState, parseEventState } from "../../lib/exec_format/decide/event.ts";
 import { objectAt } from "../../lib/json.ts";
 import { errorText } from "../../lib/log.ts";
 import { ExecFormatMonitor, Finalizer } from "../../lib/names.ts";
-import type { MonitorState } from "../../lib/operand/conditions.ts";
-import type { OperandConfig } from "../../lib/operand/config_view.ts";
-import { renderDaemonSet } from "../../lib/operand/exec_format_daemon_set.ts";
-import type { MonitorFacts } from "../../lib/operand/operand_step.ts";
-import { isCovered } from "../../lib/operand/monitoring.ts";
-import type { OperatorDeps } from "./deps.ts";
-import { recordConfigEvent } from "./events.ts";
+import type { MonitorState } from "../../lib/operator/decide/conditions.ts";
+import type { OperandConfig } from "../../lib/operator/decide/config_view.ts";
+import { renderDaemonSet } from "../../lib/operator/decide/exec_format_daemon_set.ts";
+import type { InstallationState, MonitorFacts } from "../../lib/operator/decide/operand_step.ts";
+import { isCovered } from "../../lib/operator/decide/monitoring.ts";
+import type { OperatorRun } from "./deps.ts";
 import { readHandler } from "./handler.ts";
-import type { Memory } from "./memory.ts";
+import { recordConfigEvent } from "./report.ts";
 
 /** The facts, and what is to be said of them. */
 export interface ObservedMonitor {
@@ -38,59 +37,56 @@ const UNREAD: MonitorFacts = {
   isForced: false,
 };
 
-interface MonitorReading {
-  readonly memory: Memory;
-  readonly isUninstalling: boolean;
-  readonly signal: AbortSignal;
-}
-
-/** Checks the monitor. `isUninstalling`: only the rights for leaving are left, and nothing is read. */
+/** Checks the monitor. While Archway is being uninstalled only the rights for leaving are left, and nothing is read. */
 export async function readMonitor(
-  deps: OperatorDeps,
+  run: OperatorRun,
   config: OperandConfig | undefined,
-  reading: MonitorReading,
+  installation: InstallationState,
 ): Promise<ObservedMonitor> {
-  const mayBeHeld = deps.settings.execFormatImage !== undefined ||
-    config?.finalizers.includes(Finalizer.enoexecEvents) === true;
-  const { facts, state } = await readDaemonSetAndEvents(deps, config, reading);
-  const handler = mayBeHeld ? await readHandler(deps, reading) : facts.handler;
+  const mayBeHeld = run.settings.execFormatImage !== undefined || isHeldBy(config);
+  const { facts, state } = await readDaemonSetAndEvents(run, config, installation);
+  const handler = mayBeHeld ? await readHandler(run, installation) : facts.handler;
   return { facts: { ...facts, handler }, state };
 }
 
+function isHeldBy(config: OperandConfig | undefined): boolean {
+  return config?.finalizers.includes(Finalizer.enoexecEvents) === true;
+}
+
 async function readDaemonSetAndEvents(
-  deps: OperatorDeps,
+  run: OperatorRun,
   config: OperandConfig | undefined,
-  { memory, isUninstalling, signal }: MonitorReading,
+  installation: InstallationState,
 ): Promise<ObservedMonitor> {
-  const isHeld = config?.finalizers.includes(Finalizer.enoexecEvents) === true;
+  const { memory } = run;
+  const isUninstalling = installation === "uninstalling";
   const isWanted = config?.enoexecEnabled === true && config.deletingSinceMs === undefined && !isUninstalling;
   if (!isWanted) memory.monitorRefused = undefined;
-  if (config === undefined || !isHeld && !isWanted) return { facts: UNREAD, state: undefined };
+  if (config === undefined || !isHeldBy(config) && !isWanted) return { facts: UNREAD, state: undefined };
   if (isUninstalling) {
     return { facts: { ...UNREAD, daemonSet: memory.monitorRemoved ? "absent" : "current" }, state: undefined };
   }
-  const live = await readDaemonSet(deps, signal);
-  if (isWanted) return installing(deps, { config, live, memory });
-  const nowMs = deps.clock.monotonicMs();
+  const live = await readDaemonSet(run);
+  if (isWanted) return installing(run, config, live);
+  const nowMs = run.clock.monotonicMs();
   memory.monitorLeavingSinceMs ??= nowMs;
-  const events = await countEvents(deps, signal);
+  const all = await listEvents(run);
+  const settledEvents = all.filter(({ isSettled }) => isSettled).length;
+  const pendingEvents = all.length - settledEvents;
   const facts: MonitorFacts = {
     ...UNREAD,
-    ...events,
+    ...{ settledEvents, pendingEvents },
     daemonSet: live === undefined ? "absent" : isLeaving(live) ? "leaving" : "current",
     leavingForMs: nowMs - memory.monitorLeavingSinceMs,
     isForced: memory.monitorForced,
   };
-  return { facts, state: { kind: "leaving", pendingEvents: events.pendingEvents } };
+  return { facts, state: { kind: "leaving", pendingEvents } };
 }
 
 function installing(
-  { settings, clock }: OperatorDeps,
-  { config, live, memory }: {
-    readonly config: OperandConfig;
-    readonly live: KubeObject | undefined;
-    readonly memory: Memory;
-  },
+  { settings, clock, memory }: OperatorRun,
+  config: OperandConfig,
+  live: KubeObject | undefined,
 ): ObservedMonitor {
   memory.monitorLeavingSinceMs = undefined;
   memory.monitorForced = false;
@@ -123,22 +119,12 @@ function isLeaving({ metadata }: KubeObject): boolean {
 }
 
 /** One that we may not read is none of ours. */
-async function readDaemonSet({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<KubeObject | undefined> {
+async function readDaemonSet({ api, settings, signal }: OperatorRun): Promise<KubeObject | undefined> {
   const wanted = { type: Resource.daemonSets, namespace: settings.namespace, name: NAME, signal };
   return await unlessForbidden(() => readOptional(api, wanted));
 }
 
-async function countEvents(
-  deps: OperatorDeps,
-  signal: AbortSignal,
-): Promise<Pick<MonitorFacts, "settledEvents" | "pendingEvents">> {
-  const events = await listEvents(deps, signal);
-  const settledEvents = events.filter(({ isSettled }) => isSettled).length;
-  return { settledEvents, pendingEvents: events.length - settledEvents };
-}
-
-async function listEvents({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<readonly EventState[]> {
-  const { namespace } = settings;
+async function listEvents({ api, settings: { namespace }, signal }: OperatorRun): Promise<readonly EventState[]> {
   const all = await unlessForbidden(async () => {
     // By name: a list that starts over gives an event twice.
     const events = new Map<string, EventState>();
@@ -161,39 +147,29 @@ async function unlessForbidden<T>(read: () => Promise<T>): Promise<T | undefined
 }
 
 /** Makes the DaemonSet, or sets it right. A refusal is kept for the condition: pods are placed without it. */
-export async function applyMonitor(
-  deps: OperatorDeps,
-  config: OperandConfig,
-  { memory, signal }: { readonly memory: Memory; readonly signal: AbortSignal },
-): Promise<void> {
-  const { api, settings: { namespace, execFormatImage: image = "" }, log, clock } = deps;
+export async function applyMonitor(run: OperatorRun, config: OperandConfig): Promise<void> {
+  const { api, settings: { namespace, execFormatImage: image = "" }, log, clock, memory, signal } = run;
   const document = renderDaemonSet(config, { namespace, image });
   const words = `DaemonSet.apps/${NAME} -n ${namespace}`;
   try {
-    const live = await readDaemonSet(deps, signal);
+    const live = await readDaemonSet(run);
     const body = { kind: "apply", document, force: true } as const;
     await api.patch(Resource.daemonSets, { namespace, name: NAME }, { body, signal });
-    const [verb, why] = live === undefined ? ["created", "it was missing"] : ["updated", "it changed"];
-    const reason = `DaemonSet${live === undefined ? "Created" : "Updated"}`;
-    recordConfigEvent(deps, { type: "Normal", reason, message: `${verb} ${words} because ${why}` });
+    const [verb, why] = live === undefined ? ["Created", "it was missing"] : ["Updated", "it changed"];
+    recordConfigEvent(run, "Normal", `DaemonSet${verb}`, `${verb.toLowerCase()} ${words} because ${why}`);
     log.info("exec format error monitor applied", { reason: why });
   } catch (error) {
     if (signal.aborted) throw error;
     const why = errorText(error);
     memory.monitorRefused = { atMs: clock.monotonicMs(), why };
-    recordConfigEvent(deps, {
-      type: "Warning",
-      reason: "DaemonSetCreateFailed",
-      message: `failed to apply ${words}: ${why}`,
-    });
+    recordConfigEvent(run, "Warning", "DaemonSetCreateFailed", `failed to apply ${words}: ${why}`);
     log.warn("exec format error monitor not applied: is its component installed?", { error: why });
   }
 }
 
 /** Deletes the DaemonSet. That it is gone, or not ours to delete, is fine. */
 export async function removeMonitor(
-  { api, settings: { namespace }, log }: OperatorDeps,
-  { memory, signal }: { readonly memory: Memory; readonly signal: AbortSignal },
+  { api, settings: { namespace }, log, memory, signal }: OperatorRun,
 ): Promise<void> {
   await unlessForbidden(() => api.delete(Resource.daemonSets, { namespace, name: NAME }, { signal }));
   memory.monitorRemoved = true;
@@ -201,16 +177,9 @@ export async function removeMonitor(
 }
 
 /** Deletes events: those that are settled, or all. */
-export async function removeEvents(
-  deps: OperatorDeps,
-  { which, memory, signal }: {
-    readonly which: "settled" | "all";
-    readonly memory: Memory;
-    readonly signal: AbortSignal;
-  },
-): Promise<void> {
-  const { api, settings: { namespace }, log } = deps;
-  const events = (await listEvents(deps, signal)).filter(({ isSettled }) => which === "all" || isSettled);
+export async function removeEvents(run: OperatorRun, which: "settled" | "all"): Promise<void> {
+  const { api, settings: { namespace }, log, memory, signal } = run;
+  const events = (await listEvents(run)).filter(({ isSettled }) => which === "all" || isSettled);
   for (const { name } of events) {
     await unlessForbidden(() => api.delete(Resource.enoexecEvents, { namespace, name }, { signal }));
   }

@@ -1,54 +1,39 @@
 // Everything the operator's next step depends on, read live: the operator acts rarely and must not act on a stale cache.
-import type { KubeApi } from "../../lib/k8s/api.ts";
+import { type KubeApi, readOptional } from "../../lib/k8s/api.ts";
 import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
-import { readOptional } from "../../lib/k8s/read_optional.ts";
-import { countGatedPods } from "../../lib/gates/release_gates.ts";
+import { countGatedPods } from "../../lib/placement/cluster/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, WebhookName } from "../../lib/names.ts";
-import type { OperandObservation } from "../../lib/operand/conditions.ts";
-import { type OperandConfig, parseOperandConfig } from "../../lib/operand/config_view.ts";
-import type { OperandFacts } from "../../lib/operand/operand_step.ts";
-import { parseRollout, type Rollout } from "../../lib/operand/rollout.ts";
-import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operand/webhooks.ts";
-import { type ObservedMonitor, readMonitor } from "./exec_format_monitor.ts";
+import type { OperandObservation } from "../../lib/operator/decide/conditions.ts";
+import { type OperandConfig, parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
+import type { InstallationState, OperandFacts } from "../../lib/operator/decide/operand_step.ts";
+import { parseRollout, type Rollout } from "../../lib/operator/decide/rollout.ts";
+import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operator/decide/webhooks.ts";
+import { readMonitor } from "./exec_format_monitor.ts";
 import { readInstallation } from "./uninstall_finalizers.ts";
+import type { OperatorDeps, OperatorFacts, OperatorRun } from "./deps.ts";
 import type { Memory } from "./memory.ts";
-import type { OperatorDeps } from "./deps.ts";
-
-/** The fact sheet, plus what applying and reporting need of it. */
-export interface OperatorFacts extends OperandFacts {
-  /** What the conditions are made of. */
-  readonly seen: OperandObservation;
-  /** What the webhook configuration should be; undefined without config. */
-  readonly desiredWebhook: KubeObject | undefined;
-  /** What is to be said of the exec format error monitor. */
-  readonly monitorState: ObservedMonitor["state"];
-}
 
 /** Reads the facts. Throws ApiError when one cannot be read: no step is better than a step on half the facts. */
-export async function gatherFacts(
-  deps: OperatorDeps,
-  options: { readonly memory: Memory; readonly pathOf: (route: string) => string; readonly signal: AbortSignal },
-): Promise<OperatorFacts> {
-  const { api, settings, clock } = deps;
-  const { memory, pathOf, signal } = options;
+export async function gatherFacts(run: OperatorRun, pathOf: (route: string) => string): Promise<OperatorFacts> {
+  const { api, settings, clock, memory, signal } = run;
   // Once it is being deleted, only the rights for leaving are left: nothing else is read.
-  const installation = await readInstallation(deps, memory, signal);
+  const installation = await readInstallation(run);
   const isLeaving = installation === "uninstalling";
   const [object, webhook, hasNamespaceConfigs, rollout] = await Promise.all([
     readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
     readOptional(api, { type: Resource.mutatingWebhooks, name: WebhookName.configuration, signal }),
     isLeaving ? false : hasNamespaceConfig(api, signal),
-    isLeaving ? ALONE : readRollout(deps, signal),
+    isLeaving ? ALONE : readRollout(run),
   ]);
   const config = object === undefined ? undefined : parseOperandConfig(object);
   const deleting = config?.deletingSinceMs !== undefined;
   const leaving = config === undefined || deleting || isLeaving;
-  const serving = deps.canServe() || rollout.available;
+  const serving = run.canServe() || rollout.available;
   const nowMs = clock.monotonicMs();
   noteTimes(memory, { serving, leaving, nowMs });
-  const desiredWebhook = config === undefined ? undefined : desired(config, deps, pathOf);
-  const monitor = await readMonitor(deps, config, { memory, isUninstalling: isLeaving, signal });
+  const desiredWebhook = config === undefined ? undefined : desired(config, run, pathOf);
+  const monitor = await readMonitor(run, config, installation);
   return {
     config,
     installation,
@@ -61,21 +46,17 @@ export async function gatherFacts(
     gatedPods: leaving && webhook === undefined ? await countGatedPods(api, signal) : 0,
     maxGateAgeMs: settings.maxGateAgeMs,
     monitor: monitor.facts,
-    taints: readTaintState(deps, memory, { isLeaving }),
+    taints: readTaintState(run, installation),
     monitorState: monitor.state,
-    seen: observe(deps, { rollout, serving, deleting, webhookConfigured: webhook !== undefined }),
+    seen: observe(run, { rollout, serving, deleting, webhookConfigured: webhook !== undefined }),
   };
 }
 
 /** The controller of the taints stops with the leadership; by then they are taken off without it. */
-function readTaintState(
-  { taints }: OperatorDeps,
-  { taintsLifted }: Memory,
-  { isLeaving }: { readonly isLeaving: boolean },
-): OperandFacts["taints"] {
+function readTaintState({ taints, memory }: OperatorRun, installation: InstallationState): OperandFacts["taints"] {
   const kept = taints?.();
   if (kept === undefined) return "none";
-  return (isLeaving ? taintsLifted : kept.carried() === 0) ? "none" : "carried";
+  return (installation === "uninstalling" ? memory.taintsLifted : kept.carried() === 0) ? "none" : "carried";
 }
 
 function noteTimes(
@@ -101,7 +82,7 @@ async function hasNamespaceConfig(api: KubeApi, signal: AbortSignal): Promise<bo
 const ALONE: Rollout = { available: false, upToDate: true, uniform: true };
 
 /** How far the roll-out of this service is. */
-export async function readRollout({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<Rollout> {
+export async function readRollout({ api, settings, signal }: OperatorRun): Promise<Rollout> {
   const { deploymentName: name, namespace } = settings;
   if (name === undefined) return ALONE;
   try {
@@ -124,11 +105,9 @@ function compare(live: KubeObject | undefined, wanted: KubeObject | undefined): 
 
 function observe(
   deps: OperatorDeps,
-  now: {
+  now: Pick<OperandObservation, "deleting" | "webhookConfigured"> & {
     readonly rollout: Rollout;
     readonly serving: boolean;
-    readonly deleting: boolean;
-    readonly webhookConfigured: boolean;
   },
 ): OperandObservation {
   const { rollout, deleting, webhookConfigured } = now;

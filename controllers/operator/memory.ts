@@ -1,91 +1,57 @@
 // The state of the operator between reconciles, in monotonic time. Ends with the leadership.
 import { backoffMs } from "../../lib/clock.ts";
 
-/** The memory. */
-export interface Memory {
+/** Repairs this close together belong to one conflict with another writer (ms). */
+const CONFLICT_WINDOW_MS = 20_000;
+/** Repairs at full speed before the pauses begin. */
+const FREE_REPAIRS = 5;
+
+export class Memory {
   /** Since when no replica serves. */
   unservedSinceMs: number | undefined;
   /** Since when the config is leaving or gone. */
   leavingSinceMs: number | undefined;
   /** Since when no replica of an older version is left, terminating ones aside. */
   uniformSinceMs: number | undefined;
-  /** Attempts to lift all gates by force. */
-  forcedAttempts: number;
-  /** When the last one was made. */
-  forcedAtMs: number;
-  /** Writes of the same webhook configuration in quick succession. */
-  repairs: number;
-  /** What was written last (JSON). */
-  repairedWith: string;
-  /** When it was written. */
-  repairedAtMs: number;
+  /** Attempts to lift all gates by force, and when the last one was made. */
+  forcedAttempts = 0;
+  forcedAtMs = 0;
   /** When the monitoring kinds were last read. */
   monitoringAtMs: number | undefined;
   /** When the DaemonSet of the exec format error monitor could not be made, and what the API server said. */
   monitorRefused: { readonly atMs: number; readonly why: string } | undefined;
   /** Since when that monitor is on its way out. */
   monitorLeavingSinceMs: number | undefined;
-  /** It was deleted. */
-  monitorRemoved: boolean;
+  monitorRemoved = false;
   /** All ENoExecEvents were deleted, whatever became of them. */
-  monitorForced: boolean;
+  monitorForced = false;
   /** The API server refuses our finalizer on our own Deployment, or there is none. */
-  handlerRefused: boolean;
+  handlerRefused = false;
   /** The finalizer on it was taken away. */
-  handlerLetGo: boolean;
+  handlerLetGo = false;
   /** The taints were taken off before the end, as far as that could be done. */
-  taintsLifted: boolean;
-  /** Consecutive failures. */
-  failures: number;
+  taintsLifted = false;
+  failures = 0;
   /** No reconcile before this time: backoff after a failure, or after another client has changed our objects. */
-  restUntilMs: number;
+  restUntilMs = 0;
   /** The API server refuses our finalizers on our account and role. */
-  finalizersRefused: boolean;
+  finalizersRefused = false;
   /** What was last read of our installation, once it is on its way out: that is for good. */
   ending: "uninstalling" | "left" | undefined;
-}
+  /** The last write of the webhook configuration: what was written (JSON), when, and how often in quick succession. */
+  #repair = { wanted: "", atMs: 0, count: 0 };
 
-/** A fresh memory. */
-export function newMemory(): Memory {
-  return {
-    unservedSinceMs: undefined,
-    leavingSinceMs: undefined,
-    uniformSinceMs: undefined,
-    forcedAttempts: 0,
-    forcedAtMs: 0,
-    repairs: 0,
-    repairedWith: "",
-    repairedAtMs: 0,
-    monitoringAtMs: undefined,
-    monitorRefused: undefined,
-    monitorLeavingSinceMs: undefined,
-    monitorRemoved: false,
-    monitorForced: false,
-    handlerRefused: false,
-    handlerLetGo: false,
-    taintsLifted: false,
-    failures: 0,
-    restUntilMs: 0,
-    finalizersRefused: false,
-    ending: undefined,
-  };
-}
+  /** Notes a repair. What we wanted to change ourselves is the start of a new count. */
+  noteRepair(wanted: string, nowMs: number): void {
+    const { wanted: before, atMs, count } = this.#repair;
+    const again = wanted === before && nowMs - atMs < CONFLICT_WINDOW_MS;
+    this.#repair = { wanted, atMs: nowMs, count: again ? count + 1 : 1 };
+  }
 
-/** Repairs this close together belong to one conflict with another writer (ms). */
-const CONFLICT_WINDOW_MS = 20_000;
-/** Repairs at full speed before the pauses begin. */
-const FREE_REPAIRS = 5;
-
-/** Notes a repair. What we wanted to change ourselves is the start of a new count. */
-export function noteRepair(memory: Memory, repair: { readonly wanted: string; readonly nowMs: number }): void {
-  const again = repair.wanted === memory.repairedWith && repair.nowMs - memory.repairedAtMs < CONFLICT_WINDOW_MS;
-  memory.repairs = again ? memory.repairs + 1 : 1;
-  memory.repairedWith = repair.wanted;
-  memory.repairedAtMs = repair.nowMs;
-}
-
-/** How long to leave the other writer alone (ms); 0 while there is no conflict. */
-export function conflictBackoffMs({ repairs, repairedAtMs }: Memory, nowMs: number): number {
-  if (repairs <= FREE_REPAIRS || nowMs - repairedAtMs >= CONFLICT_WINDOW_MS) return 0;
-  return backoffMs(repairs - FREE_REPAIRS, { baseMs: 500, capMs: 15_000 });
+  /** How long to leave the other writer alone (ms); 0 while there is no conflict. */
+  conflictBackoffMs(nowMs: number): number {
+    const { atMs, count } = this.#repair;
+    if (count <= FREE_REPAIRS || nowMs - atMs >= CONFLICT_WINDOW_MS) return 0;
+    return backoffMs(count - FREE_REPAIRS, { baseMs: 500, capMs: 15_000 });
+  }
 }

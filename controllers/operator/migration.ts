@@ -1,10 +1,10 @@
 // What the Multiarch Tuning Operator leaves behind when Archway takes over: finalizers on its operand Deployments, which it
-// alone would remove. Done once by each new leader with --migration.
+// alone would remove. Tried once by each new leader: the rights decide, which the manifests' component `migration` alone grants.
 import { classifyWriteFailure, isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { Finalizer } from "../../lib/names.ts";
-import type { OperatorDeps } from "./deps.ts";
+import type { OperatorRun } from "./deps.ts";
 import { dropFinalizer } from "./finalizers.ts";
 
 const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[] = [
@@ -16,36 +16,31 @@ const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[]
 const MTO_NAMESPACE = "openshift-multiarch-tuning-operator";
 
 /** Frees the Deployments. Missing ones and missing rights are fine; never throws: Archway works without it. */
-export async function releaseMtoOperands(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
-  for (const namespace of new Set([deps.settings.namespace, MTO_NAMESPACE])) {
+export async function releaseMtoOperands(run: OperatorRun): Promise<void> {
+  for (const namespace of new Set([run.settings.namespace, MTO_NAMESPACE])) {
     for (const [name, finalizer] of LEFT_BEHIND) {
       try {
-        await free(deps, { namespace, name, finalizer, signal });
+        await free(run, { namespace, name }, finalizer);
       } catch (error) {
-        if (signal.aborted) return;
+        if (run.signal.aborted) return;
         const level = isNotFound(error) || isForbidden(error) ? "debug" : "warn";
-        deps.log[level]("finalizer of the former operator not removed", { namespace, name, error: errorText(error) });
+        run.log[level]("finalizer of the former operator not removed", { namespace, name, error: errorText(error) });
       }
     }
   }
 }
 
 async function free(
-  { api, log }: OperatorDeps,
-  operand: {
-    readonly namespace: string;
-    readonly name: string;
-    readonly finalizer: string;
-    readonly signal: AbortSignal;
-  },
+  { api, log, signal }: OperatorRun,
+  operand: { readonly namespace: string; readonly name: string },
+  finalizer: string,
 ): Promise<void> {
-  const { namespace, name, finalizer, signal } = operand;
-  const { metadata } = await api.get(Resource.deployments, { namespace, name }, signal);
+  const { metadata } = await api.get(Resource.deployments, operand, signal);
   const operations = dropFinalizer(metadata.finalizers ?? [], finalizer);
   if (operations.length === 0) return;
   try {
-    await api.patch(Resource.deployments, { namespace, name }, { body: { kind: "json", operations }, signal });
-    log.info("finalizer of the former operator removed", { namespace, name, finalizer });
+    await api.patch(Resource.deployments, operand, { body: { kind: "json", operations }, signal });
+    log.info("finalizer of the former operator removed", { ...operand, finalizer });
   } catch (error) {
     if (classifyWriteFailure(error) !== "gone") throw error;
   }

@@ -1,13 +1,15 @@
 // Keeps ServiceMonitor and PrometheusRule where the cluster serves these kinds, also when it begins to later. The cluster
 // config owns them: the garbage collector deletes them with it.
+import { entryOf } from "../../lib/json.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
-import { readOptional } from "../../lib/k8s/read_optional.ts";
+import { readOptional } from "../../lib/k8s/api.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
-import type { OperandConfig } from "../../lib/operand/config_view.ts";
-import { isCovered, offersMonitoring, renderMonitoring } from "../../lib/operand/monitoring.ts";
-import { recordConfigEvent } from "./events.ts";
-import type { OperatorDeps } from "./deps.ts";
+import { RUNBOOK_BASE_URL } from "../../lib/names.ts";
+import type { OperandConfig } from "../../lib/operator/decide/config_view.ts";
+import { isCovered, offersMonitoring, renderMonitoring } from "../../lib/operator/decide/monitoring.ts";
+import type { OperatorRun } from "./deps.ts";
+import { recordConfigEvent } from "./report.ts";
 
 const KINDS: Readonly<Record<string, ResourceType>> = {
   ServiceMonitor: Resource.serviceMonitors,
@@ -15,36 +17,32 @@ const KINDS: Readonly<Record<string, ResourceType>> = {
 };
 
 /** Brings both objects up to date. Monitoring is a comfort: faults are logged, never thrown. */
-export async function applyMonitoring(
-  deps: OperatorDeps,
-  config: OperandConfig,
-  signal: AbortSignal,
-): Promise<void> {
+export async function applyMonitoring(run: OperatorRun, config: OperandConfig): Promise<void> {
+  const { api, settings, log, signal } = run;
   try {
     const { group, version } = Resource.serviceMonitors;
-    if (!offersMonitoring(await deps.api.raw(`/apis/${group}/${version}`, signal))) return;
-    for (const object of renderMonitoring(config, deps.settings)) {
-      await applyOne(deps, object, signal);
-    }
+    if (!offersMonitoring(await api.raw(`/apis/${group}/${version}`, signal))) return;
+    const { deploymentName: name, namespace } = settings;
+    const own = name === undefined
+      ? undefined
+      : await readOptional(api, { type: Resource.deployments, namespace, name, signal });
+    const runbookBaseUrl = entryOf(own?.metadata.annotations, RUNBOOK_BASE_URL) ?? "";
+    for (const object of renderMonitoring(config, { namespace, runbookBaseUrl })) await applyOne(run, object);
   } catch (error) {
     if (signal.aborted || error instanceof ApiError && error.status === 404) return;
-    deps.log.warn("monitoring objects not applied", { error: errorText(error) });
+    log.warn("monitoring objects not applied", { error: errorText(error) });
   }
 }
 
-async function applyOne(deps: OperatorDeps, desired: KubeObject, signal: AbortSignal): Promise<void> {
-  const { kind = "" } = desired;
+async function applyOne(run: OperatorRun, document: KubeObject): Promise<void> {
+  const { kind = "", metadata: { name } } = document;
+  const { api, settings: { namespace }, signal } = run;
   const type = KINDS[kind];
   if (type === undefined) return;
-  const { name } = desired.metadata;
-  const { namespace } = deps.settings;
-  const live = await readOptional(deps.api, { type, namespace, name, signal });
-  if (live !== undefined && isCovered(live, desired)) return;
-  await deps.api.patch(type, { namespace, name }, { body: { kind: "apply", document: desired, force: true }, signal });
-  const [verb, why] = live === undefined ? ["created", "it was missing"] : ["updated", "it changed"];
-  recordConfigEvent(deps, {
-    type: "Normal",
-    reason: `${kind}${live === undefined ? "Created" : "Updated"}`,
-    message: `${verb} ${kind}.${type.group}/${name} -n ${namespace} because ${why}`,
-  });
+  const live = await readOptional(api, { type, namespace, name, signal });
+  if (live !== undefined && isCovered(live, document)) return;
+  await api.patch(type, { namespace, name }, { body: { kind: "apply", document, force: true }, signal });
+  const [verb, why] = live === undefined ? ["Created", "it was missing"] : ["Updated", "it changed"];
+  const message = `${verb.toLowerCase()} ${kind}.${type.group}/${name} -n ${namespace} because ${why}`;
+  recordConfigEvent(run, "Normal", `${kind}${verb}`, message);
 }

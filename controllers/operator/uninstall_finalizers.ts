@@ -1,21 +1,15 @@
 // Keeps Archway's own account and the role that leaving takes until it has left, by a finalizer on each. An uninstall that
 // deletes everything at once would otherwise take the rights first, and strand webhook, gates and finalizers.
 import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
-import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { Installation, UNINSTALL_FINALIZER } from "../../lib/names.ts";
-import type { InstallationState } from "../../lib/operand/operand_step.ts";
-import type { OperatorDeps } from "./deps.ts";
-import { renderFinalizers } from "./finalizers.ts";
-import type { Memory } from "./memory.ts";
+import type { InstallationState } from "../../lib/operator/decide/operand_step.ts";
+import type { OperatorRun } from "./deps.ts";
+import { ownFinalizers } from "./finalizers.ts";
 
 /** How the installation stands. That it is being deleted is kept: one that is created later is another installation. */
-export async function readInstallation(
-  { api, settings }: OperatorDeps,
-  memory: Memory,
-  signal: AbortSignal,
-): Promise<InstallationState> {
+export async function readInstallation({ api, settings, memory, signal }: OperatorRun): Promise<InstallationState> {
   if (memory.ending !== undefined) return memory.ending;
   const target = { namespace: settings.namespace, name: Installation.serviceAccount };
   try {
@@ -29,7 +23,7 @@ export async function readInstallation(
 }
 
 /** Whether the namespace is being deleted: its account and its pods follow, in no particular order. */
-export async function isNamespaceEnding({ api, settings }: OperatorDeps, signal: AbortSignal): Promise<boolean> {
+export async function isNamespaceEnding({ api, settings, signal }: OperatorRun): Promise<boolean> {
   const { metadata } = await api.get(Resource.namespaces, { name: settings.namespace }, signal);
   return metadata.deletionTimestamp !== undefined;
 }
@@ -46,12 +40,8 @@ const JUDGED_MS = 2_000;
  * Puts the finalizer on all three objects, or takes it away. Each is needed for the right to change the others, and goes as
  * soon as its finalizer does: so the heads of all three requests are sent first, and what they ask once all are permitted.
  */
-export async function setUninstallFinalizers(
-  deps: OperatorDeps,
-  wanted: "held" | "free",
-  { memory, signal }: { readonly memory: Memory; readonly signal: AbortSignal },
-): Promise<void> {
-  const { api, clock, log, settings: { namespace } } = deps;
+export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
+  const { clock, log, settings: { namespace }, memory, signal } = run;
   const account = { namespace, name: Installation.serviceAccount };
   const targets: readonly (readonly [ResourceType, ResourceTarget])[] = [
     [Resource.serviceAccounts, account],
@@ -59,10 +49,10 @@ export async function setUninstallFinalizers(
     [Resource.clusterRoleBindings, { name: Installation.uninstallRole }],
   ];
   const holdBack = wanted === "free" ? clock.sleep(JUDGED_MS, signal) : undefined;
-  const results = await Promise.allSettled(targets.map(([type, target]) => {
-    const document = renderFinalizers(type, target, wanted === "held" ? [UNINSTALL_FINALIZER] : []);
-    return api.patch(type, target, { body: { kind: "apply", document, force: true }, signal, holdBack });
-  }));
+  const finalizers = wanted === "held" ? [UNINSTALL_FINALIZER] : [];
+  const results = await Promise.allSettled(
+    targets.map(([type, target]) => ownFinalizers({ ...run, holdBack }, type, target, finalizers)),
+  );
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
   const fault = refused.find((reason) => !isForbidden(reason) && !isNotFound(reason));
   // What may go better next time is tried again: an object that stays held is stuck for ever.
@@ -71,20 +61,4 @@ export async function setUninstallFinalizers(
   if (refused.length === 0) return log.info("own account and role", { state: wanted });
   memory.finalizersRefused = true;
   log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused[0]) });
-}
-
-/** Follows the account, so that its deletion is seen when it begins. */
-export function openAccountWatch({ api, clock, log, settings }: OperatorDeps, onChange: () => void): Reflector<string> {
-  return openReflector({
-    api,
-    resource: Resource.serviceAccounts,
-    namespace: settings.namespace,
-    fieldSelector: `metadata.name=${Installation.serviceAccount}`,
-    // Only that its deletion begins matters: the operator reads the object itself.
-    parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
-    onChange: ({ kind, value }) => kind === "apply" && value !== "" ? onChange() : undefined,
-    clock,
-    log,
-    name: "own account",
-  });
 }

@@ -1,13 +1,12 @@
 // Keeps the CA of the webhook of UpgradeConfigs in its configuration, which the manifests install without one.
 //
-//   new certificate, time ─▶ key ─▶ read the configuration ─▶ plan (lib/operand/webhook_clients) ─▶ patch
+//   new certificate, time ─▶ key ─▶ read the configuration ─▶ plan (lib/operator/decide/webhook_clients) ─▶ patch
 import type { Clock } from "../../lib/clock.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
-import { readOptional } from "../../lib/k8s/read_optional.ts";
+import { type KubeApi, readOptional } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
-import { type ClientSettings, planWebhookClients } from "../../lib/operand/webhook_clients.ts";
-import { PlanWebhook } from "../../lib/upgrade_names.ts";
+import { type ClientSettings, planWebhookClients } from "../../lib/operator/decide/webhook_clients.ts";
+import { PlanWebhook } from "../../lib/upgrades/names.ts";
 import { type ControllerOptions, openController, requeueAfter } from "../controller.ts";
 
 /** What the controller is made of. */
@@ -21,7 +20,6 @@ export interface PlanWebhookDeps {
   readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
-/** The controller. */
 export interface PlanWebhookRegistration {
   /** The certificate has changed: reconcile soon. Cheap, callable at any time. */
   requestReconcile(): void;

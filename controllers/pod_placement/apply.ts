@@ -1,22 +1,25 @@
 // Carries out a placement decision by ONE patch; when the API server does not take it, by one that changes less (see
-// lib/placement/patch/escalation.ts).
-import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
-import { readOptional } from "../../lib/k8s/read_optional.ts";
+// lib/placement/decide/patch/escalation.ts).
+import { classifyWriteFailure, isForbidden } from "../../lib/k8s/errors.ts";
+import { readOptional } from "../../lib/k8s/api.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
-import type { PlacementDecision } from "../../lib/placement/decision_types.ts";
-import { nextTry, type ReleaseFailure, type ReleaseStep, stepPatch } from "../../lib/placement/patch/escalation.ts";
-import { releasePatch } from "../../lib/placement/patch/release_patch.ts";
-import { parsePod } from "../../lib/placement/pod_view.ts";
-import { isGated } from "../../lib/placement/patch/constraints.ts";
-import type { PodView } from "../../lib/placement/types.ts";
+import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
+import {
+  nextTry,
+  type ReleaseFailure,
+  type ReleaseStep,
+  stepPatch,
+} from "../../lib/placement/decide/patch/escalation.ts";
+import { releasePatch } from "../../lib/placement/decide/patch/release_patch.ts";
+import { parsePod } from "../../lib/placement/decide/pod_view.ts";
+import { isGated } from "../../lib/placement/decide/patch/constraints.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import { gateAgeMs, leftMs } from "./gate_age.ts";
-import type { PodState } from "./pod_states.ts";
+import { gateAgeMs, leftMs, type PodState } from "./pod_states.ts";
 import { reportOutcome } from "./report.ts";
 
-/** What came of a decision. */
 export type Applied =
   | { readonly kind: "written" }
   /** The pod is gone, or another client has removed the gate. */
@@ -51,7 +54,7 @@ async function noteRetry(
 ): Promise<Applied> {
   const operations = releasePatch(pod, decision);
   if (operations.length === 0) return { kind: "written" };
-  const error = await tryPatch(deps, pod, { operations, signal });
+  const error = await tryPatch(deps, pod, operations, signal);
   const failure = error === undefined ? undefined : classifyWriteFailure(error);
   if (failure === "gone") return { kind: "gone" };
   if (error !== undefined) {
@@ -60,7 +63,7 @@ async function noteRetry(
   }
   // What is stale is decided again when the watch shows it.
   if (failure !== "stale") {
-    reportOutcome(deps, pod, { outcome: { kind: "applied", decision }, gateAgeMs: gateAgeMs(deps, pod, state) });
+    reportOutcome(deps, pod, { kind: "applied", decision }, gateAgeMs(deps, pod, state));
   }
   return { kind: "written" };
 }
@@ -72,12 +75,12 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
   let current = pod;
   let step: ReleaseStep = "full";
   for (;;) {
-    const operations = stepPatch(current, { step, decision, why: refusals[0] ?? "" });
+    const operations = stepPatch(current, step, decision, refusals[0] ?? "");
     if (operations.length === 0) return { kind: "gone" };
-    const error = await tryPatch(deps, current, { operations, signal });
+    const error = await tryPatch(deps, current, operations, signal);
     if (error === undefined) break;
-    const examined = await examine(deps, current, { error, signal });
-    if (examined.kind === "gone") return examined;
+    const examined = await examine(deps, current, error, signal);
+    if (examined === undefined) return { kind: "gone" };
     const { failure } = examined;
     if (failure === "unanswered") state.unansweredWrites++;
     current = examined.pod;
@@ -88,85 +91,63 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
       isOverdue: leftMs(deps, pod, state) <= 0,
     });
     if (next.kind === "decideAgain") return { kind: "changed", pod: current };
-    if (next.kind === "wait") return failed(deps, pod, { decided, refusals: [...refusals, why] });
+    if (next.kind === "wait") return failed(deps, pod, state, [...refusals, why]);
     deps.log.warn("release refused by the API server", { namespace: pod.namespace, pod: pod.name, step, reason: why });
     refusals.push(why);
     step = next.step;
   }
-  const age = gateAgeMs(deps, pod, state);
-  const [why] = refusals;
-  const outcome = why === undefined || step === "full"
+  const outcome = step === "full"
     ? { kind: "applied", decision } as const
     : { kind: "reduced", step, decision, why: [...new Set(refusals)].join(" Then: ") } as const;
-  reportOutcome(deps, pod, { outcome, gateAgeMs: age });
+  reportOutcome(deps, pod, outcome, gateAgeMs(deps, pod, state));
   return { kind: "written" };
 }
 
 /** Reports a pod whose every release failed, once for each set of reasons. */
-function failed(
-  deps: PodPlacementDeps,
-  pod: PodView,
-  { decided, refusals }: { readonly decided: DecidedPod; readonly refusals: readonly string[] },
-): Applied {
-  const { state } = decided;
+function failed(deps: PodPlacementDeps, pod: PodView, state: PodState, refusals: readonly string[]): Applied {
   const why = [...new Set(refusals)].join(" Then: ");
   if (refusals.length > 1 && state.reportedRefusal !== why) {
     state.reportedRefusal = why;
-    reportOutcome(deps, pod, { outcome: { kind: "refused", why }, gateAgeMs: gateAgeMs(deps, pod, state) });
+    reportOutcome(deps, pod, { kind: "refused", why }, gateAgeMs(deps, pod, state));
   }
   return { kind: "failed", why };
 }
 
-type Examined =
-  | { readonly kind: "gone" }
-  | { readonly kind: "failed"; readonly failure: ReleaseFailure; readonly pod: PodView };
-
-/** Classifies a failed write. The error does not show whether the pod changed or the write was carried out; the pod does. */
+/**
+ * Classifies a failed write; undefined when the pod is gone. The error does not show whether the pod changed or the write was
+ * carried out; the pod does.
+ */
 async function examine(
-  deps: PodPlacementDeps,
+  { api }: PodPlacementDeps,
   pod: PodView,
-  { error, signal }: { readonly error: unknown; readonly signal: AbortSignal },
-): Promise<Examined> {
+  error: unknown,
+  signal: AbortSignal,
+): Promise<{ readonly failure: ReleaseFailure; readonly pod: PodView } | undefined> {
   const kind = classifyWriteFailure(error);
-  if (kind === "gone") return { kind: "gone" };
-  if (kind === "refused") return { kind: "failed", failure: "refused", pod };
-  if (isForbidden(error)) return { kind: "failed", failure: "denied", pod };
-  const read = await readGated(deps, pod, signal);
-  if (read.kind === "gone") return read;
-  if (read.kind === "unread") return { kind: "failed", failure: "unreachable", pod };
-  if (kind === "later") return { kind: "failed", failure: "unanswered", pod: read.pod };
-  const isSame = read.pod.resourceVersion === pod.resourceVersion;
-  return { kind: "failed", failure: isSame ? "denied" : "changed", pod: read.pod };
-}
-
-type PodRead =
-  | { readonly kind: "gone" }
-  | { readonly kind: "unread" }
-  | { readonly kind: "gated"; readonly pod: PodView };
-
-async function readGated(deps: PodPlacementDeps, pod: PodView, signal: AbortSignal): Promise<PodRead> {
+  if (kind === "gone") return undefined;
+  if (kind === "refused") return { failure: "refused", pod };
+  if (isForbidden(error)) return { failure: "denied", pod };
   const { namespace, name, uid } = pod;
+  let now: PodView | undefined;
   try {
-    const object = await readOptional(deps.api, { type: Resource.pods, namespace, name, signal });
-    const fresh = object === undefined ? undefined : parsePod(object);
-    if (fresh === undefined || fresh.uid !== uid || !isGated(fresh)) return { kind: "gone" };
-    return { kind: "gated", pod: fresh };
-  } catch (error) {
+    now = parsePod(await readOptional(api, { type: Resource.pods, namespace, name, signal }));
+  } catch (fault) {
     signal.throwIfAborted();
+    if (!isForbidden(fault)) return { failure: "unreachable", pod };
     // Without the right to read pods no change can be seen: the pod counts as the one that is known.
-    return isForbidden(error) ? { kind: "gated", pod } : { kind: "unread" };
+    now = pod;
   }
-}
-
-function isForbidden(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 403;
+  if (now === undefined || now.uid !== uid || !isGated(now)) return undefined;
+  if (kind === "later") return { failure: "unanswered", pod: now };
+  return { failure: now.resourceVersion === pod.resourceVersion ? "denied" : "changed", pod: now };
 }
 
 /** The error of a patch that was not taken. Throws when the signal aborts. */
 async function tryPatch(
   { api }: PodPlacementDeps,
   { namespace, name }: PodView,
-  { operations, signal }: { readonly operations: JsonPatch; readonly signal: AbortSignal },
+  operations: JsonPatch,
+  signal: AbortSignal,
 ): Promise<unknown> {
   try {
     await api.patch(Resource.pods, { namespace, name }, { body: { kind: "json", operations }, signal });

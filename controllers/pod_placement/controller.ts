@@ -15,55 +15,29 @@
 //
 // From its deadline on a key is urgent: it goes before all others, and places are reserved for it. Namespaces take turns.
 import { backoffMs, jitter } from "../../lib/clock.ts";
-import type { HolderState } from "../../lib/k8s/lease_record.ts";
-import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
+import type { HolderState } from "../../lib/k8s/lease_lock.ts";
+import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { GateLabel, PodLabel } from "../../lib/names.ts";
-import { decide } from "../../lib/placement/decide.ts";
+import { decide } from "../../lib/placement/decide/decide.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
-import type { PlacementDecision } from "../../lib/placement/decision_types.ts";
-import type { PodView } from "../../lib/placement/types.ts";
-import { unreachable } from "../../lib/unreachable.ts";
+import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
+import { unreachable } from "../../lib/parsed.ts";
+import type { HeldPod } from "../../lib/server/board.ts";
 import { DONE, openController, type QueuedController } from "../controller.ts";
 import { type Applied, applyDecision } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import { leftMs } from "./gate_age.ts";
-import { type GatedPod, type GatedPodRef, keptPod, LargePods, nameOfImages, parseKeptPod } from "./gated_pod.ts";
+import { type GatedPod, type GatedPodRef, KEPT_PODS, keptPod, nameOfImages, parseKeptPod } from "./gated_pod.ts";
 import { gatherFacts } from "./gather.ts";
 import { Inspections } from "./inspections.ts";
-import { type PodState, PodStates, stopInspection } from "./pod_states.ts";
+import { leftMs, type PodState, PodStates, stopInspection } from "./pod_states.ts";
+import { ReadPods } from "./read_pods.ts";
 import { reportGated } from "./report.ts";
 import { sweepForEver } from "./sweep.ts";
-import { openUnadmitted, type Unadmitted } from "./unadmitted.ts";
+import { Unadmitted } from "./unadmitted.ts";
 import { WriteHealth } from "./write_health.ts";
-
-/** The running controller. */
-export interface PodPlacement {
-  /** Works until the signal aborts; never rejects. For the leader only, one run at a time. */
-  run(signal: AbortSignal): Promise<void>;
-  /** A config changed: gated pods (of one namespace, or all) are decided again. */
-  configChanged(namespace?: string): void;
-  hasSynced(): boolean;
-  /** Gated pods known now. */
-  gatedPods(): number;
-  /** Pending pods that were admitted without the webhook, as of the last sweep. */
-  unadmittedPods(): number;
-  /** Those held longest, at most a dozen. */
-  longestGated(): readonly HeldPod[];
-  queueDepth(): number;
-  /** Whether a leader that runs this can watch and release pods. */
-  leaderState(): HolderState;
-  /** Pods are being decided right now: what is less urgent gives way. */
-  isBusy(): boolean;
-}
-
-/** A gated pod for the dashboard. `sinceMs` is epoch ms. */
-export interface HeldPod {
-  readonly namespace: string;
-  readonly pod: string;
-  readonly sinceMs: number;
-}
 
 /** Pods at their deadline that are released while all workers are busy with others. */
 const RESERVED_FOR_DEADLINES = 16;
@@ -71,26 +45,22 @@ const RESERVED_FOR_DEADLINES = 16;
 /** A leader whose watch of gated pods is refused for so long (ms) reports it: no replica is to gate pods that the leader cannot watch. */
 const IMPAIRED_AFTER_MS = 10_000;
 
-/** Until the next try to read a large pod while others are in memory (ms). */
-const LARGE_WAITS_MS = 250;
+/** Until the next try to read a pod that is not kept while others are in memory (ms). */
+const READ_WAITS_MS = 250;
 
 /** Between two tries of a write that failed. The deadline comes before it. */
 const WRITE_BACKOFF = { baseMs: 50, capMs: 5_000 } as const;
 
 const MAX_SHOWN = 12;
 
-/** Makes the controller. No request is sent to the API server before `run`. */
-export function openPodPlacement(deps: PodPlacementDeps): PodPlacement {
-  return new PodPlacementController(deps);
-}
-
-class PodPlacementController implements PodPlacement {
+/** No request is sent to the API server before `run`. */
+export class PodPlacement {
   readonly #deps: PodPlacementDeps;
   readonly #writes: WriteHealth;
   readonly #states = new PodStates();
   readonly #inspections: Inspections;
   readonly #unadmitted: Unadmitted;
-  readonly #large = new LargePods();
+  readonly #read = new ReadPods();
   /** Gated pods that the watch does not show, found by a sweep. */
   readonly #unlabelled = new Map<string, GatedPod>();
   readonly #controller: QueuedController;
@@ -101,12 +71,13 @@ class PodPlacementController implements PodPlacement {
     this.#writes = new WriteHealth(clock);
     this.#deps = { ...deps, api: this.#writes.watch(api) };
     this.#inspections = new Inspections(deps, (key) => this.#controller.enqueue(key));
-    this.#unadmitted = openUnadmitted(deps);
-    this.#gated = openReflector<GatedPod>({
+    this.#unadmitted = new Unadmitted(deps);
+    this.#gated = new Reflector<GatedPod>({
       api,
       resource: Resource.pods,
       labelSelector: `${PodLabel.gate}=${GateLabel.gated}`,
       parse: parseKeptPod,
+      keep: KEPT_PODS,
       clock,
       log,
       name: "gated pods",
@@ -128,10 +99,11 @@ class PodPlacementController implements PodPlacement {
       },
       clock,
       log,
-      queueMetrics: deps.metrics.queue,
+      queueMetrics: deps.queueMetrics,
     });
   }
 
+  /** Works until the signal aborts; never rejects. For the leader only, one run at a time. */
   async run(signal: AbortSignal): Promise<void> {
     this.#writes.begin();
     // An earlier term stopped the inspections of these pods, and the list that follows reports no pod that is as it was.
@@ -142,6 +114,7 @@ class PodPlacementController implements PodPlacement {
     await this.#inspections.ended();
   }
 
+  /** A config changed: gated pods (of one namespace, or all) are decided again. */
   configChanged(namespace?: string): void {
     for (const pod of this.#gated.values()) {
       if (namespace === undefined || pod.namespace === namespace) this.#enqueue(`${pod.namespace}/${pod.name}`, pod);
@@ -152,14 +125,17 @@ class PodPlacementController implements PodPlacement {
     return this.#gated.hasSynced();
   }
 
+  /** Gated pods known now. */
   gatedPods(): number {
     return this.#gated.size + this.#unlabelled.size;
   }
 
+  /** Pending pods that were admitted without the webhook, as of the last sweep. */
   unadmittedPods(): number {
     return this.#unadmitted.count;
   }
 
+  /** Those held longest, at most a dozen. */
   longestGated(): readonly HeldPod[] {
     const nowMs = this.#deps.clock.nowMs();
     return [...this.#gated.values(), ...this.#unlabelled.values()]
@@ -172,6 +148,7 @@ class PodPlacementController implements PodPlacement {
     return this.#controller.depth;
   }
 
+  /** Whether a leader that runs this can watch and release pods. */
   leaderState(): HolderState {
     const isForbidden = this.#gated.state() === "forbidden";
     if (isForbidden || this.#gated.refusedForMs() >= IMPAIRED_AFTER_MS) {
@@ -180,6 +157,7 @@ class PodPlacementController implements PodPlacement {
     return this.#gated.hasSynced() ? this.#writes.state() : { kind: "unproven" };
   }
 
+  /** Pods are being decided right now: what is less urgent gives way. */
   isBusy(): boolean {
     return this.#controller.isBusy;
   }
@@ -190,7 +168,7 @@ class PodPlacementController implements PodPlacement {
       unadmitted: this.#unadmitted,
       isWatched: (key, pod) => this.#gated.get(key)?.uid === pod.uid,
       onUnlabelled: (key, pod) => {
-        const kept = keptPod(pod);
+        const kept = KEPT_PODS.reduce(keptPod(pod));
         this.#forgetUnlabelled(key, kept.uid);
         this.#unlabelled.set(key, kept);
         this.#enqueue(key, kept);
@@ -215,13 +193,10 @@ class PodPlacementController implements PodPlacement {
     if (!state.reported) reportGated(this.#deps, pod);
     state.reported = true;
     if (pod.whole !== undefined) return await this.#place(key, pod.whole, signal);
-    const used = await this.#large.use(
-      pod,
-      { api: this.#deps.api, signal },
-      (whole) => this.#place(key, whole, signal),
-    );
+    const place = (whole: PodView): Promise<ReconcileResult> => this.#place(key, whole, signal);
+    const used = await this.#read.use(pod, { api: this.#deps.api, signal }, place);
     if (used.kind === "used") return used.result;
-    if (used.kind === "busy") return this.#requeueUntilDeadline(pod, state, jitter(LARGE_WAITS_MS));
+    if (used.kind === "busy") return this.#requeueUntilDeadline(pod, state, jitter(READ_WAITS_MS));
     this.#forgetUnlabelled(key);
     return DONE;
   }
@@ -233,8 +208,8 @@ class PodPlacementController implements PodPlacement {
       // Nothing would close the state of a pod that is gone.
       if ((this.#gated.get(key) ?? this.#unlabelled.get(key))?.uid !== pod.uid) return DONE;
       const state = this.#stateOf({ uid: pod.uid, images: nameOfImages(pod) });
-      const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, { pod, state, images });
-      const gathered = gatherFacts(this.#deps, pod, { state, inspect });
+      const inspect = (images: readonly ImageUse[]): void => this.#inspections.start(key, pod, state, images);
+      const gathered = gatherFacts(this.#deps, pod, state, inspect);
       if (state.inspection.kind !== "none") state.roundBeganMs ??= this.#deps.clock.monotonicMs();
       if (gathered.kind === "waiting") return this.#requeueUntilDeadline(pod, state, gathered.forMs);
       const beganMs = state.roundBeganMs ?? this.#deps.clock.monotonicMs();

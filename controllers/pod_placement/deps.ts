@@ -1,19 +1,21 @@
 // The dependencies of the pod controller.
 import type { Board } from "../../lib/server/board.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { PodImages } from "../../lib/images/pod_images.ts";
+import type { PodImages } from "../../lib/images/pods/pod_images.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { Logger } from "../../lib/log.ts";
-import type { Metrics } from "../../lib/metrics.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/config/types.ts";
+import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+import type { ControllerOptions } from "../controller.ts";
 
 /** Clients, and questions that are answered at once from memory. */
 export interface PodPlacementDeps {
   readonly api: KubeApi;
   readonly images: PodImages;
   readonly events: EventRecorder;
-  readonly metrics: Metrics;
+  readonly metrics: PlacementMetrics;
+  readonly queueMetrics?: ControllerOptions["queueMetrics"];
   /** Shows the latest decisions. */
   readonly board: Pick<Board, "record">;
   readonly clock: Clock;

@@ -1,26 +1,20 @@
 // Inspections of pods' images, beside the queue: a slow registry does not occupy a worker. One at a time a pod; equal ones of
 // several pods share their requests further down. Images that wait for a registry take memory, so their number is limited:
 // a pod beyond it keeps nothing but its place in a line, by namespaces in turn, and comes back to the queue in its turn.
-import type { PodImagesRequest } from "../../lib/images/pod_images.ts";
+import type { PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
 import { errorText } from "../../lib/log.ts";
 import { callersOf } from "../../lib/oci/limits/callers.ts";
 import { FairLimiter, type Place } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
-import type { ImageJudgement } from "../../lib/placement/decision_types.ts";
-import { judgeImages, partOfImages } from "../../lib/placement/images.ts";
-import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
-import type { PodView } from "../../lib/placement/types.ts";
+import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
+import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+import { judgeImages, partOfImages } from "../../lib/placement/decide/images.ts";
+import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { PodState } from "./pod_states.ts";
 
 type InspectionDeps = Pick<PodPlacementDeps, "clock" | "images" | "log" | "metrics" | "settingsOf">;
-
-/** The images to inspect, for which pod, and where the answer goes. */
-interface InspectionStart {
-  readonly pod: PodView;
-  readonly state: PodState;
-  readonly images: readonly ImageUse[];
-}
 
 /**
  * Images of gated pods that are inspected or wait for their registries, at 17 KB of heap each. A namespace may have as many
@@ -42,13 +36,12 @@ export class Inspections {
   }
 
   /** Starts the inspection of a pod's images, or lets the pod wait for its turn. */
-  start(key: string, { pod, state, images }: InspectionStart): void {
+  start(key: string, pod: PodView, state: PodState, images: readonly ImageUse[]): void {
     const { inspection } = state;
     if (inspection.kind === "pending") return;
-    const { namespace } = pod;
-    const weight = images.length;
-    const place = inspection.kind === "admitted" ? inspection.place : this.#places.tryAcquire(namespace, { weight });
-    if (place === undefined) return this.#waitForTurn(key, state, { namespace, weight });
+    const size = { weight: images.length };
+    const place = inspection.kind === "admitted" ? inspection.place : this.#places.tryAcquire(pod.namespace, size);
+    if (place === undefined) return this.#waitForTurn(key, pod.namespace, state, size);
     const running = { kind: "running", stop: new AbortController() } as const;
     state.inspection = running;
     this.#follow(
@@ -61,11 +54,7 @@ export class Inspections {
   }
 
   /** Holds on to no pod and no image: any number of pods may wait. */
-  #waitForTurn(
-    key: string,
-    state: PodState,
-    { namespace, weight }: { readonly namespace: string; readonly weight: number },
-  ): void {
+  #waitForTurn(key: string, namespace: string, state: PodState, size: { readonly weight: number }): void {
     const pending = { kind: "pending", stop: new AbortController() } as const;
     state.inspection = pending;
     const admit = (place: Place): void => {
@@ -75,7 +64,7 @@ export class Inspections {
     };
     const callers = callersOf({ namespace, priority: "gated" });
     // Rejects when it is stopped, and only then.
-    this.#follow(this.#places.acquire(callers, pending.stop.signal, { weight }).then(admit, () => {}));
+    this.#follow(this.#places.acquire(callers, pending.stop.signal, size).then(admit, () => {}));
   }
 
   #follow(work: Promise<void>): void {
@@ -91,45 +80,45 @@ export class Inspections {
   /** What the images come to, whatever their registries do. Never rejects. */
   async #inspect(pod: PodView, wanted: readonly ImageUse[], signal: AbortSignal): Promise<ImageJudgement> {
     const { clock, metrics, log } = this.#deps;
+    const settings = this.#deps.settingsOf(pod.namespace);
     const startedMs = clock.monotonicMs();
     try {
-      return await this.#inspectAll(pod, wanted, signal);
+      return await this.#inspectAll(pod, settings, wanted, signal);
     } catch (error) {
-      const message = "the inspection ended without an answer";
-      if (signal.aborted) return judgeUnanswered(this.#deps, pod, { wanted, message });
-      log.error("inspection ended without an answer", {
-        namespace: pod.namespace,
-        pod: pod.name,
-        error: errorText(error),
-      });
-      return judgeUnanswered(this.#deps, pod, { wanted, message });
+      const { namespace, name } = pod;
+      if (!signal.aborted) {
+        log.error("inspection ended without an answer", { namespace, pod: name, error: errorText(error) });
+      }
+      return judgeUnanswered(pod, settings, wanted, "the inspection ended without an answer");
     } finally {
       if (!signal.aborted) metrics.podImagesInspected(clock.monotonicMs() - startedMs);
     }
   }
 
-  async #inspectAll(pod: PodView, wanted: readonly ImageUse[], signal: AbortSignal): Promise<ImageJudgement> {
-    const facts = { pod, settings: this.#deps.settingsOf(pod.namespace), wanted };
+  async #inspectAll(
+    pod: PodView,
+    settings: PlacementSettings,
+    images: readonly ImageUse[],
+    signal: AbortSignal,
+  ): Promise<ImageJudgement> {
     // The pod exists by now, so every look-up from here on is recent enough to place it by.
     const admittedAtMs = this.#deps.clock.nowMs();
-    const request: PodImagesRequest = { scope: pullScopeOf(pod), images: wanted, priority: "gated", admittedAtMs };
-    const judgement = judgeImages({ ...facts, images: await this.#deps.images.inspect(request, signal) });
+    const request: PodImagesRequest = { scope: pullScopeOf(pod), images, priority: "gated", admittedAtMs };
+    const judgement = judgeImages(pod, settings, images, await this.#deps.images.inspect(request, signal));
     const { configOf } = judgement;
     if (configOf.length === 0) return judgement;
     // An operator bundle narrows nothing, but only its config says that it is one: read it where it would make a difference.
-    return judgeImages({ ...facts, images: await this.#deps.images.inspect({ ...request, configOf }, signal) });
+    return judgeImages(pod, settings, images, await this.#deps.images.inspect({ ...request, configOf }, signal));
   }
 }
 
 /** The judgement of images that gave no answer in time. */
 export function judgeUnanswered(
-  { settingsOf }: Pick<PodPlacementDeps, "settingsOf">,
   pod: PodView,
-  { wanted, message }: { readonly wanted: readonly ImageUse[]; readonly message: string },
+  settings: PlacementSettings,
+  wanted: readonly ImageUse[],
+  message: string,
 ): ImageJudgement {
-  const images = wanted.map((use): InspectedImage => ({
-    ...use,
-    inspection: { kind: "failed", failure: { kind: "transient", reason: "Timeout", message } },
-  }));
-  return judgeImages({ pod, settings: settingsOf(pod.namespace), wanted, images });
+  const inspection = { kind: "failed", failure: { kind: "transient", reason: "Timeout", message } } as const;
+  return judgeImages(pod, settings, wanted, wanted.map((use): InspectedImage => ({ ...use, inspection })));
 }

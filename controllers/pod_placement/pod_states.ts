@@ -1,8 +1,10 @@
 // The state of a gated pod between two reconciles, in memory only: a restart begins without it, and the deadline of a pod is
 // counted from the pod's creation all the same.
+import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { Place } from "../../lib/oci/limits/fair_limiter.ts";
-import type { ImageJudgement } from "../../lib/placement/decision_types.ts";
-import type { GatedPod } from "./gated_pod.ts";
+import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
+import type { PodPlacementDeps } from "./deps.ts";
+import type { GatedPod, GatedPodRef } from "./gated_pod.ts";
 
 /** The inspection of a pod's images, which runs beside the queue. */
 export type InspectionState =
@@ -14,24 +16,33 @@ export type InspectionState =
   | { readonly kind: "running"; readonly stop: AbortController }
   | { readonly kind: "settled"; readonly judgement: ImageJudgement };
 
-/** The memory of one pod. Times are monotonic ms. */
-export interface PodState {
-  /** When this process first observed the pod gated. */
-  readonly firstSeenMs: number;
-  /** Names the images that the members below are about. */
-  images: string;
-  inspection: InspectionState;
+/** Least time that is left for a pod when a leader first observes it (ms), also when its deadline passed without a leader. */
+const FRESH_CHANCE_MS = 5_000;
+
+type Clocks = Pick<PodPlacementDeps, "api" | "clock" | "settingsOf">;
+
+/** What was tried for the images of a pod. Times are monotonic ms. */
+class Tries {
+  inspection: InspectionState = { kind: "none" };
   /** When the round began that ends with the next decision; undefined between rounds. */
   roundBeganMs: number | undefined;
   /** Inspection rounds that failed. */
-  failedAttempts: number;
+  failedAttempts = 0;
   /** Those among them that failed permanently. */
-  permanentFailures: number;
+  permanentFailures = 0;
   /** The next round is not due before. */
-  notBeforeMs: number;
+  notBeforeMs = 0;
   /** Writes of the release that failed in a row, all of them and those that the API server left without an answer. */
-  failedWrites: number;
-  unansweredWrites: number;
+  failedWrites = 0;
+  unansweredWrites = 0;
+}
+
+/** The memory of one pod. */
+export interface PodState extends Tries {
+  /** When this process first observed the pod gated (monotonic ms). */
+  readonly firstSeenMs: number;
+  /** Names the images that were tried. */
+  images: string;
   /** The refusal of every way to release the pod that was reported last; empty when there was none. */
   reportedRefusal: string;
   /** The event of its gate was posted. */
@@ -39,16 +50,6 @@ export interface PodState {
   /** Our gate is off by our own patch; the watch has yet to show it. */
   released: boolean;
 }
-
-const NOTHING_TRIED = {
-  inspection: { kind: "none" },
-  roundBeganMs: undefined,
-  failedAttempts: 0,
-  permanentFailures: 0,
-  notBeforeMs: 0,
-  failedWrites: 0,
-  unansweredWrites: 0,
-} as const;
 
 /** The states of all gated pods, by uid. */
 export class PodStates {
@@ -58,20 +59,14 @@ export class PodStates {
   open({ uid, images }: Pick<GatedPod, "uid" | "images">, nowMs: number): PodState {
     const known = this.#states.get(uid);
     if (known === undefined) {
-      const state = {
-        firstSeenMs: nowMs,
-        images,
-        ...NOTHING_TRIED,
-        reportedRefusal: "",
-        reported: false,
-        released: false,
-      };
+      const fresh = { images, reportedRefusal: "", reported: false, released: false };
+      const state = { firstSeenMs: nowMs, ...fresh, ...new Tries() };
       this.#states.set(uid, state);
       return state;
     }
     if (known.images !== images) {
       stopInspection(known);
-      Object.assign(known, { images, ...NOTHING_TRIED });
+      Object.assign(known, { images }, new Tries());
     }
     return known;
   }
@@ -95,4 +90,26 @@ export function stopInspection(state: PodState): void {
   state.inspection = { kind: "none" };
   if (inspection.kind === "admitted") inspection.place.release();
   else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
+}
+
+/**
+ * How long the pod has been held: by its creation time on the API server's clock, or since this process saw it, if
+ * that is longer. Our own clock may be wrong or jump; the server's offset corrects it.
+ */
+export function gateAgeMs({ api, clock }: Clocks, pod: GatedPodRef, { firstSeenMs }: PodState): number {
+  const nowMs = serverNowMs(clock, api);
+  const byCreation = pod.creationTimestampMs === undefined ? 0 : nowMs - pod.creationTimestampMs;
+  return Math.max(0, byCreation, clock.monotonicMs() - firstSeenMs);
+}
+
+/** The age that counts against the longest gate age, which runs from when the API server and one replica are up. */
+export function countedAgeMs(deps: Clocks, pod: GatedPodRef, state: PodState): number {
+  const { maxGateAgeMs } = deps.settingsOf(pod.namespace);
+  const seenForMs = deps.clock.monotonicMs() - state.firstSeenMs;
+  return Math.min(gateAgeMs(deps, pod, state), Math.max(0, maxGateAgeMs - FRESH_CHANCE_MS) + seenForMs);
+}
+
+/** What is left until the pod must be released; negative when that is overdue. */
+export function leftMs(deps: Clocks, pod: GatedPodRef, state: PodState): number {
+  return deps.settingsOf(pod.namespace).maxGateAgeMs - countedAgeMs(deps, pod, state);
 }

@@ -1,10 +1,10 @@
 // Reports what became of a pod: events, metrics, the dashboard's row and one log line.
-import type { PlacementDecision } from "../../lib/placement/decision_types.ts";
-import type { PlacedReport } from "../../lib/placement/report/report_slots.ts";
-import { decisionReason } from "../../lib/placement/report/reason.ts";
-import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/report/reports.ts";
-import { podRef } from "../../lib/placement/pod_refs.ts";
-import type { PodView } from "../../lib/placement/types.ts";
+import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
+import type { PlacedReport } from "../../lib/placement/decide/report/report_slots.ts";
+import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
+import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/decide/report/reports.ts";
+import { podRef } from "../../lib/placement/decide/pod_refs.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { GatedPodRef } from "./gated_pod.ts";
 
@@ -17,7 +17,8 @@ export function reportGated(deps: PodPlacementDeps, pod: GatedPodRef): void {
 export function reportOutcome(
   deps: PodPlacementDeps,
   pod: PodView,
-  { outcome, gateAgeMs }: { readonly outcome: PodOutcome; readonly gateAgeMs: number },
+  outcome: PodOutcome,
+  gateAgeMs: number,
 ): void {
   postEvents(deps, pod, reportsOf(pod, outcome));
   if (outcome.kind === "refused") return;

@@ -3,9 +3,10 @@
 import { jitter } from "../../lib/clock.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, Resource, splitKey } from "../../lib/k8s/types.ts";
-import { readOptional } from "../../lib/k8s/read_optional.ts";
+import { readOptional } from "../../lib/k8s/api.ts";
 import { errorText } from "../../lib/log.ts";
-import type { PodView } from "../../lib/placement/types.ts";
+import type { UnadmittedPod } from "../../lib/placement/decide/report/unadmitted.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import { parseGatedPod } from "./gated_pod.ts";
 import type { Unadmitted } from "./unadmitted.ts";
@@ -15,7 +16,7 @@ const SWEEP_EVERY_MS = 5 * 60_000;
 
 /** What a sweep needs beside the controller's dependencies. */
 export interface SweepOptions {
-  readonly unadmitted: Unadmitted;
+  readonly unadmitted: Pick<Unadmitted, "candidateOf" | "conclude">;
   /** Whether the watch shows this very pod. */
   readonly isWatched: (key: string, pod: PodView) => boolean;
   /** Called for each gated pod that the watch does not show. */
@@ -45,10 +46,10 @@ async function sweep(
   { unadmitted, isWatched, onUnlabelled }: SweepOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const options = { fieldSelector: "status.phase=Pending", signal };
-  const pass = unadmitted.begin();
-  for await (const object of listAll(api, Resource.pods, options)) {
-    pass.observe(object);
+  const candidates: UnadmittedPod[] = [];
+  for await (const object of listAll(api, Resource.pods, { fieldSelector: "status.phase=Pending", signal })) {
+    const candidate = unadmitted.candidateOf(object);
+    if (candidate !== undefined) candidates.push(candidate);
     const listed = parseGatedPod(object);
     const key = keyOf(object);
     if (listed === undefined || isWatched(key, listed)) continue;
@@ -57,5 +58,5 @@ async function sweep(
     const pod = now === undefined ? undefined : parseGatedPod(now);
     if (pod !== undefined && !isWatched(key, pod)) onUnlabelled(key, pod);
   }
-  await pass.close(signal);
+  await unadmitted.conclude(candidates, signal);
 }

@@ -3,63 +3,48 @@ import { listAll } from "../../lib/k8s/lists.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, PodLabel } from "../../lib/names.ts";
-import { parsePod } from "../../lib/placement/pod_view.ts";
+import { parsePod } from "../../lib/placement/decide/pod_view.ts";
 import {
   inSelectedNamespaces,
   isUnadmitted,
   type UnadmittedPod,
   unadmittedReport,
-} from "../../lib/placement/report/unadmitted.ts";
+} from "../../lib/placement/decide/report/unadmitted.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 
 /** Clients, and what is known of configs and settings. */
 export type UnadmittedDeps = Pick<PodPlacementDeps, "api" | "events" | "log" | "configsOf" | "settingsOf">;
 
-/** The pods of one sweep. */
-export interface UnadmittedSweep {
-  /** Takes a pending pod into account. */
-  observe(object: KubeObject): void;
-  /** All pods were observed: reports those found, unless the last sweep found the same. */
-  close(signal: AbortSignal): Promise<void>;
-}
+export class Unadmitted {
+  readonly #deps: UnadmittedDeps;
+  #found: ReadonlySet<string> = new Set();
 
-/** What the sweeps found. */
-export interface Unadmitted {
-  /** Begins a sweep. */
-  begin(): UnadmittedSweep;
+  constructor(deps: UnadmittedDeps) {
+    this.#deps = deps;
+  }
+
   /** Pods that the last whole sweep found. */
-  readonly count: number;
-}
+  get count(): number {
+    return this.#found.size;
+  }
 
-/** Makes the counter of the sweeps. */
-export function openUnadmitted(deps: UnadmittedDeps): Unadmitted {
-  const { configsOf, settingsOf } = deps;
-  let found: ReadonlySet<string> = new Set();
-  return {
-    begin: () => {
-      const candidates: UnadmittedPod[] = [];
-      return {
-        observe: (object) => {
-          if (object.metadata.labels?.[PodLabel.gate] !== undefined) return;
-          const pod = parsePod(object);
-          if (pod === undefined) return;
-          const scope = { configs: configsOf(pod.namespace), settings: settingsOf(pod.namespace) };
-          const { namespace, name, uid } = pod;
-          if (isUnadmitted(pod, scope)) candidates.push({ namespace, name, uid });
-        },
-        close: async (signal) => {
-          const pods = await readSelected(deps, candidates, signal);
-          const uids = new Set(pods.map(({ uid }) => uid));
-          const isNews = !uids.isSubsetOf(found);
-          found = uids;
-          if (isNews) report(deps, pods);
-        },
-      };
-    },
-    get count() {
-      return found.size;
-    },
-  };
+  /** A pending pod, if it is one of them as far as it shows by itself. */
+  candidateOf(object: KubeObject): UnadmittedPod | undefined {
+    const { configsOf, settingsOf } = this.#deps;
+    const pod = object.metadata.labels?.[PodLabel.gate] === undefined ? parsePod(object) : undefined;
+    if (pod === undefined) return undefined;
+    const { namespace, name, uid } = pod;
+    return isUnadmitted(pod, configsOf(namespace), settingsOf(namespace)) ? { namespace, name, uid } : undefined;
+  }
+
+  /** A sweep has seen all pods: reports those found, unless the last sweep found the same. */
+  async conclude(candidates: readonly UnadmittedPod[], signal: AbortSignal): Promise<void> {
+    const pods = await readSelected(this.#deps, candidates, signal);
+    const uids = new Set(pods.map(({ uid }) => uid));
+    const isNews = !uids.isSubsetOf(this.#found);
+    this.#found = uids;
+    if (isNews) report(this.#deps, pods);
+  }
 }
 
 /** Those of the pods whose namespace the webhook is called for. */
@@ -75,7 +60,7 @@ async function readSelected(
   for await (const { metadata } of listAll(api, Resource.namespaces, { resourceVersion: "0", signal })) {
     labels.set(metadata.name, metadata.labels);
   }
-  return inSelectedNamespaces(pods, { configs, labelsOf: (namespace) => labels.get(namespace) });
+  return inSelectedNamespaces(pods, configs, (namespace) => labels.get(namespace));
 }
 
 function report({ events, log, settingsOf }: UnadmittedDeps, pods: readonly UnadmittedPod[]): void {

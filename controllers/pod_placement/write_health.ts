@@ -3,7 +3,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
-import type { HolderState } from "../../lib/k8s/lease_record.ts";
+import type { HolderState } from "../../lib/k8s/lease_lock.ts";
 
 /** Patches that all fail for so long (ms) make a leader unable. */
 const UNABLE_AFTER_MS = 10_000;

@@ -8,15 +8,17 @@ import {
   mayPass,
   type PodImages,
   type PodImagesRequest,
-} from "../../lib/images/pod_images.ts";
+} from "../../lib/images/pods/pod_images.ts";
+import { heapBytesOf } from "../../lib/json.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
-import { openReflector, type Reflector } from "../../lib/k8s/reflector.ts";
+import { KEPT } from "../../lib/k8s/kept.ts";
+import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
-import type { PlacementSettings } from "../../lib/placement/config/types.ts";
-import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/images.ts";
-import { pullScopeOf } from "../../lib/placement/pod_refs.ts";
-import { podTemplateOf } from "../../lib/placement/pod_view.ts";
+import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/decide/images.ts";
+import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
+import { podTemplateOf } from "../../lib/placement/decide/pod_view.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** Clients, and what is answered at once from memory. */
@@ -48,13 +50,7 @@ const RENEWED_WITHIN = 0.35;
 /** A template whose images and pull secrets take more text is left out: none may have a large part of the share of a namespace. */
 const MAX_REQUEST_CHARACTERS = 16 * 1024;
 
-/**
- * What the templates of one kind may take of the memory of each replica, those of a namespace and in all: the images of the
- * rest are inspected when there are pods.
- */
-const MAX_NAMESPACE_BYTES = 1024 * 1024;
-const MAX_KIND_BYTES = 8 * 1024 * 1024;
-/** What a kept template takes beside its text, with its key here and in the queue. An ordinary one weighs 1 200 in all. */
+/** What a kept template takes beside its request, with its key here and in the queue. An ordinary one weighs 1 700 in all. */
 const TEMPLATE_BYTES = 1_000;
 /** More than fit into its share; templates that come and go may have as many keys. */
 const MAX_KEYS_OF_NAMESPACE = 5_000;
@@ -98,16 +94,11 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
 
 function openTemplates(deps: PrewarmDeps, resource: ResourceType, enqueue: (key: string) => void): Reflector<Template> {
   const { api, clock, log } = deps;
-  return openReflector<Template>({
+  return new Reflector<Template>({
     ...{ api, clock, log, resource, name: `templates of ${resource.plural}` },
     parse: (object) => parseTemplate(object, deps.settings()),
     onChange: ({ kind, key }) => kind === "apply" ? enqueue(`${resource.plural} ${key}`) : undefined,
-    keep: {
-      kind: "shares",
-      weightOf: ({ weight }) => weight,
-      maxOfNamespace: MAX_NAMESPACE_BYTES,
-      maxInAll: MAX_KIND_BYTES,
-    },
+    keep: { ...KEPT.templates, weightOf: ({ weight }) => weight },
   });
 }
 
@@ -118,6 +109,6 @@ function parseTemplate(object: KubeObject, settings: PlacementSettings): Templat
   const images = imagesToInspect(template, settings).map((use) => ({ ...use, always: false }));
   if (images.length > MAX_IMAGES) return undefined;
   const request = { scope: pullScopeOf(template), images };
-  const { length } = JSON.stringify(request);
-  return length > MAX_REQUEST_CHARACTERS ? undefined : { request, weight: TEMPLATE_BYTES + length };
+  const text = JSON.stringify(request);
+  return text.length > MAX_REQUEST_CHARACTERS ? undefined : { request, weight: TEMPLATE_BYTES + heapBytesOf(text) };
 }

@@ -5,15 +5,15 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import type { Logger } from "../../lib/log.ts";
-import type { Metrics } from "../../lib/metrics.ts";
-import type { ConfigPresence } from "../../lib/operand/gating_health.ts";
-import { carryOut, type CarryOutDeps } from "../../lib/tainting/carry_out.ts";
+import type { ConfigPresence } from "../../lib/operator/decide/gating_health.ts";
+import { carryOut, type CarryOutDeps } from "../../lib/taints/cluster/carry_out.ts";
 import { openPendingWrites, type Pace } from "../../lib/k8s/write_pace.ts";
-import { openHolds } from "../../lib/tainting/holds.ts";
-import { openTaintWatches } from "../../lib/tainting/watches.ts";
-import { nextStep, phaseOf, type StepOptions, type TaintStep } from "../../lib/taints/next_step.ts";
-import type { TaintRule } from "../../lib/taints/types.ts";
-import { progressOf, type TaintProgress } from "../../lib/taints/progress.ts";
+import { openHolds } from "../../lib/taints/cluster/holds.ts";
+import { openTaintWatches } from "../../lib/taints/cluster/watches.ts";
+import { nextStep, phaseOf, type StepOptions, type TaintStep } from "../../lib/taints/decide/next_step.ts";
+import type { TaintRule } from "../../lib/taints/decide/types.ts";
+import { progressOf, type TaintProgress } from "../../lib/taints/decide/progress.ts";
+import type { TaintMetrics } from "../../lib/taints/metrics.ts";
 import { type Controller, type ControllerOptions, openController, requeueAfter } from "../controller.ts";
 import { openTaintReports } from "./reports.ts";
 
@@ -21,7 +21,7 @@ import { openTaintReports } from "./reports.ts";
 export interface TaintsDeps {
   readonly api: KubeApi;
   readonly events: EventRecorder;
-  readonly metrics: Pick<Metrics, "taintWrite">;
+  readonly metrics: TaintMetrics;
   readonly clock: Clock;
   readonly log: Logger;
   readonly rule: TaintRule;
@@ -71,7 +71,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
       if (survey === undefined || wanted === undefined) return requeueAfter(WAIT_MS);
       const step = nextStep(survey, { goal: wanted, isHeld: holds.isHeld });
       const phase = phaseOf(step, wanted);
-      progress = progressOf(survey, { step, phase, refusals: holds.refusals });
+      progress = progressOf(survey, step, phase, holds.refusals);
       await reports.report({ survey, progress }, signal);
       await carryOut({ api, pace, holds, writes, onWrite }, step, signal);
       return afterStep(step);
@@ -124,7 +124,7 @@ function afterStep({ kind }: TaintStep): ReconcileResult {
 function reportWrites({ log, metrics }: TaintsDeps): CarryOutDeps["onWrite"] {
   return (change, object, outcome) => {
     if (outcome.kind === "written") {
-      metrics.taintWrite(change);
+      metrics.archway_arch_taint_writes_total.inc({ change });
       log.debug("taints: written", { object, change });
     } else if (outcome.kind === "failed") log.warn("taints: write refused", { object, change, reason: outcome.why });
   };

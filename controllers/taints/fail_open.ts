@@ -3,20 +3,19 @@
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { type AbsenceLimits, LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
-import type { Metrics } from "../../lib/metrics.ts";
 import { EventReason } from "../../lib/names.ts";
-import type { TaintLifter } from "../../lib/tainting/lifter.ts";
-import { nameSome } from "../../lib/taints/progress.ts";
+import type { TaintLifter } from "../../lib/taints/cluster/lifter.ts";
+import { nameSome } from "../../lib/taints/decide/progress.ts";
+import type { TaintMetrics } from "../../lib/taints/metrics.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
 import { CLUSTER_CONFIG, writeTaintCondition } from "./reports.ts";
 
-/** What it needs. */
 export interface FailOpenDeps extends LeaderAbsenceDeps {
   /** For the Lease, and for the condition. */
   readonly api: KubeApi;
   readonly lifter: TaintLifter;
   readonly events: EventRecorder;
-  readonly metrics: Pick<Metrics, "taintWrite">;
+  readonly metrics: TaintMetrics;
   readonly afterMs: number;
 }
 
@@ -28,7 +27,7 @@ const BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 /** Longer than a Lease lasts: a replica that is alive would have taken it meanwhile (ms). */
 const PROOF_MS = 20_000;
 
-/** From when on the taints are lifted without a leader, for `--taints-fail-open-after`. */
+/** From when on the taints are lifted without a leader, for the setting `taintsFailOpenAfter`. */
 export function taintAbsenceLimits(afterMs: number): AbsenceLimits {
   return { silenceMs: afterMs, proofMs: Math.min(PROOF_MS, afterMs) };
 }
@@ -56,7 +55,7 @@ export function openTaintFailOpen(deps: FailOpenDeps): Controller {
 async function lift(deps: FailOpenDeps, absence: LeaderAbsence, signal: AbortSignal): Promise<void> {
   const { lifter, events, metrics, log, afterMs } = deps;
   const { lifted, left } = await lifter.lift({ signal, goesOn: () => absence.state !== "present" });
-  for (const _ of lifted) metrics.taintWrite("failOpen");
+  for (const _ of lifted) metrics.archway_arch_taint_writes_total.inc({ change: "failOpen" });
   if (lifted.length + left.length === 0) return;
   const seconds = Math.round(afterMs / 1_000);
   const message = `No replica has led for ${seconds} s, so the architecture taints are lifted: ${lifted.length} nodes` +

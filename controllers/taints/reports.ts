@@ -4,13 +4,12 @@ import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, EventReason } from "../../lib/names.ts";
-import { renderTaintCondition, type TaintCondition } from "../../lib/operand/conditions.ts";
-import { decideReport, NOTHING_REPORTED } from "../../lib/taints/report_pace.ts";
-import type { JudgedNode, TaintSurvey } from "../../lib/taints/survey.ts";
-import type { TaintProgress } from "../../lib/taints/progress.ts";
+import { renderTaintCondition, type TaintCondition } from "../../lib/operator/decide/conditions.ts";
+import { decideReport, NOTHING_REPORTED } from "../../lib/taints/decide/report_pace.ts";
+import type { JudgedNode, TaintSurvey } from "../../lib/taints/decide/survey.ts";
+import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
 import { type ConfigConditionsDeps, writeConfigConditions } from "../config_conditions.ts";
 
-/** What it needs. */
 export interface ReportsDeps extends ConfigConditionsDeps {
   readonly events: EventRecorder;
 }
@@ -32,7 +31,6 @@ export interface TaintReports {
 /** The cluster config as the object of events. */
 export const CLUSTER_CONFIG = eventObjectOf(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME });
 
-/** Makes them. */
 export function openTaintReports(deps: ReportsDeps): TaintReports {
   const { clock, events, log } = deps;
   const disagreements = new Map<string, string>();
@@ -66,11 +64,12 @@ export async function writeTaintCondition(
   condition: TaintCondition,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const outcome = await writeConfigConditions(deps, {
-    reason: condition.reason,
-    render: (earlier) => renderTaintCondition(condition, earlier),
+  const outcome = await writeConfigConditions(
+    deps,
+    condition.reason,
+    (earlier) => renderTaintCondition(condition, earlier),
     signal,
-  });
+  );
   signal.throwIfAborted();
   return outcome !== "failed";
 }

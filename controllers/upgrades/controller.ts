@@ -4,10 +4,10 @@
 //                                          ◀─ read more, carry effects out, write the status ─▶ events
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
-import { OsImages } from "../../lib/upgrading/cluster/os_images.ts";
-import { readInput, type UpgradeInput } from "../../lib/upgrading/cluster/plan_input.ts";
-import { reconcile } from "../../lib/upgrades/reconcile.ts";
-import type { ReconcileEnd } from "../../lib/upgrades/types/steps.ts";
+import { OsImages } from "../../lib/upgrades/cluster/os_images.ts";
+import { readInput, type UpgradeInput } from "../../lib/upgrades/cluster/plan_input.ts";
+import { reconcile } from "../../lib/upgrades/decide/reconcile.ts";
+import type { ReconcileEnd } from "../../lib/upgrades/decide/types/steps.ts";
 import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
 import type { UpgradesDeps } from "./deps.ts";
 import { DRAINS_MS, isUpgrading, openDrainTurns } from "./drain_turns.ts";

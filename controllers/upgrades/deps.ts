@@ -3,11 +3,11 @@ import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi, ReadApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { Logger } from "../../lib/log.ts";
-import type { OsImages } from "../../lib/upgrading/cluster/os_images.ts";
-import type { Outside } from "../../lib/upgrading/outside/outside.ts";
-import type { OutsideScope } from "../../lib/upgrading/outside/outside_readers.ts";
-import type { LostNode } from "../../lib/upgrades/types/cluster.ts";
-import type { UpgradeMetric } from "../../lib/upgrades/types/effects.ts";
+import type { OsImages } from "../../lib/upgrades/cluster/os_images.ts";
+import type { Outside } from "../../lib/upgrades/outside/outside.ts";
+import type { OutsideScope } from "../../lib/upgrades/outside/outside_readers.ts";
+import type { LostNode } from "../../lib/upgrades/decide/types/cluster.ts";
+import type { UpgradeMetric } from "../../lib/upgrades/decide/types/effects.ts";
 import type { ControllerOptions } from "../controller.ts";
 
 /** Runs until its signal aborts. */
@@ -31,7 +31,6 @@ export interface Beside {
   readonly lostNodes?: (() => readonly LostNode[]) | undefined;
 }
 
-/** The gauges of upgrades. */
 export interface UpgradeGauges {
   set(metric: UpgradeMetric, labels: Readonly<Record<string, string>>, value: number): void;
   clear(metric: UpgradeMetric): void;

@@ -1,13 +1,12 @@
 // When drains are checked: once a minute while nodes are upgraded, in reconciles of their own, so that none costs the requests of both.
 import { serverNowMs } from "../../lib/k8s/api.ts";
-import type { UpgradeInput } from "../../lib/upgrading/cluster/plan_input.ts";
+import type { UpgradeInput } from "../../lib/upgrades/cluster/plan_input.ts";
 import type { UpgradesDeps } from "./deps.ts";
 import type { Drains } from "./drains.ts";
 
 /** Between two checks (ms). */
 export const DRAINS_MS = 60_000;
 
-/** The turns of drains. */
 export interface DrainTurns {
   /** To be called after each reconcile, with what that one read. */
   follow(input: UpgradeInput): void;

@@ -1,15 +1,16 @@
 // Helps stuck drains on while workers are being upgraded, as far as the plan allows, and reports drains that take too long.
+import type { Node } from "../../lib/cluster/node.ts";
 import { errorText } from "../../lib/log.ts";
 import { isForbidden } from "../../lib/k8s/errors.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { Resource } from "../../lib/k8s/types.ts";
-import { openClusterReader } from "../../lib/upgrading/cluster/cluster_reader.ts";
-import { adviseDrains, carryOutDrains, drainPolicyOf } from "../../lib/upgrading/cluster/drains.ts";
-import type { DrainAdvice } from "../../lib/upgrades/drain/types.ts";
-import { isUnderConfiguration, type NodeView } from "../../lib/upgrades/nodes.ts";
-import { summarizePools } from "../../lib/upgrades/pools.ts";
-import type { LostNode } from "../../lib/upgrades/types/cluster.ts";
-import type { Base } from "../../lib/upgrades/types/observed.ts";
+import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
+import { adviseDrains, carryOutDrains, drainPolicyOf } from "../../lib/upgrades/cluster/drains.ts";
+import type { DrainAdvice } from "../../lib/upgrades/decide/drain/types.ts";
+import { isUnderConfiguration, isWorkedOn } from "../../lib/upgrades/decide/nodes.ts";
+import { summarizePools } from "../../lib/upgrades/decide/pools.ts";
+import type { LostNode } from "../../lib/upgrades/decide/types/cluster.ts";
+import type { Base } from "../../lib/upgrades/decide/types/observed.ts";
 import type { UpgradesDeps } from "./deps.ts";
 
 const METRIC = "upgradeoperator_node_drain_timeout";
@@ -31,7 +32,6 @@ export interface Drains {
   forget(): void;
 }
 
-/** Makes it. */
 export function openDrains(deps: UpgradesDeps): Drains {
   const overdue = new Set<string>();
   let forbidden = false;
@@ -69,7 +69,7 @@ export function openDrains(deps: UpgradesDeps): Drains {
   };
 }
 
-function lostOf(nodes: readonly NodeView[]): readonly LostNode[] {
+function lostOf(nodes: readonly Node[]): readonly LostNode[] {
   return nodes.filter(({ isReady }) => !isReady).map(({ name, readyMessage: message }) => ({ name, message }))
     .toSorted((one, other) => one.name < other.name ? -1 : 1);
 }
@@ -77,7 +77,7 @@ function lostOf(nodes: readonly NodeView[]): readonly LostNode[] {
 function reportOverdue(
   { events, gauges }: UpgradesDeps,
   { nodes, advice, overdue, plan, config }: {
-    readonly nodes: readonly NodeView[];
+    readonly nodes: readonly Node[];
     readonly advice: readonly DrainAdvice[];
     readonly overdue: Set<string>;
     readonly plan: Base["plan"];
@@ -109,9 +109,9 @@ function reportOverdue(
 type Draining = Extract<DrainAdvice, { readonly kind: "draining" }>;
 
 /** Only nodes that the machine config operator works on: one that is degraded is reported by its pool. */
-function isOverdue(advice: DrainAdvice, nodes: readonly NodeView[]): advice is Draining {
+function isOverdue(advice: DrainAdvice, nodes: readonly Node[]): advice is Draining {
   return advice.kind === "draining" && advice.hasFailed &&
-    nodes.some(({ name, configState }) => name === advice.node && configState === "Working");
+    nodes.some((node) => node.name === advice.node && isWorkedOn(node));
 }
 
 function describe(

@@ -1,14 +1,14 @@
 // Drives one reconcile: reads what it requests, carries out what it decides, writes the status it gives, in its order.
 import { isConflict } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
-import { unreachable } from "../../lib/unreachable.ts";
-import { openClusterReader } from "../../lib/upgrading/cluster/cluster_reader.ts";
-import type { OsImages } from "../../lib/upgrading/cluster/os_images.ts";
-import { renderDeliveries, sinksOf, withDelivery } from "../../lib/upgrades/notifications/deliveries.ts";
-import { renderStatus } from "../../lib/upgrades/parse/status.ts";
-import type { Base } from "../../lib/upgrades/types/observed.ts";
-import type { Delivery, UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/types/plan.ts";
-import type { Answer, Reconcile, ReconcileEnd, Request } from "../../lib/upgrades/types/steps.ts";
+import { unreachable } from "../../lib/parsed.ts";
+import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
+import type { OsImages } from "../../lib/upgrades/cluster/os_images.ts";
+import { renderDeliveries, sinksOf, withDelivery } from "../../lib/upgrades/decide/notifications/deliveries.ts";
+import { renderStatus } from "../../lib/upgrades/decide/parse/status.ts";
+import type { Base } from "../../lib/upgrades/decide/types/observed.ts";
+import type { Delivery, UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
+import type { Answer, Reconcile, ReconcileEnd, Request } from "../../lib/upgrades/decide/types/steps.ts";
 import type { Beside, UpgradesDeps } from "./deps.ts";
 import { applyEffects, CHANGES_MACHINES } from "./effects.ts";
 import { readAll } from "./readings.ts";

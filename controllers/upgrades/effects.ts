@@ -2,13 +2,13 @@
 import { type KubeApi } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
-import { unreachable } from "../../lib/unreachable.ts";
-import { CLUSTER_VERSION_NAME } from "../../lib/upgrade_names.ts";
-import { releaseCapacity, reserveCapacity } from "../../lib/upgrading/cluster/capacity.ts";
-import { createSmokeMachineSet, deleteSmokeMachineSets } from "../../lib/upgrading/cluster/machine_sets.ts";
-import type { Effect } from "../../lib/upgrades/types/effects.ts";
-import type { Answer } from "../../lib/upgrades/types/steps.ts";
-import type { DeliveryRecord } from "../../lib/upgrading/sinks/notifier.ts";
+import { unreachable } from "../../lib/parsed.ts";
+import { CLUSTER_VERSION_NAME } from "../../lib/upgrades/names.ts";
+import { releaseCapacity, reserveCapacity } from "../../lib/upgrades/cluster/capacity.ts";
+import { createSmokeMachineSet, deleteSmokeMachineSets } from "../../lib/upgrades/cluster/machine_sets.ts";
+import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
+import type { Answer } from "../../lib/upgrades/decide/types/steps.ts";
+import type { DeliveryRecord } from "../../lib/upgrades/outside/sinks/notifier.ts";
 import type { ReadScope, UpgradesDeps } from "./deps.ts";
 
 /** The answer to effects that were to be carried out. */

@@ -1,13 +1,14 @@
 // Reads what a step requests: each thing once a reconcile, and again after an effect that changes it.
-import { readAdvisories } from "../../lib/upgrading/cluster/advisories.ts";
-import { readCapacity, readCapacityLeft } from "../../lib/upgrading/cluster/capacity.ts";
-import { smokeStateOf } from "../../lib/upgrades/capacity/smoke.ts";
-import { historyOf } from "../../lib/upgrades/record.ts";
-import { imageComparisons } from "../../lib/upgrades/release/convergence.ts";
-import type { Base, Observation, Readers, Reading, Readings } from "../../lib/upgrades/types/observed.ts";
-import type { Baseline } from "../../lib/upgrades/types/plan.ts";
+import { isMaster } from "../../lib/upgrades/decide/nodes.ts";
+import { readAdvisories } from "../../lib/upgrades/cluster/advisories.ts";
+import { readCapacity, readCapacityLeft } from "../../lib/upgrades/cluster/capacity.ts";
+import { smokeStateOf } from "../../lib/upgrades/decide/capacity/smoke.ts";
+import { historyOf } from "../../lib/upgrades/decide/record.ts";
+import { imageComparisons } from "../../lib/upgrades/decide/release/convergence.ts";
+import type { Base, Observation, Readers, Reading, Readings } from "../../lib/upgrades/decide/types/observed.ts";
+import type { Baseline } from "../../lib/upgrades/decide/types/plan.ts";
 import type { ReadScope, UpgradesDeps } from "./deps.ts";
-import { observe } from "../../lib/upgrading/observe.ts";
+import { observe } from "../../lib/upgrades/cluster/observe.ts";
 
 /** What was read, by name. */
 export type Read = { [Name in Reading]?: Observation<Readings[Name]> };
@@ -43,7 +44,7 @@ function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
     buildingPools: reader.buildingPools,
     osImages: async () => await osImages.compare(imageComparisons(await reader.pools(), baselineOf(base)), signal),
     controlPlaneArchitectures: async () => {
-      const nodes = (await reader.nodes()).filter(({ isMaster }) => isMaster);
+      const nodes = (await reader.nodes()).filter(isMaster);
       return [...new Set(nodes.map(({ architecture }) => architecture).filter((one) => one !== ""))].toSorted();
     },
     capacity: () => readCapacity(capacity),

@@ -1,7 +1,7 @@
 // Reports what a written status changed: one event for each step that began, ended or failed, and for each new phase.
 import { type EventInput, type EventObject, eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { Resource } from "../../lib/k8s/types.ts";
-import type { History, StepCondition, UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/types/plan.ts";
+import type { History, StepCondition, UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
 import type { UpgradesDeps } from "./deps.ts";
 
 /** A status that was written, and the one before. */

@@ -1,9 +1,10 @@
 // What makes the plan be reconciled before its time: changes of the plan, of the ClusterVersion, of pools and MachineSets.
 import type { Change } from "../../lib/k8s/object_cache.ts";
-import { openReflector } from "../../lib/k8s/reflector.ts";
+import { KEPT } from "../../lib/k8s/kept.ts";
+import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
-import { MachineName, Upgrades } from "../../lib/upgrade_names.ts";
-import { wantsReconcile } from "../../lib/upgrades/reconcile.ts";
+import { MachineName, Upgrades } from "../../lib/upgrades/names.ts";
+import { wantsReconcile } from "../../lib/upgrades/decide/reconcile.ts";
 import type { Runnable, UpgradesDeps } from "./deps.ts";
 
 /** The watches; each calls back when the plan is to be reconciled. */
@@ -19,8 +20,9 @@ export function openUpgradeWatches(
       readonly wants?: (change: Change<KubeObject>) => boolean;
     } = {},
   ): Runnable =>
-    openReflector<KubeObject>({
+    new Reflector<KubeObject>({
       ...{ api, resource, clock, log, name: resource.plural, parse: (object) => object },
+      keep: KEPT.upgrades,
       ...namespace === undefined ? {} : { namespace },
       ...fieldSelector === undefined ? {} : { fieldSelector },
       onChange: (change) => wants(change) ? onChange() : undefined,

@@ -1,6 +1,6 @@
 // Looks at the workloads of the cluster beside the reconciles: it takes many requests and may take minutes, while a reconcile costs
 // few requests and ends within a second. The step that names what was found waits for it, and is reconciled again when it has ended.
-import { orAborted } from "../../lib/abort.ts";
+import { orAborted } from "../../lib/clock.ts";
 import { errorText } from "../../lib/log.ts";
 import type { AdviseOnWorkloads, Runnable } from "./deps.ts";
 

@@ -9,7 +9,6 @@ import { errorText } from "../log.ts";
 import { retryingStore, waitFor } from "./retrying_store.ts";
 import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 
-/** The flags of the command. */
 export interface CacheConfig {
   /** `export` or `import`, then a file name or `-`. */
   readonly words: readonly string[];
@@ -19,11 +18,9 @@ export interface CacheConfig {
   readonly kvUrl?: string | undefined;
 }
 
-/** What the command runs with. */
 export interface CacheDeps {
   /** Lines of `export -` go to `out`, progress and problems to `err`. */
   readonly terminal: Terminal;
-  /** Stamps imported entries. */
   readonly clock: Clock;
   /** Ends the command between two lines. */
   readonly signal: AbortSignal;

@@ -1,24 +1,22 @@
 // `archway explain pod/NAME`: why a pod is where it is, from what is written on it, and what to do next.
 import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
-import { type ReadApi, serverNowMs } from "../k8s/api.ts";
+import { type ReadApi, readOptional, serverNowMs } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
-import { readOptional } from "../k8s/read_optional.ts";
-import { podTarget } from "../config/pod_argument.ts";
+import { podTarget } from "../config/words.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
-import type { ImageOutcome } from "../placement/decision_types.ts";
-import { explainPod } from "../placement/explain/explain.ts";
-import { failingContainer } from "../placement/explain/failing_container.ts";
-import type { Participation, PodExplanation, PodStage } from "../placement/explain/pod_explanation.ts";
-import { parsePod } from "../placement/pod_view.ts";
+import type { ImageOutcome } from "../placement/decide/decision_types.ts";
+import { explainPod } from "../placement/decide/explain/explain.ts";
+import { failingContainer } from "../placement/decide/explain/failing_container.ts";
+import type { Participation, PodExplanation, PodStage } from "../placement/decide/explain/pod_explanation.ts";
+import { parsePod } from "../placement/decide/pod_view.ts";
 import { listAt, memberOf, objectAt, textAt } from "../json.ts";
-import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../k8s/label_selector.ts";
-import type { PodView } from "../placement/types.ts";
+import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../cluster/label_selector.ts";
+import type { PodView } from "../placement/decide/types.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
 import { type Color, ExitCode, paint, renderTable, type Terminal } from "./output.ts";
 
-/** What the command works with. */
 export interface ExplainDeps {
   readonly api: ReadApi;
   readonly terminal: Terminal;

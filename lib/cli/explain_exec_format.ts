@@ -1,15 +1,14 @@
 // What `archway explain` says of programs of another architecture in a pod: the messages of its events, and what is recorded
 // of its images. Read only where the pod has the label.
 import type { Clock } from "../clock.ts";
-import { failedArchitectures, type FailedImage } from "../enoexec/failed_image.ts";
+import { failedArchitectures, type FailedImage } from "../exec_format/decide/failed_image.ts";
 import { type ReadApi, serverNowMs } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { listAll } from "../k8s/lists.ts";
 import { Resource } from "../k8s/types.ts";
 import { entryOf, printable, textAt } from "../json.ts";
-import { EventReason, PodAnnotation, PodLabel } from "../names.ts";
-import { parseRecord } from "../placement/patch/record.ts";
-import type { PodView } from "../placement/types.ts";
+import { EventReason, PodLabel } from "../names.ts";
+import type { PodView } from "../placement/decide/types.ts";
 import { readFailedImages } from "./failed_images.ts";
 
 /** Events of a pod that are read: it has one for each such container. Its namespace's users can make more, and large ones. */
@@ -40,7 +39,7 @@ function rememberedLines(
   { failed, nowMs }: { readonly failed: readonly FailedImage[]; readonly nowMs: number },
 ): readonly string[] {
   const images = new Set(pod.containers.map(({ image }) => image));
-  const decided = parseRecord(entryOf(pod.annotations, PodAnnotation.decision))?.images ?? [];
+  const decided = pod.record?.images ?? [];
   const imageOf = new Map([
     ...failed.filter(({ image }) => images.has(image)).map(({ image, digest }) => [digest, image] as const),
     ...decided.map(({ image, digest }) => [digest, image] as const),

@@ -1,11 +1,10 @@
 // The images that a cluster has recorded as lacking an architecture which they claim, for commands of a person.
-import { type FailedImage, isFresh, parseFailedImage } from "../enoexec/failed_image.ts";
+import { type FailedImage, parseFailedImage } from "../exec_format/decide/failed_image.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { listAll } from "../k8s/lists.ts";
 import { Resource } from "../k8s/types.ts";
 import { EnoexecLabel } from "../names.ts";
-import type { InspectedImage } from "./inspected_image.ts";
 
 /** Where Archway is installed unless its manifests are moved; not needed by users who may list all namespaces. */
 const USUAL_NAMESPACE = "archway-system";
@@ -34,18 +33,4 @@ export async function readFailedImages(api: ReadApi, signal: AbortSignal): Promi
     }
   }
   return { images: [], isForbidden: true };
-}
-
-/** The image with a finding for each architecture on which it has failed. Pure. */
-export function withFailures(
-  image: InspectedImage,
-  { failed, nowMs }: { readonly failed: readonly FailedImage[]; readonly nowMs: number },
-): InspectedImage {
-  const own = failed.filter((record) => record.digest === image.digest && isFresh(record, nowMs));
-  const findings = own.map(({ architecture, namespace }) => ({
-    kind: "FailedArchitecture" as const,
-    message: `its program has failed on ${architecture}, which it claims` +
-      (namespace === undefined ? "" : ` (namespace ${namespace})`),
-  }));
-  return findings.length === 0 ? image : { ...image, findings: [...image.findings, ...findings] };
 }

@@ -1,8 +1,8 @@
 // An assembled index as `archway index assemble` prints it. Pure.
 import { stringify } from "yaml";
-import type { AssembleResult, JoinedImage } from "../assemble/assemble_index.ts";
-import type { ChildCopy } from "../assemble/copy_children.ts";
-import type { AssembleProblem } from "../assemble/problem.ts";
+import type { AssembleResult, JoinedImage } from "../images/assemble/assemble_index.ts";
+import type { ChildCopy } from "../images/assemble/copy_children.ts";
+import type { AssembleProblem } from "../images/assemble/problem.ts";
 import { renderPlatform } from "../oci/image/platforms.ts";
 import { renderColumns, renderTable } from "./output.ts";
 import { renderMib } from "./progress_line.ts";
@@ -24,7 +24,6 @@ export interface Assembled {
   readonly tagWritten?: boolean | undefined;
 }
 
-/** The document of a result. */
 export function toAssembled(
   result: AssembleResult,
   { target, requests }: { readonly target: string; readonly requests: number },

@@ -1,17 +1,16 @@
 // `archway index`: joins images of one architecture each to one index in a registry, without a container engine, and shows
 // what an index lists.
 import type { Clock } from "../clock.ts";
-import { assembleIndex } from "../assemble/assemble_index.ts";
-import { inspectIndex } from "../assemble/inspect_index.ts";
-import { Repositories } from "../assemble/repositories.ts";
-import { indexTarget } from "../config/index_argument.ts";
-import { openRegistryAccess, type RegistryConfig } from "../images/registry_access.ts";
+import { assembleIndex } from "../images/assemble/assemble_index.ts";
+import { inspectIndex } from "../images/assemble/inspect_index.ts";
+import { Repositories } from "../oci/repositories.ts";
+import { indexTarget } from "../config/words.ts";
+import { openRegistryAccess, type RegistryConfig } from "../oci/registry_access.ts";
 import { renderAssembled, sentencesOf, toAssembled } from "./index_assembled.ts";
 import { renderIndex, toInspectedIndex } from "./index_inspected.ts";
 import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 import { ProgressLine } from "./progress_line.ts";
 
-/** The flags of the command. */
 export interface IndexConfig extends RegistryConfig {
   readonly words: readonly string[];
   readonly to?: string | undefined;
@@ -19,7 +18,6 @@ export interface IndexConfig extends RegistryConfig {
   readonly output: "table" | "json" | "yaml";
 }
 
-/** What the command runs with. */
 export interface IndexDeps {
   /** The result goes to `out`; progress, and what is wrong in sentences, to `err`. */
   readonly terminal: Terminal;
@@ -58,7 +56,7 @@ async function assemble({ to = "", images, dryRun, output }: Words, deps: Deps):
   const { terminal, clock, signal, repositories, showsProgress } = deps;
   const line = new ProgressLine({ write: showsProgress ? terminal.err : () => {}, clock });
   try {
-    const result = await assembleIndex({ to, images, mode: dryRun ? "plan" : "publish" }, {
+    const result = await assembleIndex({ to, images, mode: dryRun ? "plan" : "publish", form: "index" }, {
       repositories,
       clock,
       signal,
@@ -76,8 +74,8 @@ async function assemble({ to = "", images, dryRun, output }: Words, deps: Deps):
 }
 
 async function inspect({ images: [image = ""], output }: Words, deps: Deps): Promise<number> {
-  const { terminal, clock, signal, repositories } = deps;
-  const result = await inspectIndex(image, { repositories, clock, signal });
+  const { terminal, signal, repositories } = deps;
+  const result = await inspectIndex(image, { repositories, signal });
   const inspected = toInspectedIndex(result, { image, requests: repositories.requests });
   if (result.kind !== "failed" || output !== "table") terminal.out(renderIndex(inspected, output));
   if (result.kind === "failed") {

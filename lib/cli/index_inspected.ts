@@ -1,7 +1,7 @@
 // An index as `archway index inspect` prints it. Pure.
 import { stringify } from "yaml";
-import type { InspectedEntry, InspectedIndex } from "../assemble/inspect_index.ts";
-import type { AssembleProblem } from "../assemble/problem.ts";
+import type { InspectedEntry, InspectedIndex } from "../images/assemble/inspect_index.ts";
+import type { AssembleProblem } from "../images/assemble/problem.ts";
 import { renderPlatform } from "../oci/image/platforms.ts";
 import { renderColumns, renderTable } from "./output.ts";
 
@@ -19,7 +19,6 @@ export interface InspectedIndexDocument {
   readonly error?: AssembleProblem | undefined;
 }
 
-/** The document of a result. */
 export function toInspectedIndex(
   result: InspectedIndex,
   { image, requests }: { readonly image: string; readonly requests: number },

@@ -6,7 +6,6 @@ import { renderPlatform } from "../oci/image/platforms.ts";
 import type { InspectedError, InspectedImage } from "./inspected_image.ts";
 import { renderColumns, renderTable } from "./output.ts";
 
-/** The table and the details. */
 export function renderInspectedText(images: readonly InspectedImage[]): string {
   const rows = images.map(({ image, architectures, source, requests, findings, error }) => [
     shortenDigest(image),
@@ -57,7 +56,9 @@ function renderNext({ reason, retryAfterMs }: InspectedError): string | undefine
   if (reason === "TlsFailed") {
     return "Asking again does not help before this is mended; docs/registries.md says what is trusted and accepted.";
   }
-  if (reason === "Unauthorized") return "Name a docker config with the right credentials by --docker-config.";
+  if (reason === "Unauthorized") {
+    return "Name a docker config with the right credentials by dockerConfig in the file of --config.";
+  }
   return retryAfterMs === undefined
     ? undefined
     : `Ask again in ${renderDuration(retryAfterMs)}: the registry wants it so.`;

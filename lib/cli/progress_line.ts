@@ -32,7 +32,6 @@ export class ProgressLine {
     this.#write(`${ERASE}${renderProgress(progress)}, ${seconds} s`);
   }
 
-  /** Takes it away. */
   clear(): void {
     if (this.#isShown) this.#write(ERASE);
     this.#isShown = false;

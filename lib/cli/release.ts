@@ -1,6 +1,6 @@
 // `archway release`: lifts Archway's gate from every pod by hand, also when no Archway runs.
 import type { KubeApi } from "../k8s/api.ts";
-import { type GateRelease, releaseGatedPods } from "../gates/release_gates.ts";
+import { type GateRelease, releaseGatedPods } from "../placement/cluster/release_gates.ts";
 import { stringify } from "yaml";
 import { ExitCode, renderTable, type Terminal } from "./output.ts";
 

@@ -2,12 +2,11 @@
 import { stringify } from "yaml";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import type { Clock } from "../clock.ts";
-import { type ImageServiceConfig, openImageService } from "../images/image_service.ts";
-import { openPodImages, type PodImages } from "../images/pod_images.ts";
-import { openPullSecrets } from "../images/pull_secrets.ts";
-import type { KubeApi, ReadApi } from "../k8s/api.ts";
+import { type ImageServiceConfig, openImageService } from "../images/pods/image_service.ts";
+import { openPodImages, type PodImages } from "../images/pods/pod_images.ts";
+import { PullSecrets } from "../images/pods/pull_secrets.ts";
+import { type KubeApi, type ReadApi, readOptional } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
-import { readOptional } from "../k8s/read_optional.ts";
 import { Resource } from "../k8s/types.ts";
 import { silentLogger } from "../log.ts";
 import type { Credential } from "../oci/credential.ts";
@@ -27,12 +26,10 @@ export interface ReportOptions {
   readonly output: "table" | "json" | "yaml";
 }
 
-/** The flags of the command. */
 export interface ReportConfig extends ImageServiceConfig, ReportOptions {
   readonly globalPullSecret: { readonly namespace: string; readonly name: string };
 }
 
-/** What the command runs with. */
 export interface ReportDeps {
   readonly api: KubeApi;
   /** The report goes to `out`; what is missing in it, and what is wrong with configuration files, to `err`. */
@@ -50,7 +47,7 @@ export async function runReport(config: ReportConfig, deps: ReportDeps): Promise
   await using service = await openImageService({ ...options, clusterCredentials: () => credentials });
   // Secrets that cannot be read are named in the failures of the images that need them.
   const log = silentLogger;
-  const pullSecrets = openPullSecrets({ api, mode: "pod", ownNamespace: "", clock, log });
+  const pullSecrets = new PullSecrets({ api, mode: "pod", ownNamespace: "", clock, log });
   const { inspector, known } = service;
   const images = openPodImages({ inspector, pullSecrets, known, clock, log, signal, observe: () => {} });
   return await printReport(config, { ...deps, images });

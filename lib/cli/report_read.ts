@@ -1,7 +1,7 @@
 // What `archway report` reads: the workloads of the cluster, page by page, and the inspections of their images.
 import pLimit from "p-limit";
 import type { Clock } from "../clock.ts";
-import type { PodImages } from "../images/pod_images.ts";
+import type { PodImages } from "../images/pods/pod_images.ts";
 import type { ReadApi } from "../k8s/api.ts";
 import { ApiError } from "../k8s/errors.ts";
 import { listAll } from "../k8s/lists.ts";
@@ -9,7 +9,7 @@ import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
 import type { FailureReason, InspectedImage } from "../oci/types.ts";
 import { Inventory, type InventoryLimits } from "../report/inventory.ts";
 import type { Workload } from "../report/types.ts";
-import { ALIVE } from "../tainting/watches.ts";
+import { ALIVE } from "../taints/cluster/watches.ts";
 
 /** Images inspected at a time; the limits of each registry apply besides. */
 const PARALLEL = 16;
@@ -65,7 +65,6 @@ export async function readWorkloads(
   return { workloads: inventory.workloads(), unread, isComplete: inventory.isComplete };
 }
 
-/** What inspections take. */
 export interface InspectDeps {
   readonly images: Pick<PodImages, "inspect">;
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import { isKnownArchitecture } from "../arch.ts";
 import { NODE_ARCH_LABEL } from "../names.ts";
 import type { ArchitectureTotals, ClusterReport, ReportedImage } from "../report/cluster_report.ts";
 import type { Blocker, WorkloadName, WorkloadSupport } from "../report/types.ts";
-import { unreachable } from "../unreachable.ts";
+import { unreachable } from "../parsed.ts";
 import { renderTable } from "./output.ts";
 
 /** The report of all architectures: totals, images, workloads. */

@@ -1,19 +1,18 @@
 // `archway taints plan|apply|clean`: the architecture taints by hand, by the same decisions that the controller makes.
 import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
-import { unreachable } from "../unreachable.ts";
+import { unreachable } from "../parsed.ts";
 import { openPace } from "../k8s/write_pace.ts";
-import { openTaintLifter } from "../tainting/lifter.ts";
-import { readSurvey } from "../tainting/read_survey.ts";
-import { tryTolerations } from "../tainting/try_tolerations.ts";
-import { planOf } from "../taints/plan.ts";
-import type { TaintRule } from "../taints/types.ts";
-import { parseManagedTaint } from "../placement/config/arch_taints.ts";
+import { openTaintLifter } from "../taints/cluster/lifter.ts";
+import { readSurvey } from "../taints/cluster/read_survey.ts";
+import { tryTolerations } from "../taints/cluster/try_tolerations.ts";
+import { planOf } from "../taints/decide/plan.ts";
+import type { TaintRule } from "../taints/decide/types.ts";
+import { parseManagedTaint } from "../placement/decide/config/arch_taints.ts";
 import { ExitCode, type Terminal } from "./output.ts";
 import { applyTaints } from "./taints_apply.ts";
 import { type OutputForm, renderApplied, renderLifted, renderPlan } from "./taints_text.ts";
 
-/** What the command works with. */
 export interface TaintsDeps {
   readonly api: KubeApi;
   readonly terminal: Terminal;

@@ -3,16 +3,15 @@
 import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { silentLogger } from "../log.ts";
-import { carryOut, type CarryOutDeps } from "../tainting/carry_out.ts";
+import { carryOut, type CarryOutDeps } from "../taints/cluster/carry_out.ts";
 import { openPace, openPendingWrites, type PendingWrites } from "../k8s/write_pace.ts";
-import { type Holds, openHolds } from "../tainting/holds.ts";
-import { openTaintWatches, type TaintWatches } from "../tainting/watches.ts";
-import { nextStep, phaseOf } from "../taints/next_step.ts";
-import type { TaintRule } from "../taints/types.ts";
-import { progressOf } from "../taints/progress.ts";
+import { type Holds, openHolds } from "../taints/cluster/holds.ts";
+import { openTaintWatches, type TaintWatches } from "../taints/cluster/watches.ts";
+import { nextStep, phaseOf } from "../taints/decide/next_step.ts";
+import type { TaintRule } from "../taints/decide/types.ts";
+import { progressOf } from "../taints/decide/progress.ts";
 import type { Terminal } from "./output.ts";
 
-/** How it ended. */
 export interface AppliedTaints {
   /** `stuck`: nothing could be written any more; the message says what is waited for. */
   readonly end: "done" | "stuck";
@@ -21,7 +20,6 @@ export interface AppliedTaints {
   readonly message: string;
 }
 
-/** What it works with. */
 export interface ApplyDeps {
   readonly api: KubeApi;
   readonly terminal: Terminal;
@@ -57,7 +55,6 @@ function stoppable(signal: AbortSignal): { readonly signal: AbortSignal; abort()
   };
 }
 
-/** What is followed. */
 interface Following {
   readonly writes: PendingWrites;
   readonly watches: TaintWatches;
@@ -87,7 +84,7 @@ async function followSteps(deps: ApplyDeps, { watches, holds, writes, signal }: 
       continue;
     }
     const phase = phaseOf(step, "taint");
-    const { message } = progressOf(survey, { step, phase, refusals: holds.refusals });
+    const { message } = progressOf(survey, step, phase, holds.refusals);
     const totals = { toleratedPods: written.tolerate, taintedNodes: written.taint, message };
     if (step.kind === "done") return { end: "done", ...totals };
     const isIdle = step.kind === "wait" || step.kind === "paused";

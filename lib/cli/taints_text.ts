@@ -1,16 +1,14 @@
 // What `archway taints` prints. Pure.
 import { stringify } from "yaml";
 import { printable } from "../json.ts";
-import type { Lifted } from "../tainting/lifter.ts";
-import type { PlannedPod, TaintPlan } from "../taints/plan.ts";
-import { nameSome } from "../taints/progress.ts";
+import type { Lifted } from "../taints/cluster/lifter.ts";
+import type { PlannedPod, TaintPlan } from "../taints/decide/plan.ts";
+import { nameSome } from "../taints/decide/progress.ts";
 import { renderTable } from "./output.ts";
 import type { AppliedTaints } from "./taints_apply.ts";
 
-/** Forms of the output. */
 export type OutputForm = "table" | "json" | "yaml";
 
-/** The plan. */
 export function renderPlan(plan: TaintPlan, output: OutputForm): string {
   if (output !== "table") return renderDocument(plan, output);
   const { nodes, pods, daemonSets, taint: { key, effect } } = plan;
@@ -63,7 +61,7 @@ export function renderApplied(applied: AppliedTaints, output: OutputForm): strin
   if (output !== "table") return renderDocument(applied, output);
   const { end, toleratedPods, taintedNodes, message } = applied;
   const advice = end === "done"
-    ? "New pods get the toleration where `archway serve` runs with --arch-taints=manage, or --tolerate-arch-taints."
+    ? "New pods get the toleration where `archway serve` runs with --arch-taints=manage, or tolerate."
     : "Nothing more could be written. Fix what the message names, then run it again.";
   return `${message}\nPods given tolerations: ${toleratedPods}. Nodes tainted: ${taintedNodes}.\n${advice}\n`;
 }

@@ -4,15 +4,14 @@ import type { Clock } from "../clock.ts";
 import { type KubeApi, serverNowMs } from "../k8s/api.ts";
 import { isNotFound } from "../k8s/errors.ts";
 import { Resource } from "../k8s/types.ts";
-import { Upgrades } from "../upgrade_names.ts";
-import { parsePlan } from "../upgrades/parse/plan.ts";
-import type { UpgradeConfig } from "../upgrades/types/plan.ts";
-import { openClusterReader } from "../upgrading/cluster/cluster_reader.ts";
-import { readInput, type UpgradeInput } from "../upgrading/cluster/plan_input.ts";
+import { Upgrades } from "../upgrades/names.ts";
+import { parsePlan } from "../upgrades/decide/parse/plan.ts";
+import type { UpgradeConfig } from "../upgrades/decide/types/plan.ts";
+import { openClusterReader } from "../upgrades/cluster/cluster_reader.ts";
+import { readInput, type UpgradeInput } from "../upgrades/cluster/plan_input.ts";
 import { ExitCode, type Terminal } from "./output.ts";
 import { describePlan, describeStatus, effectOfSuspend, renderPlanned, renderStatus } from "./upgrade_text.ts";
 
-/** What the command works with. */
 export interface UpgradeDeps {
   readonly api: KubeApi;
   readonly terminal: Terminal;

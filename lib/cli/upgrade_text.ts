@@ -1,18 +1,19 @@
 // What `archway upgrade` shows: where a plan stands, and what it would do. Pure.
+import type { MachineConfigPool } from "../cluster/machines.ts";
 import { renderDuration } from "../duration.ts";
-import type { UpgradeInput } from "../upgrading/cluster/plan_input.ts";
-import { summarizePools } from "../upgrades/pools.ts";
-import { historyOf, isStepDone } from "../upgrades/record.ts";
-import { stateOf } from "../upgrades/progress.ts";
-import { isCommenced, isMigration } from "../upgrades/release/target.ts";
-import { validatePlan, type Validation, validationReads } from "../upgrades/release/validate.ts";
-import { decideSchedule } from "../upgrades/schedule.ts";
-import { COMMENCE_STEP } from "../upgrades/steps/results.ts";
-import { upgraderFor } from "../upgrades/steps/upgraders.ts";
-import { MINUTE_MS, renderTime } from "../upgrades/time.ts";
-import type { ClusterOperator, MachineConfigPool } from "../upgrades/types/cluster.ts";
-import type { Reading } from "../upgrades/types/observed.ts";
-import type { StepCondition, UpgradeConfig, UpgradeSpec } from "../upgrades/types/plan.ts";
+import type { UpgradeInput } from "../upgrades/cluster/plan_input.ts";
+import { summarizePools } from "../upgrades/decide/pools.ts";
+import { historyOf, isStepDone } from "../upgrades/decide/record.ts";
+import { stateOf } from "../upgrades/decide/progress.ts";
+import { isCommenced, isMigration } from "../upgrades/decide/release/target.ts";
+import { validatePlan, type Validation, validationReads } from "../upgrades/decide/release/validate.ts";
+import { decideSchedule } from "../upgrades/decide/schedule.ts";
+import { COMMENCE_STEP } from "../upgrades/decide/steps/results.ts";
+import { upgraderFor } from "../upgrades/decide/steps/upgraders.ts";
+import { MINUTE_MS, renderTime } from "../cluster/time.ts";
+import type { ClusterOperator } from "../upgrades/decide/types/cluster.ts";
+import type { Reading } from "../upgrades/decide/types/observed.ts";
+import type { StepCondition, UpgradeConfig, UpgradeSpec } from "../upgrades/decide/types/plan.ts";
 import { renderTable } from "./output.ts";
 
 /** Where a plan stands. */
@@ -31,7 +32,6 @@ export interface DescribedStatus {
   readonly conditions: readonly { readonly type: string; readonly status: string; readonly message: string }[];
 }
 
-/** What a plan would do. */
 export interface DescribedPlan {
   readonly version: string;
   readonly architecture: string;
@@ -164,7 +164,6 @@ function beginOf(base: Base, { nowMs, hasWindow }: { readonly nowMs: number; rea
   return says(isReady ? "now" : `${spec.upgradeAt}, in ${renderDuration(untilMs)}`);
 }
 
-/** The status as text. */
 export function renderStatus({ version, architecture, phase, steps, conditions }: DescribedStatus): string {
   const target = architecture === "" ? version : `${version} ${architecture}`;
   return [
@@ -178,7 +177,6 @@ export function renderStatus({ version, architecture, phase, steps, conditions }
   ].join("\n");
 }
 
-/** The plan as text. */
 export function renderPlanned(plan: DescribedPlan): string {
   const { version, architecture, profile, begins, steps, inTheWay, notAsked } = plan;
   const target = architecture === "" ? version : `${version} ${architecture}`;

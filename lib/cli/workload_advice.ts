@@ -1,6 +1,6 @@
 // Reads the workloads of a cluster whose payload has become one for several architectures, within bounds: it is done in
 // the middle of an upgrade, by a process that is small and has no right to the pull secrets of namespaces.
-import type { PodImages } from "../images/pod_images.ts";
+import type { PodImages } from "../images/pods/pod_images.ts";
 import { errorText } from "../log.ts";
 import { adviseAfterMigration } from "../report/migration_advice.ts";
 import { readSupport, type SupportOptions } from "./workload_support.ts";

@@ -1,6 +1,6 @@
 // The workloads of a cluster with the architectures on which they run: read, inspected and put together for reports.
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
-import { failedArchitectures } from "../enoexec/failed_image.ts";
+import { failedArchitectures } from "../exec_format/decide/failed_image.ts";
 import { type KubeApi, serverNowMs } from "../k8s/api.ts";
 import { Resource } from "../k8s/types.ts";
 import { supportOf } from "../report/support.ts";

@@ -1,7 +1,6 @@
 // Rules between flags: which exclude each other, and which need another one.
 import type { Command } from "./flags.ts";
-import { indexProblem } from "./index_argument.ts";
-import { podProblem } from "./pod_argument.ts";
+import { indexProblem, podProblem } from "./words.ts";
 import type { ConfigValues } from "./values.ts";
 
 type Operand = keyof ConfigValues | "words";
@@ -19,7 +18,7 @@ export function contradictions(command: Command, values: ConfigValues, line: Com
   const pod = command === "explain" ? podProblem(line.words, namespaceOf(values, line)) : undefined;
   const index = command === "index" ? indexProblem(line.words, values.to) : undefined;
   const rules: readonly Rule[] = [
-    ...rulesOfServe(command, values),
+    ...rulesOfServe(values),
     ...rulesOfCommands(command, values, line.words),
     [["words", "podNamespace"], pod !== undefined, pod ?? ""],
     [["words", "to"], index !== undefined, index ?? ""],
@@ -35,14 +34,8 @@ function namespaceOf({ podNamespace }: ConfigValues, { given }: CommandLine): st
 
 type Rule = readonly [operands: readonly Operand[], isBroken: boolean, problem: string];
 
-function rulesOfServe(command: Command, values: ConfigValues): readonly Rule[] {
+function rulesOfServe(values: ConfigValues): readonly Rule[] {
   return [
-    [
-      ["tlsMode", "tlsCert", "tlsKey"],
-      command === "serve" && values.tlsMode === "files" &&
-      (values.tlsCert === undefined || values.tlsKey === undefined),
-      "Cannot use --tls-mode=files: give --tls-cert and --tls-key.",
-    ],
     [
       ["tlsCert", "tlsKey"],
       (values.tlsCert === undefined) !== (values.tlsKey === undefined),
@@ -55,14 +48,8 @@ function rulesOfServe(command: Command, values: ConfigValues): readonly Rule[] {
     ],
     [
       ["only", "archTaints"],
-      values.only !== "placement" && values.archTaints === "manage",
-      `Cannot use --arch-taints=manage with --only=${values.only}: taints belong to placement.`,
-    ],
-    [
-      ["repairExecFormatErrors", "execFormatErrors", "execFormatImage"],
-      command === "serve" && values.repairExecFormatErrors && !values.execFormatErrors &&
-      values.execFormatImage === undefined,
-      "Cannot use --repair-exec-format-errors alone: give --exec-format-errors, without which no pod to evict is found.",
+      values.only !== "placement" && values.archTaints !== "off",
+      `Cannot use --arch-taints=${values.archTaints} with --only=${values.only}: taints belong to placement.`,
     ],
     [
       ["webhookUrl"],
@@ -75,14 +62,9 @@ function rulesOfServe(command: Command, values: ConfigValues): readonly Rule[] {
 function rulesOfCommands(command: Command, values: ConfigValues, words: readonly string[]): readonly Rule[] {
   return [
     [
-      ["words", "adminUrl"],
-      command === "inspect" && words.length === 0 && values.adminUrl === undefined,
-      "Nothing to inspect: name one or more images, or use --registries with --admin-url.",
-    ],
-    [
-      ["adminUrl", "registries"],
-      values.adminUrl !== undefined && !values.registries,
-      "Cannot use --admin-url alone: a running Archway is asked for its --registries.",
+      ["words"],
+      command === "inspect" && words.length === 0,
+      "Nothing to inspect: name one or more images.",
     ],
     [
       ["words"],

@@ -1,7 +1,45 @@
-// Environment variables that are no flags: misspelt ones, which would otherwise be ignored silently, and WATCH_NAMESPACE.
-import { FILE_SETTINGS } from "./file.ts";
+// What is given and is no flag: flags that were removed, misspelt variables, which would otherwise be ignored silently, and
+// WATCH_NAMESPACE.
+import { FILE_SETTINGS, type FileValues } from "./file.ts";
 import { type Command, environmentName, FLAGS } from "./flags.ts";
 import type { ConfigValues } from "./values.ts";
+
+/** Flags that were removed, with what replaces each. Their variables are refused as well: ignored, they would change what runs. */
+export const REMOVED_FLAGS: Readonly<Record<string, string>> = {
+  "admin-url": "Open /registries of the running Archway's admin address.",
+  "avoid-failed-architectures": "Give --exec-format-errors=avoid.",
+  "certs-dir": inFile("certsDir"),
+  "check-configs": "Use `archway index inspect IMAGE`.",
+  "docker-config": inFile("dockerConfig"),
+  "failures": "Use `archway report` or `archway explain POD`.",
+  "identity": "In a pod set POD_NAME (fieldRef metadata.name).",
+  "migration": "The rights of the component migration switch it on.",
+  "registries": "Use --trace, or open /registries of a running Archway's admin address.",
+  "registries-conf": inFile("registriesConf"),
+  "repair-exec-format-errors": "Give --exec-format-errors=repair.",
+  "runbook-base-url": "Annotate the Deployment archway with archway.dev/runbook-base-url.",
+  "taints-fail-open-after": inFile("taintsFailOpenAfter"),
+  "tls-mode": "Files are used where --tls-cert and --tls-key are given.",
+  "tolerate-arch-taints": "Give --arch-taints=tolerate; set tolerateArchTaints in the file that --config names.",
+  "webhook-path": inFile("webhookPath"),
+};
+
+function inFile(key: keyof FileValues): string {
+  return `Set ${key} in the file that --config names.`;
+}
+
+/** What is to be done about a flag that is no more; undefined for others. */
+export function adviceOnRemoved(flag: string): string | undefined {
+  return Object.hasOwn(REMOVED_FLAGS, flag) ? `it was removed. ${REMOVED_FLAGS[flag]}` : undefined;
+}
+
+/** One problem for each variable of such a flag that is set. Pure. */
+export function removedVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.keys(REMOVED_FLAGS).flatMap((flag) => {
+    const name = environmentName(flag);
+    return (env[name] ?? "") === "" ? [] : [`Cannot use ${name}: ${adviceOnRemoved(flag)}`];
+  });
+}
 
 /** What Kubernetes sets in a pod for each Service of the namespace, so for `archway-webhook` and `archway-metrics`. */
 const OF_SERVICE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
@@ -11,7 +49,8 @@ const OF_TESTS = /^ARCHWAY_(?:TEST|CHAOS|JUNIT|DENOKV)(?:_|$)/;
 
 /** One sentence for each variable that no flag of any command has. Pure. */
 export function warningsOf(variables: readonly string[]): readonly string[] {
-  const known = new Set(FLAGS.map(({ name }) => environmentName(name)));
+  const flags = [...FLAGS.map(({ name }) => name), ...Object.keys(REMOVED_FLAGS)];
+  const known = new Set(flags.map(environmentName));
   return variables
     .filter((name) => name.startsWith("ARCHWAY_") && !known.has(name) && !OF_SERVICE.test(name) && !OF_TESTS.test(name))
     .toSorted()

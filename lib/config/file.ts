@@ -1,9 +1,11 @@
-// The optional configuration file, `--config FILE`: settings that most clusters leave alone. YAML, checked like flags: a key
-// that is not known is a problem, and all problems are reported together.
-import { parse } from "yaml";
+// The optional configuration files, `--config FILE`: settings that most clusters leave alone. YAML, checked like flags: a key that
+// is not known is a problem, and all problems are reported together.
 import * as z from "zod";
-import { asParsed, type Parsed, unparsable } from "../parsed.ts";
+import { parseYaml } from "../cluster/yaml.ts";
+import { isObject, type JsonObject } from "../json.ts";
+import { faultText } from "../parsed.ts";
 import { ImageBuildsSchema } from "./image_builds.ts";
+import { Duration } from "../duration.ts";
 
 /** A setting of the file: what it is for, and what holds without it. */
 export interface FileSetting {
@@ -22,13 +24,19 @@ export const FileSchema = z.strictObject({
   variantLabels: texts.default([]),
   runtimeClasses: texts.default([]),
   imageVolumes: z.enum(["ignore", "require"], { error: "is not one of ignore, require" }).default("ignore"),
+  dockerConfig: path,
+  registriesConf: path,
   registriesConfDir: path,
+  certsDir: path,
   hostsDir: path,
   rancherRegistries: path,
   policy: path,
   credentialProviderConfig: path,
   credentialProviderBinDir: path,
   webhookClientCa: path,
+  webhookPath: z.enum(["secret", "plain"], { error: "is not one of secret, plain" }).default("secret"),
+  tolerateArchTaints: texts.optional(),
+  taintsFailOpenAfter: Duration.default(5 * 60_000),
   archTaint: z.string({ error: "is not a text" }).min(1).default("archaware"),
   webhookService: z.string({ error: "is not a name" }).min(1).default("archway-webhook"),
   imageBuilds: ImageBuildsSchema.prefault({}),
@@ -61,7 +69,27 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
     help:
       "CA of the API servers' client certificates, PEM; with it one is required of every caller of the webhooks, of pods and of upgrade plans.",
   },
+  {
+    key: "webhookPath",
+    example: "plain",
+    help: "`secret`: the webhooks answer by an unguessable path; `plain`: by the paths of the manifests.",
+  },
+  {
+    key: "dockerConfig",
+    example: "/etc/archway/config.json",
+    help: "config.json of docker, with auths and credential helpers.",
+  },
+  {
+    key: "registriesConf",
+    example: "/etc/archway/registries.conf",
+    help: "registries.conf; without it /etc/containers/registries.conf if there.",
+  },
   { key: "registriesConfDir", example: "/etc/containers/registries.conf.d", help: "Drop-ins of registries.conf." },
+  {
+    key: "certsDir",
+    example: "/etc/archway/certs.d",
+    help: "certs.d tree with CAs and client certificates by host; without it those of container tools, if there.",
+  },
   { key: "hostsDir", example: "/etc/containerd/certs.d", help: "Folder with hosts.toml files of containerd." },
   { key: "rancherRegistries", example: "/etc/rancher/k3s/registries.yaml", help: "registries.yaml of k3s or RKE2." },
   {
@@ -83,6 +111,18 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
       "on nodes by Archway).",
   },
   {
+    key: "tolerateArchTaints",
+    example: "[gke, example.com/cpu=arch]",
+    help:
+      "Architecture taints that pods tolerate besides, in the same form; with --arch-taints=tolerate these alone, `[gke]` " +
+      "where none is listed.",
+  },
+  {
+    key: "taintsFailOpenAfter",
+    example: "10m",
+    help: "Lift the taints of --arch-taints=manage after so long without a leader.",
+  },
+  {
     key: "imageBuilds",
     example: "{ builderImage: registry.example.com/builder:v1, maxParallel: 2 }",
     help: "Settings of --only=image-builds; docs/image-builds.md has all of them.",
@@ -98,55 +138,55 @@ export function settingOf(flag: string): keyof FileValues | undefined {
   return FILE_SETTINGS.find((setting) => setting.key === key)?.key;
 }
 
-/** What a file came to. */
 export interface ReadFile {
   readonly values: FileValues;
   readonly problems: readonly string[];
 }
 
-/** Reads the settings from the text of the file; without a file the defaults. */
-export function readConfigFile(file: { readonly path: string; readonly text: string } | undefined): ReadFile {
-  const values = FileSchema.parse({});
-  if (file === undefined) return { values, problems: [] };
-  const document = parseYaml(file.text);
-  if (document.kind === "unparsable") {
-    return { values, problems: [`Cannot read --config "${file.path}": ${document.fault.message}.`] };
+/** Reads the settings from the texts of the files, each setting from one of them; without a file the defaults. */
+export function readConfigFiles(files: readonly { readonly path: string; readonly text: string }[]): ReadFile {
+  const problems: string[] = [];
+  const settings = new Map<string, { readonly path: string; readonly value: unknown }>();
+  for (const { path, text } of files) {
+    const document = parseYaml(text);
+    if (document.kind === "unparsable") {
+      problems.push(`Cannot read --config "${path}": ${faultText(document.fault)}.`);
+    } else if (!isObject(document.value ?? {})) {
+      problems.push(`Cannot use --config "${path}": it is not a mapping.`);
+    } else {
+      for (const [key, value] of Object.entries(document.value ?? {})) {
+        const other = settings.get(key);
+        if (other === undefined) settings.set(key, { path, value });
+        else problems.push(`Cannot use "${key}" of --config "${path}": "${other.path}" has it as well.`);
+      }
+    }
   }
-  const parsed = FileSchema.safeParse(document.value ?? {});
-  if (parsed.success) return { values: parsed.data, problems: [] };
+  const document = Object.fromEntries(settings.entries().map(([key, { value }]) => [key, value]));
+  const parsed = FileSchema.safeParse(document);
+  if (parsed.success) return { values: parsed.data, problems };
   const { issues } = parsed.error;
+  const pathOf = (key: string): string => settings.get(key)?.path ?? "";
   return {
-    values: readRest(document.value, issues),
-    problems: issues.flatMap((issue) => describeIssue(issue, file.path)),
+    values: readRest(document, issues),
+    problems: [...problems, ...issues.flatMap((issue) => describeIssue(issue, pathOf))],
   };
 }
 
 /** The settings without the problems, so that they can be judged further; the others have their defaults. */
-function readRest(document: unknown, issues: readonly z.core.$ZodIssue[]): FileValues {
+function readRest(document: JsonObject, issues: readonly z.core.$ZodIssue[]): FileValues {
   const wrong = new Set(
     issues.flatMap((issue) => issue.path.length === 0 && "keys" in issue ? issue.keys : issue.path.slice(0, 1)),
   );
-  const right = Object.entries(Object(document)).filter(([key]) => !wrong.has(key));
+  const right = Object.entries(document).filter(([key]) => !wrong.has(key));
   return FileSchema.safeParse(Object.fromEntries(right)).data ?? FileSchema.parse({});
 }
 
-function parseYaml(text: string): Parsed<unknown> {
-  try {
-    return asParsed<unknown>(parse(text));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.split("\n")[0]?.replace(/[.:]$/, "") : undefined;
-    return unparsable(reason ?? "it is not YAML");
-  }
-}
-
-function describeIssue(issue: z.core.$ZodIssue, path: string): readonly string[] {
+function describeIssue(issue: z.core.$ZodIssue, pathOf: (key: string) => string): readonly string[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => `Cannot use "${key}" of --config "${path}": there is no such setting.`);
+    return issue.keys.map((key) =>
+      `Cannot use "${key}" of --config "${pathOf(String(issue.path[0] ?? key))}": there is no such setting.`
+    );
   }
-  const at = issue.path.map(String).join(".");
-  return [
-    at === ""
-      ? `Cannot use --config "${path}": it is not a mapping.`
-      : `Cannot use "${at}" of --config "${path}": it ${issue.message}.`,
-  ];
+  const path = pathOf(String(issue.path[0]));
+  return [`Cannot use "${issue.path.map(String).join(".")}" of --config "${path}": it ${issue.message}.`];
 }

@@ -15,7 +15,6 @@ export const COMMANDS = [
   "enoexec-daemon",
 ] as const;
 
-/** One of {@link COMMANDS}. */
 export type Command = typeof COMMANDS[number];
 
 /** How a flag's text is read. `list` flags repeat and also split at commas. */
@@ -45,7 +44,7 @@ const STORE: readonly Command[] = ["serve", "inspect", "report", "cache", "dev"]
 
 /** The table. Order is the order of `--help`. */
 export const FLAGS: readonly Flag[] = [
-  flag("config", "text", CONFIGURED, "File with settings that are rarely needed; see docs/configuration.md.", "FILE"),
+  flag("config", "list", CONFIGURED, "File with settings that are rarely needed; see docs/configuration.md.", "FILE"),
   {
     ...flag("only", "choice", ["serve"], "Which capability this process serves; each has a Deployment of its own."),
     choices: ["placement", "upgrades", "image-builds"],
@@ -55,7 +54,7 @@ export const FLAGS: readonly Flag[] = [
     ...flag(
       "kubeconfig",
       "text",
-      [...CLUSTER, "inspect"],
+      CLUSTER,
       "Kubeconfig file; default the pod's ServiceAccount, outside of a pod ~/.kube/config but for serve.",
       "FILE",
     ),
@@ -98,38 +97,10 @@ export const FLAGS: readonly Flag[] = [
     ),
     fallback: "0.0.0.0:8080",
   },
-  {
-    ...flag(
-      "tls-mode",
-      "choice",
-      ["serve"],
-      "`self`: Archway makes its own certificate; `files`: --tls-cert; `auto`: files if given.",
-    ),
-    choices: ["auto", "self", "files"],
-    fallback: "auto",
-  },
   flag("tls-cert", "text", ["serve"], "Serving certificate, PEM; reloaded when it changes.", "FILE"),
   flag("tls-key", "text", ["serve"], "Key of the serving certificate, PEM.", "FILE"),
   flag("tls-ca", "text", ["serve"], "CA that goes into `caBundle`, PEM.", "FILE"),
   flag("webhook-url", "url", ["serve"], "Register the webhook by this URL instead of by Service.", "https://HOST:PORT"),
-  {
-    ...flag(
-      "webhook-path",
-      "choice",
-      ["serve"],
-      "`secret`: the webhooks answer by an unguessable path; `plain`: by the paths of the manifests.",
-    ),
-    choices: ["secret", "plain"],
-    fallback: "secret",
-  },
-  flag(
-    "runbook-base-url",
-    "url",
-    ["serve"],
-    "Where the files of Archway's repository can be read, for the links of alerts to their runbooks.",
-    "https://HOST/PATH/",
-  ),
-  flag("identity", "text", ["serve"], "Name of this replica on the Lease; default random.", "NAME"),
   {
     ...flag("max-gate-age", "duration", SERVE, "Longest time a pod may stay gated."),
     fallback: "60s",
@@ -138,29 +109,17 @@ export const FLAGS: readonly Flag[] = [
     ...flag("warm-admission", "switch", SERVE, "Place pods at admission when all their images are known."),
     fallback: "true",
   },
-  flag("migration", "switch", ["serve"], "Free the Deployments that the Multiarch Tuning Operator left behind."),
   flag("audit", "switch", SERVE, "Change nothing; report what would be done."),
   flag("prewarm", "switch", SERVE, "Inspect images of workload templates before pods exist."),
-  flag(
-    "tolerate-arch-taints",
-    "list",
-    SERVE,
-    "Tolerate architecture taints of the decided architectures.",
-    "PRESET|KEY=arch",
-  ),
   {
     ...flag(
       "arch-taints",
       "choice",
       SERVE,
-      "Keep an architecture taint on every node, and its toleration on every pod.",
+      "Tolerate the architecture taints of clouds; or keep one on every node, and its toleration on every pod.",
     ),
-    choices: ["manage", "off"],
+    choices: ["off", "tolerate", "manage"],
     fallback: "off",
-  },
-  {
-    ...flag("taints-fail-open-after", "duration", SERVE, "Lift those taints after so long without a leader."),
-    fallback: "5m",
   },
   flag("live-architectures", "switch", SERVE, "Narrow to architectures that nodes have or can be made with."),
   {
@@ -168,30 +127,23 @@ export const FLAGS: readonly Flag[] = [
     choices: ["ignore", "warn", "constrain"],
     fallback: "ignore",
   },
-  flag(
-    "exec-format-errors",
-    "switch",
-    SERVE,
-    "Report containers that run a program of another architecture, by the status of pods.",
-  ),
+  {
+    ...flag(
+      "exec-format-errors",
+      "choice",
+      SERVE,
+      "Containers that run a program of another architecture: report them by the status of pods, place no more on " +
+        "architectures that an image only claims, evict them. Each does what those before it do.",
+    ),
+    choices: ["off", "report", "avoid", "repair"],
+    fallback: "off",
+  },
   flag(
     "exec-format-image",
     "text",
     ["serve"],
     "Image of the daemons of the plugin execFormatErrorMonitor; without it none run.",
     "IMAGE",
-  ),
-  flag(
-    "avoid-failed-architectures",
-    "switch",
-    SERVE,
-    "Leave out architectures that an image claims and its program was seen to lack.",
-  ),
-  flag(
-    "repair-exec-format-errors",
-    "switch",
-    SERVE,
-    "Evict such pods where their owners make them again and Archway places them elsewhere.",
   ),
   flag(
     "registry",
@@ -208,15 +160,6 @@ export const FLAGS: readonly Flag[] = [
     "Registry with plain HTTP or an unverifiable certificate.",
     "HOST[:PORT]",
   ),
-  flag(
-    "registries-conf",
-    "text",
-    REGISTRY,
-    "registries.conf; default /etc/containers/registries.conf if there.",
-    "FILE",
-  ),
-  flag("certs-dir", "text", REGISTRY, "certs.d tree with CAs and client certificates by host.", "DIR"),
-  flag("docker-config", "text", REGISTRY, "docker config.json with auths and credential helpers.", "FILE"),
   {
     ...flag(
       "global-pull-secret",
@@ -237,13 +180,6 @@ export const FLAGS: readonly Flag[] = [
     choices: ["pod", "own-namespace", "none"],
     fallback: "pod",
   },
-  flag(
-    "failures",
-    "switch",
-    ["inspect"],
-    "Also ask the cluster of the kubeconfig where the images were seen to fail although they claim it.",
-  ),
-  flag("check-configs", "switch", ["inspect"], "Also compare an index with the configs of its images (more requests)."),
   flag("cache-path", "text", STORE, "File of the image cache; without it the cache is memory only.", "FILE"),
   { ...flag("kv-url", "url", STORE, "Shared KV Connect server for the image cache."), alsoEnv: ["DENO_KV_URL"] },
   {
@@ -268,15 +204,7 @@ export const FLAGS: readonly Flag[] = [
     "NAME",
   ),
   flag("arch", "text", ["report"], "List what keeps workloads from this architecture.", "ARCHITECTURE"),
-  flag("registries", "switch", ["inspect"], "Show how the registries of the images do instead of the images."),
   flag("trace", "switch", ["inspect"], "Show every HTTP exchange, secrets masked."),
-  flag(
-    "admin-url",
-    "url",
-    ["inspect"],
-    "With --registries: ask a running Archway at its admin address instead.",
-    "http://HOST:PORT",
-  ),
   flag("to", "text", ["index"], "With assemble: where the index is published.", "REGISTRY/REPOSITORY:TAG"),
   flag("dry-run", "switch", ["release", "index", "taints", "upgrade"], "Show what would be done, do nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),

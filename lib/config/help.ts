@@ -31,7 +31,7 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     usage: "archway inspect [flags] IMAGE…",
     words: ["IMAGE  as in a pod: nginx, quay.io/team/app:v1, registry:5000/app@sha256:…"],
     no: "an image could not be inspected",
-    examples: ["archway inspect nginx:1.29", "archway inspect -o json --docker-config ~/.docker/config.json IMAGE"],
+    examples: ["archway inspect nginx:1.29", "archway inspect -o json --registry-ca ca.pem IMAGE"],
   },
   index: {
     summary: "Join images of one architecture each to an index, or show what an index lists.",

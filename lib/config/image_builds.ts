@@ -1,35 +1,35 @@
-// The settings of image builds in the configuration file; docs/image-builds.md has what holds without each.
+// The settings of image builds in the configuration file, with what holds without each; docs/image-builds.md explains them.
 import * as z from "zod";
-import { parseDuration } from "../duration.ts";
+import { Duration } from "../duration.ts";
 
-const DURATION = "is not a duration like 30s, 5m or 1h30m";
+const text = z.string({ error: "is not a text" }).min(1);
+const command = z.array(z.string().min(1), { error: "is not a list of texts" }).min(1);
+const choice = z.boolean({ error: "is not true or false" }).default(false);
+const count = z.int({ error: "is not a whole number" }).min(0, "is below zero");
 
-const text = z.string({ error: "is not a text" }).min(1).optional();
-const command = z.array(z.string().min(1), { error: "is not a list of texts" }).min(1).optional();
-const choice = z.boolean({ error: "is not true or false" }).optional();
-const duration = z.string({ error: DURATION }).transform((value, context): number => {
-  const ms = parseDuration(value);
-  if (ms !== undefined && ms > 0) return ms;
-  context.addIssue({ code: "custom", message: DURATION });
-  return z.NEVER;
-}).optional();
-
-/** `imageBuilds` of the file; what is not named holds as it is without the file. Durations are in ms. */
+/** `imageBuilds` of the file. Durations are in ms. */
 export const ImageBuildsSchema = z.strictObject({
-  builderImage: text,
-  builderCommand: command,
-  digestImage: text,
-  digestCommand: command,
-  namespace: text,
-  serviceAccount: text,
-  requests: z.record(z.string(), z.string(), { error: "is not a map of texts" }).optional(),
-  jobDeadline: duration,
-  schedulingTimeout: duration,
-  retainArchitectures: duration,
-  retainImages: z.int({ error: "is not a whole number" }).min(0, "is below zero").optional(),
-  maxParallel: z.int({ error: "is not a whole number" }).min(0, "is below zero").optional(),
+  /** Image and program of the build; empty: the machine config operator's, and the script of this project with `buildah`. */
+  builderImage: text.default(""),
+  builderCommand: command.default([]),
+  /** Image and program that hands the digest over; empty: those of the builder, and the machine config operator's. */
+  digestImage: text.default(""),
+  digestCommand: command.default([]),
+  /** Where Jobs and what belongs to them are. */
+  namespace: text.default("openshift-machine-config-operator"),
+  serviceAccount: text.default("machine-os-builder"),
+  /** Of the building container, as `{cpu: "1"}`. */
+  requests: z.record(z.string(), z.string(), { error: "is not a map of texts" }).default({}),
+  jobDeadline: Duration.default(90 * 60_000),
+  schedulingTimeout: Duration.default(15 * 60_000),
+  retainArchitectures: Duration.default(60 * 60_000),
+  retainImages: count.default(2),
+  /** Architectures built at a time; 0: all. */
+  maxParallel: count.default(0),
   alwaysIndex: choice,
-  tolerateDedicated: choice,
+  tolerateDedicated: choice.default(true),
   cancelSiblings: choice,
   autoResume: choice,
 });
+
+export type BuildSettings = z.output<typeof ImageBuildsSchema>;

@@ -3,8 +3,8 @@
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
 import { type Arguments, rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
-import { type FileValues, readConfigFile, type ReadFile, settingOf } from "./file.ts";
-import { warningsOf, watchNamespaceProblems } from "./environment.ts";
+import { type FileValues, readConfigFiles, type ReadFile, settingOf } from "./file.ts";
+import { adviceOnRemoved, removedVariables, warningsOf, watchNamespaceProblems } from "./environment.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
 import { type ConfigValues, Values } from "./values.ts";
 
@@ -51,7 +51,7 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
   if (command === undefined) return { kind: "usage", command, problems: [renderNoCommand(word)] };
   const flags = FLAGS.filter((flag) => flag.commands.includes(command));
   const { values, unread, problems } = readValues(line, env);
-  const file = openFile(flags.some(({ name }) => name === "config") ? values.config : undefined, readFile);
+  const file = openFiles(flags.some(({ name }) => name === "config") ? values.config : [], readFile);
   const config: Config = {
     ...values,
     ...file.values,
@@ -63,7 +63,11 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
   const found = [
     ...new Set([...given.keys(), ...lacking]).values().filter((name) => !flags.some((flag) => flag.name === name))
       .map((name) => `Cannot use "--${name}" with ${command}: ${reasonOfNoFlag(name, command)}`),
-    ...lacking.map((name) => `Cannot use --${name}: it has no value. Give it as --${name}=VALUE.`),
+    ...lacking.map((name) => {
+      const values = flags.find((flag) => flag.name === name)?.choices?.join("|") ?? "VALUE";
+      return `Cannot use --${name}: it has no value. Give it as --${name}=${values}.`;
+    }),
+    ...removedVariables(env),
     ...problems,
     ...file.problems,
     ...contradictions(command, values, { words, given, unread }),
@@ -108,20 +112,26 @@ function renderNoCommand(word: string | undefined): string {
 }
 
 function reasonOfNoFlag(flag: string, command: Command): string {
-  const setting = settingOf(flag);
+  const [setting, removed] = [settingOf(flag), adviceOnRemoved(flag)];
+  if (removed !== undefined) return removed;
   if (setting !== undefined) return `${setting} is a setting of the file that --config names.`;
   if (command === "explain" && flag === "namespace") return "no such flag. Did you mean -n NAMESPACE?";
   return `no such flag. See \`archway ${command} --help\`.`;
 }
 
-function openFile(path: unknown, readFile: ConfigSources["readFile"]): ReadFile {
-  if (typeof path !== "string") return readConfigFile(undefined);
-  try {
-    return readConfigFile({ path, text: readFile(path) });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { ...readConfigFile(undefined), problems: [`Cannot read --config "${path}": ${reason}.`] };
-  }
+function openFiles(paths: readonly string[], readFile: ConfigSources["readFile"]): ReadFile {
+  const problems: string[] = [];
+  const files = paths.flatMap((path) => {
+    try {
+      return [{ path, text: readFile(path) }];
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      problems.push(`Cannot read --config "${path}": ${reason}.`);
+      return [];
+    }
+  });
+  const read = readConfigFiles(files);
+  return { values: read.values, problems: [...problems, ...read.problems] };
 }
 
 function describeIssue(

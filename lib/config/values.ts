@@ -1,8 +1,8 @@
 // Every flag's value in its real type, from the text it was given as.
 import * as z from "zod";
 import { isUsableArchitecture, otherNameOf } from "../arch.ts";
-import { parseDuration } from "../duration.ts";
-import { isRegistryHost } from "../oci/config/flags.ts";
+import { Duration } from "../duration.ts";
+import { isRegistryHost } from "../oci/registry_host.ts";
 
 /** A host and a port to listen on. */
 export interface ListenAddress {
@@ -18,12 +18,6 @@ const address = z.string().transform((text, context): ListenAddress => {
   const port = Number(parts?.[2] ?? NaN);
   if (parts !== null && port <= 65_535) return { host: (parts[1] || "0.0.0.0").replace(/^\[|\]$/g, ""), port };
   context.addIssue({ code: "custom", message: "is not HOST:PORT with a port up to 65535" });
-  return z.NEVER;
-});
-const duration = z.string().transform((text, context): number => {
-  const ms = parseDuration(text);
-  if (ms !== undefined && ms > 0) return ms;
-  context.addIssue({ code: "custom", message: "is not a duration like 30s, 5m or 1h30m" });
   return z.NEVER;
 });
 const architecture = z.string().superRefine((text, context) => {
@@ -42,7 +36,7 @@ const secretName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, "is not NAMESPACE/NAME
 
 /** Every value in its real type. A command reads only the members its flags set; the others hold their defaults. */
 export const Values = z.object({
-  config: optionalText,
+  config: list,
   only: z.enum(["placement", "upgrades", "image-builds"]),
   kubeconfig: optionalText,
   context: optionalText,
@@ -53,45 +47,29 @@ export const Values = z.object({
   systemNamespaces: list,
   listen: address,
   adminListen: address,
-  tlsMode: z.enum(["auto", "self", "files"]),
   tlsCert: optionalText,
   tlsKey: optionalText,
   tlsCa: optionalText,
   webhookUrl: url,
-  webhookPath: z.enum(["secret", "plain"]),
-  runbookBaseUrl: url,
-  migration: flagSwitch,
-  identity: optionalText,
-  maxGateAge: duration,
+  maxGateAge: Duration,
   warmAdmission: flagSwitch,
   audit: flagSwitch,
   prewarm: flagSwitch,
-  tolerateArchTaints: list,
-  archTaints: z.enum(["manage", "off"]),
-  taintsFailOpenAfter: duration,
+  archTaints: z.enum(["off", "tolerate", "manage"]),
   liveArchitectures: flagSwitch,
   daemonsets: z.enum(["ignore", "warn", "constrain"]),
-  execFormatErrors: flagSwitch,
+  execFormatErrors: z.enum(["off", "report", "avoid", "repair"]),
   execFormatImage: optionalText,
-  avoidFailedArchitectures: flagSwitch,
-  repairExecFormatErrors: flagSwitch,
   registry: hosts,
   registryCa: list,
   insecureRegistry: hosts,
-  registriesConf: optionalText,
-  certsDir: optionalText,
-  dockerConfig: optionalText,
   globalPullSecret: secretName,
   pullSecrets: z.enum(["pod", "own-namespace", "none"]),
-  checkConfigs: flagSwitch,
-  failures: flagSwitch,
   cachePath: optionalText,
   kvUrl: url,
-  tagTtl: duration,
+  tagTtl: Duration,
   output: z.enum(["table", "json", "yaml"]),
-  registries: flagSwitch,
   trace: flagSwitch,
-  adminUrl: url,
   to: optionalText,
   dryRun: flagSwitch,
   once: flagSwitch,

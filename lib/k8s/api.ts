@@ -1,5 +1,6 @@
 // The interface of the Kubernetes API edge: every client of the API server takes a KubeApi, never a URL.
 import type { Clock } from "../clock.ts";
+import { isNotFound } from "./errors.ts";
 import type { KubeList, KubeObject, ResourceTarget, ResourceType } from "./types.ts";
 import type { JsonPatch } from "./patch.ts";
 
@@ -44,10 +45,9 @@ export type PatchBody =
   | { readonly kind: "merge"; readonly document: unknown }
   | { readonly kind: "apply"; readonly document: unknown; readonly force: boolean };
 
-/** How to delete. */
 export interface DeleteOptions {
-  readonly uid?: string;
-  readonly resourceVersion?: string;
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
   /** How long a pod may take to end; 0 removes it without waiting for its node. Default: as the pod says. */
   readonly gracePeriodSeconds?: number;
@@ -114,4 +114,18 @@ export function withCalls(api: KubeApi, calls: Partial<KubeApi>): KubeApi {
     serverClockOffsetMs: () => api.serverClockOffsetMs(),
     ...calls,
   };
+}
+
+/** One object, or undefined where there is none. Throws what `get` throws otherwise. */
+export async function readOptional(
+  api: ReadApi,
+  wanted: ResourceTarget & { readonly type: ResourceType; readonly signal: AbortSignal },
+): Promise<KubeObject | undefined> {
+  const { type, signal, ...target } = wanted;
+  try {
+    return await api.get(type, target, signal);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
 }

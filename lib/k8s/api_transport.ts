@@ -1,15 +1,14 @@
 // Requests to the API server: one connection pool, fresh credentials, time limits, retries where they are safe.
 import pLimit, { type LimitFunction } from "p-limit";
-import { backoffMs, type Clock } from "../clock.ts";
-import { isDenseText } from "../json_density.ts";
+import { backoffMs, type Clock, orAborted } from "../clock.ts";
+import { isDenseText } from "../json.ts";
 import type { Logger } from "../log.ts";
 import { faultOfConnection, faultOfResponse, NoAnswer } from "./api_faults.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
-import { orAborted } from "../abort.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { AnswerTooLarge, ApiError } from "./errors.ts";
 import { readAhead } from "./read_ahead.ts";
-import { renderJsonBody } from "./json_body.ts";
+import { renderJsonBody } from "./patch.ts";
 import { ServerClock } from "./server_clock.ts";
 import { ServerConnection } from "./server_connection.ts";
 
@@ -57,7 +56,6 @@ export interface ApiCall {
   readonly durationMs: number;
 }
 
-/** What the transport needs. */
 export interface ApiTransportOptions {
   readonly clock: Clock;
   readonly log: Logger;
@@ -217,7 +215,6 @@ function retryDelayMs(
   return pauseMs > MAX_RETRY_AFTER_MS ? undefined : Math.max(pauseMs, backoffMs(options.attempt, RETRY_BACKOFF));
 }
 
-/** How an answer is read. */
 interface ReadAnswerOptions {
   /** What errors call the request. */
   readonly action: string;

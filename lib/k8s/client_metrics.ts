@@ -1,19 +1,11 @@
 // Metrics of work queues and of requests to the API server, under the names that client-go gives them, so that dashboards for
 // Go controllers read these as well.
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { type MetricsOf, type MetricTable, openMetrics, WAIT_BUCKETS_SECONDS } from "../metrics.ts";
 import type { ApiCall } from "./api_transport.ts";
 import type { QueueMetrics } from "./work_queue.ts";
 
-/** The metrics of the Kubernetes client. */
-export interface ClientMetrics {
-  /** Makes the series of a work queue, at zero. */
-  queue(name: string): QueueMetrics;
-  /** One attempt of a request ended. */
-  apiCall(call: ApiCall): void;
-}
-
-/** The methods of requests. */
-export const API_METHODS: readonly ApiCall["method"][] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+export const API_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies readonly ApiCall["method"][];
 
 /** Status codes with a series of their own, as text. `<error>`: no answer, as in client-go; every other code is `other`. */
 export const API_CODES: readonly string[] = [
@@ -21,28 +13,52 @@ export const API_CODES: readonly string[] = [
   ...["other", "<error>"],
 ];
 
-/** Upper bounds (s) of the histograms of work queues and of requests. */
-export interface ClientBuckets {
-  readonly queue: readonly number[];
-  readonly api: readonly number[];
-}
+const COUNTED = {
+  workqueue_adds_total: { type: "counter", help: "Keys that became due in a controller's queue.", labels: ["name"] },
+  workqueue_depth: { type: "gauge", help: "Keys that are due and wait for a worker.", labels: ["name"] },
+  workqueue_queue_duration_seconds: {
+    type: "histogram",
+    help: "Time a key is due before its reconcile starts.",
+    labels: ["name"],
+    buckets: WAIT_BUCKETS_SECONDS,
+  },
+  workqueue_work_duration_seconds: {
+    type: "histogram",
+    help: "Time of one reconcile.",
+    labels: ["name"],
+    buckets: WAIT_BUCKETS_SECONDS,
+  },
+  workqueue_retries_total: { type: "counter", help: "Reconciles that failed and are tried again.", labels: ["name"] },
+  rest_client_requests_total: {
+    type: "counter",
+    help: "Requests to the API server by method and status code.",
+    labels: { code: API_CODES, method: API_METHODS },
+  },
+  rest_client_request_duration_seconds: {
+    type: "histogram",
+    help: "Time until the API server answers a request; of a watch, until it begins.",
+    labels: { verb: API_METHODS },
+  },
+  archway_events_dropped_total: { type: "counter", help: "Kubernetes events dropped by the background queue." },
+} as const satisfies MetricTable;
 
-/** Registers them. */
-export function openClientMetrics(registry: Registry, buckets: ClientBuckets): ClientMetrics {
-  return { queue: openQueueMetrics(registry, buckets.queue), apiCall: openApiMetrics(registry, buckets.api) };
-}
+/** The metrics of the Kubernetes client. */
+export class ClientMetrics {
+  readonly #of: MetricsOf<typeof COUNTED>;
 
-function openQueueMetrics(registry: Registry, buckets: readonly number[]): ClientMetrics["queue"] {
-  const shared = { labelNames: ["name"], registers: [registry] };
-  const counter = (name: string, help: string): Counter => new Counter({ name, help, ...shared });
-  const histogram = (name: string, help: string): Histogram =>
-    new Histogram({ name, help, buckets: [...buckets], ...shared });
-  const adds = counter("workqueue_adds_total", "Keys that became due in a controller's queue.");
-  const depth = new Gauge({ name: "workqueue_depth", help: "Keys that are due and wait for a worker.", ...shared });
-  const wait = histogram("workqueue_queue_duration_seconds", "Time a key is due before its reconcile starts.");
-  const work = histogram("workqueue_work_duration_seconds", "Time of one reconcile.");
-  const retries = counter("workqueue_retries_total", "Reconciles that failed and are tried again.");
-  return (name) => {
+  constructor(registry: Registry) {
+    this.#of = openMetrics(registry, COUNTED);
+  }
+
+  /** Makes the series of a work queue, at zero. */
+  readonly queue = (name: string): QueueMetrics => {
+    const {
+      workqueue_adds_total: adds,
+      workqueue_depth: depth,
+      workqueue_queue_duration_seconds: wait,
+      workqueue_retries_total: retries,
+      workqueue_work_duration_seconds: work,
+    } = this.#of;
     for (const count of [adds, retries]) count.inc({ name }, 0);
     for (const time of [wait, work]) time.zero({ name });
     depth.set({ name }, 0);
@@ -56,30 +72,14 @@ function openQueueMetrics(registry: Registry, buckets: readonly number[]): Clien
       },
     };
   };
-}
 
-function openApiMetrics(registry: Registry, buckets: readonly number[]): ClientMetrics["apiCall"] {
-  const requests = new Counter({
-    name: "rest_client_requests_total",
-    help: "Requests to the API server by method and status code.",
-    labelNames: ["code", "method"],
-    registers: [registry],
-  });
-  const time = new Histogram({
-    name: "rest_client_request_duration_seconds",
-    help: "Time until the API server answers a request; of a watch, until it begins.",
-    labelNames: ["verb"],
-    buckets: [...buckets],
-    registers: [registry],
-  });
-  for (const method of API_METHODS) {
-    time.zero({ verb: method });
-    for (const code of API_CODES) requests.inc({ code, method }, 0);
-  }
-  return ({ method, status, durationMs }) => {
-    requests.inc({ code: codeOf(status), method });
-    time.observe({ verb: method }, durationMs / 1_000);
+  /** One attempt of a request ended. */
+  readonly apiCall = ({ method, status, durationMs }: ApiCall): void => {
+    this.#of.rest_client_requests_total.inc({ code: codeOf(status), method });
+    this.#of.rest_client_request_duration_seconds.observe({ verb: method }, durationMs / 1_000);
   };
+
+  readonly eventDropped = (): void => this.#of.archway_events_dropped_total.inc();
 }
 
 function codeOf(status: number): string {

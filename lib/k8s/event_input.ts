@@ -1,7 +1,6 @@
 // An event as a controller records it, and the parts of a core/v1 Event that follow from it.
 import type { CoreV1Event } from "@kubernetes/client-node";
-import { apiVersionOf, type ResourceType } from "./types.ts";
-import type { Wire } from "./wire.ts";
+import { apiVersionOf, type ResourceType, type Wire } from "./types.ts";
 
 /** The type of a core/v1 Event. */
 export type EventType = "Normal" | "Warning";
@@ -24,7 +23,6 @@ export function eventObjectOf<T extends EventTarget>(type: ResourceType, target:
   return { apiVersion: apiVersionOf(type), kind: type.kind, ...target };
 }
 
-/** An event to record. */
 export interface EventInput {
   readonly object: EventObject;
   readonly type: EventType;

@@ -1,7 +1,7 @@
 // Records Kubernetes events in the background: `record()` never blocks and never throws.
 //
 //   record ─▶ EventQueue (bounded, most urgent first) ─▶ a few workers ─▶ EventSink: create, or patch the earlier event
-import { orAborted } from "../abort.ts";
+import { orAborted } from "../clock.ts";
 import { backoffMs } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { ApiError } from "./errors.ts";
@@ -12,7 +12,6 @@ import { EventSink, type EventSinkOptions } from "./event_sink.ts";
 /** The result of recording an event, for metrics. `dropped`: the queue was full, or the recorder closed. */
 export type EventResult = "created" | "updated" | "dropped" | "refused" | "failed";
 
-/** What a recorder needs. */
 export interface EventRecorderOptions extends EventSinkOptions {
   readonly log: Logger;
   /** Most distinct events that wait. */
@@ -22,18 +21,9 @@ export interface EventRecorderOptions extends EventSinkOptions {
   readonly observe?: (result: EventResult) => void;
 }
 
-/** Records events. */
 export interface EventRecorder {
   /** Queues an event. Never blocks, never throws. */
   record(event: EventInput): void;
-}
-
-/** A recorder with its workers. Close it last: what is recorded afterwards is dropped. */
-export interface BackgroundEventRecorder extends EventRecorder, AsyncDisposable {
-  /** Resolves when all that was recorded is sent, or the signal aborts. */
-  flush(signal: AbortSignal): Promise<void>;
-  /** Stops sending and resolves when nothing is under way. Flush before, to lose nothing. */
-  close(): Promise<void>;
 }
 
 /** Distinct events that may wait: three of each pod of a large burst; at 1 KB each, 10 MB. */
@@ -48,12 +38,8 @@ const MAX_ATTEMPTS = 4;
 const MAX_ATTEMPTS_CRITICAL = 20;
 const RETRY_BACKOFF = { baseMs: 500, capMs: 10_000 } as const;
 
-/** Opens a recorder; it sends as events are recorded. */
-export function openEventRecorder(options: EventRecorderOptions): BackgroundEventRecorder {
-  return new Recorder(options);
-}
-
-class Recorder implements BackgroundEventRecorder {
+/** A recorder that sends as events are recorded. Close it last: what is recorded afterwards is dropped. */
+export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
   readonly #options: EventRecorderOptions;
   readonly #sink: EventSink;
   readonly #queue: EventQueue;
@@ -77,6 +63,7 @@ class Recorder implements BackgroundEventRecorder {
     this.#workers.add(worker);
   }
 
+  /** Resolves when all that was recorded is sent, or the signal aborts. */
   async flush(signal: AbortSignal): Promise<void> {
     this.#flushing++;
     while (!signal.aborted && this.#workers.size > 0) {
@@ -85,6 +72,7 @@ class Recorder implements BackgroundEventRecorder {
     this.#flushing--;
   }
 
+  /** Stops sending and resolves when nothing is under way. Flush before, to lose nothing. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#workers);

@@ -6,10 +6,8 @@ import type { KubeApi } from "./api.ts";
 import { isConflict, isNotFound } from "./errors.ts";
 import { type EventInput, renderUpdate } from "./event_input.ts";
 import type { WaitingEvent } from "./event_queue.ts";
-import { Resource } from "./types.ts";
-import type { Wire } from "./wire.ts";
+import { Resource, type Wire } from "./types.ts";
 
-/** What a sink needs. */
 export interface EventSinkOptions {
   readonly api: KubeApi;
   readonly clock: Clock;

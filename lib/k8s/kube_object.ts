@@ -2,8 +2,6 @@
 import { isObject } from "../json.ts";
 import type { KubeList, KubeObject } from "./types.ts";
 
-export { isObject as isRecord };
-
 /** Whether a value is an object of the API: it has metadata with a name. */
 function isKubeObject(value: unknown): value is KubeObject {
   return isObject(value) && isObject(value["metadata"]) && typeof value["metadata"]["name"] === "string";

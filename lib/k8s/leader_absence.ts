@@ -1,8 +1,12 @@
 // Whether the leader is missing, as a replica that does not lead observes it: by the election first, then by reads of the Lease
 // of its own. Whoever acts without the Lease waits for both.
+import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
+import { type ReadApi, readOptional } from "./api.ts";
+import { isForbidden } from "./errors.ts";
 import type { LeaseView } from "./lease.ts";
-import { type LeaseProof, type LeaseReading, provenForMs, readLeaseProof } from "./lease_proof.ts";
+import { parseLease } from "./lease_lock.ts";
+import { Resource } from "./types.ts";
 
 /** What a replica has observed of the leader. */
 export interface LeaderSilence {
@@ -39,7 +43,6 @@ export function decideLeaderState(silence: LeaderSilence, { silenceMs, proofMs }
   return provenForMs >= proofMs && answeredAgoMs <= ANSWER_MAX_AGE_MS ? "absent" : "doubtful";
 }
 
-/** What observing takes. */
 export interface LeaderAbsenceDeps extends LeaseReading {
   readonly log: Logger;
   /** The Lease as this replica's election sees it. */
@@ -90,5 +93,53 @@ export class LeaderAbsence {
       }
     }
     return this.state;
+  }
+}
+
+/** The same answer, given since a time. Times are those of our monotonic clock. */
+export interface LeaseProof {
+  /** The renewal that each read showed, empty where there is no Lease; undefined when it may not be read (403). */
+  readonly renewal: string | undefined;
+  /** When the first of these answers came. */
+  readonly sinceMs: number;
+  /** When the latest of these reads was sent. */
+  readonly untilMs: number;
+}
+
+export interface LeaseReading {
+  readonly api: ReadApi;
+  readonly clock: Clock;
+  readonly lease: { readonly namespace: string; readonly name: string };
+}
+
+/** Reads the Lease once more. Throws when no answer comes, or another error than 403: then nothing is proven. */
+export async function readLeaseProof(
+  { api, clock, lease }: LeaseReading,
+  earlier: LeaseProof | undefined,
+  signal: AbortSignal,
+): Promise<LeaseProof> {
+  const sentMs = clock.monotonicMs();
+  const renewal = await readRenewal(api, lease, signal);
+  if (earlier !== undefined && earlier.renewal === renewal) return { ...earlier, untilMs: sentMs };
+  const nowMs = clock.monotonicMs();
+  return { renewal, sinceMs: nowMs, untilMs: nowMs };
+}
+
+/** How long it has been proven (ms). */
+export function provenForMs(proof: LeaseProof | undefined): number {
+  return proof === undefined ? 0 : proof.untilMs - proof.sinceMs;
+}
+
+async function readRenewal(
+  api: ReadApi,
+  lease: LeaseReading["lease"],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const object = await readOptional(api, { type: Resource.leases, ...lease, signal });
+    return object === undefined ? "" : parseLease(object).renewal;
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
   }
 }

@@ -1,35 +1,15 @@
 // Leader election on a Lease: one replica writes, and every replica sees when the writer last renewed.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import type { KubeApi } from "./api.ts";
-import { LeaseLock } from "./lease_lock.ts";
-import type { HolderState } from "./lease_record.ts";
+import { type KubeApi, withCalls } from "./api.ts";
+import { ApiError } from "./errors.ts";
+import { type HolderState, LeaseLock, type LockView } from "./lease_lock.ts";
 
 /** The Lease as this replica sees it. */
-export interface LeaseView {
-  /** Its holder; undefined when it is free or was not read yet. */
-  readonly holder: string | undefined;
+export interface LeaseView extends LockView {
   readonly isLeader: boolean;
-  /** When a holder was last seen to renew (our monotonic clock); undefined when never. Gating stops by it. */
-  readonly lastRenewObservedMs: number | undefined;
-  /** What the holder reports it cannot do, in a word; undefined when nothing. */
-  readonly impairment: string | undefined;
-  /** Until when no other replica may lead (our monotonic clock), by our last renewal; undefined while we do not lead. */
-  readonly heldUntilMs: number | undefined;
-  /** Why this replica cannot take or renew it, as the API server answers; undefined while it can, or another holds it. */
-  readonly refusal: string | undefined;
 }
 
-const NO_LEASE_SEEN: LeaseView = {
-  holder: undefined,
-  isLeader: false,
-  lastRenewObservedMs: undefined,
-  impairment: undefined,
-  heldUntilMs: undefined,
-  refusal: undefined,
-};
-
-/** The times of an election. */
 export interface LeaseTiming {
   /** A Lease that was not renewed for so long is free. */
   readonly durationMs: number;
@@ -60,21 +40,6 @@ export interface ElectionOptions {
   readonly timing?: LeaseTiming;
 }
 
-/** This replica's part in the election. */
-export interface Election {
-  /** The Lease as last seen. */
-  view(): LeaseView;
-  /** Calls back at every change of the view, a renewal by any holder of the Lease included. */
-  onChange(listener: (view: LeaseView) => void): void;
-  /**
-   * Takes part until the signal aborts: waits for the Lease, runs `lead`, and when the Lease is lost waits again. Gives it
-   * up at the end. `lead` should last until its own signal aborts. Never rejects: faults of the API and of `lead` are
-   * logged and tried again.
-   */
-  run(lead: Lead, signal: AbortSignal, options?: TermOptions): Promise<void>;
-}
-
-/** How this replica leads. */
 export interface TermOptions {
   /** The state that it publishes with each renewal. Default: able. */
   readonly state?: () => HolderState;
@@ -83,12 +48,8 @@ export interface TermOptions {
 /** Runs while this replica leads; the signal aborts when the Lease is lost or the election is to end. */
 export type Lead = (signal: AbortSignal) => Promise<void>;
 
-/** Makes the election. The Lease is not read before `run`. */
-export function openElection(options: ElectionOptions): Election {
-  return new LeaseElection(options);
-}
-
-class LeaseElection implements Election {
+/** This replica's part in the election. The Lease is not read before `run`. */
+export class Election {
   readonly #options: ElectionOptions;
   readonly #timing: LeaseTiming;
   readonly #log: Logger;
@@ -97,7 +58,7 @@ class LeaseElection implements Election {
   #state: () => HolderState = () => ({ kind: "able" });
   #isLeader = false;
   #waitsFor: string | undefined;
-  #view = NO_LEASE_SEEN;
+  #view: LeaseView;
 
   constructor(options: ElectionOptions) {
     this.#options = options;
@@ -115,16 +76,29 @@ class LeaseElection implements Election {
       state: () => this.#state(),
       onChange: () => this.#publish(),
     });
+    this.#view = { ...this.#lock.view, isLeader: false };
   }
 
+  /** The Lease as last seen. */
   view(): LeaseView {
     return this.#view;
   }
 
+  /** The API as a leader may use it: reads always, writes only while no other replica can lead. */
+  fence(api: KubeApi): KubeApi {
+    return fenceWrites(api, () => this.#options.clock.monotonicMs() < (this.#view.heldUntilMs ?? 0));
+  }
+
+  /** Calls back at every change of the view, a renewal by any holder of the Lease included. */
   onChange(listener: (view: LeaseView) => void): void {
     this.#listeners.push(listener);
   }
 
+  /**
+   * Takes part until the signal aborts: waits for the Lease, runs `lead`, and when the Lease is lost waits again. Gives it
+   * up at the end. `lead` should last until its own signal aborts. Never rejects: faults of the API and of `lead` are
+   * logged and tried again.
+   */
   async run(lead: Lead, signal: AbortSignal, { state }: TermOptions = {}): Promise<void> {
     const { clock } = this.#options;
     this.#state = state ?? this.#state;
@@ -139,7 +113,7 @@ class LeaseElection implements Election {
 
   /** Says whom it waits for, once for each holder: it may be another program that uses the same Lease. */
   #reportHolder(): void {
-    const { holder } = this.#lock;
+    const { holder } = this.#lock.view;
     if (holder === this.#waitsFor) return;
     this.#waitsFor = holder;
     this.#log.info("another holds the lease, waiting", { holder });
@@ -198,7 +172,7 @@ class LeaseElection implements Election {
       const attempt = await this.#lock.attempt(Math.min(leftMs, ATTEMPT_TIMEOUT_MS), signal);
       if (signal.aborted) return false;
       if (attempt.kind === "taken") {
-        this.#log.warn("lease was taken by another, leading ends", { holder: this.#lock.holder });
+        this.#log.warn("lease was taken by another, leading ends", { holder: this.#lock.view.holder });
         return true;
       }
       if (attempt.kind === "held") renewedMs = attempt.sentMs;
@@ -212,10 +186,26 @@ class LeaseElection implements Election {
   }
 
   #publish(): void {
-    const { holder, lastRenewObservedMs, impairment, refusal } = this.#lock;
+    const seen = this.#lock.view;
     const isLeader = this.#isLeader;
-    const heldUntilMs = isLeader ? this.#lock.heldUntilMs : undefined;
-    this.#view = { holder, isLeader, lastRenewObservedMs, impairment, heldUntilMs, refusal };
+    this.#view = { ...seen, isLeader, heldUntilMs: isLeader ? seen.heldUntilMs : undefined };
     for (const listener of this.#listeners) listener(this.#view);
   }
+}
+
+/**
+ * The same API, whose writes fail once `mayWrite` returns false. A process that was suspended past the end of its Lease
+ * resumes in the middle of its work, before any timer has run, and another replica may lead by then.
+ */
+export function fenceWrites(api: KubeApi, mayWrite: () => boolean): KubeApi {
+  async function fenced<T>(write: () => Promise<T>): Promise<T> {
+    if (mayWrite()) return await write();
+    throw new ApiError("Cannot write: the Lease of this replica has run out. Whoever leads now will.", { status: 0 });
+  }
+  return withCalls(api, {
+    create: (...call) => fenced(() => api.create(...call)),
+    replace: (...call) => fenced(() => api.replace(...call)),
+    patch: (...call) => fenced(() => api.patch(...call)),
+    delete: (...call) => fenced(() => api.delete(...call)),
+  });
 }

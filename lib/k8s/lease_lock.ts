@@ -1,20 +1,13 @@
 // The Lease as a lock of one replica: acquires, renews and releases it, and keeps the last observed record.
-import type { V1Lease } from "@kubernetes/client-node";
+import type { V1Lease, V1LeaseSpec } from "@kubernetes/client-node";
+import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import type { KubeApi } from "./api.ts";
+import { LEADER_IMPAIRMENT } from "../names.ts";
+import { type KubeApi, readOptional } from "./api.ts";
 import { openDeadline } from "./deadline.ts";
 import { isConflict } from "./errors.ts";
-import {
-  type HolderState,
-  type LeaseRecord,
-  parseLease,
-  renderLeaseAnnotations,
-  renderLeaseSpec,
-} from "./lease_record.ts";
-import { readOptional } from "./read_optional.ts";
-import { apiVersionOf, type KubeObject, Resource } from "./types.ts";
-import type { Wire } from "./wire.ts";
+import { apiVersionOf, type KubeObject, Resource, type Wire } from "./types.ts";
 
 /** Giving the Lease up is a courtesy: shutdown does not wait longer for it. */
 const RELEASE_TIMEOUT_MS = 2_000;
@@ -33,6 +26,20 @@ export interface LeaseLockOptions {
   readonly state: () => HolderState;
   /** Called when the Lease was seen to have changed, by our own writes too. */
   readonly onChange: () => void;
+}
+
+/** The Lease as of the latest request. Times are those of our monotonic clock. */
+export interface LockView {
+  /** Undefined when the Lease is free or was not read yet. */
+  readonly holder: string | undefined;
+  /** What the holder reports it cannot do, in a word; undefined when nothing. */
+  readonly impairment: string | undefined;
+  /** When a holder was last seen to renew; undefined when never. Gating stops by it. */
+  readonly lastRenewObservedMs: number | undefined;
+  /** Until when no other replica may lead, by our last renewal; undefined when there was none, and for one that does not lead. */
+  readonly heldUntilMs: number | undefined;
+  /** Why the latest attempt to take or renew it failed, as the API server answered; undefined when it did not. */
+  readonly refusal: string | undefined;
 }
 
 /** How one try to take or renew the Lease went. */
@@ -57,30 +64,15 @@ export class LeaseLock {
     this.#options = options;
   }
 
-  /** Identity of the holder; undefined when the Lease is free or was not read yet. */
-  get holder(): string | undefined {
-    const holder = this.#seen?.record.holder;
-    return holder === "" ? undefined : holder;
-  }
-
-  /** What the holder cannot do, in a word; undefined when it reports nothing. */
-  get impairment(): string | undefined {
-    return this.#seen?.record.impairment;
-  }
-
-  /** When a holder was last seen to renew (our monotonic clock); undefined when never. */
-  get lastRenewObservedMs(): number | undefined {
-    return this.#lastRenewObservedMs;
-  }
-
-  /** Until when our last renewal lasts (our monotonic clock), whether or not the Lease was lost since. */
-  get heldUntilMs(): number | undefined {
-    return this.#heldUntilMs;
-  }
-
-  /** What the latest attempt failed with; undefined after one that did not. */
-  get refusal(): string | undefined {
-    return this.#refusal;
+  get view(): LockView {
+    const { holder = "", impairment } = this.#seen?.record ?? {};
+    return {
+      holder: holder === "" ? undefined : holder,
+      impairment,
+      lastRenewObservedMs: this.#lastRenewObservedMs,
+      heldUntilMs: this.#heldUntilMs,
+      refusal: this.#refusal,
+    };
   }
 
   /** Tries once to take or renew the Lease. */
@@ -191,4 +183,81 @@ export class LeaseLock {
     } satisfies Wire<V1Lease>;
     return await api.create(Resource.leases, object, target);
   }
+}
+
+/** The members of a Lease that an election needs. */
+export interface LeaseRecord {
+  /** Empty when the Lease is free. */
+  readonly holder: string;
+  readonly durationMs: number;
+  readonly transitions: number;
+  /** Changes with every renewal. Never compared with our clock: clocks may differ. */
+  readonly renewal: string;
+  /** What its holder cannot do, in a word; undefined when it does its work. */
+  readonly impairment: string | undefined;
+}
+
+/** The state that a holder publishes with each renewal. */
+export type HolderState =
+  | { readonly kind: "able" }
+  | { readonly kind: "unable"; readonly reason: string }
+  /** Not known yet: the state of the last holder stays in the Lease. */
+  | { readonly kind: "unproven" };
+
+const SPEC = z.object({
+  holderIdentity: z.string().nullish(),
+  leaseDurationSeconds: z.number().nullish(),
+  leaseTransitions: z.number().nullish(),
+  renewTime: z.string().nullish(),
+});
+
+/** Parses a Lease; one without a usable spec is free. */
+export function parseLease(lease: KubeObject): LeaseRecord {
+  const { data } = SPEC.safeParse(lease["spec"]);
+  const [holder, transitions] = [data?.holderIdentity ?? "", data?.leaseTransitions ?? 0];
+  return {
+    holder,
+    durationMs: (data?.leaseDurationSeconds ?? 0) * 1_000,
+    transitions,
+    renewal: [holder, transitions, data?.renewTime ?? ""].join(" "),
+    impairment: lease.metadata.annotations?.[LEADER_IMPAIRMENT],
+  };
+}
+
+export interface LeaseClaim {
+  /** Empty to give the Lease up. */
+  readonly holder: string;
+  readonly durationMs: number;
+  readonly nowMs: number;
+}
+
+/** The spec after a claim. A new holder starts a new term; the holder's own renewal goes on with the one it has. */
+export function renderLeaseSpec(before: KubeObject | undefined, claim: LeaseClaim): Wire<V1LeaseSpec> {
+  const known: unknown = before?.["spec"];
+  const record = before === undefined ? undefined : parseLease(before);
+  const renewTime = microTime(claim.nowMs);
+  const startsTerm = record?.holder !== claim.holder;
+  return {
+    ...(typeof known === "object" ? known : {}),
+    holderIdentity: claim.holder,
+    leaseDurationSeconds: Math.max(1, Math.round(claim.durationMs / 1_000)),
+    renewTime,
+    ...(startsTerm ? { acquireTime: renewTime } : {}),
+    leaseTransitions: (record?.transitions ?? 0) + (startsTerm && claim.holder !== "" && record !== undefined ? 1 : 0),
+  };
+}
+
+/** The annotations of a Lease after a renewal. */
+export function renderLeaseAnnotations(
+  before: KubeObject | undefined,
+  state: HolderState,
+): Readonly<Record<string, string>> {
+  const { [LEADER_IMPAIRMENT]: impairment, ...others } = before?.metadata.annotations ?? {};
+  const now = state.kind === "unable" ? state.reason : state.kind === "unproven" ? impairment : undefined;
+  return now === undefined ? others : { ...others, [LEADER_IMPAIRMENT]: now };
+}
+
+/** RFC 3339 with the six digits that the API's MicroTime requires. */
+function microTime(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace("Z", "000Z");
 }

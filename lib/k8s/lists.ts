@@ -2,7 +2,6 @@
 // without resourceVersion: with "0" the API server may answer from its watch cache and ignore the limit.
 import type { ListOptions, ReadApi } from "./api.ts";
 import { AnswerTooLarge, isExpired } from "./errors.ts";
-import { firstPageSize, nextPageSize, smallerPageSize } from "./page_size.ts";
 import type { KubeList, KubeObject, ResourceType } from "./types.ts";
 
 /** How often a list is started over when its continue token has expired. */
@@ -66,4 +65,41 @@ export async function* listAll(
       if (!isExpired(error) || restarts >= MAX_RESTARTS) throw error;
     }
   }
+}
+
+/** Objects a page, where no namespace owns them: administrators made them. */
+const CLUSTER_PAGE_SIZE = 500;
+/** Objects of the first page, where namespaces own them. */
+const FIRST_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 500;
+/** A page is to have so many bytes: 400 pods of the usual size. */
+const TARGET_BYTES = 3 * 1024 * 1024;
+
+/** A page with more is not read to its end. Parsed it takes five times as much. */
+export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+
+/** Objects of the first page of a list. */
+export function firstPageSize({ namespaced }: ResourceType): number {
+  return namespaced ? FIRST_PAGE_SIZE : CLUSTER_PAGE_SIZE;
+}
+
+/** A page as it was asked for and came. */
+export interface PageSeen {
+  /** How many objects were asked for. */
+  readonly limit: number;
+  readonly count: number;
+  /** undefined where they were not counted. */
+  readonly bytes: number | undefined;
+}
+
+/** Objects of the next page: as many as the target holds of the size just seen, and at most twice as many as before. */
+export function nextPageSize({ limit, count, bytes }: PageSeen): number {
+  if (bytes === undefined) return limit;
+  const fitting = Math.floor(TARGET_BYTES * Math.max(1, count) / Math.max(1, bytes));
+  return Math.max(1, Math.min(fitting, limit * 2, MAX_PAGE_SIZE));
+}
+
+/** Objects to ask for when a page had too many bytes; undefined when it was one object. */
+export function smallerPageSize(limit: number): number | undefined {
+  return limit <= 1 ? undefined : Math.max(1, Math.floor(limit / 4));
 }

@@ -1,4 +1,5 @@
-// RFC 6902 JSON Patch as data.
+// RFC 6902 JSON Patch as data, and JSON as Go writes it: the API server compares the strings of a `test` operation by their
+// bytes, and its own copy of the object has Go's HTML escapes. A `<` that is written as itself never equals the `\u003c` that it holds.
 
 /** One operation. Archway emits only these four. */
 export type PatchOperation =
@@ -13,4 +14,13 @@ export type JsonPatch = readonly PatchOperation[];
 /** A JSON Pointer (RFC 6901) from unescaped segments: `pointer("metadata", "labels", "a/b")` → `/metadata/labels/a~1b`. */
 export function pointer(...segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${String(segment).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+const ESCAPED = /[<>&\u2028\u2029]/g;
+
+/** Renders a value as JSON whose strings have the same bytes as those that the API server renders. */
+export function renderJsonBody(value: unknown): string {
+  return JSON.stringify(value).replace(ESCAPED, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }

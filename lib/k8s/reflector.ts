@@ -1,9 +1,8 @@
 // A local copy of a collection, kept true by list and watch, whatever happens to the connection.
-import { backoffMs, type Clock, jitter } from "../clock.ts";
+import { backoffMs, type Clock, jitter, orAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import { unreachable } from "../unreachable.ts";
+import { unreachable } from "../parsed.ts";
 import type { RawWatchEvent, ReadApi } from "./api.ts";
-import { orAborted } from "../abort.ts";
 import { openDeadline } from "./deadline.ts";
 import { ApiError, isExpired } from "./errors.ts";
 import { listPages } from "./lists.ts";
@@ -21,8 +20,8 @@ export interface ReflectorOptions<T> {
   readonly parse: (object: KubeObject) => T | undefined;
   /** Called for every change, in order, after the copy has it. Must be quick: add the key to a queue. */
   readonly onChange: (change: Change<T>) => void;
-  /** Default: everything is kept. */
-  readonly keep?: Keeping<T> | undefined;
+  /** Of a row of {@link KEPT}. */
+  readonly keep: Keeping<T>;
   readonly clock: Clock;
   readonly log: Logger;
   /** For log lines. */
@@ -43,25 +42,6 @@ export type ReflectorState =
   /** 403 before the first list: not allowed to read it. */
   | "forbidden";
 
-/** A local copy of a collection. */
-export interface Reflector<T> {
-  /** Follows the collection until the signal aborts; then resolves. Never rejects, never gives up. */
-  run(signal: AbortSignal): Promise<void>;
-  hasSynced(): boolean;
-  /** Resolves at the first complete copy; rejects with the signal's reason when that aborts before. */
-  synced(signal: AbortSignal): Promise<void>;
-  state(): ReflectorState;
-  /**
-   * For how long the server has refused both list and watch, or the first list has not succeeded (ms). A server that does
-   * not answer at all counts for nothing once the copy is complete.
-   */
-  refusedForMs(): number;
-  /** By `namespace/name`, or `name` for cluster-scoped objects. */
-  get(key: string): T | undefined;
-  values(): Iterable<T>;
-  readonly size: number;
-}
-
 /** Requested for a watch; the server ends it cleanly then, and we resume. Spread, so that replicas do not align. */
 const WATCH_TIMEOUT_SECONDS = 290;
 /** The API server sends a bookmark about every minute, up to 75 s apart: longer silence means that the path is dead. */
@@ -74,12 +54,8 @@ const UNAVAILABLE_BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 /** A watch that lasted so long was healthy even without an event. */
 const HEALTHY_WATCH_MS = 5_000;
 
-/** Opens a reflector; no request is sent before `run`. */
-export function openReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
-  return new ListWatchReflector(options);
-}
-
-class ListWatchReflector<T> implements Reflector<T> {
+/** A local copy of a collection; no request is sent before `run`. */
+export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
   readonly #log: Logger;
   readonly #store: ObjectCache<T>;
@@ -105,6 +81,7 @@ class ListWatchReflector<T> implements Reflector<T> {
     return this.#store.size;
   }
 
+  /** By `namespace/name`, or `name` for cluster-scoped objects. */
   get(key: string): T | undefined {
     return this.#store.get(key);
   }
@@ -121,10 +98,15 @@ class ListWatchReflector<T> implements Reflector<T> {
     return this.#state === "synced";
   }
 
+  /** Resolves at the first complete copy; rejects with the signal's reason when that aborts before. */
   async synced(signal: AbortSignal): Promise<void> {
     await orAborted(this.#firstSync.promise, signal);
   }
 
+  /**
+   * For how long the server has refused both list and watch, or the first list has not succeeded (ms). A server that does
+   * not answer at all counts for nothing once the copy is complete.
+   */
   refusedForMs(): number {
     const nowMs = this.#options.clock.monotonicMs();
     // An answered watch says nothing until something happens; a refused one ends at once.
@@ -132,6 +114,7 @@ class ListWatchReflector<T> implements Reflector<T> {
     return this.#refusedSinceMs === undefined || isOpen ? 0 : nowMs - this.#refusedSinceMs;
   }
 
+  /** Follows the collection until the signal aborts; then resolves. Never rejects, never gives up. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#state !== "synced") this.#refusedSinceMs = this.#options.clock.monotonicMs();
     while (!signal.aborted) {

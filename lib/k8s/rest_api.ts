@@ -1,6 +1,6 @@
 // KubeApi over Deno's fetch.
 import { FIELD_MANAGER } from "../names.ts";
-import { unreachable } from "../unreachable.ts";
+import { unreachable } from "../parsed.ts";
 import type {
   DeleteOptions,
   KubeApi,
@@ -12,8 +12,9 @@ import type {
 } from "./api.ts";
 import { type ApiRequest, ApiTransport, type ApiTransportOptions } from "./api_transport.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
-import { isRecord, parseKubeList, parseKubeObject } from "./kube_object.ts";
-import { MAX_PAGE_BYTES } from "./page_size.ts";
+import { isObject } from "../json.ts";
+import { parseKubeList, parseKubeObject } from "./kube_object.ts";
+import { MAX_PAGE_BYTES } from "./lists.ts";
 import {
   type KubeList,
   type KubeObject,
@@ -45,18 +46,14 @@ const WATCH_HEAD_TIMEOUT_MS = 30_000;
 type ObjectBody = Readonly<Record<string, unknown>>;
 
 /**
- * Opens the API server for use. One HTTP/1.1 connection pool; nothing is sent until the first call.
- * Dispose to close the pool after the last call has ended.
+ * The API server. One HTTP/1.1 connection pool; nothing is sent until the first call. Dispose to close the pool after the last
+ * call has ended.
  */
-export function openKubeApi(access: ClusterAccess, options: ApiTransportOptions): KubeApi & AsyncDisposable {
-  return new RestApi(new ApiTransport(access, options));
-}
-
-class RestApi implements KubeApi, AsyncDisposable {
+export class RestApi implements KubeApi, AsyncDisposable {
   readonly #transport: ApiTransport;
 
-  constructor(transport: ApiTransport) {
-    this.#transport = transport;
+  constructor(access: ClusterAccess, options: ApiTransportOptions) {
+    this.#transport = new ApiTransport(access, options);
   }
 
   async get(type: ResourceType, target: ResourceTarget, signal: AbortSignal): Promise<KubeObject> {
@@ -99,7 +96,7 @@ class RestApi implements KubeApi, AsyncDisposable {
     const path = target.subresource === undefined ? collectionPath(type, target) : request.path;
     const answer = await this.#transport.send({ ...request, path, query: MANAGED, body: object }, signal);
     // An eviction is answered with a Status, which has no name.
-    return target.subresource !== undefined && isRecord(answer) && answer["kind"] === "Status"
+    return target.subresource !== undefined && isObject(answer) && answer["kind"] === "Status"
       ? { metadata: { name: target.name ?? "" } }
       : parseKubeObject(answer);
   }

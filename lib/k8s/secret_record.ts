@@ -4,13 +4,11 @@ import type { V1Secret } from "@kubernetes/client-node";
 import * as z from "zod";
 import type { KubeApi } from "./api.ts";
 import { classifyWriteFailure, isNotFound } from "./errors.ts";
-import { type KubeObject, Resource } from "./types.ts";
-import type { Wire } from "./wire.ts";
+import { type KubeObject, Resource, type Wire } from "./types.ts";
 
 /** The members of the Secret, decoded. */
 export type SecretTexts = Readonly<Record<string, string>>;
 
-/** What is stored. */
 export interface StoredSecret {
   /** The members that hold text; undefined when there is no Secret yet. */
   readonly texts: SecretTexts | undefined;

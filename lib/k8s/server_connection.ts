@@ -1,6 +1,6 @@
 // The connection to the API server: which certificates are trusted, which name is verified, through which proxy.
-import { PinnedHosts } from "../https/pinned_hosts.ts";
-import { fetchUnverified } from "../https/unverified_fetch.ts";
+import { PinnedHosts } from "./pinned/pinned_hosts.ts";
+import { fetchUnverified } from "./pinned/unverified_fetch.ts";
 import type { ClusterAccess, TlsIdentity } from "./cluster_access.ts";
 import { openServerTunnel, type ServerTunnel } from "./server_tunnel.ts";
 

@@ -34,7 +34,6 @@ export interface KubeObject {
   readonly [member: string]: unknown;
 }
 
-/** A page of a list. */
 export interface KubeList {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
@@ -60,107 +59,57 @@ export interface ResourceTarget {
   readonly subresource?: string;
 }
 
-function resource(
-  group: string,
-  version: string,
-  kind: string,
-  plural: string,
-  scope: "Namespaced" | "Cluster",
-): ResourceType {
-  return { group, version, kind, plural, namespaced: scope === "Namespaced" };
+/** A kind by its `apiVersion`. The plural of all that are used here is regular. */
+function namespaced(apiVersion: string, kind: string): ResourceType {
+  const [version = "", group = ""] = apiVersion.split("/").reverse();
+  const plural = `${kind.toLowerCase()}s`.replace(/ys$/, "ies");
+  return { group, version, plural, kind, namespaced: true };
 }
 
-const MACHINE = "machine.openshift.io";
-const MULTIARCH = "multiarch.openshift.io";
+function clusterWide(apiVersion: string, kind: string): ResourceType {
+  return { ...namespaced(apiVersion, kind), namespaced: false };
+}
 
 /** The kinds that Archway reads or writes. */
 export const Resource = {
-  pods: resource("", "v1", "Pod", "pods", "Namespaced"),
-  secrets: resource("", "v1", "Secret", "secrets", "Namespaced"),
-  nodes: resource("", "v1", "Node", "nodes", "Cluster"),
-  namespaces: resource("", "v1", "Namespace", "namespaces", "Cluster"),
-  serviceAccounts: resource("", "v1", "ServiceAccount", "serviceaccounts", "Namespaced"),
-  services: resource("", "v1", "Service", "services", "Namespaced"),
-  configMaps: resource("", "v1", "ConfigMap", "configmaps", "Namespaced"),
-  events: resource("", "v1", "Event", "events", "Namespaced"),
-  leases: resource("coordination.k8s.io", "v1", "Lease", "leases", "Namespaced"),
-  deployments: resource("apps", "v1", "Deployment", "deployments", "Namespaced"),
-  statefulSets: resource("apps", "v1", "StatefulSet", "statefulsets", "Namespaced"),
-  daemonSets: resource("apps", "v1", "DaemonSet", "daemonsets", "Namespaced"),
-  jobs: resource("batch", "v1", "Job", "jobs", "Namespaced"),
-  cronJobs: resource("batch", "v1", "CronJob", "cronjobs", "Namespaced"),
-  podDisruptionBudgets: resource("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "Namespaced"),
-  mutatingWebhooks: resource(
-    "admissionregistration.k8s.io",
-    "v1",
-    "MutatingWebhookConfiguration",
-    "mutatingwebhookconfigurations",
-    "Cluster",
-  ),
-  validatingWebhooks: resource(
-    "admissionregistration.k8s.io",
-    "v1",
-    "ValidatingWebhookConfiguration",
-    "validatingwebhookconfigurations",
-    "Cluster",
-  ),
-  clusterRoles: resource("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", "Cluster"),
-  clusterRoleBindings: resource(
-    "rbac.authorization.k8s.io",
-    "v1",
-    "ClusterRoleBinding",
-    "clusterrolebindings",
-    "Cluster",
-  ),
-  customResourceDefinitions: resource(
-    "apiextensions.k8s.io",
-    "v1",
-    "CustomResourceDefinition",
-    "customresourcedefinitions",
-    "Cluster",
-  ),
-  clusterConfigs: resource(MULTIARCH, "v1beta1", "ClusterPodPlacementConfig", "clusterpodplacementconfigs", "Cluster"),
-  namespaceConfigs: resource(MULTIARCH, "v1beta1", "PodPlacementConfig", "podplacementconfigs", "Namespaced"),
-  enoexecEvents: resource(MULTIARCH, "v1beta1", "ENoExecEvent", "enoexecevents", "Namespaced"),
-  serviceMonitors: resource("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors", "Namespaced"),
-  prometheusRules: resource("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules", "Namespaced"),
-  upgradeConfigs: resource("upgrade.managed.openshift.io", "v1alpha1", "UpgradeConfig", "upgradeconfigs", "Namespaced"),
-  clusterVersions: resource("config.openshift.io", "v1", "ClusterVersion", "clusterversions", "Cluster"),
-  clusterOperators: resource("config.openshift.io", "v1", "ClusterOperator", "clusteroperators", "Cluster"),
-  machineConfigPools: resource(
-    "machineconfiguration.openshift.io",
-    "v1",
-    "MachineConfigPool",
-    "machineconfigpools",
-    "Cluster",
-  ),
-  machineConfigs: resource("machineconfiguration.openshift.io", "v1", "MachineConfig", "machineconfigs", "Cluster"),
-  machineOsBuilds: resource("machineconfiguration.openshift.io", "v1", "MachineOSBuild", "machineosbuilds", "Cluster"),
-  imageConfigs: resource("config.openshift.io", "v1", "Image", "images", "Cluster"),
-  imageStreamTags: resource("image.openshift.io", "v1", "ImageStreamTag", "imagestreamtags", "Namespaced"),
-  fileIntegrities: resource(
-    "fileintegrity.openshift.io",
-    "v1alpha1",
-    "FileIntegrity",
-    "fileintegrities",
-    "Namespaced",
-  ),
-  machineSets: resource(MACHINE, "v1beta1", "MachineSet", "machinesets", "Namespaced"),
-  machines: resource(MACHINE, "v1beta1", "Machine", "machines", "Namespaced"),
-  machineOsConfigs: resource(
-    "machineconfiguration.openshift.io",
-    "v1",
-    "MachineOSConfig",
-    "machineosconfigs",
-    "Cluster",
-  ),
-  controllerConfigs: resource(
-    "machineconfiguration.openshift.io",
-    "v1",
-    "ControllerConfig",
-    "controllerconfigs",
-    "Cluster",
-  ),
+  pods: namespaced("v1", "Pod"),
+  secrets: namespaced("v1", "Secret"),
+  nodes: clusterWide("v1", "Node"),
+  namespaces: clusterWide("v1", "Namespace"),
+  serviceAccounts: namespaced("v1", "ServiceAccount"),
+  services: namespaced("v1", "Service"),
+  configMaps: namespaced("v1", "ConfigMap"),
+  events: namespaced("v1", "Event"),
+  leases: namespaced("coordination.k8s.io/v1", "Lease"),
+  deployments: namespaced("apps/v1", "Deployment"),
+  statefulSets: namespaced("apps/v1", "StatefulSet"),
+  daemonSets: namespaced("apps/v1", "DaemonSet"),
+  jobs: namespaced("batch/v1", "Job"),
+  cronJobs: namespaced("batch/v1", "CronJob"),
+  podDisruptionBudgets: namespaced("policy/v1", "PodDisruptionBudget"),
+  mutatingWebhooks: clusterWide("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
+  validatingWebhooks: clusterWide("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
+  clusterRoles: clusterWide("rbac.authorization.k8s.io/v1", "ClusterRole"),
+  clusterRoleBindings: clusterWide("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+  customResourceDefinitions: clusterWide("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+  clusterConfigs: clusterWide("multiarch.openshift.io/v1beta1", "ClusterPodPlacementConfig"),
+  namespaceConfigs: namespaced("multiarch.openshift.io/v1beta1", "PodPlacementConfig"),
+  enoexecEvents: namespaced("multiarch.openshift.io/v1beta1", "ENoExecEvent"),
+  serviceMonitors: namespaced("monitoring.coreos.com/v1", "ServiceMonitor"),
+  prometheusRules: namespaced("monitoring.coreos.com/v1", "PrometheusRule"),
+  upgradeConfigs: namespaced("upgrade.managed.openshift.io/v1alpha1", "UpgradeConfig"),
+  clusterVersions: clusterWide("config.openshift.io/v1", "ClusterVersion"),
+  clusterOperators: clusterWide("config.openshift.io/v1", "ClusterOperator"),
+  machineConfigPools: clusterWide("machineconfiguration.openshift.io/v1", "MachineConfigPool"),
+  machineConfigs: clusterWide("machineconfiguration.openshift.io/v1", "MachineConfig"),
+  machineOsBuilds: clusterWide("machineconfiguration.openshift.io/v1", "MachineOSBuild"),
+  imageConfigs: clusterWide("config.openshift.io/v1", "Image"),
+  imageStreamTags: namespaced("image.openshift.io/v1", "ImageStreamTag"),
+  fileIntegrities: namespaced("fileintegrity.openshift.io/v1alpha1", "FileIntegrity"),
+  machineSets: namespaced("machine.openshift.io/v1beta1", "MachineSet"),
+  machines: namespaced("machine.openshift.io/v1beta1", "Machine"),
+  machineOsConfigs: clusterWide("machineconfiguration.openshift.io/v1", "MachineOSConfig"),
+  controllerConfigs: clusterWide("machineconfiguration.openshift.io/v1", "ControllerConfig"),
 } as const satisfies Readonly<Record<string, ResourceType>>;
 
 /** `v1` or `group/version`. */
@@ -202,3 +151,12 @@ export function splitKey(key: string): { readonly namespace?: string; readonly n
   const slash = key.indexOf("/");
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
+
+/**
+ * A type of client-node as JSON carries it: its dates are RFC 3339 text. Rendered objects say `satisfies Wire<V1Lease>`, so
+ * that a misspelt or missing member is an error of the type check.
+ */
+export type Wire<T> = T extends Date ? string
+  : T extends readonly (infer Item)[] ? readonly Wire<Item>[]
+  : T extends object ? { readonly [Member in keyof T]: Wire<T[Member]> }
+  : T;

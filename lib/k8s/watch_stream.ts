@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers";
 import type { RawWatchEvent } from "./api.ts";
 import { faultOfWatchEvent, NoAnswer } from "./api_faults.ts";
 import { ApiError } from "./errors.ts";
-import { isRecord } from "./kube_object.ts";
+import { isObject } from "../json.ts";
 import { readAhead } from "./read_ahead.ts";
 import type { KubeObject } from "./types.ts";
 
@@ -91,7 +91,7 @@ function parseEvent(line: string): RawWatchEvent | undefined {
   } catch {
     throw notAnEvent("a line is not JSON");
   }
-  if (!isRecord(event)) throw notAnEvent("a line is not an object");
+  if (!isObject(event)) throw notAnEvent("a line is not an object");
   const { type, object } = event;
   switch (type) {
     case "ADDED":
@@ -108,7 +108,7 @@ function parseEvent(line: string): RawWatchEvent | undefined {
 
 /** A bookmark's object has a resourceVersion but no name. */
 function withMetadata(object: unknown): KubeObject {
-  if (!isRecord(object) || !isRecord(object["metadata"])) throw notAnEvent("an event has no object");
+  if (!isObject(object) || !isObject(object["metadata"])) throw notAnEvent("an event has no object");
   const { metadata } = object;
   return typeof metadata["name"] === "string"
     ? { ...object, metadata: { ...metadata, name: metadata["name"] } }

@@ -1,10 +1,10 @@
 // Keys to reconcile: each at most once at a time, soonest first, failures backed off, groups of keys in turn.
-import { untilAborted } from "../abort.ts";
+import { untilAborted } from "../clock.ts";
 import { backoffMs, type Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import { unreachable } from "../unreachable.ts";
+import { unreachable } from "../parsed.ts";
 import { DueHeap, type DueKey } from "./due_heap.ts";
-import { GroupCounts } from "./group_counts.ts";
+import { GroupCounts } from "./ready_keys.ts";
 import { ReadyKeys } from "./ready_keys.ts";
 
 /** The result of a reconcile. A thrown error requeues the key with backoff. */
@@ -14,7 +14,6 @@ export type ReconcileResult =
   /** Reconcile again after this time, or when the key is added, whichever is first. `urgentAfterMs`: see {@link AddOptions}. */
   | { readonly kind: "requeue"; readonly afterMs: number; readonly urgentAfterMs?: number | undefined };
 
-/** How a key is added. */
 export interface AddOptions {
   /** From then on the key, once it is due, goes before all that are not urgent and may take a reserved place. */
   readonly urgentAfterMs?: number | undefined;
@@ -34,11 +33,9 @@ export interface QueueMetrics {
   added(): void;
   /** So many keys are due and wait for a place. */
   depth(keys: number): void;
-  /** A reconcile ended. */
   finished(sample: ReconcileSample): void;
 }
 
-/** What a queue needs. */
 export interface WorkQueueOptions {
   /** For log lines. */
   readonly name: string;

@@ -1,7 +1,7 @@
 // A database that may hang, fail or be gone, made into a store that does none of it: each call has a time limit, and a
 // breaker leaves the database alone for a while after a row of faults.
 import pLimit from "p-limit";
-import { LATE, withinMs } from "../abort.ts";
+import { LATE, withinMs } from "../clock.ts";
 import type { Clock } from "../clock.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";
 import { Breaker } from "../breaker.ts";
@@ -24,11 +24,9 @@ export interface Database {
   close(): void;
 }
 
-/** How a database is guarded. */
 export interface GuardOptions {
   /** Opens the database; called again after a row of faults, when the one before is closed. */
   readonly open: () => Promise<Database>;
-  /** Measures the limits. */
   readonly clock: Clock;
   /** One warning when it stops answering, one line when it answers again. */
   readonly log: Logger;

@@ -11,11 +11,8 @@ export interface StoreLimits {
   readonly maxBytes: number;
 }
 
-/** How an eviction ended. */
 export interface Pruned {
-  /** Entries that stay. */
   readonly kept: number;
-  /** Entries that went. */
   readonly deleted: number;
   /** False: a delete failed, or not all entries could be listed. */
   readonly isComplete: boolean;

@@ -1,6 +1,5 @@
 // A key-value store as its users see it: one that may lose any entry, and never makes them wait for long.
 
-/** What can be stored. */
 export type JsonValue =
   | string
   | number

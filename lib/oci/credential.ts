@@ -13,7 +13,6 @@ export interface Credential {
     | { readonly kind: "registry"; readonly token: string };
 }
 
-/** What credentials are wanted for. */
 export interface KeyringEndpoint {
   readonly host: string;
   readonly repository: string;

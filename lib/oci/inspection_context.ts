@@ -1,6 +1,6 @@
 // What every request of one inspection has in common. Made once when the inspection begins.
 import type { Credential } from "./credential.ts";
-import type { Callers } from "../shared_call.ts";
+import type { Callers } from "./shared_call.ts";
 import type { Caller } from "./inspector.ts";
 import type { RequestLog } from "./request_log.ts";
 

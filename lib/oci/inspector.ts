@@ -14,9 +14,10 @@
 //      repository_client    within limits, logged in                                limits/, auth/ │
 //        ▼ Exchange                                                                               │ Answer
 //   6  http/transport       address guard, TLS, redirects, time and size limits ──── fetch ───────┘
-import type { Callers } from "../shared_call.ts";
+import type { Callers } from "./shared_call.ts";
 import type { Credential } from "./credential.ts";
 import type { Endpoint } from "./pull_plan.ts";
+import type { ImageReference } from "./reference.ts";
 import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts";
 
 /** The priority when a registry's budget is short: first gated pods, then admission prefetch, then prewarm. */
@@ -53,6 +54,8 @@ export interface InspectionRequest {
 
 /** A request whose credentials are complete and match its endpoints: what may be shared and cached depends on them. */
 export interface PlannedRequest extends InspectionRequest {
+  /** What `image` means. */
+  readonly reference: ImageReference;
   /** Where the image may be pulled from, in order. */
   readonly endpoints: readonly Endpoint[];
 }
@@ -61,19 +64,16 @@ export interface PlannedRequest extends InspectionRequest {
 export interface RequestCounts {
   /** GET of manifests and indexes. */
   readonly manifestGet: number;
-  /** HEAD of manifests. */
   readonly manifestHead: number;
   /** GET of config blobs. */
   readonly blobGet: number;
   /** Logins at token servers. */
   readonly token: number;
-  /** Anything else. */
   readonly other: number;
 }
 
 /** One HTTP exchange for `--trace`: secrets masked, no query. */
 export interface TraceEntry {
-  /** HTTP method. */
   readonly method: string;
   /** Without query and user. */
   readonly url: string;
@@ -87,7 +87,6 @@ export interface TraceEntry {
   readonly authorization?: "Basic" | "Bearer" | "form" | "other";
 }
 
-/** An inspection with its provenance. */
 export interface InspectionReport {
   /** What the image said. */
   readonly inspection: Inspection;
@@ -110,7 +109,6 @@ export interface InspectionReport {
   readonly credentialSource?: string | undefined;
   /** `host[:port]` of the mirror that answered instead of the registry itself. */
   readonly mirror?: string | undefined;
-  /** What it cost. */
   readonly requests: RequestCounts;
   /** Every exchange, oldest first; empty when no request was sent. */
   readonly trace: readonly TraceEntry[];

@@ -1,4 +1,5 @@
 // Where an image may be pulled from, and how each place is reached.
+import type { ImageReference } from "./reference.ts";
 import type { InspectionFailure } from "./types.ts";
 
 /** One place to pull a reference from: the registry itself or a mirror of it. */
@@ -25,7 +26,6 @@ export interface Endpoint {
 export interface ClientCertificate {
   /** The certificate, its chain behind it. */
   readonly certificate: string;
-  /** The private key. */
   readonly key: string;
 }
 
@@ -45,11 +45,16 @@ export interface EndpointTransport {
 
 /** Where a reference may be pulled from, in order; or why it must not be. */
 export type PullPlan =
-  | { readonly kind: "endpoints"; readonly endpoints: readonly Endpoint[] }
+  | {
+    readonly kind: "endpoints";
+    /** What the image means before the configuration leads elsewhere. */
+    readonly reference: ImageReference;
+    readonly endpoints: readonly Endpoint[];
+  }
   | { readonly kind: "refused"; readonly failure: InspectionFailure };
 
 /** Turns references into pull plans from registries.conf, hosts.toml, policy.json, flags… Reads files, keeps the last good. */
 export interface PullPlanner {
-  /** Where to pull from, in order. Synchronous: called for every inspection. */
+  /** Where to pull from, in order. Synchronous: called for every inspection. The one place where texts of pods are parsed. */
   plan(image: string): PullPlan;
 }

@@ -1,6 +1,5 @@
 // Image references as users write them, and what they mean: Docker's normalisation, with the grammar of the distribution
 // project's reference package.
-import { LRUCache } from "lru-cache";
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "./registry_host.ts";
 
 /** A reference taken apart. `domain` is the host in its canonical spelling or `docker.io`; `registry` is the host to contact. */
@@ -49,21 +48,8 @@ export function normaliseImageReference(image: string): { readonly text: string 
   return { text: withoutTag(image.slice(0, at)).name + image.slice(at) };
 }
 
-/** The same few texts come with every pod, and each pod's are parsed several times. At most 300 KB of texts. */
-const parsedTexts = new LRUCache<string, ParsedReference>({ max: 1_000 });
-const MAX_CACHED_LENGTH = 300;
-
 /** Parses a reference into registry, repository, tag and digest. */
 export function parseReference(image: string): ParsedReference {
-  if (image.length > MAX_CACHED_LENGTH) return parseText(image);
-  const cached = parsedTexts.get(image);
-  if (cached !== undefined) return cached;
-  const parsed = parseText(image);
-  parsedTexts.set(image, parsed);
-  return parsed;
-}
-
-function parseText(image: string): ParsedReference {
   if (image.length > MAX_REFERENCE_LENGTH) {
     const message = `Cannot read an image reference of ${image.length} characters: none has more than 1 000.`;
     return { kind: "unparsable", message };

@@ -29,3 +29,8 @@ export function hostKey(host: string): string {
   const canonical = canonicalHost(host);
   return DOCKER_HUB_NAMES.includes(canonical) ? DOCKER_HUB : canonical;
 }
+
+/** Whether a text is `HOST` or `HOST:PORT`, as flags take it. */
+export function isRegistryHost(text: string): boolean {
+  return /^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/.test(text);
+}

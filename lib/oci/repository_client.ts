@@ -21,7 +21,6 @@ import type { Endpoint } from "./pull_plan.ts";
 export interface RepositoryClientDeps {
   /** Sends exchanges. */
   readonly transport: Transport;
-  /** Gives bearer tokens. */
   readonly tokens: TokenSource;
   /** Limits the requests to each host. */
   readonly limiter: RequestLimiter;
@@ -92,10 +91,10 @@ const ROOT_ACCOUNT = "/v2/";
 /** The client. Every call throws InspectionError when no answer comes. */
 export class RepositoryClient {
   readonly endpoint: Endpoint;
+  readonly context: InspectionContext;
   /** In the order to try, without the anonymous one. */
   readonly credentials: readonly Credential[];
   readonly #deps: RepositoryClientDeps;
-  readonly #context: InspectionContext;
   readonly #login: Login;
   #anonymous: AnonymousAuthorization | undefined;
 
@@ -103,7 +102,7 @@ export class RepositoryClient {
   constructor(deps: RepositoryClientDeps, { endpoint, context, rights }: RepositoryClientOptions) {
     this.#deps = deps;
     this.endpoint = endpoint;
-    this.#context = context;
+    this.context = context;
     this.credentials = credentialsFor(context.credentials, endpoint);
     const { tokens, challenges, variants } = deps;
     this.#login = new Login({
@@ -246,7 +245,7 @@ export class RepositoryClient {
   }
 
   async #send(
-    { message, urlBy, signal = this.#context.signal }: RepositoryRequest,
+    { message, urlBy, signal = this.context.signal }: RepositoryRequest,
     { authorization, credential }: {
       readonly authorization?: string | undefined;
       readonly credential?: Credential | undefined;
@@ -273,7 +272,7 @@ export class RepositoryClient {
   ): Promise<Answer> {
     const { limiter, transport, variants } = this.#deps;
     const { host, headers } = this.endpoint;
-    const { callers, log: requestLog } = this.#context;
+    const { callers, log: requestLog } = this.context;
     const common = { ...message, headers, requestLog, callers };
     return await limiter.run(
       { host, repository, method: message.method, account, callers, signal },

@@ -7,7 +7,6 @@ export type RequestKind = keyof RequestCounts;
 /** No requests at all. */
 export const NO_REQUESTS: RequestCounts = { manifestGet: 0, manifestHead: 0, blobGet: 0, token: 0, other: 0 };
 
-/** The requests of two. */
 export function addRequests(left: RequestCounts, right: RequestCounts): RequestCounts {
   return {
     manifestGet: left.manifestGet + right.manifestGet,
@@ -26,7 +25,6 @@ export class RequestLog {
   #counts: RequestCounts = NO_REQUESTS;
   readonly #trace: TraceEntry[] = [];
 
-  /** Requests so far. */
   get counts(): RequestCounts {
     return this.#counts;
   }

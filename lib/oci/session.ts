@@ -1,12 +1,17 @@
-// The documents of one repository at one host for one inspection.
+// The documents of one repository at one host: checked by their digests and parsed. All readers of images read through it.
 import type { Clock } from "../clock.ts";
-import { openLearnedChallenges } from "./auth/learned_challenges.ts";
+import { LearnedChallenges } from "./auth/learned_challenges.ts";
 import type { TokenSource } from "./auth/token.ts";
-import { openConnectionVariants } from "./http/connection_variants.ts";
+import { ConnectionVariants } from "./http/connection_variants.ts";
 import type { Transport } from "./http/transport.ts";
 import type { DocumentName, RegistryDocument } from "./image/document.ts";
-import type { DocumentReader } from "./image/image_reader.ts";
-import { type ManifestDocument, parseImageConfig, parseManifest } from "./image/manifest.ts";
+import {
+  type ConfigDocument,
+  type ManifestDocument,
+  parseImageConfig,
+  parseManifest,
+  renderMediaType,
+} from "./image/manifest.ts";
 import type { InspectionContext } from "./inspection_context.ts";
 import { DocumentTurns } from "./limits/inspection_limit.ts";
 import type { RequestLimiter } from "./limits/request_limiter.ts";
@@ -14,20 +19,69 @@ import type { Endpoint } from "./pull_plan.ts";
 import { readParsed } from "./read_document.ts";
 import { RepositoryClient } from "./repository_client.ts";
 
-/** The documents of one repository. Each call throws InspectionError, and says which credentials were refused. */
-export interface Session extends DocumentReader {
-  /** What is known of a manifest without reading it. */
-  head(reference: string): Promise<RegistryDocument>;
+/** A manifest or index, its digest, and the credential that it took. */
+export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credential"> {
+  readonly manifest: ManifestDocument;
 }
 
-/** Opens a session; nothing is sent before the first document is read. */
+export interface SessionOptions<Read> {
+  readonly client: RepositoryClient;
+  readonly clock: Clock;
+  readonly turns: DocumentTurns;
+  /** What is kept of a manifest: its bytes are needed only by who writes it elsewhere. */
+  readonly keep: (document: RegistryDocument) => Read;
+  /** Reads a document once or with retries; absent: once. */
+  readonly attempt?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined;
+}
+
+/** The session. Nothing is sent before the first document is read. Throws InspectionError, which says which credentials were refused. */
+export class Session<Read extends ReadManifest = ReadManifest> {
+  /** Sends its requests; also those for layers. */
+  readonly client: RepositoryClient;
+  readonly #options: SessionOptions<Read>;
+
+  constructor(options: SessionOptions<Read>) {
+    this.client = options.client;
+    this.#options = options;
+  }
+
+  /** The manifest or index behind a tag or digest. */
+  manifest(identifier: string): Promise<Read> {
+    return this.#read({ kind: "manifest", identifier }, this.#options.keep);
+  }
+
+  /** A manifest or index that an index lists, by its digest. */
+  child(identifier: string): Promise<Read> {
+    return this.#read({ kind: "child", identifier }, this.#options.keep);
+  }
+
+  /** The config of an image; one of schema 1 has it in its manifest. */
+  async config(manifest: Extract<ManifestDocument, { kind: "manifest" | "schema1" }>): Promise<ConfigDocument> {
+    if (manifest.kind === "schema1") {
+      return { kind: "config", platform: manifest.platform, labels: manifest.labels, osFeatures: [] };
+    }
+    const { isImage, config: { digest, mediaType } } = manifest;
+    if (!isImage) return { kind: "unparsable", problem: `the type of its config is ${renderMediaType(mediaType)}` };
+    return await this.#read({ kind: "blob", identifier: digest }, ({ text }) => parseImageConfig(text));
+  }
+
+  /** What is known of a manifest without reading it. */
+  head(identifier: string): Promise<RegistryDocument> {
+    return this.#read({ kind: "head", identifier }, (document) => document);
+  }
+
+  #read<T>(name: DocumentName, parse: (document: RegistryDocument) => T): Promise<T> {
+    const { client, attempt = (read) => read(), ...others } = this.#options;
+    return attempt(() => readParsed(client, { name, ...others }, parse));
+  }
+}
+
+/** Opens a session of one inspection. */
 export type OpenSession = (endpoint: Endpoint, context: InspectionContext) => Session;
 
-/** What sessions are made with. */
 export interface SessionDeps {
   /** Sends exchanges. */
   readonly transport: Transport;
-  /** Gives bearer tokens. */
   readonly tokens: TokenSource;
   /** Limits the requests to each host. */
   readonly limiter: RequestLimiter;
@@ -42,21 +96,14 @@ export interface SessionDeps {
 export function openSessions(deps: SessionDeps): OpenSession {
   const { clock } = deps;
   const turns = new DocumentTurns();
-  const shared = { ...deps, challenges: openLearnedChallenges(), variants: openConnectionVariants() };
+  const shared = { ...deps, challenges: new LearnedChallenges(), variants: new ConnectionVariants() };
   return (endpoint, context) => {
     const client = new RepositoryClient(shared, { endpoint, context, rights: "pull" });
-    const read = <T>(name: DocumentName, parse: (document: RegistryDocument) => T): Promise<T> =>
-      readParsed(client, { name, clock, turns, context }, parse);
-    const parsed = ({ text, contentType }: RegistryDocument): ManifestDocument => parseManifest(text, contentType);
-    return {
-      manifest: (identifier) =>
-        read({ kind: "manifest", identifier }, (document) => {
-          const { digest, credential } = document;
-          return { manifest: parsed(document), digest, credential };
-        }),
-      child: (identifier) => read({ kind: "child", identifier }, parsed),
-      blob: (identifier) => read({ kind: "blob", identifier }, ({ text }) => parseImageConfig(text)),
-      head: (identifier) => read({ kind: "head", identifier }, (document) => document),
-    };
+    return new Session({ client, clock, turns, keep: keepParsed });
   };
+}
+
+/** Many images are read at a time: the text of a manifest goes as soon as it is parsed. */
+function keepParsed({ text, contentType, digest, credential }: RegistryDocument): ReadManifest {
+  return { manifest: parseManifest(text, contentType), digest, credential };
 }

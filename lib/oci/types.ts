@@ -33,7 +33,6 @@ export const FAILURE_REASONS = [
   "TooManyImages",
 ] as const;
 
-/** One of {@link FAILURE_REASONS}. */
 export type FailureReason = typeof FAILURE_REASONS[number];
 
 /**
@@ -55,8 +54,7 @@ export interface InspectionFailure {
 
 /** What users should see beside the platforms. */
 export interface Finding {
-  /** What was found. */
-  readonly kind: "ChildDigestPin" | "ArchitectureMismatch" | "TruncatedIndex" | "Schema1" | "FailedArchitecture";
+  readonly kind: "ChildDigestPin" | "TruncatedIndex" | "Schema1" | "FailedArchitecture";
   /** For people. */
   readonly message: string;
 }

@@ -1,7 +1,7 @@
 // Completes a request before anything is keyed by it: the pull is planned, the credentials of cluster and node join those of
 // the pod, what matches no endpoint of the image is dropped, and what policy forbids ends here.
 import type { Clock } from "../clock.ts";
-import { credentialsFor, matchPullSecrets } from "./credentials/match.ts";
+import { matchPullSecrets } from "./credentials/match.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { fingerprintWithScope } from "./fingerprint.ts";
 import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "./inspector.ts";
@@ -36,7 +36,7 @@ export function withKeyring(
   ): Promise<Chosen> {
     const lists = await Promise.all(endpoints.map(async (endpoint) => [
       distinct(matchPullSecrets(credentials, endpoint)),
-      distinct(credentialsFor(await keyring.lookup({ ...endpoint, namespace }, signal), endpoint)),
+      distinct(await keyring.lookup({ ...endpoint, namespace }, signal)),
     ]));
     return {
       credentials: distinct(lists.flat().flatMap((list) => list.slice(0, MAX_TRIED))),
@@ -48,9 +48,9 @@ export function withKeyring(
     inspect: async (request, signal) => {
       const plan = planner.plan(request.image);
       if (plan.kind === "refused") return refusal(request.image, { failure: plan.failure, atMs: clock.nowMs() });
-      const { endpoints } = plan;
+      const { reference, endpoints } = plan;
       const { credentials, leftOut } = await choose(request, endpoints, signal);
-      const report = await inner.inspect({ ...request, credentials, endpoints }, signal);
+      const report = await inner.inspect({ ...request, reference, credentials, endpoints }, signal);
       return leftOut === 0 ? report : withLeftOut(report, leftOut);
     },
   };

@@ -23,7 +23,6 @@ export interface BlockedWorkload extends WorkloadName {
   readonly blockers: readonly Blocker[];
 }
 
-/** The report. */
 export interface ClusterReport {
   readonly totals: readonly ArchitectureTotals[];
   /** By name. */

@@ -3,8 +3,8 @@
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { entryOf, listAt, objectAt, textAt, utf8Length } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
-import { parsePod, podTemplateOf } from "../placement/pod_view.ts";
-import type { PodView } from "../placement/types.ts";
+import { parsePod, podTemplateOf } from "../placement/decide/pod_view.ts";
+import type { PodView } from "../placement/decide/types.ts";
 import { templateFacts } from "./own_constraint.ts";
 import type { Workload, WorkloadName } from "./types.ts";
 

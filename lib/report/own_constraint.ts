@@ -1,9 +1,9 @@
 // What a report reads of the template of a workload, and the architectures that it allows itself among that.
-import { operatingSystemOf } from "../placement/images.ts";
-import { allowedArchitectures } from "../placement/patch/constraints.ts";
-import { ownRequirement } from "../placement/patch/own_terms.ts";
-import { pullScopeOf } from "../placement/pod_refs.ts";
-import type { PodView } from "../placement/types.ts";
+import { operatingSystemOf } from "../placement/decide/images.ts";
+import { allowedArchitectures } from "../placement/decide/patch/constraints.ts";
+import { ownRequirement } from "../placement/decide/patch/own_terms.ts";
+import { pullScopeOf } from "../placement/decide/pod_refs.ts";
+import type { PodView } from "../placement/decide/types.ts";
 import type { TemplateFacts } from "./types.ts";
 
 /** Reduces a pod, or the pod of a template, to what a report about the candidates reads of it. */

@@ -1,7 +1,7 @@
 // From the inspections of a workload's images to the architectures on which it runs, and to what blocks each of the others.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../arch.ts";
 import type { InspectedImage } from "../oci/types.ts";
-import { usablePlatforms } from "../placement/images.ts";
+import { usablePlatforms } from "../placement/decide/images.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 
 /** What is known besides the workload. */

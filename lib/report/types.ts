@@ -1,6 +1,6 @@
 // The types of a report about a cluster: workloads, the architectures that their images support, and what blocks one.
 import type { InspectionFailure } from "../oci/types.ts";
-import type { PullScope } from "../placement/pod_refs.ts";
+import type { PullScope } from "../placement/decide/pod_refs.ts";
 
 /** A workload as its users name it: `Deployment shop/web`. */
 export interface WorkloadName {
@@ -20,7 +20,6 @@ export interface TemplateFacts {
   readonly constrainedTo?: readonly string[] | undefined;
 }
 
-/** A workload with what it runs. */
 export interface Workload extends WorkloadName, TemplateFacts {
   /** Distinct images: those of the template, then those that only its running pods have. */
   readonly images: readonly string[];

@@ -50,7 +50,6 @@ export interface HandshakeRates {
 /** An API server may be quiet for so long (ms) and still connect as one that is known. */
 const PROVEN_FOR_MS = 10 * 60_000;
 
-/** The addresses of one listener. */
 export class AddressBook<C extends Member<C>> {
   readonly #nowMs: () => number;
   readonly #rates: HandshakeRates;

@@ -16,7 +16,6 @@ export const DECISION_KINDS = [
   "pass",
 ] as const;
 
-/** One of {@link DECISION_KINDS}. */
 export type DecisionKind = typeof DECISION_KINDS[number];
 
 /** One decision about one pod. */
@@ -45,7 +44,13 @@ export interface BoardSnapshot {
   readonly totals: Readonly<Record<DecisionKind, number>>;
 }
 
-/** The board of one process. */
+/** A pod that is held now. `sinceMs` is wall time (epoch ms). */
+export interface HeldPod {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly sinceMs: number;
+}
+
 export interface Board {
   /** Takes constant time; a full ring drops its oldest entry. */
   record(entry: BoardEntry): void;

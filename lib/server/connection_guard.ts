@@ -57,7 +57,6 @@ const MAX_HELLO_BYTES = 16 * 1024;
 /** A body without a declared size may be as large as the largest that is read. */
 const UNDECLARED_BYTES = 7 * 1024 * 1024;
 
-/** The guard of one listener. */
 export class ConnectionGuard {
   readonly #guard: ListenerGuard;
   readonly #table: ConnectionTable;

@@ -19,10 +19,8 @@ export type Phase = "waiting" | "handshake" | "idle" | "body" | "answer";
 /** Why a connection was closed by us: the label of a metric. */
 export const DROP_REASONS = ["rate", "address", "unproven", "total", "timeout", "path"] as const;
 
-/** One of {@link DROP_REASONS}. */
 export type DropReason = typeof DROP_REASONS[number];
 
-/** A connection of the table. */
 export interface Connection {
   readonly address: AddressState<Connection>;
   phase: Phase;
@@ -50,7 +48,6 @@ export interface ConnectionSocket {
 
 /** How many, how fast, how long. */
 export interface ConnectionLimits {
-  /** Connections altogether. */
   readonly maxConnections: number;
   /** Connections that proved nothing, altogether and of one address. */
   readonly maxUnproven: number;
@@ -84,7 +81,6 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 /** A body that has not grown for so long (ms) gives way to others. */
 const STALLED_MS = 1_000;
 
-/** The connections of one listener. */
 export class ConnectionTable {
   readonly #limits: ConnectionLimits;
   readonly #nowMs: () => number;

@@ -27,7 +27,6 @@ export interface HttpsListener {
   close(graceMs: number): Promise<void>;
 }
 
-/** How to listen. */
 export interface HttpsListenerOptions {
   readonly host: string;
   readonly port: number;

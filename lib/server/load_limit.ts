@@ -24,7 +24,6 @@ export const LARGE_BYTES = 64 * 1024;
 /** An episode of overload is over when nothing was refused for so long (ms). */
 const CALM_MS = 10_000;
 
-/** The limit of one process. */
 export interface LoadLimit {
   /** Takes a request whose body is complete and has so many bytes; gives what to call when it is answered. undefined: refuse it. */
   enter(bytes: number): (() => void) | undefined;

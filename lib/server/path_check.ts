@@ -1,7 +1,6 @@
 // Whether a request came by a secret path: decided from the request line alone, once the head is complete and before the body is read.
 import { timingSafeEqual } from "node:crypto";
 
-/** The parsed request line. */
 export type PathVerdict =
   /** By a secret path. `url` is the request's without the secret segment. */
   | { readonly kind: "secret"; readonly url: string }

@@ -2,7 +2,6 @@
 
 /** A certificate and its private key, PEM. */
 export interface IssuedPair {
-  /** The certificate. */
   readonly cert: string;
   /** Its private key, PKCS #8. */
   readonly key: string;
@@ -71,7 +70,7 @@ export async function issueServing(
   return { cert: cert.toString("pem"), key: encodeKey(await crypto.subtle.exportKey("pkcs8", keys.privateKey)) };
 }
 
-/** Loaded on first use: the polyfill is global and both take 180 ms, which `--tls-mode=files` does not need. */
+/** Loaded on first use: the polyfill is global and both take 180 ms, which a certificate of files does not need. */
 async function loadX509(): Promise<typeof import("@peculiar/x509")> {
   await import("reflect-metadata");
   return await import("@peculiar/x509");

@@ -9,9 +9,7 @@ import { openAuthorityStore } from "./secret_store.ts";
 import { openSelfManagedCertificate } from "./self_managed.ts";
 import type { ServingCertificate } from "./serving_certificate.ts";
 
-/** The flags that decide. */
 export interface CertificateConfig {
-  readonly tlsMode: "auto" | "self" | "files";
   readonly tlsCert?: string | undefined;
   readonly tlsKey?: string | undefined;
   readonly tlsCa?: string | undefined;
@@ -26,7 +24,7 @@ export async function openServingCertificate(
   signal: AbortSignal,
 ): Promise<ServingCertificate> {
   const { config, api, clock, log } = deps;
-  if (config.tlsMode !== "self" && config.tlsCert !== undefined && config.tlsKey !== undefined) {
+  if (config.tlsCert !== undefined && config.tlsKey !== undefined) {
     const files = { certPath: config.tlsCert, keyPath: config.tlsKey, caPath: config.tlsCa };
     return await openCertificateFiles(files, { clock, log });
   }

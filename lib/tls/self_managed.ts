@@ -6,13 +6,10 @@ import { type Authority, type AuthorityTerms, bundleOf, changeAuthority, decideA
 import type { AuthorityStore } from "./secret_store.ts";
 import { CertificateCell, type CertificateInForce, type ServingCertificate } from "./serving_certificate.ts";
 
-/** What it is made with. */
 export interface SelfManagedDeps {
   /** Where replicas share the authority. */
   readonly store: AuthorityStore;
-  /** Lifetimes and names. */
   readonly terms: AuthorityTerms;
-  /** Time. */
   readonly clock: Clock;
   /** Says when something is renewed. */
   readonly log: Logger;

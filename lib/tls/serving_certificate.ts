@@ -3,9 +3,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 
 /** What is in force. All PEM. */
 export interface CertificateInForce {
-  /** Certificate chain. */
   readonly cert: string;
-  /** Private key. */
   readonly key: string;
   /** What API servers must trust; undefined when another controller of the cluster writes it where they read it. */
   readonly caBundle: string | undefined;

@@ -1,9 +1,8 @@
 // Writes the PrometheusRules from the alerts: deno run -A manifests/generate/alerts.ts
 import { stringify } from "yaml";
-import { ALERT_GROUPS, type AlertGroup } from "../../lib/operand/alerts.ts";
-import { renderAlertGroups } from "../../lib/operand/monitoring.ts";
+import { ALERT_GROUPS, type AlertGroup } from "../../lib/operator/alerts.ts";
+import { renderAlertGroups } from "../../lib/operator/decide/monitoring.ts";
 
-/** A file with one PrometheusRule. */
 export interface RuleFile {
   readonly file: URL;
   /** Where its runbooks are, for the first line. */

@@ -224,8 +224,6 @@ function renderDeployment(objects: readonly ManifestObject[], image: string): un
             args: [
               ...container.args,
               "--tls-ca=/etc/archway/tls/ca.crt",
-              // OLM writes the paths of the checks, so they cannot be secret.
-              "--webhook-path=plain",
               "--config=/etc/archway/settings/archway.yaml",
             ],
             volumeMounts: [

@@ -4,10 +4,8 @@ import * as z from "zod";
 import { type BundleSources, OLM_SERVICE, OLM_SETTINGS, PACKAGE, renderCsv } from "./bundle_csv.ts";
 import { type ManifestObject, slugOf } from "./kustomize.ts";
 
-/** The one channel. */
 export const CHANNEL = "stable";
 
-/** What the files are made of. */
 export interface BundleFileSources extends BundleSources {
   /** Where the bundle's image will be; best by digest. */
   readonly bundleImage: string;
@@ -77,7 +75,8 @@ function renderSettings(): ManifestObject {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: OLM_SETTINGS, labels: { "app.kubernetes.io/part-of": "archway" } },
-    data: { "archway.yaml": `webhookService: ${OLM_SERVICE}\n` },
+    // OLM writes the paths of the checks, so they cannot be secret.
+    data: { "archway.yaml": `webhookService: ${OLM_SERVICE}\nwebhookPath: plain\n` },
   };
 }
 

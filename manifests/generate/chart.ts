@@ -25,7 +25,7 @@ export const KEEP_ANNOTATION = "helm.sh/resource-policy";
 
 const NOTE = "# Generated from manifests/base and its overlays by `deno task helm`: change those instead.";
 
-/** The Deployment's one variable without a value, and what its alerts' links begin with. */
+/** What the links of alerts begin with. */
 const RUNBOOK_BASE = "{{ .Values.runbookBaseUrl }}";
 
 /** The templates by file name. A namespace is not among them: it is Helm's `--create-namespace`. */
@@ -110,7 +110,7 @@ function fillIn(line: string, image: string): string {
     .replace(/--(\w+)-of-the-chart$/, "{{ toJson .Values.$1 }}")
     .replace(/^( +value: )registry\.example\.com\/archway-daemon:.*$/, "$1{{ .Values.execFormatImage }}")
     .replace(/^( +imageBuilds: )\{\}$/, "$1{{ toJson .Values.imageBuildsSettings }}")
-    .replace(/^( +value: )""$/, `$1"${RUNBOOK_BASE}"`)
+    .replace(/^( +archway\.dev\/runbook-base-url: )""$/, `$1"${RUNBOOK_BASE}"`)
     .replace(/^( +runbook_url: )(.*)$/, `$1"${RUNBOOK_BASE}$2"`);
 }
 

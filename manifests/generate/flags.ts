@@ -3,7 +3,6 @@
 import { FILE_SETTINGS, FileSchema } from "../../lib/config/file.ts";
 import { environmentName, FLAGS } from "../../lib/config/flags.ts";
 
-/** The page. */
 export const PAGE: URL = new URL("../../docs/configuration.md", import.meta.url);
 
 const FLAGS_MARKS = ["<!-- flags: made by `deno task flags` -->", "<!-- end of flags -->"] as const;

@@ -5,7 +5,6 @@ import { type ChartSources, renderTemplates, withMember } from "./chart.ts";
 import { EXTRA_ARGUMENT, FEATURES, settingMark, SETTINGS } from "./features.ts";
 import { type ManifestObject, MANIFESTS, renderComposition, renderFolder } from "./kustomize.ts";
 
-/** The folder of the chart. */
 export const CHART: string = join(MANIFESTS, "helm", "archway");
 
 const PACKAGE = z.object({ version: z.string() });

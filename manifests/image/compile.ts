@@ -20,7 +20,6 @@ Usage: deno task compile [flags]
 Exit codes: 0 done, 1 failed.
 `;
 
-/** The checkout. */
 export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
 
 /** What is built. `binary` stands alone; `bundle` needs the runtime beside it; `daemon` is a bundle with bpftrace. */

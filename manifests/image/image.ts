@@ -36,10 +36,8 @@ Usage: deno task image [flags]
 Exit codes: 0 built, 1 failed, 2 something is missing, and the last lines say what.
 `;
 
-/** A container engine that answers. */
 export type Engine = "podman" | "buildah" | "docker";
 
-/** What is to be built. */
 export interface ImageOptions {
   readonly name: string;
   readonly base: string | undefined;

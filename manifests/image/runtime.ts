@@ -3,7 +3,6 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { type ImageArchitecture, ROOT } from "./compile.ts";
 
-/** What the engine builds by. */
 export const CONTAINERFILE: string = join(ROOT, "manifests", "image", "Containerfile");
 
 /** As Deno names itself to servers: the name is in every build of it. */

@@ -1,7 +1,7 @@
 // The panel of containers that were to run a program of another architecture.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/duration.ts";
-import type { ReportedFailure } from "../../lib/enoexec/reported_failure.ts";
+import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
 import { Nothing, Panel, PodName } from "./elements.tsx";
 
 const SHOWN = 8;

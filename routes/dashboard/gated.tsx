@@ -6,7 +6,6 @@ import type { GatedView } from "./view.ts";
 
 const GATED_SHOWN = 8;
 
-/** What is held now. */
 export function GatedPanel(
   { gated, leads, nowMs }: { gated: GatedView; leads: boolean; nowMs: number },
 ): JSX.Element {

@@ -5,7 +5,6 @@ import type { RegistryView } from "./view.ts";
 
 const REGISTRIES_SHOWN = 10;
 
-/** The registries that got requests. */
 export function RegistriesPanel({ registries }: { registries: readonly RegistryView[] }): JSX.Element {
   if (registries.length === 0) {
     return (

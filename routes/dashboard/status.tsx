@@ -1,6 +1,6 @@
 // The panel that shows whether new pods are gated, why not, and what to do about it.
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { ConfigPresence, GatingStop } from "../../lib/operand/gating_health.ts";
+import type { ConfigPresence, GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import type { DashboardView } from "./view.ts";
 
 /** Why pods are not gated, and what to do about it. */

@@ -1,8 +1,8 @@
 // What the dashboard shows, as data.
-import type { ReportedFailure } from "../../lib/enoexec/reported_failure.ts";
+import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
 import type { BoardSnapshot } from "../../lib/server/board.ts";
 import type { FailureReason } from "../../lib/oci/types.ts";
-import type { ConfigPresence, GatingHealth } from "../../lib/operand/gating_health.ts";
+import type { ConfigPresence, GatingHealth } from "../../lib/operator/decide/gating_health.ts";
 
 /** Everything the page shows, read at one moment from memory. */
 export interface DashboardView {
@@ -36,7 +36,6 @@ export interface DashboardView {
 export interface GatedPod {
   /** Namespace of the pod. */
   readonly namespace: string;
-  /** Its name. */
   readonly pod: string;
   /** Wall time (epoch ms) since when. */
   readonly sinceMs: number;

@@ -3,16 +3,16 @@ import type { InspectedImage } from "../../lib/oci/types.ts";
 import { parseManifest } from "../../lib/oci/image/manifest.ts";
 import { platformsOf } from "../../lib/oci/image/platforms.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
-import { admissionPatch } from "../../lib/placement/patch/admission_patch.ts";
-import { decide } from "../../lib/placement/decide.ts";
-import { judgeAdmission, planAdmission } from "../../lib/placement/gate.ts";
-import { parsePod } from "../../lib/placement/pod_view.ts";
-import { releasePatch } from "../../lib/placement/patch/release_patch.ts";
-import { makeSettings } from "../../lib/placement/config/settings.ts";
-import { evidenceOf } from "../../lib/placement/images.ts";
-import { planInspection } from "../../lib/placement/plan_inspection.ts";
-import type { AdmissionVerdict } from "../../lib/placement/decision_types.ts";
-import type { PlacementFacts } from "../../lib/placement/types.ts";
+import { admissionPatch } from "../../lib/placement/decide/patch/admission_patch.ts";
+import { decide } from "../../lib/placement/decide/decide.ts";
+import { judgeAdmission, planAdmission } from "../../lib/placement/decide/gate.ts";
+import { parsePod } from "../../lib/placement/decide/pod_view.ts";
+import { releasePatch } from "../../lib/placement/decide/patch/release_patch.ts";
+import { makeSettings } from "../../lib/placement/decide/config/settings.ts";
+import { evidenceOf } from "../../lib/placement/decide/images.ts";
+import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
+import type { AdmissionVerdict } from "../../lib/placement/decide/decision_types.ts";
+import type { PlacementFacts } from "../../lib/placement/decide/types.ts";
 import { samplePod } from "./sample.ts";
 
 /** One measured operation. */
@@ -66,8 +66,8 @@ export function runMicro(): readonly MicroResult[] {
     },
   }];
   const gather = (): PlacementFacts => {
-    const plan = planInspection(gated, { configs, settings });
-    const evidence = evidenceOf(plan, { pod: gated, settings, images });
+    const plan = planInspection(gated, configs, settings);
+    const evidence = evidenceOf(plan, gated, settings, images);
     const counts = { gateAgeMs: 100, failedAttempts: 0, permanentFailures: 0, jitter: 0.5 };
     return { pod: gated, settings, evidence, ...counts };
   };
@@ -76,7 +76,7 @@ export function runMicro(): readonly MicroResult[] {
     judgeAdmission({
       pod,
       settings,
-      plan: planAdmission(pod, { configs, settings }),
+      plan: planAdmission(pod, configs, settings),
       known: undefined,
       mayGate: true,
     });
@@ -97,7 +97,7 @@ export function runMicro(): readonly MicroResult[] {
     measure("admission patch", () => admissionPatch(pod, verdict)),
     measure("decide about a gated pod", () => decide(gather())),
     measure("release patch", () => releasePatch(gated, decision)),
-    measure("parse a reference again", () => parseReference("registry.example.com:5000/shop/web:v1.2.3")),
+    measure("parse a reference", () => parseReference("registry.example.com:5000/shop/web:v1.2.3")),
     measure("parse an index of 6", () => {
       const document = parseManifest(index, "");
       return document.kind === "index" ? platformsOf(document.entries) : [];

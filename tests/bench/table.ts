@@ -1,6 +1,6 @@
 // The rows of `deno task bench:cluster`: a measure, what it is compared with, its target, and whether that was met. Pure.
 import { renderTable } from "../../lib/cli/output.ts";
-import { unreachable } from "../../lib/unreachable.ts";
+import { unreachable } from "../../lib/parsed.ts";
 
 /** What a measure should be. Source: the targets B1–B8 of the benchmark protocol. */
 export type Target =

@@ -1,13 +1,13 @@
 // Watches the pods of a burst and notes when each is without Archway's gate.
 import { systemClock } from "../../lib/clock.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
-import { openReflector } from "../../lib/k8s/reflector.ts";
-import { openKubeApi } from "../../lib/k8s/rest_api.ts";
+import { Reflector } from "../../lib/k8s/reflector.ts";
+import { RestApi } from "../../lib/k8s/rest_api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { isGated } from "../../lib/placement/patch/constraints.ts";
-import { parsePod } from "../../lib/placement/pod_view.ts";
+import { isGated } from "../../lib/placement/decide/patch/constraints.ts";
+import { parsePod } from "../../lib/placement/decide/pod_view.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 
 /** What was seen of a burst. */
@@ -53,9 +53,10 @@ export async function followPods(
 ): Promise<{ run(signal: AbortSignal): Promise<void>; synced(signal: AbortSignal): Promise<void> } & AsyncDisposable> {
   const clock = systemClock;
   const access = await readKubeconfigAccess(cluster.kubeconfigFile, { clock });
-  const api = openKubeApi(access, { clock, log: silentLogger, userAgent: "archway-bench" });
+  const api = new RestApi(access, { clock, log: silentLogger, userAgent: "archway-bench" });
   const { namespace, labelSelector } = selection;
-  const reflector = openReflector({
+  const reflector = new Reflector({
+    keep: { kind: "all" },
     api,
     resource: Resource.pods,
     ...(namespace === undefined ? {} : { namespace }),

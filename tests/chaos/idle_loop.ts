@@ -1,8 +1,8 @@
 // A process that does nothing but measure how late its timers are, as Archway measures itself: what the machine alone adds.
 // Started by the soak; when its standard input closes it prints the upper bound (ms) of the 99th percentile.
 import { systemClock } from "../../lib/clock.ts";
-import { watchEventLoop } from "../../lib/server/event_loop.ts";
-import { LATENCY_BUCKETS_SECONDS } from "../../lib/metric_instruments.ts";
+import { watchEventLoop } from "../../lib/server/metrics.ts";
+import { LATENCY_BUCKETS_SECONDS } from "../../lib/metrics.ts";
 
 /** A running measurement. */
 export interface IdleLoop extends AsyncDisposable {

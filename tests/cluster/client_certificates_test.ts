@@ -68,7 +68,7 @@ Deno.test({
     const cluster = undo.use(await startControlPlane({ flags, without: ["kube-scheduler", "kwok"] }));
     await applyBehindService(cluster, { objects: await renderFolder("base"), pods: "none" });
     const kubeconfig = await cluster.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
-    const args = ["--tls-mode=self", "--max-gate-age=600s", `--config=${directory}/archway.yaml`];
+    const args = ["--max-gate-age=600s", `--config=${directory}/archway.yaml`];
     const replica = undo.use(new ServiceReplica(cluster, { name: "archway", kubeconfig, args }));
     await replica.start();
 

@@ -3,8 +3,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { findProblems, readDefinitions, readSchema } from "../manifests/support/openapi.ts";
-import { CLUSTER_SELECTOR_BOUNDS, SELECTOR_BOUNDS } from "../../lib/k8s/label_selector.ts";
-import { CLUSTER_SPEC, disturbed, NAMESPACE_SPEC, selectorsAround } from "../manifests/support/samples.ts";
+import { CLUSTER_SELECTOR_BOUNDS, parseSelector } from "../../lib/cluster/label_selector.ts";
+import {
+  CLUSTER_SPEC,
+  disturbed,
+  NAMESPACE_SPEC,
+  SCHEMA_BOUNDS,
+  selectorsAround,
+} from "../manifests/support/samples.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -173,7 +179,7 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
 
   const around = [
     [
-      ...["PodPlacementConfig", SELECTOR_BOUNDS] as const,
+      ...["PodPlacementConfig", SCHEMA_BOUNDS] as const,
       (labelSelector: unknown) => ({ plugins: {}, labelSelector }),
     ],
     [
@@ -191,25 +197,30 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
     });
   }
 
-  await t.step("a PodPlacementConfig that was stored before there were bounds can still be deleted", async () => {
-    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podplacementconfigs.${GROUP}`;
-    const bound = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/labelSelector/properties" +
-      "/matchExpressions/items/properties/values/maxItems";
-    const values = Array.from({ length: 65 }, (_, at) => `w${at}`);
-    const labelSelector = { matchExpressions: [{ key: "a", operator: "NotIn", values }] };
-    const large = body("PodPlacementConfig", { plugins: {}, labelSelector }, "large");
-    const patch = (operation: unknown) =>
-      cluster.request("PATCH", path, [operation], { contentType: "application/json-patch+json" });
-    expectStatus("take the bound away", await patch({ op: "remove", path: bound }), [200]);
-    await waitUntil("the large config to be taken", async () => {
-      const { status } = await cluster.request("POST", PATHS.PodPlacementConfig, large);
-      return status === 201;
-    });
-    expectStatus("bring it back", await patch({ op: "add", path: bound, value: 64 }), [200]);
-    const again = body("PodPlacementConfig", { plugins: {}, labelSelector }, "again");
-    await waitUntil("the bound to hold", async () => (await probe("PodPlacementConfig", again)) === "Invalid");
-    expectStatus("delete", await cluster.request("DELETE", `${PATHS.PodPlacementConfig}/large`), [200]);
-  });
+  await t.step(
+    "a PodPlacementConfig that was stored before the bounds were narrow is still read, and can be deleted",
+    async () => {
+      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podplacementconfigs.${GROUP}`;
+      const bound = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/labelSelector/properties" +
+        "/matchExpressions/items/properties/values/maxItems";
+      const values = Array.from({ length: 64 }, (_, at) => `w${at}`);
+      const labelSelector = { matchExpressions: [{ key: "a", operator: "NotIn", values }] };
+      const large = body("PodPlacementConfig", { plugins: {}, labelSelector }, "large");
+      const patch = (operation: unknown) =>
+        cluster.request("PATCH", path, [operation], { contentType: "application/json-patch+json" });
+      expectStatus("take the bound away", await patch({ op: "remove", path: bound }), [200]);
+      await waitUntil("the large config to be taken", async () => {
+        const { status } = await cluster.request("POST", PATHS.PodPlacementConfig, large);
+        return status === 201;
+      });
+      expectStatus("bring it back", await patch({ op: "add", path: bound, value: SCHEMA_BOUNDS.values }), [200]);
+      const again = body("PodPlacementConfig", { plugins: {}, labelSelector }, "again");
+      await waitUntil("the bound to hold", async () => (await probe("PodPlacementConfig", again)) === "Invalid");
+      const { body: stored } = await cluster.request("GET", `${PATHS.PodPlacementConfig}/large`);
+      assert.equal(parseSelector(read(stored, "spec", "labelSelector")).kind, "requirements");
+      expectStatus("delete", await cluster.request("DELETE", `${PATHS.PodPlacementConfig}/large`), [200]);
+    },
+  );
 
   for (const [row, member, value, accepted] of STATUS_ROWS) {
     await t.step(

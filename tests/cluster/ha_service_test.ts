@@ -30,7 +30,7 @@ Deno.test({
     await cluster.addNodes([{ name: "amd64-1", arch: "amd64" }]);
     await applyBehindService(cluster, { objects: await renderFolder("base"), pods: "none" });
     const kubeconfig = await cluster.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
-    const args = ["--tls-mode=self", "--max-gate-age=600s"];
+    const args = ["--max-gate-age=600s"];
     await using first = new ServiceReplica(cluster, { name: "first", kubeconfig, args });
     await using second = new ServiceReplica(cluster, { name: "second", kubeconfig, args });
     await first.start();

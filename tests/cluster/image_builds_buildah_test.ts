@@ -1,10 +1,10 @@
 // Images that a real builder makes: Debian's buildah on this machine, without a container engine's daemon, with the options of the
 // build script. What it pushes is what image builds take, and what they publish is read by skopeo.
 import assert from "node:assert/strict";
-import { Repositories } from "../../lib/assemble/repositories.ts";
-import { publishImages } from "../../lib/building/publish_images.ts";
+import { Repositories } from "../../lib/oci/repositories.ts";
+import { publishImages } from "../../lib/builds/cluster/publish_images.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { openRegistryAccess } from "../../lib/images/registry_access.ts";
+import { openRegistryAccess } from "../../lib/oci/registry_access.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { lacks } from "../support/needs.ts";
 import { startRegistry } from "./support/registry.ts";
@@ -23,7 +23,7 @@ Deno.test({
     try {
       await Deno.writeTextFile(`${folder}/Containerfile`, "FROM scratch\nARG TARGETARCH\nCOPY motd /etc/motd\n");
       await Deno.writeTextFile(`${folder}/motd`, "built\n");
-      const images = [];
+      const children = [];
       for (const arch of ARCHITECTURES) {
         const tag = `${registry.host}/team/os:worker-${arch}`;
         await buildah(folder, [
@@ -34,19 +34,24 @@ Deno.test({
         const digestFile = `${folder}/digest-${arch}`;
         await buildah(folder, ["push", "--tls-verify=false", `--digestfile=${digestFile}`, tag]);
         const digest = (await Deno.readTextFile(digestFile)).trim();
-        images.push({ arch, image: `${registry.host}/team/os@${digest}`, buildKey: KEYS[arch] });
+        const reference = `${registry.host}/team/os@${digest}`;
+        children.push({ arch, reference, digest, buildKey: KEYS[arch], isUnlabelled: false });
       }
       const to = `${registry.host}/team/os:worker-1`;
-      const result = await publish(registry.host, { to, form: "index", images });
+      const result = await publish(registry.host, { to, mode: "index", children });
       assert.equal(result.kind, "published", JSON.stringify(result));
       for (const arch of ARCHITECTURES) {
         const args = [`--override-arch=${arch}`, "inspect", "--tls-verify=false", at(registry, "team/os:worker-1")];
         const { Architecture, Labels } = JSON.parse(await skopeo(args));
         assert.deepEqual([Architecture, Labels["archway.dev.build-key"]], [arch, KEYS[arch]]);
       }
-      const swapped = images.map((image) => ({ ...image, buildKey: KEYS.amd64 }));
-      const refused = await publish(registry.host, { to: `${to}-x`, form: "index", images: swapped });
-      assert.equal(refused.kind, "mismatch", "an image of another build is not taken");
+      const swapped = children.map((child) => ({ ...child, buildKey: KEYS.amd64 }));
+      const refused = await publish(registry.host, { to: `${to}-x`, mode: "index", children: swapped });
+      assert.equal(
+        refused.kind === "failed" && refused.reason,
+        "ArchMismatch",
+        "an image of another build is not taken",
+      );
     } finally {
       await Deno.remove(folder, { recursive: true });
     }

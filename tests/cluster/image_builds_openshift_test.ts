@@ -13,6 +13,7 @@ import { writeTemporaryFiles } from "./support/inspecting.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { readUses } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
+import { settingsFlag } from "../support/settings_file.ts";
 
 const ignore = lacks("go") || await missingForOpenShift() !== undefined;
 const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64" }];
@@ -88,7 +89,11 @@ async function inspect(bed: BuildBed, tag: string): Promise<number> {
   const [[username = "", password = ""] = []] = Object.entries(bed.registry.users);
   const auths = { [bed.relay.host]: { auth: btoa(`${username}:${password}`) } };
   await using files = await writeTemporaryFiles({ "config.json": { auths } });
-  const flags = ["--insecure-registry", bed.relay.host, "--docker-config", `${files.path}/config.json`];
+  const flags = [
+    "--insecure-registry",
+    bed.relay.host,
+    settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
+  ];
   return (await archwayIndex(["inspect", ...flags, `${bed.repositoryOf({ repository: OWN })}:${tag}`])).code;
 }
 

@@ -5,6 +5,7 @@ import { archwayIndex, startPushRelay } from "./support/indexing.ts";
 import { flagsFor, writeTemporaryFiles } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { at, skopeo } from "./support/skopeo.ts";
+import { settingsFlag } from "../support/settings_file.ts";
 
 const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
 const DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
@@ -186,7 +187,11 @@ for (const auth of ["htpasswd", "token"] as const) {
         },
       });
       const images = await pushEach(source, ["amd64", "arm64"]);
-      const flags = [...flagsFor(source), ...flagsFor(target), "--docker-config", `${files.path}/config.json`];
+      const flags = [
+        ...flagsFor(source),
+        ...flagsFor(target),
+        settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
+      ];
       const { code, stdout, stderr } = await archwayIndex([
         "assemble",
         "--to",
@@ -214,7 +219,7 @@ Deno.test("index assemble: the token of a push is for the target alone, and for 
     "config.json": { auths: { [registry.host]: { auth: btoa("puller:secret") } } },
   });
   const images = await pushEach(registry, ["amd64", "arm64"], { repository: "team/builds" });
-  const flags = [...flagsFor(registry), "--docker-config", `${files.path}/config.json`];
+  const flags = [...flagsFor(registry), settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` })];
   const { code, stderr } = await archwayIndex([
     "assemble",
     "--to",
@@ -246,7 +251,10 @@ for (const auth of ["htpasswd", "token"] as const) {
     assert.equal(none.code, 1);
     assert.match(none.stderr, /answered 401.* No credential matches it: name a docker config that has one/);
     assert.match(none.stderr, /Nothing was published/);
-    const wrong = await archwayIndex([...args, "--docker-config", `${files.path}/config.json`]);
+    const wrong = await archwayIndex([
+      ...args,
+      settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
+    ]);
     assert.equal(wrong.code, 1);
     assert.match(wrong.stderr, /answered 401.* Refused: config\.json, anonymous/);
     assert.doesNotMatch(wrong.stderr, /wr0ng/);

@@ -9,6 +9,7 @@ import { flagsFor, type TemporaryFiles, writeTemporaryFiles } from "./support/in
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { at, skopeo } from "./support/skopeo.ts";
 import { pause, waitUntil } from "./support/wait.ts";
+import { settingsFlag } from "../support/settings_file.ts";
 
 const MIB = 1024 * 1024;
 const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
@@ -381,7 +382,12 @@ Deno.test({
         `[[registry.mirror]]\nlocation = "${from.host}"\ninsecure = true\n`,
     });
     const images = ["amd64", "arm64"].map((architecture) => `${host}/builds/app:v1-${architecture}`);
-    const args = ["assemble", "--to", `${into.host}/team/app:v1`, "--registries-conf", `${files.path}/registries.conf`];
+    const args = [
+      "assemble",
+      "--to",
+      `${into.host}/team/app:v1`,
+      settingsFlag(files.path, { registriesConf: `${files.path}/registries.conf` }),
+    ];
     const { code, stderr } = await archwayIndex([...args, ...images]);
     assert.equal(code, 0, stderr);
     const raw = await skopeo(["inspect", "--raw", "--tls-verify=false", at(target, "team/app:v1")]);
@@ -403,7 +409,12 @@ Deno.test("index assemble: layers that a registry redirects to its storage are f
   }
   proxy.setFaults([{ fault: { kind: "redirect" }, on: ["blobGet"] }]);
   const images = ["amd64", "arm64"].map((architecture) => `${proxy.host}/team/app:v1-${architecture}`);
-  const args = ["assemble", "--to", `${target.host}/team/app:v1`, "--docker-config", `${files.path}/config.json`];
+  const args = [
+    "assemble",
+    "--to",
+    `${target.host}/team/app:v1`,
+    settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
+  ];
   const flags = [...flagsFor(proxy), ...flagsFor(target), "--registry", proxy.storageHost];
   const { code, stdout, stderr } = await archwayIndex([...args, ...flags, ...images, "-o", "json"]);
   assert.equal(code, 0, stderr);
@@ -417,7 +428,10 @@ Deno.test("index assemble: a registry that is blocked is not pushed to", async (
   await using files = await writeTemporaryFiles({
     "registries.conf": `[[registry]]\nlocation = "${bed.into.host}"\nblocked = true\n`,
   });
-  const { code, stderr } = await archwayIndex([...bed.args, "--registries-conf", `${files.path}/registries.conf`]);
+  const { code, stderr } = await archwayIndex([
+    ...bed.args,
+    settingsFlag(files.path, { registriesConf: `${files.path}/registries.conf` }),
+  ]);
   assert.equal(code, 1);
   assert.match(stderr, /registries\.conf blocks/);
   assert.deepEqual(bed.into.requests, []);

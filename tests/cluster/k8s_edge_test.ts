@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import type { KubeApi, ReadApi } from "../../lib/k8s/api.ts";
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
-import { openEventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { BackgroundEventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
-import { type LeaseView, openElection } from "../../lib/k8s/lease.ts";
+import { Election, type LeaseView } from "../../lib/k8s/lease.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
-import { openReflector } from "../../lib/k8s/reflector.ts";
+import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { openTestApi } from "../support/cluster_api.ts";
@@ -101,7 +101,8 @@ Deno.test("cluster: reflector sees every object of a burst, its changes and dele
       raw: (...call) => api.raw(...call),
       serverClockOffsetMs: () => api.serverClockOffsetMs(),
     };
-    const reflector = openReflector({
+    const reflector = new Reflector({
+      keep: { kind: "all" },
       api: counted,
       resource: configMaps,
       namespace,
@@ -138,7 +139,8 @@ Deno.test("cluster: reflector waits for a kind that does not exist", async () =>
   await withCluster(async ({ api }) => {
     const stop = new AbortController();
     const resource: ResourceType = { ...configMaps, group: "nowhere.example", plural: "nothings", kind: "Nothing" };
-    const reflector = openReflector({
+    const reflector = new Reflector({
+      keep: { kind: "all" },
       api,
       resource,
       parse: () => 1,
@@ -165,7 +167,7 @@ Deno.test("cluster: two contenders take turns on a Lease, within seconds after a
         leaders.push(identity);
         await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
       };
-      const election = openElection({ api, namespace, name: "leader", identity, clock, log });
+      const election = new Election({ api, namespace, name: "leader", identity, clock, log });
       election.onChange((view) => void views.set(identity, view));
       return { stop, running: election.run(lead, stop.signal) };
     };
@@ -188,7 +190,7 @@ Deno.test("cluster: two contenders take turns on a Lease, within seconds after a
 Deno.test("cluster: events are accepted, counted up, and those about cluster-scoped objects go to default", async () => {
   await withCluster(async ({ api, plane, namespace }) => {
     const results: string[] = [];
-    await using recorder = openEventRecorder({
+    await using recorder = new BackgroundEventRecorder({
       api,
       clock,
       log,
@@ -224,7 +226,8 @@ Deno.test("cluster: reflector and leader survive kills of the API server, and lo
   const stop = new AbortController();
   const parse = ({ metadata }: KubeObject): string | undefined =>
     metadata.name.startsWith("kube-root") ? undefined : metadata.name;
-  const reflector = openReflector({
+  const reflector = new Reflector({
+    keep: { kind: "all" },
     api,
     resource: configMaps,
     namespace,
@@ -242,7 +245,7 @@ Deno.test("cluster: reflector and leader survive kills of the API server, and lo
   };
   const running = Promise.all([
     reflector.run(stop.signal),
-    openElection({ api, namespace, name: "leader", identity: "a", clock, log }).run(lead, stop.signal),
+    new Election({ api, namespace, name: "leader", identity: "a", clock, log }).run(lead, stop.signal),
   ]);
   await waitUntil("a leader", () => isLeading);
   for (let round = 0; round < 2; round++) {

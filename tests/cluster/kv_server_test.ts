@@ -5,7 +5,8 @@ import { openDenoKv } from "../../lib/kv/deno_kv.ts";
 import { REST_MS } from "../../lib/kv/guarded_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { type CachedInspector, openCachedInspector } from "../../lib/oci/cache/cached.ts";
+import { CachedInspector } from "../../lib/oci/cache/cached.ts";
+import { makeRequest } from "../support/inspectors.ts";
 import type { PlannedRequest, RegistryLookups } from "../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
 import { lacks } from "../support/needs.ts";
@@ -60,7 +61,7 @@ function countingRegistry(): { readonly inner: RegistryLookups; asked(): number 
 }
 
 function openReplica(kv: KeyValueStore, inner: RegistryLookups): CachedInspector {
-  return openCachedInspector({
+  return new CachedInspector({
     inner,
     kv,
     clock: systemClock,
@@ -70,16 +71,12 @@ function openReplica(kv: KeyValueStore, inner: RegistryLookups): CachedInspector
   });
 }
 
-function requestFor(image: string): PlannedRequest {
-  return { image, credentials: [], freshness: "cached", depth: "index", priority: "gated", endpoints: [] };
-}
-
 function requestWith(password: string | undefined): PlannedRequest {
   const scope = "registry.example";
   const credentials = password === undefined
     ? []
     : [{ scope, source: "secret team/pull", secret: { kind: "basic" as const, username: "team", password } }];
-  return { ...requestFor(`registry.example/team/${password === undefined ? "open" : "closed"}:v1`), credentials };
+  return { ...makeRequest(`registry.example/team/${password === undefined ? "open" : "closed"}:v1`), credentials };
 }
 
 async function count(kv: KeyValueStore): Promise<number> {
@@ -122,7 +119,7 @@ test("openDenoKv() makes a lost server cost misses only, and comes back by itsel
   await kv.close();
 });
 
-test("openCachedInspector() works through the loss of the server and shares again when it is back, also what started meanwhile", async (server) => {
+test("CachedInspector works through the loss of the server and shares again when it is back, also what started meanwhile", async (server) => {
   let shiftMs = 0;
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };
   const stores: KeyValueStore[] = [];
@@ -133,7 +130,7 @@ test("openCachedInspector() works through the loss of the server and shares agai
     return openReplica(kv, registry.inner);
   };
   const ask = async (replica: CachedInspector, name: string): Promise<string> =>
-    (await replica.inspect(requestFor(`registry.example/team/${name}:v1`), signal)).source;
+    (await replica.inspect(makeRequest(`registry.example/team/${name}:v1`), signal)).source;
   const [first, second] = [await join(), await join()];
   const [watched] = stores;
   assert.ok(watched !== undefined);

@@ -96,7 +96,7 @@ Deno.test("migration: what the MTO leaves is taken over, and each of its gated p
   const waits = await waitsOfPage();
   const tooSoon = await controlPlane.kubectl([...waits[0] ?? [], "--timeout=1s"]);
   assert.notEqual(tooSoon.code, 0, "the MTO's status is taken for Archway's");
-  const archway = await bed.startReplica({ args: ["--migration"] });
+  const archway = await bed.startReplica();
   for (const wait of waits) {
     const said = await controlPlane.kubectl([...wait, "--timeout=60s"]);
     assert.equal(said.code, 0, said.stderr);

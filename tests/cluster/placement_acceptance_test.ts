@@ -2,9 +2,9 @@
 // are generated at the limits of what the API server validates, and beyond them.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { judgeAdmission } from "../../lib/placement/gate.ts";
-import { makeSettings } from "../../lib/placement/config/settings.ts";
-import { admissionPatch } from "../../lib/placement/patch/admission_patch.ts";
+import { judgeAdmission } from "../../lib/placement/decide/gate.ts";
+import { makeSettings } from "../../lib/placement/decide/config/settings.ts";
+import { admissionPatch } from "../../lib/placement/decide/patch/admission_patch.ts";
 import {
   admissionFacts,
   applied,
@@ -20,7 +20,7 @@ import {
   REQUIRED,
   term,
   weigh,
-} from "../lib/placement/make.ts";
+} from "../lib/placement/decide/make.ts";
 import { type SharedControlPlane, sharedControlPlane } from "./support/shared_control_plane.ts";
 
 /** What the API server accepts at most, keys and values together. */

@@ -5,12 +5,12 @@ import fc from "fast-check";
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { admissionPatch } from "../../lib/placement/patch/admission_patch.ts";
-import { decide } from "../../lib/placement/decide.ts";
-import { judgeAdmission } from "../../lib/placement/gate.ts";
-import { bareReleasePatch, releasePatch } from "../../lib/placement/patch/release_patch.ts";
-import { makeSettings } from "../../lib/placement/config/settings.ts";
-import type { PlacementFacts } from "../../lib/placement/types.ts";
+import { admissionPatch } from "../../lib/placement/decide/patch/admission_patch.ts";
+import { decide } from "../../lib/placement/decide/decide.ts";
+import { judgeAdmission } from "../../lib/placement/decide/gate.ts";
+import { bareReleasePatch, releasePatch } from "../../lib/placement/decide/patch/release_patch.ts";
+import { makeSettings } from "../../lib/placement/decide/config/settings.ts";
+import type { PlacementFacts } from "../../lib/placement/decide/types.ts";
 import {
   admissionFacts,
   applied,
@@ -31,7 +31,7 @@ import {
   requiredOf,
   term,
   weigh,
-} from "../lib/placement/make.ts";
+} from "../lib/placement/decide/make.ts";
 import { type SharedControlPlane, sharedControlPlane } from "./support/shared_control_plane.ts";
 
 const expression = fc.record({

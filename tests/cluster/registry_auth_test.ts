@@ -12,6 +12,7 @@ import {
   writeTemporaryFiles,
 } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
+import { settingsFlag } from "../support/settings_file.ts";
 
 const PLATFORMS = [{ architecture: "amd64" }, { architecture: "arm64", variant: "v8" }];
 const SAID = "linux/amd64,linux/arm64/v8";
@@ -105,7 +106,12 @@ Deno.test("registry auth token: an identity token from config.json is traded by 
   const image = `${registry.host}/team/app:v1`;
   const inspectWith = async (identitytoken: string): ReturnType<typeof runArchway> => {
     await using files = await dockerConfig(registry.host, { auth: btoa("<token>:"), identitytoken });
-    const args = [...flagsFor(registry), "--docker-config", `${files.path}/config.json`, "--trace", image];
+    const args = [
+      ...flagsFor(registry),
+      settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
+      "--trace",
+      image,
+    ];
     return await runArchway(["inspect", ...args]);
   };
   const right = await inspectWith("identity-t0ken");

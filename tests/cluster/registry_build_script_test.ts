@@ -1,8 +1,8 @@
 // The script of the builder's container as it is, with Debian's buildah: what a cluster mounts beside the Containerfile is there
 // for the steps of the build, and the image goes to a registry that is trusted by the CA of the pod's account.
 import assert from "node:assert/strict";
-import { OPTIONAL_INPUTS } from "../../lib/image_builds/optional_inputs.ts";
-import { BUILD_SCRIPT } from "../../lib/image_builds/job/script.ts";
+import { OPTIONAL_INPUTS } from "../../lib/builds/decide/optional_inputs.ts";
+import { BUILD_SCRIPT } from "../../lib/builds/decide/job/script.ts";
 import { lacks } from "../support/needs.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { at, skopeo } from "./support/skopeo.ts";

@@ -15,6 +15,7 @@ import {
 } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { waitUntil } from "./support/wait.ts";
+import { settingsFlag } from "../support/settings_file.ts";
 
 const PLATFORMS = [{ architecture: "amd64" }, { architecture: "arm64", variant: "v8" }];
 const SAID = "linux/amd64,linux/arm64/v8";
@@ -81,7 +82,7 @@ Deno.test("registry cache: where a mirror answers, an imported tag past its life
   await using configuration = await writeTemporaryFiles({ "registries.conf": conf });
   await using images = await openImages([
     ...flagsFor(mirror),
-    ...["--registries-conf", `${configuration.path}/registries.conf`],
+    ...[settingsFlag(configuration.path, { registriesConf: `${configuration.path}/registries.conf` })],
     ...["--cache-path", `${files.path}/there.db`, "--tag-ttl", "1ms"],
   ]);
   const report = await images.inspect(`${registry.host}/open/app:v1`, { freshness: "cached" });

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { runArchway } from "../support/archway_program.ts";
 import { startFaultProxy } from "./support/fault_proxy.ts";
 import { flagsFor, writeTemporaryFiles } from "./support/inspecting.ts";
-import { findFreePort } from "./support/ports.ts";
 import { startRegistry } from "./support/registry.ts";
+import { settingsFlag } from "../support/settings_file.ts";
 
 const PLATFORMS = [{ architecture: "amd64" }, { architecture: "arm64", variant: "v8" }];
 
@@ -22,7 +22,12 @@ Deno.test("registry inspect: -o json shows mirror, credential source, digest, pl
   });
   const { code, stdout, stderr } = await runArchway([
     ...["inspect", "-o", "json", "--trace", ...flagsFor(proxy)],
-    ...["--registries-conf", `${files.path}/registries.conf`, "--docker-config", `${files.path}/config.json`],
+    ...[
+      settingsFlag(files.path, {
+        registriesConf: `${files.path}/registries.conf`,
+        dockerConfig: `${files.path}/config.json`,
+      }),
+    ],
     "registry.example.test/app:v1",
   ]);
   assert.deepEqual([code, stderr], [0, ""]);
@@ -71,21 +76,6 @@ Deno.test("registry inspect: of several images each has its row and its details,
   assert.match(bad.stdout, /answered 401 \(no pull secret matches it\)\.\n {2}Next +Name a docker config/);
 });
 
-Deno.test("registry inspect: --registries -o json shows the state of each host that got a request", async () => {
-  await using registry = await startRegistry();
-  await registry.push("team/app", "v1", { platforms: PLATFORMS });
-  const dead = `127.0.0.1:${findFreePort()}`;
-  const images = [`${registry.host}/team/app:v1`, `${dead}/team/app:v1`];
-  const flags = [...flagsFor(registry), "--registry", dead];
-  const { code, stdout } = await runArchway(["inspect", "--registries", "-o", "json", ...flags, ...images]);
-  assert.equal(code, 1);
-  const states: readonly Record<string, unknown>[] = JSON.parse(stdout);
-  const stateOf = (host: string): Record<string, unknown> | undefined => states.find((state) => state["host"] === host);
-  assert.equal(typeof stateOf(registry.host)?.["lastSuccessAtMs"], "number");
-  assert.equal(stateOf(registry.host)?.["lastFailure"], undefined);
-  assert.match(JSON.stringify(stateOf(dead)?.["lastFailure"]), /"reason":"Unreachable"/);
-});
-
 Deno.test("registry inspect: a broken configuration file is reported with its line, whatever comes of the image", async () => {
   await using registry = await startRegistry();
   await registry.push("team/app", "v1", { platforms: PLATFORMS });
@@ -95,11 +85,11 @@ Deno.test("registry inspect: a broken configuration file is reported with its li
   });
   const inspect = (...flags: string[]): ReturnType<typeof runArchway> =>
     runArchway(["inspect", ...flagsFor(registry), ...flags, `${registry.host}/team/app:v1`]);
-  const refused = await inspect("--registries-conf", `${files.path}/registries.conf`);
+  const refused = await inspect(settingsFlag(files.path, { registriesConf: `${files.path}/registries.conf` }));
   assert.equal(refused.code, 1);
   assert.match(refused.stdout, /Misconfigured \(permanent\)/);
   assert.match(refused.stderr, /^archway: Cannot use a registry .*registries\.conf, line 3\): not TOML/);
-  const warned = await inspect("--docker-config", `${files.path}/config.json`);
+  const warned = await inspect(settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }));
   assert.equal(warned.code, 0);
   assert.match(warned.stderr, /^archway: Cannot use a source .*config\.json line 2: not JSON/);
   assert.doesNotMatch(warned.stderr, /s3cr3t/);

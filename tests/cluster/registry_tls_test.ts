@@ -12,6 +12,7 @@ import {
 } from "./support/inspecting.ts";
 import { startFaultProxy } from "./support/fault_proxy.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
+import { settingsFlag } from "../support/settings_file.ts";
 
 const IMAGE = { platforms: [{ architecture: "arm64" }] };
 
@@ -34,7 +35,7 @@ const WAYS: readonly {
       [`${host}/client.cert`]: clientCertificate.certificatePem,
       [`${host}/client.key`]: clientCertificate.keyPem,
     }),
-    flags: (folder) => ["--certs-dir", folder],
+    flags: (folder) => [settingsFlag(folder, { certsDir: folder })],
   },
   {
     name: "hosts.toml",
@@ -99,7 +100,7 @@ Deno.test("registry TLS: of several client certificates for a host the one that 
     [`${registry.host}/b.cert`]: registry.clientCertificate.certificatePem,
     [`${registry.host}/b.key`]: registry.clientCertificate.keyPem,
   });
-  await using images = await openImages(["--certs-dir", folder.path]);
+  await using images = await openImages([settingsFlag(folder.path, { certsDir: folder.path })]);
   assert.equal(platformsIn(await images.inspect(`${registry.host}/team/app:v1`)), "linux/arm64");
 });
 
@@ -112,7 +113,11 @@ Deno.test("registry TLS: a registry that is declared insecure is asked without t
   });
   const secret = { kind: "basic", username: "puller", password: "secret" } as const;
   const credentials = [{ scope: registry.host, source: "secret team/pull", secret }];
-  await using images = await openImages(["--insecure-registry", registry.host, "--certs-dir", folder.path]);
+  await using images = await openImages([
+    "--insecure-registry",
+    registry.host,
+    settingsFlag(folder.path, { certsDir: folder.path }),
+  ]);
   const inspect = async (name: string): Promise<string> =>
     platformsIn(await images.inspect(`${registry.host}/${name}`, { credentials }));
   assert.deepEqual([await inspect("team/app:v1"), await inspect("team/single:v1")], ["linux/arm64", "linux/s390x"]);
@@ -126,7 +131,7 @@ Deno.test("registry TLS: a client certificate of another authority is refused", 
     [`${registry.host}/client.cert`]: stranger.clientCertificate.certificatePem,
     [`${registry.host}/client.key`]: stranger.clientCertificate.keyPem,
   });
-  await using images = await openImages(["--certs-dir", folder.path]);
+  await using images = await openImages([settingsFlag(folder.path, { certsDir: folder.path })]);
   assert.equal(failureIn(await images.inspect(`${registry.host}/team/app:v1`)).reason, "TlsFailed");
 });
 
@@ -155,7 +160,7 @@ Deno.test("registry TLS: an authority for one registry is not trusted for anothe
     [`${left.host}/ca.crt`]: left.caPem,
     [`${right.host}/ca.crt`]: left.caPem,
   });
-  await using images = await openImages(["--certs-dir", folder.path]);
+  await using images = await openImages([settingsFlag(folder.path, { certsDir: folder.path })]);
   assert.equal(platformsIn(await images.inspect(`${left.host}/team/app:v1`)), "linux/arm64");
   assert.equal(failureIn(await images.inspect(`${right.host}/team/app:v1`)).reason, "TlsFailed");
 });

@@ -1,7 +1,7 @@
 // `archway report` as a person runs it: a child process against a real control plane and a real registry, with no Archway
 // in the cluster.
 import assert from "node:assert/strict";
-import { buildFailedImage } from "../../lib/enoexec/failed_image.ts";
+import { buildFailedImage } from "../../lib/exec_format/decide/failed_image.ts";
 import { type CommandResult, runArchway } from "../support/archway_program.ts";
 import { type ClusterAccess, expectStatus } from "./support/cluster_access.ts";
 import { createPods } from "./support/pods.ts";

@@ -29,7 +29,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ["archway-arch-taints", "archway-uninstall"].map((role) => [
       `get nodes (role ${role})`,
-      "a node whose taints another client changes while ours is taken off is read again: see tests/lib/tainting/lifter_test.ts",
+      "a node whose taints another client changes while ours is taken off is read again: see tests/lib/taints/cluster/lifter_test.ts",
     ]),
   ),
   ...Object.fromEntries(

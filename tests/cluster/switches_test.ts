@@ -129,7 +129,7 @@ Deno.test("switches: while pods are held, others may delete them, change them or
 });
 
 Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and taints side by side", async (test) => {
-  const args = ["--prewarm", "--live-architectures", "--daemonsets=warn", "--tolerate-arch-taints=gke"];
+  const args = ["--prewarm", "--live-architectures", "--daemonsets=warn", "--arch-taints=tolerate"];
   await using bed = await openSwitchedBed(args, ["prewarm", "live-architectures", "daemonsets-warn"]);
   const { controlPlane } = bed;
   await test.step("the namespace label archway.dev/mode=audit leaves its pods unchanged", async () => {
@@ -203,7 +203,7 @@ Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and
     });
     await waitForMessages(controlPlane, { namespace, kind: "Pod", says: /"debug" cannot run on node "arm64-\d"/ });
   });
-  await test.step("--tolerate-arch-taints=gke lets a pod land on a tainted node", async () => {
+  await test.step("--arch-taints=tolerate lets a pod land on a tainted node", async () => {
     await Promise.all(["arm64-1", "arm64-2"].map((node) =>
       patch(bed, `/api/v1/nodes/${node}`, {
         spec: { taints: [{ key: "kubernetes.io/arch", value: "arm64", effect: "NoSchedule" }] },

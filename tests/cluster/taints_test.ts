@@ -18,6 +18,7 @@ import {
 } from "./support/taint_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, type WalkBed } from "./support/walk_bed.ts";
+import { settingsFlag } from "../support/settings_file.ts";
 
 const ALL = "amd64,arm64,ppc64le,s390x";
 const RIGHT = Object.fromEntries(SHARED_NODES.map(({ name, arch }) => [name, `${arch}:NoSchedule`]));
@@ -196,7 +197,7 @@ async function pausedByPolicy({ controlPlane }: WalkBed): Promise<void> {
 Deno.test("taints: without a leader a replica lifts them and reports it; they come back in phases", async () => {
   await using bed = await openTaintBed();
   const { controlPlane } = bed;
-  await startTainting(bed, { args: ["--taints-fail-open-after=5s"] });
+  await startTainting(bed, { args: [settingsFlag(controlPlane.directory, { taintsFailOpenAfter: "5s" })] });
   const role = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/roles/archway-election";
   const { rules } = Object((await controlPlane.request("GET", role)).body);
   const setRules = async (value: unknown): Promise<void> => {

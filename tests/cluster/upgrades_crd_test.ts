@@ -2,9 +2,9 @@
 // as it was rendered.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { parseDeliveries, renderDeliveries } from "../../lib/upgrades/notifications/deliveries.ts";
-import { parseStatus, renderStatus } from "../../lib/upgrades/parse/status.ts";
-import type { History, UpgradeStatus } from "../../lib/upgrades/types/plan.ts";
+import { parseDeliveries, renderDeliveries } from "../../lib/upgrades/decide/notifications/deliveries.ts";
+import { parseStatus, renderStatus } from "../../lib/upgrades/decide/parse/status.ts";
+import type { History, UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";

@@ -2,7 +2,7 @@
 // a request that no role allows and a right that no request needed both fail. The account that places pods can change nothing.
 import assert from "node:assert/strict";
 import type { ManifestObject } from "../../manifests/generate/kustomize.ts";
-import { addPolicy } from "../lib/upgrading/ocm_double.ts";
+import { addPolicy } from "../lib/upgrades/outside/ocm_double.ts";
 import { lacks } from "../support/needs.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { canMountAccount } from "./support/mounted_account.ts";

@@ -142,7 +142,7 @@ Deno.test("docs/differences.md lists the rows that are not yet there", () => {
 
 Deno.test("bedOf() distinguishes decisions, doubles, the playground and real servers", () => {
   const beds = [
-    "lib/operand/a",
+    "lib/operator/decide/a",
     "lib/oci/a",
     "playground/a",
     "cluster/registry_a",
@@ -166,7 +166,7 @@ Deno.test("bedOf() distinguishes decisions, doubles, the playground and real ser
 
 Deno.test("recordRun() keeps the failure of a test that ran twice", () => {
   const run = (outcome: "passed" | "failed"): Parameters<typeof recordRun>[0] => [
-    { name: "PM-01 a", file: "tests/lib/operand/a_test.ts", isStep: false, outcome },
+    { name: "PM-01 a", file: "tests/lib/operator/decide/a_test.ts", isStep: false, outcome },
   ];
   const outcomes = recordRun([...run("failed"), ...run("passed")], []).map(({ outcome }) => outcome);
   assert.deepEqual(outcomes, ["failed"]);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { parse } from "yaml";
 import * as z from "zod";
-import { openBuildMetrics } from "../../lib/build_metrics.ts";
+import { BuildMetrics } from "../../lib/builds/metrics.ts";
 import { ImageBuildsSchema } from "../../lib/config/image_builds.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/image-builds.md", import.meta.url));
@@ -23,7 +23,7 @@ const RULE_FILE = z.object({
 
 async function exposed(): Promise<readonly (readonly [string, string])[]> {
   const registry = new Registry();
-  openBuildMetrics(registry);
+  new BuildMetrics(registry);
   return [...(await registry.metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]
     .map(([, name = "", type = ""]) => [name, type] as const).sort();
 }

@@ -1,24 +1,17 @@
 // docs/metrics.md against what a process exposes.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
-import { FAILURE_OUTCOMES, openDaemonMetrics } from "../../lib/enoexec/daemon/metrics.ts";
-import { openMetrics } from "../../lib/metrics.ts";
-import { openUpgradeMetrics } from "../../lib/upgrade_metrics.ts";
+import { DAEMON_COUNTERS, DAEMON_GAUGES, FAILURE_OUTCOMES } from "../../lib/exec_format/daemon/metrics.ts";
+import { openGauges, openMetrics } from "../../lib/metrics.ts";
+import { openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
+import { ProcessMetrics } from "../support/process_metrics.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/metrics.md", import.meta.url));
-const COUNTS = { gatedPods: 0, unadmittedPods: 0, cachedInspections: 0 };
 const REGISTRY = { host: "registry.example", circuit: "open", remaining: 1 } as const;
 
 /** Name and type of each metric, from the comments of the text format. */
 async function exposed(): Promise<readonly string[]> {
-  const gauges = {
-    ...COUNTS,
-    isLeading: false,
-    isGating: false,
-    memory: { rss: 0, heapUsed: 0 },
-    registries: [REGISTRY],
-  };
-  const { text } = await openMetrics().expose(gauges);
+  const text = await new ProcessMetrics().text({ registries: [REGISTRY] });
   const ofUpgrades = new Registry();
   openUpgradeMetrics(ofUpgrades);
   const all = `${text}\n${await ofUpgrades.metrics()}`;
@@ -68,7 +61,10 @@ Deno.test("docs/metrics.md names every controller whose queue is measured, and n
 
 Deno.test("docs/exec-format-errors.md has every metric of the daemon with its type, and every outcome", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/exec-format-errors.md", import.meta.url));
-  const { text } = await openDaemonMetrics().expose({ isTracing: false, pending: 0, residentBytes: 0 });
+  const registry = new Registry();
+  openMetrics(registry, DAEMON_COUNTERS);
+  openGauges(registry, DAEMON_GAUGES)({ isTracing: false, pending: 0, residentBytes: 0 });
+  const text = await registry.metrics();
   const exposed = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`);
   const rows = [...page.matchAll(/^\|\s*`(\w+)`\s*\|\s*(counter|gauge|histogram)\s*\|/gm)];
   assert.deepEqual(rows.map(([, name, type]) => `${name} ${type}`).toSorted(), exposed.toSorted());

@@ -1,23 +1,18 @@
 // Metrics as the rows of the catalogue want them.
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { LATENCY_BUCKETS_SECONDS, WAIT_BUCKETS_SECONDS } from "../../lib/metric_instruments.ts";
-import { DECISION_LABELS, type Metrics, openMetrics } from "../../lib/metrics.ts";
+import { LATENCY_BUCKETS_SECONDS, WAIT_BUCKETS_SECONDS } from "../../lib/metrics.ts";
+import { DECISION_LABELS } from "../../lib/placement/metrics.ts";
 import { API_CODES, API_METHODS } from "../../lib/k8s/client_metrics.ts";
-import { listAt, textAt } from "../../lib/playground/json_value.ts";
-import { DEFAULT_SETTINGS } from "../../lib/placement/config/settings.ts";
+import { listAt, textAt } from "../../playground/json_value.ts";
+import { DEFAULT_SETTINGS } from "../../lib/placement/decide/config/settings.ts";
 import { adminApp } from "../../routes/mod.ts";
+import { ProcessMetrics } from "../support/process_metrics.ts";
 
 const POLICY = new URL("../../manifests/base/network_policy.yaml", import.meta.url);
-const COUNTS = { gatedPods: 0, unadmittedPods: 0, cachedInspections: 0 };
-const GAUGES = { ...COUNTS, isLeading: false, isGating: false, memory: { rss: 0, heapUsed: 0 }, registries: [] };
-
-async function expose(metrics: Metrics): Promise<string> {
-  return (await metrics.expose(GAUGES)).text;
-}
 
 Deno.test("DV-140 openMetrics() shows the controller's metrics before the first pod", async () => {
-  const text = await expose(openMetrics());
+  const text = await new ProcessMetrics().text();
   assert.match(text, /^mto_ppo_ctrl_processed_pods_total 0$/m);
   assert.match(text, /^mto_ppo_ctrl_failed_image_inspection_total 0$/m);
   for (const name of ["process_pod", "process_gated_pod", "inspect_pod_images", "inspect_image"]) {
@@ -26,9 +21,9 @@ Deno.test("DV-140 openMetrics() shows the controller's metrics before the first 
 });
 
 Deno.test("openMetrics() has a sample at zero of every counter, for each combination of its labels", async () => {
-  const metrics = openMetrics();
-  metrics.queue("a");
-  const text = await expose(metrics);
+  const metrics = new ProcessMetrics();
+  metrics.client.queue("a");
+  const text = await metrics.text();
   const samplesOf = (name: string): number =>
     [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? 0$`, "gm"))].length;
   const counters = [...text.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name = ""]) => name);
@@ -41,23 +36,23 @@ Deno.test("openMetrics() has a sample at zero of every counter, for each combina
 });
 
 Deno.test("DV-141 openMetrics() counts three attempts and two failures", async () => {
-  const metrics = openMetrics();
+  const metrics = new ProcessMetrics();
   for (let failure = 0; failure < 2; failure++) {
-    metrics.imageInspected({ ms: 1, source: "registry", failure: "ServerError" });
-    metrics.podProcessed({ gated: true, ms: 1 });
+    metrics.placement.imageInspected({ ms: 1, source: "registry", failure: "ServerError" });
+    metrics.placement.podProcessed({ gated: true, ms: 1 });
   }
-  metrics.imageInspected({ ms: 1, source: "registry" });
-  metrics.podProcessed({ gated: true, ms: 1 });
-  const text = await expose(metrics);
+  metrics.placement.imageInspected({ ms: 1, source: "registry" });
+  metrics.placement.podProcessed({ gated: true, ms: 1 });
+  const text = await metrics.text();
   assert.match(text, /^mto_ppo_ctrl_processed_pods_total 3$/m);
   assert.match(text, /^mto_ppo_ctrl_failed_image_inspection_total 2$/m);
 });
 
 /** The bounds of each histogram, the same for all of its series. */
 async function boundsByHistogram(): Promise<ReadonlyMap<string, readonly string[]>> {
-  const metrics = openMetrics();
-  metrics.queue("a");
-  const text = await expose(metrics);
+  const metrics = new ProcessMetrics();
+  metrics.client.queue("a");
+  const text = await metrics.text();
   const histograms = [...text.matchAll(/^# TYPE (\S+) histogram$/gm)].map(([, name = ""]) => name);
   return new Map(histograms.map((name) => {
     const [first = [], ...others] = Object.values(Object.groupBy(
@@ -86,16 +81,16 @@ Deno.test("openMetrics() tells a pod released at its deadline from one that wait
     assert.deepEqual(bounds.get(name), [...WAIT_BUCKETS_SECONDS.map(String), "+Inf"], name);
   }
   const deadlineSeconds = DEFAULT_SETTINGS.maxGateAgeMs / 1_000;
-  const metrics = openMetrics();
-  for (const seconds of [3, 20, deadlineSeconds, deadlineSeconds + 1]) metrics.gateReleased(seconds * 1_000);
-  const text = await expose(metrics);
+  const metrics = new ProcessMetrics();
+  for (const seconds of [3, 20, deadlineSeconds, deadlineSeconds + 1]) metrics.placement.gateReleased(seconds * 1_000);
+  const text = await metrics.text();
   for (const [le, count] of [["4", 1], ["30", 2], [String(deadlineSeconds), 3], ["120", 4]] as const) {
     assert.match(text, new RegExp(`^archway_gate_age_seconds_bucket\\{le="${le}"\\} ${count}$`, "m"));
   }
 });
 
 Deno.test("DV-143 (different: metrics need no token, the NetworkPolicy says who may scrape) adminApp() shows them", async () => {
-  const app = adminApp({ metrics: openMetrics(), gauges: () => GAUGES, ready: {}, pages: {} });
+  const app = adminApp({ registry: new ProcessMetrics().registry, beforeScrape: () => {}, ready: [], pages: {} });
   assert.equal((await app.request("/metrics")).status, 200);
   const [policy] = parseAllDocuments(await Deno.readTextFile(POLICY)).map((document) => document.toJS());
   const rules = listAt(policy, "spec", "ingress").filter((rule) =>

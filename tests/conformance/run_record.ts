@@ -30,10 +30,10 @@ export interface Proof {
 
 /** First match wins. */
 const BED_OF_FILE: readonly (readonly [beginning: string, bed: Bed])[] = [
-  ["tests/lib/placement/", "pure"],
-  ["tests/lib/operand/", "pure"],
-  ["tests/lib/upgrades/", "pure"],
-  ["tests/lib/image_builds/", "pure"],
+  ["tests/lib/placement/decide/", "pure"],
+  ["tests/lib/operator/decide/", "pure"],
+  ["tests/lib/upgrades/decide/", "pure"],
+  ["tests/lib/builds/decide/", "pure"],
   ["tests/playground/", "playground"],
   ["tests/monitoring/", "registry"],
   ["tests/cluster/registry_", "registry"],

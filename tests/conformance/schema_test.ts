@@ -1,7 +1,7 @@
 // Rows about the schema that the CRDs must say themselves.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { listAt, objectAt } from "../../lib/playground/json_value.ts";
+import { listAt, objectAt } from "../../playground/json_value.ts";
 import { readSchema, schemaAt } from "../manifests/support/openapi.ts";
 
 const CRD = new URL("../../manifests/base/crds/podplacementconfigs.yaml", import.meta.url);

@@ -4,7 +4,7 @@ import { writeConfigConditions } from "../../controllers/config_conditions.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { renderTaintCondition } from "../../lib/operand/conditions.ts";
+import { renderTaintCondition } from "../../lib/operator/decide/conditions.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../support/memory_kube_api.ts";
 import { clusterConfig, conditionOf } from "./taints/make.ts";
@@ -27,11 +27,12 @@ async function write(
     before(call);
   });
   const condition = { isTrue: true, reason: "Done", message: "All nodes have their taint." };
-  const outcome = await writeConfigConditions({ api, clock: new FakeClock(), log: silentLogger }, {
-    reason: condition.reason,
-    render: (earlier) => renderTaintCondition(condition, earlier),
+  const outcome = await writeConfigConditions(
+    { api, clock: new FakeClock(), log: silentLogger },
+    condition.reason,
+    (earlier) => renderTaintCondition(condition, earlier),
     signal,
-  });
+  );
   return { outcome, calls };
 }
 

@@ -1,12 +1,14 @@
-// Run as a process of its own, with `events` or `templates` and a number: has a controller list so many objects of one
-// namespace, and prints what the heap holds after it.
+// Run as a process of its own, with what to list and a number: has a controller list so many objects, and prints what the heap
+// holds after it. `events`, `templates`, `gated` pods: of one namespace. `configs`: of 25, each as large as it may be.
 import { openPrewarm } from "../../controllers/prewarm/controller.ts";
+import { openConfigs } from "../../lib/operator/cluster/configs.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import type { KubeObject, ResourceType } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { makeSettings } from "../../lib/placement/config/settings.ts";
-import { openMonitorScene } from "./enoexec/make.ts";
+import { makeSettings } from "../../lib/placement/decide/config/settings.ts";
+import { openMonitorScene } from "./exec_format/make.ts";
+import { controllerOf, gated } from "./pod_placement/make.ts";
 import { openScene, whileRunning } from "./make.ts";
 
 const PAGE = 500;
@@ -53,6 +55,37 @@ function makeDeployment(at: number): KubeObject {
   return { metadata, spec: { template: { metadata: {}, spec: { tolerations, containers } } } };
 }
 
+/** The selector of a PodPlacementConfig of 98 KB, the most that the API server ever took; `@@@@` is its number. */
+function makeSelectorText(): string {
+  const word = (text: string): string => `@@@@-${text}-`.padEnd(63, "x");
+  const prefix = (at: number): string => [1, 2, 3, 4].map((part) => word(`${at}-${part}`)).join(".").slice(0, 253);
+  const key = (at: number): string => `${prefix(at)}/${word(`${at}`)}`;
+  const values = (at: number): readonly string[] => Array.from({ length: 64 }, (_, value) => word(`${at}-${value}`));
+  const matchExpressions = Array.from(
+    { length: 16 },
+    (_, at) => ({ key: key(at), operator: "In", values: values(at) }),
+  );
+  const matchLabels = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [key(at + 16), word(`${at}`)]));
+  return JSON.stringify({ matchLabels, matchExpressions });
+}
+
+const SELECTOR = makeSelectorText();
+
+/** A gated pod that takes most of what one may take that is kept whole. */
+function makeGated(at: number): KubeObject {
+  const pod = gated(`p${at}`);
+  const nodeSelectorTerms = JSON.parse(`[${"{},".repeat(650)}{}]`);
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
+  const metadata = { ...pod.metadata, resourceVersion: String(at + 1) };
+  return { ...pod, metadata, spec: { ...Object(pod["spec"]), affinity } };
+}
+
+function makeConfig(at: number): KubeObject {
+  const metadata = { name: `c${at}`, namespace: `team-${at % 25}`, uid: `uid-${at}`, resourceVersion: String(at + 1) };
+  const labelSelector = JSON.parse(SELECTOR.replaceAll("@@@@", String(at).padStart(4, "0")));
+  return { metadata, spec: { plugins: {}, labelSelector } };
+}
+
 async function run(): Promise<void> {
   if (what === "events") {
     const scene = openMonitorScene({ api: serve("events", makeFailure) });
@@ -60,6 +93,21 @@ async function run(): Promise<void> {
   }
   const scene = openScene();
   const settings = makeSettings();
+  if (what === "gated") {
+    const never = (_: unknown, signal: AbortSignal) =>
+      new Promise<never>((_, no) => signal.addEventListener("abort", no));
+    Object.assign(scene.cluster.api, serve("pods", makeGated));
+    const controller = controllerOf({ ...scene, images: { ...scene.images, inspect: never } });
+    return await whileRunning(scene, controller, () => listed.promise.then(printHeap));
+  }
+  if (what === "configs") {
+    const configs = openConfigs({
+      api: serve("podplacementconfigs", makeConfig),
+      clock: scene.clock,
+      log: silentLogger,
+    });
+    return await whileRunning(scene, configs, () => listed.promise.then(printHeap));
+  }
   const prewarm = openPrewarm({
     api: serve("deployments", makeDeployment),
     // A registry that never answers.

@@ -11,14 +11,22 @@ Deno.test("one namespace's templates take bounded memory", async () => {
   assert.ok(await heapAfter("templates", 10_000) < 60);
 });
 
-/** The heap in MB after a controller has listed so many objects. */
-async function heapAfter(what: string, count: number): Promise<number> {
+Deno.test("one namespace's gated pods take bounded memory", async () => {
+  assert.ok(await heapAfter("gated", 4_000) < 80);
+});
+
+Deno.test("5 000 PodPlacementConfigs of 98 KB take bounded memory, under the heap of the Deployment", async () => {
+  assert.ok(await heapAfter("configs", 5_000, 448) < 60);
+});
+
+/** The heap in MB after a controller has listed so many objects, in a process that may have `maxMb` of it. */
+async function heapAfter(what: string, count: number, maxMb = 112): Promise<number> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
       "-A",
       "--no-prompt",
-      "--v8-flags=--max-old-space-size=112,--expose-gc",
+      `--v8-flags=--max-old-space-size=${maxMb},--expose-gc`,
       ...[PROGRAM.href, what, String(count)],
     ],
     env: { NO_COLOR: "1" },

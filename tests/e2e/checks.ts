@@ -1,13 +1,12 @@
 // The checks, each a question to the cluster and what was seen.
 import { listAt, objectAt, textAt } from "../../lib/json.ts";
-import type { ReadApi } from "../../lib/k8s/api.ts";
+import { type ReadApi, readOptional } from "../../lib/k8s/api.ts";
 import { isNotFound } from "../../lib/k8s/errors.ts";
-import { readOptional } from "../../lib/k8s/read_optional.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { API_GROUP, CLUSTER_CONFIG_NAME, PodAnnotation, SCHEDULING_GATE } from "../../lib/names.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
-import { parseRecord } from "../../lib/placement/patch/record.ts";
+import { parseRecord } from "../../lib/placement/decide/patch/record.ts";
 import { conditionOf, type EndToEndCluster } from "./cluster.ts";
 import type { EndToEndOptions } from "./options.ts";
 import type { CheckOutcome } from "./outcome.ts";

@@ -1,10 +1,10 @@
 // `deno task test:e2e`: checks an installed Archway with the rights of a user. See options.ts for what it takes.
 import { ExitCode } from "../../lib/cli/output.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { kubeconfigPath } from "../../lib/k8s/kubeconfig_path.ts";
+import { kubeconfigPath } from "../../lib/k8s/cluster_access.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
-import { openKubeApi } from "../../lib/k8s/rest_api.ts";
+import { RestApi } from "../../lib/k8s/rest_api.ts";
 import { errorText, silentLogger } from "../../lib/log.ts";
 import { NothingToCheck, requireArchway, runChecks } from "./checks.ts";
 import { openEndToEndCluster } from "./cluster.ts";
@@ -57,7 +57,7 @@ async function check(options: EndToEndOptions, signal: AbortSignal): Promise<num
   const { context, namespaceLabels, timeoutMs } = options;
   const named = context === undefined ? {} : { context };
   const access = await readKubeconfigAccess(kubeconfig, { clock: systemClock, warn: complain, ...named });
-  await using api = openKubeApi(access, { clock: systemClock, log: silentLogger, userAgent: "archway-e2e" });
+  await using api = new RestApi(access, { clock: systemClock, log: silentLogger, userAgent: "archway-e2e" });
   await requireArchway(api, signal);
   await using cluster = await openEndToEndCluster({ api, namespaceLabels, timeoutMs, signal });
   const outcomes = await runChecks({ cluster, options, readMetrics: () => readMetrics(kubeconfig, options) });

@@ -147,10 +147,11 @@ Deno.test({
     const readFile = (): string => settings.data["archway.yaml"];
     const parsed = parseConfig(args.containers[0].args, { env: { NAMESPACE: "archway" }, readFile });
     assert.ok(parsed.kind === "run", JSON.stringify(parsed));
-    const { webhookService, tlsMode, tlsCa } = parsed.config;
-    assert.deepEqual({ webhookService, tlsMode, tlsCa }, {
+    const { webhookPath, webhookService, tlsCa, tlsCert } = parsed.config;
+    assert.deepEqual({ webhookPath, webhookService, tlsCa, tlsCert }, {
+      webhookPath: "plain",
       webhookService: "archway-service",
-      tlsMode: "files",
+      tlsCert: "/etc/archway/tls/tls.crt",
       tlsCa: "/etc/archway/tls/ca.crt",
     });
   },

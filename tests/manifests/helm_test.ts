@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parse } from "yaml";
 import * as z from "zod";
+import { ImageBuildsSchema } from "../../lib/config/image_builds.ts";
 import { parseConfig } from "../../lib/config/parse.ts";
-import { ALERT_GROUPS } from "../../lib/operand/alerts.ts";
+import { RUNBOOK_BASE_URL } from "../../lib/names.ts";
+import { ALERT_GROUPS } from "../../lib/operator/alerts.ts";
 import { FEATURES, SETTINGS } from "../../manifests/generate/features.ts";
 import { CHART, renderChart } from "../../manifests/generate/helm.ts";
 import {
@@ -157,8 +159,8 @@ Deno.test({
     const { alerts, runbooksFile } = ALERT_GROUPS.archway;
     const wanted = alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`);
     assert.deepEqual(links, wanted);
-    const deployment = JSON.stringify(objects.find(({ kind }) => kind === "Deployment"));
-    assert.ok(deployment.includes(`"name":"ARCHWAY_RUNBOOK_BASE_URL","value":"${runbookBaseUrl}"`));
+    const deployment = objects.find(({ kind }) => kind === "Deployment");
+    assert.deepEqual(deployment?.metadata.annotations, { [RUNBOOK_BASE_URL]: runbookBaseUrl });
   },
 });
 
@@ -193,7 +195,8 @@ Deno.test({
     const { "config.yaml": text = "" } = z.record(z.string(), z.string()).parse(file?.data);
     const parsed = parseConfig(["serve", "--config=/f"], { env: {}, readFile: () => text });
     assert.ok(parsed.kind === "run", JSON.stringify(parsed));
-    assert.deepEqual(parsed.config.imageBuilds, { ...imageBuildsSettings, jobDeadline: 7_200_000 });
+    assert.deepEqual(parsed.config.imageBuilds, ImageBuildsSchema.parse(imageBuildsSettings));
+    assert.equal(parsed.config.imageBuilds.jobDeadline, 7_200_000);
     const rule = objects.find(({ kind }) => kind === "PrometheusRule");
     const links = [...JSON.stringify(rule).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
     assert.ok(links.length > 0 && links.every((link) => link.startsWith(`${runbookBaseUrl}docs/image-builds.md#`)));

@@ -7,11 +7,11 @@ import { type ManifestObject, MANIFESTS, renderComposition, slugOf } from "../..
 import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
 import { objectAt } from "../../lib/json.ts";
-import { ALERT_GROUPS } from "../../lib/operand/alerts.ts";
+import { ALERT_GROUPS } from "../../lib/operator/alerts.ts";
 import { isAllowedAddress, METADATA_ADDRESSES } from "../../lib/oci/http/address_guard.ts";
-import { API_GROUP, LEASE_NAME, WebhookName, WebhookPath } from "../../lib/names.ts";
-import { tolerates } from "../../lib/taints/tolerations.ts";
-import { parseTaintPod } from "../../lib/taints/views.ts";
+import { API_GROUP, LEASE_NAME, RUNBOOK_BASE_URL, WebhookName, WebhookPath } from "../../lib/names.ts";
+import { covers } from "../../lib/taints/decide/tolerations.ts";
+import { parseTaintPod } from "../../lib/taints/decide/views.ts";
 import { lacks } from "../support/needs.ts";
 import { renderedComposition, renderedFolder } from "./support/rendered.ts";
 
@@ -242,7 +242,9 @@ Deno.test({
         const { name } = deployment.metadata;
         const spec = objectAt(objectAt(objectAt(deployment, "spec"), "template"), "spec");
         const tolerations = parseTaintPod({ ...deployment, metadata: { name }, spec }, rule)?.tolerations;
-        const lacking = KNOWN_ARCHITECTURES.filter((architecture) => !tolerates(tolerations, { rule, architecture }));
+        const lacking = KNOWN_ARCHITECTURES.filter((architecture) =>
+          !tolerations?.some((one) => covers(one, { rule, architecture }))
+        );
         assert.deepEqual(lacking, [], `${path}: ${name}`);
       }
     }
@@ -254,11 +256,9 @@ Deno.test({
   ignore,
   fn: async () => {
     const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
-    const variable = { name: "ARCHWAY_RUNBOOK_BASE_URL", value: runbookBaseUrl };
-    const patch = {
-      ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "archway", namespace: "archway-system" } },
-      spec: { template: { spec: { containers: [{ name: "archway", env: [variable] }] } } },
-    };
+    const annotations = { [RUNBOOK_BASE_URL]: runbookBaseUrl };
+    const metadata = { name: "archway", namespace: "archway-system", annotations };
+    const patch = { apiVersion: "apps/v1", kind: "Deployment", metadata };
     const folder = await Deno.makeTempDir({ prefix: "archway-component-" });
     try {
       const component = {
@@ -355,7 +355,7 @@ Deno.test({
     ];
     for (const objects of [usual, legacy]) {
       assert.match(objects, /"resourceNames":\["hostmount-anyuid-v2","hostmount-anyuid"\]/);
-      assert.match(objects, /"--certs-dir=\/etc\/docker\/certs\.d"/);
+      assert.match(objects, /"mountPath":"\/etc\/docker\/certs\.d"/);
       assert.match(objects, /"mountPath":"\/etc\/containers"/);
       assert.doesNotMatch(objects, /required-scc/);
     }
@@ -387,7 +387,7 @@ Deno.test({
     const objects = await renderedComposition("base", ["components/registries-conf"]);
     assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
     const text = JSON.stringify(objects);
-    assert.match(text, /"--registries-conf=\/etc\/archway\/registries-conf\/registries\.conf"/);
+    assert.match(text, /"--config=\/etc\/archway\/registries-conf-settings\/config\.yaml"/);
     assert.match(text, /"mountPath":"\/etc\/archway\/registries-conf"/);
     assert.match(text, /"configMap":\{"name":"archway-registries-conf"\}/);
   },

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import * as z from "zod";
-import { openMetrics } from "../../lib/metrics.ts";
-import { openUpgradeMetrics } from "../../lib/upgrade_metrics.ts";
-import { ALERT_GROUPS, type AlertGroup } from "../../lib/operand/alerts.ts";
+import { openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
+import { ALERT_GROUPS, type AlertGroup } from "../../lib/operator/alerts.ts";
 import { renderRuleFile, RULE_FILES } from "../../manifests/generate/alerts.ts";
-import { parseOperandConfig } from "../../lib/operand/config_view.ts";
-import { renderMonitoring } from "../../lib/operand/monitoring.ts";
+import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
+import { renderMonitoring } from "../../lib/operator/decide/monitoring.ts";
 import { type ManifestObject, parseManifest } from "../../manifests/generate/kustomize.ts";
+import { ProcessMetrics } from "../support/process_metrics.ts";
 
 const FOLDER = new URL("../../manifests/monitoring/", import.meta.url);
 const read = (name: string): string => Deno.readTextFileSync(new URL(name, FOLDER));
@@ -18,15 +18,7 @@ const PANELS = z.looseObject({
 });
 
 async function exposedNames(): Promise<ReadonlySet<string>> {
-  const { text } = await openMetrics().expose({
-    gatedPods: 0,
-    unadmittedPods: 0,
-    cachedInspections: 0,
-    isLeading: false,
-    isGating: false,
-    memory: { rss: 0, heapUsed: 0 },
-    registries: [],
-  });
+  const text = await new ProcessMetrics().text();
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
   return new Set(
     types.flatMap(([, name = "", type]) =>

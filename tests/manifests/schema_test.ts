@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";
-import { parseOperandConfig } from "../../lib/operand/config_view.ts";
-import { renderConditions } from "../../lib/operand/conditions.ts";
-import type { GatingStop } from "../../lib/operand/gating_health.ts";
-import { convertObject } from "../../lib/operand/convert.ts";
-import { CLUSTER_SELECTOR_BOUNDS, SELECTOR_BOUNDS } from "../../lib/k8s/label_selector.ts";
-import { parseClusterConfig, parseNamespaceConfig } from "../../lib/placement/config/config.ts";
+import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
+import { renderConditions } from "../../lib/operator/decide/conditions.ts";
+import type { GatingStop } from "../../lib/operator/decide/gating_health.ts";
+import { convertObject } from "../../lib/operator/decide/convert.ts";
+import { CLUSTER_SELECTOR_BOUNDS, SELECTOR_BOUNDS } from "../../lib/cluster/label_selector.ts";
+import { parseClusterConfig, parseNamespaceConfig } from "../../lib/placement/decide/config/config.ts";
 import { findProblems, readDefinitions, readSchema, schemaAt, withDefaults } from "./support/openapi.ts";
-import { CLUSTER_SPEC, disturbed, NAMESPACE_SPEC, selectorsAround } from "./support/samples.ts";
+import { CLUSTER_SPEC, disturbed, NAMESPACE_SPEC, SCHEMA_BOUNDS, selectorsAround } from "./support/samples.ts";
 
 const GROUP = "multiarch.openshift.io";
 const ALPHA = readSchema("ClusterPodPlacementConfig", "v1alpha1");
@@ -105,40 +105,50 @@ for (const [row, spec, verdict] of REFUSED) {
   });
 }
 
-const SELECTORS = [
-  {
-    what: "PodPlacementConfig v1beta1",
-    schema: LOCAL,
-    bounds: SELECTOR_BOUNDS,
-    make: (labelSelector: unknown) => namespaceConfig({ plugins: {}, labelSelector }),
-    parsed: (object: unknown) => {
-      const parsed = parseNamespaceConfig(object);
-      return parsed.kind === "parsed" ? parsed.value.labelSelector.kind : parsed.kind;
-    },
-  },
-  ...[["v1beta1", BETA] as const, ["v1alpha1", ALPHA] as const].map(([version, schema]) => ({
-    what: `ClusterPodPlacementConfig ${version}`,
-    schema,
-    bounds: CLUSTER_SELECTOR_BOUNDS,
-    make: (namespaceSelector: unknown) => clusterConfig({ namespaceSelector }),
-    parsed: (object: unknown) => {
-      const parsed = parseClusterConfig(object);
-      return parsed.kind === "parsed" ? parsed.value.namespaceSelector.kind : parsed.kind;
-    },
-  })),
-];
+function labelSelectorOf(object: unknown): string {
+  const parsed = parseNamespaceConfig(object);
+  return parsed.kind === "parsed" ? parsed.value.labelSelector.kind : parsed.kind;
+}
 
-for (const { what, schema, bounds, make, parsed } of SELECTORS) {
-  Deno.test(`${what}: schema and parser bound the selector at the same sizes`, () => {
-    const { within, beyond } = selectorsAround(bounds);
-    assert.deepEqual(findProblems(schema, make(within)), []);
-    assert.equal(parsed(make(within)), "requirements");
-    for (const [tooMany, selector] of beyond) {
-      assert.equal(findProblems(schema, make(selector)).length, 1, tooMany);
-      assert.equal(parsed(make(selector)), "unparsable", tooMany);
+function namespaceSelectorOf(object: unknown): string {
+  const parsed = parseClusterConfig(object);
+  return parsed.kind === "parsed" ? parsed.value.namespaceSelector.kind : parsed.kind;
+}
+
+for (const [version, schema] of [["v1beta1", BETA] as const, ["v1alpha1", ALPHA] as const]) {
+  Deno.test(`ClusterPodPlacementConfig ${version}: schema and parser bound the selector at the same sizes`, () => {
+    const { within, beyond } = selectorsAround(CLUSTER_SELECTOR_BOUNDS);
+    assert.deepEqual(findProblems(schema, clusterConfig({ namespaceSelector: within })), []);
+    assert.equal(namespaceSelectorOf(clusterConfig({ namespaceSelector: within })), "requirements");
+    for (const [tooMany, namespaceSelector] of beyond) {
+      assert.equal(findProblems(schema, clusterConfig({ namespaceSelector })).length, 1, tooMany);
+      assert.equal(namespaceSelectorOf(clusterConfig({ namespaceSelector })), "unparsable", tooMany);
     }
   });
 }
+
+Deno.test("PodPlacementConfig v1beta1: the schema bounds the selector, and the parser reads what larger ones it allowed before", () => {
+  const make = (labelSelector: unknown): unknown => namespaceConfig({ plugins: {}, labelSelector });
+  const { within, beyond } = selectorsAround(SCHEMA_BOUNDS);
+  assert.deepEqual(findProblems(LOCAL, make(within)), []);
+  for (const [tooMany, selector] of beyond) assert.equal(findProblems(LOCAL, make(selector)).length, 1, tooMany);
+  const earlier = selectorsAround(SELECTOR_BOUNDS);
+  assert.equal(labelSelectorOf(make(earlier.within)), "requirements");
+  for (const [tooMany, selector] of earlier.beyond) {
+    assert.equal(labelSelectorOf(make(selector)), "unparsable", tooMany);
+  }
+});
+
+Deno.test("PodPlacementConfig v1beta1: the largest selector is small", () => {
+  const [word, key] = ["x".repeat(63), `${"p".repeat(253)}/${"n".repeat(63)}`];
+  const [labels, expressions, values] = [16, 8, 32].map((count) => Array.from({ length: count }, (_, at) => at));
+  const labelSelector = {
+    matchLabels: Object.fromEntries((labels ?? []).map((at) => [`${key.slice(0, -2)}${at + 10}`, word])),
+    matchExpressions: expressions?.map(() => ({ key, operator: "NotIn", values: values?.map(() => word) })),
+  };
+  assert.deepEqual(findProblems(LOCAL, namespaceConfig({ plugins: {}, labelSelector })), []);
+  assert.ok(JSON.stringify(labelSelector).length < 27_000);
+});
 
 Deno.test("schema and parsers bound the platforms of a config, of which a disabled one may name an architecture twice", () => {
   const platforms = (count: number): unknown =>

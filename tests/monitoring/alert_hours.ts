@@ -1,6 +1,6 @@
 // Alerts as Prometheus evaluates them over hours that are made up.
 import assert from "node:assert/strict";
-import type { Alert } from "../../lib/operand/alerts/alert.ts";
+import type { Alert } from "../../lib/cluster/alert.ts";
 import { lacks } from "../support/needs.ts";
 
 /** Values by series, one a minute, as `promtool` reads them: `0x9 1x9` is ten of 0 and ten of 1. */

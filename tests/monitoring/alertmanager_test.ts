@@ -1,12 +1,17 @@
 // Silences in a real Alertmanager, by the decisions on maintenance windows.
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
-import { SILENCE_AUTHOR } from "../../lib/upgrades/windows.ts";
-import { closeWindows, isAnyActive, openControlPlaneWindow, openWorkerWindow } from "../../lib/upgrades/windows.ts";
-import type { Effect } from "../../lib/upgrades/types/effects.ts";
-import { fixedEndpoint } from "../../lib/upgrading/http/fixed_endpoint.ts";
-import { Upstream } from "../../lib/upgrading/http/upstream.ts";
-import { openSilenceStore, type SilenceStore } from "../../lib/upgrading/monitoring/silences.ts";
+import { SILENCE_AUTHOR } from "../../lib/upgrades/decide/windows.ts";
+import {
+  closeWindows,
+  isAnyActive,
+  openControlPlaneWindow,
+  openWorkerWindow,
+} from "../../lib/upgrades/decide/windows.ts";
+import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
+import { fixedEndpoint } from "../../lib/upgrades/outside/http/fixed_endpoint.ts";
+import { Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
+import { openSilenceStore, type SilenceStore } from "../../lib/upgrades/outside/monitoring/silences.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { type MonitoringServer, startAlertmanager } from "./support.ts";
@@ -31,8 +36,9 @@ async function carryOut(store: SilenceStore, effects: readonly Effect[]): Promis
   return effects.length;
 }
 
+/** Of those that hold. */
 async function comments(store: SilenceStore): Promise<readonly string[]> {
-  return (await store.list(SIGNAL)).map(({ comment }) => comment).toSorted();
+  return (await store.list(SIGNAL)).filter(({ state }) => state !== "expired").map(({ comment }) => comment).toSorted();
 }
 
 /** All members, as Alertmanager itself returns them. */
@@ -77,7 +83,12 @@ Deno.test({
     await using server = await startAlertmanager();
     const { upstream, store } = open(server);
     using _ = upstream;
-    const windowOf = (remaining: number) => ({ version: "4.16.3", remaining, endsAtMs: Date.now() + HOUR_MS });
+    const windowOf = (remaining: number) => ({
+      version: "4.16.3",
+      remaining,
+      endsAtMs: Date.now() + HOUR_MS,
+      workerStartMs: Date.now(),
+    });
     assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await store.list(SIGNAL))), 1);
     assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await store.list(SIGNAL))), 0);
     assert.equal(await carryOut(store, openWorkerWindow(windowOf(3), await store.list(SIGNAL))), 2);
@@ -123,6 +134,21 @@ Deno.test({
 });
 
 Deno.test({
+  name: "M-352 a worker window that ran out by itself in a real Alertmanager stays out",
+  ignore: lacks("alertmanager"),
+  fn: async () => {
+    await using server = await startAlertmanager();
+    const { upstream, store } = open(server);
+    using _ = upstream;
+    const workerStartMs = Date.now();
+    const window = { version: "4.16.3", remaining: 2, endsAtMs: workerStartMs + 1_500, workerStartMs };
+    assert.equal(await carryOut(store, openWorkerWindow(window, await store.list(SIGNAL))), 1);
+    await waitUntil("the silence to run out", async () => !isAnyActive(await store.list(SIGNAL)));
+    assert.deepEqual(openWorkerWindow(window, await store.list(SIGNAL)), []);
+  },
+});
+
+Deno.test({
   name: "N-019 a silence that ran out by itself in a real Alertmanager does not keep the next one from being made",
   ignore: lacks("alertmanager"),
   fn: async () => {
@@ -131,7 +157,7 @@ Deno.test({
     using _ = upstream;
     const soon = { version: "4.16.3", criticals: [], endsAtMs: Date.now() + 1_500 };
     assert.equal(await carryOut(store, openControlPlaneWindow(soon, await store.list(SIGNAL))), 1);
-    await waitUntil("the silence to run out", async () => (await store.list(SIGNAL)).length === 0, {
+    await waitUntil("the silence to run out", async () => !isAnyActive(await store.list(SIGNAL)), {
       deadlineMs: 60_000,
     });
     assert.equal((await rawSilences(upstream)).length, 1);

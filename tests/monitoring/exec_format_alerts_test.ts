@@ -1,5 +1,5 @@
 // The alerts on exec format errors, as Prometheus evaluates them.
-import { EXEC_FORMAT_ALERTS } from "../../lib/operand/alerts/exec_format_errors.ts";
+import { EXEC_FORMAT_ALERTS } from "../../lib/exec_format/alerts.ts";
 import { type Hour, type Series, testHours } from "./alert_hours.ts";
 
 const AT_ZERO: Series = {

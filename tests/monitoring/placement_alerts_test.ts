@@ -1,5 +1,5 @@
 // The alerts on placement, as Prometheus evaluates them.
-import { PLACEMENT_ALERTS } from "../../lib/operand/alerts/placement.ts";
+import { PLACEMENT_ALERTS } from "../../lib/placement/alerts.ts";
 import { type Hour, type Series, testHours } from "./alert_hours.ts";
 
 /** A replica that leads, gates and has gated pods in its watch. */

@@ -2,7 +2,7 @@
 import { createAuthority } from "../cluster/support/pki.ts";
 import { findFreePort } from "../cluster/support/ports.ts";
 import { RunningProcess } from "../cluster/support/process.ts";
-import type { UpstreamEndpoint } from "../../lib/upgrading/http/upstream.ts";
+import type { UpstreamEndpoint } from "../../lib/upgrades/outside/http/upstream.ts";
 
 /** A running server. Dispose it to stop it and remove its files. */
 export interface MonitoringServer extends AsyncDisposable {

@@ -1,5 +1,5 @@
 // The alerts on upgrades, as Prometheus evaluates them.
-import { UPGRADE_ALERTS } from "../../lib/operand/alerts/upgrades.ts";
+import { UPGRADE_ALERTS } from "../../lib/upgrades/alerts.ts";
 import { type Hour, type Series, testHours } from "./alert_hours.ts";
 
 const DAYS = 3 * 24 * 60;

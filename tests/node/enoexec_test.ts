@@ -1,7 +1,7 @@
 // Exec format errors on real nodes, as users have them: Archway with the component, the plugin switched on, a wrong program
 // started, an event on its pod; who started it, on which node, how soon, and at what price.
 import assert from "node:assert/strict";
-import { buildEvent } from "../../lib/enoexec/event.ts";
+import { buildEvent } from "../../lib/exec_format/decide/event.ts";
 import { Finalizer } from "../../lib/names.ts";
 import { read } from "../cluster/support/cluster_access.ts";
 import { EVENTS, openDaemonAccess } from "../cluster/support/exec_format_bed.ts";

@@ -24,8 +24,8 @@ Deno.test(
     const args = [`--insecure-registry=${lab.lab.registry}`];
 
     await t.step("the first manifests, and the program within their rights", async () => {
-      // They grant no Secret for the path, which was the plain one.
-      const first = { image, args: [...args, "--webhook-path=plain"], patch: ON_NATIVE_NODES };
+      // With the flags of this program. They grant no Secret for the path, which was the plain one.
+      const first = { image, args: [...args, "--config=/etc/archway/settings/config.yaml"], patch: ON_NATIVE_NODES };
       await install(lab, { ...first, kustomization: FIRST_VERSION });
       await configure(lab);
     });

@@ -5,7 +5,7 @@ import { read } from "../cluster/support/cluster_access.ts";
 import { applyDefinitions, type OpenShiftKind, readDefinition } from "../cluster/support/openshift_crds.ts";
 import { planOf } from "../cluster/support/upgrade_bed.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
-import { Upgrades } from "../../lib/upgrade_names.ts";
+import { Upgrades } from "../../lib/upgrades/names.ts";
 import { lacks } from "../support/needs.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
 import { ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";

@@ -1,7 +1,7 @@
 // The walks of tests/support/walk on real nodes: what becomes of each pod, that its containers run where their images can, and that
 // the kubelet cannot pull what Archway could not inspect.
 import assert from "node:assert/strict";
-import { listAt, textAt } from "../../lib/playground/json_value.ts";
+import { listAt, textAt } from "../../playground/json_value.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import { API_GROUP } from "../../lib/names.ts";
 import { lacks } from "../support/needs.ts";

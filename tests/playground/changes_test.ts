@@ -1,12 +1,12 @@
 // What changes while pods wait or between two of them: registries, tags, secrets, configs. Through the real service.
 import assert from "node:assert/strict";
-import { openConfigs } from "../../lib/informers/configs.ts";
+import { openConfigs } from "../../lib/operator/cluster/configs.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { API_GROUP } from "../../lib/names.ts";
-import { listAt, textAt } from "../../lib/playground/json_value.ts";
+import { listAt, textAt } from "../../playground/json_value.ts";
 import { openTestApi } from "../support/cluster_api.ts";
 import { pullSecret } from "../support/walk/registries.ts";
 import { create, decidedPod, remove, stored, waitFor, type Walk, withWalk } from "./walk_bed.ts";

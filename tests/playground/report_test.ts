@@ -6,8 +6,8 @@ import { parseConfig } from "../../lib/config/parse.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { openPlayground } from "../../lib/playground/playground.ts";
-import { SAMPLE_NAMESPACE, samplePods } from "../../lib/playground/samples.ts";
+import { openPlayground } from "../../playground/playground.ts";
+import { SAMPLE_NAMESPACE, samplePods } from "../../playground/samples.ts";
 import { recordingTerminal } from "../lib/cli/support.ts";
 import { openTestApi } from "../support/cluster_api.ts";
 

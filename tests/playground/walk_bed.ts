@@ -5,13 +5,13 @@ import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { openLogger, silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { parsePlacementOptions } from "../../lib/placement/config/options.ts";
-import { createObject } from "../../lib/playground/create_object.ts";
-import { deleteObject } from "../../lib/playground/delete_object.ts";
-import { type JsonObject, listAt, textAt } from "../../lib/playground/json_value.ts";
-import { openPlayground, type Playground } from "../../lib/playground/playground.ts";
+import { parsePlacementOptions } from "../../lib/placement/decide/config/options.ts";
+import { createObject } from "../../playground/create_object.ts";
+import { deleteObject } from "../../playground/delete_object.ts";
+import { type JsonObject, listAt, textAt } from "../../playground/json_value.ts";
+import { openPlayground, type Playground } from "../../playground/playground.ts";
 import { serve } from "../../serve/serve.ts";
-import { kindNamed } from "../lib/playground/make.ts";
+import { kindNamed } from "../../playground/kinds.ts";
 import {
   DEAD_HOST,
   openWalkRegistries,
@@ -20,6 +20,7 @@ import {
   type WalkRegistries,
 } from "../support/walk/registries.ts";
 import type { WalkSetting, WalkSubject } from "../support/walk/subject.ts";
+import { settingsFlag } from "../support/settings_file.ts";
 
 const PATIENCE_MS = 30_000;
 
@@ -100,7 +101,7 @@ async function serveWhile(
     `--registry=${walk.untrustedHost}`,
     `--registry=${DEAD_HOST}`,
     `--insecure-registry=${walk.insecureHost}`,
-    `--registries-conf=${registriesConf}`,
+    settingsFlag(workDir, { registriesConf }),
     `--listen=127.0.0.1:${port}`,
     "--admin-listen=127.0.0.1:0",
     `--webhook-url=https://127.0.0.1:${port}`,

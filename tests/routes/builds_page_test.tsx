@@ -1,7 +1,7 @@
 // The page of image builds: what it shows of each pool, that what names say stays text, and that nothing can run in it.
 import assert from "node:assert/strict";
 import { Hono } from "hono";
-import type { PoolBuildView } from "../../lib/image_builds/effects.ts";
+import type { PoolBuildView } from "../../lib/builds/decide/effects.ts";
 import { buildsPage, type BuildsPageView } from "../../routes/builds_page.tsx";
 
 const POOL: PoolBuildView = {

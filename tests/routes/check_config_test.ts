@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openSiblingConfigs } from "../../lib/informers/sibling_configs.ts";
+import { openSiblingConfigs } from "../../lib/operator/cluster/sibling_configs.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import type { KubeObject, ResourceType } from "../../lib/k8s/types.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { DECISION_KINDS } from "../../lib/server/board.ts";
-import type { GatingStop } from "../../lib/operand/gating_health.ts";
+import type { GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import { dashboard } from "../../routes/dashboard.tsx";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
 import { boardOf, makeBusyView, makeEntry, makeView, NOW_MS } from "./dashboard_view.ts";

@@ -1,10 +1,10 @@
 // Ephemeral containers: one event for those that cannot run on their node, and never any trouble for who calls.
 import assert from "node:assert/strict";
 import { checkEphemeral } from "../../routes/ephemeral_containers.ts";
-import type { PodImages } from "../../lib/images/pod_images.ts";
+import type { PodImages } from "../../lib/images/pods/pod_images.ts";
 import { silentLogger } from "../../lib/log.ts";
-import type { PodView } from "../../lib/placement/types.ts";
-import { container, podOf, rawPod } from "../lib/placement/make.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
+import { container, podOf, rawPod } from "../lib/placement/decide/make.ts";
 import { openScene, type Scene } from "../controllers/make.ts";
 
 function debugged(...images: readonly string[]): PodView {

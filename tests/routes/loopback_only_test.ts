@@ -2,10 +2,8 @@
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { Registry } from "prom-client";
-import { openMetrics } from "../../lib/metrics.ts";
 import { adminApp } from "../../routes/mod.ts";
 import { loopbackOnly } from "../../routes/loopback_only.ts";
-import { capabilityApp } from "../../serve/capability.ts";
 
 /** What Deno.serve passes on of a client. */
 function clientAt(hostname: string): { readonly remoteAddr: Deno.NetAddr } {
@@ -15,48 +13,27 @@ function clientAt(hostname: string): { readonly remoteAddr: Deno.NetAddr } {
 const NEARBY = ["127.0.0.1", "127.4.5.6", "::1", "::ffff:127.0.0.1"];
 const FAR = ["10.0.0.7", "192.168.1.1", "::ffff:10.0.0.7", "fd00::1", "fe80::1", "0.0.0.0", "::", "", "localhost.evil"];
 
-const APPS: Readonly<Record<string, () => { readonly app: Hono; readonly pages: readonly string[] }>> = {
-  "the service": () => {
-    const page = (): Response => new Response("team-a/pod");
-    const pages = { "/": page, "/registries": page };
-    const gauges = (): never => {
-      throw new Error("no scrape is expected");
-    };
-    return { app: adminApp({ metrics: openMetrics(), gauges, ready: {}, pages }), pages: Object.keys(pages) };
-  },
-  "a capability": () => {
-    const opened = {
-      ready: {},
-      addPages: (app: Hono) => {
-        for (const path of ["/", "/builds"]) app.get(path, (context) => context.text("team-a/pod"));
-      },
-    };
-    const parts = { registry: new Registry(), stop: new AbortController().signal };
-    return { app: capabilityApp(parts, opened), pages: ["/", "/builds"] };
-  },
-};
-
-for (const [name, open] of Object.entries(APPS)) {
-  Deno.test(`${name} shows pages that name pods to loopback clients alone, and its health to all`, async () => {
-    const { app, pages } = open();
-    for (const page of pages) {
-      for (const address of NEARBY) {
-        const answer = await app.request(page, {}, clientAt(address));
-        assert.deepEqual([answer.status, await answer.text()], [200, "team-a/pod"], `${page} ${address}`);
-      }
-      for (const env of [...FAR.map(clientAt), {}, undefined]) {
-        const answer = await app.request(page, {}, env);
-        assert.equal(answer.status, 403, `${page} ${JSON.stringify(env)}`);
-        assert.match(await answer.text(), /use kubectl port-forward/);
-      }
+Deno.test("adminApp() shows pages that name pods to loopback clients alone, and its health to all", async () => {
+  const answerPage = (): Response => new Response("team-a/pod");
+  const pages = { "/": answerPage, "/registries": answerPage };
+  const app = adminApp({ registry: new Registry(), beforeScrape: () => {}, ready: [], pages });
+  for (const page of Object.keys(pages)) {
+    for (const address of NEARBY) {
+      const answer = await app.request(page, {}, clientAt(address));
+      assert.deepEqual([answer.status, await answer.text()], [200, "team-a/pod"], `${page} ${address}`);
     }
-    for (const address of [...NEARBY, ...FAR]) {
-      for (const path of ["/healthz", "/readyz"]) {
-        assert.equal((await app.request(path, {}, clientAt(address))).status, 200);
-      }
+    for (const env of [...FAR.map(clientAt), {}, undefined]) {
+      const answer = await app.request(page, {}, env);
+      assert.equal(answer.status, 403, `${page} ${JSON.stringify(env)}`);
+      assert.match(await answer.text(), /use kubectl port-forward/);
     }
-  });
-}
+  }
+  for (const address of [...NEARBY, ...FAR]) {
+    for (const path of ["/healthz", "/readyz"]) {
+      assert.equal((await app.request(path, {}, clientAt(address))).status, 200);
+    }
+  }
+});
 
 Deno.test("loopbackOnly() lets a client on loopback through a listener on all addresses", async () => {
   const app = new Hono().get("/", loopbackOnly(), (context) => context.text("page"));

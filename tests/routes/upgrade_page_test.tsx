@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { upgradePage, type UpgradePageView } from "../../routes/upgrade_page.tsx";
-import { makeHistory, makePlan, makePool, NOW_MS, seen } from "../lib/upgrades/make_plan.ts";
+import { makeHistory, makePlan, makePool, NOW_MS, seen } from "../lib/upgrades/decide/make_plan.ts";
 
 async function render(view: Partial<UpgradePageView>): Promise<{ readonly text: string; readonly headers: Headers }> {
   const app = new Hono();

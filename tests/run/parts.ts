@@ -39,13 +39,13 @@ const PLAIN = { ignored: [], permissions: "all", isolates: 0, planes: 0, nicenes
 const PATIENT = 19;
 
 const PURE = [
-  "tests/lib/placement",
+  "tests/lib/placement/decide",
   "tests/lib/report",
-  "tests/lib/operand",
-  "tests/lib/index",
-  "tests/lib/taints",
-  "tests/lib/upgrades",
-  "tests/lib/image_builds",
+  "tests/lib/operator/decide",
+  "tests/lib/images/index",
+  "tests/lib/taints/decide",
+  "tests/lib/upgrades/decide",
+  "tests/lib/builds/decide",
 ];
 
 /**
@@ -59,8 +59,8 @@ const TOOLS = [
     "tests/controllers/operator/uninstall_finalizers_test.ts",
     "tests/controllers/pod_placement/tenants_test.ts",
     "tests/hostile",
-    "tests/lib/images/always_history_test.ts",
-    "tests/lib/images/memory_test.ts",
+    "tests/lib/images/pods/always_history_test.ts",
+    "tests/lib/images/pods/memory_test.ts",
     "tests/lib/k8s/cluster_access_test.ts",
     "tests/lib/k8s/reflector_faults_test.ts",
     "tests/lib/kv/deno_kv_test.ts",
@@ -71,7 +71,7 @@ const TOOLS = [
     "tests/lib/oci/limits/request_limiter_test.ts",
     "tests/lib/oci/limits/tenants_test.ts",
     "tests/lib/oci/secrets_test.ts",
-    "tests/lib/playground/kubectl_test.ts",
+    "tests/playground/kubectl_test.ts",
     "tests/main_test.ts",
     "tests/monitoring",
     "tests/permissions_test.ts",

@@ -33,7 +33,9 @@ Deno.test("narrow() leaves a part as it is when nothing is chosen, and drops it 
   assert.equal(narrow(PART, []), PART);
   assert.deepEqual(pathsOf(PART, ["tests/lib/a_test.ts"]), ["tests/lib/a_test.ts"]);
   assert.equal(pathsOf(PART, ["tests/cluster/a_test.ts"]), undefined);
-  assert.deepEqual(pathsOf({ ...PART, paths: ["tests/lib/placement"] }, ["tests/lib"]), ["tests/lib/placement"]);
+  assert.deepEqual(pathsOf({ ...PART, paths: ["tests/lib/placement/decide"] }, ["tests/lib"]), [
+    "tests/lib/placement/decide",
+  ]);
 });
 
 Deno.test("every test file belongs to exactly one part", async () => {
@@ -194,7 +196,7 @@ Deno.test("every test on nodes reports it at the head of its name, and is skippe
 const TIMED: Readonly<Record<string, string>> = {
   "tests/e2e/cluster.ts": "looks at a real cluster",
   "tests/lib/k8s/rest_api_test.ts": "requests of other connections arrive when they do",
-  "tests/lib/upgrading/support.ts": "bounds of time hold, pauses are left out",
+  "tests/lib/upgrades/outside/support.ts": "bounds of time hold, pauses are left out",
 };
 
 /** Of the platform and the product; in two pieces, for this file is looked at as well. */

@@ -15,7 +15,7 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     tests: [
       "openDenoKv() lets replicas share what one of them has learnt",
       "openDenoKv() makes a lost server cost misses only",
-      "openCachedInspector() works through the loss of the server",
+      "CachedInspector works through the loss of the server",
       "openDenoKv() goes on with misses when its token is wrong",
       "registry cache: import into a KV Connect server and export from it",
       "chaos: KV: remote gone",

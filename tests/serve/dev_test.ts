@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseConfig } from "../../lib/config/parse.ts";
-import type { ImageBuildOutcome } from "../../lib/playground/image_build/outcome.ts";
+import type { ImageBuildOutcome } from "../../playground/image_build/outcome.ts";
 import { runDev } from "../../serve/dev.ts";
 import { runArchway } from "../support/archway_program.ts";
 

@@ -1,9 +1,8 @@
 // The daemon's listener: live, ready once it traces and has listed the pods, metrics; and its end.
 import assert from "node:assert/strict";
-import { openDaemonMetrics } from "../../lib/enoexec/daemon/metrics.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { runEnoexecDaemon } from "../../serve/enoexec_daemon.ts";
-import { FakeTrace } from "../lib/enoexec/daemon/fake_trace.ts";
+import { FakeTrace } from "../lib/exec_format/daemon/fake_trace.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
 import { until } from "../support/until.ts";
@@ -37,14 +36,4 @@ Deno.test("runEnoexecDaemon() is ready once it traces, shows its metrics, and en
   stop.abort();
   await running;
   assert.equal(trace?.isStopped, true);
-});
-
-Deno.test("docs/exec-format-errors.md has every metric of the daemon with its type, and no other", async () => {
-  const page = Deno.readTextFileSync(new URL("../../docs/exec-format-errors.md", import.meta.url));
-  const rows = [...page.matchAll(/^\|\s*`(archway_exec_\w+)`\s*\|\s*(counter|gauge)\s*\|/gm)];
-  const { text } = await openDaemonMetrics().expose({ isTracing: false, pending: 0, residentBytes: 0 });
-  const exposed = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
-  const names = (found: readonly RegExpMatchArray[]): readonly string[] =>
-    found.map(([, name, type]) => `${name} ${type}`).toSorted();
-  assert.deepEqual(names(rows), names(exposed));
 });

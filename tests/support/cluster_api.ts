@@ -2,7 +2,7 @@
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { ClusterAccess } from "../../lib/k8s/cluster_access.ts";
 import { type ApiCall } from "../../lib/k8s/api_transport.ts";
-import { openKubeApi } from "../../lib/k8s/rest_api.ts";
+import { RestApi } from "../../lib/k8s/rest_api.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 
@@ -19,5 +19,5 @@ export function openTestApi(
 ): KubeApi & AsyncDisposable {
   const { clock = systemClock, observe } = options;
   const watched = observe === undefined ? {} : { observe };
-  return openKubeApi(access, { clock, log: silentLogger, userAgent: "archway-tests/0", ...watched });
+  return new RestApi(access, { clock, log: silentLogger, userAgent: "archway-tests/0", ...watched });
 }

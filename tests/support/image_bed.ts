@@ -1,16 +1,17 @@
 // Everything that remembers images, put together as lib/images does it, over a registry and a clock that tests own.
-import { type KnownImages, openKnownImages } from "../../lib/images/known_images.ts";
-import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/images/pod_images.ts";
-import type { PullCredentials, PullScope } from "../../lib/images/pull_secrets.ts";
+import { type KnownImages, openKnownImages } from "../../lib/images/pods/known_images.ts";
+import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
+import type { PullCredentials, PullScope } from "../../lib/images/pods/pull_secrets.ts";
 import { openMemoryStore } from "../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { type CachedInspector, openCachedInspector } from "../../lib/oci/cache/cached.ts";
+import { CachedInspector } from "../../lib/oci/cache/cached.ts";
 import { singleFlight } from "../../lib/oci/cache/single_flight.ts";
+import { withKeyring } from "../../lib/oci/with_keyring.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { FakeRegistry } from "./fake_registry.ts";
-import { makeCredential } from "./inspectors.ts";
+import { DIRECT, makeCredential, NO_KEYRING } from "./inspectors.ts";
 
 /** How long a tag is believed (ms). */
 export const TAG_TTL_MS = 300_000;
@@ -42,7 +43,7 @@ export function openImageBed(
   const registry = options.registry ?? new FakeRegistry(clock);
   const kv = options.kv ?? openMemoryStore({ clock });
   const maxEntries = options.maxEntries ?? 10_000;
-  const cached = openCachedInspector({
+  const cached = new CachedInspector({
     inner: registry,
     kv,
     clock,
@@ -50,12 +51,12 @@ export function openImageBed(
     maxEntries,
     tagTtlMs: TAG_TTL_MS,
   });
-  const known = openKnownImages({ memory: cached, clock, tagTtlMs: TAG_TTL_MS });
+  const known = openKnownImages({ memory: cached, planner: DIRECT, clock, tagTtlMs: TAG_TTL_MS });
   const pull = options.pull ?? (({ pullSecrets }) => ({
     credentials: pullSecrets.length === 0 ? [] : [makeCredential("registry.example")],
   }));
   const images = openPodImages({
-    inspector: singleFlight(cached, { clock }),
+    inspector: withKeyring(singleFlight(cached, { clock }), { planner: DIRECT, keyring: NO_KEYRING, clock }),
     pullSecrets: { read: (scope) => Promise.resolve(pull(scope)) },
     known,
     clock,

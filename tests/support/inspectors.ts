@@ -7,11 +7,12 @@ import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
 import { openRequestLimiter } from "../../lib/oci/limits/request_limiter.ts";
 import { limitInspections } from "../../lib/oci/limits/inspection_limit.ts";
-import { openCachedInspector } from "../../lib/oci/cache/cached.ts";
+import { CachedInspector } from "../../lib/oci/cache/cached.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
+import { credentialsFor } from "../../lib/oci/credentials/match.ts";
 import { failureOf } from "../../lib/oci/errors.ts";
 import type { HostState } from "../../lib/oci/limits/host_state.ts";
-import { openRegistryInspector } from "../../lib/oci/inspect.ts";
+import { RegistryInspector } from "../../lib/oci/inspect.ts";
 import type {
   InspectionReport,
   InspectionRequest,
@@ -20,12 +21,12 @@ import type {
   RegistryLookups,
 } from "../../lib/oci/inspector.ts";
 import { NO_PROXIES, type ProxySettings } from "../../lib/oci/http/proxy.ts";
-import type { Endpoint, EndpointTransport, PullPlanner } from "../../lib/oci/pull_plan.ts";
-import { parseReference } from "../../lib/oci/reference.ts";
+import type { Endpoint, EndpointTransport, PullPlan, PullPlanner } from "../../lib/oci/pull_plan.ts";
+import { type ImageReference, parseReference } from "../../lib/oci/reference.ts";
 import { singleFlight } from "../../lib/oci/cache/single_flight.ts";
-import { openTokenSource } from "../../lib/oci/auth/token.ts";
+import { TokenSource } from "../../lib/oci/auth/token.ts";
 import { openSessions } from "../../lib/oci/session.ts";
-import { openTransport } from "../../lib/oci/http/transport.ts";
+import { Transport } from "../../lib/oci/http/transport.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 
 /** How to reach a registry on loopback. */
@@ -55,15 +56,14 @@ export function openTestInspector(
     readonly resolve?: (hostname: string) => Promise<readonly string[]>;
     readonly proxies?: ProxySettings;
     readonly headersTimeoutMs?: number;
-    readonly checkConfigs?: boolean;
     readonly maxEntries?: number;
     readonly tagTtlMs?: number;
   } = {},
 ): TestInspector {
-  const { clock = systemClock, checkConfigs = false, maxEntries = 100, tagTtlMs = 300_000 } = options;
+  const { clock = systemClock, maxEntries = 100, tagTtlMs = 300_000 } = options;
   const { kv = openMemoryStore({ clock }), log = silentLogger } = options;
   const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.transport })) };
-  const transport = openTransport({
+  const transport = new Transport({
     clock,
     resolve: options.resolve ?? (() => Promise.resolve([])),
     userAgent: "archway/test",
@@ -71,12 +71,14 @@ export function openTestInspector(
     ...(options.headersTimeoutMs === undefined ? {} : { headersTimeoutMs: options.headersTimeoutMs }),
   });
   const limiter = openRequestLimiter({ clock, log });
-  const tokens = openTokenSource({ transport, limiter, clock });
+  const tokens = new TokenSource({ transport, limiter, clock });
   const openSession = openSessions({ transport, tokens, limiter, clock });
-  const registry = openRegistryInspector({ openSession, clock, checkConfigs });
-  const cached = openCachedInspector({ inner: limitInspections(registry), kv, clock, log, maxEntries, tagTtlMs });
+  const registry = new RegistryInspector({ openSession, clock });
+  const cached = new CachedInspector({ inner: limitInspections(registry), kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
-  const keyring: Keyring = "lookup" in given ? given : { lookup: () => Promise.resolve(given) };
+  const keyring: Keyring = "lookup" in given ? given : {
+    lookup: (endpoint) => Promise.resolve(credentialsFor(given, endpoint)),
+  };
   const inspector = withKeyring(singleFlight(cached, { clock }), { planner, keyring, clock });
   return {
     inspector,
@@ -93,7 +95,16 @@ export function openTestInspector(
 
 /** A request of a gated pod without credentials, and without a plan. */
 export function makeRequest(image: string, more: Partial<PlannedRequest> = {}): PlannedRequest {
-  return { image, credentials: [], freshness: "cached", depth: "index", priority: "gated", endpoints: [], ...more };
+  return {
+    image,
+    reference: referenceOf(image),
+    credentials: [],
+    freshness: "cached",
+    depth: "index",
+    priority: "gated",
+    endpoints: [],
+    ...more,
+  };
 }
 
 function planned(request: PlannedRequest, planner: PullPlanner): PlannedRequest {
@@ -111,12 +122,30 @@ export function makeCredential(
 }
 
 /** One endpoint: the host in the name. */
-export function planDirect(image: string, transport: EndpointTransport): ReturnType<PullPlanner["plan"]> {
+export function planDirect(image: string, transport: EndpointTransport): PullPlan {
   const parsed = parseReference(image);
   if (parsed.kind === "unparsable") return { kind: "refused", failure: failureOf("InvalidReference", parsed.message) };
-  const { registry, repository, identifier } = parsed.reference;
-  return { kind: "endpoints", endpoints: [makeEndpoint(registry, { repository, reference: identifier, transport })] };
+  const { reference } = parsed;
+  const { registry, repository, identifier } = reference;
+  const endpoint = makeEndpoint(registry, { repository, reference: identifier, transport });
+  return { kind: "endpoints", reference, endpoints: [endpoint] };
 }
+
+/** These endpoints for every image. */
+export function planAt(...endpoints: readonly Endpoint[]): PullPlanner["plan"] {
+  return (image) => ({ kind: "endpoints", reference: referenceOf(image), endpoints });
+}
+
+export function referenceOf(image: string): ImageReference {
+  const parsed = parseReference(image);
+  if (parsed.kind === "unparsable") throw new Error(parsed.message);
+  return parsed.reference;
+}
+
+/** Every image where its name says. */
+export const DIRECT: PullPlanner = { plan: (image) => planDirect(image, PLAIN) };
+
+export const NO_KEYRING: Keyring = { lookup: () => Promise.resolve([]) };
 
 /** An endpoint on a host. */
 export function makeEndpoint(

@@ -2,12 +2,10 @@
 // A test changes objects as another client would, by put() and drop(), and puts faults in the way of calls.
 import type { KubeApi, ListOptions, PatchBody } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
-import { renderJsonBody } from "../../lib/k8s/json_body.ts";
 import { parseKubeObject } from "../../lib/k8s/kube_object.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { type KubeObject, resourcePath, type ResourceTarget, type ResourceType } from "../../lib/k8s/types.ts";
-import { applyJsonPatch } from "../../lib/playground/json_patch.ts";
-import { mergePatch } from "../../lib/playground/merge_patch.ts";
+import { applyJsonPatch, mergePatch } from "../../playground/patches.ts";
 import { MemoryWatches, selects } from "./memory_watches.ts";
 
 /** A call as a test sees it before it is carried out. Throwing, or never answering, is the fault. */
@@ -200,7 +198,7 @@ function targetOfKey(key: string): ResourceTarget {
 /** The object after a JSON patch; a failed `test` is answered as the API server does, without causes. */
 function patched(object: KubeObject, operations: JsonPatch): KubeObject {
   try {
-    return parseKubeObject(applyJsonPatch(object, renderJsonBody(operations)));
+    return parseKubeObject(applyJsonPatch(object, operations));
   } catch (cause) {
     throw new ApiError("the patch does not apply", { status: 422, cause });
   }

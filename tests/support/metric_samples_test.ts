@@ -1,19 +1,13 @@
 // Reading samples, as the tests of running services do.
 import assert from "node:assert/strict";
-import { openMetrics } from "../../lib/metrics.ts";
 import { sumSamples } from "./metric_samples.ts";
-
-const GAUGES = {
-  ...{ gatedPods: 3, unadmittedPods: 0, cachedInspections: 0, isLeading: false, isGating: false },
-  memory: { rss: 0, heapUsed: 0 },
-  registries: [],
-};
+import { ProcessMetrics } from "./process_metrics.ts";
 
 async function textOf(): Promise<string> {
-  const metrics = openMetrics();
-  for (const kind of ["place", "place", "retry"] as const) metrics.decision(kind);
-  metrics.gateReleased(1_000);
-  return (await metrics.expose(GAUGES)).text;
+  const metrics = new ProcessMetrics();
+  for (const kind of ["place", "place", "retry"] as const) metrics.placement.decision(kind);
+  metrics.placement.gateReleased(1_000);
+  return await metrics.text({ gatedPods: 3 });
 }
 
 Deno.test("sumSamples() sums what has the labels, and gives 0 where the metric has no such sample", async () => {

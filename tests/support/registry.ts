@@ -1,7 +1,7 @@
 // A registry in memory on real loopback HTTP or TLS: documents, Basic and token login, and a hook for every fault. It keeps
 // what was asked, so tests can count and see who sent which credential.
 import { type KeyPair } from "../../lib/server/https_listener.ts";
-import { type Listener, listenPlain, listenTls } from "../../lib/playground/listen.ts";
+import { type Listener, listenPlain, listenTls } from "../../playground/listen.ts";
 import type { Document } from "./documents.ts";
 
 /** A request as the registry saw it. */

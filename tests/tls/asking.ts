@@ -2,6 +2,7 @@
 import { openImages, type TemporaryFiles, writeTemporaryFiles } from "../cluster/support/inspecting.ts";
 import { runArchway } from "../support/archway_program.ts";
 import type { TlsConfiguration, TlsServers } from "./support.ts";
+import { settingsFlag } from "../support/settings_file.ts";
 
 /** At a time: each is a new image service. */
 const PARALLEL = 6;
@@ -30,7 +31,7 @@ async function askHere(one: TlsConfiguration): Promise<string> {
   const at = addressOf(one);
   await using folder: TemporaryFiles = await writeTemporaryFiles({ "ca.pem": one.ca, ...clientFiles(one) });
   const flags = ["--registry", at, "--registry-ca", `${folder.path}/ca.pem`];
-  await using images = await openImages([...flags, "--certs-dir", `${folder.path}/certs.d`]);
+  await using images = await openImages([...flags, settingsFlag(folder.path, { certsDir: `${folder.path}/certs.d` })]);
   const { inspection } = await images.inspect(`${at}/team/app:v1`);
   return answerOf(inspection.kind === "failed" ? inspection.failure.message : "ok", one);
 }
@@ -48,7 +49,13 @@ async function askThroughProxy(servers: TlsServers): Promise<ReadonlyMap<string,
     Object.fromEntries(far.map((one) => [`${addressOf(one)}/ca.crt`, one.ca])),
   );
   const images = far.map((one) => `${addressOf(one)}/team/app:v1`);
-  const { stdout, stderr } = await runArchway(["inspect", "-o", "json", "--certs-dir", folder.path, ...images], {
+  const { stdout, stderr } = await runArchway([
+    "inspect",
+    "-o",
+    "json",
+    settingsFlag(folder.path, { certsDir: folder.path }),
+    ...images,
+  ], {
     HTTPS_PROXY: servers.proxy,
     NO_PROXY: "",
     no_proxy: "",

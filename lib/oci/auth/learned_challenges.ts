@@ -12,23 +12,6 @@ import type { Challenge } from "./challenge.ts";
 /** Reads the challenge of a host's `/v2/`; undefined when it has none, or only behind a redirect. May throw InspectionError. */
 export type ProbeRoot = () => Promise<Challenge | undefined>;
 
-/** The memory of challenges. */
-export interface LearnedChallenges {
-  /** What the repository answered to this credential the last time. */
-  own(endpoint: Endpoint, credential: Credential | undefined): Challenge | undefined;
-  /** Keeps a challenge for the repository and the credential that received it. */
-  learnOwn(
-    endpoint: Endpoint,
-    asked: { readonly credential: Credential | undefined; readonly challenge: Challenge },
-  ): void;
-  /** The challenge of `/v2/` where it was read already, or has to be read: some repository of the host required a login. */
-  root(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined>;
-  /** The challenge of `/v2/`, read now when it was not before. */
-  readRoot(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined>;
-  /** Drops a challenge that did not give a token: the registry may have moved its token server. */
-  forget(endpoint: Endpoint, credential: Credential | undefined): void;
-}
-
 const MAX_OWN = 10_000;
 /** Characters of all challenges kept for repositories: a header may be long. */
 const MAX_OWN_SIZE = 4_000_000;
@@ -38,12 +21,7 @@ const ROOT_LIFE_MS = 600_000;
 /** How long a `/v2/` that cannot be read counts as one without challenge (ms). */
 const FAILED_ROOT_LIFE_MS = 30_000;
 
-/** Opens an empty memory. */
-export function openLearnedChallenges(): LearnedChallenges {
-  return new ChallengeMemory();
-}
-
-class ChallengeMemory implements LearnedChallenges {
+export class LearnedChallenges {
   readonly #own = new LRUCache<string, Challenge>({
     max: MAX_OWN,
     maxSize: MAX_OWN_SIZE,
@@ -57,10 +35,12 @@ class ChallengeMemory implements LearnedChallenges {
   });
   readonly #wantLogin = new LRUCache<string, true>({ max: MAX_HOSTS });
 
+  /** What the repository answered to this credential the last time. */
   own(endpoint: Endpoint, credential: Credential | undefined): Challenge | undefined {
     return this.#own.get(ownKey(endpoint, credential));
   }
 
+  /** Keeps a challenge for the repository and the credential that received it. */
   learnOwn(
     endpoint: Endpoint,
     { credential, challenge }: { readonly credential: Credential | undefined; readonly challenge: Challenge },
@@ -69,12 +49,14 @@ class ChallengeMemory implements LearnedChallenges {
     this.#wantLogin.set(rootKey(endpoint), true);
   }
 
+  /** The challenge of `/v2/` where it was read already, or has to be read: some repository of the host required a login. */
   root(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined> {
     const key = rootKey(endpoint);
     if (this.#roots.has(key) || this.#wantLogin.has(key)) return this.readRoot(endpoint, probe);
     return Promise.resolve(undefined);
   }
 
+  /** The challenge of `/v2/`, read now when it was not before. */
   readRoot(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined> {
     const key = rootKey(endpoint);
     const known = this.#roots.get(key);
@@ -90,6 +72,7 @@ class ChallengeMemory implements LearnedChallenges {
     return asked;
   }
 
+  /** Drops a challenge that did not give a token: the registry may have moved its token server. */
   forget(endpoint: Endpoint, credential: Credential | undefined): void {
     if (!this.#own.delete(ownKey(endpoint, credential))) this.#roots.delete(rootKey(endpoint));
   }

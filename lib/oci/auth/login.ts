@@ -1,7 +1,7 @@
 // Logging in to one repository: which challenge to answer, and with what. A password is answered to a challenge only where
 // learned_challenges.ts allows it or where the repository has just given the challenge itself, without a redirect to another
 // origin.
-import { orAborted } from "../../abort.ts";
+import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";
 import { type AnonymousAuthorization, type Answer, isSendable } from "../http/exchange.ts";
@@ -17,9 +17,7 @@ export type Authorization =
   | { readonly kind: "header"; readonly header: string | undefined }
   | { readonly kind: "denied" };
 
-/** What a login is made with. */
 export interface LoginDeps {
-  /** Gives bearer tokens. */
   readonly tokens: TokenSource;
   /** The challenges in use. */
   readonly challenges: LearnedChallenges;

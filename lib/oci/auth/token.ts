@@ -2,8 +2,8 @@
 // The answers are those of the distribution project's token authentication: `token`, `access_token`, refresh tokens.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
-import { parseSparseObject } from "../../json_density.ts";
-import { SharedCalls } from "../../shared_call.ts";
+import { parseSparseObject } from "../../json.ts";
+import { SharedCalls } from "../shared_call.ts";
 import type { Caller } from "../inspector.ts";
 import { nameOfCaller } from "../limits/callers.ts";
 import { pauseOf } from "../limits/outcome.ts";
@@ -16,14 +16,6 @@ import type { Transport } from "../http/transport.ts";
 
 /** A token, or the realm's refusal of the credential. */
 export type TokenAnswer = { readonly kind: "token"; readonly token: string } | { readonly kind: "denied" };
-
-/** Gives tokens. */
-export interface TokenSource {
-  /** Callers at the same time share one request. Throws InspectionError when the realm cannot be reached or its answer cannot be parsed. */
-  get(request: TokenRequest): Promise<TokenAnswer>;
-  /** The registry refused this token: ask for a new one next time. */
-  discard(request: TokenRequest): void;
-}
 
 /** Members and elements of a token server's answer, which has about six: not more is parsed. */
 const MAX_TOKEN_STRUCTURE = 1_000;
@@ -45,22 +37,15 @@ const MAX_TOKEN_CHARACTERS = 8 * 1024 * 1024;
 
 type DatedAnswer = TokenAnswer & { readonly lifeMs: number };
 
-/** What a source is made with. */
 export interface TokenSourceDeps {
-  /** Sends exchanges. */
-  readonly transport: Transport;
+  readonly transport: Pick<Transport, "send">;
   /** Limits the requests to each token server. */
   readonly limiter: RequestLimiter;
   /** Decides when tokens expire. */
   readonly clock: Clock;
 }
 
-/** Opens a source with an empty memory. */
-export function openTokenSource(deps: TokenSourceDeps): TokenSource {
-  return new CachingSource(deps);
-}
-
-class CachingSource implements TokenSource {
+export class TokenSource {
   readonly #deps: TokenSourceDeps;
   readonly #tokens: SharedCalls<DatedAnswer, Caller>;
 
@@ -76,6 +61,7 @@ class CachingSource implements TokenSource {
     });
   }
 
+  /** Callers at the same time share one request. Throws InspectionError when the realm cannot be reached or its answer cannot be parsed. */
   get(request: TokenRequest): Promise<TokenAnswer> {
     const { callers, signal } = request.context;
     return this.#tokens.run(
@@ -85,6 +71,7 @@ class CachingSource implements TokenSource {
     );
   }
 
+  /** The registry refused this token: ask for a new one next time. */
   discard(request: TokenRequest): void {
     this.#tokens.forget(keyOf(request));
   }

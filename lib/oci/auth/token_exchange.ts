@@ -7,7 +7,6 @@ import type { Exchange } from "../http/exchange.ts";
 import type { InspectionContext } from "../inspection_context.ts";
 import type { Endpoint } from "../pull_plan.ts";
 
-/** Which token. */
 export interface TokenRequest {
   /** The registry that requires it. */
   readonly endpoint: Endpoint;

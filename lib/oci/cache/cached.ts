@@ -19,11 +19,11 @@ import type {
   RegistryLookups,
 } from "../inspector.ts";
 import { callersOf, forAll } from "../limits/callers.ts";
-import { canonicalReference, type ImageReference, parseReference } from "../reference.ts";
+import { canonicalReference, type ImageReference } from "../reference.ts";
 import { addRequests, NO_REQUESTS } from "../request_log.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
-import { type InspectionStore, type KnownTag, openInspectionStore } from "./inspection_store.ts";
-import { type NegativeCache, openNegativeCache } from "./negative.ts";
+import { InspectionStore, type KnownTag } from "./inspection_store.ts";
+import { NegativeCache } from "./negative.ts";
 import { type DocumentRecord, isDeepEnough } from "./records.ts";
 import { TagLookups } from "./tag_lookups.ts";
 
@@ -34,21 +34,12 @@ export interface RecalledImage {
   readonly tag: KnownTag | undefined;
 }
 
-/** An inspector with a memory. */
-export interface CachedInspector extends Inspector<PlannedRequest> {
-  /** What memory has of an image, public or in one of these access scopes, however old; answered at once. */
-  recall(image: string, scopeIds: readonly number[]): RecalledImage | undefined;
-  /** Documents in memory. */
-  size(): number;
-}
-
 /** What the memory is made with. */
 export interface CachedInspectorDeps {
   /** Answers what is not cached. */
   readonly inner: RegistryLookups;
   /** What outlives the process. */
   readonly kv: KeyValueStore;
-  /** Ages tags. */
   readonly clock: Clock;
   /** Logs each request to a registry at debug level. */
   readonly log: Logger;
@@ -58,30 +49,24 @@ export interface CachedInspectorDeps {
   readonly tagTtlMs: number;
 }
 
-/**
- * Opens the memory over `inner`. Requests see what is public and what was read with the very credentials they bring, which
- * therefore must be complete (see with_keyring.ts).
- */
-export function openCachedInspector(deps: CachedInspectorDeps): CachedInspector {
-  return new Cache(deps);
-}
-
 /** A request with what follows from it. */
 interface Question {
   readonly request: PlannedRequest;
-  readonly reference: ImageReference;
   /** The scopes whose records may answer it, the public one first. */
   readonly scopes: readonly AccessScope[];
   readonly signal: AbortSignal;
 }
 
-/** A record and its scope. */
 interface Scoped<T> {
   readonly record: T;
   readonly scope: AccessScope;
 }
 
-class Cache implements CachedInspector {
+/**
+ * The memory over `inner`. Requests see what is public and what was read with the very credentials they bring, which
+ * therefore must be complete (see with_keyring.ts).
+ */
+export class CachedInspector implements Inspector<PlannedRequest> {
   readonly #deps: CachedInspectorDeps;
   readonly #store: InspectionStore;
   readonly #failures: NegativeCache;
@@ -90,8 +75,8 @@ class Cache implements CachedInspector {
 
   constructor(deps: CachedInspectorDeps) {
     this.#deps = deps;
-    this.#store = openInspectionStore(deps);
-    this.#failures = openNegativeCache(deps);
+    this.#store = new InspectionStore(deps);
+    this.#failures = new NegativeCache(deps);
     this.#lookups = new TagLookups(deps);
     this.#scopeOf = openAccessScopes(deps);
   }
@@ -100,10 +85,8 @@ class Cache implements CachedInspector {
     return this.#store.size();
   }
 
-  recall(image: string, scopeIds: readonly number[]): RecalledImage | undefined {
-    const parsed = parseReference(image);
-    if (parsed.kind === "unparsable") return undefined;
-    const { reference } = parsed;
+  /** What memory has of an image, public or in one of these access scopes, however old; answered at once. */
+  recall(reference: ImageReference, scopeIds: readonly number[]): RecalledImage | undefined {
     const ids = [PUBLIC_SCOPE.id, ...scopeIds];
     const tags = ids.map((id) => this.#store.tagNow(id, tagName(reference))).filter((tag) => tag !== undefined);
     const tag = reference.digest === undefined ? this.#youngest(tags, (one) => one) : undefined;
@@ -115,10 +98,8 @@ class Cache implements CachedInspector {
   }
 
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const { inner, clock } = this.#deps;
-    const parsed = parseReference(request.image);
-    if (parsed.kind === "unparsable") return await inner.inspect(request, signal);
-    const { reference } = parsed;
+    const { clock } = this.#deps;
+    const { reference } = request;
     const key = keyOf(request);
     const failure = this.#failures.recall(key, request);
     if (failure !== undefined) {
@@ -127,7 +108,7 @@ class Cache implements CachedInspector {
     const scopes = request.credentials.length === 0
       ? [PUBLIC_SCOPE]
       : [PUBLIC_SCOPE, this.#scopeOf(request.credentials)];
-    const question = { request, reference, scopes, signal };
+    const question = { request, scopes, signal };
     const report = reference.digest === undefined
       ? await this.#inspectTag(question)
       : await this.#inspectDigest(question, reference.digest);
@@ -167,7 +148,8 @@ class Cache implements CachedInspector {
 
   /** One HEAD: mostly the tag has not moved, or moved to what is known under another name. */
   async #head(question: Question): Promise<InspectionReport> {
-    const { request, signal, reference } = question;
+    const { request, signal } = question;
+    const { reference } = request;
     const verifiedAtMs = this.#deps.clock.nowMs();
     const head = await this.#deps.inner.head(request, signal);
     if (head.kind === "failed" && head.failure.kind === "transient") {
@@ -185,7 +167,8 @@ class Cache implements CachedInspector {
   }
 
   async #get(question: Question, head?: HeadAnswer): Promise<InspectionReport> {
-    const { request, signal, reference } = question;
+    const { request, signal } = question;
+    const { reference } = request;
     const report = await this.#deps.inner.inspect(request, signal);
     const { inspection, access, verifiedAtMs } = report;
     this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
@@ -228,7 +211,7 @@ class Cache implements CachedInspector {
   }
 
   /** The youngest: the same tag may have been looked up with and without credentials. */
-  async #recallTag({ scopes, reference }: Question): Promise<Scoped<KnownTag> | undefined> {
+  async #recallTag({ scopes, request: { reference } }: Question): Promise<Scoped<KnownTag> | undefined> {
     const found: Scoped<KnownTag>[] = [];
     for (const scope of scopes) {
       const record = await this.#store.tag(scope, tagName(reference));
@@ -253,7 +236,7 @@ class Cache implements CachedInspector {
 
 /** The answer of a document, reached through a tag or named by its digest. It is public only if both are. */
 function answer(
-  { reference }: Question,
+  { request: { reference } }: Question,
   { document: { record, scope }, tagScope = scope, verifiedAtMs }: {
     readonly document: Scoped<DocumentRecord>;
     readonly tagScope?: AccessScope;

@@ -25,43 +25,12 @@ export interface KnownTag extends TagRecord {
   readonly isOwn: boolean;
 }
 
-/** The two levels. No call rejects. */
-export interface InspectionStore {
-  /** What a digest identifies. */
-  document(scope: AccessScope, digest: string): Promise<DocumentRecord | undefined>;
-  /** Where a tag pointed. */
-  tag(scope: AccessScope, name: string): Promise<KnownTag | undefined>;
-  /** The same from memory alone. */
-  documentNow(scopeId: number, digest: string): DocumentRecord | undefined;
-  /** The same from memory alone. */
-  tagNow(scopeId: number, name: string): KnownTag | undefined;
-  /** Keeps a document for good. */
-  putDocument(scope: AccessScope, record: DocumentRecord): void;
-  /** Keeps where this process has seen a tag point, unless it has seen something later. */
-  putTag(scope: AccessScope, name: string, record: TagRecord): void;
-  /** Documents in memory. */
-  size(): number;
-}
-
 /** Tags are kept in the store well beyond their expiry: an old one has the digest that a HEAD may confirm (ms). */
 const TAG_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 /** The store may hold this many times the entries that the memory does. */
 const STORE_FACTOR = 10;
 /** And so many bytes: twice as many, if a damaged file is set aside, are still well below the size of the volume. */
 const MAX_STORED_BYTES = 100 * 1024 * 1024;
-
-/** Opens the store; at most `maxEntries` documents and as many tags are in memory, fewer when they weigh too much. */
-export function openInspectionStore(
-  options: {
-    readonly kv: KeyValueStore;
-    readonly clock: Clock;
-    readonly maxEntries: number;
-    /** Of the key-value store. Default 100 MiB. */
-    readonly maxStoredBytes?: number | undefined;
-  },
-): InspectionStore {
-  return new TwoLevels(options);
-}
 
 /** A record and where it stands. */
 interface Place {
@@ -70,14 +39,22 @@ interface Place {
   readonly name: string;
 }
 
-class TwoLevels implements InspectionStore {
+/** The two levels. No call rejects. */
+export class InspectionStore {
   readonly #kv: KeyValueStore;
   readonly #clock: Clock;
   readonly #budget: StoreBudget;
   readonly #documents: LRUCache<string, DocumentRecord>;
   readonly #tags: LRUCache<string, KnownTag>;
 
-  constructor({ kv, clock, maxEntries, maxStoredBytes = MAX_STORED_BYTES }: Parameters<typeof openInspectionStore>[0]) {
+  /** At most `maxEntries` documents and as many tags are in memory, fewer when they weigh too much. */
+  constructor({ kv, clock, maxEntries, maxStoredBytes = MAX_STORED_BYTES }: {
+    readonly kv: KeyValueStore;
+    readonly clock: Clock;
+    readonly maxEntries: number;
+    /** Of the key-value store. */
+    readonly maxStoredBytes?: number | undefined;
+  }) {
     this.#kv = kv;
     this.#clock = clock;
     this.#budget = new StoreBudget(kv, { maxEntries: maxEntries * STORE_FACTOR, maxBytes: maxStoredBytes, clock });
@@ -97,14 +74,17 @@ class TwoLevels implements InspectionStore {
     return this.#documents.size;
   }
 
+  /** From memory alone. */
   documentNow(scopeId: number, digest: string): DocumentRecord | undefined {
     return this.#documents.get(memoryKey(scopeId, digest));
   }
 
+  /** From memory alone. */
   tagNow(scopeId: number, name: string): KnownTag | undefined {
     return this.#tags.get(memoryKey(scopeId, name));
   }
 
+  /** What a digest identifies. */
   async document(scope: AccessScope, digest: string): Promise<DocumentRecord | undefined> {
     const known = this.documentNow(scope.id, digest);
     if (known !== undefined) return known;
@@ -116,6 +96,7 @@ class TwoLevels implements InspectionStore {
     return this.documentNow(scope.id, digest);
   }
 
+  /** Where a tag pointed. */
   async tag(scope: AccessScope, name: string): Promise<KnownTag | undefined> {
     const known = this.tagNow(scope.id, name);
     if (known !== undefined) return known;
@@ -126,6 +107,7 @@ class TwoLevels implements InspectionStore {
     return this.tagNow(scope.id, name);
   }
 
+  /** Keeps a document for good. */
   putDocument(scope: AccessScope, record: DocumentRecord): void {
     const key = memoryKey(scope.id, record.digest);
     // What was read of an index alone does not replace what is also known of its configs.
@@ -136,6 +118,7 @@ class TwoLevels implements InspectionStore {
     void this.#write({ scope, kind: "digest", name: record.digest }, { value: documentToJson(compact) });
   }
 
+  /** Keeps where this process has seen a tag point, unless it has seen something later. */
   putTag(scope: AccessScope, name: string, record: TagRecord): void {
     const key = memoryKey(scope.id, name);
     const before = this.#tags.peek(key);

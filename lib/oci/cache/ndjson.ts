@@ -18,7 +18,6 @@ import type { KeyValueStore } from "../../kv/store.ts";
 
 /** What became of the lines of an import. Empty lines are none. */
 export interface Imported {
-  /** Stored. */
   readonly imported: number;
   /** Tags of which the store has a more recent value, which it keeps. */
   readonly older: number;
@@ -39,7 +38,6 @@ const Line = z.object({ v: z.literal(RECORD_VERSION), image: DocumentSchema.opti
 const MAX_LINE = 32_000;
 const WRITES_AT_ONCE = 16;
 
-/** How to export. */
 export interface ExportOptions {
   readonly clock: Clock;
   /** Called for each entry that is left out because it took a credential to read. */

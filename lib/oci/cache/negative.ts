@@ -12,19 +12,6 @@ export interface AskedFailure {
   readonly askedAtMs: number;
 }
 
-/** The memory of failures. */
-export interface NegativeCache {
-  /** The failure, where it may answer the request; for `revalidate` only while its first moment lasts. */
-  recall(
-    key: string,
-    request: Pick<InspectionRequest, "freshness" | "notBeforeMs">,
-  ): InspectionFailure | undefined;
-  /** Keeps a failure, for longer when it confirms an earlier one. */
-  remember(key: string, asked: AskedFailure): void;
-  /** The image was inspected: nothing is confirmed any more. */
-  forget(key: string): void;
-}
-
 /** Below the second after which a permanent failure is confirmed (ms). */
 const FIRST_MS = 500;
 /**
@@ -50,30 +37,42 @@ interface Entry extends AskedFailure {
   readonly lifeMs: number;
 }
 
-/** Opens an empty memory. */
-export function openNegativeCache(options: { readonly clock: Clock }): NegativeCache {
-  const { clock } = options;
-  const entries = new LRUCache<string, Entry>({
+export class NegativeCache {
+  readonly #clock: Clock;
+  readonly #entries = new LRUCache<string, Entry>({
     max: MAX_FAILURES,
     maxSize: CACHE_SHARES.failures,
     sizeCalculation: ({ failure }, key) => weightOfTexts(key, failure.message, failure.registry ?? ""),
   });
-  return {
-    recall: (key, { freshness, notBeforeMs }) => {
-      const entry = entries.get(key);
-      if (entry === undefined) return undefined;
-      const isNew = freshness === "cached" || entry.askedAtMs >= (notBeforeMs ?? clock.nowMs());
-      const lifeMs = freshness === "revalidate" ? FIRST_MS : entry.lifeMs;
-      return isNew && clock.monotonicMs() - entry.atMs < lifeMs ? entry.failure : undefined;
-    },
-    remember: (key, asked) => {
-      if (!REPEATING.includes(asked.failure.reason)) return;
-      const atMs = clock.monotonicMs();
-      const before = entries.get(key);
-      const isConfirmed = before !== undefined && before.failure.reason === asked.failure.reason &&
-        atMs - before.atMs < FORGOTTEN_MS;
-      entries.set(key, { ...asked, atMs, lifeMs: isConfirmed ? CONFIRMED_MS : FIRST_MS });
-    },
-    forget: (key) => void entries.delete(key),
-  };
+
+  constructor({ clock }: { readonly clock: Clock }) {
+    this.#clock = clock;
+  }
+
+  /** The failure, where it may answer the request; for `revalidate` only while its first moment lasts. */
+  recall(
+    key: string,
+    { freshness, notBeforeMs }: Pick<InspectionRequest, "freshness" | "notBeforeMs">,
+  ): InspectionFailure | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    const isNew = freshness === "cached" || entry.askedAtMs >= (notBeforeMs ?? this.#clock.nowMs());
+    const lifeMs = freshness === "revalidate" ? FIRST_MS : entry.lifeMs;
+    return isNew && this.#clock.monotonicMs() - entry.atMs < lifeMs ? entry.failure : undefined;
+  }
+
+  /** Keeps a failure, for longer when it confirms an earlier one. */
+  remember(key: string, asked: AskedFailure): void {
+    if (!REPEATING.includes(asked.failure.reason)) return;
+    const atMs = this.#clock.monotonicMs();
+    const before = this.#entries.get(key);
+    const isConfirmed = before !== undefined && before.failure.reason === asked.failure.reason &&
+      atMs - before.atMs < FORGOTTEN_MS;
+    this.#entries.set(key, { ...asked, atMs, lifeMs: isConfirmed ? CONFIRMED_MS : FIRST_MS });
+  }
+
+  /** The image was inspected: nothing is confirmed any more. */
+  forget(key: string): void {
+    this.#entries.delete(key);
+  }
 }

@@ -20,7 +20,7 @@ const PlatformRecord = z.object({
 }));
 
 const FindingRecord = z.object({
-  kind: z.enum(["ChildDigestPin", "ArchitectureMismatch", "TruncatedIndex", "Schema1"]),
+  kind: z.enum(["ChildDigestPin", "TruncatedIndex", "Schema1"]),
   message: z.string(),
 });
 
@@ -31,13 +31,11 @@ const common = {
   findings: z.array(FindingRecord).max(100),
 };
 
-/** Reads a stored document. */
 export const DocumentSchema: z.ZodType<DocumentRecord> = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("platforms"), depth: z.enum(["index", "config"]), ...common }),
   z.object({ kind: z.literal("anywhere"), ...common }),
 ]);
 
-/** Reads a stored tag. */
 export const TagSchema: z.ZodType<TagRecord> = z.object({ digest: common.digest, verifiedAtMs: z.number() });
 
 /** What a digest identifies: an inspection that did not fail. It never changes. */
@@ -60,7 +58,6 @@ export function compactDocument(record: DocumentRecord): DocumentRecord {
   return { ...record, platforms: [...distinct.values()] };
 }
 
-/** A document as plain JSON. */
 export function documentToJson(record: DocumentRecord): JsonValue {
   return {
     ...record,

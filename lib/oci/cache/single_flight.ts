@@ -1,6 +1,6 @@
 // Equal inspections that overlap are one: the thousand replicas of a Deployment cost one. A wrapper around any inspector.
 import type { Clock } from "../../clock.ts";
-import { SharedCalls } from "../../shared_call.ts";
+import { SharedCalls } from "../shared_call.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import type { Caller, InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "../inspector.ts";
 import { callersOf, forAll, nameOfCaller } from "../limits/callers.ts";

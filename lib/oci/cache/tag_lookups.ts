@@ -3,7 +3,7 @@
 // of one image keep to a rate, so any number of pods with imagePullPolicy Always costs a few requests a second.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
-import { type Callers, SharedCalls } from "../../shared_call.ts";
+import { type Callers, SharedCalls } from "../shared_call.ts";
 import type { Caller, InspectionReport } from "../inspector.ts";
 import { nameOfCaller } from "../limits/callers.ts";
 
@@ -15,7 +15,6 @@ export interface LookupRequest {
   readonly signal: AbortSignal;
 }
 
-/** A look-up at the registry. */
 export type Lookup = (callers: Callers<Caller>, signal: AbortSignal) => Promise<InspectionReport>;
 
 /** Look-ups of one image that may begin within a second. */

@@ -21,7 +21,6 @@ export function weightOfTexts(...texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, OBJECT_BYTES);
 }
 
-/** A document with its key. */
 export function weightOfDocument({ digest, mediaType, platforms, findings }: DocumentRecord, key: string): number {
   const ofPlatforms = platforms.reduce(
     (sum, { os, architecture, variant = "" }) => sum + weightOfTexts(os, architecture, variant),

@@ -1,6 +1,6 @@
 // From an image as the user wrote it to the full names that it may mean: a short name such as `nginx` may have several.
 import { failureOf } from "../errors.ts";
-import { parseReference } from "../reference.ts";
+import { type ImageReference, parseReference } from "../reference.ts";
 import { DOCKER_HUB } from "../registry_host.ts";
 import type { FailureReason, InspectionFailure } from "../types.ts";
 import type { FullName } from "./registry_rules.ts";
@@ -9,16 +9,17 @@ import type { PullSettings } from "./settings.ts";
 
 /** Names to try in order, tag or digest attached; or why there are none. */
 export type FullNames =
-  | { readonly kind: "names"; readonly names: readonly FullName[] }
+  | { readonly kind: "names"; readonly reference: ImageReference; readonly names: readonly FullName[] }
   | { readonly kind: "refused"; readonly failure: InspectionFailure };
 
 /** Parses and completes an image. A digest wins over a tag; without either it is `latest`. */
 export function resolveFullNames(image: string, settings: PullSettings): FullNames {
   const parsed = parseReference(image);
   if (parsed.kind === "unparsable") return refused("InvalidReference", parsed.message);
-  const { reference: { isShort, domain, repository, identifier, digest } } = parsed;
+  const { reference } = parsed;
+  const { isShort, domain, repository, identifier, digest } = reference;
   const suffix = `${digest === undefined ? ":" : "@"}${identifier}`;
-  if (!isShort) return { kind: "names", names: [{ name: `${domain}/${repository}`, suffix }] };
+  if (!isShort) return { kind: "names", reference, names: [{ name: `${domain}/${repository}`, suffix }] };
   const answer = resolveShortName(nameAlone(image), { conf: settings.registries, unsaid: settings.shortNames });
   if (answer.kind === "none") return refused("Misconfigured", answer.message);
   const names = answer.names.flatMap((name): readonly FullName[] => {
@@ -26,7 +27,7 @@ export function resolveFullNames(image: string, settings: PullSettings): FullNam
     if (candidate.kind === "unparsable" || candidate.reference.isShort) return [];
     return [{ name: `${candidate.reference.domain}/${candidate.reference.repository}`, suffix }];
   });
-  if (names.length > 0) return { kind: "names", names };
+  if (names.length > 0) return { kind: "names", reference, names };
   const message = `Cannot resolve short name "${image}": registries.conf leads to nothing that is a full name.`;
   return refused("Misconfigured", message);
 }

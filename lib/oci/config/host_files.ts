@@ -1,73 +1,94 @@
-// Certificates and keys that configuration files name, read and checked.
-import type { ClientCertificate } from "../pull_plan.ts";
-import type { ClientFiles, HostTls } from "./hosts_toml.ts";
-import { isCertificateFile, parseHostDirectory } from "./certs_d.ts";
-import { type HostCertificates, NO_CERTIFICATES, parseCertificates, parseClientPair } from "./pem.ts";
+// The TLS files of a host, read and checked: those that a configuration names, and those of a directory certs.d/<host[:port]>.
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
-import type { FileReader } from "../../files/read_files.ts";
+import type { ProblemList } from "../files/last_good.ts";
+import type { FileReader } from "../files/read_files.ts";
+import type { ClientCertificate } from "../pull_plan.ts";
+import { type HostCertificates, parseCertificates, parseClientPair } from "./pem.ts";
 
-/** Where named files are found and read, and when that is: certificates have a time. */
-export interface HostFilesOptions {
-  /** Relative paths start here. */
-  readonly folder: string;
+/** What one load of all files goes along with. */
+export interface LoadContext {
   readonly files: FileReader;
+  readonly problems: ProblemList;
+  /** Certificates have a time. */
   readonly nowMs: number;
 }
 
-/** Reads what a `tls` table names. */
-export function readHostTls(
-  tls: HostTls,
-  options: HostFilesOptions,
+/** TLS settings as they are written: paths, relative to the file. */
+export interface HostTls {
+  readonly skipVerify: boolean;
+  readonly caFiles: readonly string[];
+  /** In the order to try; without `keyFile` the first holds both. */
+  readonly clients: readonly { readonly certificateFile: string; readonly keyFile?: string }[];
+}
+
+interface NamedText {
+  readonly name: string;
+  readonly text: Parsed<string>;
+}
+
+interface NamedPair {
+  readonly name: string;
+  readonly certificate: Parsed<string>;
+  readonly key: Parsed<string>;
+}
+
+/** Reads what TLS settings name. `folder`: where relative paths start. */
+export function readHostTls(tls: HostTls, folder: string, { files, nowMs }: LoadContext): Parsed<HostCertificates> {
+  const read = (path: string): Parsed<string> => {
+    const content = files.readText(path.startsWith("/") ? path : `${folder}/${path}`);
+    if (content.kind === "text") return asParsed(content.text);
+    const states = { missing: "is missing", denied: "may not be read" };
+    return unparsable(`${path} ${content.kind === "failed" ? content.message : states[content.kind]}`);
+  };
+  const authorities = tls.caFiles.map((name) => ({ name, text: read(name) }));
+  const pairs = tls.clients.map(({ certificateFile: name, keyFile = name }) => {
+    return { name, certificate: read(name), key: read(keyFile) };
+  });
+  return parseHostFiles(authorities, pairs, nowMs);
+}
+
+/**
+ * Reads a directory of certs.d: `*.crt` are CAs, `X.cert` with `X.key` a client certificate; several are tried in the order of
+ * their names. A certificate without key or a key without certificate makes the host unusable, as it does in the MTO: without
+ * them a request would be made that the administrator did not mean. What may not be read is passed over, as by the MTO.
+ */
+export function readHostDirectory(folder: string, { files, nowMs }: LoadContext): Parsed<HostCertificates> {
+  const names = files.list(folder).filter((name) => /\.(crt|cert|key)$/.test(name) && !name.startsWith(".."));
+  const texts = new Map(names.flatMap((name) => {
+    const content = files.readText(`${folder}/${name}`);
+    return content.kind === "text" ? [[name, asParsed(content.text)] as const] : [];
+  }));
+  const authorities = [...texts].flatMap(([name, text]) => name.endsWith(".crt") ? [{ name, text }] : []);
+  const stems = new Set([...texts.keys()].flatMap((name) => /^(.*)\.(?:cert|key)$/.exec(name)?.[1] ?? []));
+  const pairs = [...stems].map((stem): NamedPair => ({
+    name: `${stem}.cert`,
+    certificate: texts.get(`${stem}.cert`) ?? unparsable(`${stem}.key has no ${stem}.cert beside it`),
+    key: texts.get(`${stem}.key`) ?? unparsable(`${stem}.cert has no ${stem}.key beside it`),
+  }));
+  return parseHostFiles(authorities, pairs, nowMs);
+}
+
+function parseHostFiles(
+  authorities: readonly NamedText[],
+  pairs: readonly NamedPair[],
+  nowMs: number,
 ): Parsed<HostCertificates> {
   const caCertificates: string[] = [];
   const warnings: Fault[] = [];
-  for (const path of tls.caFiles) {
-    const text = readNamed(path, options);
-    const parsed = text.kind === "unparsable" ? text : parseCertificates(text.value, options.nowMs);
-    if (parsed.kind === "unparsable") return unparsable(`${path}: ${parsed.fault.message}`);
+  for (const { name, text } of authorities) {
+    if (text.kind === "unparsable") return text;
+    const parsed = parseCertificates(text.value, nowMs);
+    if (parsed.kind === "unparsable") return unparsable(`${name}: ${parsed.fault.message}`);
     caCertificates.push(...parsed.value);
-    warnings.push(...parsed.warnings.map(({ message }) => ({ message: `${path}: ${message}` })));
+    warnings.push(...parsed.warnings.map(({ message }) => ({ message: `${name}: ${message}` })));
   }
   const clientCertificates: ClientCertificate[] = [];
-  for (const client of tls.clients) {
-    const pair = readPair(client, options);
-    if (pair.kind === "unparsable") return pair;
+  for (const { name, certificate, key } of pairs) {
+    if (certificate.kind === "unparsable") return certificate;
+    if (key.kind === "unparsable") return key;
+    const pair = parseClientPair(certificate.value, key.value);
+    if (pair.kind === "unparsable") return unparsable(`${name}: ${pair.fault.message}`);
     clientCertificates.push(pair.value);
   }
   return asParsed({ caCertificates, clientCertificates }, warnings);
-}
-
-/** Reads a directory of certs.d; no certificates when there is none in it. */
-export function readHostDirectory({ folder, files, nowMs }: HostFilesOptions): Parsed<HostCertificates> {
-  const names = files.list(folder).filter(isCertificateFile);
-  if (names.length === 0) return asParsed(NO_CERTIFICATES);
-  const texts = names.map((name) => ({ name, content: files.readText(`${folder}/${name}`) }));
-  // What may not be read is passed over, as the MTO does.
-  return parseHostDirectory(
-    texts.flatMap(({ name, content }) => content.kind === "text" ? [{ name, text: content.text }] : []),
-    nowMs,
-  );
-}
-
-function readPair(
-  client: ClientFiles,
-  options: HostFilesOptions,
-): Parsed<ClientCertificate> {
-  const certificate = readNamed(client.certificateFile, options);
-  if (certificate.kind === "unparsable") return certificate;
-  const key = client.keyFile === undefined ? certificate : readNamed(client.keyFile, options);
-  if (key.kind === "unparsable") return key;
-  const pair = parseClientPair(certificate.value, key.value);
-  return pair.kind === "unparsable" ? unparsable(`${client.certificateFile}: ${pair.fault.message}`) : pair;
-}
-
-function readNamed(path: string, options: HostFilesOptions): Parsed<string> {
-  const content = options.files.readText(path.startsWith("/") ? path : `${options.folder}/${path}`);
-  if (content.kind === "text") return asParsed(content.text);
-  const state = content.kind === "missing"
-    ? "is missing"
-    : content.kind === "denied"
-    ? "may not be read"
-    : content.message;
-  return unparsable(`${path} ${state}`);
 }

@@ -1,25 +1,17 @@
 // The configuration that is laid out by host: containerd's tree, certs.d trees, registries.yaml.
-import { type HostFilesOptions, readHostDirectory, readHostTls } from "./host_files.ts";
-import { type HostTls, parseHostsToml } from "./hosts_toml.ts";
-import { type FileValue, LastGood, type ProblemList, renderProblem } from "../../files/last_good.ts";
-import type { HostCertificates } from "./pem.ts";
-import { asParsed, type Parsed } from "../../parsed.ts";
+import { type HostTls, type LoadContext, readHostDirectory, readHostTls } from "./host_files.ts";
+import { type HostsFile, parseHostsToml } from "./hosts_toml.ts";
+import { type FileValue, LastGood, renderProblem } from "../files/last_good.ts";
+import type { HostAccess, HostCertificates } from "./pem.ts";
+import type { Parsed } from "../../parsed.ts";
 import { parseRancherRegistries, type RancherRegistries } from "./rancher_registries.ts";
-import type { FileReader } from "../../files/read_files.ts";
+import type { FileReader } from "../files/read_files.ts";
 import { canonicalHost } from "../registry_host.ts";
-import type { HostAccess, HostsDirectory, RancherSettings } from "./settings.ts";
-
-interface LoadContext {
-  readonly files: FileReader;
-  readonly problems: ProblemList;
-  readonly nowMs: number;
-}
-
-type GoodHosts = HostsDirectory & { readonly kind: "parsed" };
+import type { HostsDirectory, RancherSettings } from "./settings.ts";
 
 /** Keeps the last good value of each host. */
 export class HostTrees {
-  readonly #hosts = new LastGood<GoodHosts>();
+  readonly #hosts = new LastGood<HostsFile>();
   readonly #certs = new LastGood<HostCertificates>();
   readonly #tls = new LastGood<HostCertificates>();
   readonly #rancher = new LastGood<RancherRegistries>();
@@ -29,7 +21,8 @@ export class HostTrees {
     const hosts = new Map<string, HostsDirectory>();
     for (const name of dir === undefined ? [] : hostNames(dir, context.files)) {
       const folder = `${dir}/${name}`;
-      const parse = (text: string): Parsed<GoodHosts> => parseHosts(text, { folder, ...context });
+      const parse = (text: string): Parsed<HostsFile> =>
+        parseHostsToml(text, (tls) => readHostTls(tls, folder, context));
       const found = this.#hosts.read(`${folder}/hosts.toml`, { ...context, parse, place: "named" });
       const known = found.kind === "missing" ? this.#hostsOfCertificates(folder, context) : found;
       const host = canonicalHost(name);
@@ -64,17 +57,17 @@ export class HostTrees {
     if (found.kind !== "value") return undefined;
     const { mirrors, tls, credentials } = found.value;
     const access = [...tls].map(([host, entry]): readonly [string, HostAccess] => {
-      const parsed = readHostTls(entry, { folder: folderOf(path), ...context });
+      const parsed = readHostTls(entry, folderOf(path), context);
       return [host, accessOf(this.#tls.settle(`${path} (${host})`, parsed, context.problems), entry.skipVerify)];
     });
     return { mirrors, access: new Map(access), credentials };
   }
 
   #readCertificates(folder: string, context: LoadContext): FileValue<HostCertificates> {
-    return this.#certs.settle(folder, readHostDirectory({ folder, ...context }), context.problems);
+    return this.#certs.settle(folder, readHostDirectory(folder, context), context.problems);
   }
 
-  #hostsOfCertificates(folder: string, context: LoadContext): FileValue<GoodHosts> {
+  #hostsOfCertificates(folder: string, context: LoadContext): FileValue<HostsFile> {
     const found = this.#readCertificates(folder, context);
     if (found.kind !== "value") return found;
     if (isEmpty(found)) return { kind: "missing" };
@@ -90,29 +83,6 @@ export class HostTrees {
       },
     };
   }
-}
-
-/** Parses a hosts.toml and reads what it names; a certificate that cannot be read breaks the file. */
-function parseHosts(text: string, at: HostFilesOptions): Parsed<GoodHosts> {
-  const parsed = parseHostsToml(text);
-  if (parsed.kind === "unparsable") return parsed;
-  const warnings = [...parsed.warnings];
-  const read = (tls: HostTls): Parsed<HostAccess> => {
-    const certificates = readHostTls(tls, at);
-    if (certificates.kind === "unparsable") return certificates;
-    warnings.push(...certificates.warnings);
-    return asParsed<HostAccess>({ kind: "parsed", skipVerify: tls.skipVerify, certificates: certificates.value });
-  };
-  const serverAccess = read(parsed.value.serverTls);
-  if (serverAccess.kind === "unparsable") return serverAccess;
-  const mirrors: GoodHosts["mirrors"][number][] = [];
-  for (const { tls, ...mirror } of parsed.value.mirrors) {
-    const access = read(tls);
-    if (access.kind === "unparsable") return access;
-    mirrors.push({ ...mirror, access: access.value });
-  }
-  const { mirrors: _unread, serverTls: _files, ...file } = parsed.value;
-  return asParsed({ kind: "parsed", ...file, mirrors, serverAccess: serverAccess.value }, warnings);
 }
 
 function accessOf(found: FileValue<HostCertificates>, skipVerify: HostTls["skipVerify"]): HostAccess {

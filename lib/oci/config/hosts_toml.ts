@@ -1,26 +1,11 @@
-// containerd's certs.d/<host>/hosts.toml: the places to pull a host's images from. The files that it
-// names are read elsewhere.
+// containerd's certs.d/<host>/hosts.toml: the places to pull a host's images from.
 import * as z from "zod";
-import { isSendable } from "../http/exchange.ts";
-import { parseToml } from "../../files/documents.ts";
-import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
-import { findLine } from "../../files/problem.ts";
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
-import { findSchemaFault } from "../../files/schema_fault.ts";
-
-/** The files of a client certificate; without `keyFile` the first holds both. */
-export interface ClientFiles {
-  readonly certificateFile: string;
-  readonly keyFile?: string;
-}
-
-/** TLS settings as they are written: paths, relative to the file. */
-export interface HostTls {
-  readonly skipVerify: boolean;
-  readonly caFiles: readonly string[];
-  /** In the order to try. */
-  readonly clients: readonly ClientFiles[];
-}
+import { findLine, parseAs, parseToml } from "../files/documents.ts";
+import { isSendable } from "../http/exchange.ts";
+import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
+import type { HostTls } from "./host_files.ts";
+import type { HostAccess, HostCertificates } from "./pem.ts";
 
 /** What may be requested of a host. */
 export interface HostCapabilities {
@@ -30,19 +15,20 @@ export interface HostCapabilities {
   readonly pulls: boolean;
 }
 
-/** A `[host."URL"]` table. */
-export interface HostsMirror extends HostCapabilities {
+/** A place of a hosts.toml with its certificates read. */
+export interface HostsPlace extends HostCapabilities {
   readonly url: EndpointUrl;
   /** Sent along; may be secret. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly tls: HostTls;
+  readonly access: HostAccess;
 }
 
-/** One hosts.toml. `server` undefined: the host itself. */
+/** One directory of containerd's tree. `server` undefined: the host itself. */
 export interface HostsFile {
-  readonly mirrors: readonly HostsMirror[];
+  readonly kind: "parsed";
+  readonly mirrors: readonly HostsPlace[];
   readonly server: EndpointUrl | undefined;
-  readonly serverTls: HostTls;
+  readonly serverAccess: HostAccess;
   readonly serverCapabilities: HostCapabilities;
   readonly serverHeaders: Readonly<Record<string, string>>;
 }
@@ -62,29 +48,45 @@ const Host = z.object({
 });
 const Document = Host.extend({ server: z.string().optional(), host: z.record(z.string(), Host).optional() });
 
-/** Parses one file. Mirrors keep their order. What cannot be requested or sent is skipped with a warning. */
-export function parseHostsToml(text: string): Parsed<HostsFile> {
-  const document = parseToml(text);
-  if (document.kind === "unparsable") return document;
-  const parsed = Document.safeParse(document.value);
-  if (!parsed.success) return unparsable("a value of a wrong kind", findSchemaFault(parsed.error, text).line);
-  const { host: hosts = {}, server: serverText = "", ...root } = parsed.data;
+/**
+ * Parses one file. Mirrors keep their order. What cannot be requested or sent is skipped with a warning; a certificate that `readTls`
+ * cannot read breaks the file.
+ */
+export function parseHostsToml(text: string, readTls: (tls: HostTls) => Parsed<HostCertificates>): Parsed<HostsFile> {
+  const parsed = parseAs(Document, parseToml(text), text);
+  if (parsed.kind === "unparsable") return parsed;
+  const { host: hosts = {}, server: serverText = "", ...root } = parsed.value;
   const server = serverText === "" ? undefined : parseEndpointUrl(serverText, { path: rootOrApi(root) });
   if (serverText !== "" && server === undefined) {
     return unparsable("the server is not a usable URL", findLine(text, "server"));
   }
   const warnings: Fault[] = [];
-  const warn = (message: string, needle: string): void => void warnings.push(fault(message, text, needle));
-  const mirrors = Object.entries(hosts).flatMap(([url, host]): readonly HostsMirror[] => {
-    const parsedUrl = parseEndpointUrl(url, { path: rootOrApi(host) });
-    if (parsedUrl === undefined) warn("a host is passed over: its URL cannot be used", url);
-    if (parsedUrl === undefined) return [];
-    return [{ url: parsedUrl, ...readCapabilities(host), headers: readHeaders(host, warn), tls: readTls(host) }];
-  });
+  const warn = (message: string, needle: string): unknown => warnings.push({ message, line: findLine(text, needle) });
+  const readAccess = (host: z.infer<typeof Host>): Parsed<HostAccess> => {
+    const tls = tlsOf(host);
+    const certificates = readTls(tls);
+    if (certificates.kind === "unparsable") return certificates;
+    warnings.push(...certificates.warnings);
+    return asParsed({ kind: "parsed", skipVerify: tls.skipVerify, certificates: certificates.value });
+  };
+  const serverAccess = readAccess(root);
+  if (serverAccess.kind === "unparsable") return serverAccess;
+  const mirrors: HostsPlace[] = [];
+  for (const [name, host] of Object.entries(hosts)) {
+    const url = parseEndpointUrl(name, { path: rootOrApi(host) });
+    if (url === undefined) {
+      warn("a host is passed over: its URL cannot be used", name);
+      continue;
+    }
+    const access = readAccess(host);
+    if (access.kind === "unparsable") return access;
+    mirrors.push({ url, ...readCapabilities(host), headers: readHeaders(host, warn), access: access.value });
+  }
   return asParsed({
+    kind: "parsed",
     mirrors,
     server,
-    serverTls: readTls(root),
+    serverAccess: serverAccess.value,
     // They are those of the server that is named, not of the host itself.
     serverCapabilities: readCapabilities(server === undefined ? {} : root),
     serverHeaders: readHeaders(root, warn),
@@ -107,8 +109,8 @@ function readCapabilities({ capabilities }: z.infer<typeof Host>): HostCapabilit
   return { resolves: has("resolve"), pulls: has("pull") };
 }
 
-function readTls({ ca = [], client = [], skip_verify: skipVerify = false }: z.infer<typeof Host>): HostTls {
-  const clients = client.flatMap(([certificateFile = "", keyFile = ""]): readonly ClientFiles[] =>
+function tlsOf({ ca = [], client = [], skip_verify: skipVerify = false }: z.infer<typeof Host>): HostTls {
+  const clients = client.flatMap(([certificateFile = "", keyFile = ""]): HostTls["clients"] =>
     certificateFile === "" ? [] : [{ certificateFile, ...keyFile === "" ? {} : { keyFile } }]
   );
   return { skipVerify, caFiles: ca, clients };
@@ -121,7 +123,7 @@ const RESERVED_HEADER =
 /** Several values of one header become one. A warning names the header, never its value: it may be a password. */
 function readHeaders(
   { header = {} }: z.infer<typeof Host>,
-  warn: (message: string, needle: string) => void,
+  warn: (message: string, needle: string) => unknown,
 ): Readonly<Record<string, string>> {
   const entries = Object.entries(header).map(([name, value]) => [name, [value].flat().join(", ")] as const);
   const usable = entries.filter(([name, value]) => {
@@ -130,9 +132,4 @@ function readHeaders(
     return isUsable;
   });
   return Object.fromEntries(usable);
-}
-
-function fault(message: string, text: string, needle: string): Fault {
-  const line = findLine(text, needle);
-  return line === undefined ? { message } : { message, line };
 }

@@ -1,7 +1,7 @@
 // Certificates and keys in PEM: what can be used of a text, and words for the rest.
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readCertificate } from "../../https/certificate.ts";
-import { childrenOf, derOf, readElements, Tag } from "../../https/der.ts";
+import { readCertificate } from "../../k8s/pinned/certificate.ts";
+import { childrenOf, derOf, readElements, Tag } from "../../k8s/pinned/der.ts";
 import type { ClientCertificate } from "../pull_plan.ts";
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 
@@ -12,8 +12,10 @@ export interface HostCertificates {
   readonly clientCertificates: readonly ClientCertificate[];
 }
 
-/** No certificates. */
-export const NO_CERTIFICATES: HostCertificates = { caCertificates: [], clientCertificates: [] };
+/** How a host is reached, where not by the defaults; or that its configuration cannot be used, so that it gets no request. */
+export type HostAccess =
+  | { readonly kind: "parsed"; readonly skipVerify: boolean; readonly certificates: HostCertificates }
+  | { readonly kind: "unparsable"; readonly message: string };
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 const PRIVATE_KEY = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----([^-]*)-----END \1PRIVATE KEY-----/;

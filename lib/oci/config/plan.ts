@@ -7,7 +7,8 @@ import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../registry
 import { resolveFullNames } from "./full_names.ts";
 import { judgeByPolicy } from "./policy.ts";
 import { findRule, type FullName } from "./registry_rules.ts";
-import type { HostAccess, PullSettings } from "./settings.ts";
+import type { HostAccess } from "./pem.ts";
+import type { PullSettings } from "./settings.ts";
 import { findSources, type Source, splitName } from "./sources.ts";
 
 type Refusal = { readonly kind: "refused"; readonly failure: InspectionFailure };
@@ -22,7 +23,7 @@ export function planPull(image: string, settings: PullSettings): PullPlan {
   const endpoints = distinct(steps.flatMap((step) => step.kind === "planned" ? [step.value] : []));
   const refusal = steps.find((step) => step.kind === "refused");
   if (endpoints.length === 0 && refusal !== undefined) return refusal;
-  return { kind: "endpoints", endpoints };
+  return { kind: "endpoints", reference: names.reference, endpoints };
 }
 
 function planName(full: FullName, settings: PullSettings): readonly Step<Endpoint>[] {
@@ -75,7 +76,7 @@ function transportOf(
     readonly settings: PullSettings;
   },
 ): Endpoint["transport"] {
-  const { host, known, isDeclared, settings: { flags, caCertificates } } = options;
+  const { host, known, isDeclared, settings: { caCertificates, ...flags } } = options;
   const insecure = source.insecure || flags.insecure.has(hostKey(host));
   const skipVerify = known.some((access) => access.skipVerify);
   const clientCertificates = known.flatMap(({ certificates }) => certificates.clientCertificates);

@@ -6,11 +6,10 @@ import type { Logger } from "../../log.ts";
 import type { Credential } from "../credential.ts";
 import type { PullPlan, PullPlanner } from "../pull_plan.ts";
 import { planPull } from "./plan.ts";
-import type { Problem } from "../../files/problem.ts";
+import type { Problem } from "../files/last_good.ts";
 import { type LoadedSettings, SettingsFiles, type SettingsPaths } from "./settings_files.ts";
-import { watchPaths } from "../../files/watch_paths.ts";
+import { watchPaths } from "../files/watch_paths.ts";
 
-/** A planner with its files. */
 export interface PullPlannerHandle extends PullPlanner {
   /** Credentials that registries.yaml holds. Never log them. */
   credentials(): readonly Credential[];

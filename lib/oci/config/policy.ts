@@ -2,11 +2,9 @@
 // signatures; whatever needs one is refused, and says so.
 import * as z from "zod";
 import { canonicalName } from "../registry_host.ts";
-import { parseJson } from "../../files/documents.ts";
-import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
-import { findSchemaFault } from "../../files/schema_fault.ts";
+import { parseAs, parseJson } from "../files/documents.ts";
+import { asParsed, type Parsed } from "../../parsed.ts";
 
-/** What a scope demands. */
 export type PolicyDemand = "accept" | "reject" | "signature";
 
 /** Demands by scope of the docker transport, and for everything else. All demands of a scope must hold. */
@@ -36,17 +34,15 @@ const Scopes = z.record(z.string(), Requirements);
 
 /** Parses policy.json. Anything that is not understood is a fault: a policy must not be weaker than it reads. */
 export function parsePolicy(text: string): Parsed<Policy> {
-  const document = parseJson(text);
-  if (document.kind === "unparsable") return document;
-  const parsed = Document.safeParse(document.value);
-  if (!parsed.success) return explain(parsed.error, text);
-  const scopes = Scopes.safeParse(parsed.data.transports.docker ?? {});
-  if (!scopes.success) return explain(scopes.error, text);
+  const parsed = parseAs(Document, parseJson(text), text, unknownTo);
+  if (parsed.kind === "unparsable") return parsed;
+  const scopes = parseAs(Scopes, asParsed<unknown>(parsed.value.transports.docker ?? {}), text, unknownTo);
+  if (scopes.kind === "unparsable") return scopes;
   const demands = (list: z.infer<typeof Requirements>): readonly PolicyDemand[] =>
     list.map(({ type }) => DEMANDS[type]);
   return asParsed({
-    byScope: new Map(Object.entries(scopes.data).map(([scope, list]) => [canonicalName(scope), demands(list)])),
-    otherwise: demands(parsed.data.default),
+    byScope: new Map(Object.entries(scopes.value).map(([scope, list]) => [canonicalName(scope), demands(list)])),
+    otherwise: demands(parsed.value.default),
   });
 }
 
@@ -70,8 +66,6 @@ function scopesOf(name: string, suffix: string): readonly string[] {
   return [name + suffix, ...paths, ...domains, ""];
 }
 
-function explain(error: z.ZodError, text: string): Parsed<never> {
-  const { path, line } = findSchemaFault(error, text, (key) => `"${key}"`);
-  const where = path === "" ? "the document" : `"${path}"`;
-  return unparsable(`${where} is missing or has a value Archway does not know`, line);
+function unknownTo(path: string): string {
+  return `${path === "" ? "the document" : `"${path}"`} is missing or has a value Archway does not know`;
 }

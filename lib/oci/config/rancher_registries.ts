@@ -4,16 +4,14 @@ import * as z from "zod";
 import { decodeUserPassword } from "../credentials/docker_config.ts";
 import { bareHost } from "../credentials/scope.ts";
 import type { Credential } from "../credential.ts";
-import { parseYaml } from "../../files/documents.ts";
+import { parseYaml } from "../../cluster/yaml.ts";
+import { findLine, parseAs } from "../files/documents.ts";
 import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
-import type { HostTls } from "./hosts_toml.ts";
-import { findLine } from "../../files/problem.ts";
-import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
+import type { HostTls } from "./host_files.ts";
+import { asParsed, type Fault, type Parsed } from "../../parsed.ts";
 import { canonicalHost } from "../registry_host.ts";
 import { parseRewrite, type Rewrite } from "./rewrite.ts";
-import { findSchemaFault } from "../../files/schema_fault.ts";
 
-/** The mirrors of one host. */
 export interface RancherMirrors {
   readonly endpoints: readonly EndpointUrl[];
   readonly rewrites: readonly Rewrite[];
@@ -45,23 +43,21 @@ const Document = z.object({
   configs: z.record(z.string(), Config).nullish(),
 }).nullable();
 
+type Warn = (message: string, needle: string) => unknown;
+
 /** Parses the file. A URL or rewrite that cannot be used is passed over with a warning. */
 export function parseRancherRegistries(content: string): Parsed<RancherRegistries> {
-  const document = parseYaml(content);
-  if (document.kind === "unparsable") return document;
-  const parsed = Document.safeParse(document.value ?? null);
-  if (!parsed.success) return unparsable("a value of a wrong kind", findSchemaFault(parsed.error, content).line);
+  const parsed = parseAs(Document, parseYaml(content), content);
+  if (parsed.kind === "unparsable") return parsed;
+  const { mirrors: written, configs: entries } = parsed.value ?? {};
   const warnings: Fault[] = [];
-  const warn = (message: string, needle: string): void => {
-    const line = findLine(content, needle);
-    warnings.push(line === undefined ? { message } : { message, line });
-  };
+  const warn: Warn = (message, needle) => warnings.push({ message, line: findLine(content, needle) });
   const mirrors = new Map<string, RancherMirrors>();
-  for (const [host, mirror] of Object.entries(parsed.data?.mirrors ?? {})) {
+  for (const [host, mirror] of Object.entries(written ?? {})) {
     mirrors.set(canonicalHost(host), readMirror(mirror, warn));
   }
-  const configs = Object.entries(parsed.data?.configs ?? {});
-  if (parsed.data?.configs?.["*"]?.auth) {
+  const configs = Object.entries(entries ?? {});
+  if (entries?.["*"]?.auth) {
     warn("the login of * is not used: it would go to whatever host an image names", "*");
   }
   return asParsed({
@@ -75,7 +71,7 @@ export function parseRancherRegistries(content: string): Parsed<RancherRegistrie
   }, warnings);
 }
 
-function readMirror(mirror: z.infer<typeof Mirror>, warn: (message: string, needle: string) => void): RancherMirrors {
+function readMirror(mirror: z.infer<typeof Mirror>, warn: Warn): RancherMirrors {
   const endpoints = (mirror?.endpoint ?? []).flatMap((url): readonly EndpointUrl[] => {
     const parsed = parseEndpointUrl(url, { path: "root" });
     if (parsed === undefined) warn("an endpoint is passed over: its URL cannot be used", url);

@@ -2,11 +2,9 @@
 // the tables of version 1, which it still reads.
 import * as z from "zod";
 import { isHelperName } from "../credentials/credential_helpers.ts";
-import { parseToml } from "../../files/documents.ts";
-import { findLine } from "../../files/problem.ts";
+import { findLine, parseAs, parseToml } from "../files/documents.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { readRule, type RegistryRule, RegistryTable, tableLine, trimLocation } from "./registry_rules.ts";
-import { findSchemaFault } from "../../files/schema_fault.ts";
 
 /** How short names with several candidates are treated. */
 export type ShortNameMode = "disabled" | "permissive" | "enforcing";
@@ -39,18 +37,18 @@ export function parseRegistriesConf(text: string, place: "main" | "drop-in"): Pa
   const document = parseToml(text);
   if (document.kind === "unparsable") return document;
   const old = parseVersion1(document.value);
-  const parsed = Version2.safeParse(document.value);
-  if (!parsed.success) return explain(parsed.error, text);
+  const parsed = parseAs(Version2, document, text, wrongKind);
+  if (parsed.kind === "unparsable") return parsed;
   if (old !== undefined) {
     if (place === "drop-in") {
       return unparsable("[registries.…] tables of version 1 in a drop-in", findLine(text, "[registries"));
     }
-    if (Object.values(parsed.data).some((value) => value !== undefined)) {
+    if (Object.values(parsed.value).some((value) => value !== undefined)) {
       return unparsable("mixes tables of version 1 and version 2", findLine(text, "[registries"));
     }
     return old.kind === "unparsable" ? old : asParsed(readVersion1(old.value));
   }
-  return readVersion2(parsed.data, text);
+  return readVersion2(parsed.value, text);
 }
 
 /** Lays the drop-ins over the main file, in order: rules of the same prefix, search list, mode and aliases are replaced. */
@@ -80,11 +78,9 @@ const EMPTY: RegistriesConf = {
 
 /** Parses the file in which tools keep the aliases that a user once chose; it has nothing else. */
 export function parseAliasCache(text: string): Parsed<RegistriesConf> {
-  const document = parseToml(text);
-  if (document.kind === "unparsable") return document;
-  const parsed = Aliases.safeParse(document.value);
-  if (!parsed.success) return explain(parsed.error, text);
-  return asParsed({ ...EMPTY, aliases: new Map(Object.entries(parsed.data.aliases ?? {})) });
+  const parsed = parseAs(Aliases, parseToml(text), text, wrongKind);
+  if (parsed.kind === "unparsable") return parsed;
+  return asParsed({ ...EMPTY, aliases: new Map(Object.entries(parsed.value.aliases ?? {})) });
 }
 
 /** The tables `[registries.search]`, `[registries.insecure]` and `[registries.block]`. */
@@ -148,8 +144,6 @@ function readVersion2(data: z.infer<typeof Version2>, text: string): Parsed<Regi
   });
 }
 
-/** The first complaint of the schema, at the line of the key it is about. */
-function explain(error: z.ZodError, text: string): Parsed<never> {
-  const { path, line } = findSchemaFault(error, text);
-  return unparsable(`"${path}" has a value of a wrong kind`, line);
+function wrongKind(path: string): string {
+  return `"${path}" has a value of a wrong kind`;
 }

@@ -1,7 +1,7 @@
 // The `[[registry]]` tables of registries.conf: their schema, what of it makes no sense, which rule holds for a name and
 // which places the name may be pulled from by it.
 import * as z from "zod";
-import { findLine } from "../../files/problem.ts";
+import { findLine } from "../files/documents.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { canonicalName } from "../registry_host.ts";
 

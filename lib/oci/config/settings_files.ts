@@ -1,12 +1,12 @@
 // Reads every configuration file of pulls into one value, all of them at each load.
 import { HostTrees } from "./host_trees.ts";
-import { type FileValue, LastGood, type ProblemList, renderProblem } from "../../files/last_good.ts";
+import type { LoadContext } from "./host_files.ts";
+import { type FileValue, LastGood, type Problem, renderProblem } from "../files/last_good.ts";
 import { parseCertificates } from "./pem.ts";
 import { parsePolicy, type Policy } from "./policy.ts";
-import { parseRegistryFlags } from "./flags.ts";
-import type { Problem } from "../../files/problem.ts";
+import { hostKey } from "../registry_host.ts";
 import type { Parsed } from "../../parsed.ts";
-import { type FileReader, openFileReader } from "../../files/read_files.ts";
+import { FileReader } from "../files/read_files.ts";
 import { mergeRegistriesConfs, parseAliasCache, parseRegistriesConf, type RegistriesConf } from "./registries_conf.ts";
 import type { PullSettings } from "./settings.ts";
 import type { SystemPaths } from "./registry_environment.ts";
@@ -35,7 +35,6 @@ export interface SettingsPaths extends NamedPaths {
   readonly system: SystemPaths;
 }
 
-/** One load. */
 export interface LoadedSettings {
   readonly settings: PullSettings;
   readonly problems: readonly Problem[];
@@ -43,11 +42,7 @@ export interface LoadedSettings {
   readonly paths: ReadonlyMap<string, string>;
 }
 
-/** What one load goes along with. */
-interface LoadContext {
-  readonly files: FileReader;
-  readonly problems: ProblemList;
-  readonly nowMs: number;
+interface SettingsContext extends LoadContext {
   /** Reasons to refuse every pull. */
   readonly refusals: string[];
 }
@@ -67,15 +62,13 @@ export class SettingsFiles {
   /** Reads all files now. Never throws. */
   load(nowMs: number): LoadedSettings {
     const problems: Problem[] = [];
-    const context: LoadContext = {
-      files: openFileReader(),
+    const context: SettingsContext = {
+      files: new FileReader(),
       problems: { add: (problem) => problems.push(problem) },
       nowMs,
       refusals: [],
     };
-    const flags = parseRegistryFlags(this.#paths);
-    for (const fault of flags.faults) problems.push({ file: "flags", ...fault });
-    const { hostsDir, rancherRegistries, certsDir, registriesConfDir, system } = this.#paths;
+    const { hostsDir, rancherRegistries, certsDir, registriesConfDir, system, declared, insecure } = this.#paths;
     for (const folder of [hostsDir, certsDir, registriesConfDir]) reportMissing(folder, context);
     const loaded = {
       registries: this.#loadRegistries(context),
@@ -85,11 +78,13 @@ export class SettingsFiles {
       rancher: this.#trees.loadRancher(rancherRegistries, context),
       certs: this.#trees.loadCerts(certsDir === undefined ? system.certsDirs : [certsDir], context),
       caCertificates: this.#loadCaCertificates(context),
+      declared: new Set(declared.map(hostKey)),
+      insecure: new Set(insecure.map(hostKey)),
     } as const;
-    return { settings: { ...loaded, flags, refusal: context.refusals[0] }, problems, paths: context.files.touched };
+    return { settings: { ...loaded, refusal: context.refusals[0] }, problems, paths: context.files.touched };
   }
 
-  #loadRegistries(context: LoadContext): RegistriesConf | undefined {
+  #loadRegistries(context: SettingsContext): RegistriesConf | undefined {
     const main = this.#paths.registriesConf ?? this.#paths.system.registriesConf;
     const folder = this.#paths.registriesConfDir ?? `${main}.d`;
     const place = placeOf(this.#paths.registriesConf);
@@ -114,14 +109,14 @@ export class SettingsFiles {
   }
 
   /** The first file that is there counts. A broken one costs its aliases, nothing else: the problem is logged. */
-  #loadAliases(context: LoadContext): FileValue<RegistriesConf> {
+  #loadAliases(context: SettingsContext): FileValue<RegistriesConf> {
     const found = this.#paths.system.aliasCaches.map((path) =>
       this.#registries.read(path, { ...context, place: "system", parse: parseAliasCache })
     );
     return found.find(({ kind }) => kind !== "missing") ?? { kind: "missing" };
   }
 
-  #loadPolicy(context: LoadContext): Policy | undefined {
+  #loadPolicy(context: SettingsContext): Policy | undefined {
     const path = this.#paths.policy ?? this.#paths.system.policy;
     const place = placeOf(this.#paths.policy);
     const value = this.#policies.read(path, { ...context, place, parse: parsePolicy });
@@ -130,7 +125,7 @@ export class SettingsFiles {
   }
 
   /** A CA that cannot be read costs trust in what it signed, nothing else: the problem is logged. */
-  #loadCaCertificates(context: LoadContext): readonly string[] {
+  #loadCaCertificates(context: SettingsContext): readonly string[] {
     const fromFiles = (this.#paths.caFiles ?? []).flatMap((path) => {
       const parse = (text: string): Parsed<readonly string[]> => parseCertificates(text, context.nowMs);
       const value = this.#certificates.read(path, { ...context, place: "named", parse });
@@ -143,7 +138,7 @@ export class SettingsFiles {
 
 /** Rules that were never readable may forbid anything; a named file that is missing too (DV-97, DV-98). */
 function refuse(
-  context: LoadContext,
+  context: SettingsContext,
   options: { readonly value: FileValue<unknown>; readonly path: string; readonly place: "named" | "system" },
 ): void {
   const { value, path, place } = options;

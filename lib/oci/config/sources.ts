@@ -4,9 +4,10 @@ import { hostKey } from "../registry_host.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
 import type { FullName } from "./registry_rules.ts";
 import { findRule, pullSources } from "./registry_rules.ts";
-import { type HostCapabilities, hostDirectories } from "./hosts_toml.ts";
+import { type HostCapabilities, hostDirectories, type HostsFile } from "./hosts_toml.ts";
 import { rewriteRepository } from "./rewrite.ts";
-import type { HostAccess, HostsDirectory, PullSettings } from "./settings.ts";
+import type { HostAccess } from "./pem.ts";
+import type { PullSettings } from "./settings.ts";
 
 /** A place to pull from, before its transport is settled. */
 export interface Source {
@@ -85,7 +86,7 @@ function fromHostsTree(full: FullName, upstream: Source, { hosts }: PullSettings
   return { kind: "sources", sources: [...mirrors, ...servers] };
 }
 
-function serverSource(found: HostsDirectory & { kind: "parsed" }, upstream: Source, directory: string): Source {
+function serverSource(found: HostsFile, upstream: Source, directory: string): Source {
   const { server, serverAccess: access, serverHeaders: headers } = found;
   // _default applies to whatever host an image names: a header there would be sent to any host.
   if (server === undefined && directory === "_default") return { ...upstream, access };

@@ -2,21 +2,19 @@
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import { parseJson } from "../../files/documents.ts";
+import { parseAs, parseJson } from "../files/documents.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
 import type { Credential, Keyring } from "../credential.ts";
 import { parseDockerAuths } from "./docker_config.ts";
-import { isHelperName, openCredentialHelpers } from "./credential_helpers.ts";
-import { followFile } from "../../files/followed_file.ts";
+import { CredentialHelpers, isHelperName } from "./credential_helpers.ts";
 import { matchCredentials } from "./match.ts";
-import { ReportOnce } from "../../files/report_once.ts";
+import { followFile, ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { hostKey } from "../registry_host.ts";
 import { bareHost } from "./scope.ts";
 
 interface DockerConfig {
   readonly credentials: readonly Credential[];
-  /** Host → helper. */
   readonly helpers: ReadonlyMap<string, string>;
   /** Helper for every other host. */
   readonly store: string | undefined;
@@ -39,7 +37,7 @@ export function openConfigFile(options: {
   readonly run: CommandRunner;
 }): Keyring {
   const { path, log, clock, run } = options;
-  const caller = openCredentialHelpers(SOURCE, { log, clock, run });
+  const caller = new CredentialHelpers(SOURCE, { log, clock, run });
   const refresh = followFile({
     path,
     parse: parseConfigFile,
@@ -63,11 +61,9 @@ export function openConfigFile(options: {
 
 /** Parses the file's content. Entries that cannot be read are warnings. */
 export function parseConfigFile(text: string): Parsed<DockerConfig> {
-  const document = parseJson(text);
-  if (document.kind === "unparsable") return document;
-  const parsed = Document.safeParse(document.value);
-  if (!parsed.success) return { kind: "unparsable", fault: { message: "not an object" } };
-  const { auths, credHelpers = {}, credsStore } = parsed.data;
+  const parsed = parseAs(Document, parseJson(text), text, () => "not an object");
+  if (parsed.kind === "unparsable") return parsed;
+  const { auths, credHelpers = {}, credsStore } = parsed.value;
   const entries = parseDockerAuths(auths ?? {}, SOURCE);
   if (entries.kind !== "ok") return { kind: "unparsable", fault: { message: "its auths are not an object" } };
   const named = Object.entries(credHelpers).filter(([, helper]) => isHelperName(helper));

@@ -3,14 +3,14 @@
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
-import { parseJson } from "../../files/documents.ts";
+import { parseJson } from "../files/documents.ts";
 import type { Credential, Keyring } from "../credential.ts";
-import { ReportOnce } from "../../files/report_once.ts";
+import { ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { DOCKER_HUB, hostKey } from "../registry_host.ts";
 import { callersOf, nameOfCaller } from "../limits/callers.ts";
 import type { Caller } from "../inspector.ts";
-import { type Callers, SharedCalls } from "../../shared_call.ts";
+import { type Callers, SharedCalls } from "../shared_call.ts";
 
 /** The request to a helper, and for which namespace. */
 export interface AskedHelper {
@@ -19,15 +19,6 @@ export interface AskedHelper {
   readonly namespace?: string | undefined;
 }
 
-/** Runs helpers and caches their answers for a short time. */
-export interface CredentialHelpers {
-  /** What a helper has for a host, in the form of `hostKey`. Rejects only when the signal aborts; a failure is logged once. */
-  ask(asked: AskedHelper, signal: AbortSignal): Promise<Credential | undefined>;
-  /** Drops the cached answers. */
-  clear(): void;
-}
-
-/** What helpers are run with. */
 export interface HelperDeps {
   readonly log: Logger;
   readonly clock: Clock;
@@ -41,25 +32,64 @@ const MAX_ANSWERS = 1_000;
 
 const Answer = z.object({ Username: z.string(), Secret: z.string() });
 
-/** Opens an empty memory. `source`: the file that names the helpers, for users. */
-export function openCredentialHelpers(source: string, { log, clock, run }: HelperDeps): CredentialHelpers {
-  const report = new ReportOnce(log);
-  const answers = new SharedCalls<Credential | undefined, Caller>({
-    clock,
-    keepMs: () => FRESH_MS,
-    maxKept: MAX_ANSWERS,
-    abandoned: "goes on",
-    nameOf: nameOfCaller,
-  });
-  return {
-    ask: ({ helper, host, namespace }, signal) =>
-      answers.run(
-        JSON.stringify([helper, host]),
-        { callers: callersOf({ namespace, priority: "gated" }), signal },
-        (callers) => askProgram({ helper, host, callers, source: `${source} helper ${helper}`, run, report }),
-      ),
-    clear: () => answers.clear(),
-  };
+/** Runs helpers and caches their answers for a short time. */
+export class CredentialHelpers {
+  readonly #source: string;
+  readonly #run: CommandRunner;
+  readonly #report: ReportOnce;
+  readonly #answers: SharedCalls<Credential | undefined, Caller>;
+
+  /** `source`: the file that names the helpers, for users. */
+  constructor(source: string, { log, clock, run }: HelperDeps) {
+    this.#source = source;
+    this.#run = run;
+    this.#report = new ReportOnce(log);
+    const life = { clock, keepMs: () => FRESH_MS, maxKept: MAX_ANSWERS };
+    this.#answers = new SharedCalls({ ...life, abandoned: "goes on", nameOf: nameOfCaller });
+  }
+
+  /** What a helper has for a host, in the form of `hostKey`. Rejects only when the signal aborts; a failure is logged once. */
+  ask({ helper, host, namespace }: AskedHelper, signal: AbortSignal): Promise<Credential | undefined> {
+    return this.#answers.run(
+      JSON.stringify([helper, host]),
+      { callers: callersOf({ namespace, priority: "gated" }), signal },
+      (callers) => this.#askProgram({ helper, host, callers }),
+    );
+  }
+
+  /** Drops the cached answers. */
+  clear(): void {
+    this.#answers.clear();
+  }
+
+  async #askProgram(
+    { helper, host, callers }: { readonly helper: string; readonly host: string; readonly callers: Callers<Caller> },
+  ): Promise<Credential | undefined> {
+    const program = `docker-credential-${helper}`;
+    const report = this.#report;
+    const source = `${this.#source} helper ${helper}`;
+    // Docker Hub has its own name in credential stores.
+    const stdin = host === DOCKER_HUB ? "https://index.docker.io/v1/" : host;
+    const outcome = await this.#run({ program, args: ["get"], env: {}, stdin, timeoutMs: TIMEOUT_MS, callers });
+    if (outcome.kind === "failed") {
+      report.warn(program, outcome.message);
+      return undefined;
+    }
+    if (outcome.code !== 0) {
+      if (!/not found/i.test(outcome.stdout)) report.warn(program, `ended with exit code ${outcome.code}`);
+      return undefined;
+    }
+    const document = parseJson(outcome.stdout);
+    const answer = Answer.safeParse(document.kind === "parsed" ? document.value : undefined);
+    if (!answer.success) {
+      report.warn(program, "gave no readable answer");
+      return undefined;
+    }
+    report.clear(program);
+    const { Username: username, Secret: secret } = answer.data;
+    if (username === "<token>") return { scope: host, source, secret: { kind: "identity", token: secret } };
+    return username === "" ? undefined : { scope: host, source, secret: { kind: "basic", username, password: secret } };
+  }
 }
 
 /** A keyring of helpers for every host, such as those of registries.conf; run in parallel, their answers given in order. */
@@ -67,7 +97,7 @@ export function openHelperKeyring(
   source: string,
   { names, ...parts }: HelperDeps & { readonly names: () => readonly string[] },
 ): Keyring {
-  const helpers = openCredentialHelpers(source, parts);
+  const helpers = new CredentialHelpers(source, parts);
   return {
     lookup: async ({ namespace, ...endpoint }, signal) => {
       const host = hostKey(endpoint.host);
@@ -80,37 +110,4 @@ export function openHelperKeyring(
 /** A helper's name becomes part of a program's name; it must not lead elsewhere. */
 export function isHelperName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name);
-}
-
-async function askProgram(options: {
-  readonly helper: string;
-  readonly host: string;
-  readonly callers: Callers<Caller>;
-  readonly source: string;
-  readonly run: CommandRunner;
-  readonly report: ReportOnce;
-}): Promise<Credential | undefined> {
-  const { helper, host, callers, source, run, report } = options;
-  const program = `docker-credential-${helper}`;
-  // Docker Hub has its own name in credential stores.
-  const stdin = host === DOCKER_HUB ? "https://index.docker.io/v1/" : host;
-  const outcome = await run({ program, args: ["get"], env: {}, stdin, timeoutMs: TIMEOUT_MS, callers });
-  if (outcome.kind === "failed") {
-    report.warn(program, outcome.message);
-    return undefined;
-  }
-  if (outcome.code !== 0) {
-    if (!/not found/i.test(outcome.stdout)) report.warn(program, `ended with exit code ${outcome.code}`);
-    return undefined;
-  }
-  const document = parseJson(outcome.stdout);
-  const answer = Answer.safeParse(document.kind === "parsed" ? document.value : undefined);
-  if (!answer.success) {
-    report.warn(program, "gave no readable answer");
-    return undefined;
-  }
-  report.clear(program);
-  const { Username: username, Secret: secret } = answer.data;
-  if (username === "<token>") return { scope: host, source, secret: { kind: "identity", token: secret } };
-  return username === "" ? undefined : { scope: host, source, secret: { kind: "basic", username, password: secret } };
 }

@@ -1,8 +1,8 @@
 // Docker configs to credentials: the two kinds of pull Secret, and the `auths` of a config.json. Of an entry
 // user and password, identity token and registry token are used; the MTO uses the first alone.
 import * as z from "zod";
-import { parseJson } from "../../files/documents.ts";
-import { isDenseText } from "../../json_density.ts";
+import { parseJson } from "../files/documents.ts";
+import { isDenseText } from "../../json.ts";
 import type { Credential } from "../credential.ts";
 
 /** What is in a docker config. `message` and `problems` say where something is wrong, and never quote it. */

@@ -5,7 +5,7 @@ import type { Logger } from "../../log.ts";
 import type { Credential, Keyring } from "../credential.ts";
 import { openConfigFile } from "./config_file.ts";
 import { openHelperKeyring } from "./credential_helpers.ts";
-import { openKubeletPlugins } from "./kubelet_plugins.ts";
+import { KubeletPlugins } from "./kubelet_plugins.ts";
 import { callersOf } from "../limits/callers.ts";
 import { FairLimiter } from "../limits/fair_limiter.ts";
 import { matchCredentials } from "./match.ts";
@@ -41,7 +41,7 @@ export function openKeyring(options: {
     ...helpers === undefined ? [] : [openHelperKeyring("registries.conf", { names: helpers, log, clock, run })],
     ...kubeletProviderConfig === undefined || kubeletProviderBinDir === undefined
       ? []
-      : [openKubeletPlugins({ configPath: kubeletProviderConfig, binDir: kubeletProviderBinDir, log, clock, run })],
+      : [new KubeletPlugins({ configPath: kubeletProviderConfig, binDir: kubeletProviderBinDir, log, clock, run })],
   ];
   return {
     lookup: async (endpoint, signal) =>

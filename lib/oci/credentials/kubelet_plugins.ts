@@ -6,7 +6,6 @@ import type { Logger } from "../../log.ts";
 import type { Credential, Keyring, KeyringEndpoint as Endpoint } from "../credential.ts";
 import type { Caller } from "../inspector.ts";
 import { callersOf, nameOfCaller } from "../limits/callers.ts";
-import { followFile } from "../../files/followed_file.ts";
 import { matchCredentials, scopeCovers } from "./match.ts";
 import {
   type CacheKeyType,
@@ -16,10 +15,10 @@ import {
   type PluginAnswer,
   renderPluginRequest,
 } from "./plugin_protocol.ts";
-import { ReportOnce } from "../../files/report_once.ts";
+import { followFile, ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { hostKey } from "../registry_host.ts";
-import { type Callers, SharedCalls } from "../../shared_call.ts";
+import { type Callers, SharedCalls } from "../shared_call.ts";
 
 /** The kubelet waits a minute; a gated pod should not. */
 const PLUGIN_TIMEOUT_MS = 20_000;
@@ -32,9 +31,7 @@ interface Cached {
   readonly credentials: readonly Credential[];
 }
 
-/** What the plugins are opened with. */
 export interface KubeletPluginsOptions {
-  /** The kubelet's CredentialProviderConfig. */
   readonly configPath: string;
   /** Where the programs are. */
   readonly binDir: string;
@@ -43,12 +40,8 @@ export interface KubeletPluginsOptions {
   readonly run: CommandRunner;
 }
 
-/** Opens the plugins. The configuration is read again when it changes; complaints are logged once. */
-export function openKubeletPlugins(options: KubeletPluginsOptions): Keyring {
-  return new KubeletPlugins(options);
-}
-
-class KubeletPlugins implements Keyring {
+/** The plugins. The configuration is read again when it changes; complaints are logged once. */
+export class KubeletPlugins implements Keyring {
   readonly #options: KubeletPluginsOptions;
   readonly #report: ReportOnce;
   readonly #providers: () => readonly CredentialProvider[];

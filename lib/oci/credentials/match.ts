@@ -1,6 +1,6 @@
 // Which credentials apply to a repository, best first: the kubelet's matching, with paths compared by segment. Pure.
 import type { Credential } from "../credential.ts";
-import { matchesGlob } from "./glob.ts";
+import { matchesGlob } from "../../cluster/glob.ts";
 import { hostKey } from "../registry_host.ts";
 import { canonicalPort, parseScope, type Scope } from "./scope.ts";
 
@@ -75,6 +75,9 @@ function parseTarget({ host, repository }: RepositoryTarget): Wanted | undefined
   return { labels, port: canonicalPort(port), path: repository.split("/") };
 }
 
+/** The longest label of a DNS name; longer ones are not compared with patterns. */
+const MAX_LABEL = 63;
+
 /** Equal ports, as many labels, each matching; the path leads the repository by whole segments (DV-125). */
 function covers(scope: Scope, wanted: Wanted): boolean {
   return scope.port === wanted.port &&
@@ -84,7 +87,7 @@ function covers(scope: Scope, wanted: Wanted): boolean {
       const label = wanted.labels[at] ?? "";
       if (scope.globs === undefined) return pattern === label;
       const glob = scope.globs[at];
-      return glob !== undefined && matchesGlob(glob, label);
+      return glob !== undefined && label.length <= MAX_LABEL && matchesGlob(glob, label);
     });
 }
 

@@ -1,9 +1,9 @@
 // The words that the kubelet and its credential provider plugins exchange.
 import * as z from "zod";
 import { parseDuration } from "../../duration.ts";
-import { parseJson, parseYaml } from "../../files/documents.ts";
-import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
-import { findSchemaFault } from "../../files/schema_fault.ts";
+import { parseYaml } from "../../cluster/yaml.ts";
+import { parseAs, parseJson } from "../files/documents.ts";
+import { asParsed, type Fault, type Parsed } from "../../parsed.ts";
 import type { Credential } from "../credential.ts";
 
 /** For what a plugin's answer may be used again. */
@@ -21,7 +21,6 @@ export interface CredentialProvider {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a plugin answered. */
 export interface PluginAnswer {
   readonly credentials: readonly Credential[];
   readonly keyType: CacheKeyType;
@@ -62,20 +61,16 @@ const Answer = z.object({
 
 /** Parses the kubelet's file (YAML or JSON). A plugin that needs a pod's token cannot be run here: a warning. */
 export function parseProviderConfig(text: string): Parsed<readonly CredentialProvider[]> {
-  const document = parseYaml(text);
-  if (document.kind === "unparsable") return document;
-  const parsed = Config.safeParse(document.value);
-  if (!parsed.success) {
-    const { path, line } = findSchemaFault(parsed.error, text);
-    return unparsable(`"${path}" is missing or not what the kubelet would take`, line);
-  }
-  const needsToken = parsed.data.providers.filter(({ tokenAttributes }) =>
+  const says = (path: string): string => `"${path}" is missing or not what the kubelet would take`;
+  const parsed = parseAs(Config, parseYaml(text), text, says);
+  if (parsed.kind === "unparsable") return parsed;
+  const needsToken = parsed.value.providers.filter(({ tokenAttributes }) =>
     tokenAttributes?.requireServiceAccount === true
   );
   const warnings = needsToken.map(({ name }): Fault => ({
     message: `the plugin ${name} wants a ServiceAccount token of the pod and is not asked`,
   }));
-  const providers = parsed.data.providers.filter((provider) => !needsToken.includes(provider));
+  const providers = parsed.value.providers.filter((provider) => !needsToken.includes(provider));
   return asParsed(
     providers.map(({ name, matchImages, defaultCacheDuration, apiVersion, args, env }) => ({
       name,

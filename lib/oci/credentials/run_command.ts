@@ -1,8 +1,7 @@
 // Runs a credential helper: a line in, a document out. Its output may hold secrets, so nothing of it is ever shown.
-import type { Callers } from "../../shared_call.ts";
+import type { Callers } from "../shared_call.ts";
 import type { Caller } from "../inspector.ts";
 
-/** A helper to run. */
 export interface HelperCommand {
   readonly program: string;
   readonly args: readonly string[];

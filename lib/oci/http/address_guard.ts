@@ -2,7 +2,7 @@
 // Private ranges are allowed, because in-cluster registries are there; loopback, link-local and metadata addresses are not.
 import ipaddr from "ipaddr.js";
 import { inspectionError } from "../errors.ts";
-import { orAborted } from "../../abort.ts";
+import { orAborted } from "../../clock.ts";
 
 /** Addresses of cloud metadata services that no range covers. */
 export const METADATA_ADDRESSES: readonly string[] = [

@@ -1,38 +1,32 @@
 // Pools of verified connections, one for each set of certificates.
 import { type Exchange, failed } from "./exchange.ts";
 
-/** The pools. */
-export interface HttpClients extends Disposable {
-  /** The pool to send through. Throws Misconfigured when the certificates cannot be read. */
-  clientFor(exchange: Exchange): Deno.HttpClient;
-}
-
 /** Sets of certificates kept open: they change rarely, and hosts with their own are few. */
 const MAX_CLIENTS = 64;
 
-/** Opens the pools; nothing is connected yet. */
-export function openHttpClients(): HttpClients {
-  const clients = new Map<string, Deno.HttpClient>();
-  return {
-    clientFor: (exchange) => {
-      const { caCertificates, clientCertificates = [] } = exchange.transport;
-      const key = JSON.stringify([caCertificates, clientCertificates[0]]);
-      const known = clients.get(key);
-      if (known !== undefined) return known;
-      const [oldest] = clients.size >= MAX_CLIENTS ? clients : [];
-      if (oldest !== undefined) {
-        clients.delete(oldest[0]);
-        oldest[1].close();
-      }
-      const client = openClient(exchange);
-      clients.set(key, client);
-      return client;
-    },
-    [Symbol.dispose]: () => {
-      for (const client of clients.values()) client.close();
-      clients.clear();
-    },
-  };
+export class HttpClients implements Disposable {
+  readonly #clients = new Map<string, Deno.HttpClient>();
+
+  /** The pool to send through. Throws Misconfigured when the certificates cannot be read. */
+  clientFor(exchange: Exchange): Deno.HttpClient {
+    const { caCertificates, clientCertificates = [] } = exchange.transport;
+    const key = JSON.stringify([caCertificates, clientCertificates[0]]);
+    const known = this.#clients.get(key);
+    if (known !== undefined) return known;
+    const [oldest] = this.#clients.size >= MAX_CLIENTS ? this.#clients : [];
+    if (oldest !== undefined) {
+      this.#clients.delete(oldest[0]);
+      oldest[1].close();
+    }
+    const client = openClient(exchange);
+    this.#clients.set(key, client);
+    return client;
+  }
+
+  [Symbol.dispose](): void {
+    for (const client of this.#clients.values()) client.close();
+    this.#clients.clear();
+  }
 }
 
 /** HTTP/1.1: with HTTP/2 the runtime waits 40 ms on small answers. */

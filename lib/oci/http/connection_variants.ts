@@ -6,21 +6,10 @@ import type { ClientCertificate, Endpoint, EndpointTransport } from "../pull_pla
 import type { Answer } from "./exchange.ts";
 
 /** A way to connect: the protocol below HTTP, and the certificate that is presented. */
-export interface ConnectionVariant {
+interface ConnectionVariant {
   readonly scheme: "https" | "http";
   readonly certificate: ClientCertificate | undefined;
 }
-
-/** The memory of what worked. */
-export interface ConnectionVariants {
-  /** The way to try first, as the transport to use for another request that belongs to the same host. */
-  transport(endpoint: Endpoint): EndpointTransport;
-  /** Sends in one way after the other until one works; the result of the last one counts. */
-  sendInTurn(endpoint: Endpoint, send: SendVariant): Promise<Answer>;
-}
-
-/** Sends in one way. */
-export type SendVariant = (scheme: ConnectionVariant["scheme"], transport: EndpointTransport) => Promise<Answer>;
 
 const MAX_HOSTS = 2_000;
 /** An insecure registry may get a certificate one day, and a strict one another authority (ms). */
@@ -29,27 +18,28 @@ const LIFE_MS = 600_000;
 /** What servers answer to a certificate that they do not accept: nginx says 400 (or 495, 496), others 403. */
 const CERTIFICATE_REFUSALS: readonly number[] = [400, 403, 495, 496];
 
-/** Opens an empty memory. */
-export function openConnectionVariants(): ConnectionVariants {
+export class ConnectionVariants {
   // With another ttlResolution the cache keeps a timer instead of reading the clock.
-  const learned = new LRUCache<string, ConnectionVariant>({ max: MAX_HOSTS, ttl: LIFE_MS, ttlResolution: 0 });
+  readonly #learned = new LRUCache<string, ConnectionVariant>({ max: MAX_HOSTS, ttl: LIFE_MS, ttlResolution: 0 });
 
-  function inOrder(endpoint: Endpoint): readonly [ConnectionVariant, ...ConnectionVariant[]] {
-    const all = variantsOf(endpoint);
-    const worked = learned.get(endpoint.host);
-    const first = worked === undefined ? undefined : all.find((variant) => isSame(variant, worked));
-    return first === undefined ? all : [first, ...all.filter((variant) => variant !== first)];
+  /** The way to try first, as the transport to use for another request that belongs to the same host. */
+  transport(endpoint: Endpoint): EndpointTransport {
+    return transportOf(this.#inOrder(endpoint)[0], endpoint);
   }
 
-  async function sendInTurn(endpoint: Endpoint, send: SendVariant): Promise<Answer> {
-    const variants = inOrder(endpoint);
+  /** Sends in one way after the other until one works; the result of the last one counts. */
+  async sendInTurn(
+    endpoint: Endpoint,
+    send: (scheme: ConnectionVariant["scheme"], transport: EndpointTransport) => Promise<Answer>,
+  ): Promise<Answer> {
+    const variants = this.#inOrder(endpoint);
     let failure: unknown;
     for (const [at, variant] of variants.entries()) {
       try {
         const answer = await send(variant.scheme, transportOf(variant, endpoint));
         const isRefused = variant.certificate !== undefined && CERTIFICATE_REFUSALS.includes(answer.status);
         if (isRefused && variants[at + 1]?.certificate !== undefined) continue;
-        if (variants.length > 1) learned.set(endpoint.host, variant);
+        if (variants.length > 1) this.#learned.set(endpoint.host, variant);
         return answer;
       } catch (error) {
         const isWire = error instanceof InspectionError && ["Unreachable", "TlsFailed"].includes(error.failure.reason);
@@ -60,10 +50,12 @@ export function openConnectionVariants(): ConnectionVariants {
     throw failure;
   }
 
-  return {
-    transport: (endpoint) => transportOf(inOrder(endpoint)[0], endpoint),
-    sendInTurn,
-  };
+  #inOrder(endpoint: Endpoint): readonly [ConnectionVariant, ...ConnectionVariant[]] {
+    const all = variantsOf(endpoint);
+    const worked = this.#learned.get(endpoint.host);
+    const first = worked === undefined ? undefined : all.find((variant) => isSame(variant, worked));
+    return first === undefined ? all : [first, ...all.filter((variant) => variant !== first)];
+  }
 }
 
 /** The endpoint's transport with the one certificate of a variant. */

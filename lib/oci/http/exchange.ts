@@ -1,7 +1,7 @@
 // What one HTTP exchange with a registry is: its request, its answer, the hop that a redirect leads to, and the messages for
 // what went wrong on the wire.
 import { errorText } from "../../log.ts";
-import type { Callers } from "../../shared_call.ts";
+import type { Callers } from "../shared_call.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
 import type { Caller, TraceEntry } from "../inspector.ts";
 import type { RequestKind, RequestLog } from "../request_log.ts";
@@ -9,7 +9,6 @@ import type { EndpointTransport } from "../pull_plan.ts";
 import type { FailureReason } from "../types.ts";
 import { describeWireFault } from "./wire_fault.ts";
 
-/** What a write sends. */
 export interface ExchangeBody {
   readonly contentType: string;
   /** A stream is sent as it comes, and opened once: the function throws InspectionError when it is called again. */
@@ -71,9 +70,7 @@ export interface Redirect {
 
 /** An answer, whole. */
 export interface Answer {
-  /** HTTP status. */
   readonly status: number;
-  /** As received. */
   readonly headers: Headers;
   /** Decoded; empty where it is streamed. */
   readonly body: Uint8Array<ArrayBuffer>;

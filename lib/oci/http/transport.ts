@@ -2,7 +2,7 @@
 // credentials. Everything above deals with whole answers.
 import { STATUS_CODES } from "node:http";
 import { LRUCache } from "lru-cache";
-import { untilAborted } from "../../abort.ts";
+import { untilAborted } from "../../clock.ts";
 import type { Clock } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError } from "../errors.ts";
@@ -21,17 +21,11 @@ import {
   pathOf,
   redirected,
 } from "./exchange.ts";
-import { type HttpClients, openHttpClients } from "./clients.ts";
+import { HttpClients } from "./clients.ts";
 import type { TraceEntry } from "../inspector.ts";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
-import { PinnedHosts } from "../../https/pinned_hosts.ts";
-import { fetchUnverified } from "../../https/unverified_fetch.ts";
-
-/** Sends exchanges over pooled connections. */
-export interface Transport extends Disposable {
-  /** Throws InspectionError when no whole answer comes; any HTTP status is an answer. */
-  send(exchange: Exchange, signal: AbortSignal): Promise<Answer>;
-}
+import { PinnedHosts } from "../../k8s/pinned/pinned_hosts.ts";
+import { fetchUnverified } from "../../k8s/pinned/unverified_fetch.ts";
 
 const HEADERS_TIMEOUT_MS = 5_000;
 /** Documents are small: a request to a registry that sends slowly is better repeated, and pods must not wait 10 s for a healthy one. */
@@ -41,9 +35,7 @@ const MAX_REDIRECTS = 5;
 const MAX_ANSWERED = 1_000;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-/** What a transport is made with. */
 export interface TransportDeps {
-  /** Times exchanges. */
   readonly clock: Clock;
   /** Finds addresses, for the guard. */
   readonly resolve: Resolve;
@@ -62,11 +54,6 @@ export interface TransportDeps {
   readonly totalTimeoutMs?: number;
 }
 
-/** Opens the transport; nothing is connected before the first exchange. */
-export function openTransport(deps: TransportDeps): Transport {
-  return new PooledTransport(deps);
-}
-
 interface Limits {
   readonly within: AbortSignal;
   readonly onHeaders: () => void;
@@ -78,9 +65,10 @@ interface Checked {
   readonly addresses: readonly string[] | undefined;
 }
 
-class PooledTransport implements Transport {
+/** Pooled connections; none is opened before the first exchange. */
+export class Transport implements Disposable {
   readonly #deps: TransportDeps;
-  readonly #clients: HttpClients = openHttpClients();
+  readonly #clients = new HttpClients();
   readonly #pinnedHosts = new PinnedHosts();
   readonly #largeBodies = new FairLimiter(LARGE_BODIES);
   /** Hosts that have answered anything but 5xx. */
@@ -90,6 +78,7 @@ class PooledTransport implements Transport {
     this.#deps = deps;
   }
 
+  /** Throws InspectionError when no whole answer comes; any HTTP status is an answer. */
   async send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
     const limit = new AbortController();
     const { headersTimeoutMs = HEADERS_TIMEOUT_MS, totalTimeoutMs = TOTAL_TIMEOUT_MS } = this.#deps;

@@ -12,13 +12,13 @@ import type { Answer } from "../http/exchange.ts";
  */
 export interface DocumentName {
   readonly kind: "manifest" | "child" | "blob" | "layer" | "head";
-  /** Tag or digest. */
   readonly identifier: string;
 }
 
 /** A document as the registry has it. `credential` is the one that worked. */
 export interface RegistryDocument {
-  /** The body; empty for a HEAD. */
+  /** The body as it came; empty for a HEAD. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly text: string;
   /** The `Content-Type` header; may be empty. */
   readonly contentType: string;
@@ -64,7 +64,7 @@ export function toDocument(
   if (answer.status !== 200) throw unreadable(endpoint, { document, status: answer.status });
   const contentType = answer.headers.get("content-type") ?? "";
   const stated = answer.headers.get("docker-content-digest") ?? "";
-  if (kind === "head") return { text: "", contentType, digest: stated, credential };
+  if (kind === "head") return { bytes: answer.body, text: "", contentType, digest: stated, credential };
   const wanted = isDigest(identifier) ? identifier : stated;
   const [algorithm = "sha256"] = wanted.split(":");
   const isVerifiable = HASHES.includes(algorithm);
@@ -80,7 +80,7 @@ export function toDocument(
       registry,
     });
   }
-  return { text: new TextDecoder().decode(answer.body), contentType, digest, credential };
+  return { bytes: answer.body, text: new TextDecoder().decode(answer.body), contentType, digest, credential };
 }
 
 /** The registry answered something that is neither the document nor a refusal. */

@@ -1,7 +1,6 @@
 // Registry documents to typed ones: indexes, manifests, schema 1, configs, as the OCI image-spec and Docker's image manifest
 // v2 have them. Hostile input costs an answer, never a crash.
-import { isObject, type JsonObject, objectAt, textAt } from "../../json.ts";
-import { parseSparseObject } from "../../json_density.ts";
+import { isObject, type JsonObject, listAt, objectAt, parseSparseObject, textAt } from "../../json.ts";
 import type { Platform } from "../types.ts";
 
 /** Media types that a manifest request accepts, the cheapest answer (an index) first. */
@@ -17,7 +16,6 @@ export const MANIFEST_MEDIA_TYPES = [
 const [OCI_INDEX, DOCKER_LIST, OCI_MANIFEST, DOCKER_MANIFEST, SCHEMA1_SIGNED, SCHEMA1] = MANIFEST_MEDIA_TYPES;
 const CONFIG_TYPES = ["application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"];
 
-/** A pointer to another document. */
 export interface Descriptor {
   /** As the descriptor says; may be empty. */
   readonly mediaType: string;
@@ -45,11 +43,18 @@ export type Labels = JsonObject;
 
 /** What a config blob says, or what is wrong with it. */
 export type ConfigDocument =
-  | { readonly kind: "config"; readonly platform: Platform; readonly labels: Labels }
+  | {
+    readonly kind: "config";
+    readonly platform: Platform;
+    readonly labels: Labels;
+    /** `win32k`; sorted. */
+    readonly osFeatures: readonly string[];
+  }
   | { readonly kind: "unparsable"; readonly problem: string };
 
 /** More entries than any real image has, in its index and all indexes in that. */
 export const MAX_ENTRIES = 1_000;
+const MAX_FEATURES = 16;
 /** Names of platforms end in node affinities: what cannot be the value of a label matches no node. */
 const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
@@ -69,7 +74,6 @@ export function renderMediaType(mediaType: string): string {
   return /^[a-z]{1,20}\/[\w.+-]{1,100}$/i.test(mediaType) ? `"${mediaType}"` : "unknown";
 }
 
-/** Reads an image config. */
 export function parseImageConfig(body: string): ConfigDocument {
   const document = parseSparseObject(body);
   if (document === undefined) return unparsable("its config is not a JSON object of at most 40 000 members");
@@ -77,7 +81,13 @@ export function parseImageConfig(body: string): ConfigDocument {
   if (platform === undefined || platform.architecture === "unknown") {
     return unparsable("its config names no architecture");
   }
-  return { kind: "config", platform, labels: objectAt(objectAt(document, "config") ?? {}, "Labels") ?? {} };
+  const features = (listAt(document, "os.features") ?? []).filter((name) => typeof name === "string");
+  return {
+    kind: "config",
+    platform,
+    labels: objectAt(objectAt(document, "config") ?? {}, "Labels") ?? {},
+    osFeatures: features.slice(0, MAX_FEATURES).toSorted(),
+  };
 }
 
 function mediaTypeOfShape(document: Labels, contentType: string): string {

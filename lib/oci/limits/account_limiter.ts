@@ -17,7 +17,6 @@ export interface AccountRefusal {
   readonly retryAfterMs: number;
 }
 
-/** The account. */
 export class AccountLimiter {
   readonly places = new FairLimiter(HOST_PLACES);
   readonly pause: Pause;
@@ -60,7 +59,6 @@ export class AccountLimiter {
     return { message, retryAfterMs: QUOTA_LIFE_MS };
   }
 
-  /** The registry answered. */
   answered(remaining: number | undefined): void {
     this.#refusals = 0;
     this.places.scale((limit) => limit + 1);

@@ -1,5 +1,5 @@
 // The namespaces that a request is sent for: their shares of a limit are charged, and the most urgent sets its priority.
-import type { Callers } from "../../shared_call.ts";
+import type { Callers } from "../shared_call.ts";
 import type { Caller, InspectionPriority, InspectionRequest } from "../inspector.ts";
 
 /** The priorities, the most urgent first. */

@@ -1,17 +1,15 @@
 // A number of places that namespaces share: a request without one waits in a fair queue, and no namespace takes so many that
 // none is left for the next one.
-import { orAborted } from "../../abort.ts";
-import type { Callers } from "../../shared_call.ts";
+import { orAborted } from "../../clock.ts";
+import type { Callers } from "../shared_call.ts";
 import type { Caller } from "../inspector.ts";
 import { FairQueue } from "./fair_queue.ts";
 
-/** A place that is held. */
 export interface Place {
   /** Gives it back; once. */
   readonly release: () => void;
 }
 
-/** How the places are shared. */
 export interface FairLimiterOptions {
   /** How many there are. */
   readonly limit: number;
@@ -44,7 +42,6 @@ interface Waiter extends Weight {
   readonly refuse: (reason: unknown) => void;
 }
 
-/** The places. */
 export class FairLimiter {
   readonly #options: FairLimiterOptions;
   readonly #queue = new FairQueue<Waiter>();

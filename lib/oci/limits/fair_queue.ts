@@ -17,7 +17,6 @@ interface Entry<T> extends QueueEntry<T> {
 /** Below this many tickets of entries that have left, the queue is not swept. */
 const LEAST_SWEPT = 64;
 
-/** The queue. */
 export class FairQueue<T> {
   readonly #levels: Readonly<Record<InspectionPriority, Level<Entry<T>>>> = {
     gated: new Level(),
@@ -28,7 +27,6 @@ export class FairQueue<T> {
   #waitingTickets = 0;
   #goneTickets = 0;
 
-  /** Entries that wait. */
   get size(): number {
     return this.#size;
   }

@@ -25,7 +25,6 @@ interface Health {
   isReported: boolean;
 }
 
-/** The reporter of one process. */
 export class HealthReporter {
   readonly #clock: Clock;
   readonly #log: Logger;

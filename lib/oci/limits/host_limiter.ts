@@ -5,7 +5,7 @@
 //            └ CircuitOpen, RateLimited      └ both fair by namespace
 import { Breaker } from "../../breaker.ts";
 import type { Clock } from "../../clock.ts";
-import type { Callers } from "../../shared_call.ts";
+import type { Callers } from "../shared_call.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
 import type { Caller } from "../inspector.ts";
 import { AccountLimiter } from "./account_limiter.ts";

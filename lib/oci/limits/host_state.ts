@@ -9,7 +9,6 @@ export interface HostState {
   readonly host: string;
   /** Whether requests are sent to it at all. */
   readonly circuit: CircuitState;
-  /** Requests under way. */
   readonly inFlight: number;
   /** How many requests of the account that may send least may be under way; shrinks when the registry refuses. */
   readonly limit: number;

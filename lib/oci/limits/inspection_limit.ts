@@ -2,7 +2,7 @@
 // of its own, but a pod chooses its hosts, so the whole is limited too, and fairly: images that are slow, or never answer, hold
 // the places of their own namespace.
 import { setImmediate } from "node:timers";
-import type { Callers } from "../../shared_call.ts";
+import type { Callers } from "../shared_call.ts";
 import { inspectionError } from "../errors.ts";
 import type { Caller, InspectionRequest, RegistryLookups } from "../inspector.ts";
 import { callersOf } from "./callers.ts";

@@ -4,7 +4,6 @@ import type { InspectionFailure } from "../types.ts";
 
 /** What of an answer matters here. */
 export interface LimitedAnswer {
-  /** HTTP status. */
   readonly status: number;
   /** For `Retry-After` and the quota. */
   readonly headers: Headers;

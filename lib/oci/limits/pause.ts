@@ -1,5 +1,5 @@
 // A time in which nothing is sent. All waiting requests share one timer.
-import { orAborted } from "../../abort.ts";
+import { orAborted } from "../../clock.ts";
 import type { Clock } from "../../clock.ts";
 
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
@@ -11,7 +11,6 @@ export class Pause {
   #untilMs = 0;
   #ending: Promise<void> | undefined;
 
-  /** None now. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }

@@ -9,7 +9,6 @@ import { foldStates, type HostState, NamedHosts } from "./host_state.ts";
 import { type LimitedAnswer, type Outcome, outcomeOf, outcomeOfFailure, pauseOf } from "./outcome.ts";
 import { MAX_WAIT_MS } from "./pause.ts";
 
-/** The limiter. */
 export interface RequestLimiter {
   /**
    * Sends when there is a place for the request, and again after a short pause that the registry requests. Throws
@@ -29,7 +28,6 @@ const MAX_STATES = 100;
 /** Tries of one request that is refused with short pauses; then the caller gets an error with the time to retry after. */
 const MAX_TRIES = 4;
 
-/** What a limiter is made with. */
 export interface RequestLimiterDeps {
   readonly clock: Clock;
   /** Registries that begin to fail, and that work again. */

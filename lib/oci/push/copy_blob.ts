@@ -21,7 +21,6 @@ export interface BlobCopy {
   readonly mountFrom: string | undefined;
 }
 
-/** What copies run with. */
 export interface CopyDeps {
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -1,6 +1,5 @@
 // The blobs that a manifest names, as what must be copied with it. Pure.
-import { isObject, listAt, objectAt, textAt } from "../../json.ts";
-import { parseSparseObject } from "../../json_density.ts";
+import { isObject, listAt, objectAt, parseSparseObject, textAt } from "../../json.ts";
 import type { BlobDescriptor } from "./verified_stream.ts";
 
 /** The blobs, or why they cannot be listed. */

@@ -1,6 +1,5 @@
 // A write that a registry did not take, as an error with its class. What goes wrong on the wire is an InspectionError.
 
-/** Why a write failed. */
 export const PUSH_REASONS = [
   /** 401: no credential may push. */
   "Unauthorized",
@@ -22,7 +21,6 @@ export const PUSH_REASONS = [
   "ServerError",
 ] as const;
 
-/** One of {@link PUSH_REASONS}. */
 export type PushReason = typeof PUSH_REASONS[number];
 
 /** A failed write as data. The message is safe to show: no credential, no URL query. */

@@ -28,7 +28,6 @@ export type MountOutcome =
   | { readonly kind: "upload"; readonly upload: UploadSession }
   | { readonly kind: "refused" };
 
-/** An upload that has begun. */
 export interface UploadSession {
   /** Where the next request goes; with its query, which may be a secret. */
   readonly location: string;
@@ -139,7 +138,6 @@ export class TargetRepository {
     throw this.#refusal(answer, `mount ${this.#nameOf(digest)}`);
   }
 
-  /** Begins an upload. */
   async startUpload(): Promise<UploadSession> {
     const answer = await this.#send({
       message: { kind: "other", method: "POST", timeouts: WRITE_TIMEOUTS },
@@ -278,8 +276,10 @@ function adviceFor(
   if (retryAfterMs !== undefined) return ` It wants to be left alone for ${Math.ceil(retryAfterMs / 1_000)} s.`;
   if (reason === "Unauthorized") {
     return tried.length === 0
-      ? " No credential matches it: name a docker config that has one by --docker-config."
-      : ` Refused: ${tried.join(", ")}, anonymous. Log in again, or name another docker config by --docker-config.`;
+      ? " No credential matches it: name a docker config that has one by dockerConfig in the file of --config."
+      : ` Refused: ${
+        tried.join(", ")
+      }, anonymous. Log in again, or name another docker config by dockerConfig in the file of --config.`;
   }
   if (reason === "PushDenied") return ` The login must be allowed to push to "${name}".`;
   return "";

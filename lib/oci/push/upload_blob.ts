@@ -1,126 +1,224 @@
-// Uploads one blob: in the form that the registry takes, from a source that can be opened again for each form. What is not
-// finished is cancelled, so far as the registry allows.
+// Uploads one blob: in the form that the registry takes, from a source that can be opened again for each form. A piece that is lost
+// on the way is sent again from where the registry has it. What is not finished is cancelled, so far as the registry allows.
 import { InspectionError, inspectionError } from "../errors.ts";
-import { GUARDED_TIMEOUTS, IdleGuard } from "./idle_guard.ts";
+import type { Answer, ExchangeBody } from "../http/exchange.ts";
+import { GUARDED_TIMEOUTS, IDLE_LIMITS, IdleGuard, type IdleLimits } from "./idle_guard.ts";
 import type { TargetRepository, UploadSession } from "./target_repository.ts";
 import { firstForm, nextForm, type UploadForm } from "./upload_form.ts";
-import { sendPieces } from "./upload_pieces.ts";
-import { finish, isStored, OCTETS, type Sending, type UploadOptions, type UploadStep } from "./upload_step.ts";
 import type { BlobDescriptor, VerifiedStream } from "./verified_stream.ts";
 
-/** A blob to upload. */
 export interface BlobContent {
   readonly blob: BlobDescriptor;
   /** Its bytes from the beginning. */
   readonly open: () => Promise<VerifiedStream>;
 }
 
+export interface UploadOptions {
+  readonly target: TargetRepository;
+  /** One that a refused mount has begun. */
+  readonly begun?: UploadSession | undefined;
+  readonly signal: AbortSignal;
+  readonly limits?: IdleLimits | undefined;
+}
+
+/** What a form came to: done, or the answer that refuses it. */
+type UploadStep =
+  | { readonly kind: "stored" }
+  | { readonly kind: "refused"; readonly answer: Answer | undefined }
+  /** The connection was cut, as a proxy does that has seen enough. */
+  | { readonly kind: "broken"; readonly error: InspectionError };
+
 /** How long a cancelled upload may take to be (ms). */
 const CANCEL_MS = 5_000;
+/** Tries of one piece. */
+const MAX_TRIES = 4;
+/** Until a piece is taken (ms). */
+const PIECE_TIMEOUTS = { headersMs: 120_000, totalMs: 120_000 };
+const OCTETS = "application/octet-stream";
 
 /** Uploads it. Throws PushError or InspectionError; then nothing is stored under its digest. */
-export async function uploadBlob(content: BlobContent, options: UploadOptions): Promise<void> {
+export async function uploadBlob({ blob, open }: BlobContent, options: UploadOptions): Promise<void> {
   const { target } = options;
-  const { blob } = content;
-  let upload = options.begun ?? await target.startUpload();
+  let session = options.begun ?? await target.startUpload();
   let form = firstForm(blob.size);
   for (;;) {
-    const step = await tryForm(form, { content, upload, options });
+    const step = await new BlobUpload(blob, session, options).run(form, open);
     if (step.kind === "stored") return;
-    const { leastPieceBytes } = upload;
+    const { leastPieceBytes } = session;
     const status = step.kind === "broken" ? step.kind : step.answer?.status ?? 401;
     const next = nextForm(form, { status, size: blob.size, leastPieceBytes });
     if (next === undefined) throw step.kind === "broken" ? step.error : target.uploadRefused(step.answer, blob.digest);
     form = next;
-    upload = await target.startUpload();
+    session = await target.startUpload();
   }
 }
 
-interface Try {
-  readonly content: BlobContent;
-  readonly upload: UploadSession;
-  readonly options: UploadOptions;
-}
+/** One upload in one form. */
+class BlobUpload {
+  readonly #blob: BlobDescriptor;
+  readonly #options: UploadOptions;
+  /** Where the next request goes. */
+  #session: UploadSession;
 
-async function tryForm(form: UploadForm, { content, upload, options }: Try): Promise<UploadStep> {
-  const { target } = options;
-  try {
-    const step = await sendAs(form, { content, upload, options });
-    if (step.kind !== "stored") await cancel(target, upload);
-    return step;
-  } catch (error) {
-    await cancel(target, upload);
-    throw error;
+  constructor(blob: BlobDescriptor, session: UploadSession, options: UploadOptions) {
+    this.#blob = blob;
+    this.#session = session;
+    this.#options = options;
   }
-}
 
-async function sendAs(form: UploadForm, { content, upload, options }: Try): Promise<UploadStep> {
-  const source = await content.open();
-  try {
-    return await sendFrom(source, form, { blob: content.blob, upload, options });
-  } catch (error) {
-    // What the wire says of a request whose body broke off is not the target's fault.
-    const fault = source.fault() ?? error;
-    const isBroken = fault === error && error instanceof InspectionError && error.failure.reason === "Unreachable";
-    if (isBroken) return { kind: "broken", error };
-    throw fault;
-  } finally {
-    if (!source.stream.locked) await source.stream.cancel().catch(() => {});
+  async run(form: UploadForm, open: BlobContent["open"]): Promise<UploadStep> {
+    const begun = this.#session;
+    let step: UploadStep | undefined;
+    try {
+      step = await this.#sendAs(form, await open());
+      return step;
+    } finally {
+      if (step?.kind !== "stored") await this.#cancel(begun);
+    }
   }
-}
 
-function sendFrom(source: VerifiedStream, form: UploadForm, sending: Sending): Promise<UploadStep> {
-  switch (form.kind) {
-    case "whole":
-      return sendWhole(source, sending);
-    case "stream":
-    case "stream at once":
-      return sendStream(source, { ...sending, isAtOnce: form.kind === "stream at once" });
-    case "pieces":
-      return sendPieces(source, { ...sending, pieceBytes: form.bytes });
+  async #sendAs(form: UploadForm, source: VerifiedStream): Promise<UploadStep> {
+    const { stream } = source;
+    try {
+      if (form.kind === "whole") return await this.#sendWhole(stream);
+      return form.kind === "pieces" ? await this.#sendPieces(stream, form.bytes) : await this.#sendStream(stream, form);
+    } catch (error) {
+      // What the wire says of a request whose body broke off is not the target's fault.
+      const fault = source.fault() ?? error;
+      const isBroken = fault === error && error instanceof InspectionError && error.failure.reason === "Unreachable";
+      if (isBroken) return { kind: "broken", error };
+      throw fault;
+    } finally {
+      if (!stream.locked) await stream.cancel().catch(() => {});
+    }
   }
-}
 
-/** Collects the blob first, so that not a byte of a wrong one is sent. */
-async function sendWhole(source: VerifiedStream, { blob, upload, options }: Sending): Promise<UploadStep> {
-  const bytes = new Uint8Array(blob.size);
-  let at = 0;
-  for await (const part of source.stream) {
-    bytes.set(part, at);
-    at += part.byteLength;
+  /** Collects the blob first, so that not a byte of a wrong one is sent. */
+  async #sendWhole(stream: VerifiedStream["stream"]): Promise<UploadStep> {
+    const bytes = new Uint8Array(this.#blob.size);
+    let at = 0;
+    for await (const part of stream) {
+      bytes.set(part, at);
+      at += part.byteLength;
+    }
+    return await this.#finish({ contentType: OCTETS, content: bytes });
   }
-  return await finish({ blob, upload, options }, bytes);
-}
 
-async function sendStream(
-  source: VerifiedStream,
-  { blob, upload, options, isAtOnce }: Sending & { readonly isAtOnce: boolean },
-): Promise<UploadStep> {
-  const { target, limits, signal } = options;
-  using guard = new IdleGuard(target.endpoint.host, limits);
-  const content = onceOnly(watched(source.stream, guard), target);
-  const answer = await target.sendToUpload(upload, {
-    message: {
-      method: isAtOnce ? "PUT" : "PATCH",
-      body: { contentType: OCTETS, content },
-      timeouts: GUARDED_TIMEOUTS,
-    },
-    digest: isAtOnce ? blob.digest : undefined,
-    signal: AbortSignal.any([signal, guard.signal]),
-  });
-  if (isAtOnce) return isStored(answer, { blob, target }) ? { kind: "stored" } : { kind: "refused", answer };
-  if (answer?.status !== 202 && answer?.status !== 204) return { kind: "refused", answer };
-  return await finish({ blob, upload: target.next(upload, answer), options }, undefined);
+  async #sendStream(stream: VerifiedStream["stream"], { kind }: UploadForm): Promise<UploadStep> {
+    const { target, limits, signal } = this.#options;
+    const isAtOnce = kind === "stream at once";
+    using guard = new IdleGuard(target.endpoint.host, limits);
+    const body = { contentType: OCTETS, content: onceOnly(watched(stream, guard), target) };
+    const answer = await target.sendToUpload(this.#session, {
+      message: { method: isAtOnce ? "PUT" : "PATCH", body, timeouts: GUARDED_TIMEOUTS },
+      digest: isAtOnce ? this.#blob.digest : undefined,
+      signal: AbortSignal.any([signal, guard.signal]),
+    });
+    if (isAtOnce) return this.#ended(answer);
+    if (answer?.status !== 202 && answer?.status !== 204) return { kind: "refused", answer };
+    this.#session = target.next(this.#session, answer);
+    return await this.#finish();
+  }
+
+  async #sendPieces(stream: VerifiedStream["stream"], pieceBytes: number): Promise<UploadStep> {
+    let start = 0;
+    for await (const bytes of piecesOf(stream, pieceBytes)) {
+      const refusal = await this.#sendPiece(bytes, start);
+      if (refusal !== undefined) return refusal;
+      start += bytes.byteLength;
+    }
+    return await this.#finish();
+  }
+
+  /** Undefined when it is taken. `start`: where in the blob it begins. */
+  async #sendPiece(bytes: Uint8Array<ArrayBuffer>, start: number): Promise<UploadStep | undefined> {
+    const { target } = this.#options;
+    const end = start + bytes.byteLength;
+    let from = start;
+    for (let tries = 1;; tries++) {
+      const sent = await this.#patch({
+        contentType: OCTETS,
+        content: bytes.subarray(from - start),
+        range: `${from}-${end - 1}`,
+      });
+      if (!(sent instanceof InspectionError)) {
+        if (sent?.status === 202 || sent?.status === 204) {
+          this.#session = target.next(this.#session, sent);
+          return undefined;
+        }
+        if (sent?.status !== 416 && (sent?.status ?? 0) < 500) return { kind: "refused", answer: sent };
+      }
+      const has = tries === MAX_TRIES ? undefined : await this.#offset();
+      if (has === undefined || has < from || has > end) {
+        if (sent instanceof InspectionError) throw sent;
+        return { kind: "refused", answer: sent };
+      }
+      from = has;
+      if (from === end) return undefined;
+    }
+  }
+
+  /** The answer; or what went wrong on the way that may pass. */
+  async #patch(body: ExchangeBody): Promise<Answer | InspectionError | undefined> {
+    const { target, signal } = this.#options;
+    const message = { method: "PATCH", body, timeouts: PIECE_TIMEOUTS } as const;
+    try {
+      return await target.sendToUpload(this.#session, { message, signal });
+    } catch (error) {
+      if (error instanceof InspectionError && error.failure.kind === "transient") return error;
+      throw error;
+    }
+  }
+
+  /** How much of the blob the registry has; undefined when it does not say. */
+  async #offset(): Promise<number | undefined> {
+    const { target, signal } = this.#options;
+    const answer = await target.sendToUpload(this.#session, { message: { method: "GET" }, signal });
+    const range = /^(?:bytes=)?0-(\d{1,15})$/.exec(answer?.headers.get("range") ?? "");
+    if (answer === undefined || range === null || answer.status !== 204 && answer.status !== 202) return undefined;
+    this.#session = target.next(this.#session, answer);
+    return Number(range[1]) + 1;
+  }
+
+  /** Ends the upload with these last bytes, or without any. */
+  async #finish(body?: ExchangeBody): Promise<UploadStep> {
+    const { target, limits: { answerMs } = IDLE_LIMITS, signal } = this.#options;
+    const answer = await target.sendToUpload(this.#session, {
+      message: { method: "PUT", timeouts: { headersMs: answerMs, totalMs: answerMs }, body },
+      digest: this.#blob.digest,
+      signal,
+    });
+    return this.#ended(answer);
+  }
+
+  /** Throws when the registry says that it has stored something else. */
+  #ended(answer: Answer | undefined): UploadStep {
+    if (answer?.status !== 201 && answer?.status !== 204) return { kind: "refused", answer };
+    const { target } = this.#options;
+    const { digest } = this.#blob;
+    const stated = answer.headers.get("docker-content-digest") ?? digest;
+    if (stated === digest) return { kind: "stored" };
+    const stored = stated.slice(0, 200);
+    const message = `Cannot trust the upload of "${digest}" to "${target.name}": the registry stored "${stored}".`;
+    throw target.failure("DigestMismatch", message);
+  }
+
+  /** Frees what the registry holds of it. Best effort: it ends abandoned uploads by itself. */
+  async #cancel(begun: UploadSession): Promise<void> {
+    try {
+      const signal = AbortSignal.timeout(CANCEL_MS);
+      await this.#options.target.sendToUpload(begun, { message: { method: "DELETE" }, signal });
+    } catch {
+      // The failure that led here is the one to report.
+    }
+  }
 }
 
 /**
  * The same bytes; each chunk counts as progress for the guard. A chunk is freed when the next one is read, as the one
  * before has been handed over by then: garbage outside of the counted memory would grow to many times of what is on its way.
  */
-function watched(
-  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
-  guard: IdleGuard,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+function watched(stream: VerifiedStream["stream"], guard: IdleGuard): VerifiedStream["stream"] {
   const reader = stream.getReader();
   let handedOver: ArrayBuffer | undefined;
   return new ReadableStream({
@@ -142,25 +240,31 @@ function watched(
 }
 
 /** A request that is sent again, for a token that ended or a pause, begins with bytes that are gone: the blob starts anew. */
-function onceOnly<T>(stream: T, target: TargetRepository): () => T {
+function onceOnly<T>(stream: T, { name, endpoint: { host: registry } }: TargetRepository): () => T {
   let isGiven = false;
   return () => {
-    if (isGiven) {
-      const registry = target.endpoint.host;
-      throw inspectionError("ServerError", `Cannot push to "${target.name}": the registry wants the upload again.`, {
-        registry,
-      });
-    }
+    const message = `Cannot push to "${name}": the registry wants the upload again.`;
+    if (isGiven) throw inspectionError("ServerError", message, { registry });
     isGiven = true;
     return stream;
   };
 }
 
-/** Frees what the registry holds of it. Best effort: it ends abandoned uploads by itself. */
-async function cancel(target: TargetRepository, upload: UploadSession): Promise<void> {
-  try {
-    await target.sendToUpload(upload, { message: { method: "DELETE" }, signal: AbortSignal.timeout(CANCEL_MS) });
-  } catch {
-    // The failure that led here is the one to report.
+/** The stream in pieces of so many bytes, the last one with what is left. Each has a buffer of its own. */
+async function* piecesOf(stream: VerifiedStream["stream"], bytes: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let piece = new Uint8Array(bytes);
+  let filled = 0;
+  for await (const part of stream) {
+    for (let at = 0; at < part.byteLength;) {
+      const taken = part.subarray(at, at + bytes - filled);
+      piece.set(taken, filled);
+      filled += taken.byteLength;
+      at += taken.byteLength;
+      if (filled < bytes) continue;
+      yield piece;
+      piece = new Uint8Array(bytes);
+      filled = 0;
+    }
   }
+  if (filled > 0) yield piece.slice(0, filled);
 }

@@ -31,7 +31,6 @@ const WANTS_PIECES: readonly UploadStatus[] = [411, 413];
 /** Refusals of the method, or of its form. */
 const WANTS_PUT: readonly UploadStatus[] = [400, 404, 405, 415, 416, 501];
 
-/** The form to begin with. */
 export function firstForm(size: number): UploadForm {
   return { kind: size <= MAX_WHOLE_BYTES ? "whole" : "stream" };
 }

@@ -3,11 +3,9 @@
 import { createHash, type Hash } from "node:crypto";
 import { InspectionError, inspectionError } from "../errors.ts";
 
-/** A pointer to bytes. */
 export interface BlobDescriptor {
   /** `algorithm:hex`. */
   readonly digest: string;
-  /** Bytes. */
   readonly size: number;
 }
 

@@ -54,7 +54,6 @@ const ROWS: readonly {
   },
 ];
 
-/** The refusal of a write. */
 export function judgeRefusal({ status, body }: WriteAnswer): WriteRefusal {
   const faults = parseFaults(body);
   const codes = faults.map(({ code }) => code);

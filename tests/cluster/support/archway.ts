@@ -140,7 +140,7 @@ class Service implements AsyncDisposable {
       args: [...leading, "serve", ...this.#renderFlags(), ...(options.args ?? [])],
       directory,
       cwd: ROOT,
-      env: { NO_COLOR: "1", ...mounted?.env, ...options.env },
+      env: { NO_COLOR: "1", POD_NAME: name, ...mounted?.env, ...options.env },
     });
     await this.#process.waitReady(() => this.isReady());
   }
@@ -160,11 +160,10 @@ class Service implements AsyncDisposable {
   }
 
   #renderFlags(): readonly string[] {
-    const { directory, webhookUrl, webhookPort, adminPort, name, options } = this.#options;
+    const { directory, webhookUrl, webhookPort, adminPort, options } = this.#options;
     return [
       ...(options.account === "mounted" ? [] : [`--kubeconfig=${options.kubeconfigFile}`]),
       "--namespace=archway-system",
-      `--identity=${name}`,
       `--listen=127.0.0.1:${webhookPort}`,
       `--admin-listen=127.0.0.1:${adminPort}`,
       `--webhook-url=${webhookUrl}`,

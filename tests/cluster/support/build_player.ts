@@ -211,7 +211,7 @@ export class BuildPlayer implements AsyncDisposable {
     { env, digest }: { readonly env: Readonly<Record<string, string>>; readonly digest: string },
   ): Promise<void> {
     const { cluster, namespace } = this.#options;
-    const pairs = (env["DIGEST_CONFIGMAP_LABELS"] ?? "").split(/[ ,]+/).map((pair) => pair.split("="));
+    const pairs = (env["DIGEST_CONFIGMAP_LABELS"] ?? "").split(",").map((pair) => pair.split("="));
     const name = env["DIGEST_CONFIGMAP_NAME"] ?? "";
     const map = {
       apiVersion: "v1",

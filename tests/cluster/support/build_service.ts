@@ -33,12 +33,12 @@ export async function startBuildService(options: BuildServiceOptions): Promise<R
       `--config=${config}`,
       `--kubeconfig=${kubeconfig}`,
       "--namespace=archway-system",
-      `--identity=${identity}`,
       `--admin-listen=127.0.0.1:${port}`,
       `--insecure-registry=${registry}`,
       ...args,
     ],
     directory,
+    env: { POD_NAME: identity },
   });
   try {
     await archway.waitReady(async () => {

@@ -1,7 +1,7 @@
 // Pods that fail as on a wrong node, on a control plane whose nodes are played: what kubelets and daemons would write is
 // written here, by an admin or by the daemon's own account.
 import assert from "node:assert/strict";
-import { buildEvent } from "../../../lib/enoexec/event.ts";
+import { buildEvent } from "../../../lib/exec_format/decide/event.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { renderPod } from "./pods.ts";
 import { waitUntil } from "./wait.ts";

@@ -1,7 +1,7 @@
 // Archway's image inspection as its users have it: the whole service put together from flags.
 import { systemClock } from "../../../lib/clock.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
-import { type ImageService, openImageService } from "../../../lib/images/image_service.ts";
+import { type ImageService, openImageService } from "../../../lib/images/pods/image_service.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { HostState } from "../../../lib/oci/limits/host_state.ts";
 import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspector.ts";

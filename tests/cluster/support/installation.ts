@@ -78,7 +78,7 @@ export async function install(cluster: ClusterAccess, composition: Composition):
   const opened = undo.move();
   return {
     objects,
-    ownsCertificates: args.includes("--tls-mode=self"),
+    ownsCertificates: !args.some((argument) => argument.startsWith("--tls-cert=")),
     start: () => startReplica(args, { directory: cluster.directory, adminPort }),
     run: (command) => runArchway([...command, `--kubeconfig=${kubeconfig}`]),
     injectCa: async () => {

@@ -2,13 +2,12 @@
 // being decided.
 import { Hono } from "hono";
 import { parseAllDocuments } from "yaml";
-import { openOperator, type Operator } from "../../../controllers/operator/controller.ts";
+import { Operator } from "../../../controllers/operator/controller.ts";
 import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { type HttpsListener, openHttpsListener } from "../../../lib/server/https_listener.ts";
-import type { KubeApi } from "../../../lib/k8s/api.ts";
+import { type KubeApi, readOptional } from "../../../lib/k8s/api.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
-import { readOptional } from "../../../lib/k8s/read_optional.ts";
 import type { KubeObject, ResourceTarget, ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { GateLabel, SCHEDULING_GATE, WebhookPath } from "../../../lib/names.ts";
@@ -17,7 +16,7 @@ import { type AuthorityStore, openAuthorityStore } from "../../../lib/tls/secret
 import { openSelfManagedCertificate } from "../../../lib/tls/self_managed.ts";
 import type { ServingCertificate } from "../../../lib/tls/serving_certificate.ts";
 import { allowedReview } from "../../../routes/admission.ts";
-import { openSiblingConfigs } from "../../../lib/informers/sibling_configs.ts";
+import { openSiblingConfigs } from "../../../lib/operator/cluster/sibling_configs.ts";
 import { reviewClusterConfig, reviewNamespaceConfig } from "../../../routes/check_config.ts";
 import { convertReview } from "../../../routes/conversion.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
@@ -69,7 +68,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
   const baseUrl = `https://127.0.0.1:${listener.port}`;
   const events: string[] = [];
   const warnings: string[] = [];
-  const operator = openOperator({
+  const operator = new Operator({
     api,
     unfencedApi: api,
     events: {
@@ -85,8 +84,6 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
       endpoint: { kind: "url", baseUrl },
       watchEphemeral: false,
       deploymentName: "archway",
-      runbookBaseUrl: "",
-      migration: false,
       maxGateAgeMs: 5_000,
       resyncMs: 30_000,
     },

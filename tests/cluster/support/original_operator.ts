@@ -1,7 +1,7 @@
 // The Managed Upgrade Operator as far as others see it: it holds its Lease as client-go does, and begins upgrades with the writes that
 // it makes itself.
-import { Upgrades } from "../../../lib/upgrade_names.ts";
-import { originalConditions } from "../../lib/upgrades/original_conditions.ts";
+import { Upgrades } from "../../../lib/upgrades/names.ts";
+import { originalConditions } from "../../lib/upgrades/decide/original_conditions.ts";
 import { expectStatus, read } from "./cluster_access.ts";
 import { CLUSTER_VERSION, MACHINE_SETS, machineSet, PLANS } from "./simulated_openshift.ts";
 import type { UpgradeService } from "./upgrade_service.ts";

@@ -5,10 +5,16 @@ import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { NO_PROXIES } from "../../../lib/oci/http/proxy.ts";
-import { Upgrades } from "../../../lib/upgrade_names.ts";
-import { type OpenOutside, openOutside } from "../../../lib/upgrading/outside/outside.ts";
-import { addPolicy, EXTERNAL_ID, type OcmDouble, PULL_SECRET_AUTH, startOcm } from "../../lib/upgrading/ocm_double.ts";
-import { hastyClock, SIGNAL } from "../../lib/upgrading/support.ts";
+import { Upgrades } from "../../../lib/upgrades/names.ts";
+import { type OpenOutside, openOutside } from "../../../lib/upgrades/outside/outside.ts";
+import {
+  addPolicy,
+  EXTERNAL_ID,
+  type OcmDouble,
+  PULL_SECRET_AUTH,
+  startOcm,
+} from "../../lib/upgrades/outside/ocm_double.ts";
+import { hastyClock, SIGNAL } from "../../lib/upgrades/outside/support.ts";
 import { type MonitoringServer, startAlertmanager, startPrometheus } from "../../monitoring/support.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";

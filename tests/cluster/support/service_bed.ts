@@ -91,7 +91,6 @@ export class ServiceReplica implements AsyncDisposable {
       ...options.args,
       `--kubeconfig=${options.kubeconfig}`,
       `--namespace=${NAMESPACE}`,
-      `--identity=${options.name}`,
       `--listen=0.0.0.0:${this.#ports.webhook}`,
       `--admin-listen=127.0.0.1:${this.#ports.admin}`,
     ];
@@ -109,6 +108,7 @@ export class ServiceReplica implements AsyncDisposable {
       command,
       args: [...leading, "serve", ...this.#args],
       directory: this.#cluster.directory,
+      env: { POD_NAME: this.#name },
     });
     await this.#process.waitReady(async () => await this.#ask("/readyz") === 200);
     const slice = {

@@ -2,15 +2,15 @@
 // what lies outside of the cluster, which remember what they were asked.
 import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
-import type { Outside } from "../../../lib/upgrading/outside/outside.ts";
+import type { Outside } from "../../../lib/upgrades/outside/outside.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import type { Silence } from "../../../lib/upgrades/types/cluster.ts";
-import type { Notification, UpgradeMetric } from "../../../lib/upgrades/types/effects.ts";
-import type { NotificationState } from "../../../lib/upgrades/types/plan.ts";
+import type { Silence } from "../../../lib/upgrades/decide/types/cluster.ts";
+import type { Notification, UpgradeMetric } from "../../../lib/upgrades/decide/types/effects.ts";
+import type { NotificationState } from "../../../lib/upgrades/decide/types/plan.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { controlPlaneWith } from "./shared_control_plane.ts";
@@ -219,11 +219,11 @@ function openOutsideDouble(): OutsideDouble {
       policy: () => guarded("policy", () => ({ kind: "notConfigured" })),
       alertsDuring: () => guarded("alertsDuring", () => []),
     }),
-    createSilence: ({ comment }) =>
+    createSilence: ({ comment, endsAtMs }) =>
       guarded("createSilence", () => {
         created.push(comment);
         silences.push({
-          ...{ id: `s-${created.length}`, createdBy: "managed-upgrade-operator", comment, state: "active" },
+          ...{ id: `s-${created.length}`, createdBy: "managed-upgrade-operator", comment, state: "active", endsAtMs },
         });
       }),
     endSilence: (id) =>

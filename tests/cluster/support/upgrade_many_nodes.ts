@@ -8,11 +8,11 @@ import type { KubeApi, ReadApi } from "../../../lib/k8s/api.ts";
 import type { ApiCall } from "../../../lib/k8s/api_transport.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { OsImages } from "../../../lib/upgrading/cluster/os_images.ts";
-import { readInput } from "../../../lib/upgrading/cluster/plan_input.ts";
-import { readHealth } from "../../../lib/upgrading/health/read_health.ts";
-import { reconcile } from "../../../lib/upgrades/reconcile.ts";
-import { checksOf } from "../../../lib/upgrades/health_decision.ts";
+import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
+import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
+import { readHealth } from "../../../lib/upgrades/outside/health/read_health.ts";
+import { reconcile } from "../../../lib/upgrades/decide/reconcile.ts";
+import { checksOf } from "../../../lib/upgrades/decide/health_decision.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { expectStatus } from "./cluster_access.ts";
 import { startControlPlane, WITHOUT_KUBELETS } from "./control_plane.ts";
@@ -116,7 +116,7 @@ function depsOf(api: KubeApi, outside: OutsideDouble): UpgradesDeps {
           if (base === undefined) throw new Error("Cannot read the health: there is no plan.");
           const alerts = { firingCriticals: () => Promise.resolve([]) };
           return await readHealth(
-            { api, alerts, reader },
+            { alerts, reader },
             { checks: checksOf(base), ignored: base.config.healthCheck },
             signal,
           );

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
-import { Upgrades } from "../../../lib/upgrade_names.ts";
-import { EXTERNAL_ID } from "../../lib/upgrading/ocm_double.ts";
+import { Upgrades } from "../../../lib/upgrades/names.ts";
+import { EXTERNAL_ID } from "../../lib/upgrades/outside/ocm_double.ts";
 import { archwayProgram } from "../../support/archway_program.ts";
 import { AuditTail } from "./audit_tail.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
@@ -145,13 +145,20 @@ export class UpgradeService implements AsyncDisposable {
         ...[...leading, "sh", "-c", WITH_HOSTS, "sh", `${directory}/hosts`],
         ...[...archwayProgram("serve"), ...argumentsOf(this.objects)],
         ...[`--listen=127.0.0.1:${port}`, `--admin-listen=127.0.0.1:${adminPort}`],
-        ...[`--webhook-url=https://127.0.0.1:${this.#balancer.port}`, `--identity=${identity}`],
+        `--webhook-url=https://127.0.0.1:${this.#balancer.port}`,
         `--insecure-registry=${surroundings.registry.host}`,
       ],
       directory,
       cwd: ROOT,
       // Nothing here is behind a proxy that this machine may have.
-      env: { NO_COLOR: "1", NAMESPACE, NO_PROXY: "127.0.0.1,.svc", no_proxy: "127.0.0.1,.svc", ...account.env },
+      env: {
+        NO_COLOR: "1",
+        NAMESPACE,
+        POD_NAME: identity,
+        NO_PROXY: "127.0.0.1,.svc",
+        no_proxy: "127.0.0.1,.svc",
+        ...account.env,
+      },
     }));
     const adminUrl = `http://127.0.0.1:${adminPort}`;
     await process.waitReady(async () => {

@@ -1,7 +1,7 @@
 // What an upgrade asks beside the API server, as servers on loopback: Prometheus and Alertmanager with a certificate of the
 // cluster's own authority, the Deployment Validation Operator, the update graph, a registry with one payload, the cluster manager.
-import { type Listener, listenPlain, listenTls } from "../../../lib/playground/listen.ts";
-import { type OcmDouble, PULL_SECRET_AUTH, startOcm } from "../../lib/upgrading/ocm_double.ts";
+import { type Listener, listenPlain, listenTls } from "../../../playground/listen.ts";
+import { type OcmDouble, PULL_SECRET_AUTH, startOcm } from "../../lib/upgrades/outside/ocm_double.ts";
 import { makeMultiArch } from "../../support/documents.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
 import { type ClusterAccess, expectStatus } from "./cluster_access.ts";

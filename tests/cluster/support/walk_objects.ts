@@ -3,7 +3,7 @@
 import { parseKubeObject } from "../../../lib/k8s/kube_object.ts";
 import { apiVersionOf, type KubeObject, Resource, resourcePath, type ResourceType } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import { listAt, objectAt, textAt } from "../../../lib/playground/json_value.ts";
+import { listAt, objectAt, textAt } from "../../../playground/json_value.ts";
 import { OPERATOR_NAMESPACE, type WalkRegistries } from "../../support/walk/registries.ts";
 import type { WalkPod, WalkSetting, WalkSubject } from "../../support/walk/subject.ts";
 import { type ClusterAccess, expectStatus } from "./cluster_access.ts";

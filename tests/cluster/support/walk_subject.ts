@@ -2,8 +2,8 @@
 // on which the real scheduler puts the pods.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
-import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
-import { textAt } from "../../../lib/playground/json_value.ts";
+import { issueLoopbackCertificates } from "../../../playground/certificates.ts";
+import { textAt } from "../../../playground/json_value.ts";
 import { DEAD_HOST, openWalkRegistries, renderRegistriesConf } from "../../support/walk/registries.ts";
 import type { WalkSetting, WalkSubject } from "../../support/walk/subject.ts";
 import { installArchway, startArchway } from "./archway.ts";
@@ -12,6 +12,7 @@ import { listNodeArchitectures } from "./pods.ts";
 import { SHARED_NODES } from "./shared_nodes.ts";
 import { waitUntil } from "./wait.ts";
 import { type ClusterWalk, clusterWalk, layOut, openNamespaces } from "./walk_objects.ts";
+import { settingsFlag } from "../../support/settings_file.ts";
 
 /** Longer than the walks on the playground take: forty pods are gated at once here, by processes that share the machine. */
 const MAX_GATE_AGE = "--max-gate-age=15s";
@@ -52,7 +53,7 @@ export async function openWalkCluster(): Promise<WalkCluster> {
       ],
       args: [
         `--insecure-registry=${registries.insecureHost}`,
-        `--registries-conf=${folder}/registries.conf`,
+        settingsFlag(folder, { registriesConf: `${folder}/registries.conf` }),
         MAX_GATE_AGE,
       ],
     }),

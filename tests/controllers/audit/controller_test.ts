@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { ALL_NAMESPACES } from "../../../controllers/audit/catch_up.ts";
 import { type AuditDeps, openAudit } from "../../../controllers/audit/controller.ts";
-import { openAuditedNamespaces } from "../../../lib/informers/audited_namespaces.ts";
+import { openAuditedNamespaces } from "../../../lib/placement/cluster/audited_namespaces.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
-import { openMetrics } from "../../../lib/metrics.ts";
-import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import { NO_CONFIGS } from "../../lib/placement/make.ts";
+import { openPlacementMetrics } from "../../support/process_metrics.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { NO_CONFIGS } from "../../lib/placement/decide/make.ts";
 import { makePod, openScene, type Scene, whileRunning } from "../make.ts";
 
 /** Namespaces under audit, that a test adds to. */
@@ -41,7 +41,7 @@ function depsOf(scene: Scene, audited: Audited): AuditDeps {
     api: cluster.api,
     images,
     events,
-    metrics: openMetrics(),
+    metrics: openPlacementMetrics(),
     clock,
     log: silentLogger,
     settingsOf: (namespace) => makeSettings({ audit: isAudited(namespace) }),
@@ -82,21 +82,24 @@ Deno.test("openAudit() gives turns to a namespace while the registry of another 
       return await scene.images.inspect(request, signal);
     },
   };
+  // Some KB of memory each.
+  const tolerations = Array.from({ length: 50 }, () => ({}));
   const put = (name: string): void => {
     const { metadata, ...slow } = makePod(name);
-    scene.cluster.put(Resource.pods, { ...slow, metadata: { ...metadata, namespace: "slow" } });
+    const spec = { ...Object(slow["spec"]), tolerations };
+    scene.cluster.put(Resource.pods, { ...slow, metadata: { ...metadata, namespace: "slow" }, spec });
   };
   for (let at = 0; at < 2_050; at++) put(`slow-${at}`);
   const countOf = (namespace: string): number =>
     scene.recorded.filter(({ object }) => object.namespace === namespace).length;
   const warned: unknown[] = [];
-  const log: Logger = { ...silentLogger, with: () => log, warn: (_, fields) => warned.push(fields) };
+  const log: Logger = { ...silentLogger, with: () => log, warn: (_, fields) => warned.push(fields?.["namespace"]) };
   const deps = { ...depsOf({ ...scene, images }, new Audited(ALL_NAMESPACES)), log };
   await whileRunning(scene, openAudit(deps), async () => {
     scene.cluster.put(Resource.pods, makePod("quick"));
     await scene.clock.advance(slowMs);
     assert.equal(countOf("shop"), 1);
-    assert.deepEqual(warned, [{ queue: "audited pods", group: "slow" }]);
+    assert.deepEqual(warned, ["slow"]);
     // What was left out comes with a later list: none is reported twice.
     await scene.clock.advance(600 * slowMs);
     assert.equal(countOf("slow"), 2_050);

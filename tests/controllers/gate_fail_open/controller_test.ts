@@ -1,12 +1,12 @@
 // Releasing overdue pods when no replica leads: only when the absence is proven, only the gate, once a pod.
 import assert from "node:assert/strict";
 import { openGateFailOpen } from "../../../controllers/gate_fail_open/controller.ts";
-import { openGateLifter } from "../../../lib/gates/gate_lifter.ts";
+import { openGateLifter } from "../../../lib/placement/cluster/gate_lifter.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { LeaseView } from "../../../lib/k8s/lease.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { openMetrics } from "../../../lib/metrics.ts";
+import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { openPace } from "../../../lib/k8s/write_pace.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
@@ -38,7 +38,7 @@ function openBed(scene: Scene = openScene()): Bed {
     api,
     lifter: openGateLifter({ api, pace: openPace(clock, 50) }),
     events,
-    metrics: { ...openMetrics(), decision: (kind) => void counted.push(kind) },
+    metrics: { ...openPlacementMetrics(), decision: (kind) => void counted.push(kind) },
     board: { record: () => {} },
     clock,
     log: silentLogger,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openGatingStatus } from "../../../controllers/gating_status/controller.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { type GatingHealth, LEADER_SILENCE_MS } from "../../../lib/operand/gating_health.ts";
+import { type GatingHealth, LEADER_SILENCE_MS } from "../../../lib/operator/decide/gating_health.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { openBench, type OperatorBench } from "../operator/make.ts";
 import { until } from "../../support/until.ts";

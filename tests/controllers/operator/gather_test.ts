@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
-import { gatherFacts, type OperatorFacts } from "../../../controllers/operator/gather.ts";
-import { newMemory } from "../../../controllers/operator/memory.ts";
+import type { OperatorDeps, OperatorFacts } from "../../../controllers/operator/deps.ts";
+import { gatherFacts } from "../../../controllers/operator/gather.ts";
+import { Memory } from "../../../controllers/operator/memory.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
@@ -23,8 +23,6 @@ function makeDeps(api: KubeApi): OperatorDeps {
       endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
       watchEphemeral: false,
       deploymentName: undefined,
-      runbookBaseUrl: "",
-      migration: false,
       maxGateAgeMs: 60_000,
       resyncMs: 60_000,
     },
@@ -45,7 +43,7 @@ async function gather(listStatus?: number): Promise<OperatorFacts> {
     if (verb !== "list" || plural !== Resource.namespaceConfigs.plural || listStatus === undefined) return;
     throw new ApiError("the server could not find the requested resource", { status: listStatus, reason: "NotFound" });
   });
-  return await gatherFacts(makeDeps(api), { memory: newMemory(), pathOf: (route) => route, signal });
+  return await gatherFacts({ ...makeDeps(api), memory: new Memory(), signal }, (route) => route);
 }
 
 Deno.test("gatherFacts() finds no namespace configs where their kind is not defined, and all else as it is", async () => {

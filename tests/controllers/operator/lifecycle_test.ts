@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
-import { UNSERVED_GRACE_MS } from "../../../lib/operand/lifecycle.ts";
+import { UNSERVED_GRACE_MS } from "../../../lib/operator/decide/lifecycle.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { GATE, NAMESPACE, openBench, type OperatorBench } from "./make.ts";
 
@@ -144,8 +144,6 @@ Deno.test("operator lifts the gates by force with a Warning when the pods were n
     namespace: NAMESPACE,
     endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
     deploymentName: undefined,
-    runbookBaseUrl: "",
-    migration: false,
     maxGateAgeMs: 100,
     resyncMs: 60_000,
     watchEphemeral: false,

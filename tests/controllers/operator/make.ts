@@ -1,13 +1,13 @@
 // A served cluster in memory with an operator on it, and the objects its tests look at.
-import { openOperator, type Operator } from "../../../controllers/operator/controller.ts";
+import type { Condition } from "../../../lib/cluster/condition.ts";
+import { Operator } from "../../../controllers/operator/controller.ts";
 import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
 import { systemClock } from "../../../lib/clock.ts";
-import type { KubeApi } from "../../../lib/k8s/api.ts";
-import { readOptional } from "../../../lib/k8s/read_optional.ts";
+import { type KubeApi, readOptional } from "../../../lib/k8s/api.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { type Condition, parseOperandConfig } from "../../../lib/operand/config_view.ts";
-import { serveCluster } from "../../lib/playground/make.ts";
+import { parseOperandConfig } from "../../../lib/operator/decide/config_view.ts";
+import { serveCluster } from "../../playground/make.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 import { openConfigWatches } from "../../support/config_watches.ts";
 import { until } from "../../support/until.ts";
@@ -45,7 +45,7 @@ export async function openBench(
   const stop = new AbortController();
   const { signal } = stop;
   const events: Recorded[] = [];
-  const operator = openOperator({
+  const operator = new Operator({
     api,
     unfencedApi: api,
     events: { record: (event) => void events.push(event) },
@@ -56,8 +56,6 @@ export async function openBench(
       endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
       watchEphemeral: false,
       deploymentName: undefined,
-      runbookBaseUrl: "",
-      migration: true,
       maxGateAgeMs: 60_000,
       resyncMs: 60_000,
       ...settings,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { renderMonitoring } from "../../../lib/operand/monitoring.ts";
-import { makeOperandConfig } from "../../lib/operand/make.ts";
+import { renderMonitoring } from "../../../lib/operator/decide/monitoring.ts";
+import { makeOperandConfig } from "../../lib/operator/decide/make.ts";
 
 const FOLDER = new URL("../../../manifests/monitoring/", import.meta.url);
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { conflictBackoffMs, type Memory, newMemory, noteRepair } from "../../../controllers/operator/memory.ts";
+import { Memory } from "../../../controllers/operator/memory.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
 import { NAMESPACE, openBench, type OperatorBench } from "./make.ts";
@@ -51,20 +51,20 @@ Deno.test("the operator writes its CA into the validating webhooks, and again wh
 });
 
 function repair(memory: Memory, wanted: string, times: number): void {
-  for (let time = 0; time < times; time++) noteRepair(memory, { wanted, nowMs: 1_000 + time });
+  for (let time = 0; time < times; time++) memory.noteRepair(wanted, 1_000 + time);
 }
 
 Deno.test("conflictBackoffMs() lets a conflict with another writer back off", () => {
-  const memory = newMemory();
+  const memory = new Memory();
   repair(memory, "same", 5);
-  assert.equal(conflictBackoffMs(memory, 1_100), 0);
+  assert.equal(memory.conflictBackoffMs(1_100), 0);
   repair(memory, "same", 1);
-  assert.ok(conflictBackoffMs(memory, 1_100) > 0);
-  assert.equal(conflictBackoffMs(memory, 100_000), 0, "an old quarrel is forgotten");
+  assert.ok(memory.conflictBackoffMs(1_100) > 0);
+  assert.equal(memory.conflictBackoffMs(100_000), 0, "an old quarrel is forgotten");
 });
 
 Deno.test("conflictBackoffMs() does not mistake our own changes for a conflict", () => {
-  const memory = newMemory();
+  const memory = new Memory();
   for (let change = 0; change < 20; change++) repair(memory, `change ${change}`, 1);
-  assert.equal(conflictBackoffMs(memory, 1_100), 0);
+  assert.equal(memory.conflictBackoffMs(1_100), 0);
 });

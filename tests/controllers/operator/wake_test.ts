@@ -1,9 +1,9 @@
 // What wakes the operator, and what it writes then: nothing when the state is as wanted.
 import assert from "node:assert/strict";
-import { logLevelOf } from "../../../lib/informers/configs.ts";
+import { logLevelOf } from "../../../lib/operator/cluster/configs.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
-import { parseClusterConfig } from "../../../lib/placement/config/config.ts";
+import { parseClusterConfig } from "../../../lib/placement/decide/config/config.ts";
 import { openBench, type OperatorBench } from "./make.ts";
 
 const CONFIG = { name: "cluster" };

@@ -14,7 +14,7 @@ import {
   mark,
   requiredOf,
   term,
-} from "../../lib/placement/make.ts";
+} from "../../lib/placement/decide/make.ts";
 import { openScene, whileRunning } from "../make.ts";
 import { controllerOf, gated, podOf, reasonsOf } from "./make.ts";
 

@@ -1,11 +1,12 @@
 // Large gated pods: what is kept of them is small, few are in memory at a time, and they are placed like any other.
 import assert from "node:assert/strict";
-import { keptPod, LargePods, parseGatedPod } from "../../../controllers/pod_placement/gated_pod.ts";
+import { keptPod, parseGatedPod } from "../../../controllers/pod_placement/gated_pod.ts";
+import { ReadPods } from "../../../controllers/pod_placement/read_pods.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { judgeImages, partOfImages } from "../../../lib/placement/images.ts";
-import { isLarge, parsePod } from "../../../lib/placement/pod_view.ts";
-import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import { AMD64, ARCH, fact, gatesOf, requiredOf, term } from "../../lib/placement/make.ts";
+import { judgeImages, partOfImages } from "../../../lib/placement/decide/images.ts";
+import { isLarge, parsePod } from "../../../lib/placement/decide/pod_view.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { AMD64, ARCH, fact, gatesOf, requiredOf, term } from "../../lib/placement/decide/make.ts";
 import { openScene, whileRunning } from "../make.ts";
 import { controllerOf, gated, podOf, reasonsOf } from "./make.ts";
 
@@ -52,10 +53,10 @@ Deno.test("openPodPlacement() places large pods like any other, by what they are
   });
 });
 
-Deno.test("LargePods has two in memory at a time, and knows which are gone", async () => {
+Deno.test("ReadPods has 8 MiB of pods in memory at a time, and knows which are gone", async () => {
   const { cluster } = openScene();
   cluster.put(Resource.pods, large("web"));
-  const pods = new LargePods();
+  const pods = new ReadPods();
   const pod = keptPod(viewOf(large("web")));
   const { signal } = new AbortController();
   const held = Promise.withResolvers<string>();
@@ -79,7 +80,7 @@ Deno.test("partOfImages() of a pod gives the judgement that the pod gives, and i
     const images = [fact("multi"), fact("multi")];
     const wanted = images.map(({ image }) => ({ image, always: false, pullPolicy: "" }));
     const part = partOfImages(one, wanted);
-    const judge = (of: typeof pod): unknown => judgeImages({ pod: of, settings, wanted, images });
+    const judge = (of: typeof pod): unknown => judgeImages(of, settings, wanted, images);
     assert.deepEqual(judge(part), judge(one));
     assert.ok(JSON.stringify(part).length < 2_000);
   }

@@ -1,13 +1,13 @@
 // What the tests of the pod controller share: gated pods, and a controller over a scene.
 import assert from "node:assert/strict";
-import { openPodPlacement, type PodPlacement } from "../../../controllers/pod_placement/controller.ts";
+import { PodPlacement } from "../../../controllers/pod_placement/controller.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { openMetrics } from "../../../lib/metrics.ts";
+import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import type { PlacementConfigs } from "../../../lib/placement/config/types.ts";
-import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import { mark, NO_CONFIGS } from "../../lib/placement/make.ts";
+import type { PlacementConfigs } from "../../../lib/placement/decide/config/types.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { mark, NO_CONFIGS } from "../../lib/placement/decide/make.ts";
 import { makePod, type Scene } from "../make.ts";
 
 /** A gated pod with the label of the gate. */
@@ -24,11 +24,11 @@ export function gated(
 /** The controller of a scene; pods are held for a minute at most. */
 export function controllerOf(scene: Scene, config: PlacementConfigs = NO_CONFIGS): PodPlacement {
   const settings = makeSettings({ operatorNamespace: "archway", maxGateAgeMs: 60_000 });
-  return openPodPlacement({
+  return new PodPlacement({
     api: scene.cluster.api,
     images: scene.images,
     events: scene.events,
-    metrics: openMetrics(),
+    metrics: openPlacementMetrics(),
     board: { record: () => {} },
     clock: scene.clock,
     log: silentLogger,

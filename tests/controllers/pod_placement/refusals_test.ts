@@ -16,7 +16,7 @@ import {
   mark,
   requiredOf,
   term,
-} from "../../lib/placement/make.ts";
+} from "../../lib/placement/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated, podOf } from "./make.ts";
 

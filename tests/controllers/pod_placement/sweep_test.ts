@@ -21,11 +21,11 @@ Deno.test("sweepForEver() reads pods 50 at a time, without letting the API serve
       return Promise.resolve({ items, resourceVersion: "7", ...(page < 3 ? { continue: `after-${page}` } : {}) });
     },
   };
-  const pass = {
-    observe: ({ metadata }: { readonly metadata: { readonly name: string } }) => void steps.push(metadata.name),
-    close: () => Promise.resolve(void steps.push("end")),
+  const unadmitted = {
+    candidateOf: ({ metadata }: { readonly metadata: { readonly name: string } }) => void steps.push(metadata.name),
+    conclude: () => Promise.resolve(void steps.push("end")),
   };
-  const options = { unadmitted: { begin: () => pass, count: 0 }, isWatched: () => true, onUnlabelled: () => {} };
+  const options = { unadmitted, isWatched: () => true, onUnlabelled: () => {} };
   const sweeping = sweepForEver({ api, clock, log: silentLogger }, options, stop.signal);
   await clock.advance(1_000);
   stop.abort();

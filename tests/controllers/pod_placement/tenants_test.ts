@@ -1,10 +1,10 @@
 // The pod controller under many pods of slow, failing and silent registries: no other pod waits, and every one of them is
 // released at its own deadline. On a fake clock; tests/cluster/tenants_test.ts is the same on a real control plane.
 import assert from "node:assert/strict";
-import type { PodImages } from "../../../lib/images/pod_images.ts";
+import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import type { FakeClock } from "../../support/fake_clock.ts";
-import { fact, failedFact, gatesOf } from "../../lib/placement/make.ts";
+import { fact, failedFact, gatesOf } from "../../lib/placement/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated } from "./make.ts";
 
@@ -76,6 +76,41 @@ Deno.test("a burst of 600 pods of slow, failing and silent registries delay nobo
     assert.ok(Math.max(...releasedMs.values()) <= 61_000, `the last took ${Math.max(...releasedMs.values())} ms`);
     assert.equal(controller.gatedPods(), 0);
   });
+});
+
+Deno.test("pods of one namespace beyond the memory for them are read in their turn, and delay nobody else", async () => {
+  const scene = openScene();
+  const releasedMs = watchReleases(scene);
+  const { get } = scene.cluster.api;
+  const read = new Set<string>();
+  scene.cluster.api.get = async (type, target, signal) => {
+    await scene.clock.sleep(20, signal);
+    if (type === Resource.pods) read.add(`${target.namespace}/${target.name}`);
+    return await get(type, target, signal);
+  };
+  const controller = controllerOf({ ...scene, images: registriesOf(scene.clock) });
+  // 46 KB of memory each: 32 MiB are 700 of them.
+  const nodeSelectorTerms = Array.from({ length: 650 }, () => ({}));
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
+  await whileRunning(scene, controller, async () => {
+    for (let count = 0; count < 1_000; count++) {
+      const pod = podIn(scene, "evil", { name: `p${count}`, image: "silent/multi" });
+      scene.cluster.put(Resource.pods, { ...pod, spec: { ...Object(pod["spec"]), affinity } });
+      if (count % 100 === 50) {
+        scene.cluster.put(Resource.pods, podIn(scene, "good", { name: `p${count}`, image: "quick/multi" }));
+      }
+      await scene.clock.advance(1);
+    }
+    await scene.clock.advance(65_000);
+  });
+  const good = [...releasedMs].filter(([key]) => key.startsWith("good/")).map(([, ms]) => ms);
+  assert.equal(good.length, 10);
+  assert.ok(Math.max(...good) <= 200, `the slowest good pod took ${Math.max(...good)} ms`);
+  assert.ok(read.size >= 250 && read.size < 400, `${read.size} pods were read`);
+  assert.ok([...read].every((key) => key.startsWith("evil/")));
+  assert.equal(releasedMs.size, 1_010, "a pod was left");
+  const last = Math.max(...releasedMs.values());
+  assert.ok(last <= 61_000, `the last took ${last} ms`);
 });
 
 Deno.test("inspections end with the controller, with the pod, and when its images change", async () => {

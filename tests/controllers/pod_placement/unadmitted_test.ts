@@ -1,11 +1,11 @@
 // The sweep of a sweep: what it counts, and that it reports once.
 import assert from "node:assert/strict";
-import { openUnadmitted } from "../../../controllers/pod_placement/unadmitted.ts";
+import { Unadmitted } from "../../../controllers/pod_placement/unadmitted.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { makeSettings } from "../../../lib/placement/config/settings.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
-import { cluster, configs } from "../../lib/placement/make.ts";
+import { cluster, configs } from "../../lib/placement/decide/make.ts";
 
 const signal = new AbortController().signal;
 
@@ -16,10 +16,10 @@ function pod(name: string, labels: Readonly<Record<string, string>> = {}): Recor
   return { metadata, spec: { containers: [{ name: "main", image: "example.com/web:v1" }] } };
 }
 
-Deno.test("openUnadmitted() counts the pods of each sweep and reports only new ones", async () => {
+Deno.test("Unadmitted counts the pods of each sweep and reports only new ones", async () => {
   const events: EventInput[] = [];
   const settings = makeSettings();
-  const unadmitted = openUnadmitted({
+  const unadmitted = new Unadmitted({
     api: new MemoryCluster().client(),
     events: { record: (event) => void events.push(event) },
     log: silentLogger,
@@ -27,10 +27,11 @@ Deno.test("openUnadmitted() counts the pods of each sweep and reports only new o
     settingsOf: () => settings,
   });
   const sweep = async (...names: readonly string[]): Promise<number> => {
-    const pass = unadmitted.begin();
-    pass.observe(pod("seen", { "multiarch.openshift.io/scheduling-gate": "gated" }));
-    for (const name of names) pass.observe(pod(name));
-    await pass.close(signal);
+    const pods = [
+      pod("seen", { "multiarch.openshift.io/scheduling-gate": "gated" }),
+      ...names.map((name) => pod(name)),
+    ];
+    await unadmitted.conclude(pods.flatMap((one) => unadmitted.candidateOf(one) ?? []), signal);
     return unadmitted.count;
   };
   assert.equal(await sweep(), 0);

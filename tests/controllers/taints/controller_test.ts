@@ -4,9 +4,9 @@ import { openTaints, type TaintsController } from "../../../controllers/taints/c
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import type { ConfigPresence } from "../../../lib/operand/gating_health.ts";
+import type { ConfigPresence } from "../../../lib/operator/decide/gating_health.ts";
 import { openPace } from "../../../lib/k8s/write_pace.ts";
-import { ours, rawDaemonSet, rawNode, rawTaintPod, RULE } from "../../lib/taints/make.ts";
+import { ours, rawDaemonSet, rawNode, rawTaintPod, RULE } from "../../lib/taints/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
 import { clusterConfig, conditionOf, furnish, taintLine, toleratedBy } from "./make.ts";
@@ -37,7 +37,7 @@ function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
   const controller = openTaints({
     api,
     events,
-    metrics: { taintWrite: () => {} },
+    metrics: { archway_arch_taint_writes_total: { inc: () => {} } },
     clock,
     log: silentLogger,
     rule: RULE,

@@ -1,13 +1,13 @@
-// Lifting the taints without a leader (`--taints-fail-open-after`): only when the silence is proven, and only our taint.
+// Lifting the taints without a leader (`taintsFailOpenAfter`): only when the silence is proven, and only our taint.
 import assert from "node:assert/strict";
 import { type FailOpenDeps, openTaintFailOpen } from "../../../controllers/taints/fail_open.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { LeaseView } from "../../../lib/k8s/lease.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { openTaintLifter } from "../../../lib/tainting/lifter.ts";
+import { openTaintLifter } from "../../../lib/taints/cluster/lifter.ts";
 import { openPace } from "../../../lib/k8s/write_pace.ts";
-import { ours, rawNode, RULE } from "../../lib/taints/make.ts";
+import { ours, rawNode, RULE } from "../../lib/taints/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
 import { clusterConfig, conditionOf, furnish, taintLine } from "./make.ts";
@@ -37,7 +37,7 @@ function openBed(): Bed {
     api,
     lifter: openTaintLifter({ api, key: RULE.key, pace: openPace(clock) }),
     events,
-    metrics: { taintWrite: () => {} },
+    metrics: { archway_arch_taint_writes_total: { inc: () => {} } },
     clock,
     log: silentLogger,
     lease: LEASE,

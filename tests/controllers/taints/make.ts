@@ -2,7 +2,7 @@
 import { CLUSTER_CONFIG_NAME } from "../../../lib/names.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import type { MemoryCluster } from "../../support/memory_kube_api.ts";
-import { taintsOf } from "../../lib/taints/make.ts";
+import { taintsOf } from "../../lib/taints/decide/make.ts";
 
 /** Puts objects there, each by its kind. */
 export function furnish(cluster: MemoryCluster, objects: readonly KubeObject[]): void {

@@ -4,11 +4,11 @@ import { openDrains } from "../../../controllers/upgrades/drains.ts";
 import { drive } from "../../../controllers/upgrades/drive.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { OsImages } from "../../../lib/upgrading/cluster/os_images.ts";
-import { readInput } from "../../../lib/upgrading/cluster/plan_input.ts";
-import { reconcile } from "../../../lib/upgrades/reconcile.ts";
-import type { ReconcileEnd } from "../../../lib/upgrades/types/steps.ts";
-import { machineSet } from "../../lib/upgrades/make.ts";
+import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
+import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
+import { reconcile } from "../../../lib/upgrades/decide/reconcile.ts";
+import type { ReconcileEnd } from "../../../lib/upgrades/decide/types/steps.ts";
+import { machineSet } from "../../lib/upgrades/decide/make.ts";
 import { NAMESPACE, openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
 
 const signal = new AbortController().signal;

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
 import { applyEffects, type ApplyScope } from "../../../controllers/upgrades/effects.ts";
-import { openClusterReader } from "../../../lib/upgrading/cluster/cluster_reader.ts";
-import { OsImages } from "../../../lib/upgrading/cluster/os_images.ts";
-import { readInput } from "../../../lib/upgrading/cluster/plan_input.ts";
+import { openClusterReader } from "../../../lib/upgrades/cluster/cluster_reader.ts";
+import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
+import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
 import { NAMESPACE, openUpgradeScene } from "./make.ts";
 import { entryOf, lookOnce, planOf } from "./play.ts";
 

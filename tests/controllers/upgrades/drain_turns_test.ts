@@ -1,11 +1,11 @@
 // When drains are checked, and by what plan.
 import assert from "node:assert/strict";
 import { type DrainTurns, openDrainTurns } from "../../../controllers/upgrades/drain_turns.ts";
-import type { UpgradeInput } from "../../../lib/upgrading/cluster/plan_input.ts";
-import type { History } from "../../../lib/upgrades/types/plan.ts";
+import type { UpgradeInput } from "../../../lib/upgrades/cluster/plan_input.ts";
+import type { History } from "../../../lib/upgrades/decide/types/plan.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
-import { makeCluster, makeConfig, makeHistory, makePlan, seen } from "../../lib/upgrades/make_plan.ts";
+import { makeCluster, makeConfig, makeHistory, makePlan, seen } from "../../lib/upgrades/decide/make_plan.ts";
 
 interface Bed {
   readonly clock: FakeClock;

@@ -5,9 +5,9 @@ import { type Drains, openDrains } from "../../../controllers/upgrades/drains.ts
 import { silentLogger } from "../../../lib/log.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import type { DrainMode } from "../../../lib/upgrades/types/plan.ts";
-import { NOW_MS, rawNode } from "../../lib/upgrades/make.ts";
-import { makeConfig, makePlan } from "../../lib/upgrades/make_plan.ts";
+import type { DrainMode } from "../../../lib/upgrades/decide/types/plan.ts";
+import { NOW_MS, rawNode } from "../../lib/upgrades/decide/make.ts";
+import { makeConfig, makePlan } from "../../lib/upgrades/decide/make_plan.ts";
 import { openScene } from "../make.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
 

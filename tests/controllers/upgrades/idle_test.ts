@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { rawNode } from "../../lib/upgrades/make.ts";
+import { rawNode } from "../../lib/upgrades/decide/make.ts";
 import { openScene, whileRunning } from "../make.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";

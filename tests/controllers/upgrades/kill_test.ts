@@ -4,7 +4,7 @@ import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { textAt } from "../../../lib/json.ts";
-import { machineSet } from "../../lib/upgrades/make.ts";
+import { machineSet } from "../../lib/upgrades/decide/make.ts";
 import { openUpgradeScene, pool } from "./make.ts";
 import { assertDoneOnce, entryOf, lookOnce, rememberingOutside, settle } from "./play.ts";
 
@@ -28,7 +28,7 @@ Deno.test("N-015 a leader that is killed at every one of its writes is followed 
   const scene = openUpgradeScene({ spec: { capacityReservation: true } });
   scene.cluster.put(Resource.machineSets, machineSet("a"));
   scene.cluster.put(Resource.machineConfigPools, pool("worker"));
-  const outside = rememberingOutside(scene.deps.outside);
+  const outside = rememberingOutside(scene.deps.outside, scene.clock);
   const phaseOf = (): string => textAt(entryOf(scene), "phase");
   let leaders = 0;
   for (; phaseOf() !== "Upgraded"; leaders++) {

@@ -1,6 +1,8 @@
 // The upgrades controller on an API server in memory: its requests, writes and events are kept.
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
-import type { Outside } from "../../../lib/upgrading/outside/outside.ts";
+import type { Outside } from "../../../lib/upgrades/outside/outside.ts";
+import { renderTime } from "../../../lib/cluster/time.ts";
+import type { KubeApi } from "../../../lib/k8s/api.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
@@ -35,10 +37,17 @@ export function openUpgradeScene(
   const calls: MemoryCall[] = [];
   const events: EventInput[] = [];
   const gauges = new Map<string, number>();
-  const api = cluster.client((call) => {
+  const client = cluster.client((call) => {
     if (call.verb !== "watch") calls.push(call);
     scene.fault(call);
   });
+  const api: KubeApi = {
+    ...client,
+    create: (type, object, options) => {
+      const metadata = { ...Object(object["metadata"]), creationTimestamp: renderTime(clock.nowMs()) };
+      return client.create(type, { ...object, metadata }, options);
+    },
+  };
   const deps: UpgradesDeps = {
     ...{ readApi: api, api, clock, log: silentLogger, namespace: NAMESPACE, outside: quietOutside() },
     events: { record: (event) => void events.push(event) },

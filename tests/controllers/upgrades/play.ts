@@ -1,16 +1,17 @@
 // Plays an upgrade on an API server in memory: one look after another, and between them what the operators of the cluster do.
 import assert from "node:assert/strict";
-import type { Outside } from "../../../lib/upgrading/outside/outside.ts";
+import type { Outside } from "../../../lib/upgrades/outside/outside.ts";
+import type { Clock } from "../../../lib/clock.ts";
 import { drive } from "../../../controllers/upgrades/drive.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { textAt } from "../../../lib/json.ts";
-import { OsImages } from "../../../lib/upgrading/cluster/os_images.ts";
-import { readInput } from "../../../lib/upgrading/cluster/plan_input.ts";
-import { reconcile } from "../../../lib/upgrades/reconcile.ts";
-import type { Silence } from "../../../lib/upgrades/types/cluster.ts";
-import type { ReconcileEnd } from "../../../lib/upgrades/types/steps.ts";
-import { machine } from "../../lib/upgrades/make.ts";
+import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
+import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
+import { reconcile } from "../../../lib/upgrades/decide/reconcile.ts";
+import type { Silence } from "../../../lib/upgrades/decide/types/cluster.ts";
+import type { ReconcileEnd } from "../../../lib/upgrades/decide/types/steps.ts";
+import { machine } from "../../lib/upgrades/decide/make.ts";
 import { NAMESPACE, type UpgradeScene } from "./make.ts";
 
 const MACHINES = "openshift-machine-api";
@@ -74,18 +75,20 @@ export interface RememberingOutside extends Outside {
   readonly created: string[];
 }
 
-/** As the servers do: a silence is listed until it is ended, and a notification is known by its id. */
-export function rememberingOutside(before: Outside): RememberingOutside {
+/** As the servers do: a silence holds until its time is over or it is ended, and a notification is known by its id. */
+export function rememberingOutside(before: Outside, clock: Pick<Clock, "nowMs">): RememberingOutside {
   const notified: string[] = [];
   const notifyRequests: string[] = [];
   const silences: Silence[] = [];
   const created: string[] = [];
+  const asListed = (silence: Silence): Silence =>
+    silence.endsAtMs > clock.nowMs() ? silence : { ...silence, state: "expired" };
   return {
     ...{ notified, notifyRequests, silences, created },
-    readers: (scope) => ({ ...before.readers(scope), silences: () => Promise.resolve([...silences]) }),
-    createSilence: ({ comment }) => {
+    readers: (scope) => ({ ...before.readers(scope), silences: () => Promise.resolve(silences.map(asListed)) }),
+    createSilence: ({ comment, endsAtMs }) => {
       created.push(comment);
-      silences.push({ id: comment, createdBy: "managed-upgrade-operator", comment, state: "active" });
+      silences.push({ id: comment, createdBy: "managed-upgrade-operator", comment, state: "active", endsAtMs });
       return Promise.resolve();
     },
     endSilence: (id) => {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readAll } from "../../../controllers/upgrades/readings.ts";
 import type { ReadScope } from "../../../controllers/upgrades/deps.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { openClusterReader } from "../../../lib/upgrading/cluster/cluster_reader.ts";
-import { OsImages } from "../../../lib/upgrading/cluster/os_images.ts";
+import { openClusterReader } from "../../../lib/upgrades/cluster/cluster_reader.ts";
+import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
 import { openUpgradeScene } from "./make.ts";
 
 Deno.test("the advisories of a migration are about settings of images and about workloads, once those were looked at", async () => {

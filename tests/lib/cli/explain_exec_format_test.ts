@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { readExecFormatErrors } from "../../../lib/cli/explain_exec_format.ts";
-import { buildFailedImage } from "../../../lib/enoexec/failed_image.ts";
+import { buildFailedImage } from "../../../lib/exec_format/decide/failed_image.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { AnswerTooLarge, ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { explainPod } from "../../../lib/placement/explain/explain.ts";
-import { parsePod } from "../../../lib/placement/pod_view.ts";
+import { explainPod } from "../../../lib/placement/decide/explain/explain.ts";
+import { parsePod } from "../../../lib/placement/decide/pod_view.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
-import { makeFailedPod } from "../enoexec/make.ts";
+import { makeFailedPod } from "../exec_format/decide/make.ts";
 
 const never = new AbortController().signal;
 const LABEL = { "multiarch.openshift.io/exec-format-error": "true" };

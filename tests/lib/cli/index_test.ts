@@ -1,9 +1,9 @@
 // What `archway index` prints: tables, documents, sentences, and the line that is written over.
 import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
-import type { AssembleResult, JoinedImage } from "../../../lib/assemble/assemble_index.ts";
-import type { ChildCopy } from "../../../lib/assemble/copy_children.ts";
-import type { InspectedIndex } from "../../../lib/assemble/inspect_index.ts";
+import type { AssembleResult, JoinedImage } from "../../../lib/images/assemble/assemble_index.ts";
+import type { ChildCopy } from "../../../lib/images/assemble/copy_children.ts";
+import type { InspectedIndex } from "../../../lib/images/assemble/inspect_index.ts";
 import { renderAssembled, sentencesOf, toAssembled } from "../../../lib/cli/index_assembled.ts";
 import { renderIndex, toInspectedIndex } from "../../../lib/cli/index_inspected.ts";
 import { ProgressLine, renderProgress } from "../../../lib/cli/progress_line.ts";

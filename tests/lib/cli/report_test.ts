@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
 import { printReport, type ReportOptions } from "../../../lib/cli/report.ts";
-import { buildFailedImage } from "../../../lib/enoexec/failed_image.ts";
+import { buildFailedImage } from "../../../lib/exec_format/decide/failed_image.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../../lib/k8s/types.ts";
 import { type ImageBed, openImageBed } from "../../support/image_bed.ts";

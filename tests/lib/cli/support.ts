@@ -3,7 +3,7 @@ import type { Terminal } from "../../../lib/cli/output.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
-import { podBody, serveCluster } from "../playground/make.ts";
+import { podBody, serveCluster } from "../../playground/make.ts";
 
 /** What a command said. */
 export interface Said {

@@ -6,7 +6,7 @@ import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { furnish, taintLine, toleratedBy } from "../../controllers/taints/make.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
-import { ours, rawDaemonSet, rawNode, rawTaintPod } from "../taints/make.ts";
+import { ours, rawDaemonSet, rawNode, rawTaintPod } from "../taints/decide/make.ts";
 
 interface Run {
   readonly code: number;

@@ -1,43 +1,52 @@
 // The configuration file: what it sets, and that its problems are reported together with those of the flags.
 import assert from "node:assert/strict";
-import { FILE_SETTINGS, FileSchema, readConfigFile } from "../../../lib/config/file.ts";
+import { FILE_SETTINGS, FileSchema, readConfigFiles } from "../../../lib/config/file.ts";
+import { ImageBuildsSchema } from "../../../lib/config/image_builds.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
-import { parsePlacementOptions } from "../../../lib/placement/config/options.ts";
+import { parsePlacementOptions } from "../../../lib/placement/decide/config/options.ts";
 
 const PATH = "archway.yaml";
 
 function problemsOf(text: string): readonly string[] {
-  return readConfigFile({ path: PATH, text }).problems;
+  return readConfigFiles([{ path: PATH, text }]).problems;
 }
 
-Deno.test("readConfigFile() gives the defaults without a file, and for an empty one", () => {
-  const defaults = readConfigFile(undefined);
+Deno.test("readConfigFiles() gives the defaults without a file, and for an empty one", () => {
+  const defaults = readConfigFiles([]);
   assert.deepEqual(defaults.values, {
     variantLabels: [],
     runtimeClasses: [],
     imageVolumes: "ignore",
     webhookService: "archway-webhook",
+    webhookPath: "secret",
+    taintsFailOpenAfter: 300_000,
     archTaint: "archaware",
-    imageBuilds: {},
+    imageBuilds: ImageBuildsSchema.parse({}),
     cacheEntries: 10_000,
     workers: 32,
     fallbackLogLevel: "info",
   });
-  assert.deepEqual(readConfigFile({ path: PATH, text: "# nothing yet\n" }), defaults);
+  assert.deepEqual(readConfigFiles([{ path: PATH, text: "# nothing yet\n" }]), defaults);
 });
 
-Deno.test("readConfigFile() reads every setting as the documentation shows it", () => {
+Deno.test("readConfigFiles() reads every setting as the documentation shows it", () => {
   assert.deepEqual(FILE_SETTINGS.map(({ key }) => key).sort(), Object.keys(FileSchema.shape).sort());
   const text = FILE_SETTINGS.map(({ key, example }) => `${key}: ${example}\n`).join("");
-  assert.deepEqual(readConfigFile({ path: PATH, text }), {
+  assert.deepEqual(readConfigFiles([{ path: PATH, text }]), {
     problems: [],
     values: {
       variantLabels: ["arm/v7=example.com/arm-variant=v7"],
       runtimeClasses: ["kata=skip", "wasm=amd64+arm64"],
       imageVolumes: "require",
+      webhookPath: "plain",
+      dockerConfig: "/etc/archway/config.json",
+      registriesConf: "/etc/archway/registries.conf",
+      certsDir: "/etc/archway/certs.d",
+      tolerateArchTaints: ["gke", "example.com/cpu=arch"],
+      taintsFailOpenAfter: 600_000,
       registriesConfDir: "/etc/containers/registries.conf.d",
       archTaint: "supported-arch=arch:NoSchedule",
-      imageBuilds: { builderImage: "registry.example.com/builder:v1", maxParallel: 2 },
+      imageBuilds: ImageBuildsSchema.parse({ builderImage: "registry.example.com/builder:v1", maxParallel: 2 }),
       webhookService: "front",
       webhookClientCa: "/etc/archway/client-ca.pem",
       hostsDir: "/etc/containerd/certs.d",
@@ -50,12 +59,13 @@ Deno.test("readConfigFile() reads every setting as the documentation shows it", 
       fallbackLogLevel: "debug",
     },
   });
-  const parsed = parseConfig(["serve", `--config=${PATH}`], { env: {}, readFile: () => text });
+  const args = ["serve", "--arch-taints=tolerate", `--config=${PATH}`];
+  const parsed = parseConfig(args, { env: {}, readFile: () => text });
   const placement = parsed.kind === "run" ? parsePlacementOptions(parsed.config) : assert.fail(JSON.stringify(parsed));
   assert.deepEqual(placement.kind === "unparsable" ? placement.problems : [], []);
 });
 
-Deno.test("readConfigFile() names every unknown key and every value that does not fit, together", () => {
+Deno.test("readConfigFiles() names every unknown key and every value that does not fit, together", () => {
   assert.deepEqual(
     problemsOf("imageVolume: require\ncacheEntries: many\nvariantLabels: v7\nregistry: a\nworkers: 0\n"),
     [
@@ -68,6 +78,16 @@ Deno.test("readConfigFile() names every unknown key and every value that does no
   );
   assert.equal(problemsOf("- a list\n").length, 1);
   assert.match(problemsOf("a: [\n").join(), /^Cannot read --config "archway\.yaml": /);
+});
+
+Deno.test("readConfigFiles() puts files together, and refuses a setting that two of them have", () => {
+  const [a, b] = [{ path: "a.yaml", text: "workers: 3\n" }, { path: "b.yaml", text: "imageVolumes: require\n" }];
+  const both = readConfigFiles([a, b, { path: "c.yaml", text: "" }]);
+  assert.deepEqual([both.values.workers, both.values.imageVolumes, both.problems], [3, "require", []]);
+  assert.deepEqual(readConfigFiles([a, b, { path: "c.yaml", text: "workers: none\ncacheEntries: 0\n" }]).problems, [
+    'Cannot use "workers" of --config "c.yaml": "a.yaml" has it as well.',
+    'Cannot use "cacheEntries" of --config "c.yaml": it is not above zero.',
+  ]);
 });
 
 Deno.test("parseConfig() says of a setting that was given as a flag where it belongs", () => {
@@ -97,10 +117,11 @@ Deno.test("parseConfig() reports problems of the file together with those of fla
   assert.equal(good.kind === "run" && good.config.imageVolumes, "require");
 });
 
-Deno.test("readConfigFile() reads the settings of image builds, and names each that does not fit", () => {
+Deno.test("readConfigFiles() reads the settings of image builds, and names each that does not fit", () => {
   const text =
     "imageBuilds: { jobDeadline: 1h30m, builderCommand: [/build, --all], alwaysIndex: true, retainImages: 0 }\n";
-  assert.deepEqual(readConfigFile({ path: PATH, text }).values.imageBuilds, {
+  assert.deepEqual(readConfigFiles([{ path: PATH, text }]).values.imageBuilds, {
+    ...ImageBuildsSchema.parse({}),
     jobDeadline: 5_400_000,
     builderCommand: ["/build", "--all"],
     alwaysIndex: true,

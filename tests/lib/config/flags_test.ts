@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { environmentName, FLAGS, SHORT_FLAGS } from "../../../lib/config/flags.ts";
 
 const TESTS = new URL("../../", import.meta.url);
-const MAX_SERVE_FLAGS = 40;
+const MAX_SERVE_FLAGS = 28;
 
 /** The text of all tests but those of the command line itself, which show no effect. */
 function readTests(folder: URL): string {

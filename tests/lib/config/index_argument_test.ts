@@ -1,6 +1,6 @@
 // The words of `archway index`, and what is said of those that ask for nothing.
 import assert from "node:assert/strict";
-import { indexProblem, indexTarget } from "../../../lib/config/index_argument.ts";
+import { indexProblem, indexTarget } from "../../../lib/config/words.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
 
 const TO = "quay.io/team/app:v1";

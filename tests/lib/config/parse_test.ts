@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { COMMANDS, environmentName, FLAGS } from "../../../lib/config/flags.ts";
 import { renderHelp } from "../../../lib/config/help.ts";
 import { type Config, parseConfig, type ParsedConfig } from "../../../lib/config/parse.ts";
-import { placementProblems } from "../../../lib/placement/config/options.ts";
+import { placementProblems } from "../../../lib/placement/decide/config/options.ts";
 
 const NO_FILES = (path: string): never => {
   throw new Error(`there is no ${path}`);
@@ -105,12 +105,12 @@ Deno.test("parseConfig() goes on behind a flag without its value, which hides no
 });
 
 Deno.test("parseConfig() reports lists of placement, those of the file too, together with all else", () => {
-  const file = "runtimeClasses: [kata]\nvariantLabels: [v7]\narchTaint: '!'\nworkers: 0\nnonsense: 1\n";
+  const file =
+    "runtimeClasses: [kata]\nvariantLabels: [v7]\narchTaint: '!'\ntolerateArchTaints: ['!']\nworkers: 0\nnonsense: 1\n";
   const args = [
     "--config=f",
     "--arch-taints=manage",
     "--system-namespaces=Kube",
-    "--tolerate-arch-taints=!",
     "--tag-ttl=0s",
   ];
   for (const command of ["serve", "dev"]) {
@@ -123,9 +123,8 @@ Deno.test("parseConfig() reports lists of placement, those of the file too, toge
 Deno.test("parseConfig() judges no rule about what it could not read", () => {
   const cases = [
     [["serve", "--only=nothing", "--arch-taints=manage"], 1],
-    [["serve", "--repair-exec-format-errors", "--exec-format-errors=maybe"], 1],
+    [["serve", "--webhook-url=nowhere"], 1],
     [["cache", "export", "f", "--kv-url=nowhere"], 1],
-    [["inspect", "--registries", "--admin-url=nowhere"], 1],
     [["index", "--too=b"], 1],
   ] as const;
   for (const [args, count] of cases) assert.equal(problemsOf(args).length, count, problemsOf(args).join("\n"));
@@ -133,7 +132,6 @@ Deno.test("parseConfig() judges no rule about what it could not read", () => {
 
 Deno.test("parseConfig() refuses flags that contradict each other, and reports what to give", () => {
   assert.match(problemsOf(["serve", "--tls-cert=/c.pem"]).join(), /--tls-key/);
-  assert.match(problemsOf(["serve", "--tls-mode=files"]).join(), /--tls-cert and --tls-key/);
   assert.match(problemsOf(["serve", "--webhook-url=http://h:1"]).join(), /https/);
   assert.match(problemsOf(["inspect"]).join(), /^Nothing to inspect: .*images/);
   for (const words of [[], ["pod/"], ["/web"], ["a/b/c"], ["a", "b"]]) {
@@ -179,15 +177,6 @@ Deno.test("parseConfig() reports a flag that does not exist alone, not also its 
     assert.match(problemsOf(args).join(), /^Cannot use "--.*: no such flag\./);
   }
   assert.equal(problemsOf(["upgrade", "status", "json"]).length, 1);
-});
-
-Deno.test("parseConfig() refuses repairs of exec format errors that nothing reports", () => {
-  const repair = ["serve", "--repair-exec-format-errors"];
-  assert.match(problemsOf(repair).join(), /^Cannot use --repair-exec-format-errors alone: give --exec-format-errors/);
-  for (const beside of ["--exec-format-errors", "--exec-format-image=quay.io/team/daemon:1"]) {
-    assert.equal(configOf([...repair, beside]).repairExecFormatErrors, true);
-  }
-  assert.equal(configOf(["dev", "--scenario=exec-format-error", "--repair-exec-format-errors"]).command, "dev");
 });
 
 Deno.test("parseConfig() refuses other names of architectures, and upper case, and gives the name that nodes have", () => {
@@ -277,7 +266,8 @@ Deno.test("parseConfig() refuses a flag whose value is missing, and does not tak
   ]);
   assert.match(problemsOf(["release", "--kubeconfig", "--dry-run"]).join(), /--kubeconfig: it has no value/);
   assert.match(problemsOf(["explain", "pod/x", "-o"]).join(), /--output: it has no value/);
-  assert.equal(configOf(["serve", "--identity=--odd"]).identity, "--odd");
+  assert.match(problemsOf(["serve", "--exec-format-errors"]).join(), /=off\|report\|avoid\|repair\.$/);
+  assert.equal(configOf(["serve", "--cache-path=--odd"]).cachePath, "--odd");
 });
 
 Deno.test("parseConfig() takes the kubeconfig from KUBECONFIG where neither flag nor ARCHWAY_KUBECONFIG says", () => {

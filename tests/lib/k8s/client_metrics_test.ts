@@ -1,28 +1,26 @@
 // Work queues and requests to the API server, as metrics under the names of client-go.
 import assert from "node:assert/strict";
+import { Registry } from "prom-client";
+import { ClientMetrics } from "../../../lib/k8s/client_metrics.ts";
 import { WorkQueue } from "../../../lib/k8s/work_queue.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { type Metrics, openMetrics } from "../../../lib/metrics.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
-/** The value of a sample; undefined where there is none. Labels in the order of the text. */
-async function read(metrics: Metrics, sample: string): Promise<number | undefined> {
-  const { text } = await metrics.expose({
-    gatedPods: 0,
-    unadmittedPods: 0,
-    cachedInspections: 0,
-    isLeading: false,
-    isGating: false,
-    memory: { rss: 0, heapUsed: 0 },
-    registries: [],
-  });
-  const line = text.split("\n").find((one) => one.startsWith(`${sample} `));
-  return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+function open(): { readonly metrics: ClientMetrics; read(sample: string): Promise<number | undefined> } {
+  const registry = new Registry();
+  return {
+    metrics: new ClientMetrics(registry),
+    // Undefined where there is none; labels in the order of the text.
+    read: async (sample) => {
+      const line = (await registry.metrics()).split("\n").find((one) => one.startsWith(`${sample} `));
+      return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+    },
+  };
 }
 
-Deno.test("openClientMetrics() counts adds, retries, depth, waiting and work of a queue by its name", async () => {
+Deno.test("ClientMetrics counts adds, retries, depth, waiting and work of a queue by its name", async () => {
   const clock = new FakeClock();
-  const metrics = openMetrics();
+  const { metrics, read } = open();
   const queue = new WorkQueue({
     name: "pod-placement",
     parallel: 1,
@@ -36,7 +34,7 @@ Deno.test("openClientMetrics() counts adds, retries, depth, waiting and work of 
       return { kind: "done" };
     },
   });
-  const sum = (name: string): Promise<number | undefined> => read(metrics, `${name}{name="pod-placement"}`);
+  const sum = (name: string): Promise<number | undefined> => read(`${name}{name="pod-placement"}`);
   assert.equal(await sum("workqueue_adds_total"), 0);
   const stop = new AbortController();
   const running = queue.run(stop.signal);
@@ -63,11 +61,11 @@ const CALLS: readonly (readonly [status: number, code: string])[] = [
 ];
 
 for (const [status, code] of CALLS) {
-  Deno.test(`openClientMetrics() counts status ${status} of the API server as "${code}"`, async () => {
-    const metrics = openMetrics();
+  Deno.test(`ClientMetrics counts status ${status} of the API server as "${code}"`, async () => {
+    const { metrics, read } = open();
     metrics.apiCall({ method: "PATCH", status, durationMs: 250 });
-    assert.equal(await read(metrics, `rest_client_requests_total{code="${code}",method="PATCH"}`), 1);
-    assert.equal(await read(metrics, `rest_client_requests_total{code="${code}",method="GET"}`), 0);
-    assert.equal(await read(metrics, 'rest_client_request_duration_seconds_sum{verb="PATCH"}'), 0.25);
+    assert.equal(await read(`rest_client_requests_total{code="${code}",method="PATCH"}`), 1);
+    assert.equal(await read(`rest_client_requests_total{code="${code}",method="GET"}`), 0);
+    assert.equal(await read('rest_client_request_duration_seconds_sum{verb="PATCH"}'), 0.25);
   });
 }

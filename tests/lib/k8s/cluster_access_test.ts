@@ -14,7 +14,7 @@ import {
 } from "../../support/api_server.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { issueSelfSigned } from "../https/self_signed.ts";
+import { issueSelfSigned } from "./pinned/self_signed.ts";
 
 interface Scene {
   readonly directory: string;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
-import { type BackgroundEventRecorder, type EventResult, openEventRecorder } from "../../../lib/k8s/event_recorder.ts";
+import { BackgroundEventRecorder, type EventResult } from "../../../lib/k8s/event_recorder.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -33,7 +33,7 @@ async function withRecorder(
     calls.push(call);
     await options.before?.(call);
   });
-  await using recorder = openEventRecorder({
+  await using recorder = new BackgroundEventRecorder({
     api,
     clock,
     log: silentLogger,
@@ -244,7 +244,7 @@ Deno.test("record() takes over a slot that another process filled", async () => 
   await withRecorder({}, async ({ recorder, clock, cluster, events }) => {
     recorder.record(makeEvent({ slot: 1, message: "the first" }));
     await clock.advance(0);
-    await using next = openEventRecorder({
+    await using next = new BackgroundEventRecorder({
       api: cluster.client(),
       clock,
       log: silentLogger,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { kubeconfigPath } from "../../../lib/k8s/kubeconfig_path.ts";
+import { kubeconfigPath } from "../../../lib/k8s/cluster_access.ts";
 
 const CASES: readonly {
   readonly given?: string;

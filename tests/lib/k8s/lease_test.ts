@@ -1,11 +1,11 @@
 // Leader election on a clock of the test's own: two contenders, a lost API, a hand-over, clocks that disagree.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { LEASE_TIMING, type LeaseView, openElection } from "../../../lib/k8s/lease.ts";
-import type { HolderState } from "../../../lib/k8s/lease_record.ts";
+import { Election, LEASE_TIMING, type LeaseView } from "../../../lib/k8s/lease.ts";
+import type { HolderState } from "../../../lib/k8s/lease_lock.ts";
 import { Resource, resourcePath } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
-import { LEADER_SILENCE_MS } from "../../../lib/operand/gating_health.ts";
+import { LEADER_SILENCE_MS } from "../../../lib/operator/decide/gating_health.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 
@@ -55,7 +55,7 @@ function startReplica(id: string, deps: { readonly clock: FakeClock; readonly cl
   };
   const replica: Replica = Object.assign(state, { running: Promise.resolve() });
   const api = cluster.client((call) => replica.fault?.(call));
-  const election = openElection({ ...LEASE, api, identity: id, clock, log: silentLogger });
+  const election = new Election({ ...LEASE, api, identity: id, clock, log: silentLogger });
   election.onChange((view) => {
     replica.view = view;
   });
@@ -260,7 +260,7 @@ Deno.test("Election.run() says once which other program holds the lease, waits a
   };
   const holder = "operator-6d9f7c9d5b-abcde_5f0c1f0e-8c3a-4a57-9c54-0f6b4d7a2e11";
   write(holder, 15);
-  const election = openElection({ ...LEASE, api: cluster.client(), identity: "a", clock, log });
+  const election = new Election({ ...LEASE, api: cluster.client(), identity: "a", clock, log });
   const lead = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   const running = election.run(lead, stop.signal);
@@ -315,7 +315,7 @@ Deno.test("Election.run() leads again after `lead` has failed, having let others
     return Promise.reject(new Error("broken"));
   };
   const api = new MemoryCluster().client();
-  const running = openElection({ ...LEASE, api, identity: "a", clock, log: silentLogger }).run(lead, stop.signal);
+  const running = new Election({ ...LEASE, api, identity: "a", clock, log: silentLogger }).run(lead, stop.signal);
   await clock.advance(10_000);
   assert.ok(terms >= 6 && terms <= 11, `${terms} terms in 10 s`);
   stop.abort();

@@ -21,7 +21,15 @@ function openStore(): { readonly store: ObjectCache<string>; readonly changes: C
     if (object["size"] === "broken") throw new Error("unreadable");
     return object["size"] === undefined ? undefined : String(object["size"]);
   };
-  return { changes, store: new ObjectCache({ parse, onChange: (change) => changes.push(change), log: silentLogger }) };
+  return {
+    changes,
+    store: new ObjectCache({
+      keep: { kind: "all" },
+      parse,
+      onChange: (change) => changes.push(change),
+      log: silentLogger,
+    }),
+  };
 }
 
 Deno.test("ObjectCache.apply() reports new and changed objects with their former state", () => {
@@ -63,6 +71,7 @@ Deno.test("ObjectCache.apply() drops an object that is no longer of interest or 
 
 Deno.test("ObjectCache.apply() goes on when a listener throws", () => {
   const store = new ObjectCache({
+    keep: { kind: "all" },
     parse: () => "x",
     onChange: () => {
       throw new Error("listener");
@@ -101,8 +110,8 @@ function openShares(): {
   const store = new ObjectCache<string>({
     parse: ({ size }) => size === undefined ? undefined : String(size),
     onChange: () => {},
-    keep: { kind: "shares", weightOf: (value) => value.length, maxOfNamespace: 4, maxInAll: 6 },
-    log: { ...silentLogger, warn: (_, fields) => warned.push(fields) },
+    keep: { kind: "shares", weightOf: (value) => value.length, maxOfNamespace: 4, maxInAll: 6, rest: "" },
+    log: { ...silentLogger, warn: (_, fields) => warned.push(fields?.["namespace"]) },
   });
   return { store, warned, kept: () => [...store.values()].join(" ") };
 }
@@ -113,7 +122,7 @@ Deno.test("ObjectCache keeps what the share of a namespace has room for; what le
   assert.equal(store.apply(pod("b", { size: "bb", version: "1" })), undefined);
   store.apply(pod("c", { size: "cc", version: "1" }));
   assert.equal(kept(), "aaa");
-  assert.deepEqual(warned, [{ namespace: "ns" }]);
+  assert.deepEqual(warned, ["ns"]);
   store.apply(pod("a", { size: "aa", version: "2" }));
   assert.equal(store.apply(pod("b", { size: "bb", version: "1" })), "ns/b");
   assert.equal(kept(), "aa bb");
@@ -128,6 +137,37 @@ function inNamespace(namespace: string, name: string, size: string): KubeObject 
   const { metadata } = pod(name, { version: size });
   return { metadata: { ...metadata, namespace }, size };
 }
+
+Deno.test("ObjectCache keeps in part what there is no room for, and reports what becomes so", () => {
+  const changes: Change<string>[] = [];
+  const store = new ObjectCache<string>({
+    parse: ({ size }) => size === undefined ? undefined : String(size),
+    onChange: (change) => changes.push(change),
+    keep: {
+      ...{ kind: "shares", maxOfNamespace: 4, maxInAll: 6, rest: "", reduce: () => "-" },
+      weightOf: (value) => value === "-" ? 0 : value.length,
+    },
+    log: silentLogger,
+  });
+  const kept = (): string => [...store.values()].join(" ");
+  for (const size of ["xx", "yyy", "z"]) store.apply(inNamespace("first", size, size));
+  assert.equal(kept(), "xx - z");
+  for (const size of ["ppp", "q"]) assert.equal(store.apply(inNamespace("second", size, size)), `second/${size}`);
+  assert.equal(kept(), "xx - z ppp -", "nobody gives way to one with more");
+  store.apply(inNamespace("third", "a", "a"));
+  assert.equal(kept(), "- - z ppp - a", "what gives way is kept in part");
+  assert.deepEqual(changes.slice(-2), [
+    { kind: "apply", key: "first/xx", value: "-", previous: "xx" },
+    { kind: "apply", key: "third/a", value: "a" },
+  ]);
+  store.apply(inNamespace("second", "ppp", "ppppp"));
+  assert.equal(kept(), "- - z - - a", "so is what grows beyond the share");
+  store.apply(inNamespace("second", "q", "qqqq"));
+  assert.equal(kept(), "- - z - qqqq a", "which leaves the room to others");
+  store.delete(inNamespace("first", "yyy", ""));
+  store.keepOnly(new Set(["first/z", "second/ppp"]));
+  assert.equal(kept(), "z -");
+});
 
 Deno.test("ObjectCache keeps no more than the share of all namespaces together", () => {
   const { store, kept } = openShares();
@@ -160,9 +200,9 @@ Deno.test("ObjectCache: a namespace that cannot give up what came first keeps no
   for (const name of ["p", "q", "r"]) store.apply(inNamespace("second", name, name));
   assert.equal(store.apply(inNamespace("third", "a", "a")), "third/a");
   assert.equal(kept(), "xxx q r a");
-  assert.deepEqual(warned, [{ namespace: "second" }], "who loses something is logged");
+  assert.deepEqual(warned, ["second"], "who loses something is logged");
   store.apply(inNamespace("third", "b", "b"));
   store.keepOnly(new Set(["one/x", "second/q", "second/r", "third/a"]));
   assert.equal(store.apply(inNamespace("third", "c", "ccc")), undefined);
-  assert.deepEqual(warned.slice(1), [{ namespace: "third" }, { namespace: "third" }], "and again after a list");
+  assert.deepEqual(warned.slice(1), ["third", "third"], "and again after a list");
 });

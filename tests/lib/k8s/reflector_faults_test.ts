@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { openReflector, type Reflector } from "../../../lib/k8s/reflector.ts";
+import { Reflector } from "../../../lib/k8s/reflector.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { createAuthority } from "../../cluster/support/pki.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
@@ -31,7 +31,8 @@ async function withReflector(
   await using api = openTestApi(plainAccess(stub.url, { credentials: () => Promise.resolve(credentials) }));
   const heard = new Map<string, string>();
   const changes: string[] = [];
-  const reflector = openReflector<string>({
+  const reflector = new Reflector<string>({
+    keep: { kind: "all" },
     api,
     resource: Resource.pods,
     parse: (object) => object.metadata.resourceVersion,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { ReadApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
-import { openReflector, type Reflector, type ReflectorState } from "../../../lib/k8s/reflector.ts";
+import { Reflector, type ReflectorState } from "../../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import type { Logger } from "../../../lib/log.ts";
 import { silentLogger } from "../../../lib/log.ts";
@@ -37,7 +37,14 @@ async function withRun(
     resource: Resource.clusterConfigs,
     parse: ({ metadata }: KubeObject): string => metadata.name,
   };
-  const reflector = openReflector({ ...options, onChange: () => {}, clock, log, name: "configs" });
+  const reflector = new Reflector({
+    keep: { kind: "all" },
+    ...options,
+    onChange: () => {},
+    clock,
+    log,
+    name: "configs",
+  });
   const run: Run = { clock, calls, cluster, reflector, warnings, fault: start.fault };
   const stop = new AbortController();
   const running = reflector.run(stop.signal);
@@ -170,7 +177,9 @@ Deno.test("reflector: lists pods in small pages, since each may be as large as i
   };
   const options = { api, parse: ({ metadata }: KubeObject): string => metadata.name, onChange: () => {}, clock };
   const both = [Resource.pods, Resource.clusterConfigs].map((resource) =>
-    openReflector({ ...options, resource, log: silentLogger, name: resource.plural }).run(stop.signal)
+    new Reflector({ keep: { kind: "all" }, ...options, resource, log: silentLogger, name: resource.plural }).run(
+      stop.signal,
+    )
   );
   await clock.advance(100);
   stop.abort();

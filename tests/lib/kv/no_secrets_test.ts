@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../../lib/kv/store.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { openCachedInspector } from "../../../lib/oci/cache/cached.ts";
+import { CachedInspector } from "../../../lib/oci/cache/cached.ts";
 import type { Credential } from "../../../lib/oci/credential.ts";
 import { fingerprintOf, fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
+import { makeRequest } from "../../support/inspectors.ts";
 import type { InspectionReport, RegistryLookups } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -75,21 +76,14 @@ function tracesOf(credentials: readonly Credential[]): readonly string[] {
   return [...texts.flatMap(encode), ...credentials.map(fingerprintOf), fingerprintOfAll(credentials)];
 }
 
-Deno.test("openCachedInspector() writes no credential into the store, in no form", async () => {
+Deno.test("CachedInspector writes no credential into the store, in no form", async () => {
   const clock = new FakeClock();
   await fc.assert(
     fc.asyncProperty(fc.array(credential, { minLength: 1, maxLength: 3 }), async (credentials) => {
       const { store, written } = recording(openMemoryStore({ clock }));
       const parts = { inner: privateRegistry(), kv: store, clock, log: silentLogger, maxEntries: 10, tagTtlMs: 60_000 };
-      const inspector = openCachedInspector(parts);
-      const request = {
-        image: "registry.example/team/app:v1",
-        credentials,
-        freshness: "cached",
-        depth: "index",
-        priority: "gated",
-        endpoints: [],
-      } as const;
+      const inspector = new CachedInspector(parts);
+      const request = makeRequest("registry.example/team/app:v1", { credentials });
       await inspector.inspect(request, new AbortController().signal);
       // The salt, the document and the tag; the names of private knowledge take their time.
       await until("all three are written", () => written.length >= 3);

@@ -13,7 +13,7 @@ import {
   MediaType,
 } from "../../support/documents.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { makeEndpoint, openTestInspector } from "../../support/inspectors.ts";
+import { makeEndpoint, makeRequest, openTestInspector, planAt } from "../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
 import { until } from "../../support/until.ts";
 
@@ -308,13 +308,10 @@ Deno.test("DV-107 inspect() tries HTTP after HTTPS for an insecure registry, and
 Deno.test("DV-100 inspect() takes the first endpoint that answers and names the mirror", async () => {
   await using mirror = await openFakeRegistry();
   using inspector = openTestInspector({
-    plan: () => ({
-      kind: "endpoints",
-      endpoints: [
-        makeEndpoint("127.0.0.1:1", { repository: "gone", reference: "v1", mirror: true }),
-        makeEndpoint(mirror.host, { repository: "copy/app", reference: "v1", mirror: true, pathPrefix: "" }),
-      ],
-    }),
+    plan: planAt(
+      makeEndpoint("127.0.0.1:1", { repository: "gone", reference: "v1", mirror: true }),
+      makeEndpoint(mirror.host, { repository: "copy/app", reference: "v1", mirror: true, pathPrefix: "" }),
+    ),
   });
   putMultiArch(mirror, "copy/app", makeMultiArch(["arm64"]));
   const report = await inspector.inspect("quay.io/org/app:v1");
@@ -325,17 +322,30 @@ Deno.test("DV-100 inspect() takes the first endpoint that answers and names the 
 Deno.test("inspect() reports every endpoint that failed, and is transient when any of them is", async () => {
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector({
-    plan: () => ({
-      kind: "endpoints",
-      endpoints: [
-        makeEndpoint("127.0.0.1:1", { repository: "mirror", reference: "v1", mirror: true }),
-        makeEndpoint(registry.host, { repository: "app", reference: "v1" }),
-      ],
-    }),
+    plan: planAt(
+      makeEndpoint("127.0.0.1:1", { repository: "mirror", reference: "v1", mirror: true }),
+      makeEndpoint(registry.host, { repository: "app", reference: "v1" }),
+    ),
   });
   const failure = failureIn(await inspector.inspect("quay.io/org/app:v1"));
   assert.deepEqual([failure.kind, failure.reason], ["transient", "Unreachable"]);
   assert.match(failure.message, /127\.0\.0\.1:1.*Also:.*does not have it/);
+});
+
+Deno.test("inspect() takes an image for absent only where every endpoint says so", async () => {
+  await using mirror = await openFakeRegistry();
+  await using registry = await openFakeRegistry();
+  using inspector = openTestInspector({
+    plan: planAt(
+      makeEndpoint(mirror.host, { repository: "copy", reference: "v1", mirror: true }),
+      makeEndpoint(registry.host, { repository: "app", reference: "v1" }),
+    ),
+  });
+  assert.equal(failureIn(await inspector.inspect("quay.io/org/app:v1")).reason, "ManifestUnknown");
+  mirror.intercept = () => new Response("{}", { headers: { "content-type": "text/plain" } });
+  const failure = failureIn(await inspector.inspect("quay.io/org/app:v2"));
+  assert.equal(failure.reason, "Malformed");
+  assert.match(failure.message, /media type.*Also:.*does not have it/);
 });
 
 Deno.test("inspect() reports a refused plan as it is", async () => {
@@ -358,77 +368,11 @@ Deno.test("inspect() finds that a digest pins one platform, and which tag would 
   assert.deepEqual(again.inspection.findings.map(({ kind }) => kind), ["ChildDigestPin"]);
 });
 
-Deno.test("inspect() with checkConfigs finds lying indexes and children that a mirror lacks", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector({ checkConfigs: true });
-  const [honest, liar, missing] = [
-    makeImage(),
-    makeImage({ architecture: "amd64", os: "linux", labels: { a: "b" } }),
-    makeImage({ architecture: "s390x" }),
-  ];
-  for (const { config, manifest } of [honest, liar]) {
-    registry.putBlob("app", config);
-    registry.put("app", manifest);
-  }
-  const entries = [
-    makeEntry(honest.manifest, { platform: LINUX }),
-    makeEntry(liar.manifest, { platform: { os: "linux", architecture: "arm64" } }),
-    makeEntry(missing.manifest, { platform: { os: "linux", architecture: "s390x" } }),
-  ];
-  registry.put("app", makeIndex(entries), "v1");
-  const { inspection } = await inspector.inspect(`${registry.host}/app:v1`);
-  assert.ok(inspection.kind === "platforms");
-  assert.deepEqual(inspection.findings.map(({ kind }) => kind), ["ArchitectureMismatch", "TruncatedIndex"]);
-});
-
-Deno.test("inspect() with checkConfigs reports when an index has more manifests than it compares", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector({ checkConfigs: true });
-  const image = makeImage();
-  registry.putBlob("app", image.config);
-  registry.put("app", image.manifest);
-  const indexOf = (count: number): ReturnType<typeof makeIndex> =>
-    makeIndex(Array.from({ length: count }, () => makeEntry(image.manifest, { platform: LINUX })));
-  registry.put("app", indexOf(32), "all");
-  registry.put("app", indexOf(33), "more");
-  const findingsOf = async (tag: string): Promise<readonly string[]> => {
-    const { inspection } = await inspector.inspect(`${registry.host}/app:${tag}`);
-    return inspection.kind === "platforms" ? inspection.findings.map(({ message }) => message) : assert.fail();
-  };
-  assert.deepEqual(await findingsOf("all"), []);
-  assert.deepEqual(await findingsOf("more"), [
-    "The index lists 33 manifests with a platform; 32 of them were compared with their configs.",
-  ]);
-});
-
-for (
-  const [status, reason, kind] of [[404, "ManifestUnknown", "permanent"], [500, "ServerError", "transient"], [
-    502,
-    "ServerError",
-    "transient",
-  ]] as const
-) {
-  Deno.test(`inspect() takes ${status} as ${kind} ${reason}`, async () => {
-    await using registry = await openFakeRegistry();
-    using inspector = openTestInspector();
-    registry.intercept = () => new Response("no", { status });
-    const failure = failureIn(await inspector.inspect(`${registry.host}/app:v1`));
-    assert.deepEqual([failure.kind, failure.reason, failure.registry], [kind, reason, registry.host]);
-  });
-}
-
 Deno.test("head() gives the digest, or that the registry does not state it", async () => {
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector();
   const digest = putMultiArch(registry, "app", makeMultiArch(["amd64"]));
-  const request = {
-    image: `${registry.host}/app:v1`,
-    credentials: [],
-    freshness: "cached",
-    depth: "index",
-    priority: "gated",
-    endpoints: [],
-  } as const;
+  const request = makeRequest(`${registry.host}/app:v1`);
   const { signal } = new AbortController();
   const answer = await inspector.registry.head(request, signal);
   assert.ok(answer.kind === "digest" && answer.digest === digest && answer.requests.manifestHead === 1);

@@ -4,11 +4,11 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { TLSSocket } from "node:tls";
-import type { ClientCertificate, Endpoint } from "../../../lib/oci/pull_plan.ts";
-import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
+import type { ClientCertificate } from "../../../lib/oci/pull_plan.ts";
+import { issueLoopbackCertificates } from "../../../playground/certificates.ts";
 import { issueAuthority, issueServing } from "../../../lib/tls/issue.ts";
 import { makeMultiArch } from "../../support/documents.ts";
-import { makeCredential, makeEndpoint, openTestInspector, PLAIN } from "../../support/inspectors.ts";
+import { makeCredential, makeEndpoint, openTestInspector, PLAIN, planAt } from "../../support/inspectors.ts";
 import { openFakeRegistry } from "../../support/registry.ts";
 
 const VALIDITY = { nowMs: Date.now(), lifetimeMs: 3_600_000 };
@@ -67,10 +67,6 @@ Deno.test("inspect() fails as the last certificate fails when a host takes none 
   assert.deepEqual([report.inspection.kind, report.requests.manifestGet], ["failed", 2]);
 });
 
-function planOf(endpoint: Endpoint): { readonly kind: "endpoints"; readonly endpoints: readonly Endpoint[] } {
-  return { kind: "endpoints", endpoints: [endpoint] };
-}
-
 Deno.test("inspect() names to a mirror the registry that it asks for, and sends its headers to it alone", async () => {
   await using store = await openFakeRegistry();
   await using tokens = await openFakeRegistry({ login: { kind: "token", users: {}, anonymous: true } });
@@ -89,7 +85,7 @@ Deno.test("inspect() names to a mirror the registry that it asks for, and sends 
     namespace: "quay.io",
     headers: { "x-tenant": "c4nary", "User-Agent": "not mine to say" },
   });
-  using inspector = openTestInspector({ plan: () => planOf(endpoint) });
+  using inspector = openTestInspector({ plan: planAt(endpoint) });
   const report = await inspector.inspect("quay.io/org/app:v1");
   assert.equal(report.inspection.kind, "platforms");
   assert.deepEqual([...new Set(mirror.requests.map(({ path }) => path))], ["/v2/org/app/manifests/v1?ns=quay.io"]);
@@ -105,7 +101,7 @@ Deno.test("inspect() lets the login of a pod win over an Authorization header of
   mirror.put("org/app", index, "v1");
   const headers = { Authorization: "Basic bm90Om1pbmU=" };
   const endpoint = makeEndpoint(mirror.host, { repository: "org/app", reference: "v1", headers });
-  using inspector = openTestInspector({ plan: () => planOf(endpoint) });
+  using inspector = openTestInspector({ plan: planAt(endpoint) });
   const report = await inspector.inspect("quay.io/org/app:v1", { credentials: [makeCredential(mirror.host)] });
   assert.equal(report.inspection.kind, "platforms");
   assert.equal(mirror.requests[0]?.headers.get("authorization"), headers.Authorization);

@@ -6,8 +6,9 @@ import type { InspectionReport, InspectionRequest, Inspector } from "../../../li
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 import { fingerprintOfAll } from "../../../lib/oci/fingerprint.ts";
 import type { FailureReason } from "../../../lib/oci/types.ts";
+import { matchCredentials } from "../../../lib/oci/credentials/match.ts";
 import { withKeyring } from "../../../lib/oci/with_keyring.ts";
-import { makeCredential, makeEndpoint, makeRequest } from "../../support/inspectors.ts";
+import { makeCredential, makeEndpoint, makeRequest, planAt } from "../../support/inspectors.ts";
 
 const signal = new AbortController().signal;
 const ENDPOINTS = [
@@ -46,10 +47,10 @@ async function ask(
       });
     },
   };
-  const planner = { plan: () => ({ kind: "endpoints", endpoints: ENDPOINTS }) as const };
+  const planner = { plan: planAt(...ENDPOINTS) };
   const outer = withKeyring(inner, {
     planner,
-    keyring: { lookup: () => Promise.resolve(keyring) },
+    keyring: { lookup: (endpoint) => Promise.resolve(matchCredentials(keyring, endpoint)) },
     clock: systemClock,
   });
   const reports = await Promise.all(

@@ -17,7 +17,7 @@ import {
   podOf,
   rawPod,
   term,
-} from "../placement/make.ts";
+} from "../placement/decide/make.ts";
 
 const CANDIDATES = [AMD64, ARM64];
 const WINDOWS = { os: "windows", architecture: AMD64 };

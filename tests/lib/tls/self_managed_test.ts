@@ -7,7 +7,7 @@ import { openSelfManagedCertificate, type SelfManagedDeps } from "../../../lib/t
 import { findPairProblem } from "../../../lib/tls/serving_certificate.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { serveCluster, type ServedCluster } from "../playground/make.ts";
+import { serveCluster, type ServedCluster } from "../../playground/make.ts";
 import { until } from "../../support/until.ts";
 
 const DAY_MS = 86_400_000;

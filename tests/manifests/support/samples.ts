@@ -76,6 +76,9 @@ function replaced(value: unknown, [name = "", ...rest]: readonly string[], by: u
   );
 }
 
+/** What the schema of PodPlacementConfig allows in its selector. */
+export const SCHEMA_BOUNDS = { labels: 16, expressions: 8, values: 32 };
+
 /** Label selectors at the bounds `labels`, `expressions`, `values`, and one beyond each of them, by what they have too many of. */
 export function selectorsAround({ labels, expressions, values }: {
   readonly labels: number;

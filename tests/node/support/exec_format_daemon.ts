@@ -2,8 +2,8 @@
 import { listAt, objectAt } from "../../../lib/json.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { ExecFormatMonitor } from "../../../lib/names.ts";
-import { parseOperandConfig } from "../../../lib/operand/config_view.ts";
-import { renderDaemonSet } from "../../../lib/operand/exec_format_daemon_set.ts";
+import { parseOperandConfig } from "../../../lib/operator/decide/config_view.ts";
+import { renderDaemonSet } from "../../../lib/operator/decide/exec_format_daemon_set.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { runCommand } from "./commands.ts";
 import { kubectl, NAMESPACE } from "./install.ts";

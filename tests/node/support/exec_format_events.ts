@@ -1,10 +1,10 @@
 // What is reported of exec format errors, in both forms: the ENoExecEvents of daemons, which the leader deletes as soon as it
 // has handled them, and the events on pods.
 import { systemClock } from "../../../lib/clock.ts";
-import { type EventView, parseEvent } from "../../../lib/enoexec/event.ts";
-import { isFailedImage } from "../../../lib/enoexec/failed_image.ts";
+import { type EventView, parseEvent } from "../../../lib/exec_format/decide/event.ts";
+import { isFailedImage } from "../../../lib/exec_format/decide/failed_image.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
-import { openReflector } from "../../../lib/k8s/reflector.ts";
+import { Reflector } from "../../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { EnoexecAnnotation } from "../../../lib/names.ts";
@@ -41,7 +41,8 @@ export async function followEvents(lab: OpenLab): Promise<EventFollower> {
   await using undo = new AsyncDisposableStack();
   const api = undo.use(openTestApi(await readKubeconfigAccess(lab.kubeconfigFile, { clock: systemClock })));
   const seen = new Map<string, WrittenEvent>();
-  const reflector = openReflector<WrittenEvent>({
+  const reflector = new Reflector<WrittenEvent>({
+    keep: { kind: "all" },
     api,
     resource: Resource.enoexecEvents,
     namespace: NAMESPACE,

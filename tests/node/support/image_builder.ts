@@ -27,7 +27,7 @@ export async function pushBuilder(registry: RealRegistry): Promise<BuilderSettin
 
 /** Paths of the program by architecture. */
 async function ensureBuilder(): Promise<Readonly<Record<NodeArch, string>>> {
-  const sources = ["go.mod", "main.go", "registry.go", "image.go"].map((file) => new URL(file, MODULE));
+  const sources = ["go.mod", "go.sum", "main.go", "registry.go", "image.go"].map((file) => new URL(file, MODULE));
   const directory = await pinnedCacheDirectory("image-builder", sources);
   const build = (arch: NodeArch): Promise<string> => {
     const environment = { GOARCH: arch };

@@ -2,7 +2,7 @@
 import { parseKubeObject } from "../../../lib/k8s/kube_object.ts";
 import { type KubeObject, Resource, resourcePath } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
-import { type JsonObject, listAt, objectAt, textAt } from "../../../lib/playground/json_value.ts";
+import { type JsonObject, listAt, objectAt, textAt } from "../../../playground/json_value.ts";
 import { expectStatus } from "../../cluster/support/cluster_access.ts";
 import { listNodeArchitectures } from "../../cluster/support/pods.ts";
 import { GiveUp, waitUntil } from "../../cluster/support/wait.ts";

@@ -1,5 +1,5 @@
 // Owners of pods, as users create them: a pod of a walk that names a controller is made by a real one of that kind. Pure.
-import { type JsonObject, listAt, objectAt, textAt } from "../../../lib/playground/json_value.ts";
+import { type JsonObject, listAt, objectAt, textAt } from "../../../playground/json_value.ts";
 
 /** The label by which the pod of an owner is found; its value is the name that the walk gives the pod. */
 export const POD_LABEL = "walk-pod";

@@ -1,7 +1,7 @@
 // The registries of the walks as real ones on the nodes' network, the nodes' settings for them, and the login of the
 // node to which pods go whose images need the global pull secret.
-import { textAt } from "../../../lib/playground/json_value.ts";
-import type { ImageDescription } from "../../../lib/playground/registry_images.ts";
+import { textAt } from "../../../playground/json_value.ts";
+import type { ImageDescription } from "../../../playground/registry_images.ts";
 import { type RealRegistry, type RegistryOptions, startRegistry } from "../../cluster/support/registry.ts";
 import { DEAD_HOST, pullSecret, trustedImages, USER, type WalkRegistries } from "../../support/walk/registries.ts";
 import { trustOnNodes } from "./node_registries.ts";

@@ -1,16 +1,15 @@
 // Flags of optional capabilities, shown by what each switches on.
 import assert from "node:assert/strict";
-import { buildSettings } from "../../../lib/building/build_settings.ts";
-import { buildFailedImage } from "../../../lib/enoexec/failed_image.ts";
+import { buildFailedImage } from "../../../lib/exec_format/decide/failed_image.ts";
 import type { Config } from "../../../lib/config/parse.ts";
-import type { KnownImages } from "../../../lib/images/known_images.ts";
+import type { KnownImages } from "../../../lib/images/pods/known_images.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { execFormatSettings, openPlacedImages } from "../../../serve/exec_format.ts";
-import { failPod, openRepairScene, strayPod } from "../../controllers/enoexec/make.ts";
+import { failPod, openRepairScene, strayPod } from "../../controllers/exec_format/make.ts";
 import { openScene } from "../../controllers/make.ts";
 import { NAMESPACE, openBench } from "../../controllers/operator/make.ts";
-import { Simulator } from "../../lib/image_builds/simulator.ts";
+import { Simulator } from "../../lib/builds/decide/simulator.ts";
 import { servedOnly } from "./served_only.ts";
 import { type Checks, fileConfig, serveConfig } from "./support.ts";
 
@@ -82,19 +81,16 @@ export const CAPABILITY_FLAGS: Checks = {
     assert.doesNotMatch(metrics, /^mto_/m);
   },
   "exec-format-errors": async () => {
-    assert.deepEqual([await counted(), await counted("--exec-format-errors")], [[], ["status"]]);
-  },
-  "repair-exec-format-errors": async () => {
-    const flags = ["--exec-format-errors", "--repair-exec-format-errors"];
-    assert.deepEqual(await counted(...flags), ["status", "evicted"]);
+    const [report, avoid, repair] = ["report", "avoid", "repair"].map((value) => `--exec-format-errors=${value}`);
+    assert.ok(report !== undefined && avoid !== undefined && repair !== undefined);
+    assert.deepEqual([await counted(), await counted(report), await counted(avoid)], [[], ["status"], ["status"]]);
+    assert.deepEqual(await counted(repair), ["status", "evicted"]);
+    for (const flags of [[], [report]]) assert.deepEqual(await placedOn(...flags), ["amd64", "arm64"], flags.join());
+    for (const flag of [avoid, repair]) assert.deepEqual(await placedOn(flag), ["amd64"], flag);
   },
   "exec-format-image": async () => {
     assert.equal(await daemonSets(serveConfig()), 0);
     assert.equal(await daemonSets(serveConfig("--exec-format-image=registry.example/archway:1")), 1);
-  },
-  "avoid-failed-architectures": async () => {
-    assert.deepEqual(await placedOn(), ["amd64", "arm64"]);
-    assert.deepEqual(await placedOn("--avoid-failed-architectures"), ["amd64"]);
   },
 };
 
@@ -103,7 +99,7 @@ export const CAPABILITY_SETTINGS: Checks = {
   imageBuilds: () => {
     const jobsAtOnce = (config: Config): number => {
       const cluster = new Simulator(["amd64", "arm64"]);
-      cluster.settings = { ...cluster.settings, maxParallel: buildSettings(config).maxParallel };
+      cluster.settings = { ...cluster.settings, maxParallel: config.imageBuilds.maxParallel };
       cluster.settle({ run: false });
       return cluster.jobs.size;
     };

@@ -1,10 +1,10 @@
 // Flags of placement, shown by the pure decisions that take the settings.
 import assert from "node:assert/strict";
-import { decide } from "../../../lib/placement/decide.ts";
-import { judgeAdmission } from "../../../lib/placement/gate.ts";
-import { imagesToInspect } from "../../../lib/placement/images.ts";
-import { releasePatch } from "../../../lib/placement/patch/release_patch.ts";
-import type { PlacementSettings } from "../../../lib/placement/config/types.ts";
+import { decide } from "../../../lib/placement/decide/decide.ts";
+import { judgeAdmission } from "../../../lib/placement/decide/gate.ts";
+import { imagesToInspect } from "../../../lib/placement/decide/images.ts";
+import { releasePatch } from "../../../lib/placement/decide/patch/release_patch.ts";
+import type { PlacementSettings } from "../../../lib/placement/decide/config/types.ts";
 import { followsNodes, liveArchitecturesOf } from "../../../serve/components.ts";
 import {
   admissionFacts,
@@ -15,7 +15,7 @@ import {
   platformsFact,
   podOf,
   rawPod,
-} from "../../lib/placement/make.ts";
+} from "../../lib/placement/decide/make.ts";
 import { type Checks, fileConfig, serveConfig, settingsOf } from "./support.ts";
 
 const DEFAULTS = settingsOf(serveConfig());
@@ -69,17 +69,6 @@ export const PLACEMENT_FLAGS: Checks = {
   "audit": () => {
     const settings = settingsOf(serveConfig("--audit"));
     assert.deepEqual([verdictOf(settings), decided(settings)], ["pass", "AuditMode"]);
-  },
-  "tolerate-arch-taints": () => {
-    const tolerations = (settings: PlacementSettings): readonly unknown[] => {
-      const image = platformsFact("multi", [{ os: "linux", architecture: "arm64" }]);
-      const decision = decide(factsOf(gatedPod(), { settings, images: [image] }));
-      return decision.kind === "place" ? decision.tolerations : assert.fail(decision.kind);
-    };
-    assert.deepEqual(tolerations(DEFAULTS), []);
-    assert.deepEqual(tolerations(settingsOf(serveConfig("--tolerate-arch-taints=example.com/cpu=arch"))), [
-      { key: "example.com/cpu", operator: "Equal", value: "arm64", effect: "NoSchedule" },
-    ]);
   },
   "daemonsets": () => {
     assert.equal(decided(DEFAULTS, DAEMON), "DaemonSet");

@@ -2,30 +2,24 @@
 // effect it is shown there, the others by one `serve` in front of a playground.
 import assert from "node:assert/strict";
 import { connect as connectTls } from "node:tls";
-import { openPodPlacement } from "../../../controllers/pod_placement/controller.ts";
+import { PodPlacement } from "../../../controllers/pod_placement/controller.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import type { Config } from "../../../lib/config/parse.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
-import { kubeconfigPath } from "../../../lib/k8s/kubeconfig_path.ts";
+import { kubeconfigPath } from "../../../lib/k8s/cluster_access.ts";
 import { openLogger, silentLogger } from "../../../lib/log.ts";
-import { openMetrics } from "../../../lib/metrics.ts";
-import { Finalizer } from "../../../lib/names.ts";
-import { logLevelOf } from "../../../lib/informers/configs.ts";
-import { parseOperandConfig } from "../../../lib/operand/config_view.ts";
-import { renderMonitoring } from "../../../lib/operand/monitoring.ts";
-import { webhookEndpoint } from "../../../lib/operand/webhooks.ts";
-import { makeSettings } from "../../../lib/placement/config/settings.ts";
-import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
+import { openPlacementMetrics } from "../../support/process_metrics.ts";
+import { logLevelOf } from "../../../lib/operator/cluster/configs.ts";
+import { webhookEndpoint } from "../../../lib/operator/decide/webhooks.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { issueLoopbackCertificates } from "../../../playground/certificates.ts";
 import { openHttpsListener } from "../../../lib/server/https_listener.ts";
-import { AUTHORITY_SECRET } from "../../../lib/tls/secret_store.ts";
-import { openServingCertificate } from "../../../lib/tls/open_certificate.ts";
-import { readClientCa } from "../../../lib/tls/open_certificate.ts";
+import { openServingCertificate, readClientCa } from "../../../lib/tls/open_certificate.ts";
 import { openScene } from "../../controllers/make.ts";
-import { NAMESPACE, openBench } from "../../controllers/operator/make.ts";
 import { gated } from "../../controllers/pod_placement/make.ts";
 import { makeFolder } from "../../lib/oci/config/planner_support.ts";
-import { NO_CONFIGS } from "../../lib/placement/make.ts";
+import { NO_CONFIGS } from "../../lib/placement/decide/make.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { ADMIN_HOST, served, WEBHOOK_HOST } from "./served.ts";
 import { type Check, type Checks, fileConfig, serveConfig } from "./support.ts";
@@ -58,8 +52,8 @@ async function parallelWrites(workers: number): Promise<number> {
     return new Promise<void>(() => {});
   });
   for (let n = 0; n < 100; n++) scene.cluster.put(Resource.pods, gated(`p${n}`));
-  const controller = openPodPlacement({
-    ...{ api, images: scene.images, events: scene.events, metrics: openMetrics(), clock: scene.clock },
+  const controller = new PodPlacement({
+    ...{ api, images: scene.images, events: scene.events, metrics: openPlacementMetrics(), clock: scene.clock },
     ...{ board: { record: () => {} }, log: silentLogger, settingsOf: () => settings, configsOf: () => NO_CONFIGS },
     ...{ liveArchitectures: () => undefined, random: () => 0.5, workers },
   });
@@ -109,10 +103,6 @@ export const PROCESS_FLAGS: Checks = {
   },
   "listen": async () => assert.equal((await served()).webhookAnswersAt, WEBHOOK_HOST),
   "admin-listen": async () => assert.equal((await served()).adminAnswersAt, ADMIN_HOST),
-  "tls-mode": async () => {
-    assert.ok((await served()).secrets.includes(AUTHORITY_SECRET), "its own authority, although files are given");
-    await assert.rejects(Promise.resolve().then(() => serveConfig("--tls-mode=files")), /--tls-cert/);
-  },
   "tls-cert": certificateFiles,
   "tls-key": certificateFiles,
   "tls-ca": async () => assert.match(String((await certificateOf("--tls-ca=FOLDER/ca.pem")).caBundle), /BEGIN CERT/),
@@ -120,45 +110,16 @@ export const PROCESS_FLAGS: Checks = {
     assert.equal(webhookEndpoint(serveConfig()).kind, "service");
     assert.match((await served()).webhookUrl, new RegExp(`^https://${WEBHOOK_HOST}:\\d+/`));
   },
-  "webhook-path": async () => {
-    const { webhookUrl, secrets } = await served();
-    assert.equal(new URL(webhookUrl).pathname, "/add-pod-scheduling-gate", "the path of the manifests");
-    assert.equal(secrets.includes("archway-webhook-path"), false);
-  },
-  "runbook-base-url": () => {
-    const config = parseOperandConfig({ metadata: { name: "cluster", uid: "u" }, spec: {} });
-    const links = ({ runbookBaseUrl = "" }: { readonly runbookBaseUrl?: string | undefined }): string =>
-      JSON.stringify(renderMonitoring(config, { namespace: "archway-system", runbookBaseUrl }));
-    assert.doesNotMatch(links(serveConfig()), /https:/);
-    assert.match(
-      links(serveConfig("--runbook-base-url=https://docs.example/a")),
-      /"https:\/\/docs\.example\/a\/manifests/,
-    );
-  },
-  "identity": async () => assert.equal((await served()).leaseHolder, "replica-of-test"),
-  "migration": async () => {
-    const finalizersBy = async (...flags: readonly string[]): Promise<number> => {
-      const { migration } = serveConfig(...flags);
-      await using bench = await openBench({}, { migration });
-      const name = "pod-placement-controller";
-      const template = { metadata: { labels: { a: name } } };
-      await bench.api.create(Resource.deployments, {
-        ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name, finalizers: [Finalizer.podPlacement] } },
-        spec: { replicas: 0, selector: { matchLabels: { a: name } }, template },
-      }, { namespace: NAMESPACE, signal: bench.signal });
-      await bench.createConfig();
-      bench.start();
-      await bench.until("available", async () => (await bench.conditions()).length > 0);
-      return (await bench.find(Resource.deployments, { namespace: NAMESPACE, name }))?.metadata.finalizers?.length ?? 0;
-    };
-    assert.equal(await finalizersBy(), 1);
-    assert.equal(await finalizersBy("--migration"), 0);
-  },
   "prewarm": async () => assert.match((await served()).metrics, /^workqueue_depth\{name="prewarm"\} /m),
 };
 
 /** Of the file. */
 export const PROCESS_SETTINGS: Checks = {
+  webhookPath: async () => {
+    const { webhookUrl, secrets } = await served();
+    assert.equal(new URL(webhookUrl).pathname, "/add-pod-scheduling-gate", "the path of the manifests");
+    assert.equal(secrets.includes("archway-webhook-path"), false);
+  },
   webhookClientCa: async () => {
     using folder = makeFolder({ "ca.pem": (await issueLoopbackCertificates(Date.now())).authority });
     const { webhookClientCa = assert.fail() } = fileConfig(`webhookClientCa: ${folder.path}/ca.pem`);

@@ -2,11 +2,11 @@
 // loopback.
 import assert from "node:assert/strict";
 import type { Config } from "../../../lib/config/parse.ts";
-import { openGlobalPullSecret } from "../../../lib/images/global_pull_secret.ts";
-import { openPullSecrets } from "../../../lib/images/pull_secrets.ts";
+import { openGlobalPullSecret } from "../../../lib/images/pods/global_pull_secret.ts";
+import { PullSecrets } from "../../../lib/images/pods/pull_secrets.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../lib/log.ts";
-import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../playground/certificates.ts";
 import { whileRunning } from "../../controllers/make.ts";
 import { makeFolder, type TestFolder } from "../../lib/oci/config/planner_support.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -97,24 +97,10 @@ export const REGISTRY_FLAGS: Checks = {
       const config = serveConfig(`--registry=${registry.host}`, `--registry-ca=${folder.path}/ca.pem`);
       assert.equal(reasonOf(await inspectBy(config, image)), undefined);
     }),
-  "certs-dir": () =>
-    withTlsRegistry(async ({ folder, registry, image }) => {
-      folder.write(`certs.d/${registry.host}/ca.crt`, Deno.readTextFileSync(`${folder.path}/ca.pem`));
-      const config = serveConfig(`--registry=${registry.host}`, `--certs-dir=${folder.path}/certs.d`);
-      assert.equal(reasonOf(await inspectBy(config, image)), undefined);
-    }),
   "insecure-registry": () =>
     withRegistry(async ({ registry, image }) => {
       assert.equal(reasonOf(await inspectBy(serveConfig(`--registry=${registry.host}`), image)), "TlsFailed");
       assert.equal(reasonOf(await inspectBy(serveConfig(`--insecure-registry=${registry.host}`), image)), undefined);
-    }),
-  "registries-conf": mirrors(({ folder, registry }) =>
-    serveConfig(`--registries-conf=${folder.write("registries.conf", registriesConf(registry))}`)
-  ),
-  "docker-config": () =>
-    opensPrivate(({ folder, registry }) => {
-      const text = JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } });
-      return [`--docker-config=${folder.write("config.json", text)}`];
     }),
   "global-pull-secret": async () => {
     const [cluster, clock] = [new MemoryCluster(), new FakeClock()];
@@ -136,7 +122,7 @@ export const REGISTRY_FLAGS: Checks = {
     const credentialsBy = async ({ pullSecrets, namespace }: Config): Promise<number> => {
       const deps = { api: cluster.api, mode: pullSecrets, ownNamespace: namespace, clock, log: silentLogger };
       const scope = { namespace: "team", pullSecrets: ["own"] };
-      return (await openPullSecrets(deps).read(scope, new AbortController().signal)).credentials.length;
+      return (await new PullSecrets(deps).read(scope, new AbortController().signal)).credentials.length;
     };
     assert.equal(await credentialsBy(serveConfig()), 1);
     assert.equal(await credentialsBy(serveConfig("--pull-secrets=none")), 0);
@@ -175,6 +161,21 @@ export const REGISTRY_FLAGS: Checks = {
 
 /** Of the file. */
 export const REGISTRY_SETTINGS: Checks = {
+  certsDir: () =>
+    withTlsRegistry(async ({ folder, registry, image }) => {
+      folder.write(`certs.d/${registry.host}/ca.crt`, Deno.readTextFileSync(`${folder.path}/ca.pem`));
+      const config = { ...fileConfig(`certsDir: ${folder.path}/certs.d`), registry: [registry.host] };
+      assert.equal(reasonOf(await inspectBy(config, image)), undefined);
+    }),
+  registriesConf: mirrors(({ folder, registry }) =>
+    fileConfig(`registriesConf: ${folder.write("registries.conf", registriesConf(registry))}`)
+  ),
+  dockerConfig: () =>
+    opensPrivate(({ folder, registry }) => {
+      const text = JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } });
+      const settings = `dockerConfig: ${folder.write("config.json", text)}\n`;
+      return [`--config=${folder.write("archway.yaml", settings)}`];
+    }),
   hostsDir: mirrors(({ folder, registry }) => {
     folder.write("hosts/quay.io/hosts.toml", `server = "http://${registry.host}"\n`);
     return fileConfig(`hostsDir: ${folder.path}/hosts`);

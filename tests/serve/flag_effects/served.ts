@@ -4,9 +4,8 @@ import { systemClock } from "../../../lib/clock.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { openLogger, silentLogger } from "../../../lib/log.ts";
-import { LEASE_NAME } from "../../../lib/names.ts";
-import { listAt, textAt } from "../../../lib/playground/json_value.ts";
-import { openPlayground, type Playground } from "../../../lib/playground/playground.ts";
+import { listAt, textAt } from "../../../playground/json_value.ts";
+import { openPlayground, type Playground } from "../../../playground/playground.ts";
 import { serve } from "../../../serve/serve.ts";
 import { until } from "../../support/until.ts";
 import { serveConfig, settingsOf } from "./support.ts";
@@ -25,7 +24,6 @@ export interface Served {
   /** The text of `/metrics` there. */
   readonly metrics: string;
   readonly webhookUrl: string;
-  readonly leaseHolder: string;
   /** Names of the Secrets in the namespace of `--namespace`. */
   readonly secrets: readonly string[];
 }
@@ -42,13 +40,14 @@ async function observe(): Promise<Served> {
   try {
     const options = { clock: systemClock, log: silentLogger, workDir, namespaces: [NAMESPACE] };
     await using playground = await openPlayground(options);
-    return await serveBeside(playground);
+    await Deno.writeTextFile(`${workDir}/archway.yaml`, "webhookPath: plain\n");
+    return await serveBeside(playground, workDir);
   } finally {
     await Deno.remove(workDir, { recursive: true });
   }
 }
 
-async function serveBeside(playground: Playground): Promise<Served> {
+async function serveBeside(playground: Playground, workDir: string): Promise<Served> {
   const port = freePort(WEBHOOK_HOST);
   const config = serveConfig(
     ...playground.serveFlags,
@@ -56,9 +55,7 @@ async function serveBeside(playground: Playground): Promise<Served> {
     `--listen=${WEBHOOK_HOST}:${port}`,
     `--admin-listen=${ADMIN_HOST}:0`,
     `--webhook-url=https://${WEBHOOK_HOST}:${port}`,
-    "--tls-mode=self",
-    "--webhook-path=plain",
-    "--identity=replica-of-test",
+    `--config=${workDir}/archway.yaml`,
     "--prewarm",
     "--daemonsets=warn",
   );
@@ -66,7 +63,7 @@ async function serveBeside(playground: Playground): Promise<Served> {
   const stop = new AbortController();
   const listening = Promise.withResolvers<number>();
   const serving = serve({
-    ...{ config, settings: settingsOf(config), clock: systemClock, log, identity: config.identity ?? "" },
+    ...{ config, settings: settingsOf(config), clock: systemClock, log, identity: "replica-of-test" },
     ...{ access: await readKubeconfigAccess(playground.files.kubeconfig, { clock: systemClock }), lingerMs: 0 },
     userAgent: "archway/test",
     onListening: ({ adminPort }) => listening.resolve(adminPort),
@@ -83,7 +80,6 @@ async function serveBeside(playground: Playground): Promise<Served> {
       adminAnswersAt: (await Promise.all(["127.0.0.1", ADMIN_HOST].map((host) => answersAt(host, adminPort)))).join(""),
       metrics: await answer.text(),
       webhookUrl: textAt(webhook(), "clientConfig", "url") ?? "",
-      leaseHolder: textAt(store.get(Resource.leases, `${NAMESPACE}/${LEASE_NAME}`), "spec", "holderIdentity") ?? "",
       secrets: store.list(Resource.secrets).filter(({ metadata }) => metadata.namespace === NAMESPACE)
         .map(({ metadata }) => metadata.name),
     };

@@ -3,8 +3,8 @@ import { systemClock } from "../../../lib/clock.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { openLogger, silentLogger } from "../../../lib/log.ts";
-import { textAt } from "../../../lib/playground/json_value.ts";
-import { openPlayground } from "../../../lib/playground/playground.ts";
+import { textAt } from "../../../playground/json_value.ts";
+import { openPlayground } from "../../../playground/playground.ts";
 import { serve } from "../../../serve/serve.ts";
 import { until } from "../../support/until.ts";
 import { serveConfig, settingsOf } from "./support.ts";
@@ -29,7 +29,6 @@ export async function servedOnly(...flags: readonly string[]): Promise<ServedOnl
       ...playground.serveFlags,
       "--listen=127.0.0.1:0",
       "--admin-listen=127.0.0.1:0",
-      "--identity=only",
       ...flags,
     );
     const log = openLogger({ level: "error", write: () => {} });

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import { type Config, parseConfig } from "../../../lib/config/parse.ts";
-import { type ImageService, openImageService } from "../../../lib/images/image_service.ts";
+import { type ImageService, openImageService } from "../../../lib/images/pods/image_service.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
-import { parsePlacementOptions } from "../../../lib/placement/config/options.ts";
-import type { PlacementSettings } from "../../../lib/placement/config/types.ts";
+import { parsePlacementOptions } from "../../../lib/placement/decide/config/options.ts";
+import type { PlacementSettings } from "../../../lib/placement/decide/config/types.ts";
 import { makeMultiArch } from "../../support/documents.ts";
 import type { FakeRegistry } from "../../support/registry.ts";
 

@@ -1,6 +1,7 @@
 // What the flags and settings of architecture taints change.
 import assert from "node:assert/strict";
 import { taintAbsenceLimits } from "../../../controllers/taints/fail_open.ts";
+import type { Config } from "../../../lib/config/parse.ts";
 import { decideLeaderState } from "../../../lib/k8s/leader_absence.ts";
 import { ownTaintRule } from "../../../serve/taints.ts";
 import { type Checks, fileConfig, serveConfig, settingsOf } from "./support.ts";
@@ -12,19 +13,32 @@ export const TAINT_FLAGS: Checks = {
     const config = serveConfig("--arch-taints=manage");
     assert.deepEqual(ownTaintRule(config), { key: "supported-arch", effect: "NoSchedule" });
     assert.equal(settingsOf(config).ownTaints.length, 1);
-  },
-  "taints-fail-open-after": () => {
-    const after = (...flags: readonly string[]): string => {
-      const { taintsFailOpenAfter: afterMs } = serveConfig("--arch-taints=manage", ...flags);
-      const silence = { isLeader: false, silentForMs: 30_000, provenForMs: 20_000, answeredAgoMs: 0 };
-      return decideLeaderState(silence, taintAbsenceLimits(afterMs));
-    };
-    assert.deepEqual([after(), after("--taints-fail-open-after=30s")], ["present", "absent"]);
+    assert.equal(ownTaintRule(serveConfig("--arch-taints=tolerate")), undefined);
   },
 };
 
 /** Of the file. */
 export const TAINT_SETTINGS: Checks = {
+  taintsFailOpenAfter: () => {
+    const after = ({ taintsFailOpenAfter: afterMs }: Config): string => {
+      const silence = { isLeader: false, silentForMs: 30_000, provenForMs: 20_000, answeredAgoMs: 0 };
+      return decideLeaderState(silence, taintAbsenceLimits(afterMs));
+    };
+    assert.deepEqual([after(serveConfig()), after(fileConfig("taintsFailOpenAfter: 30s"))], ["present", "absent"]);
+  },
+  tolerateArchTaints: () => {
+    const keysOf = (archTaints: Config["archTaints"], text: string): readonly string[] =>
+      settingsOf({ ...fileConfig(text), archTaints }).archTaints.map(({ key }) => key);
+    const listed = "tolerateArchTaints: [example.com/cpu=arch]";
+    assert.deepEqual([keysOf("tolerate", ""), keysOf("tolerate", listed)], [["kubernetes.io/arch"], [
+      "example.com/cpu",
+    ]]);
+    assert.deepEqual(
+      [keysOf("manage", ""), keysOf("manage", listed)],
+      [["supported-arch"], ["supported-arch", "example.com/cpu"]],
+    );
+    assert.throws(() => keysOf("off", listed), /give --arch-taints=tolerate/);
+  },
   archTaint: () => {
     const ruleOf = (text: string): unknown => ownTaintRule({ ...fileConfig(text), archTaints: "manage" });
     assert.deepEqual(ruleOf("archTaint: example.com/cpu=arch:NoExecute\n"), {

@@ -1,9 +1,9 @@
 // The registries that pods of the walk pull from, what is in them, and the node's configuration that leads to them.
 import { systemClock } from "../../../lib/clock.ts";
-import { issueLoopbackCertificates } from "../../../lib/playground/certificates.ts";
-import type { JsonObject } from "../../../lib/playground/json_value.ts";
-import { openRegistry, type Registry } from "../../../lib/playground/registry.ts";
-import type { ImageDescription } from "../../../lib/playground/registry_images.ts";
+import { issueLoopbackCertificates } from "../../../playground/certificates.ts";
+import type { JsonObject } from "../../../playground/json_value.ts";
+import { openRegistry, type Registry } from "../../../playground/registry.ts";
+import type { ImageDescription } from "../../../playground/registry_images.ts";
 import type { KeyPair } from "../../../lib/server/https_listener.ts";
 
 /** Namespace of the service itself. */

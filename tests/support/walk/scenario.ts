@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { API_GROUP } from "../../../lib/names.ts";
-import { type JsonObject, listAt, numberAt, objectAt, textAt } from "../../../lib/playground/json_value.ts";
+import { type JsonObject, listAt, numberAt, objectAt, textAt } from "../../../playground/json_value.ts";
 import type { Fate, WalkSubject } from "./subject.ts";
 
 /** Final values of the three labels; undefined: not there. */

@@ -2,7 +2,7 @@
 // must never lead a credential to a realm that the registry itself did not name for it.
 import assert from "node:assert/strict";
 import type { Challenge } from "../../../../lib/oci/auth/challenge.ts";
-import { openLearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
+import { LearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
 import type { Credential } from "../../../../lib/oci/credential.ts";
 import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
 import { makeMultiArch } from "../../../support/documents.ts";
@@ -110,8 +110,8 @@ Deno.test("inspect() sends no credential to the realm of a root that is redirect
   assertGotNothing(thief);
 });
 
-Deno.test("openLearnedChallenges() gives no challenge of one repository to another, whatever it has dropped", async () => {
-  const challenges = openLearnedChallenges();
+Deno.test("LearnedChallenges gives no challenge of one repository to another, whatever it has dropped", async () => {
+  const challenges = new LearnedChallenges();
   const at = (host: string, repository: string): Endpoint => makeEndpoint(host, { repository, reference: "v1" });
   const of = (realm: string): Challenge => ({ kind: "bearer", realm, service: "s", scope: "", error: "" });
   const credential = makeCredential("a.example");
@@ -138,8 +138,8 @@ Deno.test("openLearnedChallenges() gives no challenge of one repository to anoth
   assert.deepEqual([await learnt(credential), await learnt(undefined)], Array(2).fill("https://a.example/token"));
 });
 
-Deno.test("openLearnedChallenges() gives what one credential received to no other one", () => {
-  const challenges = openLearnedChallenges();
+Deno.test("LearnedChallenges gives what one credential received to no other one", () => {
+  const challenges = new LearnedChallenges();
   const endpoint = makeEndpoint("a.example", { repository: "shared/app", reference: "v1" });
   challenges.learnOwn(endpoint, { credential: makeCredential("a.example"), challenge: { kind: "basic" } });
   assert.equal(challenges.own(endpoint, makeCredential("a.example", { password: "other" })), undefined);

@@ -1,6 +1,6 @@
 // Requests for tokens whose callers have left.
 import assert from "node:assert/strict";
-import { openTokenSource } from "../../../../lib/oci/auth/token.ts";
+import { TokenSource } from "../../../../lib/oci/auth/token.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { openRequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
@@ -12,11 +12,10 @@ import { PLAIN } from "../../../support/inspectors.ts";
 Deno.test("TokenSource.get() leaves no request behind at a token server that does not answer", async () => {
   const clock = new FakeClock();
   const limiter = openRequestLimiter({ clock, log: silentLogger });
-  const transport: Transport = {
+  const transport: Pick<Transport, "send"> = {
     send: (_, signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
-    [Symbol.dispose]: () => {},
   };
-  const tokens = openTokenSource({ transport, limiter, clock });
+  const tokens = new TokenSource({ transport, limiter, clock });
   const leaving = new AbortController();
   const asked = Array.from({ length: 100 }, (_, at) =>
     tokens.get({

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { openMemoryStore } from "../../../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { type CachedInspector, openCachedInspector } from "../../../../lib/oci/cache/cached.ts";
+import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
 import { failureOf } from "../../../../lib/oci/errors.ts";
 import type {
   HeadAnswer,
@@ -108,7 +108,7 @@ function open(
 ): Bench {
   const clock = options.clock ?? new FakeClock();
   const registry = new Registry(clock);
-  const cached = openCachedInspector({
+  const cached = new CachedInspector({
     inner: registry,
     kv: options.kv ?? openMemoryStore({ clock }),
     clock,
@@ -150,7 +150,7 @@ Deno.test("DV-118 openCachedInspector() gives private knowledge to nobody with o
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
 
-Deno.test("openCachedInspector() shares public knowledge with everybody, whatever secrets they bring", async () => {
+Deno.test("CachedInspector shares public knowledge with everybody, whatever secrets they bring", async () => {
   const { registry, inspect } = open();
   for (const more of [{}, RIGHT, OTHER]) await inspect(APP, more);
   assert.equal(registry.take(), "1 GET, 0 HEAD");
@@ -205,14 +205,14 @@ Deno.test("DV-123 openCachedInspector() looks a tag up again for each pod of pol
   assert.equal(registry.take(), "0 GET, 0 HEAD", "others have the use of it");
 });
 
-Deno.test("openCachedInspector() looks a digest up once for all pods of policy Always that come together", async () => {
+Deno.test("CachedInspector looks a digest up once for all pods of policy Always that come together", async () => {
   const { clock, registry, inspect } = open();
   const always = () => inspect(PINNED, { freshness: "revalidate", notBeforeMs: clock.nowMs() });
   await Promise.all(Array.from({ length: 100 }, always));
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
 
-Deno.test("openCachedInspector() never answers policy Always by what another process has seen", async () => {
+Deno.test("CachedInspector never answers policy Always by what another process has seen", async () => {
   const clock = new FakeClock();
   const kv = persistent(clock);
   await open({ kv, clock }).inspect(APP);
@@ -222,7 +222,7 @@ Deno.test("openCachedInspector() never answers policy Always by what another pro
   assert.equal(registry.take(), "0 GET, 1 HEAD", "its clock may be another one");
 });
 
-Deno.test("openCachedInspector() reports when the registry said where a tag points, whatever answers", async () => {
+Deno.test("CachedInspector reports when the registry said where a tag points, whatever answers", async () => {
   const { clock, inspect } = open();
   const startMs = clock.nowMs();
   await inspect(APP);
@@ -233,7 +233,7 @@ Deno.test("openCachedInspector() reports when the registry said where a tag poin
   assert.equal((await inspect(PINNED)).verifiedAtMs, clock.nowMs(), "a digest does not age");
 });
 
-Deno.test("openCachedInspector() follows a tag that moved, by HEAD and GET, and back by HEAD alone", async () => {
+Deno.test("CachedInspector follows a tag that moved, by HEAD and GET, and back by HEAD alone", async () => {
   const { clock, registry, inspect } = open();
   const digestOf = async (): Promise<string> => {
     const { inspection } = await inspect(APP);
@@ -251,7 +251,7 @@ Deno.test("openCachedInspector() follows a tag that moved, by HEAD and GET, and 
   assert.equal(registry.take(), "0 GET, 1 HEAD");
 });
 
-Deno.test("openCachedInspector() reads by GET where HEAD gives no digest or is refused", async () => {
+Deno.test("CachedInspector reads by GET where HEAD gives no digest or is refused", async () => {
   for (const heads of ["say nothing", "are refused"] as const) {
     const { clock, registry, inspect } = open();
     await inspect(APP);
@@ -265,7 +265,7 @@ Deno.test("openCachedInspector() reads by GET where HEAD gives no digest or is r
   }
 });
 
-Deno.test("openCachedInspector() reports a transient failure rather than an answer that is too old", async () => {
+Deno.test("CachedInspector reports a transient failure rather than an answer that is too old", async () => {
   const { clock, registry, inspect } = open();
   await inspect(APP);
   registry.failure = "ServerError";
@@ -287,13 +287,13 @@ Deno.test("DV-124 openCachedInspector() shares a permanent failure for a moment;
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
 
-Deno.test("openCachedInspector() reads deeper when requested to, once", async () => {
+Deno.test("CachedInspector reads deeper when requested to, once", async () => {
   const { registry, inspect } = open();
   for (const depth of ["index", "config", "config", "index"] as const) await inspect(APP, { depth });
   assert.equal(registry.take(), "2 GET, 0 HEAD");
 });
 
-Deno.test("openCachedInspector() reports a digest that pins one platform also when the tag gave it", async () => {
+Deno.test("CachedInspector reports a digest that pins one platform also when the tag gave it", async () => {
   const { registry, inspect } = open();
   registry.mediaType = "application/vnd.oci.image.manifest.v1+json";
   await inspect(APP);
@@ -306,7 +306,7 @@ Deno.test("openCachedInspector() reports a digest that pins one platform also wh
   assert.deepEqual(byTag.findings, []);
 });
 
-Deno.test("openCachedInspector() has after a restart what it had before", async () => {
+Deno.test("CachedInspector has after a restart what it had before", async () => {
   const clock = new FakeClock();
   const kv = persistent(clock);
   const before = open({ kv, clock });
@@ -321,7 +321,7 @@ Deno.test("openCachedInspector() has after a restart what it had before", async 
   assert.equal(later.registry.take(), "0 GET, 1 HEAD");
 });
 
-Deno.test("openCachedInspector() works with a store that loses values, and never waits for it to write", async () => {
+Deno.test("CachedInspector works with a store that loses values, and never waits for it to write", async () => {
   const clock = new FakeClock();
   const forgetful: KeyValueStore = {
     ...persistent(clock),
@@ -333,7 +333,7 @@ Deno.test("openCachedInspector() works with a store that loses values, and never
   assert.equal(registry.take(), "1 GET, 0 HEAD");
 });
 
-Deno.test("openCachedInspector() ignores what the store holds when it is not its own", async () => {
+Deno.test("CachedInspector ignores what the store holds when it is not its own", async () => {
   const clock = new FakeClock();
   for (const rubbish of [null, 7, "x", [], {}, { v: 1, atMs: 0, value: { digest: "sha256:x" } }]) {
     const kv: KeyValueStore = { ...persistent(clock), get: () => Promise.resolve(rubbish) };
@@ -343,7 +343,7 @@ Deno.test("openCachedInspector() ignores what the store holds when it is not its
   }
 });
 
-Deno.test("openCachedInspector() uses no tag for longer because a clock was set back", async () => {
+Deno.test("CachedInspector uses no tag for longer because a clock was set back", async () => {
   const { clock, registry, inspect } = open();
   await inspect(APP);
   registry.take();
@@ -352,7 +352,7 @@ Deno.test("openCachedInspector() uses no tag for longer because a clock was set 
   assert.equal(registry.take(), "0 GET, 1 HEAD");
 });
 
-Deno.test("openCachedInspector() keeps a short name apart from the full one: configuration may send it elsewhere", async () => {
+Deno.test("CachedInspector keeps a short name apart from the full one: configuration may send it elsewhere", async () => {
   const { registry, inspect } = open();
   await inspect("nginx:1");
   await inspect("docker.io/library/nginx:1");
@@ -361,7 +361,7 @@ Deno.test("openCachedInspector() keeps a short name apart from the full one: con
   assert.equal(registry.take(), "0 GET, 0 HEAD");
 });
 
-Deno.test("singleFlight() over openCachedInspector() makes one inspection of a burst of 1 000 pods", async () => {
+Deno.test("singleFlight() over CachedInspector makes one inspection of a burst of 1 000 pods", async () => {
   const { registry, cached, clock } = open();
   const inspector = singleFlight(cached, { clock });
   const burst = (): Promise<readonly InspectionReport[]> =>

@@ -9,7 +9,7 @@ import { openMemoryStore } from "../../../../lib/kv/memory_store.ts";
 import type { KeyValueStore, StoreEntry } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { PUBLIC_NAME, PUBLIC_SCOPE } from "../../../../lib/oci/cache/access_scope.ts";
-import { type InspectionStore, openInspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
+import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
 import { type DocumentRecord, documentToJson } from "../../../../lib/oci/cache/records.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { temporaryFolder } from "../../kv/kv_support.ts";
@@ -80,15 +80,15 @@ async function putAll(store: InspectionStore, { quiet }: { quiet(): Promise<void
   }
 }
 
-Deno.test("openInspectionStore() holds the cache file to its bytes, and keeps the newest", async () => {
+Deno.test("InspectionStore holds the cache file to its bytes, and keeps the newest", async () => {
   await using folder = await temporaryFolder();
   const path = `${folder.path}/cache.db`;
   const kv = await openDenoKv({ path, clock: systemClock, log: silentLogger });
   const seen = observed(kv);
   const options = { kv: seen.kv, clock: systemClock, maxEntries: 10_000, maxStoredBytes: 8 * MB };
-  await putAll(openInspectionStore(options), seen, 1_600);
+  await putAll(new InspectionStore(options), seen, 1_600);
   assert.ok(seen.lists <= 60, `${seen.lists} lists`);
-  const later = openInspectionStore(options);
+  const later = new InspectionStore(options);
   const { digest } = hostileRecord(1_599);
   assert.equal((await later.document(PUBLIC_SCOPE, digest))?.digest, digest);
   assert.equal(await later.document(PUBLIC_SCOPE, hostileRecord(0).digest), undefined);
@@ -97,7 +97,7 @@ Deno.test("openInspectionStore() holds the cache file to its bytes, and keeps th
   assert.ok(await fileMb(path) < 8 * 1.25 + AHEAD_MB, `${await fileMb(path)} MB`);
 });
 
-Deno.test("openInspectionStore() cuts back a file that an earlier version has filled, and reads what is left", async () => {
+Deno.test("InspectionStore cuts back a file that an earlier version has filled, and reads what is left", async () => {
   await using folder = await temporaryFolder();
   const kv = await openDenoKv({ path: `${folder.path}/cache.db`, clock: systemClock, log: silentLogger });
   const filledMs = systemClock.nowMs() - 60_000;
@@ -107,7 +107,7 @@ Deno.test("openInspectionStore() cuts back a file that an earlier version has fi
     await kv.set(entryKey("digest", [record.digest, PUBLIC_NAME]), sealed);
   }
   const seen = observed(kv);
-  const store = openInspectionStore({ kv: seen.kv, clock: systemClock, maxEntries: 10_000, maxStoredBytes: 4 * MB });
+  const store = new InspectionStore({ kv: seen.kv, clock: systemClock, maxEntries: 10_000, maxStoredBytes: 4 * MB });
   for (let at = 400; at < 500; at++) store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
   await setImmediate();
   await seen.quiet();
@@ -119,7 +119,7 @@ Deno.test("openInspectionStore() cuts back a file that an earlier version has fi
   await kv.close();
 });
 
-Deno.test("openInspectionStore() cuts the store back once at a time, and writes no more than so much meanwhile", async () => {
+Deno.test("InspectionStore cuts the store back once at a time, and writes no more than so much meanwhile", async () => {
   const clock = new FakeClock();
   const memory = openMemoryStore({ clock });
   let [lists, sets] = [0, 0];
@@ -133,7 +133,7 @@ Deno.test("openInspectionStore() cuts the store back once at a time, and writes 
       yield* memory.list(prefix);
     },
   };
-  const store = openInspectionStore({ kv, clock, maxEntries: 10_000, maxStoredBytes: 8 * MB });
+  const store = new InspectionStore({ kv, clock, maxEntries: 10_000, maxStoredBytes: 8 * MB });
   for (let at = 0; at < 1_000; at++) {
     store.putDocument(PUBLIC_SCOPE, hostileRecord(at));
     await clock.advance(0);

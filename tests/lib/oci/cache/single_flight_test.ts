@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { makeRequest } from "../../../support/inspectors.ts";
 import type { InspectionReport, Inspector, PlannedRequest } from "../../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
@@ -43,15 +44,7 @@ function slow(): { readonly inspector: Inspector<PlannedRequest>; readonly calls
 }
 
 function requestOf(more: Partial<PlannedRequest> = {}): PlannedRequest {
-  return {
-    image: "registry.example/app:v1",
-    credentials: [],
-    freshness: "cached",
-    depth: "index",
-    priority: "admission",
-    endpoints: [],
-    ...more,
-  };
+  return makeRequest("registry.example/app:v1", { priority: "admission", ...more });
 }
 
 const clock = new FakeClock();

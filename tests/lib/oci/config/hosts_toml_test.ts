@@ -1,10 +1,10 @@
 // containerd's tree of hosts.toml files.
 import assert from "node:assert/strict";
-import { hostDirectories, parseHostsToml } from "../../../../lib/oci/config/hosts_toml.ts";
+import { hostDirectories } from "../../../../lib/oci/config/hosts_toml.ts";
 import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
 import { issueAuthority, issueServing } from "../../../../lib/tls/issue.ts";
 import { keepLog, makeFolder, openPlanner, planned } from "./planner_support.ts";
-import { valueOf } from "./settings_support.ts";
+import { parseHosts, valueOf } from "./settings_support.ts";
 
 const DIGEST = `sha256:${"b".repeat(64)}`;
 const VALIDITY = { nowMs: Date.now(), lifetimeMs: 3_600_000 };
@@ -185,7 +185,7 @@ Deno.test("parseHostsToml() warns of headers that cannot be sent, whose value it
       "c4nary",
     ]]
   ) {
-    const parsed = parseHostsToml(`[host."https://m.io"]\n[host."https://m.io".header]\n"${name}" = "${value}x"\n`);
+    const parsed = parseHosts(`[host."https://m.io"]\n[host."https://m.io".header]\n"${name}" = "${value}x"\n`);
     assert.match(JSON.stringify(parsed.kind === "parsed" && parsed.warnings), /a header is not sent/);
     assert.doesNotMatch(JSON.stringify(parsed.kind === "parsed" && parsed.warnings), /c4nary/);
     assert.deepEqual(valueOf(parsed).mirrors.map(({ headers }) => headers), [{}]);

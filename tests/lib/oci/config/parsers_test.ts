@@ -1,8 +1,9 @@
 // Hostile and broken texts: every parser answers with a fault, at its line, without quoting the text.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseJson, parseToml, parseYaml } from "../../../../lib/files/documents.ts";
-import { parseHostsToml } from "../../../../lib/oci/config/hosts_toml.ts";
+import { parseYaml } from "../../../../lib/cluster/yaml.ts";
+import { parseJson, parseToml } from "../../../../lib/oci/files/documents.ts";
+import { parseHosts } from "./settings_support.ts";
 import { parsePolicy } from "../../../../lib/oci/config/policy.ts";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
 import { parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
@@ -16,7 +17,7 @@ const PARSERS: Readonly<Record<string, (text: string) => Parsed<unknown>>> = {
   json: parseJson,
   "registries.conf": (text) => parseRegistriesConf(text, "main"),
   "drop-in": (text) => parseRegistriesConf(text, "drop-in"),
-  "hosts.toml": parseHostsToml,
+  "hosts.toml": parseHosts,
   "registries.yaml": parseRancherRegistries,
   "policy.json": parsePolicy,
 };

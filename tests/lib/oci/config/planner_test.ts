@@ -181,13 +181,6 @@ Deno.test("openPullPlanner() trusts CA files and texts for every registry, and r
   assert.deepEqual(planner.problems().map(({ message }) => message), ["no PEM certificate in it", "is missing"]);
 });
 
-Deno.test("openPullPlanner() refuses a flag that is no host and goes on", () => {
-  const planner = openPlanner({ declared: ["https://x/y", "reg.local:5000"], insecure: [" "] });
-  assert.deepEqual(planner.problems().map(({ file }) => file), ["flags", "flags"]);
-  const plan = planner.plan("reg.local:5000/a");
-  assert.equal(plan.kind === "endpoints" && plan.endpoints[0]?.transport.declared, true);
-});
-
 Deno.test("openPullPlanner() does not read a huge file or a thing that is no file", () => {
   using folder = makeFolder({ "registries.conf": "#".repeat((1 << 20) + 1) });
   const huge = openPlanner({ registriesConf: `${folder.path}/registries.conf` });

@@ -1,7 +1,8 @@
 // Settings from texts, for tests of what is decided by them; no files are read.
-import { parseRegistryFlags } from "../../../../lib/oci/config/flags.ts";
+import { type HostsFile, parseHostsToml } from "../../../../lib/oci/config/hosts_toml.ts";
 import { parsePolicy } from "../../../../lib/oci/config/policy.ts";
-import type { Parsed } from "../../../../lib/parsed.ts";
+import { asParsed, type Parsed } from "../../../../lib/parsed.ts";
+import { hostKey } from "../../../../lib/oci/registry_host.ts";
 import { mergeRegistriesConfs, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
 import type { PullSettings } from "../../../../lib/oci/config/settings.ts";
 import { planPull } from "../../../../lib/oci/config/plan.ts";
@@ -22,7 +23,7 @@ export function settingsFrom(
     readonly policy?: string;
     readonly declared?: readonly string[];
     readonly insecure?: readonly string[];
-  } & Partial<Omit<PullSettings, "policy">>,
+  } & Partial<Omit<PullSettings, "policy" | "declared" | "insecure">>,
 ): PullSettings {
   const { conf, dropIns = [], policy, declared = [], insecure = [], ...more } = given;
   const main = conf === undefined ? [] : [valueOf(parseRegistriesConf(conf, "main"))];
@@ -35,7 +36,8 @@ export function settingsFrom(
     rancher: undefined,
     certs: new Map(),
     policy: policy === undefined ? undefined : valueOf(parsePolicy(policy)),
-    flags: parseRegistryFlags({ declared, insecure }),
+    declared: new Set(declared.map(hostKey)),
+    insecure: new Set(insecure.map(hostKey)),
     caCertificates: [],
     ...more,
   };
@@ -58,4 +60,9 @@ export function refusalOf(image: string, settings: PullSettings): InspectionFail
   const plan = planPull(image, settings);
   if (plan.kind === "refused") return plan.failure;
   throw new Error(`not refused: ${JSON.stringify(plan.endpoints)}`);
+}
+
+/** A hosts.toml whose files are not read. */
+export function parseHosts(text: string): Parsed<HostsFile> {
+  return parseHostsToml(text, () => asParsed({ caCertificates: [], clientCertificates: [] }));
 }

@@ -10,9 +10,9 @@ import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Exchange } from "../../../../lib/oci/http/exchange.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
-import { openTransport, type Transport, type TransportDeps } from "../../../../lib/oci/http/transport.ts";
+import { Transport, type TransportDeps } from "../../../../lib/oci/http/transport.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
-import { issueLoopbackCertificates } from "../../../../lib/playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../../playground/certificates.ts";
 import { PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 
@@ -20,7 +20,7 @@ function open(
   limits: Partial<Pick<TransportDeps, "headersTimeoutMs" | "totalTimeoutMs" | "audience">> = {},
   resolve: Resolve = () => Promise.resolve([]),
 ): Transport {
-  return openTransport({ clock: systemClock, resolve, userAgent: "archway/test", proxies: NO_PROXIES, ...limits });
+  return new Transport({ clock: systemClock, resolve, userAgent: "archway/test", proxies: NO_PROXIES, ...limits });
 }
 
 function get(url: string, more: Partial<Exchange> = {}): Exchange {

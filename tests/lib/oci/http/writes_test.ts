@@ -5,10 +5,10 @@ import { InspectionError } from "../../../../lib/oci/errors.ts";
 import type { Answer, Exchange } from "../../../../lib/oci/http/exchange.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
-import { openTransport, type Transport } from "../../../../lib/oci/http/transport.ts";
+import { Transport } from "../../../../lib/oci/http/transport.ts";
 import type { EndpointTransport } from "../../../../lib/oci/pull_plan.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
-import { issueLoopbackCertificates } from "../../../../lib/playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../../playground/certificates.ts";
 import { PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 
@@ -18,7 +18,7 @@ const PARTS = 5;
 
 function open(): Transport {
   const resolve = (): Promise<readonly string[]> => Promise.resolve([]);
-  return openTransport({ clock: systemClock, resolve, userAgent: "archway/test", proxies: NO_PROXIES });
+  return new Transport({ clock: systemClock, resolve, userAgent: "archway/test", proxies: NO_PROXIES });
 }
 
 function write(url: string, more: Partial<Exchange>): Exchange {

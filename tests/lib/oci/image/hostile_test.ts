@@ -5,7 +5,6 @@ import fc from "fast-check";
 import { parseConfigFile } from "../../../../lib/oci/credentials/config_file.ts";
 import { parseDockerConfigSecret } from "../../../../lib/oci/credentials/docker_config.ts";
 import { parsePluginAnswer, parseProviderConfig } from "../../../../lib/oci/credentials/plugin_protocol.ts";
-import { parseHostsToml } from "../../../../lib/oci/config/hosts_toml.ts";
 import { planPull } from "../../../../lib/oci/config/plan.ts";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
 import { parseAliasCache, parseRegistriesConf } from "../../../../lib/oci/config/registries_conf.ts";
@@ -13,7 +12,7 @@ import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
 import { makeMultiArch, MediaType } from "../../../support/documents.ts";
 import { makeCredential, openTestInspector } from "../../../support/inspectors.ts";
 import { openFakeRegistry } from "../../../support/registry.ts";
-import { settingsFrom } from "../config/settings_support.ts";
+import { parseHosts, settingsFrom } from "../config/settings_support.ts";
 
 const REAL = makeMultiArch(["amd64", "arm64"]);
 const DIGEST = `sha256:${"a".repeat(64)}`;
@@ -88,7 +87,7 @@ Deno.test("inspect() reports on whatever a registry answers, within bounds", asy
         );
         return new Response(isEmpty ? null : body, { status, headers: entries });
       };
-      using inspector = openTestInspector({ checkConfigs: true });
+      using inspector = openTestInspector();
       const credentials = [makeCredential(registry.host), makeCredential(registry.host, { username: "second" })];
       for (const freshness of ["cached", "revalidate"] as const) {
         assertReadable(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials, freshness }));
@@ -179,7 +178,7 @@ Deno.test("parseRegistriesConf() makes of any text a fault, or rules that plan a
 Deno.test("parseHostsToml() sends nothing that a header or an address cannot hold, whatever the text", () => {
   fc.assert(
     fc.property(toml, (text) => {
-      const parsed = parseHostsToml(text);
+      const parsed = parseHosts(text);
       if (parsed.kind === "unparsable") return;
       for (const { headers, url } of parsed.value.mirrors) {
         new Headers({ ...headers });

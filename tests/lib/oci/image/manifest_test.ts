@@ -100,12 +100,14 @@ Deno.test("parseManifest() takes no name of a platform that cannot be the value 
   }
 });
 
-Deno.test("parseImageConfig() reads architecture, os, variant and labels", () => {
+Deno.test("parseImageConfig() reads architecture, os, variant, labels and the names of features", () => {
   const { config } = makeImage({ architecture: "arm", variant: "v7", labels: { a: "b" } });
-  assert.deepEqual(parseImageConfig(config.text), {
+  const text = JSON.stringify({ ...JSON.parse(config.text), "os.features": ["win32k", 1, "abc"] });
+  assert.deepEqual(parseImageConfig(text), {
     kind: "config",
     platform: { os: "linux", architecture: "arm", variant: "v7" },
     labels: { a: "b" },
+    osFeatures: ["abc", "win32k"],
   });
 });
 

@@ -2,11 +2,11 @@
 // a hook for what registries do otherwise.
 import { systemClock } from "../../../../lib/clock.ts";
 import { silentLogger } from "../../../../lib/log.ts";
-import { openLearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
-import { openTokenSource } from "../../../../lib/oci/auth/token.ts";
-import { openConnectionVariants } from "../../../../lib/oci/http/connection_variants.ts";
+import { LearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
+import { TokenSource } from "../../../../lib/oci/auth/token.ts";
+import { ConnectionVariants } from "../../../../lib/oci/http/connection_variants.ts";
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
-import { openTransport } from "../../../../lib/oci/http/transport.ts";
+import { Transport } from "../../../../lib/oci/http/transport.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { openRequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { TargetRepository } from "../../../../lib/oci/push/target_repository.ts";
@@ -44,13 +44,13 @@ export async function openPushBed(
   registry.intercept = (request) => bed.before(request) ?? answer(request, { blobs, uploads, location });
   const clock = systemClock;
   const resolve = (): Promise<readonly string[]> => Promise.resolve([]);
-  const transport = openTransport({ clock, resolve, userAgent: "archway/test", proxies: NO_PROXIES });
+  const transport = new Transport({ clock, resolve, userAgent: "archway/test", proxies: NO_PROXIES });
   const limiter = openRequestLimiter({ clock, log: silentLogger });
-  const tokens = openTokenSource({ transport, limiter, clock });
+  const tokens = new TokenSource({ transport, limiter, clock });
   const { signal } = new AbortController();
   const credentials = logsIn ? [makeCredential(registry.host)] : [];
   const context = { credentials, callers: callersOf({ priority: "gated" }), signal, log: new RequestLog() };
-  const shared = { challenges: openLearnedChallenges(), variants: openConnectionVariants() };
+  const shared = { challenges: new LearnedChallenges(), variants: new ConnectionVariants() };
   const targetOf = (repository: string): TargetRepository => {
     const endpoint = makeEndpoint(registry.host, { repository, reference: "v1" });
     const deps = { transport, limiter, tokens, clock, ...shared };

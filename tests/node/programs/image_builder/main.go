@@ -19,6 +19,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // inputs is where an image that was built has the files that a cluster gave to the build.
@@ -126,13 +128,10 @@ func handOver(args []string) {
 	name := flags.String("configmap-name", "", "name of the ConfigMap")
 	file := flags.String("digestfile", "", "file with the digest")
 	namespace := flags.String("namespace", "", "namespace of the ConfigMap")
-	labels := flags.String("labels", "", "labels as KEY=VALUE, separated by spaces")
+	labelText := flags.String("labels", "", "labels as KEY=VALUE, separated by commas")
 	exitOn(flags.Parse(args))
-	pairs := map[string]string{}
-	for _, pair := range strings.Fields(*labels) {
-		key, value, _ := strings.Cut(pair, "=")
-		pairs[key] = value
-	}
+	// The function that the machine config operator's command calls.
+	pairs := must(labels.ConvertSelectorToLabelsMap(*labelText))
 	body := must(json.Marshal(map[string]any{
 		"apiVersion": "v1",
 		"kind":       "ConfigMap",

@@ -1,0 +1,231 @@
+// Image builds: brings every pool with a MachineOSConfig to one node image for all of its architectures.
+//
+//   watches ─▶ name of a MachineOSConfig ─▶ read the facts ─▶ decide ─┬─ questions ─▶ ask the registries, decide again
+//                                                                     └─ effects ─▶ carry out in order ─▶ events, view, log
+//
+// Nothing is kept between two reconciles but what was last shown: every step can be done by another replica.
+import { answerQuestions, type BuildRegistries } from "../../lib/builds/cluster/answer_questions.ts";
+import { openBuildRegistries, type RegistrySecrets } from "../../lib/builds/cluster/build_registries.ts";
+import { carryOut, type Done } from "../../lib/builds/cluster/carry_out.ts";
+import { cleanUpConfig, leftBehind } from "../../lib/builds/cluster/clean_up_config.ts";
+import { readFacts } from "../../lib/builds/cluster/read_facts.ts";
+import { type BuildWatches, openBuildWatches } from "../../lib/builds/cluster/watches.ts";
+import { decideBuild } from "../../lib/builds/decide/decide.ts";
+import type { BuildEvent, PoolBuildView, ReconcileDecision } from "../../lib/builds/decide/effects.ts";
+import type { BuildFacts } from "../../lib/builds/decide/facts.ts";
+import type { MachineOSConfig } from "../../lib/builds/decide/observed.ts";
+import type { BuildMetrics } from "../../lib/builds/metrics.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { BuildSettings } from "../../lib/config/image_builds.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import { isConflict } from "../../lib/k8s/errors.ts";
+import { eventObjectOf } from "../../lib/k8s/event_input.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import type { Logger } from "../../lib/log.ts";
+import type { RepositoriesDeps } from "../../lib/oci/repositories.ts";
+import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
+import { Deletions } from "./deletions.ts";
+
+export interface ImageBuildsDeps {
+  /** Writes only while this replica leads. */
+  readonly api: KubeApi;
+  readonly access: RepositoriesDeps["access"];
+  readonly events: EventRecorder;
+  readonly metrics: BuildMetrics;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Without a builder's image where {@link findBuilder} is to find it. */
+  readonly settings: BuildSettings;
+  /** The image of the machine config operator; empty where nothing names it. */
+  readonly findBuilder: (signal: AbortSignal) => Promise<string>;
+  readonly queueMetrics?: ControllerOptions["queueMetrics"];
+}
+
+/** MachineOSConfigs reconciled at a time: each mostly waits for a registry. */
+const PARALLEL = 4;
+/** Rounds of questions; more mean that decisions do not come to an end. */
+const MAX_ROUNDS = 8;
+/** Until the watches have caught up, after another client wrote first, and where a registry deletes nothing yet (ms). */
+const SYNC_MS = 200;
+const CONFLICT_MS = 100;
+const DELETE_AGAIN_MS = 5 * 60_000;
+
+const KINDS: Readonly<Record<BuildEvent["on"], ResourceType>> = {
+  config: Resource.machineOsConfigs,
+  build: Resource.machineOsBuilds,
+  pool: Resource.machineConfigPools,
+};
+
+/** The controller, and what it last made of each pool. No request is sent to the API server before `run`. */
+export class ImageBuilds implements Controller {
+  readonly #deps: ImageBuildsDeps;
+  readonly #watches: BuildWatches;
+  readonly #controller: Controller;
+  readonly #views = new Map<string, PoolBuildView>();
+  /** What plans are made of, as it was when published images were last checked in the registry. */
+  readonly #checked = new Map<string, string>();
+
+  constructor(deps: ImageBuildsDeps) {
+    const { api, clock, log, settings: { namespace }, queueMetrics } = deps;
+    this.#deps = deps;
+    this.#watches = openBuildWatches({ api, clock, log, namespace, onChange: (config) => this.#wake(config) });
+    this.#controller = openController({
+      name: "image-builds",
+      watches: [this.#watches],
+      parallel: PARALLEL,
+      ...{ clock, log, queueMetrics },
+      reconcile: (name, signal) => this.#reconcile(name, signal),
+    });
+  }
+
+  enqueue(key: string): void {
+    this.#controller.enqueue(key);
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#controller.run(signal);
+  }
+
+  views(): readonly PoolBuildView[] {
+    return [...this.#views.values()].toSorted((left, right) => left.pool < right.pool ? -1 : 1);
+  }
+
+  /** Whether everything was listed once. */
+  hasSynced(): boolean {
+    return this.#watches.hasSynced();
+  }
+
+  #wake(config: string | undefined): void {
+    if (config !== undefined) return this.enqueue(config);
+    for (const { meta } of this.#watches.configs.values()) this.enqueue(meta.name);
+    for (const name of leftBehind(this.#watches)) this.enqueue(name);
+  }
+
+  async #reconcile(name: string, signal: AbortSignal): Promise<ReconcileResult> {
+    if (!this.hasSynced()) return requeueAfter(SYNC_MS);
+    const config = this.#watches.configs.get(name);
+    if (config === undefined) return await this.#cleanUp(name, signal);
+    const { api, clock, events, metrics } = this.#deps;
+    const watches = this.#watches;
+    const settings = await this.#settings(signal);
+    const fingerprint = fingerprintOf(config, watches);
+    const checksImages = this.#checked.get(name) !== fingerprint;
+    const { facts, secrets } = await readFacts(config, {
+      api,
+      watches,
+      settings,
+      nowMs: clock.nowMs(),
+      checksImages,
+      signal,
+    });
+    const registries = this.#registries(secrets, signal);
+    const decision = await this.#decide(facts, registries, signal);
+    const deletions = new Deletions();
+    const isCarriedOut = await this.#carryOut(decision, facts, { registries, deletions, signal });
+    this.#log(name, decision);
+    deletions.report(events, config.meta);
+    if (!isCarriedOut) return requeueAfter(CONFLICT_MS);
+    this.#checked.set(name, fingerprint);
+    for (const event of decision.events) this.#record(event, facts);
+    metrics.count(decision.view, this.#views.get(name));
+    this.#views.set(name, decision.view);
+    const { wakeAtMs } = decision;
+    return wakeAtMs === undefined ? DONE : requeueAfter(Math.max(0, wakeAtMs - clock.nowMs()));
+  }
+
+  async #settings(signal: AbortSignal): Promise<BuildSettings> {
+    const { settings, findBuilder } = this.#deps;
+    return settings.builderImage === "" ? { ...settings, builderImage: await findBuilder(signal) } : settings;
+  }
+
+  #registries(secrets: RegistrySecrets, signal: AbortSignal): BuildRegistries {
+    const { access, clock } = this.#deps;
+    return openBuildRegistries(secrets, { access, clock, signal });
+  }
+
+  async #decide(facts: BuildFacts, registries: BuildRegistries, signal: AbortSignal): Promise<ReconcileDecision> {
+    const { clock } = this.#deps;
+    let answers = facts.answers;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const decision = decideBuild({ ...facts, answers });
+      if (decision.questions.length === 0) return decision;
+      const more = await answerQuestions(decision.questions, { registries, clock, signal });
+      answers = new Map([...answers, ...more]);
+    }
+    throw new Error(`Cannot decide about "${facts.config.meta.name}": the questions have no end.`);
+  }
+
+  /** False when another client wrote first: what was decided no longer holds. */
+  async #carryOut(
+    { effects }: ReconcileDecision,
+    facts: BuildFacts,
+    work: { readonly registries: BuildRegistries; readonly deletions: Deletions; readonly signal: AbortSignal },
+  ): Promise<boolean> {
+    const { api, clock, log, metrics, settings: { namespace } } = this.#deps;
+    const { pool } = facts.config;
+    const onDone = (done: Done): void => {
+      if (done.kind === "assembled") metrics.published(pool, done.outcome, done.ms);
+      if (done.kind === "deletion of an image") work.deletions.note(done.reference, done.result);
+      log.info(`image builds: ${done.kind}`, { pool, ...done });
+    };
+    const deps = { ...work, api, namespace, clock, onDone, records: new Map() };
+    try {
+      for (const effect of effects) await carryOut(effect, facts, deps);
+      return true;
+    } catch (error) {
+      if (isConflict(error)) return false;
+      throw error;
+    }
+  }
+
+  #log(config: string, { reason, effects, view: { state, problem } }: ReconcileDecision): void {
+    const { log } = this.#deps;
+    const fields = { config, reason, state, problem: problem?.reason, effects: effects.map(({ kind }) => kind) };
+    if (effects.length > 0) log.info("image builds: decided", fields);
+    else log.debug("image builds: nothing to do", fields);
+  }
+
+  #record({ on, name, type, reason, message }: BuildEvent, { config, pool, builds }: BuildFacts): void {
+    const build = builds.find(({ meta }) => meta.name === name);
+    const uid = { config: config.meta.uid, pool: pool?.uid, build: build?.meta.uid }[on];
+    const object = eventObjectOf(KINDS[on], { name, ...uid === undefined ? {} : { uid } });
+    this.#deps.events.record({ object, type, reason, message });
+  }
+
+  /** Deletes what a MachineOSConfig that is gone left. */
+  async #cleanUp(name: string, signal: AbortSignal): Promise<ReconcileResult> {
+    const { api, clock, events, log, settings: { namespace } } = this.#deps;
+    this.#checked.delete(name);
+    if (this.#views.delete(name)) {
+      const message = "Its builds go, and their images once no node runs them.";
+      const object = eventObjectOf(Resource.machineOsConfigs, { name });
+      events.record({ object, type: "Normal", reason: "ConfigDeleted", message });
+    }
+    const deletions = new Deletions();
+    const outcome = await cleanUpConfig(name, {
+      ...{ api, watches: this.#watches, namespace, clock, signal },
+      openRegistries: (secrets) => this.#registries(secrets, signal),
+      onImage: (reference, result) => {
+        const fields = { config: name, reference, result: result.kind };
+        if (result.kind === "unknown") {
+          return log.warn("image builds: cannot delete an image, trying again", { ...fields, error: result.message });
+        }
+        log.info("image builds: deletion of an image", fields);
+        deletions.note(reference, result);
+      },
+    });
+    deletions.report(events, { name });
+    return outcome === "done" ? DONE : requeueAfter(DELETE_AGAIN_MS);
+  }
+}
+
+/** Changes with what a plan is made of. */
+function fingerprintOf(
+  { meta: { uid, generation, annotations }, pool }: MachineOSConfig,
+  { pools, nodes }: BuildWatches,
+): string {
+  const architectures = [...new Set([...nodes.values()].map(({ reported }) => reported))].sort();
+  return JSON.stringify([uid, generation, annotations, pools.get(pool)?.configuration, architectures]);
+}

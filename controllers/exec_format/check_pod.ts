@@ -1,0 +1,86 @@
+// One pod whose status must be checked: are there containers in it that run, or were to run, a program of another
+// architecture? Without any daemon; what the daemon has reported already is left alone.
+import { architectureOf } from "../../lib/exec_format/decide/decide_event.ts";
+import { findSuspects, isConfirmed, type Suspect } from "../../lib/exec_format/decide/suspect.ts";
+import { isForbidden } from "../../lib/k8s/errors.ts";
+import { readOptional } from "../../lib/k8s/api.ts";
+import { Resource, resourcePath, type ResourceTarget } from "../../lib/k8s/types.ts";
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import { PodLabel } from "../../lib/names.ts";
+import { parsePod } from "../../lib/placement/decide/pod_view.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
+import { DONE, requeueAfter } from "../controller.ts";
+import type { ExecFormatRun } from "./deps.ts";
+import { inspectContainer, reportFailure } from "./report.ts";
+
+/** A pod that takes longer is requeued before its next container, so that others are checked (ms). */
+const TURN_MS = 2_000;
+const NEXT_TURN_MS = 1_000;
+
+/**
+ * Checks a pod and reports what it finds, or returns when to check the rest of its containers. `sinceMs`: since when this
+ * replica leads (epoch ms). Throws ApiError when something cannot be read.
+ */
+export async function reconcilePod(
+  run: ExecFormatRun,
+  target: ResourceTarget,
+  sinceMs: number,
+): Promise<ReconcileResult> {
+  const { api, reported, clock, signal } = run;
+  const startedMs = clock.monotonicMs();
+  const pod = await readOptional(api, { type: Resource.pods, ...target, signal });
+  const view = parsePod(pod);
+  if (pod === undefined || view === undefined || view.nodeName === "") return DONE;
+  const suspects = findSuspects(pod).filter(({ container: { name } }) => !reported.has(view.uid, name));
+  if (suspects.length === 0) return DONE;
+  const node = await readOptional(api, { type: Resource.nodes, name: view.nodeName, signal });
+  if (node === undefined) return DONE;
+  const architecture = architectureOf(node);
+  for (const suspect of suspects) {
+    if (clock.monotonicMs() - startedMs > TURN_MS) return requeueAfter(NEXT_TURN_MS);
+    const { container, suspicion } = suspect;
+    if (!await isProven(run, view, suspect, architecture)) {
+      reported.clear(view.uid, container.name);
+      continue;
+    }
+    const isOlder = (container.end?.atMs ?? -Infinity) < sinceMs;
+    await reportFailure(run, {
+      ...{ pod, container, architecture, command: "", source: "status" },
+      refused: suspicion === "pull" ? "pull" : "start",
+      isCertain: suspicion === "message" && container.isImagesOwn,
+      // The last output may be that of a program that was started beside the image's own.
+      isEntryPoint: false,
+      wasReported: isOlder && pod.metadata.labels?.[PodLabel.execFormatError] === "true",
+    });
+  }
+  return DONE;
+}
+
+async function isProven(run: ExecFormatRun, pod: PodView, suspect: Suspect, architecture: string): Promise<boolean> {
+  const { container, suspicion } = suspect;
+  if (suspicion !== "ended") return true;
+  const image = await inspectContainer(run, pod, container);
+  const facts = { architecture, imageArchitectures: image?.architectures };
+  return isConfirmed(suspect, { ...facts, lastLogLine: undefined }) ||
+    isConfirmed(suspect, { ...facts, lastLogLine: await readLastLogLine(run, pod, container.name) });
+}
+
+/** The last output of a container that has ended; undefined where logs may not be read, or there are none. */
+async function readLastLogLine(
+  { api, log, signal }: ExecFormatRun,
+  { namespace, name: pod }: PodView,
+  container: string,
+): Promise<string | undefined> {
+  const path = resourcePath(Resource.pods, { namespace, name: pod, subresource: "log" });
+  try {
+    const text = await api.raw(
+      `${path}?${new URLSearchParams({ container, tailLines: "1", limitBytes: "256" })}`,
+      signal,
+    );
+    return typeof text === "string" ? text : undefined;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (!isForbidden(error)) log.debug("log of a container not read", { namespace, pod });
+    return undefined;
+  }
+}

@@ -1,0 +1,162 @@
+// Exec format errors: reports which container was to run a program of another architecture, and why.
+//
+//   daemon ─▶ ENoExecEvent ─┐
+//                           ├─▶ pod, node, image ─▶ decide ─▶ label and event on the pod ─▶ record, repair
+//   status of pods ─────────┘
+//
+// Keys: `event/NODE/NAME` for an ENoExecEvent of a node's daemon, `pod/NAMESPACE/NAME` for a pod whose status must be checked,
+// `repair/…` for one that may have to be evicted.
+import { KEPT } from "../../lib/k8s/kept.ts";
+import type { Change } from "../../lib/k8s/object_cache.ts";
+import { Reflector } from "../../lib/k8s/reflector.ts";
+import { type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
+import { hasEnded, podOfEvent } from "../../lib/exec_format/decide/suspect.ts";
+import type { Logger } from "../../lib/log.ts";
+import { EnoexecAnnotation } from "../../lib/names.ts";
+import { type Controller, openController } from "../controller.ts";
+import { reconcilePod } from "./check_pod.ts";
+import type { ExecFormatDeps, ExecFormatRun } from "./deps.ts";
+import { dropEvent, reconcileEvent } from "./handle_event.ts";
+import { Repairs } from "./repair.ts";
+import { whileWanted } from "./while_wanted.ts";
+
+/** Containers checked at a time: a report is three requests, and the leader has pods to place. */
+const PARALLEL = 4;
+/** A report is to be there within seconds, also after an API server or a Lease was away for a minute. */
+const BACKOFF = { baseMs: 5, capMs: 5_000 } as const;
+
+/** Whoever may create events in a namespace can name as many pods: the rest of them is left until the kubelet repeats its event. */
+const MAX_KEYS_OF_NAMESPACE = 5_000;
+
+/** More than a daemon writes in three minutes: while no leader works them off, what is reported of a node is cut off here. */
+export const MAX_EVENTS_OF_NODE = 2_000;
+
+/** Makes the controller. No request is sent to the API server before `run`. */
+export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
+  const backlog = new EventBacklog(deps);
+  const sinceMs = deps.clock.nowMs();
+  const repairs = new Repairs(deps, (key) => controller.enqueue(`repair/${key}`));
+  const controller: Controller = openController({
+    name: "exec-format-errors",
+    watches: [
+      whileWanted(watchEvents(deps, backlog, (key) => controller.enqueue(key)), deps),
+      ...deps.settings.watchesPods ? watchPods(deps, (key) => controller.enqueue(key)) : [],
+    ],
+    parallel: PARALLEL,
+    queue: { groupOf, maxOfGroup, backoff: BACKOFF },
+    clock: deps.clock,
+    log: deps.log,
+    queueMetrics: deps.queueMetrics,
+    reconcile: async (key, signal) => {
+      const [kind, ...rest] = key.split("/");
+      const target = splitKey(rest.join("/"));
+      const considerRepair: ExecFormatRun["considerRepair"] = (...failure) => repairs.consider(...failure);
+      const run = { ...deps, considerRepair, signal };
+      if (kind === "repair") return await repairs.reconcile(rest.join("/"), signal);
+      if (kind === "pod") return await reconcilePod(run, target, sinceMs);
+      // The first part of such a name is its node.
+      return await (backlog.isFull(target.namespace ?? "") ? dropEvent : reconcileEvent)(run, target.name);
+    },
+  });
+  return controller;
+}
+
+/** Namespaces take turns, and nodes: pods of one, its slow registry, or its reports do not keep those of others waiting. */
+function groupOf(key: string): string {
+  const [kind = "", from = ""] = key.split("/");
+  return kind === "event" ? `node ${from}` : from;
+}
+
+/** The backlog of a node has a bound of its own: what is beyond it is deleted, which takes a key. */
+function maxOfGroup(group: string): number {
+  return group.startsWith("node ") ? Infinity : MAX_KEYS_OF_NAMESPACE;
+}
+
+/** Who wrote it, as the admission policy holds it against a daemon; empty for those of the MTO. */
+function authorOf({ metadata }: KubeObject): string {
+  return metadata.annotations?.[EnoexecAnnotation.node] ?? "";
+}
+
+type Watch = { run(signal: AbortSignal): Promise<void> };
+
+/** The ENoExecEvents, and the records of images among them: both grow old. */
+function watchEvents(
+  { api, clock, log, settings }: ExecFormatDeps,
+  backlog: EventBacklog,
+  enqueue: (key: string) => void,
+): Watch {
+  return new Reflector<string>({
+    api,
+    resource: Resource.enoexecEvents,
+    namespace: settings.namespace,
+    parse: authorOf,
+    keep: KEPT.execFormatEvents,
+    onChange: (change) => {
+      backlog.note(change);
+      if (change.kind === "apply") enqueue(`event/${change.value}/${splitKey(change.key).name}`);
+    },
+    clock,
+    log,
+    name: "ENoExecEvents",
+  });
+}
+
+/**
+ * Pods to check, without watching all pods of the cluster: kubelets report a refused pull and a container that keeps
+ * ending as events, and a pod that is not started again ends as failed. None of these objects is kept: whoever may create
+ * events decides how many there are. After a new list their pods are checked again, which reports nothing twice.
+ */
+function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) => void): readonly Watch[] {
+  const options = { api, clock, log };
+  const reported = ["Failed", "BackOff"].map((reason) =>
+    new Reflector<string>({
+      ...options,
+      resource: Resource.events,
+      fieldSelector: `involvedObject.kind=Pod,type=Warning,reason=${reason}`,
+      parse: podOfEvent,
+      keep: KEPT.passing,
+      onChange: ({ kind, value }) => kind === "apply" ? enqueue(`pod/${value}`) : undefined,
+      name: `events ${reason}`,
+    })
+  );
+  const failed = new Reflector<true>({
+    ...options,
+    resource: Resource.pods,
+    fieldSelector: "status.phase=Failed",
+    parse: (pod) => hasEnded(pod) || undefined,
+    keep: KEPT.passing,
+    onChange: ({ kind, key }) => kind === "apply" ? enqueue(`pod/${key}`) : undefined,
+    name: "failed pods",
+  });
+  return [...reported, failed];
+}
+
+/**
+ * How many ENoExecEvents each node has waiting, counted by a watch. A node that floods Archway with them has the rest of them
+ * deleted unread: it delays no other node, and takes no storage of the API server.
+ */
+export class EventBacklog {
+  readonly #log: Logger;
+  readonly #byNode = new Map<string, number>();
+
+  constructor({ log }: { readonly log: Logger }) {
+    this.#log = log;
+  }
+
+  /** Takes a change of the watch; its value is the node. */
+  note({ kind, value: node, ...change }: Change<string>): void {
+    const before = this.#byNode.get(node) ?? 0;
+    const isNew = kind === "apply" && !("previous" in change);
+    const count = before + (isNew ? 1 : kind === "delete" ? -1 : 0);
+    if (count > 0) this.#byNode.set(node, count);
+    else this.#byNode.delete(node);
+    if (count > before && count === MAX_EVENTS_OF_NODE + 1) {
+      this.#log.warn("a node reports too many exec format errors: more are deleted unread", { node, count });
+    }
+  }
+
+  /** Whether more events of the node wait than are handled. The MTO's events and records of images belong to no node. */
+  isFull(node: string): boolean {
+    return node !== "" && (this.#byNode.get(node) ?? 0) > MAX_EVENTS_OF_NODE;
+  }
+}

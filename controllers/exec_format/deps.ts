@@ -1,0 +1,53 @@
+// What the exec format error monitor is made with: clients, and what it reads from the rest of the process.
+import type { Clock } from "../../lib/clock.ts";
+import type { PodImages } from "../../lib/images/pods/pod_images.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
+import type { ReportedContainers } from "../../lib/exec_format/reported.ts";
+import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
+import type { Logger } from "../../lib/log.ts";
+import type { ExecFormatMetrics } from "../../lib/exec_format/metrics.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/decide/config/types.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
+import type { ControllerOptions } from "../controller.ts";
+
+/** Switches of this installation. */
+export interface ExecFormatSettings {
+  /** Archway's own, where ENoExecEvents are. */
+  readonly namespace: string;
+  /** Whether the status of pods is checked, on all nodes. */
+  readonly watchesPods: boolean;
+  /** Whether pods are evicted that their owners would make again and Archway would place elsewhere. */
+  readonly repairs: boolean;
+}
+
+/** Clients, and functions that answer at once. */
+export interface ExecFormatDeps {
+  readonly api: KubeApi;
+  /** What the registries say of images. */
+  readonly images: PodImages;
+  /** What pods are placed by: it may leave out architectures on which an image has failed. */
+  readonly imagesToPlace: PodImages;
+  readonly events: Pick<EventRecorder, "record">;
+  readonly metrics: ExecFormatMetrics;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: ExecFormatSettings;
+  /** Whether there may be ENoExecEvents: the plugin is on, or is on its way out. */
+  readonly isMonitored: () => boolean;
+  /** Calls back when that may have changed. */
+  readonly onChange: (listener: () => void) => void;
+  readonly settingsOf: (namespace: string) => PlacementSettings;
+  readonly configsOf: (namespace: string) => PlacementConfigs;
+  /** Whether new pods are gated now, where their namespace is selected. */
+  readonly isGating: () => boolean;
+  readonly liveArchitectures: () => readonly string[] | undefined;
+  readonly reported: ReportedContainers;
+  readonly queueMetrics?: ControllerOptions["queueMetrics"];
+}
+
+/** The same with what one key is worked on with. */
+export interface ExecFormatRun extends ExecFormatDeps {
+  /** Called with a pod that runs a program of another architecture than this one. Cheap. */
+  readonly considerRepair: (pod: PodView, architecture: string) => void;
+  readonly signal: AbortSignal;
+}

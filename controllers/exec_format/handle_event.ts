@@ -1,0 +1,125 @@
+// One ENoExecEvent: read pod and node, decide, carry out. What was handled is deleted; nothing stays for ever.
+import { readOptional, serverNowMs } from "../../lib/k8s/api.ts";
+import { decideEvent, type EventError, type EventVerdict } from "../../lib/exec_format/decide/decide_event.ts";
+import { type EventView, parseEvent } from "../../lib/exec_format/decide/event.ts";
+import { FAILED_TTL_MS, isFailedImage, parseFailedImage } from "../../lib/exec_format/decide/failed_image.ts";
+import { isNotFound } from "../../lib/k8s/errors.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import { errorText } from "../../lib/log.ts";
+import { EnoexecLabel } from "../../lib/names.ts";
+import { unreachable } from "../../lib/parsed.ts";
+import { DONE, requeueAfter } from "../controller.ts";
+import type { ExecFormatRun } from "./deps.ts";
+import { reportFailure } from "./report.ts";
+
+/** Handles one event, or returns when to check it again. A thrown error means: again, after a backoff. */
+export async function reconcileEvent(run: ExecFormatRun, name: string): Promise<ReconcileResult> {
+  const { api, clock, metrics, log, signal, settings: { namespace } } = run;
+  const object = await readOptional(api, { type: Resource.enoexecEvents, namespace, name, signal });
+  if (object === undefined) return DONE;
+  if (isFailedImage(object)) return await forget(run, object);
+  const event = parseEvent(object);
+  try {
+    const [pod, node] = await readSubjects(run, event);
+    const ageMs = serverNowMs(clock, api) - event.createdAtMs;
+    return await carryOut(run, event, pod, decideEvent({ event, pod, node, ageMs }));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    metrics.mto_enoexecevents_invalid_total.inc();
+    await mark(run, event, "reconciliation-error").catch((fault: unknown) => {
+      log.debug("event not marked", { event: name, error: errorText(fault) });
+    });
+    throw error;
+  }
+}
+
+/** Deletes an event unread: its node has too many waiting. */
+export async function dropEvent(run: ExecFormatRun, name: string): Promise<ReconcileResult> {
+  if (await remove(run, name)) run.metrics.mto_enoexecevents_invalid_total.inc();
+  return DONE;
+}
+
+async function readSubjects(
+  { api, signal }: ExecFormatRun,
+  { podNamespace: namespace, podName, nodeName }: EventView,
+): Promise<readonly (KubeObject | undefined)[]> {
+  if (podName === "" || namespace === "") return [];
+  return await Promise.all([
+    readOptional(api, { type: Resource.pods, namespace, name: podName, signal }),
+    nodeName === "" ? undefined : readOptional(api, { type: Resource.nodes, name: nodeName, signal }),
+  ]);
+}
+
+async function carryOut(
+  run: ExecFormatRun,
+  event: EventView,
+  pod: KubeObject | undefined,
+  verdict: EventVerdict,
+): Promise<ReconcileResult> {
+  switch (verdict.kind) {
+    case "leave":
+      return DONE;
+    case "wait":
+      return requeueAfter(verdict.afterMs);
+    case "keep":
+      await mark(run, event, verdict.error);
+      return requeueAfter(verdict.afterMs);
+    case "expire":
+      await remove(run, event.name);
+      return DONE;
+    case "dismiss":
+      return await finish(run, event, verdict.error);
+    case "report": {
+      if (pod === undefined) return DONE;
+      const { container, architecture } = verdict;
+      const { command, isEntryPoint } = event;
+      const seen = { pod, container, architecture, refused: "start", command, source: "kernel", isEntryPoint } as const;
+      const outcome = await reportFailure(run, { ...seen, isCertain: true, wasReported: false });
+      return await finish(run, event, outcome === "gone" ? "pod-not-found" : undefined);
+    }
+    default:
+      return unreachable(verdict);
+  }
+}
+
+/** Deletes a handled event. The mark is for those that something else holds: they stay to be read. */
+async function finish(run: ExecFormatRun, event: EventView, error: EventError | undefined): Promise<ReconcileResult> {
+  if (error !== undefined && event.isHeld) await mark(run, event, error);
+  if (await remove(run, event.name)) run.metrics.mto_enoexecevents_total.inc();
+  return DONE;
+}
+
+async function mark(
+  { api, settings: { namespace }, signal }: ExecFormatRun,
+  { name, error: marked }: EventView,
+  error: EventError,
+): Promise<void> {
+  if (marked === error) return;
+  const document = { metadata: { labels: { [EnoexecLabel.error]: error } } };
+  try {
+    await api.patch(Resource.enoexecEvents, { namespace, name }, { body: { kind: "merge", document }, signal });
+  } catch (fault) {
+    if (!isNotFound(fault)) throw fault;
+  }
+}
+
+/** Whether it was there. */
+async function remove({ api, settings: { namespace }, signal }: ExecFormatRun, name: string): Promise<boolean> {
+  try {
+    await api.delete(Resource.enoexecEvents, { namespace, name }, { signal });
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+/** A record of an image: deleted when it has decayed, or cannot be read. */
+async function forget(run: ExecFormatRun, object: KubeObject): Promise<ReconcileResult> {
+  const record = parseFailedImage(object);
+  const leftMs = record === undefined ? 0 : record.atMs + FAILED_TTL_MS - run.clock.nowMs();
+  if (leftMs > 0) return requeueAfter(leftMs);
+  await remove(run, object.metadata.name);
+  return DONE;
+}

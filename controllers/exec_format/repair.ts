@@ -1,0 +1,173 @@
+// Evicts pods that run a program of another architecture, where their owners make them again and Archway places the new ones
+// elsewhere. Opt-in. Through the Eviction API, so that budgets hold; once a pod; slowly, and not for ever for one owner.
+import type { V1Eviction } from "@kubernetes/client-node";
+import { LRUCache } from "lru-cache";
+import { orAborted } from "../../lib/clock.ts";
+import { decideRepair, type RepairFacts } from "../../lib/exec_format/decide/decide_repair.ts";
+import { openDeadline } from "../../lib/k8s/deadline.ts";
+import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
+import { Resource, splitKey, type Wire } from "../../lib/k8s/types.ts";
+import { matchesSelector } from "../../lib/cluster/label_selector.ts";
+import { readOptional } from "../../lib/k8s/api.ts";
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import { errorText } from "../../lib/log.ts";
+import { EventReason } from "../../lib/names.ts";
+import { judgeImages } from "../../lib/placement/decide/images.ts";
+import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
+import { podRef, pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
+import { parsePod } from "../../lib/placement/decide/pod_view.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
+import { DONE, requeueAfter } from "../controller.ts";
+import type { ExecFormatDeps } from "./deps.ts";
+
+interface Wanted {
+  readonly uid: string;
+  readonly architecture: string;
+  readonly sinceMs: number;
+  attempts: number;
+}
+
+/** Between two evictions (ms). */
+const PAUSE_MS = 10_000;
+/** After an eviction that was refused: a budget that forbids evictions must not delay other pods (ms). */
+const REFUSED_PAUSE_MS = 1_000;
+/** Between two tries at one that a budget forbids, and how long it is tried (ms). */
+const BUDGET_MS = 30_000;
+const GIVE_UP_MS = 3_600_000;
+/** A record of an image reaches the placement a moment after it was written (ms). */
+const RECORD_MS = 5_000;
+/** Evictions of one owner's pods within an hour: where three did not help, a fourth will not. */
+const MAX_PER_OWNER = 3;
+const MAX_KEPT = 10_000;
+/** Longest that the images of a pod are waited for (ms). */
+const INSPECT_MS = 10_000;
+
+export class Repairs {
+  readonly #deps: ExecFormatDeps;
+  readonly #enqueue: (key: string) => void;
+  readonly #wanted = new LRUCache<string, Wanted>({ max: MAX_KEPT });
+  /** Times of evictions by owner (monotonic ms). */
+  readonly #owners = new LRUCache<string, readonly number[]>({ max: MAX_KEPT });
+  #notBeforeMs = 0;
+
+  /** `enqueue` brings `reconcile` about. */
+  constructor(deps: ExecFormatDeps, enqueue: (key: string) => void) {
+    this.#deps = deps;
+    this.#enqueue = enqueue;
+  }
+
+  /** A pod runs a program of another architecture. Cheap; nothing happens unless repairs are switched on. */
+  consider(pod: PodView, architecture: string): void {
+    const key = `${pod.namespace}/${pod.name}`;
+    if (!this.#deps.settings.repairs || this.#wanted.get(key)?.uid === pod.uid) return;
+    this.#wanted.set(key, { uid: pod.uid, architecture, sinceMs: this.#deps.clock.monotonicMs(), attempts: 0 });
+    this.#enqueue(key);
+  }
+
+  /** Checks the pod `namespace/name`, and evicts it where that helps. */
+  async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
+    const { api, clock, log, liveArchitectures } = this.#deps;
+    const wanted = this.#wanted.get(key);
+    if (wanted === undefined) return DONE;
+    const waitMs = this.#notBeforeMs - clock.monotonicMs();
+    if (waitMs > 0) return requeueAfter(waitMs);
+    const pod = parsePod(await readOptional(api, { type: Resource.pods, ...splitKey(key), signal }));
+    if (pod === undefined || pod.uid !== wanted.uid) return DONE;
+    const decision = decideRepair({
+      pod,
+      architecture: wanted.architecture,
+      wouldRequire: await wouldRequire(this.#deps, pod, signal),
+      isPlaced: await isPlaced(this.#deps, pod.namespace, signal),
+      liveArchitectures: liveArchitectures(),
+    });
+    wanted.attempts++;
+    if (decision.kind === "evict") return await this.#evict(pod, wanted, signal);
+    if (decision.reason === "NowhereElse" && wanted.attempts === 1) return requeueAfter(RECORD_MS);
+    log.debug("pod not repaired", { pod: key, reason: decision.reason });
+    return DONE;
+  }
+
+  async #evict(pod: PodView, wanted: Wanted, signal: AbortSignal): Promise<ReconcileResult> {
+    const { api, clock, log, metrics: { archway_exec_format_repairs_total: repairs }, events } = this.#deps;
+    const { namespace, name, uid } = pod;
+    const nowMs = clock.monotonicMs();
+    // Others are decided at the same time: the first one takes the next ten seconds.
+    if (nowMs < this.#notBeforeMs) return requeueAfter(this.#notBeforeMs - nowMs);
+    if (this.#evictionsOf(pod, nowMs).length >= MAX_PER_OWNER) {
+      repairs.inc({ outcome: "refused" });
+      log.warn("pod not repaired: its owner has had enough of that", { namespace, pod: name });
+      return DONE;
+    }
+    this.#notBeforeMs = nowMs + PAUSE_MS;
+    const eviction = {
+      ...{ apiVersion: "policy/v1", kind: "Eviction", metadata: { namespace, name } },
+      deleteOptions: { preconditions: { uid } },
+    } satisfies Wire<V1Eviction>;
+    try {
+      await api.create(Resource.pods, eviction, { namespace, name, subresource: "eviction", signal });
+    } catch (error) {
+      this.#notBeforeMs = nowMs + REFUSED_PAUSE_MS;
+      if (isNotFound(error)) return DONE;
+      if (signal.aborted || !(error instanceof ApiError)) throw error;
+      const isBudget = error.status === 429 && nowMs - wanted.sinceMs < GIVE_UP_MS;
+      repairs.inc({ outcome: isBudget ? "deferred" : "refused" });
+      log[isBudget ? "debug" : "warn"]("pod not evicted", { namespace, pod: name, error: errorText(error) });
+      return isBudget ? requeueAfter(BUDGET_MS) : DONE;
+    }
+    this.#owners.set(ownerOf(pod), [...this.#evictionsOf(pod, nowMs), nowMs]);
+    repairs.inc({ outcome: "evicted" });
+    log.info("pod evicted: the next one is placed by its images", { namespace, pod: name });
+    const message = `Evicted, because it runs a program of another architecture than ${wanted.architecture}: ` +
+      "its owner makes another one, which Archway places by its images.";
+    events.record({ object: podRef(pod), type: "Normal", reason: EventReason.execFormatRepaired, message, slot: 9 });
+    return DONE;
+  }
+
+  #evictionsOf(pod: PodView, nowMs: number): readonly number[] {
+    return (this.#owners.get(ownerOf(pod)) ?? []).filter((atMs) => nowMs - atMs < GIVE_UP_MS);
+  }
+}
+
+function ownerOf({ namespace, owners }: PodView): string {
+  const owner = owners.find(({ controller }) => controller);
+  return `${namespace}/${owner?.kind ?? ""}/${owner?.name ?? ""}`;
+}
+
+/**
+ * The architectures that Archway would constrain a pod to that is created again: the pod as its owner would create it, planned
+ * and judged as any new pod.
+ */
+async function wouldRequire(
+  { imagesToPlace, clock, settingsOf, configsOf }: ExecFormatDeps,
+  pod: PodView,
+  signal: AbortSignal,
+): Promise<RepairFacts["wouldRequire"]> {
+  const settings = settingsOf(pod.namespace);
+  // The node was chosen by the scheduler; what Archway required of it shows in the pod's decision record.
+  const anew: PodView = { ...pod, nodeName: "", gates: undefined };
+  const plan = planInspection(anew, configsOf(pod.namespace), settings);
+  if (plan.kind === "decided") return "unconstrained";
+  using deadline = openDeadline(INSPECT_MS, { signal, clock });
+  const request = { scope: pullScopeOf(pod), images: plan.images, priority: "prewarm" } as const;
+  try {
+    const images = await orAborted(imagesToPlace.inspect(request, deadline.signal), deadline.signal);
+    const judgement = judgeImages(anew, settings, plan.images, images);
+    // None are left: nothing runs all of its images, and a new pod would wait for ever.
+    return judgement.kind === "failed" ? "unknown" : judgement.architectures;
+  } catch (error) {
+    if (deadline.signal.aborted && !signal.aborted) return "unknown";
+    throw error;
+  }
+}
+
+/** Whether a new pod of the namespace would be gated. */
+async function isPlaced(
+  { api, isGating, configsOf, settingsOf }: ExecFormatDeps,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { cluster } = configsOf(namespace);
+  if (cluster === undefined || cluster.deleting || !isGating() || settingsOf(namespace).audit) return false;
+  const { metadata } = await api.get(Resource.namespaces, { name: namespace }, signal);
+  return matchesSelector(cluster.namespaceSelector, metadata.labels);
+}

@@ -1,0 +1,177 @@
+// Reports one container: a label and an event on the pod, a metric, and for images that claim what they do not have
+// a record.
+import { type PodContainer, podContainers } from "../../lib/exec_format/decide/container.ts";
+import {
+  buildFailedImage,
+  type FailedImage,
+  failedImageOf,
+  isWithinLimits,
+  parseFailedImage,
+  type RecordSource,
+} from "../../lib/exec_format/decide/failed_image.ts";
+import { describeFailure } from "../../lib/exec_format/decide/message.ts";
+import type { FailureSource } from "../../lib/exec_format/reported.ts";
+import { openDeadline } from "../../lib/k8s/deadline.ts";
+import { isNotFound } from "../../lib/k8s/errors.ts";
+import { listAll } from "../../lib/k8s/lists.ts";
+import { type JsonPatch, pointer } from "../../lib/k8s/patch.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { errorText } from "../../lib/log.ts";
+import { EnoexecLabel, EventReason, PodLabel } from "../../lib/names.ts";
+import { operatingSystemOf, usablePlatforms } from "../../lib/placement/decide/images.ts";
+import { podRef, pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
+import { parsePod } from "../../lib/placement/decide/pod_view.ts";
+import type { PodView } from "../../lib/placement/decide/types.ts";
+import { entryOf } from "../../lib/json.ts";
+import type { ExecFormatRun } from "./deps.ts";
+
+export interface SeenFailure {
+  readonly pod: KubeObject;
+  /** undefined when the pod's status does not show it. */
+  readonly container: PodContainer | undefined;
+  /** Of the node; empty when it does not say. */
+  readonly architecture: string;
+  readonly refused: "pull" | "start";
+  readonly command: string;
+  readonly source: FailureSource;
+  /** Whether it is certain that the kernel refused a program: the daemon observed it, or the container's last output shows it. */
+  readonly isCertain: boolean;
+  /** Whether it is certain that it was the first program of the container. */
+  readonly isEntryPoint: boolean;
+  /** An earlier leader has reported and counted it. */
+  readonly wasReported: boolean;
+}
+
+/** What is known of a container's image. */
+export interface KnownImage {
+  readonly digest: string;
+  /** With those that the pod's RuntimeClass emulates. */
+  readonly architectures: readonly string[];
+}
+
+/** Longest that a report waits for an image that is not in memory (ms). */
+const INSPECT_MS = 3_000;
+/** Places of a pod's events: placement has those before. One for each container, so that a repeat only counts up. */
+const FIRST_SLOT = 10;
+
+/** Reports it. Answers whether the pod was still there. Throws ApiError when the label cannot be written. */
+export async function reportFailure(run: ExecFormatRun, seen: SeenFailure): Promise<"reported" | "gone"> {
+  const { metrics, reported, log, clock } = run;
+  const { container, architecture, source } = seen;
+  const view = parsePod(seen.pod);
+  if (view === undefined || await labelPod(run, seen.pod) === "gone") return "gone";
+  const name = container?.name ?? "";
+  const before = reported.note(view.uid, name, source);
+  if (before === "merged") return "reported";
+  const image = container === undefined ? undefined : await inspectContainer(run, view, container);
+  postEvent(run, seen, view, image);
+  if (before === "again") return "reported";
+  if (!seen.wasReported) metrics.archway_exec_format_errors_total.inc({ source });
+  const { namespace, name: pod, nodeName: node } = view;
+  reported.show({ atMs: clock.nowMs(), namespace, pod, container: name, node, architecture });
+  log.info("exec format error reported", { namespace, pod, container: name, node, source });
+  await follow(run, seen, view, image);
+  return "reported";
+}
+
+/** What is done besides reporting; the report stands whatever becomes of it. */
+async function follow(
+  run: ExecFormatRun,
+  { container, architecture, isCertain, isEntryPoint }: SeenFailure,
+  view: PodView,
+  inspected: KnownImage | undefined,
+): Promise<void> {
+  const { namespace: podNamespace, runtimeClassName } = view;
+  const start = { isEntryPoint, podNamespace, architecture, inspected, runtimeClassName, nowMs: run.clock.nowMs() };
+  try {
+    const failed = container === undefined || !isCertain ? undefined : failedImageOf({ container, ...start });
+    if (failed !== undefined) await recordImage(run, failed);
+    run.considerRepair(view, architecture);
+  } catch (error) {
+    if (run.signal.aborted) throw error;
+    run.log.warn("failed image not remembered", { error: errorText(error) });
+  }
+}
+
+/** Keeps a record of an image that claims an architecture which its program does not have, or renews it. */
+async function recordImage(
+  { api, log, signal, settings: { namespace } }: ExecFormatRun,
+  failed: FailedImage,
+): Promise<void> {
+  const document = buildFailedImage(failed, namespace);
+  if (document === undefined) return;
+  const { name } = document.metadata;
+  const records: RecordSource[] = [];
+  const labelSelector = EnoexecLabel.failedArchitecture;
+  for await (const object of listAll(api, Resource.enoexecEvents, { namespace, labelSelector, signal })) {
+    records.push({ name: object.metadata.name, reportedBy: parseFailedImage(object)?.reportedBy ?? "" });
+  }
+  const { reportedBy, digest, architecture } = failed;
+  if (!isWithinLimits({ name, reportedBy }, records)) {
+    return log.warn("failed image not remembered: there are too many", { records: records.length, by: reportedBy });
+  }
+  await api.patch(Resource.enoexecEvents, { namespace, name }, {
+    body: { kind: "apply", document, force: true },
+    signal,
+  });
+  log.info("image fails on an architecture that it claims", { digest, architecture });
+}
+
+function postEvent(
+  { events }: ExecFormatRun,
+  seen: SeenFailure,
+  view: PodView,
+  image: KnownImage | undefined,
+): void {
+  const { container } = seen;
+  const position = podContainers(seen.pod).findIndex(({ name }) => name === container?.name);
+  events.record({
+    object: podRef(view),
+    type: "Warning",
+    reason: EventReason.execFormatError,
+    message: describeFailure({ ...seen, pod: view, imageArchitectures: image?.architectures }),
+    slot: FIRST_SLOT + position,
+  });
+}
+
+/** Sets the label, and nothing else, if it is still the same pod. Pods of audited namespaces are left as they are. */
+async function labelPod({ api, settingsOf, signal }: ExecFormatRun, pod: KubeObject): Promise<"labelled" | "gone"> {
+  const { name, namespace = "", uid, labels } = pod.metadata;
+  if (labels?.[PodLabel.execFormatError] === "true" || settingsOf(namespace).audit) return "labelled";
+  const operations: JsonPatch = [
+    { op: "test", path: "/metadata/uid", value: uid },
+    labels === undefined
+      ? { op: "add", path: "/metadata/labels", value: { [PodLabel.execFormatError]: "true" } }
+      : { op: "add", path: pointer("metadata", "labels", PodLabel.execFormatError), value: "true" },
+  ];
+  try {
+    await api.patch(Resource.pods, { namespace, name }, { body: { kind: "json", operations }, signal });
+    return "labelled";
+  } catch (error) {
+    if (isNotFound(error)) return "gone";
+    throw error;
+  }
+}
+
+/** What is known of the image, or can be found out in a moment; undefined when that is nothing. */
+export async function inspectContainer(
+  { images: podImages, clock, settingsOf, signal }: ExecFormatRun,
+  pod: PodView,
+  { image, pullPolicy }: PodContainer,
+): Promise<KnownImage | undefined> {
+  using deadline = openDeadline(INSPECT_MS, { signal, clock });
+  const images = [{ image, always: false, pullPolicy }];
+  try {
+    const wanted = { scope: pullScopeOf(pod), images, priority: "prewarm" } as const;
+    const [inspected] = await podImages.inspect(wanted, deadline.signal);
+    if (inspected?.inspection.kind !== "platforms") return undefined;
+    const { digest, platforms } = inspected.inspection;
+    const own = usablePlatforms(platforms, operatingSystemOf(pod)).map(({ architecture }) => architecture);
+    const rule = entryOf(settingsOf(pod.namespace).runtimeClasses, pod.runtimeClassName);
+    const emulated = rule?.kind === "add" ? rule.architectures : [];
+    return { digest, architectures: [...new Set([...own, ...emulated])].sort() };
+  } catch (error) {
+    if (deadline.signal.aborted && !signal.aborted) return undefined;
+    throw error;
+  }
+}

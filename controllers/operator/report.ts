@@ -1,0 +1,42 @@
+// What the operator says of itself: the conditions of the cluster config, and events about it.
+import { serverNowMs } from "../../lib/k8s/api.ts";
+import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
+import { eventObjectOf } from "../../lib/k8s/event_input.ts";
+import { Resource } from "../../lib/k8s/types.ts";
+import { errorText } from "../../lib/log.ts";
+import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
+import { renderConditions } from "../../lib/operator/decide/conditions.ts";
+import type { WaitReason } from "../../lib/operator/decide/operand_step.ts";
+import { patchConfigConditions } from "../config_conditions.ts";
+import type { OperatorDeps, OperatorFacts, OperatorRun } from "./deps.ts";
+
+/** Writes the status that fits the facts. A failure is left to the next reconcile: a condition must not delay the operand. */
+export async function writeStatus(
+  { api, clock, log, gatingStopped, signal }: OperatorRun,
+  { config, seen, gatedPods, monitorState: monitor }: OperatorFacts,
+  waiting: WaitReason | undefined,
+): Promise<void> {
+  if (config === undefined) return;
+  const { conditions: earlier, generation } = config;
+  const context = { earlier, generation, nowMs: serverNowMs(clock, api), gatedPods, waiting, monitor };
+  try {
+    const conditions = renderConditions(seen, { ...context, gatingStopped: gatingStopped() });
+    await patchConfigConditions(api, config, conditions, signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const failure = classifyWriteFailure(error);
+    const level = failure === "gone" || failure === "stale" ? "debug" : "warn";
+    log[level]("conditions not written", { failure, error: errorText(error) });
+  }
+}
+
+/** Posts an event, as the MTO does. The config has no namespace; its events name ours, where they lie. */
+export function recordConfigEvent(
+  { events, settings: { namespace } }: OperatorDeps,
+  type: "Normal" | "Warning",
+  reason: string,
+  message: string,
+): void {
+  const object = eventObjectOf(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME, namespace });
+  events.record({ object, type, reason, message });
+}

@@ -1,0 +1,70 @@
+// The objects that the operator follows one by one, so that drift is repaired when it happens and not at the next resync. Only
+// that one has changed matters: the operator reads the object itself.
+import { objectAt } from "../../lib/json.ts";
+import type { Change } from "../../lib/k8s/object_cache.ts";
+import { KEPT } from "../../lib/k8s/kept.ts";
+import { Reflector } from "../../lib/k8s/reflector.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import { ExecFormatMonitor, Installation, WebhookName } from "../../lib/names.ts";
+import type { OperatorDeps } from "./deps.ts";
+
+interface Followed {
+  readonly resource: ResourceType;
+  readonly name: string;
+  /** What is compared of it. */
+  readonly parse: (object: KubeObject) => unknown;
+  /** Whether a change matters; absent: each does. */
+  readonly matters?: (change: Change<unknown>) => boolean;
+  /** In log lines. */
+  readonly called: string;
+}
+
+const OWN: readonly Followed[] = [
+  {
+    resource: Resource.mutatingWebhooks,
+    name: WebhookName.configuration,
+    parse: ({ metadata }) => metadata.resourceVersion,
+    called: "operator webhooks",
+  },
+  {
+    resource: Resource.serviceAccounts,
+    name: Installation.serviceAccount,
+    parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
+    // That its deletion begins.
+    matters: ({ kind, value }) => kind === "apply" && value !== "",
+    called: "own account",
+  },
+];
+
+const OF_MONITOR: readonly Followed[] = [
+  {
+    resource: Resource.daemonSets,
+    name: ExecFormatMonitor.daemon,
+    parse: (object) => [object.metadata.generation, objectAt(object, "status")?.["numberReady"]],
+    called: "exec format error monitor",
+  },
+  {
+    resource: Resource.deployments,
+    name: Installation.deployment,
+    parse: ({ metadata }) => metadata.deletionTimestamp ?? "",
+    // One that is being deleted is released when that begins, and a new one is held.
+    matters: (change) => change.kind === "apply" && change.value !== change.previous,
+    called: "own deployment",
+  },
+];
+
+/** Calls `onChange` when one of them has changed; those of the exec format error monitor only where there may be one. */
+export function openOwnWatches(
+  { api, clock, log, settings: { namespace, execFormatImage } }: OperatorDeps,
+  onChange: () => void,
+): readonly Reflector<unknown>[] {
+  const followed = execFormatImage === undefined ? OWN : [...OWN, ...OF_MONITOR];
+  return followed.map(({ resource, name, parse, matters = () => true, called }) =>
+    new Reflector<unknown>({
+      ...{ api, clock, log, resource, parse, keep: KEPT.ownObjects, name: called },
+      ...resource.namespaced ? { namespace } : {},
+      fieldSelector: `metadata.name=${name}`,
+      onChange: (change) => matters(change) ? onChange() : undefined,
+    })
+  );
+}

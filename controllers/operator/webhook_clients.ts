@@ -1,0 +1,68 @@
+// How the API server is to call the webhooks: keeps the CA and the paths in force in the validating webhooks and the CRD
+// conversion, which the manifests install, and chooses the paths: the manifests' while there may be replicas that accept no
+// others, then the secret ones.
+import { ApiError } from "../../lib/k8s/errors.ts";
+import type { JsonPatch } from "../../lib/k8s/patch.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import { errorText } from "../../lib/log.ts";
+import { WebhookName } from "../../lib/names.ts";
+import type { Rollout } from "../../lib/operator/decide/rollout.ts";
+import {
+  type ClientSettings,
+  planConversionClient,
+  planWebhookClients,
+} from "../../lib/operator/decide/webhook_clients.ts";
+import type { OperatorRun } from "./deps.ts";
+
+/** A replica that terminates answers its open connections for so long (ms): its grace period, and a margin. */
+export const TERMINATING_MS = 60_000;
+
+/** The paths, and when to check again because they may change (ms). */
+export interface WebhookPathChoice {
+  readonly pathOf: (route: string) => string;
+  readonly retryMs: number | undefined;
+}
+
+/** Chooses. A path that is in use stays secret: a roll-out of the same version must not open the others again. */
+export function chooseWebhookPaths(
+  { secretPaths, settings, memory }: Pick<OperatorRun, "secretPaths" | "settings" | "memory">,
+  rollout: Rollout,
+  nowMs: number,
+): WebhookPathChoice {
+  memory.uniformSinceMs = rollout.uniform ? memory.uniformSinceMs ?? nowMs : undefined;
+  const plain: WebhookPathChoice = { pathOf: (route) => route, retryMs: undefined };
+  if (secretPaths === undefined) return plain;
+  const secret: WebhookPathChoice = { pathOf: (route) => secretPaths.pathOf(route) ?? route, retryMs: undefined };
+  if (secretPaths.isInUse()) return secret;
+  if (memory.uniformSinceMs === undefined) return plain;
+  // Without a Deployment this replica is all there is.
+  const waitMs = settings.deploymentName === undefined ? 0 : memory.uniformSinceMs + TERMINATING_MS - nowMs;
+  return waitMs <= 0 ? secret : { ...plain, retryMs: waitMs };
+}
+
+interface WebhookClientTarget {
+  readonly type: ResourceType;
+  readonly name: string;
+  readonly plan: (live: KubeObject, settings: ClientSettings) => JsonPatch;
+}
+
+const TARGETS: readonly WebhookClientTarget[] = [
+  { type: Resource.validatingWebhooks, name: WebhookName.validatingConfiguration, plan: planWebhookClients },
+  { type: Resource.customResourceDefinitions, name: WebhookName.convertedDefinition, plan: planConversionClient },
+];
+
+/** Brings every target up to date. What is not installed or not ours to read is passed over; never throws for one. */
+export async function writeWebhookClients(run: OperatorRun, pathOf: ClientSettings["pathOf"]): Promise<void> {
+  const { api, log, signal } = run;
+  const settings: ClientSettings = { endpoint: run.settings.endpoint, caBundle: run.caBundle(), pathOf };
+  for (const { type, name, plan } of TARGETS) {
+    try {
+      const operations = plan(await api.get(type, { name }, signal), settings);
+      if (operations.length > 0) await api.patch(type, { name }, { body: { kind: "json", operations }, signal });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiError && error.status === 404) continue;
+      log.warn("CA bundle and path not written", { object: `${type.kind}/${name}`, error: errorText(error) });
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// Answers the questions of a decision to registries: several questions at a time, each read anew. No answer is kept: between two
+// reconciles another client may have pushed, moved or deleted what was there.
+import pLimit from "p-limit";
+import { readConfig, readImage } from "../../images/assemble/read_child.ts";
+import type { Clock } from "../../clock.ts";
+import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../decide/registry.ts";
+import { InspectionError } from "../../oci/errors.ts";
+import type { Endpoint } from "../../oci/pull_plan.ts";
+import { PushError } from "../../oci/push/push_error.ts";
+import { withRetries } from "../../oci/push/retries.ts";
+import type { Repositories, WholeManifest } from "../../oci/repositories.ts";
+import type { Session } from "../../oci/session.ts";
+
+/** The registries with the credentials of one MachineOSConfig. */
+export interface BuildRegistries {
+  /** With the push secret. */
+  readonly push: Repositories;
+  /** With the pull secret. */
+  readonly pull: Repositories;
+}
+
+export interface AnswerDeps {
+  readonly registries: BuildRegistries;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Questions asked at a time. */
+const ASKED_AT_ONCE = 8;
+
+/** The answers by the key of their question. Rejects only with the signal's reason and for faults that are no registry's. */
+export async function answerQuestions(
+  questions: readonly RegistryQuestion[],
+  deps: AnswerDeps,
+): Promise<ReadonlyMap<string, RegistryAnswer>> {
+  const limit = pLimit(ASKED_AT_ONCE);
+  const answers = await Promise.all(
+    questions.map((question) =>
+      limit(async () => [questionKey(question), await answerQuestion(question, deps)] as const)
+    ),
+  );
+  return new Map(answers);
+}
+
+async function answerQuestion(question: RegistryQuestion, deps: AnswerDeps): Promise<RegistryAnswer> {
+  return question.kind === "push"
+    ? await answerPush(question.repository, deps)
+    : await lookUpImage(question, deps.registries, deps.signal);
+}
+
+/** What a registry says of an image. Rejects only with the signal's reason and for faults that are no registry's. */
+export async function lookUpImage(
+  { kind, reference: image }: Exclude<RegistryQuestion, { kind: "push" }>,
+  { push, pull }: BuildRegistries,
+  signal: AbortSignal,
+): Promise<RegistryAnswer> {
+  try {
+    if (kind === "platforms") return await pull.read({ image, retries: "none" }, platformsAt);
+    // At the registry itself and at no mirror.
+    const own = { image, retries: "none", endpoints: [push.targetOf(image)] } as const;
+    if (kind === "image") return await push.read(own, imageAt);
+    await push.read(own, (session, { reference }) => session.manifest(reference));
+    return { kind: "yes" };
+  } catch (error) {
+    if (signal.aborted || !(error instanceof InspectionError)) throw error;
+    return failedLookUp(error);
+  }
+}
+
+/** Some builders push an index of one image beside attestations: that image is meant. */
+async function imageAt(session: Session<WholeManifest>, { reference }: Endpoint): Promise<RegistryAnswer> {
+  const read = await readImage(reference, session, reference);
+  if (read.kind === "problem") return { kind: "unusable", message: read.state };
+  const { digest, mediaType, size, platform, labels } = read;
+  return { kind: "image", digest, mediaType, size, platform, labels };
+}
+
+async function platformsAt(session: Session<WholeManifest>, { reference }: Endpoint): Promise<RegistryAnswer> {
+  const { manifest } = await session.manifest(reference);
+  if (manifest.kind !== "index") {
+    const config = await readConfig(session, manifest);
+    return config.kind === "problem"
+      ? { kind: "unusable", message: config.state }
+      : { kind: "platforms", architectures: [config.platform.architecture] };
+  }
+  const linux = manifest.entries.flatMap(({ platform }) => platform ?? []).filter(({ os }) =>
+    os === "linux" || os === ""
+  );
+  return { kind: "platforms", architectures: linux.map(({ architecture }) => architecture) };
+}
+
+function failedLookUp({ failure: { kind, reason, message, retryAfterMs } }: InspectionError): RegistryAnswer {
+  if (kind === "transient") return { kind: "unknown", message, retryAfterMs };
+  if (reason === "ManifestUnknown") return { kind: "absent" };
+  if (reason === "Unauthorized") return { kind: "denied", message };
+  // Configuration, an address that may not be reached: an administrator has to act, and then a retry helps.
+  return { kind: reason === "Malformed" || reason === "NotAnImage" ? "unusable" : "unknown", message };
+}
+
+/** Begins an upload and gives it up: what a registry grants is only known when it is used. */
+async function answerPush(
+  repository: string,
+  { registries: { push }, clock, signal }: AnswerDeps,
+): Promise<RegistryAnswer> {
+  try {
+    const target = await push.target(push.targetOf(`${repository}:probe`));
+    const upload = await withRetries(() => target.startUpload(), { clock, signal });
+    // A registry that keeps it drops it by itself.
+    await target.sendToUpload(upload, { message: { method: "DELETE" } }).catch(() => undefined);
+    return { kind: "yes" };
+  } catch (error) {
+    if (signal.aborted || !(error instanceof PushError || error instanceof InspectionError)) throw error;
+    const { kind, message, retryAfterMs } = error.failure;
+    return kind === "transient" ? { kind: "unknown", message, retryAfterMs } : { kind: "denied", message };
+  }
+}

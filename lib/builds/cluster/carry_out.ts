@@ -1,0 +1,172 @@
+// Carries the effects of a decision out, in their order. Each is guarded by the uid and the version that the decision saw, so
+// that doing one again, or late, changes nothing; the first that fails ends the reconcile, which is then done anew.
+import type { V1ConfigMap } from "@kubernetes/client-node";
+import type { Clock } from "../../clock.ts";
+import type { Effect, ObjectTarget, Publication } from "../decide/effects.ts";
+import { noteAssembled } from "../decide/status/assembled.ts";
+import { EMPTY_INDEX, parseStoredRecord, renderRecord } from "../decide/status/record.ts";
+import type { BuildFacts, StoredRecord } from "../decide/facts.ts";
+import { type JsonObject, objectAt } from "../../json.ts";
+import type { KubeApi } from "../../k8s/api.ts";
+import { isConflict, isNotFound } from "../../k8s/errors.ts";
+import { type KubeObject, Resource, type ResourceTarget, type ResourceType, type Wire } from "../../k8s/types.ts";
+import { unreachable } from "../../parsed.ts";
+import type { BuildRegistries } from "./answer_questions.ts";
+import { createJob } from "./create_job.ts";
+import { deleteImages, type DeletionResult } from "./delete_images.ts";
+import { publishImages } from "./publish_images.ts";
+
+/** What was done, for metrics and the log. */
+export type Done =
+  | { readonly kind: "job created"; readonly arch: string }
+  | { readonly kind: "assembled"; readonly outcome: Publication; readonly ms: number }
+  | { readonly kind: "deletion of an image"; readonly reference: string; readonly result: DeletionResult };
+
+export interface CarryOutDeps {
+  readonly api: KubeApi;
+  readonly registries: BuildRegistries;
+  /** Where Jobs and what belongs to them are. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onDone: (done: Done) => void;
+  /** Records that were written since the cluster was read, by the name of their build. */
+  readonly records: Map<string, StoredRecord>;
+}
+
+const RESOURCES: Readonly<Record<ObjectTarget["resource"], ResourceType>> = {
+  configs: Resource.machineOsConfigs,
+  builds: Resource.machineOsBuilds,
+  pools: Resource.machineConfigPools,
+  jobs: Resource.jobs,
+  configMaps: Resource.configMaps,
+  secrets: Resource.secrets,
+};
+
+/** Carries it out. Throws ApiError, and what a registry's answer makes worth trying again is not thrown but recorded. */
+export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOutDeps): Promise<void> {
+  const { api, namespace, signal } = deps;
+  switch (effect.kind) {
+    case "create build":
+      return await orExisting(api.create(Resource.machineOsBuilds, effect.build, { signal }));
+    case "patch":
+      return await patch(effect.target, effect.patch, {}, deps);
+    case "create job": {
+      await createJob(effect, deps);
+      return deps.onDone({ kind: "job created", arch: effect.arch });
+    }
+    case "delete":
+      return await remove(effect, deps);
+    case "write record":
+      return await writeRecord(effect.object, effect.previousVersion, deps);
+    case "patch status":
+      return await patch(effect.target, { status: effect.patch }, { subresource: "status" }, deps);
+    case "write detection":
+      return await writeMap({ namespace, name: effect.name }, effect.data, deps);
+    case "assemble":
+      return await assemble(effect, facts, deps);
+    case "collect":
+      return await deleteImages(effect.deletions, {
+        api,
+        repositories: deps.registries.push,
+        signal,
+        onResult: (reference, result) => deps.onDone({ kind: "deletion of an image", reference, result }),
+      });
+    default:
+      return unreachable(effect);
+  }
+}
+
+/** Another client, or an earlier try of ours, created it: the next reconcile reads what is there. */
+async function orExisting(creation: Promise<unknown>): Promise<void> {
+  try {
+    await creation;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+  }
+}
+
+function targetOf({ resource, name }: ObjectTarget, namespace: string): ResourceTarget {
+  return RESOURCES[resource].namespaced ? { namespace, name } : { name };
+}
+
+/** A merge patch that names uid and version is refused where they are others. */
+async function patch(
+  { resource, name, uid, resourceVersion }: ObjectTarget,
+  patch: JsonObject,
+  part: Pick<ResourceTarget, "subresource">,
+  { api, namespace, signal }: CarryOutDeps,
+): Promise<void> {
+  const document = { ...patch, metadata: { ...objectAt(patch, "metadata"), uid, resourceVersion } };
+  const target = { ...targetOf({ resource, name }, namespace), ...part };
+  await api.patch(RESOURCES[resource], target, { body: { kind: "merge", document }, signal });
+}
+
+async function remove(
+  { target, propagation: propagationPolicy }: Extract<Effect, { kind: "delete" }>,
+  { api, namespace, signal }: CarryOutDeps,
+): Promise<void> {
+  const { resource, uid, resourceVersion } = target;
+  try {
+    const options = { uid, resourceVersion, propagationPolicy, signal };
+    await api.delete(RESOURCES[resource], targetOf(target, namespace), options);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** Against the version that was read; a record that came into being meanwhile is read first. */
+async function writeRecord(
+  object: KubeObject,
+  previousVersion: string | undefined,
+  { api, namespace, signal, records }: CarryOutDeps,
+): Promise<void> {
+  const { name } = object.metadata;
+  const next = { ...object, metadata: { ...object.metadata, resourceVersion: previousVersion } };
+  const written = previousVersion === undefined
+    ? await api.create(Resource.configMaps, object, { namespace, signal })
+    : await api.replace(Resource.configMaps, next, { namespace, name, signal });
+  const stored = parseStoredRecord(written);
+  if (stored !== undefined) records.set(stored.build, stored);
+}
+
+async function writeMap(
+  target: { readonly namespace: string; readonly name: string },
+  data: Readonly<Record<string, string | null>>,
+  { api, signal }: CarryOutDeps,
+): Promise<void> {
+  try {
+    await api.patch(Resource.configMaps, target, { body: { kind: "merge", document: { data } }, signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    const present = Object.entries(data).flatMap(([key, value]) => value === null ? [] : [[key, value] as const]);
+    const object = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: target.name },
+      data: Object.fromEntries(present),
+    } satisfies Wire<V1ConfigMap>;
+    await api.create(Resource.configMaps, object, { namespace: target.namespace, signal });
+  }
+}
+
+async function assemble(
+  effect: Extract<Effect, { kind: "assemble" }>,
+  facts: BuildFacts,
+  deps: CarryOutDeps,
+): Promise<void> {
+  const startedMs = deps.clock.monotonicMs();
+  const outcome = await publishImages(effect, { ...deps, repositories: deps.registries.push });
+  deps.onDone({ kind: "assembled", outcome, ms: deps.clock.monotonicMs() - startedMs });
+  const { name } = effect.build;
+  const build = facts.builds.find(({ meta }) => meta.name === name);
+  // It is gone: its record goes with it.
+  if (build === undefined) return;
+  const stored = deps.records.get(name) ?? facts.records.find((one) => one.build === name);
+  const isOwn = stored?.buildUid === build.meta.uid;
+  const tag = effect.to.slice(effect.to.lastIndexOf(":") + 1);
+  const nowMs = deps.clock.nowMs();
+  const record = noteAssembled(isOwn ? stored.record : { archs: [], index: EMPTY_INDEX }, outcome, { tag, nowMs });
+  const object = renderRecord(record, { build, namespace: deps.namespace });
+  await writeRecord(object, stored?.resourceVersion, deps);
+}

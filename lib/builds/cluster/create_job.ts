@@ -1,0 +1,82 @@
+// A Job with what it needs: that first, then the Job, then the Job as an owner of it, so that the garbage collector takes it away
+// with the last Job that uses it.
+import { canonicaliseSecret, DOCKER_CONFIG_JSON } from "../decide/parse/secret.ts";
+import type { Effect, SecretCopy } from "../decide/effects.ts";
+import type { KubeApi } from "../../k8s/api.ts";
+import { isConflict, isNotFound } from "../../k8s/errors.ts";
+import { apiVersionOf, type KubeObject, type OwnerReference, Resource, type ResourceType } from "../../k8s/types.ts";
+
+export interface CreateJobDeps {
+  readonly api: KubeApi;
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+}
+
+/** Tries to become an owner of an object that others write as well. */
+const MAX_TRIES = 4;
+
+/** Creates them; what exists already is taken as it is. Throws ApiError. */
+export async function createJob(
+  { job, configMaps, secrets }: Pick<Extract<Effect, { kind: "create job" }>, "job" | "configMaps" | "secrets">,
+  deps: CreateJobDeps,
+): Promise<void> {
+  const made: { readonly type: ResourceType; readonly object: KubeObject }[] = [];
+  for (const map of configMaps) {
+    made.push({ type: Resource.configMaps, object: await ensure(Resource.configMaps, map, deps) });
+  }
+  for (const copy of secrets) {
+    made.push({ type: Resource.secrets, object: await ensureCopy(copy, deps) });
+  }
+  const { metadata: { name, uid = "" } } = await ensure(Resource.jobs, job, deps);
+  const { kind } = Resource.jobs;
+  const owner = { apiVersion: apiVersionOf(Resource.jobs), kind, name, uid, blockOwnerDeletion: false };
+  for (const { type, object } of made) await addOwner({ type, object, owner }, deps);
+}
+
+async function ensure(
+  type: ResourceType,
+  object: KubeObject,
+  { api, namespace, signal }: CreateJobDeps,
+): Promise<KubeObject> {
+  try {
+    return await api.create(type, object, { namespace, signal });
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return await api.get(type, { namespace, name: object.metadata.name }, signal);
+  }
+}
+
+/** The one place where the content of a secret passes: from the API server, in the form that build programs read, back to it. */
+async function ensureCopy({ object, from }: SecretCopy, deps: CreateJobDeps): Promise<KubeObject> {
+  const { api, namespace, signal } = deps;
+  const content = canonicaliseSecret(await api.get(Resource.secrets, { namespace, name: from }, signal));
+  if (content.kind === "unparsable") throw new Error(content.fault.message);
+  const copy = { ...object, type: DOCKER_CONFIG_JSON, data: { ".dockerconfigjson": content.value.data } };
+  return await ensure(Resource.secrets, copy, deps);
+}
+
+async function addOwner(
+  { type, object, owner }: {
+    readonly type: ResourceType;
+    readonly object: KubeObject;
+    readonly owner: OwnerReference;
+  },
+  { api, namespace, signal }: CreateJobDeps,
+): Promise<void> {
+  const { name } = object.metadata;
+  let current = object;
+  for (let tries = 1;; tries++) {
+    const { ownerReferences = [], resourceVersion } = current.metadata;
+    if (ownerReferences.some(({ uid }) => uid === owner.uid)) return;
+    const document = { metadata: { resourceVersion, ownerReferences: [...ownerReferences, owner] } };
+    try {
+      await api.patch(type, { namespace, name }, { body: { kind: "merge", document }, signal });
+      return;
+    } catch (error) {
+      // Its former owner is gone and took it along: the next reconcile makes it again.
+      if (isNotFound(error)) return;
+      if (!isConflict(error) || tries === MAX_TRIES) throw error;
+    }
+    current = await api.get(type, { namespace, name }, signal);
+  }
+}

@@ -1,0 +1,129 @@
+// What one reconcile of a MachineOSConfig reads: from memory what is watched, from the API server the few objects that are read
+// by their name.
+import type { JobObservation, MachineOSConfig, RenderedConfig } from "../decide/observed.ts";
+import { objectOf, OPTIONAL_INPUTS, type OptionalInput } from "../decide/optional_inputs.ts";
+import { withPod } from "../decide/parse/pod.ts";
+import { parseRenderedConfig } from "../decide/parse/machine_config.ts";
+import { stateOfSecret } from "../decide/parse/secret.ts";
+import { digestsOf } from "../decide/publish/collect.ts";
+import type { RegistryAnswer } from "../decide/registry.ts";
+import type { BuildSettings } from "../../config/image_builds.ts";
+import { ARCHITECTURES_MAP, BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../decide/names.ts";
+import type { BuildFacts } from "../decide/facts.ts";
+import { textMapAt } from "../../json.ts";
+import { type ReadApi, readOptional } from "../../k8s/api.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
+import type { RegistrySecrets } from "./build_registries.ts";
+import type { BuildWatches } from "./watches.ts";
+
+export interface ReadFactsDeps {
+  readonly api: ReadApi;
+  readonly watches: BuildWatches;
+  readonly settings: BuildSettings;
+  readonly nowMs: number;
+  /** Whether what was published is checked again. */
+  readonly checksImages: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface FactsAndSecrets {
+  /** Without answers of registries. */
+  readonly facts: BuildFacts;
+  /** Never to be logged. */
+  readonly secrets: RegistrySecrets;
+}
+
+const NO_ANSWERS: ReadonlyMap<string, RegistryAnswer> = new Map();
+
+/** Reads it. Throws ApiError when the API server does not answer. */
+export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): Promise<FactsAndSecrets> {
+  const { watches, settings, nowMs, checksImages } = deps;
+  const pool = watches.pools.get(config.pool);
+  const { namespace } = settings;
+  const read = (type: ResourceType, name: string) =>
+    readOptional(deps.api, { type, namespace, name, signal: deps.signal });
+  const [rendered, push, pull, optional, detected] = await Promise.all([
+    pool === undefined || pool.rendered === "" ? undefined : readRendered(pool.rendered, deps),
+    read(Resource.secrets, config.pushSecret),
+    read(Resource.secrets, config.pullSecret ?? GLOBAL_PULL_SECRET_COPY),
+    readOptionalInputs(config.pool, read),
+    read(Resource.configMaps, ARCHITECTURES_MAP),
+  ]);
+  const of = config.meta.name;
+  const facts: BuildFacts = {
+    nowMs,
+    config,
+    pool,
+    pools: [...watches.pools.values()],
+    rendered,
+    nodes: [...watches.nodes.values()],
+    machineSets: [...watches.machineSets.values()],
+    cluster: clusterOf(watches),
+    builds: [...watches.builds.values()].filter((build) => build.config === of),
+    jobs: jobsOf(of, watches),
+    ...mapsOf(of, watches),
+    secrets: { push: stateOfSecret(push), pull: stateOfSecret(pull) },
+    optional,
+    checksImages,
+    otherBuilder: [...watches.otherBuilder.values()].some((ready) => ready) ? "ready" : "not ready",
+    detected: detected === undefined ? undefined : {
+      resourceVersion: detected.metadata.resourceVersion ?? "",
+      data: textMapAt(detected, "data") ?? {},
+    },
+    answers: NO_ANSWERS,
+    settings,
+  };
+  return { facts, secrets: { push, pull } };
+}
+
+function clusterOf({ payload, shared }: BuildWatches): BuildFacts["cluster"] {
+  const [architecture = ""] = payload.values();
+  const [inputs = { proxy: {}, trustBundle: "" }] = shared.values();
+  return { payload: architecture, ...inputs };
+}
+
+function jobsOf(config: string, { jobs, waiting }: BuildWatches): readonly JobObservation[] {
+  const pods = new Map([...waiting.values()].map((pod) => [pod.jobUid, pod.waits]));
+  return [...jobs.values()].filter(({ meta }) => meta.labels[BuildLabel.config] === config)
+    .map((job) => withPod(job, pods.get(job.meta.uid)));
+}
+
+function mapsOf(
+  config: string,
+  { maps, secrets }: BuildWatches,
+): Pick<BuildFacts, "digests" | "records" | "elsewhere" | "children"> {
+  const own = [...maps.values()].filter(({ child }) => child.labels[BuildLabel.config] === config);
+  return {
+    digests: own.flatMap(({ digest }) => digest ?? []),
+    records: own.flatMap(({ record }) => record ?? []),
+    elsewhere: digestsElsewhere(config, maps),
+    children: [
+      ...own.map(({ child }) => child),
+      ...[...secrets.values()].filter(({ labels }) => labels[BuildLabel.config] === config),
+    ],
+  };
+}
+
+/** Digests in records of other configurations. */
+export function digestsElsewhere(config: string, maps: BuildWatches["maps"]): readonly string[] {
+  return [...maps.values()].flatMap(({ child, record }) =>
+    record === undefined || child.labels[BuildLabel.config] === config ? [] : digestsOf(record)
+  );
+}
+
+/** Rendered configurations never change, so one that was read counts for as long as the watch of pools names it. */
+async function readRendered(name: string, { api, signal }: ReadFactsDeps): Promise<RenderedConfig | undefined> {
+  const object = await readOptional(api, { type: Resource.machineConfigs, name, signal });
+  return object && parseRenderedConfig(object);
+}
+
+async function readOptionalInputs(
+  pool: string,
+  read: (type: ResourceType, name: string) => Promise<KubeObject | undefined>,
+): Promise<readonly OptionalInput[]> {
+  const found = await Promise.all(OPTIONAL_INPUTS.map(async (input) => {
+    const type = input.kind === "secret" ? Resource.secrets : Resource.configMaps;
+    return await read(type, objectOf(input, pool)) === undefined ? [] : [input];
+  }));
+  return found.flat();
+}

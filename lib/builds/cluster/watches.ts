@@ -1,0 +1,151 @@
+// What image builds depend on, watched and trimmed: configurations and builds, pools, nodes, machine sets, and in the one
+// namespace the Jobs, their pods and what belongs to them. Of secrets only names and owners are kept.
+import { parseBuildMachineSet, parseBuildPool } from "../decide/parse/machine_config.ts";
+import type {
+  BuildMachineSet,
+  BuildNode,
+  ChildObject,
+  ClusterSettings,
+  DigestObservation,
+  JobObservation,
+  MachineOSBuild,
+  MachineOSConfig,
+} from "../decide/observed.ts";
+import type { MachineConfigPool } from "../../cluster/machines.ts";
+import type { Clock } from "../../clock.ts";
+import { parseBuildJob, parseChild, parseDigestMap } from "../decide/parse/job.ts";
+import { parseMachineOSBuild, parseMachineOSConfig } from "../decide/parse/machine_os_config.ts";
+import { parseBuildNode } from "../decide/parse/node.ts";
+import { parseStoredRecord } from "../decide/status/record.ts";
+import { BuildLabel } from "../decide/names.ts";
+import type { StoredRecord } from "../decide/facts.ts";
+import type { ReadApi } from "../../k8s/api.ts";
+import type { Change } from "../../k8s/object_cache.ts";
+import { KEPT } from "../../k8s/kept.ts";
+import { Reflector, type ReflectorOptions } from "../../k8s/reflector.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
+import type { Logger } from "../../log.ts";
+import type { Parsed } from "../../parsed.ts";
+import { isReadyDeployment, parsePayload, parseSharedInputs, type WaitingPod, waitingPod } from "./views.ts";
+
+export interface BuildWatchesDeps {
+  readonly api: ReadApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Where the Jobs are. */
+  readonly namespace: string;
+  /** Called with the name of a MachineOSConfig to reconcile; undefined: all. Must be quick. */
+  readonly onChange: (config: string | undefined) => void;
+}
+
+/** A ConfigMap of a build, and what it is besides an object. */
+export interface WatchedMap {
+  readonly child: ChildObject;
+  readonly digest: DigestObservation | undefined;
+  readonly record: StoredRecord | undefined;
+}
+
+export interface BuildWatches {
+  run(signal: AbortSignal): Promise<void>;
+  /** Whether everything was listed once. */
+  hasSynced(): boolean;
+  readonly configs: Reflector<MachineOSConfig>;
+  readonly builds: Reflector<MachineOSBuild>;
+  readonly pools: Reflector<MachineConfigPool>;
+  readonly nodes: Reflector<BuildNode>;
+  readonly machineSets: Reflector<BuildMachineSet>;
+  readonly jobs: Reflector<JobObservation>;
+  readonly waiting: Reflector<WaitingPod>;
+  readonly maps: Reflector<WatchedMap>;
+  readonly secrets: Reflector<ChildObject>;
+  readonly shared: Reflector<Pick<ClusterSettings, "proxy" | "trustBundle">>;
+  readonly payload: Reflector<string>;
+  readonly otherBuilder: Reflector<boolean>;
+}
+
+/** The Deployment of the machine config operator's own builder. */
+const OTHER_BUILDER = "metadata.name=machine-os-builder";
+
+type Watch = <T>(
+  resource: ResourceType,
+  parse: ReflectorOptions<T>["parse"],
+  onChange: (change: Change<T>) => void,
+  where?: Pick<ReflectorOptions<T>, "namespace" | "labelSelector" | "fieldSelector">,
+) => Reflector<T>;
+
+/** Opens them. No request is sent to the API server before `run`. */
+export function openBuildWatches({ api, clock, log, namespace, onChange }: BuildWatchesDeps): BuildWatches {
+  const common = { api, clock, log };
+  const of: Watch = (resource, parse, onChange, where) =>
+    new Reflector({ ...common, keep: KEPT.imageBuilds, name: resource.plural, resource, parse, onChange, ...where });
+  // What is not about one configuration alone concerns all of them.
+  const all = (): void => onChange(undefined);
+  const different = onDifference(all);
+  const ofBuild = (labels: Readonly<Record<string, string>>): void => onChange(labels[BuildLabel.config]);
+  const ours = { namespace, labelSelector: BuildLabel.build };
+  const jobs = of(Resource.jobs, parseBuildJob, ({ value: { meta } }) => ofBuild(meta.labels), ours);
+  const onPod = (change: Change<WaitingPod>): void => {
+    const job = [...jobs.values()].find(({ meta }) => meta.uid === change.value.jobUid);
+    // A Job that is not known yet has the pod read with it.
+    if (job !== undefined) onDifference(() => ofBuild(job.meta.labels))(change);
+  };
+  const watches = {
+    configs: of(Resource.machineOsConfigs, parseMachineOSConfig, ({ value }) => onChange(value.meta.name)),
+    builds: of(Resource.machineOsBuilds, parseMachineOSBuild, ({ value }) => onChange(value.config)),
+    pools: of(Resource.machineConfigPools, valueOf(parseBuildPool), all),
+    nodes: of(Resource.nodes, parseBuildNode, different),
+    machineSets: of(Resource.machineSets, parseBuildMachineSet, different),
+    jobs,
+    waiting: of(Resource.pods, waitingPod, onPod, { namespace, labelSelector: "batch.kubernetes.io/job-name" }),
+    maps: of(Resource.configMaps, parseMap, ({ value: { child } }) => ofBuild(child.labels), ours),
+    secrets: of(
+      Resource.secrets,
+      (object) => parseChild(object, "secrets"),
+      ({ value }) => ofBuild(value.labels),
+      ours,
+    ),
+    shared: of(Resource.controllerConfigs, parseSharedInputs, different),
+    payload: of(Resource.clusterVersions, parsePayload, different),
+    otherBuilder: of(Resource.deployments, isReadyDeployment, different, { namespace, fieldSelector: OTHER_BUILDER }),
+  };
+  return { ...watches, ...together(Object.values(watches)) };
+}
+
+function together(
+  list: readonly Pick<Reflector<unknown>, "run" | "hasSynced" | "state">[],
+): Pick<BuildWatches, "run" | "hasSynced"> {
+  return {
+    run: async (signal) => {
+      await Promise.all(list.map((watch) => watch.run(signal)));
+    },
+    // A kind that the cluster does not have is known to have no objects.
+    hasSynced: () => list.every((watch) => watch.hasSynced() || watch.state() === "missing"),
+  };
+}
+
+/** Passes on what makes a difference to builds: the objects themselves change far more often. */
+function onDifference<T>(onChange: () => void): (change: Change<T>) => void {
+  return (change) => {
+    const previous = change.kind === "apply" ? change.previous : undefined;
+    if (change.kind === "apply" && JSON.stringify(previous) === JSON.stringify(change.value)) return;
+    onChange();
+  };
+}
+
+/** An object that cannot be read is of no interest, and is reported by the watch. */
+function valueOf<T>(parse: (object: KubeObject) => Parsed<T>): (object: KubeObject) => T {
+  return (object) => {
+    const parsed = parse(object);
+    if (parsed.kind === "parsed") return parsed.value;
+    throw new Error(parsed.fault.message);
+  };
+}
+
+function parseMap(object: KubeObject): WatchedMap {
+  const digest = parseDigestMap(object);
+  return {
+    child: parseChild(object, "configMaps"),
+    digest: digest.digest === "" && !object.metadata.name.startsWith("digest-") ? undefined : digest,
+    record: parseStoredRecord(object),
+  };
+}

@@ -1,0 +1,179 @@
+// Image builds of one MachineOSConfig, decided from everything that was read; nothing of earlier decisions counts.
+//
+//   read ─▶ architectures ─▶ plan ─▶ build there? ── no ──▶ create it
+//                                       │ yes
+//                                       ├─ goes on ──▶ every architecture a step, then publish
+//                                       └─ ended ────▶ set what nodes run, tidy up, let old builds go
+//
+// Questions to registries come first: the same decision is made again with its answers.
+import type { PoolBuildView, ReconcileDecision } from "./effects.ts";
+import type { MachineOSBuild } from "./observed.ts";
+import { type UncoveredNode, uncoveredNodes } from "./publish/cover.ts";
+import { blockingCondition, createBuild } from "./reconcile/create_build.ts";
+import { finishBuild } from "./reconcile/finished.ts";
+import { leaveOthers } from "./reconcile/other_builds.ts";
+import { annotate, ASK_AGAIN_MS, joinParts, type Part, part, type Scope } from "./reconcile/part.ts";
+import { decideRebuild } from "./reconcile/rebuild.ts";
+import { recoverRecord } from "./reconcile/recover.ts";
+import {
+  configConditions,
+  degradationEvents,
+  detectionEvents,
+  poolCondition,
+  type Problem,
+} from "./reconcile/report.ts";
+import { decidePreBuilt, isPreBuilt } from "./reconcile/pre_built.ts";
+import { resolvePlan } from "./reconcile/resolve_plan.ts";
+import { viewOf } from "./reconcile/view.ts";
+import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
+import { nextStateOf } from "./reconcile/build_status.ts";
+import { isDone, isTerminal } from "./status/aggregate.ts";
+import { stateOfBuild } from "./status/conditions.ts";
+import type { BuildPlan, BuildRecord, MosbState } from "./types.ts";
+import { BUILDER_IMAGES_MAP, McoAnnotation } from "./names.ts";
+import type { BuildFacts } from "./facts.ts";
+
+/** Decides what is to be done next for a MachineOSConfig. */
+export function decideBuild(facts: BuildFacts): ReconcileDecision {
+  if (facts.config.meta.isDeleting) return outcome("deleting", part(), noView(facts));
+  if (facts.otherBuilder === "ready") {
+    const unknown = { problem: undefined, detected: undefined, uncovered: [], isSeeded: false };
+    const said = configConditions(facts, { ...unknown, isObserving: true });
+    return outcome("another builder is active", said, noView(facts));
+  }
+  const { detected, set, plan, effects } = resolvePlan(facts);
+  const events = detectionEvents(facts, { detected, set }, effects.length === 0);
+  const uncovered = uncoveredOf(facts);
+  const missing = secretProblem(facts) ?? builderProblem(facts);
+  const problem = plan.kind === "error" ? plan : missing;
+  const isSeeded = facts.builds.some((build) => build.meta.name === facts.config.status.build && isPreBuilt(build));
+  const conditions = configConditions(facts, { isObserving: false, problem, detected, uncovered, isSeeded });
+  // What is missing is not watched: it is read again after a while.
+  const wakeAtMs = missing === undefined ? undefined : facts.nowMs + ASK_AGAIN_MS;
+  const head = joinParts([conditions, part({ effects, events, wakeAtMs })]);
+  if (plan.kind === "error" || problem !== undefined) {
+    const view = viewOf(facts, { ...NOTHING, plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
+    return outcome("cannot plan", head, view);
+  }
+  const next = decidePlanned(facts, plan);
+  const view = viewOf(facts, { ...NOTHING, ...next, plan, uncovered, set });
+  const said = next.first ?? [];
+  const first = part({ effects: said, events: degradationEvents(facts, { state: next.state, said }) });
+  return outcome(next.reason, joinParts([first, head, next.part]), view);
+}
+
+const NOTHING = { build: undefined, state: "none", record: undefined, problem: undefined } as const;
+
+interface Planned {
+  readonly reason: string;
+  readonly part: Part;
+  /** Writes that come before all others: they hold on to the version that was read. */
+  readonly first?: Part["effects"];
+  readonly build?: MachineOSBuild;
+  readonly state?: MosbState;
+  readonly record?: BuildRecord;
+  readonly problem?: Problem;
+}
+
+function decidePlanned(facts: BuildFacts, plan: BuildPlan): Planned {
+  const build = facts.builds.find(({ meta }) => meta.name === plan.name);
+  const scope = { facts, plan, build };
+  const preBuilt = decidePreBuilt(scope);
+  if (preBuilt?.kind === "taking over") return { reason: "taking a built image over", part: preBuilt.part };
+  const rebuild = decideRebuild(scope);
+  if (rebuild.kind === "replacing") return { reason: "replacing the build", part: rebuild.part };
+  if (build === undefined) {
+    const blocking = blockingCondition(facts);
+    if (blocking !== undefined) {
+      const message = `Pool "${plan.pool}" has condition ${blocking}: no build starts until it is gone.`;
+      return { reason: "pool is degraded", part: part(), problem: { reason: "PoolDegraded", message } };
+    }
+    return { reason: "creating the build", part: createBuild(scope, rebuild.kind === "create" ? rebuild.forced : []) };
+  }
+  if (build.meta.isDeleting) return { reason: "build is going", part: part(), build };
+  const tidied = rebuild.kind === "none" ? rebuild.part : part();
+  const others = leaveOthers({ facts, plan, build });
+  const outcome = (isTerminal(stateOfBuild(build)) ? decideEnded : decideRunning)({ facts, plan, build });
+  return { ...outcome, build, part: joinParts([preBuilt?.part ?? part(), tidied, others, outcome.part]) };
+}
+
+function decideRunning(scope: Scope): Planned {
+  const { facts, plan, build } = scope;
+  const { rendered, config: { meta } } = facts;
+  if (rendered === undefined) return { reason: "not rendered", part: part() };
+  const { record, part: advanced } = advanceBuild(scope, rendered);
+  const state = nextStateOf(build, record);
+  const isSaid = meta.annotations[McoAnnotation.currentBuild] === plan.name;
+  const effects = isSaid ? [] : [annotate("configs", meta, { [McoAnnotation.currentBuild]: plan.name })];
+  const first = advanced.questions.length > 0 ? [] : poolCondition(facts, { state, build, record });
+  return { reason: "build goes on", part: joinParts([part({ effects }), advanced]), first, state, record };
+}
+
+function decideEnded(scope: Scope): Planned {
+  const { facts, build } = scope;
+  const state = stateOfBuild(build);
+  if (state !== "Succeeded") {
+    const record = recordOf(facts, build);
+    const first = poolCondition(facts, { state, build, record });
+    return { reason: `build ${state}`, part: part(), first, state, record };
+  }
+  const recovered = recoverRecord(scope);
+  switch (recovered.kind) {
+    case "ask":
+      return { reason: "recovering the record", part: part({ questions: recovered.questions }), state };
+    case "wait":
+      return { reason: "recovering the record", part: part({ wakeAtMs: facts.nowMs + ASK_AGAIN_MS }), state };
+    case "record": {
+      const { record } = recovered;
+      const kept = part({ effects: recordEffects(scope, record) });
+      const first = poolCondition(facts, { state, build, record });
+      return { reason: "build succeeded", part: joinParts([kept, finishBuild(scope, record)]), first, state, record };
+    }
+  }
+}
+
+function secretProblem({ config, secrets }: BuildFacts): Problem | undefined {
+  const named = [
+    ["renderedImagePushSecret", config.pushSecret, secrets.push],
+    ["baseImagePullSecret", config.pullSecret ?? "the copy of the cluster's pull secret", secrets.pull],
+  ] as const;
+  const [wrong] = named.filter(([, , state]) => state !== "usable");
+  if (wrong === undefined) return undefined;
+  const [field, name, state] = wrong;
+  const what = state === "absent" ? "does not exist" : "is no registry secret";
+  return {
+    reason: "SecretUnusable",
+    message: `Secret "${name}" of ${field} ${what}. Builds wait until it can be used.`,
+  };
+}
+
+function builderProblem({ settings: { builderImage, namespace } }: BuildFacts): Problem | undefined {
+  if (builderImage !== "") return undefined;
+  return {
+    reason: "BuilderImageUnknown",
+    message: `ConfigMap "${namespace}/${BUILDER_IMAGES_MAP}" names no image that builds. ` +
+      "Builds wait until it does. Or name one by imageBuilds.builderImage in the file of --config, and restart Archway.",
+  };
+}
+
+/** Nodes that what is published does not cover; none while nothing is published, or nothing says what it covers. */
+function uncoveredOf({ config, builds, records, nodes, pools }: BuildFacts): readonly UncoveredNode[] {
+  const build = builds.find(({ meta }) => meta.name === config.status.build);
+  const record = records.find(({ buildUid }) => build !== undefined && buildUid === build.meta.uid)?.record;
+  const covered = (record?.archs ?? []).filter(isDone).map(({ arch }) => arch);
+  return covered.length === 0 ? [] : uncoveredNodes({ pool: config.pool, pools, nodes, covered });
+}
+
+function noView(facts: BuildFacts): PoolBuildView {
+  return viewOf(facts, { ...NOTHING, plan: undefined, uncovered: [], set: [] });
+}
+
+/** With questions nothing is done yet: the answers may change all of it. */
+function outcome(
+  reason: string,
+  { questions, effects, events, wakeAtMs }: Part,
+  view: PoolBuildView,
+): ReconcileDecision {
+  if (questions.length > 0) return { reason: "asking registries", questions, effects: [], events: [], view };
+  return { reason, questions, effects, events, wakeAtMs, view };
+}

@@ -1,0 +1,140 @@
+// The architectures of a pool: what a user says, else what its nodes have and machine sets will make, else what the pools
+// have that its nodes will come from.
+import type { MachineConfigPool } from "../../../cluster/machines.ts";
+import { isKnownArchitecture } from "../../../arch.ts";
+import { entryOf } from "../../../json.ts";
+import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
+import type { Arch, BuildMachineSet, BuildNode } from "../observed.ts";
+import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
+import { ARCH_OF_ENUM } from "../names.ts";
+import { type Labels, matchesSelector } from "../../../cluster/label_selector.ts";
+
+// Pools that every cluster has; nodes without another one are in that of workers.
+const CONTROL_PLANE_POOL = "master";
+const WORKER_POOL = "worker";
+const ARBITER_POOL = "arbiter";
+const OWN_POOLS: readonly string[] = [CONTROL_PLANE_POOL, ARBITER_POOL, WORKER_POOL];
+
+export interface DetectInput {
+  readonly pool: string;
+  readonly pools: readonly MachineConfigPool[];
+  readonly nodes: readonly BuildNode[];
+  readonly machineSets: readonly BuildMachineSet[];
+  /** Whether the cluster's payload is for several architectures. */
+  readonly isMultiPayload: boolean;
+  /** The user's annotation; absent: none. */
+  readonly override?: string | undefined;
+}
+
+/** Detects them. The set is empty only where no node of the cluster says anything. */
+export function detectArchitectures(input: DetectInput): DetectedSet {
+  const members = membersOf(input.pool, input);
+  const findings = members.flatMap(findingsOf);
+  const nodeCounts = countArchitectures(members);
+  const override = input.override === undefined ? undefined : parseOverride(input.override);
+  if (override?.kind === "set") return { set: override.set, source: "override", nodeCounts, findings };
+  const all = override === undefined ? findings : [override.finding, ...findings];
+  const set = setOf([...Object.keys(nodeCounts), ...expectedOf(input)]);
+  if (set.length > 0) return { set, source: "nodes", nodeCounts, findings: all };
+  for (const [pool, source] of FALLBACKS) {
+    const others = setOf(Object.keys(countArchitectures(membersOf(pool, input))));
+    if (others.length > 0) return { set: others, source, nodeCounts, findings: all };
+  }
+  return { set: [], source: "control plane", nodeCounts, findings: all };
+}
+
+const FALLBACKS = [[WORKER_POOL, "worker pool"], [CONTROL_PLANE_POOL, "control plane"]] as const;
+
+/** The nodes of a pool that images are built for. */
+export function membersOf(
+  pool: string,
+  { nodes, pools }: Pick<DetectInput, "nodes" | "pools">,
+): readonly BuildNode[] {
+  return nodes.filter((node) =>
+    node.os !== "windows" && entryOf(node.labels, NODE_OS_LABEL) !== "windows" && poolOf(node.labels, pools) === pool
+  );
+}
+
+/**
+ * The architecture that a node's image is built for: what its kubelet reports, whatever its label says. undefined for one
+ * that reports nothing yet, or an architecture without images.
+ */
+function buildArchOf({ reported }: Pick<BuildNode, "reported">): Arch | undefined {
+  return isKnownArchitecture(reported) ? reported : undefined;
+}
+
+function countArchitectures(nodes: readonly BuildNode[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const node of nodes) {
+    const arch = buildArchOf(node);
+    if (arch !== undefined) counts[arch] = (counts[arch] ?? 0) + 1;
+  }
+  return Object.fromEntries(Object.entries(counts).toSorted(([left], [right]) => left < right ? -1 : 1));
+}
+
+function expectedOf({ pool, pools, machineSets, isMultiPayload }: DetectInput): readonly string[] {
+  if (!isMultiPayload) return [];
+  return machineSets.filter(({ nodeLabels }) => poolOf(nodeLabels, pools) === pool).map(({ arch }) => arch);
+}
+
+/** Those that images are built for, sorted, without duplicates. */
+export function setOf(names: readonly string[]): ArchSet {
+  return [...new Set(names)].filter(isKnownArchitecture).toSorted();
+}
+
+function findingsOf(node: BuildNode): readonly DetectionFinding[] {
+  const { name, reported, labels } = node;
+  if (reported === "") return [];
+  const label = entryOf(labels, NODE_ARCH_LABEL);
+  const found: DetectionFinding[] = [];
+  if (label !== undefined && label !== reported) {
+    const message = `Node "${name}" reports ${reported} and its label says ${label}: ${reported} counts.`;
+    found.push({ kind: "ArchitectureDisagreement", node: name, message });
+  }
+  if (!isKnownArchitecture(reported)) {
+    const message = `Node "${name}" is of ${reported}, for which no node image is built.`;
+    found.push({ kind: "UnknownArchitecture", node: name, message });
+  }
+  return found;
+}
+
+type Override = { readonly kind: "set"; readonly set: ArchSet } | {
+  readonly kind: "invalid";
+  readonly finding: DetectionFinding;
+};
+
+const MAX_SHOWN = 40;
+
+/** `ARM64, amd64`: one word that is none of the four makes all of it void. */
+function parseOverride(text: string): Override {
+  const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
+  const names = words.map((word) => ARCH_OF_ENUM[word.toUpperCase()]);
+  const known = names.filter((name) => name !== undefined);
+  if (known.length === words.length && words.length > 0) return { kind: "set", set: setOf(known) };
+  const wrong = words.find((_, at) => names[at] === undefined)?.slice(0, MAX_SHOWN) ?? "";
+  const message =
+    `Cannot take the architectures from the annotation: "${wrong}" is none of amd64, arm64, ppc64le and ` +
+    "s390x. Those of the nodes are used.";
+  return { kind: "invalid", finding: { kind: "InvalidOverride", message } };
+}
+
+/**
+ * The pool of nodes with these labels, as the machine config operator decides it: the control plane's before any other, a
+ * custom one before that of workers. undefined when none selects them, or more than one custom pool does.
+ */
+function poolOf(
+  labels: Labels,
+  pools: readonly MachineConfigPool[],
+): string | undefined {
+  const selecting = pools.filter((pool) => selects(pool, labels)).map(({ name }) => name);
+  const custom = selecting.filter((name) => !OWN_POOLS.includes(name));
+  if (selecting.includes(CONTROL_PLANE_POOL)) return CONTROL_PLANE_POOL;
+  if (selecting.includes(ARBITER_POOL)) return ARBITER_POOL;
+  if (custom.length > 1) return undefined;
+  return custom[0] ?? (selecting.includes(WORKER_POOL) ? WORKER_POOL : undefined);
+}
+
+/** Whether a pool has the nodes with these labels; one whose selector is absent or empty has no nodes. */
+function selects({ nodeSelector }: MachineConfigPool, labels: Labels): boolean {
+  return nodeSelector.kind === "requirements" && matchesSelector(nodeSelector, labels);
+}

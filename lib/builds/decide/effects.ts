@@ -1,0 +1,147 @@
+// The effects of a decision, and its other results.
+import type { JsonObject } from "../../json.ts";
+import type { KubeObject } from "../../k8s/types.ts";
+import type { Arch } from "./observed.ts";
+import type { RegistryQuestion } from "./registry.ts";
+import type { ArchBuild, BuildMode, FailureReason, MosbState } from "./types.ts";
+
+/** The object that an effect is about. */
+export interface ObjectTarget {
+  readonly resource: "configs" | "builds" | "pools" | "jobs" | "configMaps" | "secrets";
+  readonly name: string;
+  /** The effect is void where the object has another one. */
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+}
+
+/** One write. They are carried out in order; the first that fails ends the reconcile, which is then done again. */
+export type Effect =
+  /** Create it; that it exists is fine. */
+  | { readonly kind: "create build"; readonly build: KubeObject }
+  /** Dependents first (that one exists is fine), then the Job, then the Job becomes an owner of each dependent. */
+  | {
+    readonly kind: "create job";
+    readonly arch: Arch;
+    readonly job: KubeObject;
+    readonly configMaps: readonly KubeObject[];
+    readonly secrets: readonly SecretCopy[];
+  }
+  | { readonly kind: "delete"; readonly target: ObjectTarget; readonly propagation: "Foreground" | "Background" }
+  /** Create or replace, against `previousVersion`. */
+  | { readonly kind: "write record"; readonly object: KubeObject; readonly previousVersion?: string | undefined }
+  /**
+   * JSON merge patch of the object, or of its status through that subresource. The API server refuses it where the object has
+   * another uid or version than `target`: with lists, which are replaced whole, another writer may have been faster.
+   */
+  | { readonly kind: "patch" | "patch status"; readonly target: ObjectTarget; readonly patch: JsonObject }
+  /** The ConfigMap of architectures: merge patch of `data`; null takes a pool away. */
+  | { readonly kind: "write detection"; readonly name: string; readonly data: Readonly<Record<string, string | null>> }
+  /** Verify the children, make the index, push it; then write what {@link noteAssembled} makes of the outcome. */
+  | {
+    readonly kind: "assemble";
+    readonly build: ObjectTarget;
+    readonly mode: BuildMode;
+    /** `registry/repository:tag`. */
+    readonly to: string;
+    readonly children: readonly AssembleChild[];
+  }
+  /** Delete from the registry, in this order; what is not there, denied or not supported is tolerated. */
+  | { readonly kind: "collect"; readonly deletions: readonly RegistryDeletion[] };
+
+/** How an `assemble` effect ended. */
+export type Publication =
+  /** `isNew`: the tag did not name it before. */
+  | {
+    readonly kind: "published";
+    readonly reference: string;
+    readonly children: readonly string[];
+    readonly isNew: boolean;
+  }
+  | { readonly kind: "retry"; readonly message: string; readonly retryAfterMs?: number | undefined }
+  /** The registry does not let the tag be moved. */
+  | { readonly kind: "tag immutable"; readonly message: string }
+  /** An image is not there any more. */
+  | { readonly kind: "lost"; readonly arch: Arch; readonly message: string }
+  /** With `arch` its image is not what it was built to be, else the whole cannot be published. */
+  | {
+    readonly kind: "failed";
+    readonly reason: FailureReason;
+    readonly message: string;
+    readonly arch?: Arch | undefined;
+  };
+
+/** An image that goes into what is published. */
+export interface AssembleChild {
+  readonly arch: Arch;
+  /** `registry/repository@sha256:…`. */
+  readonly reference: string;
+  readonly digest: string;
+  /** What its label must say. */
+  readonly buildKey: string;
+  /** It need not have the label. */
+  readonly isUnlabelled: boolean;
+}
+
+/** A Secret that is made of another one. */
+export interface SecretCopy {
+  readonly object: KubeObject;
+  /** Name of the registry secret whose credentials it gets, as `.dockerconfigjson`. */
+  readonly from: string;
+}
+
+/** Something to delete from a registry. */
+export interface RegistryDeletion {
+  readonly kind: "index" | "child";
+  /** `registry/repository:tag`. */
+  readonly reference: string;
+  /** Deleted only while the tag names it. */
+  readonly digest: string;
+}
+
+export interface BuildEvent {
+  readonly on: "config" | "build" | "pool";
+  readonly name: string;
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The state of a pool's builds, for the dashboard and metrics. */
+export interface PoolBuildView {
+  readonly pool: string;
+  readonly config: string;
+  readonly mode: BuildMode | "none";
+  readonly architectures: readonly string[];
+  readonly build: string;
+  readonly state: MosbState | "none";
+  /** Name of the configuration that the pool is to run; empty: none. */
+  readonly rendered: string;
+  /** Of the build, RFC 3339; absent: not yet. */
+  readonly times: {
+    readonly createdAt?: string | undefined;
+    readonly startedAt?: string | undefined;
+    readonly endedAt?: string | undefined;
+  };
+  readonly push: "none" | "pushing" | "succeeded" | "failed";
+  readonly archs: readonly ArchBuild[];
+  readonly uncovered: readonly { readonly node: string; readonly arch: string }[];
+  /** Nodes of the pool: all, those that run an image of a build, and those that run what is published. */
+  readonly nodes: { readonly total: number; readonly layered: number; readonly updated: number };
+  /** `registry/repository@sha256:…`; empty: nothing is published. */
+  readonly published: string;
+  /** Reason and message of what keeps it from going on; absent: nothing does. */
+  readonly problem?: { readonly reason: string; readonly message: string } | undefined;
+}
+
+export interface ReconcileDecision {
+  /** Which rule decided, as one of a fixed set of texts. */
+  readonly reason: string;
+  /** To be answered first; then it is decided anew with the answers. No effect comes with questions. */
+  readonly questions: readonly RegistryQuestion[];
+  readonly effects: readonly Effect[];
+  /** To be recorded after the effects. */
+  readonly events: readonly BuildEvent[];
+  /** When to decide again without a change; absent: only after a change. */
+  readonly wakeAtMs?: number | undefined;
+  readonly view: PoolBuildView;
+}

@@ -1,0 +1,70 @@
+// Everything that one reconcile reads.
+import type { MachineConfigPool } from "../../cluster/machines.ts";
+import type {
+  BuildMachineSet,
+  BuildNode,
+  ChildObject,
+  ClusterSettings,
+  DigestObservation,
+  JobObservation,
+  MachineOSBuild,
+  MachineOSConfig,
+  RenderedConfig,
+  SecretState,
+} from "./observed.ts";
+import type { OptionalInput } from "./optional_inputs.ts";
+import type { RegistryAnswer } from "./registry.ts";
+import type { BuildSettings } from "../../config/image_builds.ts";
+import type { BuildRecord } from "./types.ts";
+
+/** Everything that one reconcile of one MachineOSConfig reads. */
+export interface BuildFacts {
+  readonly nowMs: number;
+  readonly config: MachineOSConfig;
+  /** Absent: there is none of that name. */
+  readonly pool?: MachineConfigPool | undefined;
+  /** Every pool: members are decided among them. */
+  readonly pools: readonly MachineConfigPool[];
+  /** The configuration that `pool.rendered` names. */
+  readonly rendered?: RenderedConfig | undefined;
+  readonly nodes: readonly BuildNode[];
+  readonly machineSets: readonly BuildMachineSet[];
+  readonly cluster: ClusterSettings;
+  /** MachineOSBuilds of this MachineOSConfig, the operator's included. */
+  readonly builds: readonly MachineOSBuild[];
+  /** Jobs of these builds. */
+  readonly jobs: readonly JobObservation[];
+  readonly digests: readonly DigestObservation[];
+  readonly records: readonly StoredRecord[];
+  /** Digests that builds of other MachineOSConfigs have. */
+  readonly elsewhere: readonly string[];
+  readonly children: readonly ChildObject[];
+  readonly secrets: { readonly pull: SecretState; readonly push: SecretState };
+  /** Optional inputs that exist in the namespace. */
+  readonly optional: readonly OptionalInput[];
+  /** Whether images that were published are checked again: after a change, at the start, and now and then. */
+  readonly checksImages: boolean;
+  /** Whether the machine config operator's own builder has a ready replica. */
+  readonly otherBuilder: "ready" | "not ready";
+  /** Content of the ConfigMap of architectures, pool by pool; absent: there is none. */
+  readonly detected?: { readonly resourceVersion: string; readonly data: Readonly<Record<string, string>> } | undefined;
+  /** What the registries answered since this reconcile began, by {@link questionKey}. */
+  readonly answers: ReadonlyMap<string, RegistryAnswer>;
+  readonly settings: BuildSettings;
+}
+
+/** A record of a build as it is stored. */
+export interface StoredRecord {
+  /** Of the ConfigMap. */
+  readonly name: string;
+  readonly resourceVersion: string;
+  /** Name of the MachineOSBuild. */
+  readonly build: string;
+  /** UID of the MachineOSBuild that it was written for. */
+  readonly buildUid: string;
+  /** `registry/repository:tag` of the build; empty where it is not known. */
+  readonly pushSpec: string;
+  /** Name of the secret to push with; empty where it is not known. */
+  readonly pushSecret: string;
+  readonly record: BuildRecord;
+}

@@ -1,0 +1,98 @@
+// The Job of an architecture with the ConfigMaps and Secrets that its pods read. Of one architecture alone they are those of
+// the machine config operator; of several each Job is bound to nodes of its own.
+import { gzipSync } from "node:zlib";
+import type { V1ConfigMap, V1Job, V1JobSpec, V1PodSpec, V1Secret } from "@kubernetes/client-node";
+import type { KubeObject, Wire } from "../../../k8s/types.ts";
+import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
+import type { Effect, SecretCopy } from "../effects.ts";
+import { DOCKER_CONFIG_JSON } from "../parse/secret.ts";
+import { BAD_CONTAINERFILE_EXIT_CODE, MAX_FAILED_PODS } from "../status/job_status.ts";
+import type { ArchPlan } from "../types.ts";
+import { BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../names.ts";
+import { childMeta, ownedBy } from "./metadata.ts";
+import { type JobInput, renderPod } from "./pod.ts";
+
+/** Renders all of it. */
+export function renderJob(input: JobInput): Extract<Effect, { kind: "create job" }> {
+  const { arch } = input;
+  return {
+    kind: "create job",
+    arch: arch.arch,
+    job: jobObject(input),
+    configMaps: renderConfigMaps(input),
+    secrets: renderSecrets(input),
+  };
+}
+
+function jobObject(input: JobInput): KubeObject {
+  const { plan, arch, build, facts, tolerations } = input;
+  const isBound = plan.mode === "index" || new Set(facts.nodes.map(({ reported }) => reported)).size > 1;
+  const place: Partial<Wire<V1PodSpec>> = {
+    nodeSelector: { [NODE_ARCH_LABEL]: arch.arch, [NODE_OS_LABEL]: "linux" },
+    ...(tolerations.length === 0 ? {} : { tolerations }),
+  };
+  return {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { ...childMeta(arch.job, plan, facts, arch), ownerReferences: [ownedBy(build)] },
+    spec: {
+      backoffLimit: MAX_FAILED_PODS,
+      completions: 1,
+      ...(plan.mode === "single" ? {} : limitsOf(facts.settings.jobDeadline / 1_000)),
+      template: { spec: { ...renderPod(input), ...(isBound ? place : {}) } },
+    },
+  } satisfies Wire<V1Job>;
+}
+
+/** A build that hangs ends; a pod that the cluster took away does not count, one that cannot succeed is the last. */
+function limitsOf(activeDeadlineSeconds: number): Partial<Wire<V1JobSpec>> {
+  const onExitCodes = { containerName: "image-build", operator: "In", values: [BAD_CONTAINERFILE_EXIT_CODE] };
+  return {
+    activeDeadlineSeconds,
+    podFailurePolicy: {
+      rules: [
+        { action: "Ignore", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] },
+        { action: "FailJob", onExitCodes },
+      ],
+    },
+  };
+}
+
+/** The ConfigMaps of a Job: its Containerfile, and those that Jobs of one build share. */
+function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): readonly KubeObject[] {
+  const map = (name: string, content: Wire<Pick<V1ConfigMap, "data" | "binaryData">>, own?: ArchPlan): KubeObject => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: childMeta(name, plan, facts, own),
+    ...content,
+  } satisfies Wire<V1ConfigMap>);
+  const { policy, registries } = rendered.files;
+  const machineConfig = gzipSync(JSON.stringify(rendered.whole)).toString("base64");
+  const bundle = new TextEncoder().encode(facts.cluster.trustBundle).toBase64();
+  return [
+    map(arch.containerfileMap, { data: { Containerfile: arch.containerfile } }, arch),
+    map(`mc-${plan.name}`, { data: { "machineconfig.json.gz": machineConfig } }),
+    map(`additionaltrustbundle-${plan.name}`, { binaryData: { "openshift-config-user-ca-bundle.crt": bundle } }),
+    ...(policy === undefined ? [] : [map(`etc-policy-${plan.name}`, { data: { "policy.json": policy } })]),
+    ...(registries === undefined
+      ? []
+      : [map(`etc-registries-${plan.name}`, { data: { "registries.conf": registries } })]),
+  ];
+}
+
+/** The Secrets that Jobs of one build share: copies in one form. */
+function renderSecrets({ plan, facts }: JobInput): readonly SecretCopy[] {
+  const copy = (name: string, from: string): SecretCopy => {
+    const meta = childMeta(name, plan, facts);
+    const labels = { ...meta.labels, [BuildLabel.canonicalized]: "", [BuildLabel.originalSecret]: from.slice(0, 63) };
+    const metadata = { ...meta, labels };
+    return {
+      from,
+      object: { apiVersion: "v1", kind: "Secret", metadata, type: DOCKER_CONFIG_JSON } satisfies Wire<V1Secret>,
+    };
+  };
+  return [
+    copy(`base-${plan.name}`, facts.config.pullSecret ?? GLOBAL_PULL_SECRET_COPY),
+    copy(`final-${plan.name}`, facts.config.pushSecret),
+  ];
+}

@@ -1,0 +1,142 @@
+// The pod of a build: an init container builds and pushes, then a container hands the digest over.
+import type { V1EnvVar, V1PodSpec, V1Volume, V1VolumeMount } from "@kubernetes/client-node";
+import type { Wire } from "../../../k8s/types.ts";
+import type { BuildFacts } from "../facts.ts";
+import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
+import { objectOf } from "../optional_inputs.ts";
+import type { ArchPlan, BuildPlan } from "../types.ts";
+import { childLabels } from "./metadata.ts";
+import type { Toleration } from "./nodes_for.ts";
+import { BUILD_SCRIPT } from "./script.ts";
+
+/** What a Job and what belongs to it are rendered from. */
+export interface JobInput {
+  readonly plan: BuildPlan;
+  readonly arch: ArchPlan;
+  readonly build: MachineOSBuild;
+  readonly rendered: RenderedConfig;
+  readonly facts: Pick<BuildFacts, "config" | "settings" | "cluster" | "optional" | "nodes">;
+  readonly tolerations: readonly Toleration[];
+  /** What its pod pushes in the repository of the plan. */
+  readonly tag: string;
+}
+
+const DIGEST_FILE = "/tmp/done/digestfile";
+
+/** The spec of the pod, without where it runs. */
+export function renderPod(input: JobInput): Wire<V1PodSpec> {
+  const { plan, arch, facts: { settings } } = input;
+  const { builderImage, builderCommand, digestImage, digestCommand } = settings;
+  const mounts = mountsOf(input);
+  const shared = { imagePullPolicy: "Always", securityContext: {}, terminationMessagePolicy: "FallbackToLogsOnError" };
+  return {
+    restartPolicy: "Never",
+    serviceAccountName: settings.serviceAccount,
+    terminationGracePeriodSeconds: 10,
+    initContainers: [{
+      name: "image-build",
+      image: builderImage,
+      command: builderCommand.length > 0 ? builderCommand : ["/bin/bash", "-c", BUILD_SCRIPT],
+      env: envOf(input),
+      ...(Object.keys(settings.requests).length === 0 ? {} : { resources: { requests: settings.requests } }),
+      ...shared,
+      volumeMounts: [...mounts, { name: "buildah-cache", mountPath: "/home/build/.local/share/containers" }],
+    }],
+    containers: [{
+      name: "create-digest-configmap",
+      image: digestImage === "" ? builderImage : digestImage,
+      command: digestCommand.length > 0 ? digestCommand : ["machine-os-builder", "create-digest-configmap"],
+      args: [
+        `--configmap-name=${arch.digestMap}`,
+        `--digestfile=${DIGEST_FILE}`,
+        `--namespace=${settings.namespace}`,
+        `--labels=${labelText(plan, arch)}`,
+      ],
+      env: envOf(input),
+      ...shared,
+      volumeMounts: mounts,
+    }],
+    volumes: volumesOf(input),
+  };
+}
+
+/** As `labels.ConvertSelectorToLabelsMap` of Kubernetes, which the original's command calls, takes them. */
+function labelText(plan: BuildPlan, arch: ArchPlan): string {
+  return Object.entries(childLabels(plan, arch)).toSorted(([left], [right]) => left < right ? -1 : 1)
+    .map(([key, value]) => `${key}=${value}`).join(",");
+}
+
+function envOf({ plan, arch, rendered, facts, tag }: JobInput): readonly Wire<V1EnvVar>[] {
+  const { cluster: { proxy }, optional } = facts;
+  const texts: readonly (readonly [string, string])[] = [
+    ["MAX_RETRIES", "3"],
+    ["DIGEST_CONFIGMAP_NAME", arch.digestMap],
+    ["DIGEST_CONFIGMAP_LABELS", labelText(plan, arch)],
+    ["HOME", "/home/build"],
+    ["TAG", `${plan.repository}:${tag}`],
+    ["BASE_IMAGE_PULL_CREDS", "/tmp/base-image-pull-creds/config.json"],
+    ["FINAL_IMAGE_PUSH_CREDS", "/tmp/final-image-push-creds/config.json"],
+    ["BUILDAH_ISOLATION", "chroot"],
+    ["HTTP_PROXY", proxy.http ?? ""],
+    ["HTTPS_PROXY", proxy.https ?? ""],
+    ["NO_PROXY", proxy.no ?? ""],
+    ["BASE_OS_IMAGE_PULLSPEC", rendered.osImageURL],
+    ...optional.map(({ volume, path }) => [`${volume.replaceAll("-", "_").toUpperCase()}_MOUNTPOINT`, path] as const),
+  ];
+  const env = texts.map(([name, value]) => ({ name, value }));
+  return plan.mode === "single" ? env : [
+    ...env,
+    { name: "ARCH", value: arch.arch },
+    { name: "BUILD_KEY", value: arch.buildKey },
+    { name: "TARGETARCH", value: arch.arch },
+    { name: "TARGETOS", value: "linux" },
+    { name: "TARGETPLATFORM", value: `linux/${arch.arch}` },
+    {
+      name: "JOB_UID",
+      valueFrom: { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/controller-uid']" } },
+    },
+  ];
+}
+
+function mountsOf({ facts: { optional } }: JobInput): readonly Wire<V1VolumeMount>[] {
+  return [
+    { name: "machineconfig", mountPath: "/tmp/machineconfig" },
+    { name: "containerfile", mountPath: "/tmp/containerfile" },
+    { name: "etc-policy", mountPath: "/etc/containers/policy.json", subPath: "policy.json" },
+    { name: "etc-registries", mountPath: "/etc/containers/registries.conf", subPath: "registries.conf" },
+    { name: "additional-trust-bundle", mountPath: "/etc/pki/ca-trust/source/anchors" },
+    { name: "base-image-pull-creds", mountPath: "/tmp/base-image-pull-creds" },
+    { name: "final-image-push-creds", mountPath: "/tmp/final-image-push-creds" },
+    { name: "done", mountPath: "/tmp/done" },
+    ...optional.map(({ volume, path }) => ({
+      name: volume,
+      mountPath: path,
+    })),
+  ];
+}
+
+function volumesOf({ plan, arch, facts: { optional } }: JobInput): readonly Wire<V1Volume>[] {
+  const map = (name: string, configMap: string, isOptional = false): Wire<V1Volume> => ({
+    name,
+    configMap: { name: configMap, ...(isOptional ? { optional: true } : {}) },
+  });
+  const credentials = (name: string, secretName: string): Wire<V1Volume> => ({
+    name,
+    secret: { secretName, items: [{ key: ".dockerconfigjson", path: "config.json" }] },
+  });
+  return [
+    map("machineconfig", `mc-${plan.name}`),
+    map("containerfile", arch.containerfileMap),
+    map("etc-policy", `etc-policy-${plan.name}`, true),
+    map("etc-registries", `etc-registries-${plan.name}`, true),
+    map("additional-trust-bundle", `additionaltrustbundle-${plan.name}`),
+    credentials("base-image-pull-creds", `base-${plan.name}`),
+    credentials("final-image-push-creds", `final-${plan.name}`),
+    { name: "done", emptyDir: { medium: "Memory" } },
+    { name: "buildah-cache", emptyDir: {} },
+    ...optional.map((input) => {
+      const [name, object] = [input.volume, objectOf(input, plan.pool)];
+      return input.kind === "secret" ? { name, secret: { secretName: object } } : { name, configMap: { name: object } };
+    }),
+  ];
+}

@@ -1,0 +1,111 @@
+// Labels, annotations, names and condition types of image builds: those of the machine config operator, and Archway's own.
+import type { Arch } from "./observed.ts";
+
+/** API group of the upstream kinds. */
+export const MCO_GROUP = "machineconfiguration.openshift.io";
+
+/** `apiVersion` of the upstream kinds. */
+export const MCO_API_VERSION = `${MCO_GROUP}/v1`;
+
+/** Labels that the machine config operator puts on builds and what belongs to them. */
+export const BuildLabel = {
+  layering: `${MCO_GROUP}/on-cluster-layering`,
+  ephemeral: `${MCO_GROUP}/ephemeral-build-object`,
+  rendered: `${MCO_GROUP}/rendered-machine-config`,
+  pool: `${MCO_GROUP}/target-machine-config-pool`,
+  config: `${MCO_GROUP}/machine-os-config`,
+  build: `${MCO_GROUP}/machine-os-build`,
+  preBuilt: `${MCO_GROUP}/pre-built-image`,
+  canonicalized: `${MCO_GROUP}/canonicalizedSecret`,
+  originalSecret: `${MCO_GROUP}/originalSecretName`,
+  /** Archway's own: the architecture, and the first 32 digits of the build key. */
+  arch: "archway.dev/arch",
+  buildKey: "archway.dev/build-key",
+} as const;
+
+/** Annotations that the machine config operator reads and writes. */
+export const McoAnnotation = {
+  build: `${MCO_GROUP}/machine-os-build`,
+  config: `${MCO_GROUP}/machine-os-config`,
+  jobUid: `${MCO_GROUP}/job-uid`,
+  pushSecret: `${MCO_GROUP}/rendered-image-push-secret`,
+  currentBuild: `${MCO_GROUP}/current-machine-os-build`,
+  rebuild: `${MCO_GROUP}/rebuild`,
+  preBuiltImage: `${MCO_GROUP}/pre-built-image`,
+  releaseVersion: `${MCO_GROUP}/release-image-version`,
+  controllerVersion: `${MCO_GROUP}/generated-by-controller-version`,
+  nodeCurrentImage: `${MCO_GROUP}/currentImage`,
+  nodeDesiredImage: `${MCO_GROUP}/desiredImage`,
+} as const;
+
+/** Annotations of Archway's own. */
+export const ArchwayAnnotation = {
+  /** On a MachineOSConfig: the user's architectures. On a MachineConfigPool: what was found. */
+  architectures: "archway.dev/architectures",
+  /** The whole build key, and the name of the MachineOSBuild, on what belongs to one architecture. */
+  buildKey: "archway.dev/build-key",
+  build: "archway.dev/mosb",
+  /** On the record of a build, which outlives it until its images are deleted: the UID of the MachineOSBuild, and where it pushed. */
+  buildUid: "archway.dev/mosb-uid",
+  pushSpec: "archway.dev/push-spec",
+  /** On a MachineOSBuild: `amd64=Succeeded,arm64=Building`. */
+  archStatus: "archway.dev/arch-status",
+  /** On a MachineOSBuild: architectures that are built anew. */
+  forced: "archway.dev/force-arches",
+  /** On a MachineOSConfig: `UID of the build that is replaced:architectures`, while a rebuild that a user requested begins. */
+  rebuilding: "archway.dev/rebuilding",
+  /** On a MachineOSBuild of an index: its architectures. The machine config operator's builds have none. */
+  indexOf: "archway.dev/index-of",
+} as const;
+
+/** Labels of the images that are built. */
+export const ImageLabel = { buildKey: "archway.dev.build-key", arch: "archway.dev.arch" } as const;
+
+/** Condition types on a MachineOSConfig that are Archway's own. */
+export const ConfigCondition = {
+  anotherBuilder: "AnotherBuilderActive",
+  notCovered: "ArchitectureNotCovered",
+  override: "ArchitecturesOverrideInvalid",
+  cannotPlan: "BuildNotPossible",
+  /** The machine config operator's own: an image that was built beforehand is in use. */
+  seeded: "Seeded",
+} as const;
+
+/** Condition types on a MachineOSBuild that are Archway's own. */
+export const BuildCondition = { archsComplete: "ArchBuildsComplete", published: "IndexPublished" } as const;
+
+/** The condition of a pool that says that its image cannot be built. */
+export const IMAGE_BUILD_DEGRADED = "ImageBuildDegraded";
+
+/** Conditions of a pool that keep builds from starting. */
+export const BLOCKING_POOL_CONDITIONS: readonly string[] = [
+  "NodeDegraded",
+  "RenderDegraded",
+  "PinnedImageSetsDegraded",
+  "SynchronizerDegraded",
+];
+
+/** ConfigMap of the architectures of every pool. */
+export const ARCHITECTURES_MAP = "archway-architectures";
+
+/** ConfigMap of the machine config operator's images, with the one that builds. */
+export const BUILDER_IMAGES_MAP = "machine-config-operator-images";
+
+/** The finalizer that lets the garbage collector remove what belongs to a build before the build. */
+export const FOREGROUND_DELETION = "foregroundDeletion";
+
+/** Name of the pull secret that is used where the user names none. */
+export const GLOBAL_PULL_SECRET_COPY = "global-pull-secret-copy";
+
+/** Names that `spec.containerFile` has for architectures. */
+export const ARCH_OF_ENUM: Readonly<Record<string, Arch>> = {
+  AMD64: "amd64",
+  ARM64: "arm64",
+  PPC64LE: "ppc64le",
+  S390X: "s390x",
+};
+
+/** Name of the ConfigMap with the record of a build. */
+export function recordName(build: string): string {
+  return `archs-${build}`;
+}

@@ -1,0 +1,143 @@
+// What image builds read from the cluster, as one reconcile sees it: objects reduced to what decisions depend on.
+import type { MachineSet } from "../../cluster/machines.ts";
+import type { Meta } from "../../cluster/meta.ts";
+import type { Node } from "../../cluster/node.ts";
+import type { KnownArchitecture } from "../../arch.ts";
+import type { Condition } from "../../cluster/condition.ts";
+import type { JsonObject } from "../../json.ts";
+
+/** An architecture that node images are built for, as GOARCH names it. */
+export type Arch = KnownArchitecture;
+
+/** One text of `spec.containerFile`. */
+export interface ContainerFile {
+  readonly arch: Arch | "NoArch";
+  readonly content: string;
+}
+
+/** A MachineOSConfig: a pool that has its node image built. */
+export interface MachineOSConfig {
+  readonly meta: Meta;
+  readonly pool: string;
+  /** Absent: the copy of the cluster's pull secret. */
+  readonly pullSecret?: string | undefined;
+  readonly pushSecret: string;
+  /** `registry/repository:tag`. */
+  readonly pushSpec: string;
+  readonly containerFiles: readonly ContainerFile[];
+  /** The spec as it stands, for the name that the machine config operator gives a build. */
+  readonly spec: JsonObject;
+  readonly status: {
+    readonly conditions: readonly Condition[];
+    readonly observedGeneration: number;
+    /** `registry/repository@sha256:…`: what nodes run. */
+    readonly pullSpec?: string | undefined;
+    /** Name of the MachineOSBuild that it came from. */
+    readonly build?: string | undefined;
+  };
+}
+
+export interface MachineOSBuild {
+  readonly meta: Meta;
+  readonly config: string;
+  readonly rendered: string;
+  readonly pushSpec: string;
+  readonly status: {
+    readonly conditions: readonly Condition[];
+    readonly job?: string | undefined;
+    /** Names of its Jobs. */
+    readonly relatedObjects: readonly string[];
+    /** RFC 3339. */
+    readonly buildStart?: string | undefined;
+    readonly buildEnd?: string | undefined;
+    readonly digestedPushSpec?: string | undefined;
+  };
+}
+
+export interface RenderedConfig {
+  readonly meta: Meta;
+  readonly osImageURL: string;
+  readonly extensionsImage: string;
+  readonly kernelType: string;
+  readonly kernelArguments: readonly string[];
+  readonly extensions: readonly string[];
+  /** `/etc/containers/policy.json` and `/etc/containers/registries.conf` of its Ignition files, decoded. */
+  readonly files: { readonly policy?: string | undefined; readonly registries?: string | undefined };
+  /** The whole object: it goes into the build. */
+  readonly whole: JsonObject;
+}
+
+/** A Node, reduced to what builds and their Jobs depend on: changes of anything else are passed over. */
+export interface BuildNode
+  extends Pick<Node, "name" | "labels" | "taints" | "reported" | "os" | "isSchedulable" | "isReady"> {
+  /** Images that the machine config daemon runs and is to run; empty where the node has none. */
+  readonly currentImage: string;
+  readonly desiredImage: string;
+}
+
+/** A MachineSet, reduced in the same way. */
+export interface BuildMachineSet extends Pick<MachineSet, "name" | "nodeLabels"> {
+  /** `kubernetes.io/arch` as it announces it; empty where it does not. */
+  readonly arch: string;
+}
+
+/** A Job of a build, with what its status comes from. */
+export interface JobObservation {
+  readonly meta: Meta;
+  /** UID of the MachineOSBuild that controls it; empty: none. */
+  readonly build: string;
+  readonly arch?: Arch | undefined;
+  /** The whole build key, from its annotation; empty for one that has none. */
+  readonly buildKey: string;
+  readonly active: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Pods that ended and are not counted yet. */
+  readonly uncounted: number;
+  readonly startedMs?: number | undefined;
+  readonly conditions: readonly Condition[];
+  /** A pod of it that no node takes: the scheduler's message. Absent: none is known. */
+  readonly unschedulable?: string | undefined;
+  /** A pod of it that a node has taken and that has not started. Absent: none is known of which there is something to say. */
+  readonly starting?: StartingPod | undefined;
+}
+
+/** A pod that a node has taken and that has not started. */
+export interface StartingPod {
+  /** What its node says is wrong; empty: nothing so far. */
+  readonly complaints: readonly string[];
+  /** Its volumes of what a cluster may have, while they may not be mounted yet. */
+  readonly volumes: readonly string[];
+}
+
+/** A ConfigMap in which a finished pod left the digest that it pushed. */
+export interface DigestObservation {
+  readonly meta: Meta;
+  /** `sha256:…`; empty where it has none. */
+  readonly digest: string;
+  readonly arch: string;
+  readonly buildKey: string;
+  readonly jobUid: string;
+}
+
+/** A secret as far as decisions read it. */
+export type SecretState = "usable" | "absent" | "not for a registry";
+
+/** Which objects of builds exist by name, so that only what is missing is made and only what is there is deleted. */
+export interface ChildObject {
+  readonly resource: "configMaps" | "secrets";
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owners: Meta["owners"];
+}
+
+/** Cluster settings that go into a build. */
+export interface ClusterSettings {
+  /** `status.desired.architecture` of the ClusterVersion; empty: not multi-architecture. */
+  readonly payload: string;
+  readonly proxy: { readonly http?: string; readonly https?: string; readonly no?: string };
+  /** PEM of the additional trust bundle; empty: none. */
+  readonly trustBundle: string;
+}

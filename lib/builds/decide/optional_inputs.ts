@@ -1,0 +1,29 @@
+// Inputs that a cluster may have, beside a build's own: subscriptions, package repositories and their keys. What a Job mounts of
+// them was there when it was made; where one goes before the pod has started, its node waits for it without an end.
+
+export interface OptionalInput {
+  readonly volume: string;
+  /** Where it is mounted. */
+  readonly path: string;
+  readonly kind: "secret" | "configMap";
+}
+
+export const OPTIONAL_INPUTS: readonly OptionalInput[] = [
+  { volume: "etc-pki-entitlement", path: "/etc/pki/entitlement", kind: "secret" },
+  { volume: "etc-yum-repos-d", path: "/etc/yum.repos.d", kind: "configMap" },
+  { volume: "etc-pki-rpm-gpg", path: "/etc/pki/rpm-gpg", kind: "secret" },
+];
+
+/** Name of the object that an input of a pool's build is in. */
+export function objectOf({ volume }: OptionalInput, pool: string): string {
+  return volume === "etc-pki-entitlement" ? `${volume}-${pool}` : volume;
+}
+
+/** What a pod mounts of them and is not there, as people name it: `secret "etc-pki-rpm-gpg"`. */
+export function missingInputs(
+  volumes: readonly string[],
+  { pool, optional }: { readonly pool: string; readonly optional: readonly OptionalInput[] },
+): readonly string[] {
+  return OPTIONAL_INPUTS.filter((input) => volumes.includes(input.volume) && !optional.includes(input))
+    .map((input) => `${input.kind === "secret" ? "secret" : "ConfigMap"} "${objectOf(input, pool)}"`);
+}

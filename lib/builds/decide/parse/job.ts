@@ -1,0 +1,61 @@
+// Jobs of builds and the ConfigMaps in which their pods leave digests.
+import { parseMeta } from "../../../cluster/meta.ts";
+import { parseTime } from "../../../cluster/time.ts";
+import { parseConditions } from "../../../cluster/condition.ts";
+import { isKnownArchitecture } from "../../../arch.ts";
+import { entryOf, listAt, memberOf, objectAt, textMapAt } from "../../../json.ts";
+import type { KubeObject } from "../../../k8s/types.ts";
+import { NODE_ARCH_LABEL } from "../../../names.ts";
+import type { ChildObject, DigestObservation, JobObservation } from "../observed.ts";
+import { ArchwayAnnotation, BuildLabel } from "../names.ts";
+
+/** Reads a Job; what its pods wait for is not known yet. */
+export function parseBuildJob(object: KubeObject): JobObservation {
+  const meta = parseMeta(object);
+  const status = objectAt(object, "status");
+  const uncounted = objectAt(status, "uncountedTerminatedPods");
+  const template = objectAt(objectAt(objectAt(object, "spec"), "template"), "spec");
+  const arch = entryOf(meta.labels, BuildLabel.arch) ??
+    entryOf(textMapAt(template, "nodeSelector"), NODE_ARCH_LABEL) ?? "";
+  return {
+    meta,
+    build:
+      (object.metadata.ownerReferences ?? []).find(({ kind, controller }) =>
+        kind === "MachineOSBuild" && controller === true
+      )?.uid ?? meta.owners.find(({ kind }) => kind === "MachineOSBuild")?.uid ?? "",
+    arch: isKnownArchitecture(arch) ? arch : undefined,
+    buildKey: entryOf(meta.annotations, ArchwayAnnotation.buildKey) ?? "",
+    active: countAt(status, "active"),
+    succeeded: countAt(status, "succeeded"),
+    failed: countAt(status, "failed"),
+    uncounted: (listAt(uncounted, "succeeded")?.length ?? 0) + (listAt(uncounted, "failed")?.length ?? 0),
+    startedMs: parseTime(memberOf(status, "startTime")),
+    conditions: parseConditions(status),
+  };
+}
+
+function countAt(status: unknown, member: string): number {
+  const count = memberOf(status, member);
+  return typeof count === "number" && count > 0 ? count : 0;
+}
+
+const DIGEST = /^sha256:[a-f0-9]{64}$/;
+
+/** Reads a ConfigMap with a digest; white space around it does not count. */
+export function parseDigestMap(object: KubeObject): DigestObservation {
+  const data = textMapAt(object, "data");
+  const digest = (entryOf(data, "digest") ?? "").trim();
+  return {
+    meta: parseMeta(object),
+    digest: DIGEST.test(digest) ? digest : "",
+    arch: entryOf(data, "arch") ?? "",
+    buildKey: entryOf(data, "buildKey") ?? "",
+    jobUid: entryOf(data, "jobUID") ?? "",
+  };
+}
+
+/** Reads what belongs to a build besides its Jobs. */
+export function parseChild(object: KubeObject, resource: ChildObject["resource"]): ChildObject {
+  const { name, uid, resourceVersion, labels, owners } = parseMeta(object);
+  return { resource, name, uid, resourceVersion, labels, owners };
+}

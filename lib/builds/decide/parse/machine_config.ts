@@ -1,0 +1,69 @@
+// A MachineConfigPool, a rendered MachineConfig and what makes machines.
+import { parseMeta } from "../../../cluster/meta.ts";
+import type { BuildMachineSet, RenderedConfig } from "../observed.ts";
+import { type MachineConfigPool, parseMachineConfigPool, parseMachineSet } from "../../../cluster/machines.ts";
+import { entryOf, listAt, objectAt, textAt } from "../../../json.ts";
+import type { KubeObject } from "../../../k8s/types.ts";
+import { NODE_ARCH_LABEL } from "../../../names.ts";
+import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
+
+/** Reads a MachineConfigPool, unless its selector cannot be read. */
+export function parseBuildPool(object: KubeObject): Parsed<MachineConfigPool> {
+  const pool = parseMachineConfigPool(object);
+  const { name, nodeSelector } = pool;
+  return nodeSelector.kind === "unparsable"
+    ? unparsable(`MachineConfigPool "${name}": ${nodeSelector.message}`)
+    : asParsed(pool);
+}
+
+/** Reads a MachineConfig that was rendered for a pool. */
+export function parseRenderedConfig(object: KubeObject): RenderedConfig {
+  const spec = objectAt(object, "spec");
+  const textsAt = (name: string): readonly string[] =>
+    (listAt(spec, name) ?? []).filter((one) => typeof one === "string");
+  const files = filesOf(object);
+  return {
+    meta: parseMeta(object),
+    osImageURL: textAt(spec, "osImageURL"),
+    extensionsImage: textAt(spec, "baseOSExtensionsContainerImage"),
+    kernelType: textAt(spec, "kernelType"),
+    kernelArguments: textsAt("kernelArguments"),
+    extensions: textsAt("extensions"),
+    files: {
+      policy: files.get("/etc/containers/policy.json"),
+      registries: files.get("/etc/containers/registries.conf"),
+    },
+    whole: object,
+  };
+}
+
+function filesOf(object: KubeObject): ReadonlyMap<string, string> {
+  const storage = objectAt(objectAt(objectAt(object, "spec"), "config"), "storage");
+  const found = new Map<string, string>();
+  for (const file of listAt(storage, "files") ?? []) {
+    const path = textAt(file, "path");
+    if (!path.startsWith("/etc/containers/")) continue;
+    const contents = objectAt(file, "contents");
+    const text = textAt(contents, "compression") === "" ? decodeDataUrl(textAt(contents, "source")) : undefined;
+    if (text !== undefined) found.set(path, text);
+  }
+  return found;
+}
+
+/** The text of a `data:` URL; undefined for another URL or one that is not well-formed. */
+export function decodeDataUrl(url: string): string | undefined {
+  const [, parameters = "", data = ""] = /^data:([^,]*),(.*)$/s.exec(url) ?? [];
+  if (!url.startsWith("data:")) return undefined;
+  try {
+    if (!/;base64$/i.test(parameters)) return decodeURIComponent(data);
+    return new TextDecoder().decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a MachineSet; undefined for one that makes no machine. */
+export function parseBuildMachineSet(object: KubeObject): BuildMachineSet | undefined {
+  const { name, makesMachines, nodeLabels, announced } = parseMachineSet(object);
+  return makesMachines ? { name, nodeLabels, arch: entryOf(announced, NODE_ARCH_LABEL) ?? "" } : undefined;
+}

@@ -1,0 +1,49 @@
+// Registry secrets: whether one can be used, and the one form that build programs read.
+import { entryOf, memberOf, objectAt, parseObject, textAt, textMapAt } from "../../../json.ts";
+import type { KubeObject } from "../../../k8s/types.ts";
+import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
+import type { SecretState } from "../observed.ts";
+
+/** The type that every secret is brought to. */
+export const DOCKER_CONFIG_JSON = "kubernetes.io/dockerconfigjson";
+const KEYS: Readonly<Record<string, string>> = {
+  [DOCKER_CONFIG_JSON]: ".dockerconfigjson",
+  "kubernetes.io/dockercfg": ".dockercfg",
+};
+
+/** What decisions read of a secret; absent: there is none of that name. */
+export function stateOfSecret(secret: KubeObject | undefined): SecretState {
+  if (secret === undefined) return "absent";
+  const key = entryOf(KEYS, textAt(secret, "type"));
+  const data = objectAt(secret, "data");
+  return key !== undefined && typeof memberOf(data, key) === "string" ? "usable" : "not for a registry";
+}
+
+/** `.dockerconfigjson` of a registry secret in base64, whichever form it has. The message never quotes it. */
+export function canonicaliseSecret(secret: KubeObject): Parsed<{ readonly data: string; readonly isChanged: boolean }> {
+  const key = entryOf(KEYS, textAt(secret, "type"));
+  const encoded = key === undefined ? undefined : entryOf(textMapAt(secret, "data"), key);
+  const { name } = secret.metadata;
+  if (key === undefined || encoded === undefined) {
+    return unparsable(`Cannot use secret "${name}": it is no registry secret with its credentials.`);
+  }
+  const content = decode(encoded);
+  const outer = content === undefined ? undefined : parseObject(content);
+  if (outer === undefined) return unparsable(`Cannot use secret "${name}": ${key} is no JSON object.`);
+  if (key === ".dockerconfigjson") return asParsed({ data: encoded, isChanged: false });
+  // What already has `auths` is of the newer form under the older type.
+  const wrapped = objectAt(outer, "auths") === undefined ? { auths: outer } : outer;
+  return asParsed({ data: encode(JSON.stringify(wrapped)), isChanged: true });
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(atob(text), (char) => char.charCodeAt(0)));
+  } catch {
+    return undefined;
+  }
+}
+
+function encode(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}

@@ -1,0 +1,65 @@
+// Keys of what is built: equal keys mean that the same image would be built. What does not change an image (names of
+// secrets, the tag, the order of files and extensions) is not in them.
+import type { Arch, MachineOSConfig, RenderedConfig } from "../observed.ts";
+import { canonical, sha256 } from "./canonical.ts";
+import { canonicalKernel, resolveContainerfile, TEMPLATE_VERSION } from "./containerfile.ts";
+
+/** What one architecture's image depends on. */
+export interface BuildInputs {
+  readonly v: 1;
+  readonly template: number;
+  readonly arch: Arch;
+  readonly osImageURL: string;
+  readonly extensionsImage: string;
+  readonly kernelType: string;
+  readonly extensions: readonly string[];
+  readonly kernelArguments: readonly string[];
+  readonly containerfile: string | null;
+}
+
+export function buildInputs(
+  arch: Arch,
+  { config, rendered, template = TEMPLATE_VERSION }: {
+    readonly config: Pick<MachineOSConfig, "containerFiles">;
+    readonly rendered: RenderedConfig;
+    readonly template?: number | undefined;
+  },
+): BuildInputs {
+  const { osImageURL, extensionsImage, kernelType, extensions, kernelArguments } = rendered;
+  return {
+    v: 1,
+    template,
+    arch,
+    osImageURL,
+    extensionsImage,
+    kernelType: canonicalKernel(kernelType),
+    extensions: [...new Set(extensions)].toSorted(),
+    kernelArguments,
+    containerfile: resolveContainerfile(config.containerFiles, arch) ?? null,
+  };
+}
+
+/** 64 hex digits. */
+export function buildKeyOf(inputs: BuildInputs): string {
+  return sha256(canonical(inputs));
+}
+
+/** The key of a whole build, 64 hex digits: `builds` has the build key of each architecture. */
+export function setKeyOf(
+  set: {
+    readonly pool: string;
+    readonly rendered: string;
+    readonly repository: string;
+    readonly builds: Readonly<Record<string, string>>;
+  },
+): string {
+  return sha256(canonical({ v: 1, ...set }));
+}
+
+/** Digits of a key that names and labels have. */
+export const SHORT_KEY = 32;
+
+/** The key in the names of objects of one architecture: two MachineOSConfigs with equal inputs have different ones. */
+export function nameKeyOf(config: string, buildKey: string): string {
+  return sha256(`${config}/${buildKey}`).slice(0, SHORT_KEY);
+}

@@ -1,0 +1,120 @@
+// The Containerfile of one architecture: the user's text for it after stages that put the pool's configuration, extension
+// packages, kernel and CA bundle into the base image.
+import type { Arch, ContainerFile, RenderedConfig } from "../observed.ts";
+
+/** Counts changes of the text below that change images: it is part of every build key. */
+export const TEMPLATE_VERSION = 1;
+
+/** Packages of the extensions that a MachineConfig may name. */
+const EXTENSION_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  ipsec: ["NetworkManager-libreswan", "libreswan"],
+  kerberos: ["krb5-workstation", "libkadm5"],
+  "kernel-devel": ["kernel-devel", "kernel-headers"],
+  "sandboxed-containers": ["kata-containers"],
+  sysstat: ["sysstat"],
+  "two-node-ha": ["pacemaker", "pcs", "fence-agents-all"],
+  usbguard: ["usbguard"],
+  wasm: ["crun-wasm"],
+};
+
+const KERNEL = ["kernel", "kernel-core", "kernel-modules", "kernel-modules-core", "kernel-modules-extra"];
+const KERNEL_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  realtime: ["kernel-rt-core", "kernel-rt-modules", "kernel-rt-modules-core", "kernel-rt-modules-extra"],
+  "64k-pages": ["kernel-64k-core", "kernel-64k-modules", "kernel-64k-modules-core", "kernel-64k-modules-extra"],
+};
+
+/** The kernel that only arm64 has. */
+export const KERNEL_64K = "64k-pages";
+
+/** `default` for the kernel of the base image, however it is written. */
+export function canonicalKernel(kernelType: string): string {
+  return kernelType === "" ? "default" : kernelType;
+}
+
+/** The user's text for an architecture: its own, else that for any; lines end in LF. undefined: there is none. */
+export function resolveContainerfile(files: readonly ContainerFile[], arch: Arch): string | undefined {
+  const file = files.find((one) => one.arch === arch) ?? files.find((one) => one.arch === "NoArch");
+  return file?.content.replaceAll("\r\n", "\n");
+}
+
+/** Extensions that no package is known for. */
+export function unknownExtensions(extensions: readonly string[]): readonly string[] {
+  return extensions.filter((name) => !Object.hasOwn(EXTENSION_PACKAGES, name));
+}
+
+/** What a Containerfile is rendered from. */
+export interface ContainerfileInput {
+  readonly rendered: Pick<
+    RenderedConfig,
+    "meta" | "osImageURL" | "extensionsImage" | "kernelType" | "extensions"
+  >;
+  readonly pool: string;
+  readonly userText: string | undefined;
+}
+
+const CONFIG = "/etc/machine-config-daemon/currentconfig";
+const CA_BUNDLE = "openshift-config-user-ca-bundle.crt";
+
+export function renderContainerfile({ rendered, pool, userText }: ContainerfileInput): string {
+  const base = rendered.osImageURL;
+  const sections = [
+    "# Made by Archway for one architecture of one pool; do not edit.",
+    [
+      `FROM ${base} AS extract`,
+      "COPY machineconfig/machineconfig.json.gz /tmp/machineconfig.json.gz",
+      `RUN install -d /etc/machine-config-daemon && base64 -d /tmp/machineconfig.json.gz | gunzip > ${CONFIG}`,
+    ],
+    [
+      `FROM ${base} AS configs`,
+      `COPY --from=extract ${CONFIG} ${CONFIG}`,
+      `RUN jq .spec.config ${CONFIG} > /tmp/ignition.json && \\`,
+      '    container=oci bash -c "exec -a ignition-apply /usr/lib/dracut/modules.d/30ignition/ignition' +
+      ' --ignore-unsupported /tmp/ignition.json" && \\',
+      "    rm /tmp/ignition.json && ostree container commit",
+    ],
+    ...packageSections(rendered),
+    [
+      `COPY ${CA_BUNDLE} /etc/pki/ca-trust/source/anchors/${CA_BUNDLE}`,
+      "RUN update-ca-trust",
+    ],
+    [
+      `LABEL machineconfig=${rendered.meta.name}`,
+      `LABEL machineconfigpool=${pool}`,
+      `LABEL baseOSContainerImage=${base}`,
+    ],
+    ...(userText === undefined ? [] : [userText.trimEnd()]),
+  ];
+  return `${sections.map((lines) => typeof lines === "string" ? lines : lines.join("\n")).join("\n\n")}\n`;
+}
+
+const MOUNT = "/tmp/extensions";
+const REPOSITORY = "/etc/yum.repos.d/archway-extensions.repo";
+
+/** Steps that install packages of the extensions image; none without that image. */
+function packageSections(
+  { extensionsImage, extensions, kernelType }: ContainerfileInput["rendered"],
+): readonly (readonly string[])[] {
+  const packages = [...new Set(extensions)].toSorted().flatMap((name) => EXTENSION_PACKAGES[name] ?? []);
+  const kernel = KERNEL_PACKAGES[canonicalKernel(kernelType)] ?? [];
+  if (extensionsImage === "" || packages.length + kernel.length === 0) return [];
+  const install = packages.length === 0 ? [] : [`    rpm-ostree install ${packages.join(" ")} && \\`];
+  const swap = kernel.length === 0 ? [] : [
+    `    rpm-ostree override remove ${KERNEL.join(" ")} ${kernel.map((name) => `--install ${name}`).join(" ")} && \\`,
+  ];
+  const logs = packages.includes("usbguard")
+    ? ["    echo 'd /var/log/usbguard 0755 root root -' > /usr/lib/tmpfiles.d/usbguard.conf && \\"]
+    : [];
+  const keys = packages.includes("libreswan")
+    ? ["    echo 'd /var/lib/ipsec/nss 0700 root root -' > /usr/lib/tmpfiles.d/archway-ipsec.conf && \\"]
+    : [];
+  return [[
+    `RUN --mount=type=bind,from=${extensionsImage},source=/,target=${MOUNT},rw,z \\`,
+    `    printf '[archway-extensions]\\nname=extensions\\nenabled=1\\ngpgcheck=0\\nbaseurl=file://${MOUNT}` +
+    `/usr/share/rpm-ostree/extensions/\\n' > ${REPOSITORY} && \\`,
+    ...install,
+    ...swap,
+    ...logs,
+    ...keys,
+    `    rm ${REPOSITORY} && ostree container commit`,
+  ]];
+}

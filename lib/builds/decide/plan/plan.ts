@@ -1,0 +1,148 @@
+// From a pool's configuration and its architectures to what is to be built: keys, names and texts. The same inputs in any
+// order make the same plan.
+import type { MachineConfigPool } from "../../../cluster/machines.ts";
+import type { Arch, MachineOSBuild, MachineOSConfig, RenderedConfig } from "../observed.ts";
+import type { ArchPlan, ArchSet, BuildMode, BuildPlan, PlanError } from "../types.ts";
+import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
+import { buildInputs, buildKeyOf, nameKeyOf, setKeyOf, SHORT_KEY } from "./build_keys.ts";
+import { classicName } from "./classic_name.ts";
+import { renderContainerfile, resolveContainerfile } from "./containerfile.ts";
+import { repositoryOf } from "./repository.ts";
+
+/** What a plan is made from. */
+export interface PlanInput {
+  readonly config: MachineOSConfig;
+  readonly pool: MachineConfigPool | undefined;
+  readonly rendered: RenderedConfig | undefined;
+  readonly set: ArchSet;
+  readonly alwaysIndex: boolean;
+  /** Builds of the MachineOSConfig: where inputs are unchanged the name of the one in use stays. */
+  readonly builds: readonly MachineOSBuild[];
+  /** Version of the Containerfile's template; for tests. */
+  readonly template?: number | undefined;
+}
+
+/** Longest names of a MachineOSConfig: 63 characters less what is appended to them. */
+const MAX_NAME: Readonly<Record<BuildMode, number>> = { single: 24, index: 30 };
+
+export function planBuild(input: PlanInput): BuildPlan | PlanError {
+  const { config, pool, rendered, set, alwaysIndex } = input;
+  const name = config.meta.name;
+  if (pool === undefined) return error("PoolNotFound", `There is no MachineConfigPool "${config.pool}".`);
+  if (pool.name !== config.pool) {
+    return error("PoolMismatch", `MachineOSConfig "${name}" is for pool "${config.pool}", not "${pool.name}".`);
+  }
+  const lack = lackOf(pool, rendered);
+  if (rendered === undefined || lack !== undefined) return error("NotRendered", lack ?? "");
+  if (set.length === 0) return error("NoArchitecture", `No node says which architecture pool "${config.pool}" has.`);
+  const mode: BuildMode = set.length === 1 && !alwaysIndex ? "single" : "index";
+  if (name.length > MAX_NAME[mode]) {
+    const message = `The name of MachineOSConfig "${name}" has ${name.length} characters; names and labels of its ` +
+      `builds leave room for ${MAX_NAME[mode]}.`;
+    return error("NameTooLong", message);
+  }
+  return planOf({ ...input, pool, rendered, mode });
+}
+
+function planOf(
+  input: PlanInput & {
+    readonly pool: MachineConfigPool;
+    readonly rendered: RenderedConfig;
+    readonly mode: BuildMode;
+  },
+): BuildPlan {
+  const { config, pool, rendered, set, mode } = input;
+  const repository = repositoryOf(config.pushSpec);
+  const keys = set.map((arch): readonly [Arch, string] => [arch, buildKeyOf(buildInputs(arch, input))]);
+  const name = mode === "single"
+    ? singleName(input)
+    : `${config.meta.name}-${
+      setKeyOf({ pool: config.pool, rendered: pool.rendered, repository, builds: Object.fromEntries(keys) })
+        .slice(0, SHORT_KEY)
+    }`;
+  const builds = keys.map(([arch, buildKey]): ArchPlan => {
+    const userText = resolveContainerfile(config.containerFiles, arch);
+    return {
+      arch,
+      buildKey,
+      ...(mode === "single" ? classicNames(name) : indexNames(config.meta.name, arch, buildKey)),
+      userText,
+      containerfile: renderContainerfile({ rendered, pool: config.pool, userText }),
+    };
+  });
+  return {
+    kind: "plan",
+    mode,
+    set,
+    name,
+    config: config.meta.name,
+    pool: config.pool,
+    rendered: pool.rendered,
+    repository,
+    builds,
+    infos: unusedFiles(input),
+  };
+}
+
+function unusedFiles({ config, set }: Pick<PlanInput, "config" | "set">): readonly string[] {
+  return config.containerFiles.filter(({ arch }) => arch !== "NoArch" && !set.includes(arch)).map(({ arch }) =>
+    `The containerfile for ${arch} is not used: no node of pool "${config.pool}" is of it.`
+  );
+}
+
+/** The names of the machine config operator. */
+function classicNames(build: string): Pick<ArchPlan, "job" | "digestMap" | "containerfileMap" | "tag"> {
+  return {
+    job: `build-${build}`,
+    digestMap: `digest-${build}`,
+    containerfileMap: `containerfile-${build}`,
+    tag: build,
+  };
+}
+
+function indexNames(
+  config: string,
+  arch: Arch,
+  buildKey: string,
+): Pick<ArchPlan, "job" | "digestMap" | "containerfileMap" | "tag"> {
+  const key = `${nameKeyOf(config, buildKey)}-${arch}`;
+  return {
+    job: `ocl-${key}`,
+    digestMap: `digest-${key}`,
+    containerfileMap: `containerfile-${key}`,
+    tag: `${config}-${buildKey.slice(0, SHORT_KEY)}-${arch}`,
+  };
+}
+
+/** The name of the build in use where nothing has changed since, the operator's or ours; else the one that the operator would give. */
+function singleName(
+  { config, pool, rendered, builds }: PlanInput & {
+    readonly pool: MachineConfigPool;
+    readonly rendered: RenderedConfig;
+  },
+): string {
+  const used = config.meta.annotations[McoAnnotation.currentBuild];
+  const isUnchanged = config.status.observedGeneration > 0 &&
+    config.status.observedGeneration === config.meta.generation;
+  const current = builds.find(({ meta, rendered, pushSpec }) =>
+    meta.name === used && rendered === pool.rendered && pushSpec === `${repositoryOf(pushSpec)}:${used}` &&
+    !meta.isDeleting
+  );
+  const isOfOneArch = current !== undefined && !Object.hasOwn(current.meta.annotations, ArchwayAnnotation.indexOf);
+  return isUnchanged && isOfOneArch ? current.meta.name : classicName({ config, pool, rendered });
+}
+
+function lackOf(pool: MachineConfigPool, rendered: RenderedConfig | undefined): string | undefined {
+  if (pool.rendered === "") return `MachineConfigPool "${pool.name}" has no rendered configuration yet.`;
+  if (rendered === undefined) return `There is no MachineConfig "${pool.rendered}".`;
+  const { name, annotations } = rendered.meta;
+  if (!name.startsWith("rendered-")) return `MachineConfig "${name}" is not a rendered one.`;
+  for (const key of [McoAnnotation.releaseVersion, McoAnnotation.controllerVersion]) {
+    if ((annotations[key] ?? "") === "") return `MachineConfig "${name}" has no annotation ${key}.`;
+  }
+  return rendered.osImageURL === "" ? `MachineConfig "${name}" names no osImageURL.` : undefined;
+}
+
+function error(reason: PlanError["reason"], message: string): PlanError {
+  return { kind: "error", reason, message };
+}

@@ -1,0 +1,137 @@
+// What can be deleted: builds beyond those that are kept for going back, and their images where nothing uses them any more.
+// An image that a node runs or is to run, that is published, or that another build has, stays.
+import type { Effect, RegistryDeletion } from "../effects.ts";
+import type { StoredRecord } from "../facts.ts";
+import type { BuildNode, MachineOSBuild, MachineOSConfig } from "../observed.ts";
+import { BuildLabel, recordName } from "../names.ts";
+import { SHORT_KEY } from "../plan/build_keys.ts";
+import { digestOfReference, repositoryOf } from "../plan/repository.ts";
+import { stateOfBuild } from "../status/conditions.ts";
+
+export interface CollectInput {
+  readonly config: {
+    readonly meta: Pick<MachineOSConfig["meta"], "name">;
+    readonly status: Pick<MachineOSConfig["status"], "pullSpec">;
+  };
+  readonly builds: readonly MachineOSBuild[];
+  readonly records: readonly StoredRecord[];
+  readonly nodes: readonly BuildNode[];
+  /** Digests that builds of other MachineOSConfigs have. */
+  readonly elsewhere: readonly string[];
+  /** Builds that are kept of each MachineOSConfig. */
+  readonly retain: number;
+  /** Name of the build that is in use. */
+  readonly current: string;
+}
+
+/** A build that goes, or that is gone and of which there is a record. */
+export interface LeavingBuild {
+  readonly meta: Pick<MachineOSBuild["meta"], "name" | "uid">;
+  readonly pushSpec: string;
+  readonly status: Pick<MachineOSBuild["status"], "digestedPushSpec">;
+}
+
+/** The oldest builds beyond those that are kept: succeeded, not in use, and recorded by this project. */
+export function surplusBuilds({ builds, records, retain, current }: CollectInput): readonly MachineOSBuild[] {
+  const done = builds.filter((build) =>
+    stateOfBuild(build) === "Succeeded" && !build.meta.isDeleting &&
+    build.meta.labels[BuildLabel.preBuilt] !== "true" &&
+    records.some(({ name, buildUid }) => name === recordName(build.meta.name) && buildUid === build.meta.uid)
+  );
+  const newestFirst = done.toSorted((left, right) =>
+    Number(right.meta.name === current) - Number(left.meta.name === current) ||
+    right.meta.createdMs - left.meta.createdMs || (left.meta.name < right.meta.name ? -1 : 1)
+  );
+  return newestFirst.slice(Math.max(1, retain)).reverse();
+}
+
+/** Digests that something uses: those of every build but `leaving`, of nodes, and what is published. */
+export function liveDigests(
+  { config, builds, records, nodes, elsewhere }: Omit<CollectInput, "retain" | "current">,
+  leaving: Pick<LeavingBuild, "meta">,
+): ReadonlySet<string> {
+  const staying = builds.filter(({ meta }) => meta.uid !== leaving.meta.uid);
+  const recorded = records.filter(({ buildUid }) => buildUid !== leaving.meta.uid).flatMap(digestsOf);
+  return new Set([
+    ...staying.map(({ status }) => digestOfReference(status.digestedPushSpec ?? "")),
+    ...recorded,
+    ...elsewhere,
+    ...runningDigests(nodes),
+    digestOfReference(config.status.pullSpec ?? ""),
+  ].filter((digest) => digest !== ""));
+}
+
+/** Digests that a record names, empty ones among them. */
+export function digestsOf({ record: { archs, index } }: Pick<StoredRecord, "record">): readonly string[] {
+  return [
+    ...archs.map(({ digest = "" }) => digest),
+    ...(index.kind === "published" ? [digestOfReference(index.reference), ...index.children] : []),
+  ];
+}
+
+/** Digests that nodes run, or are to run. */
+export function runningDigests(nodes: readonly BuildNode[]): ReadonlySet<string> {
+  const digests = nodes.flatMap(({ currentImage, desiredImage }) =>
+    [currentImage, desiredImage].map(digestOfReference)
+  );
+  return new Set(digests.filter((digest) => digest !== ""));
+}
+
+/** The build of a record that is gone. */
+export function leavingOf({ build: name, buildUid: uid, pushSpec, record: { index } }: StoredRecord): LeavingBuild {
+  const digestedPushSpec = index.kind === "published" ? index.reference : undefined;
+  return { meta: { name, uid }, pushSpec, status: { digestedPushSpec } };
+}
+
+/** What to delete from the registry with a build: the index first, then images of one architecture. */
+export function imageDeletions(
+  leaving: LeavingBuild,
+  input: Omit<CollectInput, "retain" | "current">,
+): readonly RegistryDeletion[] {
+  const record = input.records.find(({ buildUid }) => buildUid === leaving.meta.uid)?.record;
+  const repository = repositoryOf(leaving.pushSpec);
+  const whole = digestOfReference(leaving.status.digestedPushSpec ?? "");
+  // Who is alive keeps its children as well: a node can run a child, and an index is worth nothing without one.
+  const live = liveDigests(input, leaving);
+  if (live.has(whole)) return [];
+  const tag = record?.index.kind === "published" ? record.index.tag : leaving.meta.name;
+  const index: readonly RegistryDeletion[] = whole === ""
+    ? []
+    : [{ kind: "index", reference: `${repository}:${tag}`, digest: whole }];
+  const children = (record?.archs ?? []).flatMap(
+    ({ arch, buildKey, digest = "", tag, from }): readonly RegistryDeletion[] => {
+      if (digest === "" || digest === whole || live.has(digest) || from !== undefined) return [];
+      const own = tag ?? `${input.config.meta.name}-${buildKey.slice(0, SHORT_KEY)}-${arch}`;
+      return [{ kind: "child", reference: `${repository}:${own}`, digest }];
+    },
+  );
+  return [...index, ...children];
+}
+
+/**
+ * The effects that let a surplus build go, or the record of one that is gone: images first, so that a restart in between leaves
+ * none behind. One at a time: what the next one shares with it is still named then.
+ */
+export function collectEffects(input: CollectInput): readonly Effect[] {
+  const [oldest] = surplusBuilds(input);
+  if (oldest !== undefined) {
+    const { name, uid } = oldest.meta;
+    const target = { resource: "builds", name, uid } as const;
+    return [...imagesGo(oldest, input), { kind: "delete", target, propagation: "Foreground" }];
+  }
+  // The record of one that a node runs stays until the node has another one.
+  const running = runningDigests(input.nodes);
+  const orphan = input.records.find((one) =>
+    one.build !== input.current && !input.builds.some(({ meta }) => meta.uid === one.buildUid) &&
+    !digestsOf(one).some((digest) => running.has(digest))
+  );
+  if (orphan === undefined) return [];
+  const { name, resourceVersion } = orphan;
+  const target = { resource: "configMaps", name, resourceVersion } as const;
+  return [...imagesGo(leavingOf(orphan), input), { kind: "delete", target, propagation: "Background" }];
+}
+
+function imagesGo(leaving: LeavingBuild, input: CollectInput): readonly Effect[] {
+  const deletions = imageDeletions(leaving, input);
+  return deletions.length === 0 ? [] : [{ kind: "collect", deletions }];
+}

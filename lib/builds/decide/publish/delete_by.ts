@@ -1,0 +1,40 @@
+// By what an image is deleted. OpenShift's own registry keeps its tags as ImageStreamTags: there the tag is deleted through the
+// API server, and the cluster's pruner takes what no tag leads to. The registry itself deletes for nobody who may only push.
+import { canonicalHost } from "../../../oci/registry_host.ts";
+
+/** By what an image is deleted. */
+export type DeleteBy =
+  /** By the registry: the manifest that the tag names. */
+  | { readonly kind: "manifest" }
+  /** By OpenShift's API: `name` is `STREAM:TAG`. */
+  | { readonly kind: "image stream tag"; readonly namespace: string; readonly name: string }
+  /** It is in OpenShift's own registry, and the reference is no tag of an ImageStream. */
+  | { readonly kind: "nothing" };
+
+const SERVICE = "image-registry.openshift-image-registry.svc";
+const SERVICE_HOSTS: readonly string[] = [SERVICE, `${SERVICE}.cluster.local`].flatMap((
+  name,
+) => [name, `${name}:5000`]);
+
+/** `NAMESPACE/STREAM:TAG`, as a repository of OpenShift's registry is named. */
+const STREAM_TAG = /^([^/:@]+)\/([^/:@]+:[^/:@]+)$/;
+
+/** Whether `registry/repository:tag` names OpenShift's own registry by its Service, which every such cluster has. */
+export function namesRegistryService(reference: string): boolean {
+  return SERVICE_HOSTS.includes(hostOf(reference));
+}
+
+/** Decides it. `hosts`: other names of OpenShift's own registry in this cluster, as `host[:port]`. */
+export function deleteBy(reference: string, hosts: readonly string[]): DeleteBy {
+  const host = hostOf(reference);
+  const isOther = host !== "" && hosts.some((one) => canonicalHost(one) === host);
+  if (!isOther && !namesRegistryService(reference)) return { kind: "manifest" };
+  const [, namespace, name] = STREAM_TAG.exec(reference.slice(reference.indexOf("/") + 1)) ?? [];
+  return namespace === undefined || name === undefined
+    ? { kind: "nothing" }
+    : { kind: "image stream tag", namespace, name };
+}
+
+function hostOf(reference: string): string {
+  return canonicalHost(reference.slice(0, Math.max(0, reference.indexOf("/"))));
+}

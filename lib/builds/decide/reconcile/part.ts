@@ -1,0 +1,75 @@
+// Parts of a decision, put together at its end, and what they are made of.
+import type { JsonObject } from "../../../json.ts";
+import type { BuildEvent, Effect, ObjectTarget } from "../effects.ts";
+import type { BuildFacts } from "../facts.ts";
+import type { MachineOSBuild } from "../observed.ts";
+import type { RegistryQuestion } from "../registry.ts";
+import type { BuildPlan } from "../types.ts";
+
+export interface Part {
+  readonly questions: readonly RegistryQuestion[];
+  readonly effects: readonly Effect[];
+  readonly events: readonly BuildEvent[];
+  readonly wakeAtMs?: number | undefined;
+}
+
+/** What a decision is about; `build`: the plan's, where there is one. */
+export interface Scope<Build = MachineOSBuild> {
+  readonly facts: BuildFacts;
+  readonly plan: BuildPlan;
+  readonly build: Build;
+}
+
+export function part(given: Partial<Part> = {}): Part {
+  return { questions: [], effects: [], events: [], ...given };
+}
+
+/** All of them in their order. */
+export function joinParts(parts: readonly Part[]): Part {
+  const times = parts.flatMap(({ wakeAtMs }) => wakeAtMs === undefined ? [] : [wakeAtMs]);
+  return {
+    questions: parts.flatMap(({ questions }) => questions),
+    effects: parts.flatMap(({ effects }) => effects),
+    events: parts.flatMap(({ events }) => events),
+    wakeAtMs: times.length === 0 ? undefined : Math.min(...times),
+  };
+}
+
+/** When to ask a registry again that gave no answer, and has not said when (ms from now). */
+export const ASK_AGAIN_MS = 30_000;
+
+/** Deletes the object itself, and no other of its name. */
+export function deletion(
+  resource: ObjectTarget["resource"],
+  { name, uid }: { readonly name: string; readonly uid: string },
+  propagation: "Foreground" | "Background",
+): Effect {
+  return { kind: "delete", target: { resource, name, uid }, propagation };
+}
+
+/** Null takes one away. */
+export function annotate(
+  resource: ObjectTarget["resource"],
+  { name, uid }: Omit<ObjectTarget, "resource">,
+  annotations: Readonly<Record<string, string | null>>,
+): Effect {
+  return { kind: "patch", target: { resource, name, uid }, patch: { metadata: { annotations } } };
+}
+
+export function patchStatus(
+  resource: ObjectTarget["resource"],
+  target: Omit<ObjectTarget, "resource">,
+  patch: JsonObject,
+): Effect {
+  return { kind: "patch status", target: { resource, ...target }, patch };
+}
+
+type Subject = readonly [on: BuildEvent["on"], name: string];
+
+export function normal([on, name]: Subject, reason: string, message: string): BuildEvent {
+  return { on, name, type: "Normal", reason, message };
+}
+
+export function warning([on, name]: Subject, reason: string, message: string): BuildEvent {
+  return { on, name, type: "Warning", reason, message };
+}

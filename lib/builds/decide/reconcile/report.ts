@@ -1,0 +1,128 @@
+// What people and other controllers read: conditions of the MachineOSConfig and of the pool, and the view of a dashboard.
+import { type Condition, isTrue, setCondition } from "../../../cluster/condition.ts";
+import type { BuildEvent, Effect } from "../effects.ts";
+import { entryOf } from "../../../json.ts";
+import type { MachineOSBuild } from "../observed.ts";
+import { uncoveredMessage, type UncoveredNode } from "../publish/cover.ts";
+import type { BuildRecord, DetectedSet, MosbState } from "../types.ts";
+import { ArchwayAnnotation, ConfigCondition, IMAGE_BUILD_DEGRADED } from "../names.ts";
+import type { BuildFacts } from "../facts.ts";
+import { messageOf } from "./build_status.ts";
+import { normal, type Part, part, patchStatus, warning } from "./part.ts";
+import { SEEDED_REASON } from "./pre_built.ts";
+
+export interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface ConfigFacts {
+  readonly isObserving: boolean;
+  readonly problem: Problem | undefined;
+  readonly detected: DetectedSet | undefined;
+  readonly uncovered: readonly UncoveredNode[];
+  /** What is published was built beforehand. */
+  readonly isSeeded: boolean;
+}
+
+type Said = readonly [type: string, holds: boolean, reason: string, message: string];
+
+/** The conditions of a MachineOSConfig: one that never held is left out. The events are of those that begin to hold. */
+export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFacts): Part {
+  const override = facts.detected?.findings.find(({ kind }) => kind === "InvalidOverride");
+  const another =
+    "The machine config operator's own builder is running: its builds are watched, and none is started. " +
+    "Stop that one first, as docs/image-builds.md says.";
+  const all: readonly Said[] = [
+    [ConfigCondition.anotherBuilder, facts.isObserving, "MachineOSBuilderReady", another],
+    [
+      ConfigCondition.cannotPlan,
+      facts.problem !== undefined,
+      facts.problem?.reason ?? "",
+      facts.problem?.message ?? "",
+    ],
+    [ConfigCondition.override, override !== undefined, "InvalidAnnotation", override?.message ?? ""],
+    [ConfigCondition.seeded, facts.isSeeded, SEEDED_REASON, "What is published was built beforehand."],
+    [ConfigCondition.notCovered, facts.uncovered.length > 0, "NodesNotCovered", uncoveredMessage(facts.uncovered)],
+  ];
+  // While another builder works nothing is known of the rest.
+  const said = facts.isObserving ? all.slice(0, 1) : all;
+  const before = config.status.conditions;
+  const after = said.reduce((conditions, one) => sayOne(conditions, one, nowMs), before);
+  if (after === before) return part();
+  const { name, uid, resourceVersion } = config.meta;
+  const events = said.filter(([type, holds]) => holds && !isTrue(before, type)).map(([type, , , message]) => {
+    const reason = type === ConfigCondition.cannotPlan ? "ConfigReconcileFailed" : type;
+    return (type === ConfigCondition.seeded ? normal : warning)(["config", name], reason, message);
+  });
+  return part({ effects: [patchStatus("configs", { name, uid, resourceVersion }, { conditions: after })], events });
+}
+
+function sayOne(
+  conditions: readonly Condition[],
+  [type, holds, reason, message]: Said,
+  nowMs: number,
+): readonly Condition[] {
+  if (holds) return setCondition(conditions, { type, status: "True", reason, message }, nowMs);
+  if (!conditions.some((one) => one.type === type)) return conditions;
+  return setCondition(conditions, { type, status: "False", reason: "AsExpected", message: "" }, nowMs);
+}
+
+/** The condition of a pool that says how its image is doing; an interrupted build leaves it as it is. */
+export function poolCondition(
+  { pool, nowMs }: BuildFacts,
+  { state, build, record }: { readonly state: MosbState; readonly build: MachineOSBuild; readonly record: BuildRecord },
+): readonly Effect[] {
+  // Without a record another builder's failure is none that could be explained here.
+  const isOthers = state === "Failed" && record.archs.length === 0;
+  if (pool === undefined || state === "Interrupted" || isOthers) return [];
+  const { name, resourceVersion } = pool;
+  const mosb = build.meta.name;
+  const failed = `Failed to build OS image for pool ${name} (MachineOSBuild: ${mosb}): ${messageOf(state, record)}`;
+  const said = state === "Failed"
+    ? { status: "True", reason: "BuildFailed", message: failed } as const
+    : state === "Succeeded"
+    ? { status: "False", reason: "BuildSuccess", message: `MachineOSBuild ${mosb} succeeded` } as const
+    : { status: "False", reason: "Building", message: `MachineOSBuild ${mosb} is in progress` } as const;
+  const before = pool.conditions.find(({ type }) => type === IMAGE_BUILD_DEGRADED);
+  // Other clients report the success of a build with other messages.
+  if (state === "Succeeded" && before?.status === said.status && before.reason === said.reason) return [];
+  const after = setCondition(pool.conditions, { type: IMAGE_BUILD_DEGRADED, ...said }, nowMs);
+  if (after === pool.conditions) return [];
+  return [patchStatus("pools", { name, resourceVersion }, { conditions: after })];
+}
+
+/** Events of a pool whose image cannot be built any more, or can again. `said`: the writes of {@link poolCondition}. */
+export function degradationEvents(
+  { pool }: Pick<BuildFacts, "pool">,
+  { state, said }: { readonly state: MosbState | undefined; readonly said: readonly Effect[] },
+): readonly BuildEvent[] {
+  if (pool === undefined || said.length === 0) return [];
+  const wasDegraded = isTrue(pool.conditions, IMAGE_BUILD_DEGRADED);
+  if (wasDegraded === (state === "Failed")) return [];
+  const { name } = pool;
+  return [
+    wasDegraded
+      ? normal(["pool", name], "BuildRecovered", `The image of pool "${name}" is built again.`)
+      : warning(["pool", name], "BuildDegraded", `The image of pool "${name}" cannot be built: its nodes keep theirs.`),
+  ];
+}
+
+/** Events of architectures that changed, and of what is odd about them. */
+export function detectionEvents(
+  { pool, config }: BuildFacts,
+  { detected, set }: { readonly detected: DetectedSet; readonly set: readonly string[] },
+  isStored: boolean,
+): readonly BuildEvent[] {
+  if (pool === undefined || isStored) return [];
+  const name = config.pool;
+  const before = entryOf(pool.annotations, ArchwayAnnotation.architectures);
+  const message = `Images of pool "${name}" are built for ${set.join(", ")}${
+    before === undefined ? "" : `, before for ${before}`
+  }.`;
+  return [
+    ...(before === set.join(",") ? [] : [normal(["pool", name], "ArchitecturesChanged", message)]),
+    ...detected.findings.filter(({ kind }) => kind !== "InvalidOverride")
+      .map(({ kind, message }) => warning(["pool", name], kind, message)),
+  ];
+}

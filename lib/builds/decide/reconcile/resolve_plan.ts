@@ -1,0 +1,81 @@
+// From what was read to the plan: which architectures, and what is to be built for them.
+import { detectArchitectures } from "../detect/detect.ts";
+import { effectiveSet, parseStoredSet, renderStoredSet, saysTheSame, type StoredSet } from "../detect/retained.ts";
+import type { Effect } from "../effects.ts";
+import { planBuild } from "../plan/plan.ts";
+import { isDone } from "../status/aggregate.ts";
+import { stateOfBuild } from "../status/conditions.ts";
+import type { ArchSet, BuildPlan, DetectedSet, PlanError } from "../types.ts";
+import { ARCHITECTURES_MAP, ArchwayAnnotation } from "../names.ts";
+import type { BuildFacts } from "../facts.ts";
+import { annotate } from "./part.ts";
+
+/** A plan, and the architectures behind it. */
+export interface Resolved {
+  readonly detected: DetectedSet;
+  readonly set: ArchSet;
+  readonly plan: BuildPlan | PlanError;
+  /** Writes of the architectures to the pool and the ConfigMap; none while they say so already. */
+  readonly effects: readonly Effect[];
+}
+
+export function resolvePlan(facts: BuildFacts): Resolved {
+  const { config, pools, nodes, machineSets, cluster, settings, nowMs } = facts;
+  const detected = detectArchitectures({
+    pool: config.pool,
+    pools,
+    nodes,
+    machineSets,
+    isMultiPayload: cluster.payload === "Multi",
+    override: config.meta.annotations[ArchwayAnnotation.architectures],
+  });
+  const text = facts.detected?.data[config.pool];
+  const stored = parseStoredSet(text);
+  const planFor = (set: ArchSet): BuildPlan | PlanError => {
+    const { pool, rendered, builds } = facts;
+    return planBuild({ config, pool, rendered, builds, set, alwaysIndex: settings.alwaysIndex });
+  };
+  const built = builtSet(facts);
+  const set = detected.source === "override" ? detected.set : effectiveSet({
+    detected: detected.set,
+    built: built.set,
+    stored,
+    nowMs,
+    retainMs: settings.retainArchitectures,
+    isPublished: (all) => {
+      const plan = planFor(all);
+      return plan.kind === "plan" && plan.name === built.name;
+    },
+  });
+  return { detected, set, plan: planFor(set), effects: storeEffects(facts, { detected, set, stored, text }) };
+}
+
+/** The architectures of the build that is published; none where nothing says. */
+function builtSet({ config, builds, records }: BuildFacts): { readonly name: string; readonly set: ArchSet } {
+  const name = config.status.build ?? "";
+  const build = builds.find(({ meta }) => meta.name === name);
+  if (build === undefined || stateOfBuild(build) !== "Succeeded") return { name, set: [] };
+  const record = records.find(({ buildUid }) => buildUid === build.meta.uid)?.record;
+  return { name, set: (record?.archs ?? []).filter(isDone).map(({ arch }) => arch) };
+}
+
+function storeEffects(
+  { pool, nowMs, config }: BuildFacts,
+  { detected, set, stored, text }: {
+    readonly detected: DetectedSet;
+    readonly set: ArchSet;
+    readonly stored: StoredSet | undefined;
+    readonly text: string | undefined;
+  },
+): readonly Effect[] {
+  if (pool === undefined || set.length === 0) return [];
+  const annotations = { [ArchwayAnnotation.architectures]: set.join(",") };
+  const rendered = renderStoredSet({ set, detected, stored, nowMs });
+  const isSaid = pool.annotations[ArchwayAnnotation.architectures] === set.join(",");
+  return [
+    ...(isSaid ? [] : [annotate("pools", { name: config.pool }, annotations)]),
+    ...(saysTheSame(text, rendered)
+      ? []
+      : [{ kind: "write detection", name: ARCHITECTURES_MAP, data: { [config.pool]: rendered } } as const]),
+  ];
+}

@@ -1,0 +1,117 @@
+// Whether an architecture's image exists already: built for the same inputs before, under another name, in another repository
+// or by the machine config operator. Only a positive answer leads to reuse, and only a negative one to a build.
+import { classicName } from "../plan/classic_name.ts";
+import { digestOfReference, repositoryOf } from "../plan/repository.ts";
+import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../registry.ts";
+import { isDone } from "../status/aggregate.ts";
+import { stateOfBuild } from "../status/conditions.ts";
+import type { ArchPlan } from "../types.ts";
+import { ImageLabel } from "../names.ts";
+import type { BuildFacts } from "../facts.ts";
+import type { Scope } from "./part.ts";
+
+/** What to do about an architecture that has no Job. */
+export type Reuse =
+  | { readonly kind: "ask"; readonly question: RegistryQuestion }
+  | { readonly kind: "wait"; readonly retryAfterMs?: number | undefined }
+  | {
+    readonly kind: "reuse";
+    readonly digest: string;
+    readonly mediaType: string;
+    readonly size: number;
+    readonly isUnlabelled: boolean;
+    /** Set where the image is not in the plan's repository. */
+    readonly from?: string | undefined;
+  }
+  /** `refused`: why what is there does not count. */
+  | { readonly kind: "build"; readonly refused: readonly string[] };
+
+type Planned = Pick<Scope, "plan" | "facts">;
+type OneImage = Extract<RegistryAnswer, { kind: "image" }>;
+
+interface Candidate {
+  readonly repository: string;
+  readonly reference: string;
+  /** Built where images have no label with their key: who recorded it vouches for it. */
+  readonly isUnlabelled: boolean;
+}
+
+/** Decides it, asking one question at a time. */
+export function decideReuse(arch: ArchPlan, { plan, facts }: Planned): Reuse {
+  const refused: string[] = [];
+  for (const candidate of candidatesOf(arch, { plan, facts })) {
+    const question: RegistryQuestion = { kind: "image", reference: candidate.reference };
+    const answer = facts.answers.get(questionKey(question));
+    if (answer === undefined) return { kind: "ask", question };
+    if (answer.kind === "unknown") return { kind: "wait", retryAfterMs: answer.retryAfterMs };
+    if (answer.kind !== "image") continue;
+    const why = mismatchOf(answer, arch, candidate);
+    if (why === undefined) {
+      const { digest, mediaType, size } = answer;
+      const { isUnlabelled, repository } = candidate;
+      const from = repository === plan.repository ? undefined : repository;
+      return { kind: "reuse", digest, mediaType, size, isUnlabelled, from };
+    }
+    refused.push(why);
+  }
+  return { kind: "build", refused };
+}
+
+/** Why an image is not the one that would be built; undefined when it is. */
+export function mismatchOf(
+  { platform: { os, architecture }, labels, digest }: Pick<OneImage, "platform" | "labels" | "digest">,
+  { arch, buildKey }: Pick<ArchPlan, "arch" | "buildKey">,
+  { isUnlabelled, reference }: Pick<Candidate, "isUnlabelled" | "reference">,
+): string | undefined {
+  if (os !== "linux" || architecture !== arch) {
+    return `"${reference}" (${digest}) is an image for ${os}/${architecture}, not for linux/${arch}.`;
+  }
+  const key = labels[ImageLabel.buildKey];
+  if (isUnlabelled && key === undefined || key === buildKey) return undefined;
+  return `"${reference}" (${digest}) was not built for these inputs: its label ${ImageLabel.buildKey} ${
+    key === undefined ? "is not there" : "says another key"
+  }.`;
+}
+
+/** Most builds with the same key have the same image; each costs a question. */
+const MAX_RECORDED = 3;
+
+/** Recorded ones first, those that need no copy before others; then what the tag names. */
+function candidatesOf(arch: ArchPlan, { plan, facts }: Planned): readonly Candidate[] {
+  const found = [...recorded(arch, facts).slice(0, MAX_RECORDED), ...classicBuilds({ plan, facts }), {
+    repository: plan.repository,
+    reference: `${plan.repository}:${arch.tag}`,
+    isUnlabelled: plan.mode === "single",
+  }];
+  const distinct = found.filter(({ reference }, at) => found.findIndex((one) => one.reference === reference) === at);
+  return distinct.toSorted((left, right) =>
+    Number(right.repository === plan.repository) - Number(left.repository === plan.repository)
+  );
+}
+
+function recorded({ arch, buildKey }: ArchPlan, { builds, records }: BuildFacts): readonly Candidate[] {
+  return records.flatMap(({ build, record }) =>
+    record.archs.filter((one) => one.arch === arch && one.buildKey === buildKey && isDone(one)).flatMap((one) => {
+      const owner = builds.find(({ meta }) => meta.name === build);
+      const repository = one.from ?? (owner === undefined ? undefined : repositoryOf(owner.pushSpec));
+      if (repository === undefined || one.digest === undefined) return [];
+      return [{ repository, reference: `${repository}@${one.digest}`, isUnlabelled: one.isUnlabelled === true }];
+    })
+  );
+}
+
+/** Builds of one architecture without a record whose name says that their inputs were those of today. */
+function classicBuilds(
+  { plan, facts: { builds, records, config, pool, rendered } }: Planned,
+): readonly Candidate[] {
+  if (pool === undefined || rendered === undefined) return [];
+  const name = classicName({ config, pool, rendered });
+  return builds.filter((build) =>
+    build.meta.name === name && build.meta.name !== plan.name && stateOfBuild(build) === "Succeeded" &&
+    !records.some(({ build: recordedName }) => recordedName === name)
+  ).flatMap(({ status: { digestedPushSpec = "" } }) => {
+    const digest = digestOfReference(digestedPushSpec);
+    const repository = digestedPushSpec.slice(0, digestedPushSpec.indexOf("@"));
+    return digest === "" ? [] : [{ repository, reference: digestedPushSpec, isUnlabelled: true }];
+  });
+}

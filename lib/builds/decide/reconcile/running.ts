@@ -1,0 +1,101 @@
+// A build that has not ended: every architecture one step on, Jobs for those that need one, and the whole published when all
+// are done.
+import type { Effect } from "../effects.ts";
+import type { BuildFacts, StoredRecord } from "../facts.ts";
+import { renderJob } from "../job/job_object.ts";
+import { McoAnnotation, recordName } from "../names.ts";
+import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
+import { canonical } from "../plan/canonical.ts";
+import { isDone, isRunning } from "../status/aggregate.ts";
+import { EMPTY_INDEX, renderRecord } from "../status/record.ts";
+import type { ArchBuild, BuildRecord } from "../types.ts";
+import { buildEvents } from "./build_events.ts";
+import { buildStatusEffects } from "./build_status.ts";
+import { forcedOf } from "./create_build.ts";
+import { deletion, joinParts, type Part, part, type Scope } from "./part.ts";
+import { assembleEffect } from "./publish.ts";
+import { startJobs } from "./start_jobs.ts";
+import { stepArch } from "./step_arch.ts";
+
+/** What comes of it: with questions, nothing else counts. */
+export interface Advanced {
+  readonly record: BuildRecord;
+  readonly part: Part;
+}
+
+/** The stored record of a build; that of another build of the same name does not count. */
+export function storedRecord({ records }: BuildFacts, { meta }: MachineOSBuild): StoredRecord | undefined {
+  return records.find(({ name, buildUid }) => name === recordName(meta.name) && buildUid === meta.uid);
+}
+
+export function recordOf(facts: BuildFacts, build: MachineOSBuild): BuildRecord {
+  return storedRecord(facts, build)?.record ?? { archs: [], index: EMPTY_INDEX };
+}
+
+export function advanceBuild(scope: Scope, rendered: RenderedConfig): Advanced {
+  const { facts, plan, build } = scope;
+  const before = recordOf(facts, build);
+  const forced = forcedOf(build);
+  const steps = plan.builds.map((arch) => {
+    const isForced = forced.includes(arch.arch);
+    return stepArch(arch, before.archs.find((one) => one.arch === arch.arch), { ...scope, isForced });
+  });
+  const stepped = joinParts(steps.map((step) => step.part));
+  if (stepped.questions.length > 0) return { record: before, part: stepped };
+  const started = startJobs(scope, rendered, steps);
+  if (started.part.questions.length > 0) return { record: before, part: started.part };
+  const record: BuildRecord = { archs: started.archs, index: before.index };
+  const publishing = record.archs.every(isDone) ? assembleEffect(scope, record) : part();
+  const effects = [
+    ...cancelled(started.archs, facts),
+    ...ownerEffects(scope, rendered, record),
+    ...recordEffects(scope, record),
+    ...buildStatusEffects(scope, record),
+  ];
+  const own = part({ effects, events: buildEvents(build, record, before) });
+  return { record, part: joinParts([stepped, started.part, own, publishing]) };
+}
+
+/** The write of a record that changed. */
+export function recordEffects(
+  { facts, build }: Pick<Scope, "facts" | "build">,
+  record: BuildRecord,
+): readonly Effect[] {
+  const name = recordName(build.meta.name);
+  const stored = facts.records.find((one) => one.name === name);
+  const isSame = stored?.buildUid === build.meta.uid && canonical(stored.record) === canonical(record);
+  if (isSame) return [];
+  const object = renderRecord(record, { build, namespace: facts.settings.namespace });
+  return [{ kind: "write record", object, previousVersion: stored?.resourceVersion }];
+}
+
+function cancelled(archs: readonly ArchBuild[], { settings, jobs }: BuildFacts): readonly Effect[] {
+  if (!settings.cancelSiblings || !archs.some(({ state }) => state === "Failed")) return [];
+  return archs.filter(isRunning).flatMap(({ job }): readonly Effect[] => {
+    const there = jobs.find(({ meta }) => meta.uid === job?.uid && !meta.isDeleting);
+    return there === undefined ? [] : [deletion("jobs", there.meta, "Foreground")];
+  });
+}
+
+/** Objects of a Job that was made when the controller ended before they became its own: made its own now. */
+function ownerEffects(
+  { facts, plan, build }: Scope,
+  rendered: RenderedConfig,
+  { archs }: BuildRecord,
+): readonly Effect[] {
+  return archs.filter(isRunning).flatMap(({ job, arch: name, tag }): readonly Effect[] => {
+    const arch = plan.builds.find((one) => one.arch === name);
+    const there = facts.jobs.find(({ meta, build: owner }) => meta.uid === job?.uid && owner === build.meta.uid);
+    if (arch === undefined || there === undefined || there.meta.isDeleting) return [];
+    // An adopted Job has its objects under the names of the build that made it.
+    if (there.meta.annotations[McoAnnotation.build] !== plan.name) return [];
+    const effect = renderJob({ plan, arch, build, rendered, facts, tolerations: [], tag: tag ?? arch.tag });
+    const own = [...effect.configMaps, ...effect.secrets.map(({ object }) => object)].map(({ metadata }) =>
+      metadata.name
+    );
+    const isOwned = own.every((child) =>
+      facts.children.some((one) => one.name === child && one.owners.some(({ uid }) => uid === job?.uid))
+    );
+    return isOwned ? [] : [effect];
+  });
+}

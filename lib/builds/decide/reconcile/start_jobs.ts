@@ -1,0 +1,73 @@
+// Which architectures get their Job now: after the preflight, where a node can take it, as many at a time as allowed, and
+// none once another architecture has failed.
+import { renderJob } from "../job/job_object.ts";
+import { nodesFor } from "../job/nodes_for.ts";
+import { preflight } from "../job/preflight.ts";
+import type { RenderedConfig } from "../observed.ts";
+import { isRunning } from "../status/aggregate.ts";
+import type { ArchBuild, ArchPlan } from "../types.ts";
+import { ASK_AGAIN_MS, joinParts, normal, type Part, part, type Scope } from "./part.ts";
+import { type ArchStep, failedArch, waitForNode } from "./step_arch.ts";
+
+/** The architectures afterwards, and what is to be done. */
+export interface Started {
+  readonly archs: readonly ArchBuild[];
+  readonly part: Part;
+}
+
+type Outcome = Pick<ArchStep, "next" | "part">;
+
+/** `steps`: one for each architecture of the plan, in its order. */
+export function startJobs(scope: Scope, rendered: RenderedConfig, steps: readonly ArchStep[]): Started {
+  const { plan, facts } = scope;
+  const archs = steps.map(({ next }) => next);
+  const wanted = steps.filter(({ wantsJob }) => wantsJob).map(({ next }) => next.arch);
+  const hasFailed = archs.some(({ state }) => state === "Failed");
+  if (wanted.length === 0 || hasFailed) return { archs, part: part() };
+  const judged = preflight({ plan, rendered, archs: wanted, answers: facts.answers });
+  switch (judged.kind) {
+    case "ask":
+      return { archs, part: part({ questions: judged.questions }) };
+    case "wait":
+      return { archs, part: part({ wakeAtMs: facts.nowMs + (judged.retryAfterMs ?? ASK_AGAIN_MS) }) };
+    case "failed":
+      return {
+        archs: archs.map((one) => {
+          const failure = judged.failures.find(({ arch }) => arch === one.arch);
+          return failure === undefined ? one : failedArch(one, failure, facts);
+        }),
+        part: part(),
+      };
+    case "ready":
+      return startOnNodes(scope, rendered, steps);
+  }
+}
+
+function startOnNodes(scope: Scope, rendered: RenderedConfig, steps: readonly ArchStep[]): Started {
+  const { maxParallel } = scope.facts.settings;
+  let free = (maxParallel === 0 ? Infinity : maxParallel) - steps.filter(({ next }) => isRunning(next)).length;
+  const outcomes = steps.map(({ next, wantsJob }): Outcome => {
+    const arch = scope.plan.builds.find((build) => build.arch === next.arch);
+    if (!wantsJob || arch === undefined || free <= 0) return { next, part: part() };
+    const outcome = startOne(arch, next, scope, rendered);
+    if (outcome.part.effects.length > 0) free--;
+    return outcome;
+  });
+  return { archs: outcomes.map(({ next }) => next), part: joinParts(outcomes.map((outcome) => outcome.part)) };
+}
+
+function startOne(arch: ArchPlan, before: ArchBuild, scope: Scope, rendered: RenderedConfig): Outcome {
+  const { facts, plan, build } = scope;
+  const { nodes, settings, nowMs } = facts;
+  const place = nodesFor(arch.arch, { nodes, toleratesDedicated: settings.tolerateDedicated });
+  if (place.kind === "none") return waitForNode({ ...before, message: place.message }, facts);
+  const { waitingSince: _waited, ...next } = before;
+  const tag = next.tag ?? arch.tag;
+  const effect = renderJob({ plan, arch, build, rendered, facts, tolerations: place.tolerations, tag });
+  const message = `Job "${arch.job}" builds the image for ${arch.arch}.`;
+  const events = ["ArchBuildStarted", "JobCreated"].map((reason) =>
+    normal(["build", build.meta.name], reason, message)
+  );
+  // The Job is found by its name once it is there: until then nothing says that it ever was.
+  return { next, part: part({ effects: [effect], events, wakeAtMs: nowMs + ASK_AGAIN_MS }) };
+}

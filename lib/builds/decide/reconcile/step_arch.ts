@@ -1,0 +1,219 @@
+// How far one architecture is, from its Job, the digest that its pod left and what the registry says of the image:
+//
+//   Pending ─▶ (Job) Preparing ─▶ Building ─▶ Succeeded      and from each of the three also Failed or Interrupted
+//      └─▶ Reused: the image is there
+import { parseTime, renderTime } from "../../../cluster/time.ts";
+import type { BuildFacts } from "../facts.ts";
+import type { JobObservation, StartingPod } from "../observed.ts";
+import { missingInputs } from "../optional_inputs.ts";
+import { questionKey } from "../registry.ts";
+import { jobStateOf } from "../status/job_status.ts";
+import type { ArchBuild, ArchPlan, FailureReason } from "../types.ts";
+import { ASK_AGAIN_MS, deletion, normal, type Part, part, type Scope, warning } from "./part.ts";
+import { decideReuse, mismatchOf } from "./reuse.ts";
+
+export interface StepContext extends Scope {
+  /** Built anew although the image is there. */
+  readonly isForced: boolean;
+}
+
+interface JobContext extends Scope {
+  readonly job: JobObservation;
+}
+
+export interface ArchStep {
+  readonly next: ArchBuild;
+  /** A Job is to be made for it. */
+  readonly wantsJob: boolean;
+  readonly part: Part;
+}
+
+/** Time that a digest may take to show after its Job has ended (ms). */
+const DIGEST_WAIT_MS = 6_000;
+
+/** Advances it. */
+export function stepArch(arch: ArchPlan, previous: ArchBuild | undefined, context: StepContext): ArchStep {
+  const { facts, build } = context;
+  const fresh: ArchBuild = { arch: arch.arch, buildKey: arch.buildKey, state: "Pending", attempts: 0 };
+  const before = previous?.buildKey === arch.buildKey ? previous : fresh;
+  const job = facts.jobs.find(({ meta }) => meta.name === arch.job);
+  switch (before.state) {
+    case "Succeeded":
+    case "Reused":
+    case "Failed":
+      return stay(before);
+    case "Interrupted":
+      return facts.settings.autoResume && job === undefined ? { ...stay(fresh), wantsJob: true } : stay(before);
+    case "Pending":
+      return job === undefined ? withoutJob(arch, before, context) : pendingWithJob(arch, before, { ...context, job });
+    default: {
+      const isTheSame = job !== undefined && job.meta.uid === before.job?.uid && job.build === build.meta.uid;
+      return isTheSame ? withJob(arch, before, { ...context, job }) : interrupted(before, facts);
+    }
+  }
+}
+
+function stay(next: ArchBuild, given: Partial<Part> = {}): ArchStep {
+  return { next, wantsJob: false, part: part(given) };
+}
+
+/** An architecture whose build has failed; without a message for what it waited for. */
+export function failedArch(
+  one: ArchBuild,
+  { reason, message = one.message }: { readonly reason: FailureReason; readonly message?: string },
+  { nowMs }: Pick<BuildFacts, "nowMs">,
+): ArchBuild {
+  return { ...one, state: "Failed", reason, message, finishedAt: renderTime(nowMs) };
+}
+
+function interrupted(before: ArchBuild, { nowMs }: BuildFacts): ArchStep {
+  const message = `Job "${before.job?.name ?? ""}" was deleted.`;
+  return stay({ ...before, state: "Interrupted", reason: "JobDeleted", message, finishedAt: renderTime(nowMs) });
+}
+
+function pendingWithJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchStep {
+  const { job, build } = context;
+  // Another build's Job is adopted or goes with that build; either way there is nothing to do but wait.
+  if (job.build !== build.meta.uid) return stay(before);
+  const isLeft = before.wasLost === true && before.job?.uid === job.meta.uid;
+  if (!isLeft) return withJob(arch, before, context);
+  return stay(before, job.meta.isDeleting ? {} : { effects: [deletion("jobs", job.meta, "Foreground")] });
+}
+
+function withoutJob(plan: ArchPlan, before: ArchBuild, context: StepContext): ArchStep {
+  const { facts, isForced, build } = context;
+  if (isForced) return { ...stay(before), wantsJob: true };
+  const { name } = build.meta;
+  const reuse = decideReuse(plan, context);
+  switch (reuse.kind) {
+    case "ask":
+      return stay(before, { questions: [reuse.question] });
+    case "wait":
+      return stay(before, { wakeAtMs: facts.nowMs + (reuse.retryAfterMs ?? ASK_AGAIN_MS) });
+    case "reuse": {
+      const { digest, mediaType, size, isUnlabelled, from } = reuse;
+      const { arch, buildKey, attempts } = before;
+      const next: ArchBuild = {
+        ...{ arch, buildKey, attempts, digest, mediaType, size },
+        state: "Reused",
+        finishedAt: renderTime(facts.nowMs),
+        ...(isUnlabelled ? { isUnlabelled } : {}),
+        ...(from === undefined ? {} : { from }),
+      };
+      const message = `The image for ${arch} exists: ${digest}. It is not built again.`;
+      return stay(next, { events: [normal(["build", name], "ArchBuildReused", message)] });
+    }
+    case "build": {
+      const events = reuse.refused.map((message) => warning(["build", name], "ArchBuildNotReused", message));
+      return { next: before, wantsJob: true, part: part({ events }) };
+    }
+  }
+}
+
+function withJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchStep {
+  const { job, facts } = context;
+  const { name, uid } = job.meta;
+  const { waitingSince, message: _said, ...rest } = before;
+  const known: ArchBuild = {
+    ...rest,
+    job: { name, uid },
+    attempts: job.failed + Math.min(1, job.active + job.succeeded),
+    startedAt: before.startedAt ?? renderTime(job.startedMs ?? job.meta.createdMs),
+  };
+  const state = jobStateOf(job);
+  switch (state.kind) {
+    case "Failed":
+      return stay(failedArch(known, state, facts));
+    case "Interrupted":
+      return interrupted(known, facts);
+    case "Succeeded":
+      return readDigest(arch, { ...known, state: "Building" }, context);
+    default: {
+      const isBuilding = before.state === "Building" || state.kind === "Building";
+      const next: ArchBuild = { ...known, state: isBuilding ? "Building" : "Preparing" };
+      if (job.unschedulable !== undefined) return unschedulable({ ...next, waitingSince }, context);
+      return job.starting === undefined ? stay(next) : starting(next, job.starting, context);
+    }
+  }
+}
+
+/** A node is waited for until the time for that is over; then it has failed. */
+export function waitForNode(before: ArchBuild, facts: BuildFacts): ArchStep {
+  const since = parseTime(before.waitingSince) ?? facts.nowMs;
+  const untilMs = since + facts.settings.schedulingTimeout;
+  const next: ArchBuild = { ...before, waitingSince: renderTime(since) };
+  if (facts.nowMs < untilMs) return stay(next, { wakeAtMs: untilMs });
+  return stay(failedArch(next, { reason: "NoNodeForArchitecture" }, facts));
+}
+
+/** A pod that no node takes is waited for as long as a node that is not there. */
+function unschedulable(before: ArchBuild, { job, facts }: JobContext): ArchStep {
+  const waited = waitForNode(before, facts);
+  if (waited.next.state !== "Failed") return waited;
+  const message = `No node takes the pod of Job "${job.meta.name}": ${job.unschedulable ?? ""}`;
+  return stay({ ...waited.next, message }, { effects: [deletion("jobs", job.meta, "Background")] });
+}
+
+/** A pod that its node does not start goes on once what it lacks is there; until then it is said what that is. */
+function starting(next: ArchBuild, pod: StartingPod, { job, facts, plan }: JobContext): ArchStep {
+  const missing = missingInputs(pod.volumes, { pool: plan.pool, optional: facts.optional });
+  const problems = [...missing.map((name) => `${name} is gone`), ...pod.complaints];
+  // Objects that go are not watched.
+  const wakeAtMs = facts.nowMs + ASK_AGAIN_MS;
+  if (problems.length === 0) return stay(next, { wakeAtMs });
+  const message = `The pod of Job "${job.meta.name}" cannot start: ${problems.join(", ")}.`;
+  return stay({ ...next, message }, { wakeAtMs });
+}
+
+/** The Job is complete: which image did it push, and is it the requested one? */
+function readDigest(arch: ArchPlan, known: ArchBuild, context: JobContext): ArchStep {
+  const { facts, plan, job } = context;
+  const left = facts.digests.find(({ meta, digest, jobUid }) =>
+    meta.name === arch.digestMap && digest !== "" && (jobUid === "" || jobUid === job.meta.uid)
+  );
+  const waitUntilMs = (completedMs(job) ?? facts.nowMs) + DIGEST_WAIT_MS;
+  if (left === undefined && facts.nowMs < waitUntilMs) return stay(known, { wakeAtMs: waitUntilMs });
+  // The tag is the Job's own: what it names was pushed by it.
+  const reference = left === undefined
+    ? `${plan.repository}:${known.tag ?? arch.tag}`
+    : `${plan.repository}@${left.digest}`;
+  return judgePushed(arch, known, { ...context, reference, isLate: facts.nowMs >= waitUntilMs || left === undefined });
+}
+
+/** What the registry says of the image that a Job pushed. `isLate`: it would show by now. */
+function judgePushed(
+  arch: ArchPlan,
+  known: ArchBuild,
+  context: JobContext & { readonly reference: string; readonly isLate: boolean },
+): ArchStep {
+  const { facts, plan, job, reference, isLate } = context;
+  const question = { kind: "image", reference } as const;
+  const answer = facts.answers.get(questionKey(question));
+  const failed = (reason: FailureReason, message: string): ArchStep =>
+    stay(failedArch(known, { reason, message }, facts));
+  switch (answer?.kind) {
+    case undefined:
+      return stay(known, { questions: [question] });
+    case "image": {
+      const isUnlabelled = plan.mode === "single";
+      const why = mismatchOf(answer, arch, { reference, isUnlabelled });
+      if (why !== undefined) return failed("ArchMismatch", why);
+      const { digest, mediaType, size } = answer;
+      const pushed = { digest, mediaType, size, ...(isUnlabelled ? { isUnlabelled } : {}) };
+      return stay({ ...known, ...pushed, state: "Succeeded", finishedAt: renderTime(facts.nowMs) });
+    }
+    case "denied":
+      return failed("PushDenied", answer.message);
+    case "unusable":
+      return failed("ArchMismatch", answer.message);
+    case "unknown":
+      return stay(known, { wakeAtMs: facts.nowMs + (answer.retryAfterMs ?? ASK_AGAIN_MS) });
+    default:
+      if (!isLate) return stay(known, { wakeAtMs: facts.nowMs + DIGEST_WAIT_MS });
+      return failed("DigestMissing", `Job "${job.meta.name}" is complete, and "${reference}" does not exist.`);
+  }
+}
+
+function completedMs({ conditions }: JobObservation): number | undefined {
+  return parseTime(conditions.find(({ type, status }) => type === "Complete" && status === "True")?.lastTransitionTime);
+}

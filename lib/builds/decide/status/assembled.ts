@@ -1,0 +1,72 @@
+// What an attempt to publish means for the record: published, another attempt later, an architecture anew, or the end.
+import type { Arch } from "../observed.ts";
+import { unreachable } from "../../../parsed.ts";
+import type { Publication } from "../effects.ts";
+import type { ArchBuild, BuildRecord, IndexState } from "../types.ts";
+
+/** Attempts before a registry counts as unavailable. */
+export const MAX_ATTEMPTS = 20;
+const FIRST_WAIT_MS = 2_000;
+const LONGEST_WAIT_MS = 5 * 60_000;
+
+/** The record after an attempt to publish under `tag`. */
+export function noteAssembled(
+  record: BuildRecord,
+  outcome: Publication,
+  { tag, nowMs }: { readonly tag: string; readonly nowMs: number },
+): BuildRecord {
+  switch (outcome.kind) {
+    case "published": {
+      const { reference, children } = outcome;
+      return { ...record, index: { kind: "published", reference, tag, children } };
+    }
+    case "retry":
+    case "tag immutable":
+      return { ...record, index: another(record.index, outcome, { tag, nowMs }) };
+    case "lost":
+      return withArch(record, outcome.arch, (one) => lost(one, outcome.message));
+    case "failed": {
+      const { arch, reason, message } = outcome;
+      if (arch === undefined) return { ...record, index: { kind: "failed", reason, message } };
+      return withArch(record, arch, (one) => ({ ...one, state: "Failed", reason, message }));
+    }
+    default:
+      return unreachable(outcome);
+  }
+}
+
+/** An image that is gone is built once more; gone again, it fails. */
+function lost(one: ArchBuild, message: string): ArchBuild {
+  if (one.wasLost === true) return { ...one, state: "Failed", reason: "ImageLost", message };
+  const { arch, buildKey, attempts, job } = one;
+  return { arch, buildKey, attempts, job, state: "Pending", wasLost: true };
+}
+
+function withArch(record: BuildRecord, arch: Arch, change: (one: ArchBuild) => ArchBuild): BuildRecord {
+  return { archs: record.archs.map((one) => one.arch === arch ? change(one) : one), index: { kind: "absent" } };
+}
+
+/** The next attempt: later, or at once under the next tag, as one that cannot be moved is left where it is. */
+function another(
+  index: IndexState,
+  outcome: Extract<Publication, { kind: "retry" | "tag immutable" }>,
+  { tag, nowMs }: { readonly tag: string; readonly nowMs: number },
+): IndexState {
+  const { kind, message } = outcome;
+  const known = index.kind === "retry" ? index : { attempts: 0, tag: undefined };
+  const attempts = known.attempts + 1;
+  const isTaken = kind === "tag immutable";
+  if (attempts >= MAX_ATTEMPTS) {
+    return { kind: "failed", reason: isTaken ? "PushDenied" : "RegistryUnavailable", message };
+  }
+  if (isTaken) return { kind: "retry", attempts, retryAtMs: nowMs, message, tag: nextTag(tag) };
+  const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), LONGEST_WAIT_MS);
+  const retryAtMs = nowMs + Math.max(waitMs, outcome.retryAfterMs ?? 0);
+  return { kind: "retry", attempts, retryAtMs, message, tag: known.tag };
+}
+
+/** `x` → `x-r1` → `x-r2`. */
+export function nextTag(tag: string): string {
+  const [, base = tag, count = "0"] = /^(.*)-r(\d{1,4})$/.exec(tag) ?? [];
+  return `${base}-r${Number(count) + 1}`;
+}

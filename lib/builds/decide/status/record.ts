@@ -1,0 +1,69 @@
+// The record of a build in its ConfigMap: one text an architecture and one for what is published.
+import type { V1ConfigMap } from "@kubernetes/client-node";
+import { parseMeta } from "../../../cluster/meta.ts";
+import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
+import { entryOf, parseObject, textMapAt } from "../../../json.ts";
+import type { KubeObject, Wire } from "../../../k8s/types.ts";
+import type { MachineOSBuild } from "../observed.ts";
+import { ArchBuild, type BuildRecord, IndexState } from "../types.ts";
+import { ArchwayAnnotation, BuildLabel, McoAnnotation, recordName } from "../names.ts";
+import type { StoredRecord } from "../facts.ts";
+
+const INDEX_KEY = "index";
+
+/** Nothing is done yet. */
+export const EMPTY_INDEX: IndexState = { kind: "absent" };
+
+/** Reads a record; undefined for a ConfigMap that is none. What cannot be read of it is as if it were not there. */
+export function parseStoredRecord(object: KubeObject): StoredRecord | undefined {
+  const meta = parseMeta(object);
+  const build = entryOf(meta.labels, BuildLabel.build) ?? "";
+  if (build === "" || meta.name !== recordName(build)) return undefined;
+  const data = textMapAt(object, "data") ?? {};
+  const archs = KNOWN_ARCHITECTURES.flatMap((key): readonly ArchBuild[] => {
+    const parsed = ArchBuild.safeParse(parseObject(entryOf(data, key) ?? ""));
+    return parsed.success && parsed.data.arch === key ? [parsed.data] : [];
+  });
+  const index = IndexState.safeParse(parseObject(entryOf(data, INDEX_KEY) ?? ""));
+  return {
+    name: meta.name,
+    resourceVersion: meta.resourceVersion,
+    build,
+    buildUid: entryOf(meta.annotations, ArchwayAnnotation.buildUid) ?? "",
+    pushSpec: entryOf(meta.annotations, ArchwayAnnotation.pushSpec) ?? "",
+    pushSecret: entryOf(meta.annotations, McoAnnotation.pushSecret) ?? "",
+    record: { archs, index: index.success ? index.data : EMPTY_INDEX },
+  };
+}
+
+/** The ConfigMap of a record. Nothing owns it: it is deleted with the images that it names, after the build. */
+export function renderRecord(
+  record: BuildRecord,
+  { build, namespace }: { readonly build: MachineOSBuild; readonly namespace: string },
+): KubeObject {
+  const { name, uid, labels, annotations } = build.meta;
+  const pushSecret = entryOf(annotations, McoAnnotation.pushSecret);
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      name: recordName(name),
+      namespace,
+      labels: { ...labels, [BuildLabel.build]: name },
+      annotations: {
+        [ArchwayAnnotation.buildUid]: uid,
+        [ArchwayAnnotation.pushSpec]: build.pushSpec,
+        ...(pushSecret === undefined ? {} : { [McoAnnotation.pushSecret]: pushSecret }),
+      },
+    },
+    data: {
+      ...Object.fromEntries(record.archs.map((one) => [one.arch, JSON.stringify(one)])),
+      [INDEX_KEY]: JSON.stringify(record.index),
+    },
+  } satisfies Wire<V1ConfigMap>;
+}
+
+/** `amd64=Succeeded,arm64=Building`. */
+export function renderArchStatus(archs: readonly ArchBuild[]): string {
+  return archs.map(({ arch, state }) => `${arch}=${state}`).join(",");
+}

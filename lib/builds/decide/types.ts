@@ -1,0 +1,166 @@
+// The types of image builds: what is planned, and what is recorded of it.
+import * as z from "zod";
+import { KNOWN_ARCHITECTURES } from "../../arch.ts";
+import type { Arch } from "./observed.ts";
+
+/** Architectures in alphabetical order without duplicates. */
+export type ArchSet = readonly Arch[];
+
+/** Where the architectures of a pool come from. */
+export type ArchSource = "override" | "nodes" | "worker pool" | "control plane";
+
+export interface DetectedSet {
+  readonly set: ArchSet;
+  readonly source: ArchSource;
+  /** Nodes of each architecture in the pool; expected ones of MachineSets have none. */
+  readonly nodeCounts: Readonly<Record<string, number>>;
+  readonly findings: readonly DetectionFinding[];
+}
+
+/** What is odd about a pool's architectures. */
+export type DetectionFinding =
+  | { readonly kind: "InvalidOverride"; readonly message: string }
+  | { readonly kind: "ArchitectureDisagreement"; readonly node: string; readonly message: string }
+  | { readonly kind: "UnknownArchitecture"; readonly node: string; readonly message: string };
+
+/** `single`: the image is published as it is. `index`: an image index of all architectures. */
+export type BuildMode = "single" | "index";
+
+/** What one architecture's image is made of and where it goes. */
+export interface ArchPlan {
+  readonly arch: Arch;
+  /** 64 hex digits. */
+  readonly buildKey: string;
+  readonly job: string;
+  readonly digestMap: string;
+  readonly containerfileMap: string;
+  /** Tag that the Job pushes; `rN` is appended where tags cannot be moved. */
+  readonly tag: string;
+  /** The user's text for this architecture; absent: none. */
+  readonly userText?: string | undefined;
+  /** The whole text that is built. */
+  readonly containerfile: string;
+}
+
+/** What is to be built for a pool. */
+export interface BuildPlan {
+  readonly kind: "plan";
+  readonly mode: BuildMode;
+  readonly set: ArchSet;
+  /** Name of the MachineOSBuild, and the tag of what is published. */
+  readonly name: string;
+  readonly config: string;
+  readonly pool: string;
+  readonly rendered: string;
+  /** `registry/repository` of the push spec. */
+  readonly repository: string;
+  /** In the order of `set`. */
+  readonly builds: readonly ArchPlan[];
+  readonly infos: readonly string[];
+}
+
+/** Why there is nothing to build. */
+export interface PlanError {
+  readonly kind: "error";
+  readonly reason:
+    | "PoolNotFound"
+    | "PoolMismatch"
+    | "NotRendered"
+    | "NameTooLong"
+    | "NoArchitecture";
+  readonly message: string;
+}
+
+/** Why an architecture, or the whole, fails. */
+export const FAILURE_REASONS = [
+  "DeadlineExceeded",
+  "BuildFailed",
+  "InvalidContainerfile",
+  "UnknownExtension",
+  "NoNodeForArchitecture",
+  "BaseImageLacksArchitecture",
+  "KernelTypeUnsupported",
+  "PushSpecNotRecordable",
+  "DigestMissing",
+  "ArchMismatch",
+  "ImageLost",
+  "RegistryUnavailable",
+  "PushDenied",
+  "IndexUnsupported",
+  "DigestMismatch",
+] as const;
+
+export type FailureReason = typeof FAILURE_REASONS[number];
+
+export const ARCH_STATES = [
+  "Pending",
+  "Reused",
+  "Preparing",
+  "Building",
+  "Succeeded",
+  "Failed",
+  "Interrupted",
+] as const;
+
+export type ArchState = typeof ARCH_STATES[number];
+
+const count = z.number().int().nonnegative();
+const maybe = { text: z.string().optional(), flag: z.boolean().optional() };
+
+/** What is recorded of one architecture's build; times are RFC 3339. */
+export const ArchBuild = z.object({
+  arch: z.enum(KNOWN_ARCHITECTURES),
+  buildKey: z.string(),
+  state: z.enum(ARCH_STATES),
+  job: z.object({ name: z.string(), uid: z.string() }).optional(),
+  digest: maybe.text,
+  mediaType: maybe.text,
+  size: count.optional(),
+  startedAt: maybe.text,
+  finishedAt: maybe.text,
+  attempts: count,
+  /** A {@link FailureReason}, or `JobDeleted`. */
+  reason: maybe.text,
+  message: maybe.text,
+  /** The tag that was pushed, where it is not the plan's. */
+  tag: maybe.text,
+  /** Since when no node takes it. */
+  waitingSince: maybe.text,
+  /** It was lost once before the index was made. */
+  wasLost: maybe.flag,
+  /** It is an image of the machine config operator, or of a time with one architecture: it has no label with its key. */
+  isUnlabelled: maybe.flag,
+  /** `registry/repository` that has the image, where it is not the plan's: it is copied when the index is made. */
+  from: maybe.text,
+}).readonly();
+
+export type ArchBuild = z.infer<typeof ArchBuild>;
+
+/** What is recorded of publishing. */
+export const IndexState = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("absent") }),
+  z.object({
+    kind: z.literal("published"),
+    reference: z.string(),
+    tag: z.string(),
+    children: z.array(z.string()).readonly(),
+  }),
+  /** `attempts` so far; the next one not before `retryAtMs`. */
+  z.object({ kind: z.literal("retry"), attempts: count, retryAtMs: z.number(), message: z.string(), tag: maybe.text }),
+  z.object({
+    kind: z.literal("failed"),
+    reason: z.enum(FAILURE_REASONS).catch("RegistryUnavailable"),
+    message: z.string(),
+  }),
+]).readonly();
+
+export type IndexState = z.infer<typeof IndexState>;
+
+/** All that is recorded of a MachineOSBuild. */
+export interface BuildRecord {
+  readonly archs: readonly ArchBuild[];
+  readonly index: IndexState;
+}
+
+/** State of a MachineOSBuild, as the conditions of the upstream kind say it. */
+export type MosbState = "initial" | "Prepared" | "Building" | "Succeeded" | "Failed" | "Interrupted";

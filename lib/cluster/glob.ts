@@ -1,0 +1,85 @@
+// Patterns in the syntax of Go's path.Match: `*`, `?`, `[a-z]`, `[^x]`, and `\` before a literal character. Matched by hand: a
+// pattern that somebody else wrote could make a regular expression backtrack without end.
+
+/**
+ * A parsed pattern: `*`, `?`, `=` with a literal character, or `[` or `^` with the pairs of a class, each in a text of its own.
+ * Not functions, which take far more memory: the patterns of a pod are kept while its images are read.
+ */
+export type Glob = readonly string[];
+
+/** Whether a text matches the whole pattern. Time grows with pattern × text at most. */
+export function matchesGlob(glob: Glob, text: string): boolean {
+  const chars = [...text];
+  // Greedy with one way back: a later `*` makes an earlier one's choice final.
+  let [piece, char, starPiece, starChar] = [0, 0, -1, 0];
+  while (char < chars.length) {
+    const now = glob[piece];
+    if (now === "*") {
+      [starPiece, starChar] = [piece, char];
+      piece++;
+    } else if (now !== undefined && takes(now, chars[char] ?? "")) {
+      piece++;
+      char++;
+    } else if (starPiece >= 0 && chars[starChar] !== "/") {
+      starChar++;
+      [piece, char] = [starPiece + 1, starChar];
+    } else return false;
+  }
+  return glob.slice(piece).every((rest) => rest === "*");
+}
+
+function takes(piece: string, char: string): boolean {
+  const [kind, ...pairs] = piece;
+  if (kind === "?") return char !== "/";
+  if (kind === "=") return piece.slice(1) === char;
+  const isIn = pairs.some((low, at) => at % 2 === 0 && isBetween(char, low, pairs[at + 1] ?? ""));
+  return isIn === (kind === "[");
+}
+
+function isBetween(char: string, low: string, high: string): boolean {
+  const [point = 0, from = 0, to = 0] = [char, low, high].map((one) => one.codePointAt(0));
+  return from <= point && point <= to;
+}
+
+/** Parses a pattern; undefined when it is malformed. */
+export function parseGlob(text: string): Glob | undefined {
+  const pattern = [...text];
+  const glob: string[] = [];
+  while (pattern.length > 0) {
+    const char = pattern.shift() ?? "";
+    if (char === "*" || char === "?") glob.push(char);
+    else if (char === "[") {
+      const piece = takeClass(pattern);
+      if (piece === undefined) return undefined;
+      glob.push(piece);
+    } else {
+      const literal = char === "\\" ? pattern.shift() : char;
+      if (literal === undefined) return undefined;
+      glob.push(`=${literal}`);
+    }
+  }
+  return glob;
+}
+
+/** Takes a class from behind its bracket. It has one range at least; one that is upside down matches nothing. */
+function takeClass(pattern: string[]): string | undefined {
+  let piece = pattern[0] === "^" ? pattern.shift() ?? "" : "[";
+  do {
+    const low = takeMember(pattern);
+    const isRange = pattern[0] === "-";
+    if (isRange) pattern.shift();
+    const high = isRange ? takeMember(pattern) : low;
+    if (low === undefined || high === undefined) return undefined;
+    piece += low + high;
+  } while (pattern[0] !== "]");
+  pattern.shift();
+  return piece;
+}
+
+/** A character of a class, behind which the class must still be closed. */
+function takeMember(pattern: string[]): string | undefined {
+  const first = pattern.shift();
+  if (first === "-" || first === "]") return undefined;
+  const char = first === "\\" ? pattern.shift() : first;
+  return pattern.length === 0 ? undefined : char;
+}

@@ -1,0 +1,123 @@
+// What makes the nodes of OpenShift and configures them: MachineConfigPools, MachineSets and Machines.
+import { entryOf, type JsonObject, memberOf, objectAt, textAt, textMapAt } from "../json.ts";
+import type { KubeObject } from "../k8s/types.ts";
+import { type Condition, findCondition, isTrue, parseConditions } from "./condition.ts";
+import { CLUSTER_SELECTOR_BOUNDS, type Labels, type LabelSelector, parseSelector } from "./label_selector.ts";
+import { type Meta, parseMeta } from "./meta.ts";
+
+export interface MachineConfigPool extends Meta {
+  /** `spec.nodeSelector`. One that is absent or empty, `everything` here, selects no node of a pool. */
+  readonly nodeSelector: LabelSelector;
+  readonly isPaused: boolean;
+  /** The rendered MachineConfig that it is to run; empty when it has none yet. */
+  readonly rendered: string;
+  /** `spec.configuration` as it stands: its name, and the references of what it was made of. */
+  readonly configuration: JsonObject;
+  /** The rendered MachineConfig that its nodes have, whose name changes with its content; empty when it has none yet. */
+  readonly currentRendered: string;
+  readonly machineCount: number;
+  readonly updatedMachineCount: number;
+  readonly isUpdated: boolean;
+  readonly isDegraded: boolean;
+  /** Why it is degraded, with the node; empty where it is not, or does not say. */
+  readonly degradedMessage: string;
+  readonly conditions: readonly Condition[];
+}
+
+export function parseMachineConfigPool(object: KubeObject): MachineConfigPool {
+  const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
+  const configuration = objectAt(spec, "configuration") ?? {};
+  const conditions = parseConditions(status);
+  return {
+    ...parseMeta(object),
+    nodeSelector: parseSelector(memberOf(spec, "nodeSelector"), CLUSTER_SELECTOR_BOUNDS),
+    isPaused: memberOf(spec, "paused") === true,
+    rendered: textAt(configuration, "name"),
+    configuration,
+    currentRendered: textAt(objectAt(status, "configuration"), "name"),
+    machineCount: countAt(status, "machineCount"),
+    updatedMachineCount: countAt(status, "updatedMachineCount"),
+    isUpdated: isTrue(conditions, "Updated"),
+    isDegraded: isTrue(conditions, "Degraded"),
+    degradedMessage: degradedMessageOf(conditions),
+    conditions,
+  };
+}
+
+/** The condition `Degraded` summarizes others, and has no message of its own as a rule. */
+const DEGRADED = ["NodeDegraded", "RenderDegraded", "Degraded"];
+
+function degradedMessageOf(conditions: readonly Condition[]): string {
+  const messages = DEGRADED.filter((type) => isTrue(conditions, type))
+    .map((type) => findCondition(conditions, type)?.message ?? "");
+  return messages.find((message) => message !== "") ?? "";
+}
+
+export interface MachineSet extends Meta {
+  /** It has machines to make, or an autoscaler may give it some. */
+  readonly makesMachines: boolean;
+  /** Machines that there are, and those of them whose nodes are ready. */
+  readonly replicas: number;
+  readonly readyReplicas: number;
+  /** Labels of the nodes that it makes, as it announces them to the autoscaler. */
+  readonly announced: Labels;
+  /** Labels of the nodes that it makes: by the role of its machines, as announced, and by its template. */
+  readonly nodeLabels: Labels;
+}
+
+const MACHINE_ROLE = "machine.openshift.io/cluster-api-machine-role";
+const CAPACITY_LABELS = "capacity.cluster-autoscaler.kubernetes.io/labels";
+const AUTOSCALED = "machine.openshift.io/cluster-api-autoscaler-node-group-max-size";
+
+export function parseMachineSet(object: KubeObject): MachineSet {
+  const meta = parseMeta(object);
+  const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
+  const template = objectAt(spec, "template");
+  const role = entryOf(textMapAt(objectAt(template, "metadata"), "labels"), MACHINE_ROLE);
+  const announced = parseLabelPairs(entryOf(meta.annotations, CAPACITY_LABELS) ?? "");
+  return {
+    ...meta,
+    makesMachines: memberOf(spec, "replicas") !== 0 || Object.hasOwn(meta.annotations, AUTOSCALED),
+    replicas: countAt(status, "replicas"),
+    readyReplicas: countAt(status, "readyReplicas"),
+    announced,
+    nodeLabels: {
+      // A machine's kubelet gives its node the label of the role.
+      ...role === undefined ? {} : { [`node-role.kubernetes.io/${role}`]: "" },
+      ...announced,
+      ...textMapAt(objectAt(objectAt(template, "spec"), "metadata"), "labels"),
+    },
+  };
+}
+
+/** `key=value,key=value`. */
+function parseLabelPairs(text: string): Labels {
+  const pairs = text.split(",").map((pair) => pair.trim().split("="));
+  return Object.fromEntries(pairs.flatMap(([key = "", value = ""]) => key === "" ? [] : [[key, value]]));
+}
+
+/** The label of a Machine that names its MachineSet. */
+export const MACHINE_SET_LABEL = "machine.openshift.io/cluster-api-machineset";
+
+export interface Machine {
+  readonly name: string;
+  /** The MachineSet that its label names. */
+  readonly machineSet: string;
+  readonly phase: string;
+  /** Its node; undefined while it has none. */
+  readonly nodeName: string | undefined;
+}
+
+export function parseMachine({ metadata, status }: KubeObject): Machine {
+  return {
+    name: metadata.name,
+    machineSet: entryOf(metadata.labels, MACHINE_SET_LABEL) ?? "",
+    phase: textAt(status, "phase"),
+    nodeName: textAt(objectAt(status, "nodeRef"), "name") || undefined,
+  };
+}
+
+function countAt(object: unknown, name: string): number {
+  const count = memberOf(object, name);
+  return typeof count === "number" ? count : 0;
+}

@@ -1,0 +1,40 @@
+// A Node as every capability reads it; what is theirs alone they derive from it.
+import { entryOf, memberOf, objectAt, textAt } from "../json.ts";
+import type { KubeObject } from "../k8s/types.ts";
+import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../names.ts";
+import { findCondition, parseConditions } from "./condition.ts";
+import { type Meta, parseMeta } from "./meta.ts";
+import { parseTaints, type Taint } from "./taint.ts";
+
+export interface Node extends Meta {
+  readonly taints: readonly Taint[];
+  /** `status.nodeInfo.architecture`; empty until the kubelet reports. */
+  readonly reported: string;
+  /** That of its label, else what the kubelet reports. */
+  readonly architecture: string;
+  /** `status.nodeInfo.operatingSystem`, else its label. */
+  readonly os: string;
+  /** `spec.unschedulable` is not set. */
+  readonly isSchedulable: boolean;
+  readonly isReady: boolean;
+  /** The message of its condition `Ready`. */
+  readonly readyMessage: string;
+}
+
+export function parseNode(object: KubeObject): Node {
+  const meta = parseMeta(object);
+  const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
+  const info = objectAt(status, "nodeInfo");
+  const reported = textAt(info, "architecture");
+  const ready = findCondition(parseConditions(status), "Ready");
+  return {
+    ...meta,
+    taints: parseTaints(spec),
+    reported,
+    architecture: entryOf(meta.labels, NODE_ARCH_LABEL) || reported,
+    os: textAt(info, "operatingSystem") || entryOf(meta.labels, NODE_OS_LABEL) || "",
+    isSchedulable: memberOf(spec, "unschedulable") !== true,
+    isReady: ready?.status === "True",
+    readyMessage: ready?.message ?? "",
+  };
+}

@@ -1,0 +1,55 @@
+// Taints of nodes and tolerations of pods, and which taint a toleration covers.
+import { listAt, memberOf, textAt } from "../json.ts";
+import { parseTime } from "./time.ts";
+
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: string;
+  /** When it was added; undefined where the taint does not say. */
+  readonly addedMs?: number | undefined;
+}
+
+export interface Toleration {
+  readonly key: string;
+  readonly operator: string;
+  readonly value: string;
+  readonly effect: string;
+  /** Whether the pod is evicted after a time all the same: `tolerationSeconds` is set. */
+  readonly isTemporary: boolean;
+}
+
+/** The taints of a node's spec. */
+export function parseTaints(spec: unknown): readonly Taint[] {
+  return (listAt(spec, "taints") ?? []).map((taint) => {
+    const addedMs = parseTime(memberOf(taint, "timeAdded"));
+    const members = { key: textAt(taint, "key"), value: textAt(taint, "value"), effect: textAt(taint, "effect") };
+    return addedMs === undefined ? members : { ...members, addedMs };
+  });
+}
+
+/** The tolerations of a pod's spec; undefined when the list is absent. */
+export function parseTolerations(spec: unknown): readonly Toleration[] | undefined {
+  return listAt(spec, "tolerations")?.map((toleration) => ({
+    key: textAt(toleration, "key"),
+    operator: textAt(toleration, "operator"),
+    value: textAt(toleration, "value"),
+    effect: textAt(toleration, "effect"),
+    isTemporary: typeof memberOf(toleration, "tolerationSeconds") === "number",
+  }));
+}
+
+/**
+ * Whether one toleration covers a taint. Without operator it is `Equal`; without key it must be `Exists` and covers every taint;
+ * without effect it covers every effect. Other operators compare numbers, which no taint here has. Source: `ToleratesTaint` of
+ * k8s.io/component-helpers.
+ */
+export function tolerates(
+  { key, operator, value, effect }: Omit<Toleration, "isTemporary">,
+  taint: Pick<Taint, "key" | "value" | "effect">,
+): boolean {
+  if (effect !== "" && effect !== taint.effect) return false;
+  if (key !== "" && key !== taint.key) return false;
+  if (operator === "Exists") return true;
+  return key !== "" && (operator === "" || operator === "Equal") && value === taint.value;
+}

@@ -1,0 +1,66 @@
+// The arguments of commands that take objects: the pod of `archway explain`, as kubectl names it or with its namespace in front, and
+// the images of `archway index`.
+import { splitKey } from "../k8s/types.ts";
+import { parseReference } from "../oci/reference.ts";
+
+const POD = /^(?:pods?|po)\/(.+)$/i;
+/** Kinds that users name besides pods, as kubectl abbreviates them. */
+const OTHER_KIND =
+  /^(?:svc|services?|deploy|deployments?|rs|replicasets?|sts|statefulsets?|ds|daemonsets?|jobs?|cj|cronjobs?|no|nodes?|[^/]*\.[^/]*)\//i;
+
+/** `pod/NAME` and `NAME` are in the namespace of the flag; `NAMESPACE/NAME` says its own. Pure. */
+export function podTarget(
+  word: string,
+  namespace: string,
+): { readonly namespace: string; readonly name: string } {
+  const name = POD.exec(word)?.[1];
+  return name === undefined ? { namespace, ...splitKey(word) } : { namespace, name };
+}
+
+/** Why the words name no single pod; `namespace` is that of `-n` where it was given. Pure. */
+export function podProblem(words: readonly string[], namespace: string | undefined): string | undefined {
+  const [word = ""] = words;
+  if (words.length !== 1 || !/^[^/]+(?:\/[^/]+)?$/.test(word)) {
+    return "Cannot explain: name one pod as pod/NAME (with -n NAMESPACE) or NAMESPACE/NAME.";
+  }
+  if (OTHER_KIND.test(word)) return `Cannot explain "${word}": only pods are explained. Name one as pod/NAME.`;
+  const named = podTarget(word, namespace ?? "").namespace;
+  if (namespace === undefined || named === namespace) return undefined;
+  return `Cannot explain "${word}" with -n ${namespace}: they name two namespaces. Leave one of them out.`;
+}
+
+/** What `archway index` can do. */
+export type IndexVerb = "assemble" | "inspect";
+
+const USAGE = "use `archway index assemble --to REGISTRY/REPOSITORY:TAG IMAGE…` or `archway index inspect IMAGE`";
+
+/** The verb and its images; undefined when the first word is no verb. Pure. */
+export function indexTarget(
+  [verb, ...images]: readonly string[],
+): { readonly verb: IndexVerb; readonly images: readonly string[] } | undefined {
+  return verb === "assemble" || verb === "inspect" ? { verb, images } : undefined;
+}
+
+/** Why the arguments and `--to` cannot be used together. Pure. */
+export function indexProblem(words: readonly string[], to: string | undefined): string | undefined {
+  const target = indexTarget(words);
+  if (target === undefined) return `Cannot run index: ${USAGE}.`;
+  const { verb, images } = target;
+  if (verb === "inspect") {
+    if (to !== undefined) return "Cannot use --to with index inspect: it writes nothing.";
+    return images.length === 1 ? undefined : "Cannot inspect: name one index as `archway index inspect IMAGE`.";
+  }
+  if (to === undefined) return "Cannot assemble: say where the index goes by --to REGISTRY/REPOSITORY:TAG.";
+  if (images.length === 0) return "Nothing to assemble: name one image for each architecture.";
+  return targetProblem(to);
+}
+
+/** A repository to push to is named in full: no part of it has a default. */
+function targetProblem(to: string): string | undefined {
+  const parsed = parseReference(to);
+  if (parsed.kind === "unparsable") return `Cannot use --to: ${parsed.message}`;
+  const { isShort, tag, digest } = parsed.reference;
+  if (isShort) return `Cannot use --to "${to}": it names no registry. Write it as REGISTRY/REPOSITORY:TAG.`;
+  if (digest !== undefined) return `Cannot use --to "${to}": an index gets its digest from its images. Name a tag.`;
+  return tag === undefined ? `Cannot use --to "${to}": it has no tag. Write it as REGISTRY/REPOSITORY:TAG.` : undefined;
+}

@@ -1,0 +1,150 @@
+// The daemon: from the kernel's messages to ENoExecEvents.
+//
+//   bpftrace ─▶ container and pod UID by cgroup name ─▶ pod by UID ─▶ once a container and minute ─▶ ENoExecEvent
+//                                                        └ not known yet: waits
+import type { Clock } from "../../clock.ts";
+import type { KubeApi } from "../../k8s/api.ts";
+import type { Logger } from "../../log.ts";
+import { unreachable } from "../../parsed.ts";
+import { Trace, type TraceDeps } from "./bpftrace.ts";
+import { type CgroupContainer, containersOn } from "./cgroup_names.ts";
+import { EventWriter } from "./event_writer.ts";
+import type { DaemonMetrics, FailureOutcome } from "./metrics.ts";
+import { type NodePod, NodePods } from "./node_pods.ts";
+import { ReportFilter } from "./report_filter.ts";
+import type { TracedFailure, TraceMessage } from "./trace_output.ts";
+import { UnplacedFailures } from "./unplaced_failures.ts";
+
+export interface DaemonDeps extends Pick<TraceDeps, "start"> {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: DaemonMetrics;
+  /** The node that this process is on. */
+  readonly nodeName: string;
+  /** Namespace of the DaemonSet and of the events. */
+  readonly namespace: string;
+}
+
+/** Of a node whose pods have no status yet. */
+const DEFAULT_RUNTIME = "containerd";
+/** Between two checks of failures whose pod is not known (ms). */
+const SETTLE_MS = 1_000;
+
+/** A failure and the containers that it may be of. */
+interface Sighting {
+  readonly command: string | undefined;
+  readonly isEntryPoint: boolean;
+  readonly candidates: readonly CgroupContainer[];
+  readonly atMs: number;
+}
+
+/** The place of a sighting: which candidate, in which pod. */
+interface Place {
+  readonly pod: NodePod;
+  readonly containerId: string;
+}
+
+/** No request is sent to the API server and no program runs before `run`. */
+export class Daemon {
+  readonly #deps: DaemonDeps;
+  readonly #writer: EventWriter;
+  readonly #pods: NodePods;
+  readonly #trace: Trace;
+  readonly #unplaced = new UnplacedFailures<Sighting>();
+  readonly #filter = new ReportFilter();
+
+  constructor(deps: DaemonDeps) {
+    const { metrics, nodeName } = deps;
+    this.#deps = deps;
+    this.#writer = new EventWriter({ ...deps, observe: (outcome) => this.#count(outcome) });
+    this.#pods = new NodePods(deps, nodeName, () => this.#settle());
+    this.#trace = new Trace({
+      ...deps,
+      onMessage: (message) => this.#handle(message),
+      onFailure: () => metrics.archway_exec_trace_failures_total.inc(),
+    });
+  }
+
+  /** Works until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const parts = [this.#trace, this.#pods, this.#writer].map((part) => part.run(signal));
+    await Promise.all([...parts, this.#settleOften(signal)]);
+  }
+
+  isTracing(): boolean {
+    return this.#trace.isTracing;
+  }
+
+  /** Whether the pods of the node are known. */
+  hasSynced(): boolean {
+    return this.#pods.hasSynced();
+  }
+
+  /** Failures that are not written yet. */
+  pending(): number {
+    return this.#writer.pending + this.#unplaced.size;
+  }
+
+  #count(outcome: FailureOutcome, by = 1): void {
+    this.#deps.metrics.archway_exec_failures_total.inc({ outcome }, by);
+  }
+
+  #handle(message: TraceMessage): void {
+    switch (message.kind) {
+      case "failure":
+        return this.#take(message.failure);
+      case "lost":
+        return this.#deps.metrics.archway_exec_trace_messages_lost_total.inc(message.messages);
+      case "alive":
+        this.#count("repeated", message.repeats);
+        return this.#count("text", message.texts);
+      default:
+        return unreachable(message);
+    }
+  }
+
+  #take({ command, isEntryPoint, paths }: TracedFailure): void {
+    const { clock } = this.#deps;
+    const candidates = paths.flatMap(containersOn);
+    if (candidates.length === 0) return this.#count("outside-pods");
+    const sighting: Sighting = { command, isEntryPoint, candidates, atMs: clock.nowMs() };
+    const place = this.#placeOf(sighting);
+    if (place !== undefined) return this.#report(sighting, place);
+    if (this.#unplaced.add(sighting, clock.monotonicMs()) !== undefined) this.#count("overflow");
+  }
+
+  /** The first container, from the outside, whose pod is on this node. */
+  #placeOf({ candidates }: Sighting): Place | undefined {
+    for (const { podUid, id, runtime } of candidates) {
+      const pod = this.#pods.find(podUid);
+      const scheme = runtime ?? this.#pods.runtime ?? DEFAULT_RUNTIME;
+      if (pod !== undefined) return { pod, containerId: `${scheme}://${id}` };
+    }
+    return undefined;
+  }
+
+  #report({ command, isEntryPoint, atMs }: Sighting, { pod, containerId }: Place): void {
+    const { clock, nodeName } = this.#deps;
+    const verdict = this.#filter.judge(containerId, clock.monotonicMs());
+    if (verdict !== "report") return this.#count(verdict);
+    const { namespace: podNamespace, name: podName, uid: podUid } = pod;
+    this.#writer.add({ nodeName, podNamespace, podName, podUid, containerId, command, isEntryPoint, atMs });
+  }
+
+  #settle(): void {
+    if (this.#unplaced.size === 0) return;
+    const when = { nowMs: this.#deps.clock.monotonicMs(), canExpire: this.#pods.hasSynced() };
+    for (const settled of this.#unplaced.settle((sighting) => this.#placeOf(sighting), when)) {
+      if (settled.pod !== undefined) this.#report(settled.item, settled.pod);
+      else this.#count("unknown-pod");
+    }
+  }
+
+  async #settleOften(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#deps.clock.sleep(SETTLE_MS, signal);
+      this.#settle();
+    }
+  }
+}

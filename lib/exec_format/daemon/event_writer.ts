@@ -1,0 +1,142 @@
+// Writes ENoExecEvents, one after the other: the object, then its status, as the MTO's tools read it. What waits is bounded,
+// and a write that may pass later is tried again.
+import { orAborted } from "../../clock.ts";
+import { backoffMs, type Clock } from "../../clock.ts";
+import type { KubeApi } from "../../k8s/api.ts";
+import { classifyWriteFailure, isConflict, isNotFound } from "../../k8s/errors.ts";
+import { Resource, type ResourceTarget } from "../../k8s/types.ts";
+import { errorText, type Logger } from "../../log.ts";
+import { ExecFormatMonitor } from "../../names.ts";
+import { buildEvent, type EventOwner, type ExecFailure } from "../decide/event.ts";
+
+/** What became of a failure that was to be written. */
+export type WriteOutcome = "reported" | "repeated" | "overflow" | "refused";
+
+export interface EventWriterDeps {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Namespace of the events. */
+  readonly namespace: string;
+  readonly observe: (outcome: WriteOutcome) => void;
+}
+
+/** Failures that wait, a few hundred bytes each. */
+const MAX_WAITING = 1_000;
+/** Tries of one failure: with these waits about a minute and a half, which an API server takes to be rolled out. */
+const ATTEMPTS = 8;
+const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
+
+export class EventWriter {
+  readonly #deps: EventWriterDeps;
+  readonly #waiting: ExecFailure[] = [];
+  #wake: (() => void) | undefined;
+  #owner: EventOwner | undefined;
+
+  constructor(deps: EventWriterDeps) {
+    this.#deps = deps;
+  }
+
+  /** Failures that have not been written. */
+  get pending(): number {
+    return this.#waiting.length;
+  }
+
+  /** Takes a failure to write; counted as an overflow where too many wait. */
+  add(failure: ExecFailure): void {
+    if (this.#waiting.length >= MAX_WAITING) return this.#deps.observe("overflow");
+    this.#waiting.push(failure);
+    this.#wake?.();
+  }
+
+  /** Writes until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const [failure] = this.#waiting;
+      if (failure === undefined) {
+        await this.#more(signal);
+        continue;
+      }
+      const outcome = await this.#write(failure, signal);
+      if (outcome === undefined) return;
+      this.#waiting.shift();
+      this.#deps.observe(outcome);
+    }
+  }
+
+  async #more(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    await orAborted(promise, signal).catch(() => {});
+    this.#wake = undefined;
+  }
+
+  /** Undefined when the signal aborted before it was known. */
+  async #write(failure: ExecFailure, signal: AbortSignal): Promise<WriteOutcome | undefined> {
+    const { clock, log } = this.#deps;
+    for (let attempt = 1;; attempt++) {
+      try {
+        const written = await this.#writeOnce(failure, signal);
+        // A retry meets the object of an attempt whose answer was lost, or whose status was not written.
+        return attempt > 1 ? "reported" : written;
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        const isLast = attempt >= ATTEMPTS || classifyWriteFailure(error) === "refused";
+        const { podNamespace, podName, containerId } = failure;
+        const fields = { pod: `${podNamespace}/${podName}`, containerId, error: errorText(error) };
+        if (isLast) {
+          log.warn("an exec format error could not be reported", fields);
+          return "refused";
+        }
+        log.debug("an exec format error could not be reported yet", fields);
+        await clock.sleep(backoffMs(attempt, BACKOFF), signal);
+        if (signal.aborted) return undefined;
+      }
+    }
+  }
+
+  async #writeOnce(failure: ExecFailure, signal: AbortSignal): Promise<WriteOutcome> {
+    const { api, log, namespace } = this.#deps;
+    this.#owner ??= await this.#readOwner(signal);
+    const { object, status } = buildEvent(failure, this.#owner);
+    const target = { namespace, name: object.metadata.name };
+    try {
+      await api.create(Resource.enoexecEvents, object, { ...target, signal });
+    } catch (error) {
+      // The last one of this container has not been handled yet. Its status may be what an attempt failed to write.
+      if (!isConflict(error)) throw error;
+      await this.#writeStatus(target, { status, signal });
+      return "repeated";
+    }
+    await this.#writeStatus(target, { status, signal });
+    const { podNamespace, podName, containerId, command } = failure;
+    log.info("reported an exec format error", { pod: `${podNamespace}/${podName}`, containerId, command });
+    return "reported";
+  }
+
+  async #writeStatus(
+    target: ResourceTarget,
+    { status, signal }: { readonly status: unknown; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { api } = this.#deps;
+    const body = { kind: "merge", document: { status } } as const;
+    try {
+      await api.patch(Resource.enoexecEvents, { ...target, subresource: "status" }, { body, signal });
+    } catch (error) {
+      // Handled and deleted: its annotations say the same.
+      if (isNotFound(error)) return;
+      if (classifyWriteFailure(error) === "refused") {
+        await api.delete(Resource.enoexecEvents, target, { signal }).catch(() => {});
+      }
+      throw error;
+    }
+  }
+
+  /** Read once: a DaemonSet that is made again takes this process away with it. */
+  async #readOwner(signal: AbortSignal): Promise<EventOwner> {
+    const { api, namespace } = this.#deps;
+    const name = ExecFormatMonitor.daemon;
+    const { metadata: { uid = "" } } = await api.get(Resource.daemonSets, { namespace, name }, signal);
+    return { namespace, name, uid };
+  }
+}

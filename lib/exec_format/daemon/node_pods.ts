@@ -1,0 +1,96 @@
+// The pods of one node by their UIDs, as the names of cgroups have them.
+import type { Clock } from "../../clock.ts";
+import { heapBytesOf, listAt, textAt } from "../../json.ts";
+import type { ReadApi } from "../../k8s/api.ts";
+import { KEPT } from "../../k8s/kept.ts";
+import { Reflector } from "../../k8s/reflector.ts";
+import { type KubeObject, Resource } from "../../k8s/types.ts";
+import type { Logger } from "../../log.ts";
+
+/** A pod, as far as a failure names it. */
+export interface NodePod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What is kept of a pod. */
+interface PodView extends NodePod {
+  /** A static pod's cgroup has the hash of its configuration for a UID; its mirror in the API has it as an annotation. */
+  readonly cgroupUid: string;
+  readonly runtime: string | undefined;
+}
+
+/** Pods that were deleted just now: their containers may have failed a moment before. */
+const MAX_DELETED = 500;
+const CONFIG_HASH = "kubernetes.io/config.hash";
+/** A hash, and never the UID of another pod: those have dashes. */
+const HASH = /^[0-9a-f]{32}$/;
+
+/** The pods that are there, and some that were deleted just now. */
+export class NodePods {
+  /** The scheme of the node's container IDs, such as `containerd`, from the status of the pod that was seen last. */
+  runtime: string | undefined;
+  readonly #present = new Map<string, PodView>();
+  readonly #deleted = new Map<string, PodView>();
+  readonly #watched: Reflector<PodView>;
+
+  /** `onChange` is called for every change, so that failures that waited for it can be placed. */
+  constructor(
+    { api, clock, log }: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
+    nodeName: string,
+    onChange: () => void,
+  ) {
+    this.#watched = new Reflector<PodView>({
+      ...{ api, clock, log, resource: Resource.pods, name: "pods of this node" },
+      fieldSelector: `spec.nodeName=${nodeName}`,
+      parse: parsePod,
+      keep: { ...KEPT.nodePods, weightOf: (pod) => heapBytesOf(JSON.stringify(pod)) },
+      onChange: ({ kind, value }) => {
+        if (this.#isOwn(value)) this.#note(kind, value);
+        if (kind === "apply") this.runtime = value.runtime ?? this.runtime;
+        onChange();
+      },
+    });
+  }
+
+  /** Follows them until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#watched.run(signal);
+  }
+
+  hasSynced(): boolean {
+    return this.#watched.hasSynced();
+  }
+
+  /** A pod by the UID in its cgroup's name, also for a while after it was deleted. */
+  find(uid: string): NodePod | undefined {
+    return this.#present.get(uid) ?? this.#deleted.get(uid);
+  }
+
+  #note(kind: "apply" | "delete", pod: PodView): void {
+    if (kind === "apply") return void this.#present.set(pod.cgroupUid, pod);
+    this.#present.delete(pod.cgroupUid);
+    this.#deleted.set(pod.cgroupUid, pod);
+    const [oldest] = this.#deleted.keys();
+    if (oldest !== undefined && this.#deleted.size > MAX_DELETED) this.#deleted.delete(oldest);
+  }
+
+  /** Whoever makes a pod can give it the hash of a static one: the first pod that has it keeps it. */
+  #isOwn({ cgroupUid, namespace, name }: PodView): boolean {
+    const holder = this.#present.get(cgroupUid);
+    return holder === undefined || holder.namespace === namespace && holder.name === name;
+  }
+}
+
+function parsePod({ metadata, status }: KubeObject): PodView {
+  const { namespace = "", name, uid = "" } = metadata;
+  const hash = metadata.annotations?.[CONFIG_HASH] ?? "";
+  return { namespace, name, uid, cgroupUid: HASH.test(hash) ? hash : uid, runtime: runtimeOf(status) };
+}
+
+function runtimeOf(status: unknown): string | undefined {
+  const containers = ["containerStatuses", "initContainerStatuses"].flatMap((list) => listAt(status, list) ?? []);
+  const schemes = containers.map((container) => /^([a-z0-9.-]+):\/\//.exec(textAt(container, "containerID"))?.[1]);
+  return schemes.find((scheme) => scheme !== undefined);
+}

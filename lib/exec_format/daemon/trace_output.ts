@@ -1,0 +1,102 @@
+// What bpftrace prints (`-f json`, one object a line), read into failures. A failure comes as several messages of one CPU,
+// because a program in the kernel can hold one name at a time; messages of other CPUs may come between them.
+//
+//   b CPU TIME COMM   f CPU TIME FILE   d|c CPU TIME NAME (outwards)   e CPU TIME FIRST     h REPEATS TEXTS
+//
+// Names, files and commands are chosen by the user of the program. They are the last field of a message and come escaped by
+// bpftrace, so none of them can pass for a message of its own.
+import { memberOf, parseObject, textAt } from "../../json.ts";
+
+/** A failed start of a program, as the kernel saw it. */
+export interface TracedFailure {
+  /** The file that was to be started, else what the process was called; undefined where neither is known. */
+  readonly command: string | undefined;
+  /** Whether it was the first program of a container. */
+  readonly isEntryPoint: boolean;
+  /** Names of the cgroups that the process is in, from the root inwards: one path a hierarchy that was read. */
+  readonly paths: readonly (readonly string[])[];
+}
+
+export type TraceMessage =
+  | { readonly kind: "failure"; readonly failure: TracedFailure }
+  /** Messages that the kernel or this reader could not keep. */
+  | { readonly kind: "lost"; readonly messages: number }
+  /** All probes are attached: repetitions and texts since the last such message. */
+  | { readonly kind: "alive"; readonly repeats: number; readonly texts: number };
+
+interface Group {
+  comm: string;
+  file: string;
+  readonly names: Readonly<Record<"c" | "d", string[]>>;
+}
+
+/** Failures of which some messages are still to come: as many as CPUs, when nothing is lost. */
+const MAX_GROUPS = 1_024;
+/** Longer paths than the script prints would be a sign of a broken stream. */
+const MAX_NAMES = 64;
+/** What the runtimes are called at the moment at which they become the container's program. */
+const RUNTIME = /^(?:runc|crun)(?::|$)/;
+const MESSAGE = /^([bfdce]) (\d+ \d+) ([\s\S]*)$/;
+const ALIVE = /^h (\d+) (\d+)/;
+
+/** Reads one run of bpftrace. Pure but for what it keeps, which is bounded. */
+export class TraceReader {
+  readonly #groups = new Map<string, Group>();
+  #repeats = 0;
+  #texts = 0;
+
+  /** What the line says, when it completes something. */
+  read(line: string): TraceMessage | undefined {
+    const message = parseObject(line);
+    switch (textAt(message, "type")) {
+      case "lost_events":
+        return { kind: "lost", messages: countAt(memberOf(message, "data"), "events") };
+      case "printf":
+        return this.#take(textAt(message, "data"));
+      default:
+        return undefined;
+    }
+  }
+
+  #take(text: string): TraceMessage | undefined {
+    const alive = ALIVE.exec(text);
+    if (alive !== null) return this.#alive(Number(alive[1]), Number(alive[2]));
+    const [, mark = "", key = "", rest = ""] = MESSAGE.exec(text) ?? [];
+    if (mark === "b") return this.#begin(key, rest);
+    const group = this.#groups.get(key);
+    // The beginning was lost, which bpftrace has said already.
+    if (group === undefined) return undefined;
+    if (mark === "f") group.file = rest;
+    if ((mark === "c" || mark === "d") && group.names[mark].length < MAX_NAMES) group.names[mark].push(rest);
+    if (mark !== "e") return undefined;
+    this.#groups.delete(key);
+    return { kind: "failure", failure: { ...failureOf(group), isEntryPoint: rest === "1" } };
+  }
+
+  #begin(key: string, comm: string): TraceMessage | undefined {
+    this.#groups.set(key, { comm, file: "", names: { c: [], d: [] } });
+    const [oldest] = this.#groups.keys();
+    if (oldest === undefined || this.#groups.size <= MAX_GROUPS) return undefined;
+    this.#groups.delete(oldest);
+    return { kind: "lost", messages: 1 };
+  }
+
+  #alive(repeats: number, texts: number): TraceMessage {
+    const since = { repeats: Math.max(0, repeats - this.#repeats), texts: Math.max(0, texts - this.#texts) };
+    [this.#repeats, this.#texts] = [repeats, texts];
+    return { kind: "alive", ...since };
+  }
+}
+
+function failureOf({ comm, file, names }: Group): Omit<TracedFailure, "isEntryPoint"> {
+  const known = file === "" ? comm : file;
+  return {
+    command: known === "" || RUNTIME.test(known) ? undefined : known,
+    paths: [names.d, names.c].filter(({ length }) => length > 0).map((outwards) => outwards.toReversed()),
+  };
+}
+
+function countAt(value: unknown, name: string): number {
+  const count = memberOf(value, name);
+  return typeof count === "number" ? count : 1;
+}

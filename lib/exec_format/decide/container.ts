@@ -1,0 +1,144 @@
+// The containers of a stored pod as their status shows them: what they run, how they ended, and which one an ID names.
+import { parseTime } from "../../cluster/time.ts";
+import { isObject, type JsonObject, listAt, objectAt, textAt } from "../../json.ts";
+import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
+import type { KubeObject } from "../../k8s/types.ts";
+
+export interface ContainerEnd {
+  /** Of the container that ended; may be empty. */
+  readonly id: string;
+  readonly exitCode: number;
+  /** From its start to its end, in whole seconds as the kubelet writes times (ms); undefined when the status does not say. */
+  readonly ranForMs: number | undefined;
+  /** By the kubelet's clock (epoch ms); undefined when the status does not say. */
+  readonly atMs: number | undefined;
+  /** What the kubelet kept of its last output; usually empty. */
+  readonly message: string;
+}
+
+export interface PodContainer {
+  readonly name: string;
+  /** As the spec has it: the status may name another reference of the same image. */
+  readonly image: string;
+  readonly pullPolicy: string;
+  /** `registry/repository@digest` as the runtime names what it runs; may be empty. */
+  readonly imageId: string;
+  /** IDs of the container that runs or ran last, and of the one before. */
+  readonly ids: readonly string[];
+  /** Why the kubelet waits; empty when it does not, or gives no reason. */
+  readonly waitingMessage: string;
+  /** The latest end that the status shows; undefined while the first container of this name runs. */
+  readonly end: ContainerEnd | undefined;
+  /** The ends that the status shows, the latest first. */
+  readonly ends: readonly ContainerEnd[];
+  /**
+   * Whether nothing runs in it but what the image names, from the files of the image: the pod changes neither, and starts
+   * nothing beside it.
+   */
+  readonly isImagesOwn: boolean;
+}
+
+const LISTS = [
+  ["initContainers", "initContainerStatuses"],
+  ["containers", "containerStatuses"],
+  ["ephemeralContainers", "ephemeralContainerStatuses"],
+] as const;
+
+/** All of them: init, main and ephemeral ones. A container without status has no IDs. */
+export function podContainers(pod: KubeObject): readonly PodContainer[] {
+  return LISTS.flatMap(([specs, statuses]) => {
+    const known = listAt(objectAt(pod, "status"), statuses) ?? [];
+    return (listAt(objectAt(pod, "spec"), specs) ?? []).filter(isObject).map((spec) => {
+      const name = textAt(spec, "name");
+      const status = known.find((candidate) => textAt(candidate, "name") === name);
+      return readContainer(spec, { status, isAlone: isAlone(objectAt(pod, "spec")) });
+    });
+  });
+}
+
+function readContainer(
+  spec: JsonObject,
+  { status, isAlone }: { readonly status: unknown; readonly isAlone: boolean },
+): PodContainer {
+  const state = objectAt(status, "state");
+  const [now, before] = [objectAt(state, "terminated"), objectAt(objectAt(status, "lastState"), "terminated")];
+  const ids = [textAt(status, "containerID"), textAt(now, "containerID"), textAt(before, "containerID")];
+  const latest = now === undefined ? [] : [readEnd(now, textAt(status, "containerID"))];
+  const ends = [...latest, ...before === undefined ? [] : [readEnd(before, "")]];
+  return {
+    name: textAt(spec, "name"),
+    image: textAt(spec, "image"),
+    pullPolicy: textAt(spec, "imagePullPolicy"),
+    imageId: textAt(status, "imageID"),
+    ids: [...new Set(ids.filter((id) => id !== ""))],
+    waitingMessage: textAt(objectAt(state, "waiting"), "message"),
+    end: ends[0],
+    ends,
+    isImagesOwn: isAlone && isImagesOwn(spec),
+  };
+}
+
+function readEnd(ended: JsonObject, id: string): ContainerEnd {
+  const [startedMs, atMs] = [parseTime(ended["startedAt"]), parseTime(ended["finishedAt"])];
+  return {
+    id: textAt(ended, "containerID") || id,
+    exitCode: typeof ended["exitCode"] === "number" ? ended["exitCode"] : 0,
+    ranForMs: startedMs === undefined || atMs === undefined ? undefined : atMs - startedMs,
+    atMs,
+    message: textAt(ended, "message"),
+  };
+}
+
+/** The mount of every pod's token: it holds no program. */
+const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
+/** The kubelet mounts a file at the path that the pod names. */
+const MESSAGE_PATH = "/dev/termination-log";
+
+function isImagesOwn(spec: JsonObject): boolean {
+  const mounts = (listAt(spec, "volumeMounts") ?? []).filter((mount) => textAt(mount, "mountPath") !== TOKEN_PATH);
+  const isUnset = (name: string): boolean => (listAt(spec, name) ?? []).length === 0;
+  return ["command", "args", "env", "envFrom", "volumeDevices"].every(isUnset) && mounts.length === 0 &&
+    ["workingDir", "targetContainerName"].every((name) => textAt(spec, name) === "") &&
+    ["", MESSAGE_PATH].includes(textAt(spec, "terminationMessagePath")) &&
+    spec["stdin"] !== true && !runsMore(spec) && !hasProfileOfNode(spec);
+}
+
+/** Hooks and probes that run a program: it fails as part of the container. */
+function runsMore(spec: JsonObject): boolean {
+  const hooks = ["postStart", "preStop"].map((name) => objectAt(objectAt(spec, "lifecycle"), name));
+  const probes = ["startupProbe", "livenessProbe", "readinessProbe"].map((name) => objectAt(spec, name));
+  return [...hooks, ...probes].some((handler) => objectAt(handler, "exec") !== undefined);
+}
+
+/** Such a profile chooses how system calls fail. */
+function hasProfileOfNode(spec: unknown): boolean {
+  return textAt(objectAt(objectAt(spec, "securityContext"), "seccompProfile"), "type") === "Localhost";
+}
+
+/**
+ * Whether nothing of the pod reaches into its containers: through their processes others would reach their files, who
+ * answers for the names of hosts chooses what is downloaded, and the containers of one user namespace share what interprets
+ * programs (binfmt_misc).
+ */
+function isAlone(spec: JsonObject | undefined): boolean {
+  const hasNames = (listAt(spec, "hostAliases") ?? []).length > 0 || objectAt(spec, "dnsConfig") !== undefined;
+  const hasShared = spec?.["shareProcessNamespace"] === true || spec?.["hostPID"] === true ||
+    spec?.["hostUsers"] === false;
+  return !hasNames && !hasShared && !hasProfileOfNode(spec);
+}
+
+const CONTAINER_ID = /^.+:\/\/[a-f0-9]{64}$/;
+
+/**
+ * The container that an ID names, whatever the runtime, with the end of that very one: what became of another that ran
+ * under the same name says nothing about it. A fault when the ID is none, or names none of these.
+ */
+export function findContainer(containers: readonly PodContainer[], containerId: string): Parsed<PodContainer> {
+  if (!CONTAINER_ID.test(containerId)) {
+    return unparsable(`Cannot find container "${containerId}": it is no RUNTIME://ID of 64 hexadecimal digits.`);
+  }
+  const found = containers.find(({ ids }) => ids.includes(containerId));
+  return found === undefined
+    ? unparsable(`Cannot find container "${containerId}": the pod's status has no such container.`)
+    : asParsed({ ...found, end: found.ends.find(({ id }) => id === containerId) });
+}

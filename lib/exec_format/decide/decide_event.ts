@@ -1,0 +1,82 @@
+// What is to become of an ENoExecEvent, from the pod and the node that it names. The first rule that holds decides.
+//
+// | what holds                                        | verdict                                        |
+// |---------------------------------------------------|------------------------------------------------|
+// | it is being deleted                               | nothing: something else holds it               |
+// | it names no pod                                   | wait for its status, then keep it, marked      |
+// | it is too old                                     | delete it                                      |
+// | its pod is away, or is another one of that name   | delete it; mark it where something holds it    |
+// | its pod is on another node, or the node is away   | the same                                       |
+// | the pod's status is behind: no such container, or | wait, for seconds                              |
+// | none that has ended                               |                                                |
+// | otherwise                                         | report                                         |
+import type { KubeObject } from "../../k8s/types.ts";
+import { NODE_ARCH_LABEL } from "../../names.ts";
+import { objectAt, textAt } from "../../json.ts";
+import { findContainer, type PodContainer, podContainers } from "./container.ts";
+import type { EventView } from "./event.ts";
+
+/** Values of the error label, as the MTO has them. */
+export type EventError = "pod-not-found" | "node-not-found" | "reconciliation-error";
+
+/** What is known of an event. */
+export interface EventFacts {
+  readonly event: EventView;
+  /** undefined when there is none of that name. */
+  readonly pod: KubeObject | undefined;
+  readonly node: KubeObject | undefined;
+  /** Since the event was created, by the clock of the API server (ms). */
+  readonly ageMs: number;
+}
+
+export type EventVerdict =
+  | { readonly kind: "leave" }
+  | { readonly kind: "wait"; readonly afterMs: number }
+  | { readonly kind: "keep"; readonly error: EventError; readonly afterMs: number }
+  | { readonly kind: "expire" }
+  | { readonly kind: "dismiss"; readonly error: EventError }
+  | {
+    readonly kind: "report";
+    /** undefined when the pod's status does not show it. */
+    readonly container: PodContainer | undefined;
+    /** Of the node; empty when it does not say. */
+    readonly architecture: string;
+  };
+
+/** Its status comes in a second write, and the kubelet reports a container a moment after its start (ms). */
+const GRACE_MS = 10_000;
+/** A container whose entry point failed has ended before it can be observed; its status shows so a moment later (ms). */
+const SETTLE_MS = 2_000;
+const RETRY_MS = 500;
+
+/** No event stays longer, whatever became of it (ms). */
+export const EVENT_TTL_MS = 3_600_000;
+
+export function decideEvent({ event, pod, node, ageMs }: EventFacts): EventVerdict {
+  const isYoung = ageMs < GRACE_MS;
+  if (event.isDeleting) return { kind: "leave" };
+  if (ageMs >= EVENT_TTL_MS) return { kind: "expire" };
+  if (event.podName === "") {
+    return isYoung ? retryLater : { kind: "keep", error: "pod-not-found", afterMs: EVENT_TTL_MS - ageMs };
+  }
+  if (pod === undefined || isAnother(event, pod)) return { kind: "dismiss", error: "pod-not-found" };
+  const isElsewhere = textAt(objectAt(pod, "spec"), "nodeName") !== event.nodeName;
+  if (isElsewhere || node === undefined) return { kind: "dismiss", error: "node-not-found" };
+  const found = findContainer(podContainers(pod), event.containerID);
+  if (found.kind === "unparsable" && isYoung) return retryLater;
+  const container = found.kind === "parsed" ? found.value : undefined;
+  if (container !== undefined && container.end === undefined && ageMs < SETTLE_MS) return retryLater;
+  return { kind: "report", container, architecture: architectureOf(node) };
+}
+
+const retryLater: EventVerdict = { kind: "wait", afterMs: RETRY_MS };
+
+/** The MTO's daemon does not say which pod of the name it saw. */
+function isAnother({ podUid }: EventView, pod: KubeObject): boolean {
+  return podUid !== "" && pod.metadata.uid !== undefined && pod.metadata.uid !== podUid;
+}
+
+/** The architecture of a node, as its label says; empty without one. */
+export function architectureOf(node: KubeObject): string {
+  return node.metadata.labels?.[NODE_ARCH_LABEL] ?? "";
+}

@@ -1,0 +1,124 @@
+// An ENoExecEvent, written and read. What is known when it is created is in annotations, because an object is created
+// without its status: the status that the MTO's tools read follows in a second write.
+import { parseTime } from "../../cluster/time.ts";
+import { listAt, objectAt, printable, textAt } from "../../json.ts";
+import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
+import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
+import { isFailedImage } from "./failed_image.ts";
+
+/** The DaemonSet that an event belongs to: the garbage collector takes its events away with it. */
+export interface EventOwner {
+  /** Namespace of the DaemonSet and of the event: an owner in another namespace would not count as one. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The status of an ENoExecEvent, by the names that the MTO gives it. */
+export interface EventStatus {
+  readonly nodeName: string;
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly containerID: string;
+}
+
+/** One start of a program that the kernel refused with "exec format error". */
+export interface ExecFailure {
+  /** The node on which it happened. */
+  readonly nodeName: string;
+  readonly podNamespace: string;
+  readonly podName: string;
+  readonly podUid: string;
+  /** `containerd://<64 hex>`, as the pod's status has it. */
+  readonly containerId: string;
+  /** What the process was called, or the file that it was to start; undefined when it could not be read. */
+  readonly command: string | undefined;
+  /** Whether it was the first program of the container: nothing had run in it before. */
+  readonly isEntryPoint: boolean;
+  /** Wall time (epoch ms). */
+  readonly atMs: number;
+}
+
+/** Longest command that is kept; a hostile program chooses its own name. */
+const MAX_COMMAND_LENGTH = 128;
+const CONTAINER_ID = /^.+:\/\/([a-f0-9]{64})$/;
+
+/**
+ * The ENoExecEvent to create, and the status to write after it. Its name follows from the container: a second event of a
+ * container that the leader has not handled yet is a conflict (409), which means that there is nothing left to write.
+ */
+export function buildEvent(
+  failure: ExecFailure,
+  owner: EventOwner,
+): { readonly object: KubeObject; readonly status: EventStatus } {
+  const { nodeName, podName, podNamespace, podUid, containerId, command, isEntryPoint, atMs } = failure;
+  return {
+    object: {
+      apiVersion: apiVersionOf(Resource.enoexecEvents),
+      kind: Resource.enoexecEvents.kind,
+      metadata: {
+        name: CONTAINER_ID.exec(containerId)?.[1] ?? podUid,
+        namespace: owner.namespace,
+        annotations: {
+          [EnoexecAnnotation.node]: nodeName,
+          [EnoexecAnnotation.podUid]: podUid,
+          [EnoexecAnnotation.at]: new Date(atMs).toISOString(),
+          ...command !== undefined && { [EnoexecAnnotation.command]: printable(command.slice(0, MAX_COMMAND_LENGTH)) },
+          ...isEntryPoint && { [EnoexecAnnotation.entryPoint]: "true" },
+        },
+        ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: owner.name, uid: owner.uid }],
+      },
+    },
+    status: { nodeName, podName, podNamespace, containerID: containerId },
+  };
+}
+
+/** An ENoExecEvent as the leader reads it. What is missing is empty. */
+export interface EventView extends EventStatus {
+  readonly name: string;
+  readonly podUid: string;
+  readonly command: string;
+  /** See {@link ExecFailure}; false where the daemon does not say. */
+  readonly isEntryPoint: boolean;
+  readonly createdAtMs: number;
+  readonly isDeleting: boolean;
+  /** Something else holds it: it stays after it was deleted. */
+  readonly isHeld: boolean;
+  /** Value of the error label; undefined without one. */
+  readonly error: string | undefined;
+}
+
+/** Reads one; tolerant of anything. */
+export function parseEvent(object: KubeObject): EventView {
+  const { metadata } = object;
+  const status = objectAt(object, "status");
+  const annotations = metadata.annotations ?? {};
+  return {
+    name: metadata.name,
+    nodeName: textAt(status, "nodeName"),
+    podName: textAt(status, "podName"),
+    podNamespace: textAt(status, "podNamespace"),
+    containerID: textAt(status, "containerID"),
+    podUid: textAt(annotations, EnoexecAnnotation.podUid),
+    command: textAt(annotations, EnoexecAnnotation.command),
+    isEntryPoint: textAt(annotations, EnoexecAnnotation.entryPoint) === "true",
+    createdAtMs: parseTime(metadata.creationTimestamp) ?? 0,
+    isDeleting: metadata.deletionTimestamp !== undefined,
+    isHeld: (listAt(metadata, "finalizers") ?? []).length > 0,
+    error: metadata.labels?.[EnoexecLabel.error],
+  };
+}
+
+/** An ENoExecEvent as the operator counts it. */
+export interface EventState {
+  readonly name: string;
+  /** Nothing will come of it any more: it has the error label, or is a record of an image. */
+  readonly isSettled: boolean;
+}
+
+/** Reads one; tolerant of anything. */
+export function parseEventState(object: KubeObject): EventState {
+  const { metadata } = object;
+  const isMarked = metadata.labels?.[EnoexecLabel.error] !== undefined || isFailedImage(object);
+  return { name: metadata.name, isSettled: isMarked && metadata.deletionTimestamp === undefined };
+}

@@ -1,0 +1,148 @@
+// Images that claim an architecture which their program does not have: recorded as ENoExecEvents in Archway's namespace,
+// which no tenant can write, so that every replica has them and a restart loses none. A record decays, and there are not more
+// than some hundreds of them.
+import { parseTime } from "../../cluster/time.ts";
+import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
+import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
+import type { PodContainer } from "./container.ts";
+import { endedAtOnce } from "./suspect.ts";
+
+/** One record. */
+export interface FailedImage {
+  /** `sha256:…`, what the image's name resolves to. */
+  readonly digest: string;
+  readonly architecture: string;
+  /** Where it counts; undefined: everywhere. */
+  readonly namespace: string | undefined;
+  /** Namespace of the pod that failed last. */
+  readonly reportedBy: string;
+  /** As the pod named it; for people. */
+  readonly image: string;
+  /** When it last failed (epoch ms). */
+  readonly atMs: number;
+}
+
+/** For so long an image counts as failed: it may be that the node was at fault (ms). */
+export const FAILED_TTL_MS = 7 * 86_400_000;
+/** Records in a cluster at most. */
+export const MAX_FAILED_IMAGES = 500;
+/** Of them by pods of one namespace: a user who pushes images without end takes no place of others. */
+export const MAX_FAILED_IMAGES_OF_NAMESPACE = 50;
+
+const DIGEST = /^sha256:([a-f0-9]{64})$/;
+const ARCHITECTURE = /^[a-z0-9]{1,20}$/;
+const MAX_IMAGE_LENGTH = 255;
+
+/** The object of a record; undefined for a digest or an architecture that no name can be made of. */
+export function buildFailedImage(failed: FailedImage, ownNamespace: string): KubeObject | undefined {
+  const { digest, architecture, namespace, reportedBy, image, atMs } = failed;
+  const hex = DIGEST.exec(digest)?.[1];
+  if (hex === undefined || !ARCHITECTURE.test(architecture)) return undefined;
+  return {
+    apiVersion: apiVersionOf(Resource.enoexecEvents),
+    kind: Resource.enoexecEvents.kind,
+    metadata: {
+      name: `failed-${architecture}-${hex.slice(0, 40)}${namespace === undefined ? "" : `-${namespace}`}`,
+      namespace: ownNamespace,
+      labels: { [EnoexecLabel.failedArchitecture]: architecture },
+      annotations: {
+        [EnoexecAnnotation.failedDigest]: digest,
+        [EnoexecAnnotation.failedIn]: namespace ?? "",
+        [EnoexecAnnotation.failedBy]: reportedBy,
+        [EnoexecAnnotation.failedImage]: image.slice(0, MAX_IMAGE_LENGTH),
+        [EnoexecAnnotation.at]: new Date(atMs).toISOString(),
+      },
+    },
+  };
+}
+
+/** Whether an ENoExecEvent is a record and not a report. */
+export function isFailedImage({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[EnoexecLabel.failedArchitecture] !== undefined;
+}
+
+/** Reads a record; undefined for anything else. */
+export function parseFailedImage({ metadata }: KubeObject): FailedImage | undefined {
+  const architecture = metadata.labels?.[EnoexecLabel.failedArchitecture];
+  const annotations = metadata.annotations ?? {};
+  const digest = annotations[EnoexecAnnotation.failedDigest];
+  const atMs = parseTime(annotations[EnoexecAnnotation.at]);
+  if (architecture === undefined || digest === undefined || atMs === undefined) return undefined;
+  return {
+    digest,
+    architecture,
+    namespace: annotations[EnoexecAnnotation.failedIn] || undefined,
+    reportedBy: annotations[EnoexecAnnotation.failedBy] ?? "",
+    image: annotations[EnoexecAnnotation.failedImage] ?? "",
+    atMs,
+  };
+}
+
+/** The object of a record, and the namespace that it came from. */
+export interface RecordSource {
+  readonly name: string;
+  readonly reportedBy: string;
+}
+
+/** Whether one more may be kept: of all namespaces together, and of the one whose pod has failed. Renewals always may. */
+export function isWithinLimits(record: RecordSource, records: readonly RecordSource[]): boolean {
+  if (records.some(({ name }) => name === record.name)) return true;
+  const own = records.filter(({ reportedBy }) => reportedBy === record.reportedBy);
+  return records.length < MAX_FAILED_IMAGES && own.length < MAX_FAILED_IMAGES_OF_NAMESPACE;
+}
+
+/** Whether a record still counts. */
+export function isFresh({ atMs }: FailedImage, nowMs: number): boolean {
+  return nowMs - atMs < FAILED_TTL_MS;
+}
+
+/** The architectures on which an image has failed, for pods of a namespace; sorted. */
+export function failedArchitectures(
+  records: Iterable<FailedImage>,
+  wanted: { readonly digest: string; readonly namespace: string; readonly nowMs: number },
+): readonly string[] {
+  const found = new Set<string>();
+  for (const record of records) {
+    const counts = record.namespace === undefined || record.namespace === wanted.namespace;
+    if (record.digest === wanted.digest && counts && isFresh(record, wanted.nowMs)) found.add(record.architecture);
+  }
+  return [...found].sort();
+}
+
+/** What is known of the start. */
+export interface StartFacts {
+  readonly container: PodContainer;
+  /** Whether it was certainly the first program of the container, so that no other process can have started it. */
+  readonly isEntryPoint: boolean;
+  readonly podNamespace: string;
+  readonly architecture: string;
+  /** What Archway's own inspection found; undefined when the image could not be inspected. */
+  readonly inspected: { readonly digest: string; readonly architectures: readonly string[] } | undefined;
+  /** A RuntimeClass may have its own kernel: what fails under it says nothing about the image elsewhere. */
+  readonly runtimeClassName: string;
+  readonly nowMs: number;
+}
+
+/**
+ * The record to keep; undefined when the start says nothing about the image. The container must have ended at once, and
+ * its image claim the node's architecture. Where that may have been caused by a user who created the pod or may `exec` into it (it was
+ * not the first program of the container, or the pod changes what is started), the record counts in the pod's namespace
+ * only: otherwise one tenant could have an image of others avoided.
+ */
+export function failedImageOf(facts: StartFacts): FailedImage | undefined {
+  const { container, isEntryPoint, podNamespace, architecture, inspected, runtimeClassName, nowMs } = facts;
+  if (inspected === undefined || runtimeClassName !== "" || !endedAtOnce(container)) return undefined;
+  const { digest, architectures } = inspected;
+  if (!architectures.includes(architecture)) return undefined;
+  // The pod's spec does not say what has failed: its image can be changed while a container runs. The status can, of the
+  // latest container.
+  const isSame = container.imageId.endsWith(digest) && container.end?.id === container.ids[0];
+  return {
+    digest,
+    architecture,
+    namespace: isEntryPoint && isSame && container.isImagesOwn ? undefined : podNamespace,
+    reportedBy: podNamespace,
+    image: container.image,
+    atMs: nowMs,
+  };
+}

@@ -1,0 +1,87 @@
+// Containers that look as if their program were of another architecture, from the pod's status alone. What kubelets show:
+// a refused pull names the cause; a refused start does not: the container ends at once with 1 or 255, as a program that
+// merely fails may do as well. Then the image's architectures, or the container's last output, must agree.
+import { isObject, listAt, objectAt, textAt } from "../../json.ts";
+import type { KubeObject } from "../../k8s/types.ts";
+import { type PodContainer, podContainers } from "./container.ts";
+
+export type Suspicion =
+  /** The runtime refused the image: it has nothing for the node. Certain. */
+  | "pull"
+  /** The container's last output says so. Certain. */
+  | "message"
+  /** It ended at once, as such a container does. */
+  | "ended";
+
+export interface Suspect {
+  readonly container: PodContainer;
+  readonly suspicion: Suspicion;
+}
+
+/** What else is known of a suspect that ended at once. */
+export interface SuspectFacts {
+  /** Of its node. */
+  readonly architecture: string;
+  /** Those that its image has, and those that its RuntimeClass emulates; undefined when the image could not be inspected. */
+  readonly imageArchitectures: readonly string[] | undefined;
+  /** The last line of its log; undefined when that may not be read. */
+  readonly lastLogLine: string | undefined;
+}
+
+const NO_PLATFORM = "no match for platform in manifest";
+const REFUSED = /exec format error/i;
+/** What runc ends with, by its version: 1 up to 1.1, 255 from 1.2 on. */
+const EXIT_CODES: readonly number[] = [1, 255];
+/** Times are whole seconds: what ends at once may seem to have lasted two (ms). */
+const AT_ONCE_MS = 2_000;
+
+/** The containers to check, init and ephemeral ones included. */
+export function findSuspects(pod: KubeObject): readonly Suspect[] {
+  return podContainers(pod).flatMap((container): readonly Suspect[] => {
+    if (container.waitingMessage.includes(NO_PLATFORM)) return [{ container, suspicion: "pull" }];
+    if (!endedAtOnce(container)) return [];
+    return [{ container, suspicion: REFUSED.test(container.end?.message ?? "") ? "message" : "ended" }];
+  });
+}
+
+/** Whether a container ended as one does whose program the kernel refused. */
+export function endedAtOnce({ end }: PodContainer): boolean {
+  return end !== undefined && EXIT_CODES.includes(end.exitCode) && end.ranForMs !== undefined &&
+    end.ranForMs >= 0 && end.ranForMs <= AT_ONCE_MS;
+}
+
+/** Whether a suspect is to be reported. */
+export function isConfirmed({ suspicion }: Suspect, facts: SuspectFacts): boolean {
+  const { architecture, imageArchitectures, lastLogLine } = facts;
+  if (suspicion !== "ended") return true;
+  if (REFUSED.test(lastLogLine ?? "")) return true;
+  return architecture !== "" && imageArchitectures !== undefined && !imageArchitectures.includes(architecture);
+}
+
+/** Whether any container of a pod has a status that must be checked; cheap, for whole lists of pods. */
+export function hasEnded(pod: KubeObject): boolean {
+  const status = objectAt(pod, "status");
+  return ["initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"]
+    .some((list) => (listAt(status, list) ?? []).some((one) => isObject(one) && needsCheck(one)));
+}
+
+function needsCheck(status: Readonly<Record<string, unknown>>): boolean {
+  const ended = objectAt(objectAt(status, "state"), "terminated") ??
+    objectAt(objectAt(status, "lastState"), "terminated");
+  return typeof ended?.["exitCode"] === "number" && EXIT_CODES.includes(ended["exitCode"]);
+}
+
+const MAX_NAME_LENGTH = 253;
+const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/**
+ * The pod that a core/v1 Event is about, as `namespace/name`; undefined when it names nothing that a pod can be called. Whoever
+ * may create events in a namespace decides what they say: the API server checks no length of the name of an involved object.
+ */
+export function podOfEvent(event: KubeObject): string | undefined {
+  const object = objectAt(event, "involvedObject");
+  const [namespace, name] = [textAt(object, "namespace"), textAt(object, "name")];
+  if (name.length > MAX_NAME_LENGTH || !NAME.test(name) || !NAMESPACE.test(namespace)) return undefined;
+  return `${namespace}/${name}`;
+}

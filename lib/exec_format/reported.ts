@@ -1,0 +1,68 @@
+// Which containers were reported lately, and by which source: two sources may see the same one. Bounded; for the dashboard
+// it also keeps the latest reports.
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../clock.ts";
+
+/** Who saw it: the daemon in the kernel, or the leader in the status of the pod. */
+export type FailureSource = "kernel" | "status";
+
+/** A report of a container that was to run a program of another architecture, as people read it. */
+export interface ReportedFailure {
+  /** Wall time (epoch ms) of the report. */
+  readonly atMs: number;
+  readonly namespace: string;
+  readonly pod: string;
+  /** Empty when it is not known. */
+  readonly container: string;
+  readonly node: string;
+  /** Of the node. */
+  readonly architecture: string;
+}
+
+const MAX_CONTAINERS = 10_000;
+const MAX_SHOWN = 20;
+/** Longer than the kubelet's longest pause between two starts (ms). */
+const CLEARED_MS = 10 * 60_000;
+
+/** Containers by the UID of their pod and their name. */
+export class ReportedContainers {
+  readonly #clock: Clock;
+  readonly #known = new LRUCache<string, FailureSource>({ max: MAX_CONTAINERS });
+  /** Until when, by the clock that never jumps. */
+  readonly #cleared = new LRUCache<string, number>({ max: MAX_CONTAINERS });
+  readonly #shown: ReportedFailure[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Records that a source reported the container. Returns who reported it before: none, the same source, or the other one. */
+  note(podUid: string, name: string, source: FailureSource): "new" | "again" | "merged" {
+    const key = `${podUid} ${name}`;
+    const before = this.#known.get(key);
+    if (before === undefined) this.#known.set(key, source);
+    return before === undefined ? "new" : before === source ? "again" : "merged";
+  }
+
+  /** Whether it was reported, or lately cleared. */
+  has(podUid: string, name: string): boolean {
+    const key = `${podUid} ${name}`;
+    return this.#known.has(key) || (this.#cleared.get(key) ?? -Infinity) > this.#clock.monotonicMs();
+  }
+
+  /** Notes that a container merely fails: it is left alone for some minutes. */
+  clear(podUid: string, name: string): void {
+    this.#cleared.set(`${podUid} ${name}`, this.#clock.monotonicMs() + CLEARED_MS);
+  }
+
+  /** Keeps a report for people. */
+  show(failure: ReportedFailure): void {
+    this.#shown.unshift(failure);
+    this.#shown.length = Math.min(this.#shown.length, MAX_SHOWN);
+  }
+
+  /** Newest first. */
+  recent(): readonly ReportedFailure[] {
+    return [...this.#shown];
+  }
+}

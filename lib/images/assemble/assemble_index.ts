@@ -1,0 +1,141 @@
+// Joins images of one architecture each to an image index:
+//
+//   read and judge every image ─▶ plan the index ─▶ is it there? ─▶ copy what is missing ─▶ push by digest ─▶ by tag ─▶ read back
+//      └ lib/index                  └ lib/index        └ unchanged
+//
+// Each step can be done again without harm, and until the last push nothing but unnamed content has changed.
+import type { Clock } from "../../clock.ts";
+import type { ImagePlatform } from "../index/child.ts";
+import { type IndexDocument, type IndexPlan, planIndex } from "../index/plan_index.ts";
+import { withRetries } from "../../oci/push/retries.ts";
+import type { TargetRepository } from "../../oci/push/target_repository.ts";
+import { type ChildCopy, copyChildren, type CopyProgress, IN_PLACE, planCopy } from "./copy_children.ts";
+import { type AssembleProblem, problemOf } from "./problem.ts";
+import { type PublishDeps, publishIndex } from "./publish_index.ts";
+import { type ReadChild, readChildren, type ReadDeps, type ReadImage } from "./read_child.ts";
+
+export interface AssembleRequest {
+  /** Where the index goes: `registry/repository:tag`. */
+  readonly to: string;
+  readonly images: readonly string[];
+  /** `plan`: nothing is written. */
+  readonly mode: "publish" | "plan";
+  /** `image`: the one image as it is, copied where it is not yet. */
+  readonly form: "index" | "image";
+  /** Why an image is not the one that is meant, as a sentence; undefined: it is. */
+  readonly judge?: (child: ReadImage) => string | undefined;
+}
+
+export interface JoinedImage {
+  readonly image: string;
+  readonly platform: ImagePlatform;
+  readonly digest: string;
+  readonly mediaType: string;
+  readonly size: number;
+  readonly copy: ChildCopy;
+}
+
+export type AssembleResult =
+  | {
+    /** `unchanged`: the tag named this very index before. */
+    readonly kind: "published" | "unchanged" | "planned";
+    readonly index: IndexDocument;
+    /** `registry/repository`. */
+    readonly repository: string;
+    readonly tag: string;
+    /** What the tag named before; absent: nothing. */
+    readonly replaced?: string | undefined;
+    /** In the order of the index. */
+    readonly images: readonly JoinedImage[];
+  }
+  | {
+    readonly kind: "failed";
+    readonly problems: readonly AssembleProblem[];
+    /** Whether the tag may have been written. */
+    readonly isTagWritten: boolean;
+  };
+
+export interface AssembleDeps extends ReadDeps {
+  readonly clock: Clock;
+  readonly onProgress: (progress: CopyProgress) => void;
+}
+
+/** Assembles it. Rejects only with the signal's reason and for faults that are no registry's. */
+export async function assembleIndex(request: AssembleRequest, deps: AssembleDeps): Promise<AssembleResult> {
+  let isTagWritten = false;
+  try {
+    return await assemble(request, { ...deps, onTag: (state) => (isTagWritten = state === "may be written") });
+  } catch (error) {
+    const problem = deps.signal.aborted ? undefined : problemOf(error);
+    if (problem === undefined) throw error;
+    return { kind: "failed", problems: [problem], isTagWritten };
+  }
+}
+
+async function assemble(
+  { to, images, mode, form, judge }: AssembleRequest,
+  deps: AssembleDeps & Pick<PublishDeps, "onTag">,
+): Promise<AssembleResult> {
+  const { repositories } = deps;
+  const endpoint = repositories.targetOf(to);
+  const tag = endpoint.reference;
+  const reads = await readChildren(images, endpoint, deps);
+  const children = reads.filter((read) => read.kind === "child");
+  const plan = form === "image" ? planImage(children) : planIndex(children.map(({ child }) => child));
+  const problems = [
+    ...reads.flatMap((read) => read.kind === "problem" ? [read.problem] : []),
+    ...children.flatMap(({ child }) => {
+      const message = judge?.(child);
+      return message === undefined
+        ? []
+        : [{ kind: "permanent", reason: "OtherImage", message, image: child.image } as const];
+    }),
+    ...(plan.kind === "refused" ? plan.problems.map(describe) : []),
+  ];
+  if (plan.kind === "refused" || problems.length > 0) return { kind: "failed", problems, isTagWritten: false };
+  const sorted = plan.children.flatMap((child) => children.find((read) => read.child === child) ?? []);
+  const target = await repositories.target(endpoint);
+  const before = await withRetries(() => target.digestOf(tag), deps);
+  const common = { repository: target.name, tag, replaced: before };
+  const same = plan.forms.find(({ digest }) => digest === before);
+  const [preferred] = plan.forms;
+  if (mode === "plan" && same === undefined) {
+    return { kind: "planned", index: preferred, ...common, images: joined(sorted, copiesOf(sorted, target)) };
+  }
+  if (same !== undefined) {
+    return { kind: "unchanged", index: same, ...common, replaced: undefined, images: joined(sorted, []) };
+  }
+  const copies = await copyChildren(sorted, { ...deps, target });
+  const index = await publishIndex({ target, tag, forms: plan.forms }, deps);
+  return { kind: "published", index, ...common, images: joined(sorted, copies) };
+}
+
+/** What is published of one image is its own manifest. */
+function planImage(children: readonly ReadChild[]): IndexPlan {
+  const [one] = children;
+  if (one === undefined) return { kind: "refused", problems: [] };
+  const { form, mediaType, digest, text } = one.child;
+  return { kind: "plan", children: [one.child], forms: [{ form, mediaType, digest, text }] };
+}
+
+function copiesOf(children: readonly ReadChild[], target: TargetRepository): readonly ChildCopy[] {
+  return children.map((child) => planCopy(child, target));
+}
+
+function joined(children: readonly ReadChild[], copies: readonly ChildCopy[]): readonly JoinedImage[] {
+  return children.map(({ child: { image, platform, digest, mediaType, size } }, at) => ({
+    image,
+    platform,
+    digest,
+    mediaType,
+    size,
+    copy: copies[at] ?? IN_PLACE,
+  }));
+}
+
+function describe(
+  { image, reason, state }: { readonly image: string; readonly reason: string; readonly state: string },
+): AssembleProblem {
+  const message = image === "" ? `Cannot make the index: ${state}.` : `Cannot join "${image}": ${state}.`;
+  return { kind: "permanent", reason, message, ...(image === "" ? {} : { image }) };
+}

@@ -1,0 +1,140 @@
+// Brings images into the target's repository: their blobs first, several at a time, then their manifests by digest, byte by
+// byte as they are. The first failure ends all.
+import pLimit from "p-limit";
+import type { Clock } from "../../clock.ts";
+import { type BlobOutcome, copyBlob } from "../../oci/push/copy_blob.ts";
+import { blobsOf } from "../../oci/push/manifest_blobs.ts";
+import { withRetries } from "../../oci/push/retries.ts";
+import type { TargetRepository } from "../../oci/push/target_repository.ts";
+import type { BlobDescriptor } from "../../oci/push/verified_stream.ts";
+import type { ReadChild } from "./read_child.ts";
+import { isSameRegistry, isSameRepository } from "../../oci/repositories.ts";
+
+/** How an image came to be in the target's repository. */
+export interface ChildCopy {
+  /** `in place`: its manifest was there already, and with it all that it names. */
+  readonly kind: "in place" | "copied" | "to be copied";
+  readonly present: number;
+  readonly mounted: number;
+  readonly copied: number;
+  /** Layers that are never pushed. */
+  readonly foreign: number;
+  /** Bytes of the blobs that were sent; of those that may have to be, while it is to be copied. */
+  readonly bytes: number;
+}
+
+export interface CopyProgress {
+  readonly image: string;
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+}
+
+export interface CopyChildrenDeps {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: CopyProgress) => void;
+}
+
+/** Blobs copied at a time: each takes up to 8 MiB of memory. */
+const COPIED_AT_ONCE = 4;
+
+/** An image of which nothing is to be copied. */
+export const IN_PLACE: ChildCopy = { kind: "in place", present: 0, mounted: 0, copied: 0, foreign: 0, bytes: 0 };
+
+/** Copies what is missing; answers for each image in order. Throws PushError or InspectionError. */
+export async function copyChildren(
+  children: readonly ReadChild[],
+  { target, ...deps }: CopyChildrenDeps & { readonly target: TargetRepository },
+): Promise<readonly ChildCopy[]> {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([deps.signal, ended.signal]);
+  const copies = new ChildrenCopies(target, { ...deps, signal });
+  // In turn, so that blobs that images share are copied once and the first image is whole first.
+  const outcomes: ChildCopy[] = [];
+  for (const child of children) outcomes.push(await copies.copy(child, ended));
+  return outcomes;
+}
+
+/** What a copy would be, without asking the target. */
+export function planCopy({ home, child: { text } }: ReadChild, target: TargetRepository): ChildCopy {
+  if (isSameRepository(home, target.endpoint)) return IN_PLACE;
+  const { blobs, foreign } = namedBy(text, target);
+  return {
+    ...IN_PLACE,
+    kind: "to be copied",
+    foreign: foreign.length,
+    bytes: blobs.reduce((sum, { size }) => sum + size, 0),
+  };
+}
+
+class ChildrenCopies {
+  readonly #target: TargetRepository;
+  readonly #deps: CopyChildrenDeps;
+  readonly #limit = pLimit(COPIED_AT_ONCE);
+
+  constructor(target: TargetRepository, deps: CopyChildrenDeps) {
+    this.#target = target;
+    this.#deps = deps;
+  }
+
+  async copy(one: ReadChild, ended: AbortController): Promise<ChildCopy> {
+    const { child, home } = one;
+    const target = this.#target;
+    if (isSameRepository(home, target.endpoint)) return IN_PLACE;
+    const { digest, mediaType, bytes, text } = child;
+    if (await withRetries(() => target.digestOf(digest), this.#deps) === digest) return IN_PLACE;
+    const { blobs, foreign } = namedBy(text, target);
+    const outcomes = await this.#copyBlobs(one, blobs, ended);
+    await withRetries(() => target.putManifest(digest, { mediaType, digest, bytes }), this.#deps);
+    const count = (wanted: BlobOutcome): number => outcomes.filter((outcome) => outcome === wanted).length;
+    return {
+      kind: "copied",
+      present: count("present"),
+      mounted: count("mounted"),
+      copied: count("copied"),
+      foreign: foreign.length,
+      bytes: blobs.reduce((sum, { size }, at) => sum + (outcomes[at] === "copied" ? size : 0), 0),
+    };
+  }
+
+  /** Waits for all, also after a failure: none goes on by itself. */
+  async #copyBlobs(
+    { child, home, client: source }: ReadChild,
+    blobs: readonly BlobDescriptor[],
+    ended: AbortController,
+  ): Promise<readonly BlobOutcome[]> {
+    const { clock, signal, onProgress } = this.#deps;
+    const target = this.#target;
+    const mountFrom = isSameRegistry(home, target.endpoint) ? home.repository : undefined;
+    const totalBytes = blobs.reduce((sum, { size }) => sum + size, 0);
+    let doneBytes = 0;
+    const move = (bytes: number): void => {
+      doneBytes += bytes;
+      onProgress({ image: child.image, doneBytes: Math.min(doneBytes, totalBytes), totalBytes });
+    };
+    const settled = await Promise.allSettled(blobs.map((blob) =>
+      this.#limit(async () => {
+        try {
+          const outcome = await copyBlob({ blob, source, target, mountFrom }, { clock, signal, onBytes: move });
+          if (outcome !== "copied") move(blob.size);
+          return outcome;
+        } catch (error) {
+          // The first failure is the one to report; the others were aborted because of it.
+          if (!signal.aborted) ended.abort(error);
+          throw error;
+        }
+      })
+    ));
+    signal.throwIfAborted();
+    return settled.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
+  }
+}
+
+function namedBy(text: string, target: TargetRepository): {
+  readonly blobs: readonly BlobDescriptor[];
+  readonly foreign: readonly BlobDescriptor[];
+} {
+  const named = blobsOf(text);
+  if (named.kind === "blobs") return named;
+  throw target.failure("Refused", `Cannot copy an image to "${target.name}": ${named.problem}.`);
+}

@@ -1,0 +1,103 @@
+// Reads an index with all that it lists, and compares what it says of each image with the image's own config.
+import pLimit from "p-limit";
+import { InspectionError, inspectionError } from "../../oci/errors.ts";
+import type { Descriptor } from "../../oci/image/manifest.ts";
+import type { Endpoint } from "../../oci/pull_plan.ts";
+import { canonicalReference } from "../../oci/reference.ts";
+import type { WholeManifest } from "../../oci/repositories.ts";
+import type { Session } from "../../oci/session.ts";
+import type { Platform } from "../../oci/types.ts";
+import { checkEntry, type EntryFinding, type EntryKind, kindOfEntry } from "../index/check_entry.ts";
+import { type AssembleProblem, problemOf } from "./problem.ts";
+import { readConfig, type ReadDeps } from "./read_child.ts";
+
+/** One entry of an index. */
+export interface InspectedEntry {
+  readonly kind: EntryKind;
+  readonly platform?: Platform | undefined;
+  readonly digest: string;
+  readonly mediaType: string;
+  readonly size: number;
+  readonly findings: readonly EntryFinding[];
+}
+
+/** An index, or what is there instead. */
+export type InspectedIndex =
+  | {
+    readonly kind: "index" | "image";
+    /** Where it was read, `registry/repository:tag`. */
+    readonly resolved: string;
+    readonly digest: string;
+    readonly mediaType: string;
+    readonly size: number;
+    readonly entries: readonly InspectedEntry[];
+  }
+  | { readonly kind: "failed"; readonly problem: AssembleProblem };
+
+const READ_AT_ONCE = 4;
+
+/** Inspects it. Rejects only with the signal's reason and for faults that are no registry's. */
+export async function inspectIndex(image: string, { repositories, signal }: ReadDeps): Promise<InspectedIndex> {
+  try {
+    return await repositories.read(
+      { image, retries: "bounded" },
+      (session, endpoint) => inspectAt(session, endpoint, signal),
+    );
+  } catch (error) {
+    const problem = signal.aborted ? undefined : problemOf(error, image);
+    if (problem === undefined) throw error;
+    return { kind: "failed", problem };
+  }
+}
+
+async function inspectAt(
+  session: Session<WholeManifest>,
+  { host, repository, reference }: Endpoint,
+  signal: AbortSignal,
+): Promise<InspectedIndex> {
+  const { manifest, digest, bytes } = await session.manifest(reference);
+  const resolved = canonicalReference({ registry: host, repository, identifier: reference });
+  if (manifest.kind === "unparsable") {
+    throw inspectionError("Malformed", `Cannot read "${resolved}": ${manifest.problem}.`);
+  }
+  const { mediaType } = manifest;
+  const own = { digest, mediaType, size: bytes.byteLength };
+  if (manifest.kind === "index") {
+    const limit = pLimit(READ_AT_ONCE);
+    const read = async (entry: Descriptor): Promise<InspectedEntry> => {
+      const { digest, mediaType, size, platform } = entry;
+      const kind = kindOfEntry(entry);
+      const findings = kind === "image" ? await findingsOf(entry, session, signal) : [];
+      return { kind, platform, digest, mediaType, size, findings };
+    };
+    const entries = await Promise.all(manifest.entries.map((entry) => limit(() => read(entry))));
+    return { kind: "index", resolved, ...own, entries };
+  }
+  const config = await readConfig(session, manifest);
+  const [platform, findings] = config.kind === "problem"
+    ? [undefined, [unreadable(`${digest}: ${config.state}.`)]]
+    : [config.platform, []];
+  return { kind: "image", resolved, ...own, entries: [{ kind: "image", platform, ...own, findings }] };
+}
+
+async function findingsOf(
+  entry: Descriptor,
+  session: Session<WholeManifest>,
+  signal: AbortSignal,
+): Promise<readonly EntryFinding[]> {
+  try {
+    const { manifest } = await session.child(entry.digest);
+    const config = await readConfig(session, manifest);
+    return config.kind === "problem"
+      ? [unreadable(`${entry.digest}: ${config.state}.`)]
+      : checkEntry(entry, config.platform);
+  } catch (error) {
+    // What may pass is no finding about the index.
+    if (signal.aborted || !(error instanceof InspectionError) || error.failure.kind === "transient") throw error;
+    return [unreadable(error.message)];
+  }
+}
+
+function unreadable(message: string): EntryFinding {
+  return { kind: "Unreadable", message };
+}

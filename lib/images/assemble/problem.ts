@@ -1,0 +1,23 @@
+// What keeps an index from being made, as data for people and programs.
+import { InspectionError } from "../../oci/errors.ts";
+import { PushError } from "../../oci/push/push_error.ts";
+
+export interface AssembleProblem {
+  /** The image that it is about; absent: the index itself. */
+  readonly image?: string | undefined;
+  /** Whether asking again later may help. */
+  readonly kind: "permanent" | "transient";
+  /** The class: of {@link InspectionError}, {@link PushError} or the judgement of an image. */
+  readonly reason: string;
+  /** For people: what, where, what to do. */
+  readonly message: string;
+  /** The pause that the registry requested. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** The problem of an error; undefined when it is not one of a registry. */
+export function problemOf(error: unknown, image?: string): AssembleProblem | undefined {
+  if (!(error instanceof InspectionError || error instanceof PushError)) return undefined;
+  const { kind, reason, message, retryAfterMs } = error.failure;
+  return { kind, reason, message, image, retryAfterMs };
+}

@@ -1,0 +1,109 @@
+// Reads images that are to be joined: manifest and config of each, at the first place that has it.
+import pLimit from "p-limit";
+import { inspectionError } from "../../oci/errors.ts";
+import type { ManifestDocument } from "../../oci/image/manifest.ts";
+import type { Endpoint } from "../../oci/pull_plan.ts";
+import { isSameRepository, type Repositories, type WholeManifest } from "../../oci/repositories.ts";
+import type { RepositoryClient } from "../../oci/repository_client.ts";
+import type { Session } from "../../oci/session.ts";
+import {
+  type ChildConfig,
+  type ChildImage,
+  type ChildProblem,
+  judgeConfig,
+  judgeDocument,
+  judgeManifest,
+} from "../index/child.ts";
+import { type AssembleProblem, problemOf } from "./problem.ts";
+
+/** An image of one platform that was read and is well. */
+export interface ReadImage extends ChildImage {
+  readonly kind: "image";
+  /** Of its config. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Its manifest as it came. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly text: string;
+}
+
+/** An image that is to be joined. */
+export interface ReadChild {
+  readonly kind: "child";
+  readonly child: ReadImage;
+  /** Reads its blobs where the image was read. */
+  readonly client: RepositoryClient;
+  /** Its own place, if it was read from a mirror as well as otherwise. */
+  readonly home: Endpoint;
+}
+
+/** What came of reading an image. */
+export type ChildRead = ReadChild | { readonly kind: "problem"; readonly problem: AssembleProblem };
+
+export interface ReadDeps {
+  readonly repositories: Repositories;
+  readonly signal: AbortSignal;
+}
+
+/** Images read at a time: each holds a manifest of up to 4 MiB. */
+const READ_AT_ONCE = 4;
+
+/** Reads all of them, in their order. An image in the target's repository is read there, and from no mirror. */
+export async function readChildren(
+  images: readonly string[],
+  target: Endpoint,
+  deps: ReadDeps,
+): Promise<readonly ChildRead[]> {
+  const limit = pLimit(READ_AT_ONCE);
+  return await Promise.all(images.map((image) =>
+    limit(async (): Promise<ChildRead> => {
+      try {
+        return await readChild(image, target, deps);
+      } catch (error) {
+        const problem = deps.signal.aborted ? undefined : problemOf(error, image);
+        if (problem === undefined) throw error;
+        return { kind: "problem", problem };
+      }
+    })
+  ));
+}
+
+async function readChild(image: string, target: Endpoint, { repositories }: ReadDeps): Promise<ChildRead> {
+  const all = repositories.endpointsOf(image);
+  const home = all.find(({ mirror }) => !mirror) ?? all[0];
+  if (home === undefined) throw inspectionError("Misconfigured", `Cannot read "${image}": no registry is configured.`);
+  const endpoints = isSameRepository(home, target) ? [home] : all;
+  return await repositories.read({ image, retries: "bounded", endpoints }, async (session, { reference }) => {
+    const child = await readImage(image, session, reference);
+    if (child.kind === "image") return { kind: "child", child, client: session.client, home };
+    const { reason, state } = child;
+    const message = `Cannot join "${image}": ${state}.`;
+    return { kind: "problem", problem: { kind: "permanent", image, reason, message } };
+  });
+}
+
+/** Reads an image, or the one that an index has beside attestations. */
+export async function readImage(
+  image: string,
+  session: Session<WholeManifest>,
+  reference: string,
+): Promise<ReadImage | ChildProblem> {
+  const top = await session.manifest(reference);
+  const judged = judgeDocument(top.manifest);
+  if (judged.kind === "problem") return judged;
+  const whole = judged.kind === "inner" ? await session.child(judged.digest) : top;
+  const { digest, bytes, text } = whole;
+  const own = await readConfig(session, whole.manifest);
+  if (own.kind === "problem") return own;
+  return { ...own, kind: "image", image, digest, bytes, text, size: bytes.byteLength };
+}
+
+/** What an image says of itself. */
+export async function readConfig(
+  session: Session<WholeManifest>,
+  manifest: ManifestDocument,
+): Promise<ChildConfig & Pick<ChildImage, "form" | "mediaType"> | ChildProblem> {
+  const judged = judgeManifest(manifest);
+  if (judged.kind === "problem") return judged;
+  const config = judgeConfig(await session.config(judged.manifest));
+  return config.kind === "problem" ? config : { ...config, form: judged.form, mediaType: judged.manifest.mediaType };
+}

@@ -1,0 +1,124 @@
+// Judges the images that are to be joined: what the documents behind a reference mean, and which platform an image says that
+// it is for. Its own config counts, not what an index says of it.
+import { textEntries } from "../../json.ts";
+import { type ConfigDocument, type ManifestDocument, renderMediaType } from "../../oci/image/manifest.ts";
+import { isEntryWithoutPlatform, isNestedIndex, isPlatformEntry, renderPlatform } from "../../oci/image/platforms.ts";
+import type { Platform } from "../../oci/types.ts";
+
+/** The platform of an image, with what an index says besides. */
+export type ImagePlatform = Platform & {
+  /** `win32k`; sorted, absent when there are none. */
+  readonly osFeatures?: readonly string[];
+};
+
+/** Whether an image is of the OCI's form or of Docker's. */
+export type ImageForm = "oci" | "docker";
+
+/** An image that is well, and what an index says of it. */
+export interface ChildImage {
+  /** As a person wrote it. */
+  readonly image: string;
+  readonly digest: string;
+  /** Of its manifest. */
+  readonly mediaType: string;
+  /** Bytes of its manifest. */
+  readonly size: number;
+  readonly form: ImageForm;
+  readonly platform: ImagePlatform;
+}
+
+/** Why an image cannot be joined. */
+export const CHILD_PROBLEMS = [
+  "NotAnImage",
+  "SeveralImages",
+  "NestedIndex",
+  "Schema1",
+  "NoPlatform",
+  "Malformed",
+  "DuplicatePlatform",
+  "OtherImage",
+  "TooMany",
+] as const;
+
+/** A child that cannot be joined as it is. */
+export interface ChildProblem {
+  readonly kind: "problem";
+  readonly reason: typeof CHILD_PROBLEMS[number];
+  /** What is wrong, going on after the name of the image; and what to do. */
+  readonly state: string;
+}
+
+/** A manifest of one image. */
+export interface ImageManifest {
+  readonly kind: "image";
+  readonly manifest: Extract<ManifestDocument, { kind: "manifest" }>;
+  readonly form: ImageForm;
+}
+
+/** The image of an index that has one, beside attestations. */
+export interface InnerImage {
+  readonly kind: "inner";
+  readonly digest: string;
+}
+
+export interface ChildConfig {
+  readonly kind: "config";
+  readonly platform: ImagePlatform;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Judges what a reference leads to. */
+export function judgeDocument(document: ManifestDocument): ImageManifest | InnerImage | ChildProblem {
+  return document.kind === "index" ? judgeIndex(document) : judgeManifest(document);
+}
+
+/** Judges a manifest; an index is none. */
+export function judgeManifest(manifest: ManifestDocument): ImageManifest | ChildProblem {
+  switch (manifest.kind) {
+    case "unparsable":
+      return problem("Malformed", manifest.problem);
+    case "schema1":
+      return problem("Schema1", "it has a schema 1 manifest, which current runtimes refuse. Build it anew");
+    case "index":
+      return problem("NestedIndex", "its index holds another index");
+    case "manifest": {
+      const { config, isImage, mediaType } = manifest;
+      if (isImage) return { kind: "image", manifest, form: mediaType.includes("docker") ? "docker" : "oci" };
+      return problem("NotAnImage", `it is no image: the type of its config is ${renderMediaType(config.mediaType)}`);
+    }
+  }
+}
+
+function judgeIndex({ entries }: Extract<ManifestDocument, { kind: "index" }>): InnerImage | ChildProblem {
+  if (entries.some(isNestedIndex)) {
+    return problem("NestedIndex", "it is an index that holds indexes. Name the image that you mean by its digest");
+  }
+  const images = entries.filter((entry) => isPlatformEntry(entry) || isEntryWithoutPlatform(entry));
+  const [first] = images;
+  if (first === undefined) return problem("NotAnImage", "it is an index without an image");
+  if (images.length === 1) return { kind: "inner", digest: first.digest };
+  const named = images.slice(0, MAX_SHOWN).map(({ platform, digest }) =>
+    `${platform === undefined ? "no platform" : renderPlatform(platform)} ${digest}`
+  );
+  const more = images.length > MAX_SHOWN ? ", …" : "";
+  const advice = "Name the one that you mean by its digest";
+  return problem(
+    "SeveralImages",
+    `it is an index of ${images.length} images (${named.join(", ")}${more}). ${advice}`,
+  );
+}
+
+const MAX_SHOWN = 8;
+
+/** Judges an image config. */
+export function judgeConfig(config: ConfigDocument): ChildConfig | ChildProblem {
+  if (config.kind === "unparsable") return problem("NoPlatform", config.problem);
+  const { platform, labels, osFeatures } = config;
+  if (platform.os === "") return problem("NoPlatform", "its config names no operating system");
+  const whole = osFeatures.length === 0 ? platform : { ...platform, osFeatures };
+  return { kind: "config", platform: whole, labels: textEntries(labels, () => true) };
+}
+
+function problem(reason: ChildProblem["reason"], state: string): ChildProblem {
+  return { kind: "problem", reason, state };
+}

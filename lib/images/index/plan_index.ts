@@ -1,0 +1,112 @@
+// From images to the index that joins them: none of them for the same platform, always in the same order, as the same bytes.
+import { createHash } from "node:crypto";
+import { MANIFEST_MEDIA_TYPES } from "../../oci/image/manifest.ts";
+import { renderPlatform } from "../../oci/image/platforms.ts";
+import type { ChildImage, ChildProblem, ImageForm, ImagePlatform } from "./child.ts";
+
+/** An index as it is pushed. */
+export interface IndexDocument {
+  readonly form: ImageForm;
+  readonly mediaType: string;
+  readonly text: string;
+  /** `sha256:…` of the text as UTF-8. */
+  readonly digest: string;
+}
+
+/** The index, or which images prevent it. */
+export type IndexPlan =
+  | {
+    readonly kind: "plan";
+    /** In the order of the index. */
+    readonly children: readonly ChildImage[];
+    /** The form to push, then those to try where the registry refuses its media type. */
+    readonly forms: readonly [IndexDocument, ...IndexDocument[]];
+  }
+  | { readonly kind: "refused"; readonly problems: readonly (ChildProblem & { readonly image: string })[] };
+
+const [OCI_INDEX, DOCKER_LIST] = MANIFEST_MEDIA_TYPES;
+const MEDIA_TYPE: Readonly<Record<ImageForm, string>> = { oci: OCI_INDEX, docker: DOCKER_LIST };
+
+/** More than any image has platforms. */
+export const MAX_CHILDREN = 64;
+
+/** What container runtimes take a missing variant for: an image of either says the same. */
+const DEFAULT_VARIANT: Readonly<Record<string, string>> = { arm64: "v8", arm: "v7", amd64: "v1" };
+
+/** Plans it. The order of the images makes no difference. */
+export function planIndex(children: readonly ChildImage[]): IndexPlan {
+  if (children.length > MAX_CHILDREN) {
+    const state = `there are ${children.length} images, and an index is made of at most ${MAX_CHILDREN}`;
+    return { kind: "refused", problems: [{ kind: "problem", reason: "TooMany", state, image: "" }] };
+  }
+  const problems = [...Map.groupBy(children, ({ platform }) => platformKey(platform)).values()].flatMap(judgeEqual);
+  if (problems.length > 0) return { kind: "refused", problems };
+  const sorted = children.toSorted(compareChildren);
+  const [first, ...others] = formsFor(sorted);
+  return {
+    kind: "plan",
+    children: sorted,
+    forms: [renderIndex(first, sorted), ...others.map((form) => renderIndex(form, sorted))],
+  };
+}
+
+/** A Docker list holds Docker's images only; an OCI index holds both. */
+function formsFor(children: readonly ChildImage[]): readonly [ImageForm, ...ImageForm[]] {
+  return children.every(({ form }) => form === "docker") ? ["docker", "oci"] : ["oci"];
+}
+
+/** The index as bytes: members in the order of the OCI's image specification, no white space, nothing that changes with time. */
+export function renderIndex(form: ImageForm, sorted: readonly ChildImage[]): IndexDocument {
+  const mediaType = MEDIA_TYPE[form];
+  const manifests = sorted.map(({ mediaType, digest, size, platform }) => ({
+    mediaType,
+    digest,
+    size,
+    platform: renderedPlatform(platform),
+  }));
+  const text = JSON.stringify({ schemaVersion: 2, mediaType, manifests });
+  return { form, mediaType, text, digest: `sha256:${createHash("sha256").update(text).digest("hex")}` };
+}
+
+function renderedPlatform({ architecture, os, osVersion, osFeatures, variant }: ImagePlatform): unknown {
+  return {
+    architecture,
+    os,
+    ...(osVersion === undefined ? {} : { "os.version": osVersion }),
+    ...(osFeatures === undefined ? {} : { "os.features": osFeatures }),
+    ...(variant === undefined ? {} : { variant }),
+  };
+}
+
+/** Those for one platform: one, or a problem for each after the first. */
+function judgeEqual(equal: readonly ChildImage[]): readonly (ChildProblem & { readonly image: string })[] {
+  const [first, ...others] = equal.toSorted((left, right) => compareTexts(left.image, right.image));
+  return others.map(({ image, platform }) => ({
+    kind: "problem",
+    reason: "DuplicatePlatform",
+    state: `it is for ${renderPlatform(platform)}, and so is "${first?.image ?? ""}". Leave one of them out`,
+    image,
+  }));
+}
+
+function platformKey({ os, architecture, variant, osVersion, osFeatures }: ImagePlatform): string {
+  const meant = variant ?? DEFAULT_VARIANT[architecture] ?? "";
+  return JSON.stringify([os, architecture, meant, osVersion ?? "", osFeatures ?? []]);
+}
+
+/** By architecture first: it is what users look for. */
+function compareChildren(left: ChildImage, right: ChildImage): number {
+  const [leftKeys, rightKeys] = [orderOf(left), orderOf(right)];
+  const at = leftKeys.findIndex((key, index) => key !== rightKeys[index]);
+  return at < 0 ? 0 : compareTexts(leftKeys[at] ?? "", rightKeys[at] ?? "");
+}
+
+function orderOf({ platform, digest }: ChildImage): readonly string[] {
+  const { architecture, variant = "", os, osVersion = "", osFeatures = [] } = platform;
+  return [architecture, variant, os, osVersion, osFeatures.join(","), digest];
+}
+
+/** By code units, which no language of the machine changes. */
+function compareTexts(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,79 @@
+// Everything that inspects images, opened from the configuration and put together:
+//
+//   keyring → single flight → cache → limit of inspections → registry → session → limit of requests → transport
+import type { Clock } from "../../clock.ts";
+import { type KnownImages, openKnownImages } from "./known_images.ts";
+import { openDenoKv } from "../../kv/deno_kv.ts";
+import { openMemoryStore } from "../../kv/memory_store.ts";
+import type { Logger } from "../../log.ts";
+import { limitInspections } from "../../oci/limits/inspection_limit.ts";
+import { CachedInspector } from "../../oci/cache/cached.ts";
+import type { HostState } from "../../oci/limits/host_state.ts";
+import { RegistryInspector } from "../../oci/inspect.ts";
+import type { Inspector } from "../../oci/inspector.ts";
+import { singleFlight } from "../../oci/cache/single_flight.ts";
+import { openSessions } from "../../oci/session.ts";
+import { withKeyring } from "../../oci/with_keyring.ts";
+import { openRegistryAccess, type RegistryAccessOptions, type RegistryConfig } from "../../oci/registry_access.ts";
+
+/** The flags that matter here, as lib/config gives them. */
+export interface ImageServiceConfig extends RegistryConfig {
+  readonly cachePath?: string | undefined;
+  readonly kvUrl?: string | undefined;
+  readonly cacheEntries: number;
+  readonly tagTtl: number;
+}
+
+/** An inspector with everything that it needs. */
+export interface ImageService extends AsyncDisposable {
+  readonly inspector: Inspector;
+  /** Follows the configuration files until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Images in memory, for decisions that do not wait. */
+  readonly known: KnownImages;
+  cacheSize(): number;
+  /** The hosts of recent requests, by name. */
+  hostStates(): readonly HostState[];
+  /** The same for metrics and pages: names that users made up are left out. */
+  publicHostStates(): readonly HostState[];
+}
+
+export type ImageServiceOptions = RegistryAccessOptions & { readonly config: ImageServiceConfig };
+
+/** Opens it. Never rejects for a bad file or cache: what is wrong is logged, and what works is used. */
+export async function openImageService(options: ImageServiceOptions): Promise<ImageService> {
+  const { config, clock, log } = options;
+  await using stack = new AsyncDisposableStack();
+  const { planner, keyring, transport, limiter, tokens } = stack.use(openRegistryAccess(options));
+  const kv = await openStore(config, { clock, log });
+  stack.defer(() => kv.close());
+  const openSession = openSessions({ transport, tokens, limiter, clock });
+  const registry = new RegistryInspector({ openSession, clock });
+  const cached = new CachedInspector({
+    inner: limitInspections(registry),
+    kv,
+    clock,
+    log,
+    maxEntries: config.cacheEntries,
+    tagTtlMs: config.tagTtl,
+  });
+  const owned = stack.move();
+  return {
+    inspector: withKeyring(singleFlight(cached, { clock }), { planner, keyring, clock }),
+    run: (signal) => planner.watch(signal),
+    known: openKnownImages({ memory: cached, planner, clock, tagTtlMs: config.tagTtl }),
+    cacheSize: () => cached.size(),
+    hostStates: () => limiter.hostStates(),
+    publicHostStates: () => limiter.publicHostStates(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function openStore(
+  { cachePath, kvUrl }: ImageServiceConfig,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): Promise<Awaited<ReturnType<typeof openDenoKv>>> {
+  if (kvUrl !== undefined) return openDenoKv({ url: kvUrl, clock, log });
+  if (cachePath !== undefined) return openDenoKv({ path: cachePath, clock, log });
+  return Promise.resolve(openMemoryStore({ clock }));
+}

@@ -1,0 +1,172 @@
+// The images of a pod, inspected together: pull secrets first, then every image at once. Which scopes have read which image is kept for warm
+// admission.
+import { orAborted } from "../../clock.ts";
+import type { Clock } from "../../clock.ts";
+import { openDeadline } from "../../k8s/deadline.ts";
+import { errorText, type Logger } from "../../log.ts";
+import { FairLimiter } from "../../oci/limits/fair_limiter.ts";
+import type { InspectionPriority, InspectionReport, InspectionRequest, Inspector } from "../../oci/inspector.ts";
+import { parseReference } from "../../oci/reference.ts";
+import type { ImageUse, InspectedImage } from "../../oci/types.ts";
+import type { KnownImages } from "./known_images.ts";
+import type { PullCredentials, PullScope, PullSecrets } from "./pull_secrets.ts";
+
+/** The images to inspect, how deep and how urgently. */
+export interface PodImagesRequest {
+  readonly scope: PullScope;
+  readonly images: readonly ImageUse[];
+  /** Images whose config must be read as well, to see whether they are bundles. */
+  readonly configOf?: readonly string[];
+  readonly priority: InspectionPriority;
+  /**
+   * A time (epoch ms) when the pod existed already: images that are looked up for every pod may be answered by a look-up
+   * that began since then. Absent: by one that begins from now on.
+   */
+  readonly admittedAtMs?: number | undefined;
+  /** Look up tags again that are past half of their TTL, although they are still used. */
+  readonly renew?: boolean | undefined;
+}
+
+/** Inspects the images of pods. */
+export interface PodImages {
+  /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
+  inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
+  /**
+   * Starts the same in the background, so that it is known when the pod is decided on. Leaves out what must be looked up
+   * for every pod: which look-up may answer for a pod is known once the pod is there, and one before that would be a second
+   * request. Drops the request when too many images are under way.
+   */
+  prefetch(request: PodImagesRequest): void;
+}
+
+/**
+ * Images that are prefetched at a time, at 17 KB of heap each: beyond it the controller will do the work anyway, a moment
+ * later. A namespace may have as many as are free for the others.
+ */
+const MAX_PREFETCHED_IMAGES = 1_000;
+
+/** Pull secrets that a message names at most. */
+const MAX_NAMED = 3;
+
+/** What the service is made with. */
+export interface PodImagesDeps {
+  readonly inspector: Inspector;
+  readonly pullSecrets: Pick<PullSecrets, "read">;
+  readonly known: KnownImages;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends all prefetches. */
+  readonly signal: AbortSignal;
+  readonly observe: (image: { readonly ms: number; readonly report: InspectionReport }) => void;
+}
+
+export function openPodImages(deps: PodImagesDeps): PodImages {
+  const { inspector, pullSecrets, known, clock, log, observe } = deps;
+  const prefetched = new Set<string>();
+  const places = new FairLimiter({ limit: MAX_PREFETCHED_IMAGES, share: 1 });
+
+  async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
+    const { scope, images, configOf = [], renew = false } = request;
+    const admittedAtMs = request.admittedAtMs ?? clock.nowMs();
+    const renewBeforeMs = renew ? known.agingBeforeMs() : undefined;
+    const remembered = configOf.length === 0 ? known.recall(images, scope, { admittedAtMs }) : undefined;
+    if (remembered !== undefined && !(renew && remembered.isAging)) return remembered.images;
+    const pull = await pullSecrets.read(scope, signal);
+    return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
+      const startedMs = clock.monotonicMs();
+      const asked = requestFor(use, { request, pull, notBeforeMs: use.always ? admittedAtMs : renewBeforeMs });
+      const report = withPullProblems(await inspector.inspect(asked, signal), pull);
+      observe({ ms: clock.monotonicMs() - startedMs, report });
+      known.remember(use.image, report, scope);
+      return { ...use, inspection: report.inspection };
+    }));
+  }
+
+  function prefetch(request: PodImagesRequest): void {
+    const images = request.images.filter(({ always }) => !always);
+    const key = JSON.stringify([request.scope, images]);
+    if (images.length === 0 || deps.signal.aborted || prefetched.has(key)) return;
+    const place = places.tryAcquire(request.scope.namespace, { weight: images.length });
+    if (place === undefined) return;
+    prefetched.add(key);
+    inspect({ ...request, images }, deps.signal)
+      .catch((error: unknown) => log.debug("prefetch ended early", { reason: errorText(error) }))
+      .finally(() => {
+        prefetched.delete(key);
+        place.release();
+      });
+  }
+
+  return { inspect, prefetch };
+}
+
+function requestFor(
+  { image, always }: ImageUse,
+  { request, pull, notBeforeMs }: {
+    readonly request: PodImagesRequest;
+    readonly pull: PullCredentials;
+    readonly notBeforeMs: number | undefined;
+  },
+): InspectionRequest {
+  const { scope: { namespace }, priority, configOf = [] } = request;
+  return {
+    image,
+    credentials: pull.credentials,
+    freshness: always ? "revalidate" : "cached",
+    notBeforeMs,
+    depth: configOf.includes(image) ? "config" : "index",
+    priority,
+    namespace,
+  };
+}
+
+/**
+ * Without all of its credentials, that an image cannot be read proves nothing; and where it asks for a login, the pull
+ * secrets that are of no use are mostly the reason.
+ */
+function withPullProblems(report: InspectionReport, { problem, unusable = [] }: PullCredentials): InspectionReport {
+  const { inspection } = report;
+  if (inspection.kind !== "failed" || inspection.failure.kind === "transient") return report;
+  const { failure } = inspection;
+  if (problem !== undefined) return { ...report, inspection: { kind: "failed", failure: problem } };
+  if (failure.reason !== "Unauthorized" || unusable.length === 0) return report;
+  const named = unusable.slice(0, MAX_NAMED).join(", ");
+  const message = `${failure.message} Pull secrets of no use: ${named}${unusable.length > MAX_NAMED ? ", …" : ""}.`;
+  return { ...report, inspection: { kind: "failed", failure: { ...failure, message } } };
+}
+
+/**
+ * How long the images of what is not gated, a workload's template or an audited pod, are waited for (ms), so that a slow registry
+ * holds no place for long.
+ */
+const BACKGROUND_LIMIT_MS = 10_000;
+/** When those that are missing then are read again (ms). */
+export const BACKGROUND_RETRY_MS = 60_000;
+
+/** What `inspect` gives; undefined when it is not there within ten seconds: what was read until then is known. */
+export async function inspectInBackground(
+  images: Pick<PodImages, "inspect">,
+  request: PodImagesRequest,
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
+): Promise<readonly InspectedImage[] | undefined> {
+  using deadline = openDeadline(BACKGROUND_LIMIT_MS, { signal, clock });
+  try {
+    return await orAborted(images.inspect(request, deadline.signal), deadline.signal);
+  } catch (error) {
+    if (deadline.signal.aborted && !signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+/** Whether an image could not be inspected for a reason that may pass. */
+export function mayPass({ inspection }: InspectedImage): boolean {
+  return inspection.kind === "failed" && inspection.failure.kind === "transient";
+}
+
+/** Whether every image is named by its digest, so that what is known of it never ages. */
+export function areAllPinned(images: readonly ImageUse[]): boolean {
+  return images.every(({ image }) => {
+    const parsed = parseReference(image);
+    return parsed.kind === "unparsable" || parsed.reference.digest !== undefined;
+  });
+}

@@ -1,0 +1,260 @@
+// The credentials of pods' pull secrets, read from the API server when an image needs them: those that the pod names or,
+// where it names none, those of its ServiceAccount, as the ServiceAccount admission fills them in.
+import type { Clock } from "../../clock.ts";
+import { listAt } from "../../json.ts";
+import type { KubeApi } from "../../k8s/api.ts";
+import { AnswerTooLarge, ApiError } from "../../k8s/errors.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
+import { errorText, type Logger } from "../../log.ts";
+import { weightOfTexts } from "../../oci/cache/weights.ts";
+import type { Credential } from "../../oci/credential.ts";
+import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
+import { callersOf } from "../../oci/limits/callers.ts";
+import { FairLimiter } from "../../oci/limits/fair_limiter.ts";
+import type { InspectionFailure } from "../../oci/types.ts";
+import { pullSecretNames } from "../../oci/pull_secret_names.ts";
+import { SharedCalls } from "../../oci/shared_call.ts";
+
+/** The scope of a pull: an answer that was read with pull secrets serves the same namespace, account and secret names only. */
+export interface PullScope {
+  readonly namespace: string;
+  /** The ServiceAccount, whose pull secrets count where the pod names none; empty: `default`. */
+  readonly serviceAccount?: string | undefined;
+  /** In the pod's order. */
+  readonly pullSecrets: readonly string[];
+}
+
+/** How far pull secrets may be read: those of any pod, only those in Archway's own namespace, none at all. */
+export type PullSecretMode = "pod" | "own-namespace" | "none";
+
+export interface PullCredentials {
+  /** In the order of the list. Missing, forbidden or malformed secrets are skipped: the pull may still work. */
+  readonly credentials: readonly Credential[];
+  /** Those that are not to be had, each with the reason, for people: `regcred (not found)`. */
+  readonly unusable?: readonly string[] | undefined;
+  /** Why some could not be read just now: without them, that an image cannot be read proves nothing. */
+  readonly problem?: InspectionFailure | undefined;
+}
+
+/** What is needed to read them. */
+export interface PullSecretDeps {
+  readonly api: Pick<KubeApi, "get">;
+  readonly mode: PullSecretMode;
+  readonly ownNamespace: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A secret is read at most this often, so a burst of pods shares one GET while a rotation is seen at once after (ms). */
+const SECRET_KEPT_MS = 2_000;
+/** Nearly every pod names no secret, and accounts change seldom (ms). */
+const ACCOUNT_KEPT_MS = 10_000;
+const MAX_KEPT = 1_000;
+/**
+ * What tenants may put into our memory with their Secrets, each of up to 1 MiB (bytes): the docker config of one, those of a
+ * pod together, which are held until its images are read, and all that are kept.
+ */
+const MAX_CONFIG_BYTES = 128 * 1024;
+const MAX_POD_BYTES = 512 * 1024;
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+/** Credentials of a pod: each is matched with each of its images. A copy of a cluster's own secret has a few hundred at most. */
+const MAX_POD_CREDENTIALS = 256;
+/** A key with a wildcard counts as so many: comparing it takes far longer. */
+const WILDCARD_COUNTS = 8;
+/** Secrets of one pod that are read at a time: the requests of other pods are sent between them. */
+const READS_AT_A_TIME = 4;
+/** Secrets that are read at a time, whole, for all pods; a namespace may take as many as are free, so half when it is alone. */
+const READ_PLACES = { limit: 32, share: 1 } as const;
+const DEFAULT_ACCOUNT = "default";
+/** Statuses that mean "it is not to be had", rather than "not now", in words. */
+const FINAL_STATUSES: ReadonlyMap<number, string> = new Map([[403, "Archway may not read it"], [404, "not found"]]);
+
+function whyFinal(error: unknown): string | undefined {
+  if (error instanceof AnswerTooLarge) return "too large";
+  return error instanceof ApiError ? FINAL_STATUSES.get(error.status) : undefined;
+}
+
+/** What a secret holds, or why it is of no use. */
+type SecretContent =
+  | {
+    readonly kind: "usable";
+    /** No more than a pod may have. */
+    readonly credentials: readonly Credential[];
+    /** How many the secret holds. */
+    readonly total: number;
+  }
+  | { readonly kind: "unusable"; readonly why: string };
+
+/** An object, or why it is not to be had. */
+type Found = { readonly kind: "found"; readonly object: KubeObject } | {
+  readonly kind: "absent";
+  readonly why: string;
+};
+
+/**
+ * Reads the credentials that a pod pulls with. They answer later pods for {@link SECRET_KEPT_MS}, and are deleted when anything is
+ * asked for after that.
+ */
+export class PullSecrets {
+  readonly #deps: PullSecretDeps;
+  readonly #secrets: SharedCalls<SecretContent>;
+  readonly #accounts: SharedCalls<readonly string[]>;
+  readonly #places = new FairLimiter(READ_PLACES);
+
+  constructor(deps: PullSecretDeps) {
+    this.#deps = deps;
+    const { clock } = deps;
+    const weights = { maxSize: MAX_KEPT_BYTES, sizeOf: weightOfContent };
+    this.#secrets = new SharedCalls({ clock, keepMs: () => SECRET_KEPT_MS, maxKept: MAX_KEPT, ...weights });
+    this.#accounts = new SharedCalls({ clock, keepMs: () => ACCOUNT_KEPT_MS, maxKept: MAX_KEPT });
+  }
+
+  /** Rejects only when the signal aborts. */
+  async read(scope: PullScope, signal: AbortSignal): Promise<PullCredentials> {
+    const { mode, ownNamespace } = this.#deps;
+    const { namespace, serviceAccount = "", pullSecrets } = scope;
+    if (mode === "none" || mode === "own-namespace" && namespace !== ownNamespace) return { credentials: [] };
+    const names = pullSecrets.length > 0
+      ? { kind: "read", value: pullSecrets } as const
+      : await this.#attempt(signal, () => this.#secretsOf(namespace, serviceAccount || DEFAULT_ACCOUNT, signal));
+    if (names.kind === "problem") return { credentials: [], problem: names.problem };
+    const share = new PodShare();
+    let problem: InspectionFailure | undefined;
+    for (let at = 0; at < names.value.length; at += READS_AT_A_TIME) {
+      const some = names.value.slice(at, at + READS_AT_A_TIME);
+      if (share.isUsedUp) {
+        share.leaveOut(some);
+        continue;
+      }
+      const read = some.map((name) => this.#attempt(signal, () => this.#contentOf(namespace, name, signal)));
+      for (const [of, found] of (await Promise.all(read)).entries()) {
+        if (found.kind === "read") share.add(some[of] ?? "", found.value);
+        else problem ??= found.problem;
+      }
+    }
+    return { credentials: share.credentials, unusable: share.unusable, problem };
+  }
+
+  #contentOf(namespace: string, name: string, signal: AbortSignal): Promise<SecretContent> {
+    return this.#secrets.run(JSON.stringify([namespace, name]), { signal }, async (_, shared) => {
+      const secret = await this.#get(Resource.secrets, { namespace, name }, shared);
+      if (secret.kind === "absent") return { kind: "unusable", why: secret.why };
+      const source = `secret ${namespace}/${name}`;
+      const parsed = parseDockerConfigSecret(secret.object, source, { maxBytes: MAX_CONFIG_BYTES });
+      if (parsed.kind === "ok") return usable(parsed.credentials);
+      this.#deps.log.warn("cannot use a pull secret", { namespace, secret: name, reason: parsed.message });
+      return { kind: "unusable", why: parsed.kind === "too large" ? "too large" : "holds no docker configuration" };
+    });
+  }
+
+  #secretsOf(namespace: string, name: string, signal: AbortSignal): Promise<readonly string[]> {
+    return this.#accounts.run(JSON.stringify([namespace, name]), { signal }, async (_, shared) => {
+      const account = await this.#get(Resource.serviceAccounts, { namespace, name }, shared);
+      return account.kind === "absent" ? [] : pullSecretNames(listAt(account.object, "imagePullSecrets"));
+    });
+  }
+
+  /** The object, unless it is missing or forbidden. Throws when the API server cannot say now. */
+  async #get(
+    resource: ResourceType,
+    target: { readonly namespace: string; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<Found> {
+    try {
+      using _ = await this.#place(target.namespace, signal);
+      return { kind: "found", object: await this.#deps.api.get(resource, target, signal) };
+    } catch (error) {
+      const why = whyFinal(error);
+      const level = error instanceof ApiError && error.status === 404 ? "debug" : "warn";
+      if (!signal.aborted) {
+        this.#deps.log[level](`cannot read a ${resource.kind} for pulling images`, {
+          ...target,
+          reason: errorText(error),
+        });
+      }
+      if (why !== undefined) return { kind: "absent", why };
+      throw new Error(`Cannot read ${resource.kind} "${target.namespace}/${target.name}": ${errorText(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #place(namespace: string, signal: AbortSignal): Promise<Disposable> {
+    const { release } = await this.#places.acquire(callersOf({ namespace, priority: "gated" }), signal);
+    return { [Symbol.dispose]: release };
+  }
+
+  async #attempt<T>(
+    signal: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<
+    { readonly kind: "read"; readonly value: T } | { readonly kind: "problem"; readonly problem: InspectionFailure }
+  > {
+    try {
+      return { kind: "read", value: await work() };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { kind: "problem", problem: { kind: "transient", reason: "ServerError", message: errorText(error) } };
+    }
+  }
+}
+
+/** What a pod has of the credentials in its secrets, which are added in its order until it has as many as it may. */
+class PodShare {
+  readonly credentials: Credential[] = [];
+  /** The secrets that are not used, or not whole, each with the reason. */
+  readonly unusable: string[] = [];
+  #bytes = 0;
+  #count = 0;
+  #usedUp: "many" | "large" | undefined;
+
+  /** Whether nothing more is taken. */
+  get isUsedUp(): boolean {
+    return this.#usedUp !== undefined;
+  }
+
+  add(name: string, content: SecretContent): void {
+    if (content.kind === "unusable") {
+      this.unusable.push(`${name} (${content.why})`);
+      return;
+    }
+    const { credentials, total } = content;
+    const taken = this.#take(credentials);
+    if (taken === 0 && total > 0) this.leaveOut([name]);
+    else if (taken < total) this.unusable.push(`${name} (all but its first ${taken} credentials)`);
+  }
+
+  /** Secrets that are not looked at. */
+  leaveOut(names: readonly string[]): void {
+    this.unusable.push(...names.map((name) => `${name} (those before it are too ${this.#usedUp} together)`));
+  }
+
+  /** How many were taken, the first ones. */
+  #take(credentials: readonly Credential[]): number {
+    for (const [taken, credential] of credentials.entries()) {
+      const bytes = weightOfCredential(credential);
+      const count = /[*?[]/.test(credential.scope) ? WILDCARD_COUNTS : 1;
+      if (this.#count + count > MAX_POD_CREDENTIALS) this.#usedUp ??= "many";
+      else if (this.#bytes + bytes > MAX_POD_BYTES) this.#usedUp ??= "large";
+      if (this.#usedUp !== undefined) return taken;
+      this.credentials.push(credential);
+      this.#bytes += bytes;
+      this.#count += count;
+    }
+    return credentials.length;
+  }
+}
+
+function weightOfContent(content: SecretContent): number {
+  if (content.kind === "unusable") return weightOfTexts(content.why);
+  return content.credentials.reduce((sum, credential) => sum + weightOfCredential(credential), weightOfTexts());
+}
+
+function weightOfCredential({ scope, source, secret }: Credential): number {
+  const texts = secret.kind === "basic" ? [secret.username, secret.password] : [secret.token];
+  return weightOfTexts(scope, source, ...texts);
+}
+
+function usable(credentials: readonly Credential[]): SecretContent {
+  return { kind: "usable", credentials: credentials.slice(0, MAX_POD_CREDENTIALS), total: credentials.length };
+}

@@ -1,0 +1,50 @@
+// Images without the architectures on which they are known to fail although they claim them (`--exec-format-errors=avoid`).
+// A hint, never a verdict: an image that has failed on all that it claims is left as it is.
+import type { InspectedImage } from "../../oci/types.ts";
+import type { KnownImages } from "./known_images.ts";
+import type { PodImages } from "./pod_images.ts";
+
+/** The architectures on which an image has failed, for pods of a namespace; none for most. */
+export type FailedArchitectures = (
+  image: { readonly digest: string; readonly namespace: string },
+) => readonly string[];
+
+/** Inspections without them. */
+export function podImagesWithoutFailed(inner: PodImages, failed: FailedArchitectures): PodImages {
+  return {
+    inspect: async (request, signal) => {
+      const { namespace } = request.scope;
+      return (await inner.inspect(request, signal)).map((one) => withoutFailed(one, { failed, namespace }));
+    },
+    prefetch: (request) => inner.prefetch(request),
+  };
+}
+
+/** The memory that warm admission uses, without them. */
+export function knownImagesWithoutFailed(inner: KnownImages, failed: FailedArchitectures): KnownImages {
+  return {
+    recall: (images, scope, options) => {
+      const known = inner.recall(images, scope, options);
+      if (known === undefined) return undefined;
+      const { namespace } = scope;
+      return { ...known, images: known.images.map((one) => withoutFailed(one, { failed, namespace })) };
+    },
+    agingBeforeMs: () => inner.agingBeforeMs(),
+    remember: (image, report, scope) => inner.remember(image, report, scope),
+    forgetPrivate: () => inner.forgetPrivate(),
+  };
+}
+
+function withoutFailed(
+  one: InspectedImage,
+  { failed, namespace }: { readonly failed: FailedArchitectures; readonly namespace: string },
+): InspectedImage {
+  const { inspection } = one;
+  if (inspection.kind !== "platforms") return one;
+  const failing = failed({ digest: inspection.digest, namespace });
+  const platforms = inspection.platforms.filter(({ architecture }) => !failing.includes(architecture));
+  if (platforms.length === 0 || platforms.length === inspection.platforms.length) return one;
+  const message = `its program has failed on ${failing.join(", ")}, which it claims: left out`;
+  const findings = [...inspection.findings, { kind: "FailedArchitecture", message } as const];
+  return { ...one, inspection: { ...inspection, platforms, findings } };
+}

@@ -1,0 +1,76 @@
+// Hosts whose own certificate is trusted itself although its chain is not: requested with verification first, then once more with the
+// certificate pinned, from then on pinned at once. Nothing is sent to a server before one of the two has passed.
+//
+//   verified ──certificate refused──▶ pinned ──accepted──▶ kept: the next request starts pinned
+//      ▲                                └─ unlisted, or refused: the verified attempt's fault, or why
+//      └── kept, but the server shows another certificate now
+import { LRUCache } from "lru-cache";
+import { errorText } from "../../log.ts";
+import { judgePin } from "./pin.ts";
+
+/** How to send one request in either way. Both reject when no answer comes. */
+export interface PinnableRequest {
+  /** PEM texts that are trusted beside the public roots. */
+  readonly trusted: readonly string[];
+  readonly nowMs: number;
+  /** Over a connection that the runtime verifies. */
+  readonly verified: () => Promise<Response>;
+  /** Over one that it does not; `judge` throws before anything is sent. */
+  readonly pinned: (judge: (certificate: Uint8Array) => void) => Promise<Response>;
+}
+
+/** Hosts with a certificate of their own making are few. */
+const MAX_HOSTS = 256;
+
+/** The certificate is not one of the trusted ones: its chain decides. */
+class Unlisted extends Error {}
+/** The certificate is trusted itself, and must not be shown by this server now. */
+class PinRefused extends Error {}
+
+/** Keeps per host and trusted certificates which way works. */
+export class PinnedHosts {
+  readonly #trusted = new LRUCache<string, readonly string[]>({ max: MAX_HOSTS });
+
+  /** The answer of whichever way the server's certificate allows. */
+  async fetch(url: URL, request: PinnableRequest): Promise<Response> {
+    const { trusted, verified } = request;
+    if (url.protocol !== "https:" || trusted.length === 0) return await verified();
+    const known = this.#trusted.get(url.host);
+    if (known !== undefined && isSame(known, trusted)) {
+      try {
+        return await this.#pinned(url, request);
+      } catch (error) {
+        if (!(error instanceof Unlisted)) throw error;
+        this.#trusted.delete(url.host);
+      }
+    }
+    try {
+      return await verified();
+    } catch (error) {
+      if (!isCertificateRefused(error)) throw error;
+      return await this.#pinned(url, request).catch((second) => {
+        const wasAccepted = this.#trusted.has(url.host);
+        throw wasAccepted || second instanceof PinRefused ? second : error;
+      });
+    }
+  }
+
+  #pinned(url: URL, { trusted, nowMs, pinned }: PinnableRequest): Promise<Response> {
+    return pinned((certificate) => {
+      const verdict = judgePin(certificate, { host: url.hostname, trusted, nowMs });
+      if (verdict.kind === "unlisted") throw new Unlisted("certificate is not trusted itself");
+      if (verdict.kind === "refused") throw new PinRefused(verdict.why);
+      this.#trusted.set(url.host, trusted);
+    });
+  }
+}
+
+/** The server's certificate was refused in the hand-shake, so that nothing was sent; one out of its time stays refused. */
+function isCertificateRefused(error: unknown): boolean {
+  const text = errorText(error);
+  return /invalid peer certificate/.test(text) && !/certificate (expired|not valid yet)/.test(text);
+}
+
+function isSame(left: readonly string[], right: readonly string[]): boolean {
+  return left === right || left.length === right.length && left.every((text, at) => text === right[at]);
+}

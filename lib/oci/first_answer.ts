@@ -1,0 +1,42 @@
+// The places that an image may be pulled from, in their order: the first that answers counts.
+import { failureOf, InspectionError } from "./errors.ts";
+import type { PlannedRequest } from "./inspector.ts";
+import type { Endpoint } from "./pull_plan.ts";
+import type { InspectionFailure } from "./types.ts";
+
+/** What `read` gave at the first place where it succeeded; or why it did at none. `endpoint`: where that was. */
+export type FirstAnswer<T> =
+  | { readonly kind: "answered"; readonly value: T; readonly endpoint: Endpoint }
+  | { readonly kind: "failed"; readonly failure: InspectionFailure; readonly endpoint: Endpoint | undefined };
+
+/** Asks in turn. Rejects with what is no InspectionError, and once the signal has aborted. */
+export async function firstAnswer<T>(
+  { image, endpoints }: Pick<PlannedRequest, "image" | "endpoints">,
+  signal: AbortSignal,
+  read: (endpoint: Endpoint) => Promise<T>,
+): Promise<FirstAnswer<T>> {
+  const failures: InspectionFailure[] = [];
+  for (const endpoint of endpoints) {
+    try {
+      return { kind: "answered", value: await read(endpoint), endpoint };
+    } catch (error) {
+      if (signal.aborted || !(error instanceof InspectionError)) throw error;
+      failures.push(error.failure);
+    }
+  }
+  return { kind: "failed", failure: joined(image, failures), endpoint: endpoints.at(-1) };
+}
+
+/**
+ * The failure that counts, followed by the messages of the others. What may pass comes first, because that place may have the image;
+ * then what is no absence, for the same reason; and of several the last, which is the registry itself.
+ */
+function joined(image: string, failures: readonly InspectionFailure[]): InspectionFailure {
+  const counting = failures.findLast(({ kind }) => kind === "transient") ??
+    failures.findLast(({ reason }) => reason !== "ManifestUnknown") ?? failures.at(-1);
+  if (counting === undefined) {
+    return failureOf("Misconfigured", `Cannot inspect "${image}": no registry is configured for it.`);
+  }
+  const others = failures.filter((failure) => failure !== counting).map(({ message }) => message);
+  return { ...counting, message: [counting.message, ...others].join(" Also: ") };
+}

@@ -1,0 +1,186 @@
+// Reads one image at one endpoint: the top manifest, and of its children and configs what is wanted. A tag or digest of an
+// index costs one request, a single image two.
+import type { Credential } from "./credential.ts";
+import { InspectionError, inspectionError } from "./errors.ts";
+import { findingsOfReference } from "./image/findings.ts";
+import { type Descriptor, type Labels, type ManifestDocument, MAX_ENTRIES } from "./image/manifest.ts";
+import {
+  distinctPlatforms,
+  isBundle,
+  isEntryWithoutPlatform,
+  isNestedIndex,
+  isPlatformEntry,
+  platformsOf,
+} from "./image/platforms.ts";
+import type { PlannedRequest } from "./inspector.ts";
+import type { Endpoint } from "./pull_plan.ts";
+import { canonicalReference } from "./reference.ts";
+import type { Session } from "./session.ts";
+import type { FailureReason, Finding, Inspection, Platform } from "./types.ts";
+
+/** Which image, and how to read documents of its repository. */
+export interface ImageVisit {
+  readonly request: Pick<PlannedRequest, "image" | "reference" | "depth">;
+  /** Where it is read. */
+  readonly endpoint: Endpoint;
+  readonly session: Pick<Session, "manifest" | "child" | "config">;
+}
+
+/** The inspection of an image, and the credential that its top manifest took. */
+export interface ImageRead {
+  /** Never a failure: those are thrown. */
+  readonly inspection: Inspection;
+  /** undefined when none was needed. */
+  readonly credential: Credential | undefined;
+  /** Whether the endpoint lacks what the image's index lists and was wanted: then this says nothing of the image elsewhere. */
+  readonly isPartial: boolean;
+}
+
+type SingleManifest = Extract<ManifestDocument, { kind: "manifest" | "schema1" }>;
+
+interface Config {
+  readonly platform: Platform;
+  readonly labels: Labels;
+}
+
+/** Nested indexes that are followed: each costs a request, and builders make no more. */
+const MAX_NESTED = 4;
+
+/** Entries without platform whose configs are read: each costs two requests, one after the other. */
+const MAX_ENTRIES_WITHOUT_PLATFORM = 8;
+
+/** Of those, how many at a time: each holds a document in memory, and many images are read at a time. */
+const READ_AT_ONCE = 2;
+
+/** More platforms than any image has; they are kept in memory for every image. */
+const MAX_PLATFORMS = 64;
+
+export async function readImage(visit: ImageVisit): Promise<ImageRead> {
+  const { manifest, digest, credential } = await visit.session.manifest(visit.endpoint.reference);
+  if (manifest.kind === "unparsable") throw failed(visit, "Malformed", manifest.problem);
+  if (manifest.kind === "index") {
+    const missing = new Set<string>();
+    const inspection = await readIndex(visit, { manifest, digest, missing });
+    return { inspection, credential, isPartial: missing.size > 0 };
+  }
+  const { platform, labels } = await readSingle(visit, manifest);
+  const findings = findingsOf(visit, manifest);
+  const common = { digest, mediaType: manifest.mediaType, platforms: [platform], findings };
+  const inspection: Inspection = isBundle(labels)
+    ? { kind: "anywhere", ...common }
+    : { kind: "platforms", ...common, depth: "config" };
+  return { inspection, credential, isPartial: false };
+}
+
+/** Adds the digests of entries that the endpoint lacks to `missing`. */
+async function readIndex(
+  visit: ImageVisit,
+  { manifest, digest, missing }: {
+    readonly manifest: Extract<ManifestDocument, { kind: "index" }>;
+    readonly digest: string;
+    readonly missing: Set<string>;
+  },
+): Promise<Inspection> {
+  const { mediaType } = manifest;
+  const entries = await unfold(visit, manifest.entries);
+  const others = await readEntriesWithoutPlatform(visit, { entries, missing });
+  const platforms = distinctPlatforms([...platformsOf(entries), ...others.configs.map(({ platform }) => platform)]);
+  if (platforms.length === 0) throw failed(visit, "NotAnImage", "its index names no platform");
+  if (platforms.length > MAX_PLATFORMS) {
+    throw failed(visit, "Malformed", `its index names more than ${MAX_PLATFORMS} platforms`);
+  }
+  const common = { digest, mediaType, platforms, findings: others.findings };
+  const [first] = entries.filter(isPlatformEntry);
+  const isDeep = visit.request.depth === "config" || looksLikeBundle(visit.request.image);
+  if (first !== undefined && !isDeep) return { kind: "platforms", ...common, depth: "index" };
+  const labels = first === undefined ? others.configs[0]?.labels : (await readChild(visit, first)).labels;
+  if (isBundle(labels ?? {})) return { kind: "anywhere", ...common };
+  return { kind: "platforms", ...common, depth: "config" };
+}
+
+/** Indexes within the index, one level deep and few of them, opened in place. What is not followed is a failure, not less. */
+async function unfold(visit: ImageVisit, entries: readonly Descriptor[]): Promise<readonly Descriptor[]> {
+  const nested = entries.filter(isNestedIndex);
+  if (nested.length > MAX_NESTED) throw failed(visit, "Malformed", `its index holds more than ${MAX_NESTED} indexes`);
+  const unfolded: Descriptor[] = [];
+  for (const entry of entries) {
+    if (!isNestedIndex(entry)) {
+      unfolded.push(entry);
+      continue;
+    }
+    const { manifest: inner } = await visit.session.child(entry.digest);
+    if (inner.kind !== "index") throw failed(visit, "Malformed", "an entry that its index calls an index is not one");
+    if (inner.entries.some(isNestedIndex)) throw failed(visit, "Malformed", "its index nests indexes more than once");
+    unfolded.push(...inner.entries);
+  }
+  if (unfolded.length > MAX_ENTRIES) {
+    throw failed(visit, "Malformed", `its indexes list more than ${MAX_ENTRIES} manifests`);
+  }
+  return unfolded;
+}
+
+/** The configs of entries that name no platform, as far as they are images. */
+async function readEntriesWithoutPlatform(
+  visit: ImageVisit,
+  { entries, missing }: { readonly entries: readonly Descriptor[]; readonly missing: Set<string> },
+): Promise<{ readonly configs: readonly Config[]; readonly findings: readonly Finding[] }> {
+  const withoutPlatform = entries.filter(isEntryWithoutPlatform);
+  const findings: Finding[] = [];
+  const read = async (entry: Descriptor): Promise<readonly Config[]> => {
+    try {
+      return [await readChild(visit, entry)];
+    } catch (error) {
+      const reason = error instanceof InspectionError ? error.failure.reason : undefined;
+      if (reason === "NotAnImage") return [];
+      if (reason !== "ManifestUnknown") throw error;
+      missing.add(entry.digest);
+      const message = `The index lists ${entry.digest} without a platform, but ${visit.endpoint.host} lacks it.`;
+      findings.push({ kind: "TruncatedIndex", message });
+      return [];
+    }
+  };
+  const wanted = withoutPlatform.slice(0, MAX_ENTRIES_WITHOUT_PLATFORM);
+  const configs: Config[] = [];
+  for (let at = 0; at < wanted.length; at += READ_AT_ONCE) {
+    configs.push(...(await Promise.all(wanted.slice(at, at + READ_AT_ONCE).map(read))).flat());
+  }
+  if (withoutPlatform.length > MAX_ENTRIES_WITHOUT_PLATFORM) {
+    const message =
+      `The index lists ${withoutPlatform.length} manifests without a platform; ${MAX_ENTRIES_WITHOUT_PLATFORM} of them were read.`;
+    findings.push({ kind: "TruncatedIndex", message });
+  }
+  return { configs, findings };
+}
+
+async function readChild(visit: ImageVisit, entry: Descriptor): Promise<Config> {
+  const { manifest } = await visit.session.child(entry.digest);
+  if (manifest.kind === "unparsable" || manifest.kind === "index") {
+    throw failed(visit, "Malformed", "its child is not a manifest");
+  }
+  return await readSingle(visit, manifest);
+}
+
+async function readSingle(visit: ImageVisit, manifest: SingleManifest): Promise<Config> {
+  const config = await visit.session.config(manifest);
+  if (config.kind === "unparsable") throw failed(visit, "NotAnImage", config.problem);
+  return config;
+}
+
+function findingsOf({ request }: ImageVisit, { kind, mediaType }: SingleManifest): readonly Finding[] {
+  const pins = findingsOfReference(request.reference, mediaType);
+  if (kind === "manifest") return pins;
+  const message = "The image has a schema 1 manifest, which current container runtimes refuse to pull.";
+  return [...pins, { kind: "Schema1", message }];
+}
+
+/** Operator bundles are mostly named so; reading their config right away spares the second look. */
+function looksLikeBundle(image: string): boolean {
+  return /bundle/i.test(image.slice(image.indexOf("/") + 1));
+}
+
+function failed({ endpoint }: ImageVisit, reason: FailureReason, problem: string): InspectionError {
+  const { host, repository, reference } = endpoint;
+  const name = canonicalReference({ registry: host, repository, identifier: reference });
+  const verb = reason === "NotAnImage" ? "run" : "read image";
+  return inspectionError(reason, `Cannot ${verb} "${name}": ${problem}.`, { registry: host });
+}

@@ -1,0 +1,128 @@
+// The repositories of one run: what references resolve to, a client for each repository, and the requests of all together.
+import type { Clock } from "../clock.ts";
+import type { RegistryAccess } from "./registry_access.ts";
+import { LearnedChallenges } from "./auth/learned_challenges.ts";
+import { matchCredentials } from "./credentials/match.ts";
+import { InspectionError, inspectionError } from "./errors.ts";
+import { ConnectionVariants } from "./http/connection_variants.ts";
+import type { RegistryDocument } from "./image/document.ts";
+import { parseManifest } from "./image/manifest.ts";
+import { firstAnswer } from "./first_answer.ts";
+import { callersOf } from "./limits/callers.ts";
+import { TargetRepository } from "./push/target_repository.ts";
+import type { Endpoint, PullPlan } from "./pull_plan.ts";
+import { RepositoryClient } from "./repository_client.ts";
+import { withRetries } from "./push/retries.ts";
+import { type ReadManifest, Session } from "./session.ts";
+import { DocumentTurns } from "./limits/inspection_limit.ts";
+import { RequestLog } from "./request_log.ts";
+
+/** A manifest as it came, to be written elsewhere byte by byte. */
+export type WholeManifest = ReadManifest & RegistryDocument;
+
+export interface RepositoriesDeps {
+  readonly access: Pick<RegistryAccess, "planner" | "keyring" | "transport" | "limiter" | "tokens">;
+  readonly clock: Clock;
+  /** Ends every request. */
+  readonly signal: AbortSignal;
+}
+
+export class Repositories {
+  readonly #deps: RepositoriesDeps;
+  readonly #challenges: LearnedChallenges = new LearnedChallenges();
+  readonly #variants: ConnectionVariants = new ConnectionVariants();
+  readonly #turns = new DocumentTurns();
+  readonly #log = new RequestLog();
+  readonly #readers = new Map<string, Promise<RepositoryClient>>();
+
+  /** No request is sent yet. */
+  constructor(deps: RepositoriesDeps) {
+    this.#deps = deps;
+  }
+
+  get requests(): number {
+    return Object.values(this.#log.counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Where an image may be read from. */
+  plan(image: string): PullPlan {
+    return this.#deps.access.planner.plan(image);
+  }
+
+  /** The place that an image is pushed to: never a mirror. Throws InspectionError when there is none. */
+  targetOf(image: string): Endpoint {
+    const endpoint = this.endpointsOf(image).find(({ mirror }) => !mirror);
+    if (endpoint !== undefined) return endpoint;
+    throw inspectionError("Misconfigured", `Cannot push "${image}": only mirrors are configured for it.`);
+  }
+
+  /** The places that an image may be read at. Throws InspectionError when it must not be. */
+  endpointsOf(image: string): readonly Endpoint[] {
+    const plan = this.plan(image);
+    if (plan.kind === "refused") throw new InspectionError(plan.failure);
+    return plan.endpoints;
+  }
+
+  /**
+   * What `read` gives of an image at the first place where it succeeds: of `endpoints`, or of all that it may be read at. Throws
+   * InspectionError where it succeeds at none. `retries`: of each document.
+   */
+  async read<T>(
+    { image, retries, endpoints = this.endpointsOf(image) }: {
+      readonly image: string;
+      readonly retries: "bounded" | "none";
+      readonly endpoints?: readonly Endpoint[];
+    },
+    read: (session: Session<WholeManifest>, endpoint: Endpoint) => Promise<T>,
+  ): Promise<T> {
+    const { clock, signal } = this.#deps;
+    const attempt = retries === "none" ? undefined : (
+      <T>(work: () => Promise<T>): Promise<T> => withRetries(work, { clock, signal })
+    );
+    const first = await firstAnswer({ image, endpoints }, signal, async (endpoint) => {
+      const client = await this.reader(endpoint);
+      const session = new Session({ client, clock, turns: this.#turns, keep: keepWhole, attempt });
+      return await read(session, endpoint);
+    });
+    if (first.kind === "failed") throw new InspectionError(first.failure);
+    return first.value;
+  }
+
+  /** The client to read a place with; one for all that read there. */
+  reader(endpoint: Endpoint): Promise<RepositoryClient> {
+    const { host, pathPrefix, repository, namespace, transport: { scheme } } = endpoint;
+    const key = JSON.stringify([scheme, host, pathPrefix, repository, namespace]);
+    const known = this.#readers.get(key) ?? this.#client(endpoint, "pull");
+    this.#readers.set(key, known);
+    return known;
+  }
+
+  /** The repository to write to. */
+  async target(endpoint: Endpoint): Promise<TargetRepository> {
+    const { clock } = this.#deps;
+    return new TargetRepository({ client: await this.#client(endpoint, "pull,push"), clock });
+  }
+
+  async #client(endpoint: Endpoint, rights: "pull" | "pull,push"): Promise<RepositoryClient> {
+    const { access, clock, signal } = this.#deps;
+    const { transport, tokens, limiter, keyring } = access;
+    const credentials = matchCredentials(await keyring.lookup(endpoint, signal), endpoint);
+    const context = { credentials, callers: callersOf({ priority: "gated" }), signal, log: this.#log };
+    const shared = { transport, tokens, limiter, clock, challenges: this.#challenges, variants: this.#variants };
+    return new RepositoryClient(shared, { endpoint, context, rights });
+  }
+}
+
+function keepWhole(document: RegistryDocument): WholeManifest {
+  return { ...document, manifest: parseManifest(document.text, document.contentType) };
+}
+
+/** Whether two places are one repository. */
+export function isSameRepository(left: Endpoint, right: Endpoint): boolean {
+  return isSameRegistry(left, right) && left.repository === right.repository;
+}
+
+/** Whether two places are of one registry, so that blobs can be mounted from one to the other. */
+export function isSameRegistry(left: Endpoint, right: Endpoint): boolean {
+  return left.host === right.host && left.pathPrefix === right.pathPrefix && left.namespace === right.namespace;
+}

@@ -1,0 +1,144 @@
+// The informer of the configs: watched, parsed once, answered from memory.
+import type { Clock } from "../../clock.ts";
+import { heapBytesOf, listAt, objectAt, textAt } from "../../json.ts";
+import type { ReadApi } from "../../k8s/api.ts";
+import { KEPT } from "../../k8s/kept.ts";
+import { Reflector } from "../../k8s/reflector.ts";
+import { type KubeObject, Resource } from "../../k8s/types.ts";
+import type { Logger } from "../../log.ts";
+import { CLUSTER_CONFIG_NAME } from "../../names.ts";
+import { TAINT_CONDITION } from "../decide/conditions.ts";
+import type { ConfigPresence } from "../decide/gating_health.ts";
+import { parseClusterConfig, parseNamespaceConfig } from "../../placement/decide/config/config.ts";
+import type { Parsed } from "../../parsed.ts";
+import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../../placement/decide/config/types.ts";
+
+export interface Configs {
+  /** Follows the configs until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  hasSynced(): boolean;
+  cluster(): ClusterConfig | undefined;
+  presence(): ConfigPresence;
+  /** What concerns pods of a namespace. Cheap: the same arrays until something changes. */
+  of(namespace: string): PlacementConfigs;
+  /** Calls back with the namespace whose configs changed; undefined = the cluster config. */
+  onChange(listener: (namespace: string | undefined) => void): void;
+}
+
+export interface ConfigsDeps {
+  readonly api: ReadApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const NONE: readonly NamespaceConfig[] = [];
+
+/** What a PodPlacementConfig takes beside its text, with its keys. An ordinary one weighs 1 800 in all. */
+const CONFIG_BYTES = 500;
+
+/** Opens the view. No request is sent to the API server before `run`. */
+export function openConfigs(parts: ConfigsDeps): Configs {
+  const listeners: ((namespace: string | undefined) => void)[] = [];
+  const notify = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
+  const parse = accept(parts, parseClusterConfig);
+  const clusterConfigs = new Reflector<SeenConfig>({
+    ...parts,
+    resource: Resource.clusterConfigs,
+    keep: KEPT.clusterConfigs,
+    parse: (object) => {
+      const config = parse(object);
+      return config === undefined ? undefined : { config, reported: reportedOf(object, config) };
+    },
+    onChange: (change) => {
+      if (change.kind === "delete" || change.previous?.reported !== change.value.reported) notify(undefined);
+    },
+    name: "cluster configs",
+  });
+  const namespaceConfigs = openNamespaceConfigs(parts, notify);
+  const cluster = (): ClusterConfig | undefined => clusterConfigs.get(CLUSTER_CONFIG_NAME)?.config;
+  return {
+    run: async (signal) => {
+      await Promise.all([clusterConfigs.run(signal), namespaceConfigs.run(signal)]);
+    },
+    hasSynced: () => clusterConfigs.hasSynced() && namespaceConfigs.hasSynced(),
+    cluster,
+    presence: () => {
+      if (!clusterConfigs.hasSynced()) return "unread";
+      const config = cluster();
+      if (config === undefined) return "absent";
+      return config.deleting ? "leaving" : "present";
+    },
+    of: (namespace) => ({ cluster: cluster(), namespace: namespaceConfigs.of(namespace) }),
+    onChange: (listener) => void listeners.push(listener),
+  };
+}
+
+interface SeenConfig {
+  readonly config: ClusterConfig;
+  /** What listeners are notified of. */
+  readonly reported: string;
+}
+
+/** All but the condition about the architecture taints: it changes all the time while nodes are tainted, and no listener acts on it. */
+function reportedOf({ metadata: { labels, annotations }, status }: KubeObject, config: ClusterConfig): string {
+  const conditions = listAt(objectAt({ status }, "status"), "conditions") ?? [];
+  return JSON.stringify([
+    config,
+    labels,
+    annotations,
+    conditions.filter((each) => textAt(each, "type") !== TAINT_CONDITION),
+  ]);
+}
+
+interface NamespaceConfigs extends Pick<Configs, "run" | "hasSynced"> {
+  of(namespace: string): readonly NamespaceConfig[];
+}
+
+/** The PodPlacementConfigs, by their namespace. */
+function openNamespaceConfigs(parts: ConfigsDeps, notify: (namespace: string) => void): NamespaceConfigs {
+  const byNamespace = new Map<string, readonly NamespaceConfig[]>();
+  const reflector = new Reflector<NamespaceConfig>({
+    ...parts,
+    resource: Resource.namespaceConfigs,
+    keep: { ...KEPT.namespaceConfigs, weightOf: (config) => CONFIG_BYTES + heapBytesOf(JSON.stringify(config)) },
+    parse: accept(parts, parseNamespaceConfig),
+    onChange: ({ kind, value }) => {
+      const others = (byNamespace.get(value.namespace) ?? NONE).filter(({ name }) => name !== value.name);
+      const now = kind === "apply" ? [...others, value] : others;
+      if (now.length === 0) byNamespace.delete(value.namespace);
+      else byNamespace.set(value.namespace, now);
+      notify(value.namespace);
+    },
+    name: "namespace configs",
+  });
+  return {
+    run: (signal) => reflector.run(signal),
+    hasSynced: () => reflector.hasSynced(),
+    of: (namespace) => byNamespace.get(namespace) ?? NONE,
+  };
+}
+
+/** Takes what parses; what does not is as if it were not there, and the log says why. */
+function accept<T>(
+  { log }: ConfigsDeps,
+  parse: (object: unknown) => Parsed<T>,
+): (object: KubeObject) => T | undefined {
+  return (object) => {
+    const parsed = parse(object);
+    if (parsed.kind === "parsed") return parsed.value;
+    const { namespace, name } = object.metadata;
+    log.warn("config left out: it cannot be read", {
+      kind: object.kind,
+      namespace,
+      name,
+      reason: parsed.fault.message,
+    });
+    return undefined;
+  };
+}
+
+/** The log level that the cluster config's `logVerbosity` asks for. */
+export function logLevelOf(config: ClusterConfig | undefined): "info" | "debug" | undefined {
+  if (config === undefined) return undefined;
+  return config.logVerbosity === "" || config.logVerbosity === "Normal" ? "info" : "debug";
+}

@@ -1,0 +1,82 @@
+// The PodPlacementConfigs of a namespace as reviews of its configs need them: read from the API server, because two configs
+// are often created one right after the other, but within bounds, because every editor of a namespace decides how many
+// and how large they are, and how many reviews there are.
+import pLimit from "p-limit";
+import type { ReadApi } from "../../k8s/api.ts";
+import { listPages } from "../../k8s/lists.ts";
+import { Resource } from "../../k8s/types.ts";
+import { priorityOf } from "../decide/validate.ts";
+import type { Configs } from "./configs.ts";
+
+/** What a review reads of another config. */
+export interface SiblingConfig {
+  readonly name: string;
+  readonly priority: number;
+}
+
+export interface SiblingConfigs {
+  /** What was there at the call or later. Rejects when it cannot be known. */
+  read(namespace: string): Promise<readonly SiblingConfig[]>;
+}
+
+export interface SiblingConfigsDeps {
+  readonly api: ReadApi;
+  /** For namespaces whose configs are too large to be read in a review: what was seen of them so far. */
+  readonly configs: Pick<Configs, "hasSynced" | "of">;
+  /** Ends with the process: reads are shared. */
+  readonly signal: AbortSignal;
+}
+
+/** Of one review. 256 configs, one for each priority, have 16 KiB each. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Namespaces read at a time: a page takes some ten times its bytes while it is parsed. */
+const READS_AT_A_TIME = 2;
+
+/** Opens it. Reads of one namespace follow each other; calls that wait for the same read share it. */
+export function openSiblingConfigs(deps: SiblingConfigsDeps): SiblingConfigs {
+  const limit = pLimit(READS_AT_A_TIME);
+  const running = new Map<string, Promise<void>>();
+  const waiting = new Map<string, Promise<readonly SiblingConfig[]>>();
+  const readNext = async (namespace: string): Promise<readonly SiblingConfig[]> => {
+    await running.get(namespace);
+    return await limit(async () => {
+      // From here on a call needs a read of its own: this one may not see what was written before it.
+      waiting.delete(namespace);
+      const ended = Promise.withResolvers<void>();
+      running.set(namespace, ended.promise);
+      try {
+        return await readSiblings(deps, namespace);
+      } finally {
+        running.delete(namespace);
+        ended.resolve();
+      }
+    });
+  };
+  return {
+    read: (namespace) => {
+      const reading = waiting.get(namespace) ?? readNext(namespace);
+      waiting.set(namespace, reading);
+      return reading;
+    },
+  };
+}
+
+async function readSiblings(
+  { api, configs, signal }: SiblingConfigsDeps,
+  namespace: string,
+): Promise<readonly SiblingConfig[]> {
+  const read: SiblingConfig[] = [];
+  let bytes = 0;
+  for await (const page of listPages(api, Resource.namespaceConfigs, { namespace, signal })) {
+    for (const item of page.items) read.push({ name: item.metadata.name, priority: priorityOf(item) });
+    bytes += page.bytes ?? 0;
+    if (bytes <= MAX_BYTES || page.continue === undefined) continue;
+    if (!configs.hasSynced()) {
+      throw new Error(`the PodPlacementConfigs of ${namespace} have more than ${MAX_BYTES} bytes`);
+    }
+    // Of those that were not read, what was seen last; what was read is newer.
+    const names = new Set(read.map(({ name }) => name));
+    return [...read, ...configs.of(namespace).namespace.filter(({ name }) => !names.has(name))];
+  }
+  return read;
+}

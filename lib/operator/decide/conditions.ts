@@ -1,0 +1,250 @@
+// The conditions of a ClusterPodPlacementConfig from what was observed: the MTO's seven, and one of our own.
+import { type Condition, type NewCondition, setCondition, withTime } from "../../cluster/condition.ts";
+import { SCHEDULING_GATE } from "../../names.ts";
+import { unreachable } from "../../parsed.ts";
+import type { WaitReason } from "./operand_step.ts";
+
+/**
+ * What was observed. One process does the work of the MTO's two Deployments: its controllers, which the leader
+ * runs, and its webhook, which every replica serves.
+ */
+export interface OperandObservation {
+  /** cA: the pod controller of the leader runs. */
+  readonly controllerAvailable: boolean;
+  /** cU: and the roll-out is complete. */
+  readonly controllerUpToDate: boolean;
+  /** wA: a replica answers admissions. */
+  readonly webhookAvailable: boolean;
+  /** wU: and the roll-out is complete. */
+  readonly webhookUpToDate: boolean;
+  /** m: the MutatingWebhookConfiguration exists. */
+  readonly webhookConfigured: boolean;
+  /** d: the config is being deleted. */
+  readonly deleting: boolean;
+}
+
+/** The answers that the conditions spell out, under the names of the conditions. */
+export interface OperandState {
+  /** Pods are gated and placed. */
+  readonly available: boolean;
+  /** Something is still being rolled out. */
+  readonly progressing: boolean;
+  /** Not available, and neither removed nor being rolled out. */
+  readonly degraded: boolean;
+  /** The config is being deleted. */
+  readonly deprovisioning: boolean;
+  /** Not available or not rolled out in full. */
+  readonly controllerNotReady: boolean;
+  /** Not available or not rolled out in full. */
+  readonly webhookNotReady: boolean;
+  /** The API server does not call us. */
+  readonly webhookConfigurationMissing: boolean;
+  /** Whether the webhook configuration may be there. */
+  readonly canDeployWebhook: boolean;
+}
+
+/** What is said of the exec format error monitor while its plugin is on, or it is on its way out. */
+export type MonitorState =
+  /** Daemons that are ready, of those that there shall be. */
+  | { readonly kind: "installed"; readonly ready: number; readonly wanted: number }
+  | { readonly kind: "no-image" }
+  /** What the API server said. */
+  | { readonly kind: "refused"; readonly why: string }
+  | { readonly kind: "leaving"; readonly pendingEvents: number };
+
+export interface EarlierConditions {
+  readonly earlier: readonly Condition[];
+  /** Of the config that was observed. */
+  readonly generation: number;
+  /** Time of the API server (epoch ms). */
+  readonly nowMs: number;
+}
+
+/** What the messages mention besides the state. */
+export interface ConditionContext extends EarlierConditions {
+  /** Pods that hold our gate; counted while leaving. */
+  readonly gatedPods: number;
+  /** What the operator waits for. */
+  readonly waiting: WaitReason | undefined;
+  /** Why pods are not gated at the moment; undefined while they are. */
+  readonly gatingStopped: string | undefined;
+  /** undefined while there is nothing to say of the exec format error monitor. */
+  readonly monitor: MonitorState | undefined;
+}
+
+/** The state from the observation. */
+export function deriveOperandState(seen: OperandObservation): OperandState {
+  const { deleting } = seen;
+  const available = seen.webhookConfigured && seen.webhookAvailable && seen.controllerAvailable;
+  return {
+    available,
+    progressing: (!seen.controllerUpToDate || !seen.webhookUpToDate || !seen.webhookConfigured) && !deleting,
+    degraded: !available && !deleting,
+    deprovisioning: deleting,
+    controllerNotReady: !seen.controllerAvailable || !seen.controllerUpToDate,
+    webhookNotReady: !seen.webhookAvailable || !seen.webhookUpToDate,
+    webhookConfigurationMissing: !seen.webhookConfigured,
+    canDeployWebhook: seen.webhookAvailable && seen.controllerAvailable && !deleting,
+  };
+}
+
+/** All conditions, in their order, continuing the earlier ones; conditions of others stay, behind ours. */
+export function renderConditions(
+  seen: OperandObservation,
+  options: ConditionContext,
+): readonly Condition[] {
+  const { earlier, monitor, generation, nowMs } = options;
+  const rows = [
+    ...conditionRows(deriveOperandState(seen), options),
+    ...monitor === undefined ? [] : [monitorRow(monitor)],
+  ];
+  const isOurs = (type: string): boolean => type === MONITOR_TYPE || rows.some(([own]) => own === type);
+  return [
+    ...rows.map((row) => withTime(said(row, generation), earlier, nowMs)),
+    ...earlier.filter(({ type }) => !isOurs(type)),
+  ];
+}
+
+/**
+ * The earlier conditions as a replica may change them that does not lead: the one about gating says that it has stopped,
+ * and Available, where it was set before, is withdrawn, since that is what `kubectl get` shows.
+ */
+export function renderLeaderlessConditions(reason: string, options: EarlierConditions): readonly Condition[] {
+  const { earlier, generation, nowMs } = options;
+  const withdrawn: Row = ["Available", false, reason, `${OPERAND} not ready. ${stoppedSentence(reason)}`];
+  const wasSet = earlier.some(({ type }) => type === withdrawn[0]);
+  const unavailable = wasSet ? setCondition(earlier, said(withdrawn, generation), nowMs) : earlier;
+  return setCondition(unavailable, said(gatingRow(reason), generation), nowMs);
+}
+
+/** Type of the condition about the architecture taints. */
+export const TAINT_CONDITION = "ArchitectureTaints";
+
+/** What the condition about the architecture taints says. */
+export interface TaintCondition {
+  /** Every node carries its taint. */
+  readonly isTrue: boolean;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The earlier conditions with only the one about the architecture taints said anew. */
+export function renderTaintCondition(
+  { isTrue, reason, message }: TaintCondition,
+  { earlier, generation, nowMs }: EarlierConditions,
+): readonly Condition[] {
+  return setCondition(earlier, said([TAINT_CONDITION, isTrue, reason, message], generation), nowMs);
+}
+
+function said([type, isTrue, reason, message]: Row, generation: number): NewCondition {
+  return { type, status: isTrue ? "True" : "False", reason, message, observedGeneration: generation };
+}
+
+type Row = readonly [type: string, isTrue: boolean, reason: string, message: string];
+
+const OPERAND = "The cluster pod placement config operand is";
+
+function conditionRows(state: OperandState, context: ConditionContext): readonly Row[] {
+  const { available, progressing, degraded, deprovisioning } = state;
+  const reason = sharedReason(state);
+  const verb = available ? "can" : "cannot";
+  return [
+    ["Available", available, reason, `${OPERAND} ${not(available)}ready. We ${verb} gate and reconcile pods.`],
+    ["Progressing", progressing, reason, `${OPERAND} ${not(progressing)}progressing.`],
+    ["Degraded", degraded, degraded ? "Degraded" : "NotDegraded", `${OPERAND} ${not(degraded)}degraded.`],
+    [
+      "Deprovisioning",
+      deprovisioning,
+      deprovisioning ? "Deprovisioning" : "NotDeprovisioning",
+      `${OPERAND} ${not(deprovisioning)}being deprovisioned.${deprovisioning ? leavingSentence(context) : ""}`,
+    ],
+    [
+      "PodPlacementControllerNotRolledOut",
+      state.controllerNotReady,
+      state.controllerNotReady ? "PodPlacementControllerNotReady" : "PodPlacementControllerReady",
+      `The pod placement controller is ${not(!state.controllerNotReady)}fully rolled out.`,
+    ],
+    [
+      "PodPlacementWebhookNotRolledOut",
+      state.webhookNotReady,
+      state.webhookNotReady ? "PodPlacementWebhookNotReady" : "PodPlacementWebhookReady",
+      `The pod placement webhook is ${not(!state.webhookNotReady)}fully rolled out.`,
+    ],
+    [
+      "MutatingWebhookConfigurationNotAvailable",
+      state.webhookConfigurationMissing,
+      reason,
+      `The mutating webhook configuration is ${not(!state.webhookConfigurationMissing)}ready.`,
+    ],
+    gatingRow(context.gatingStopped),
+  ];
+}
+
+function gatingRow(stopped: string | undefined): Row {
+  return stopped === undefined
+    ? ["GatingStopped", false, "Gating", "New pods are gated until their images are inspected."]
+    : ["GatingStopped", true, stopped, stoppedSentence(stopped)];
+}
+
+const NO_LEADER =
+  "No replica renews the Lease of Archway: look at its pods, their log, and their right to update leases.";
+
+/** The cause, and where to look, for the reasons that the user can act on. */
+const STOPPED: Readonly<Record<string, string>> = {
+  NoLeader: NO_LEADER,
+  LeaderSilent: NO_LEADER,
+  LeaderImpaired:
+    "The leader cannot list, watch or change pods: the annotation archway.dev/leader-impairment of its Lease " +
+    "says what, and its rights may be missing.",
+  ConfigUnread: "The configs cannot be read: look at the log of Archway's pods.",
+};
+
+function stoppedSentence(reason: string): string {
+  const what = "New pods are not gated; pods whose images are known are still placed.";
+  const why = STOPPED[reason];
+  return why === undefined ? what : `${what} ${why}`;
+}
+
+const MONITOR_TYPE = "ExecFormatErrorMonitorNotAvailable";
+
+function monitorRow(monitor: MonitorState): Row {
+  switch (monitor.kind) {
+    case "installed": {
+      const { ready, wanted } = monitor;
+      const isReady = wanted > 0 && ready >= wanted;
+      const message = `${ready} of ${wanted} daemons watch their nodes for exec format errors.`;
+      return [MONITOR_TYPE, !isReady, isReady ? "DaemonsReady" : "DaemonsNotReady", message];
+    }
+    case "no-image":
+      return [MONITOR_TYPE, true, "ImageNotConfigured", "No daemon runs: --exec-format-image names no image."];
+    case "refused":
+      return [MONITOR_TYPE, true, "Refused", `The DaemonSet cannot be made: ${monitor.why}`];
+    case "leaving": {
+      const message = `The monitor is being removed; ${monitor.pendingEvents} ENoExecEvents are left.`;
+      return [MONITOR_TYPE, true, "Leaving", message];
+    }
+    default:
+      return unreachable(monitor);
+  }
+}
+
+function leavingSentence({ waiting, gatedPods }: ConditionContext): string {
+  if (waiting === "NamespaceConfigsExist") return " PodPlacementConfigs still exist; delete them first.";
+  if (waiting === "NodesStillTainted") return " The architecture taints are being taken off the nodes.";
+  const count = gatedPods > 0 ? ` (${gatedPods} left)` : "";
+  return ` Some pods may still hold the scheduling gate ${SCHEDULING_GATE}; the controller is updating them${count}.`;
+}
+
+/** The names of everything that is not ready, run together as the MTO does. */
+function sharedReason(state: OperandState): string {
+  const reasons: readonly (readonly [boolean, string])[] = [
+    [state.controllerNotReady, "PodPlacementControllerNotRolledOut"],
+    [state.webhookNotReady, "PodPlacementWebhookNotRolledOut"],
+    [state.webhookConfigurationMissing, "MutatingWebhookConfigurationNotAvailable"],
+  ];
+  return reasons.filter(([holds]) => holds).map(([, name]) => name).join(",") || "AllComponentsReady";
+}
+
+function not(holds: boolean): string {
+  return holds ? "" : "not ";
+}

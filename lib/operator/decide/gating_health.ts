@@ -1,0 +1,42 @@
+// Whether this replica may gate pods. A gate that no leader removes is worse than none, so gating stops whenever it is not
+// certain that a leader works.
+
+/** State of the cluster config: `unread` until the first list has arrived. */
+export type ConfigPresence = "unread" | "absent" | "leaving" | "present";
+
+/** Why pods are not gated; the same word is in the condition, the log line and the metric's help. */
+export type GatingStop =
+  | "ConfigUnread"
+  | "ConfigAbsent"
+  | "ConfigLeaving"
+  | "NoLeader"
+  | "LeaderSilent"
+  | "LeaderImpaired";
+
+export type GatingHealth =
+  | { readonly kind: "gating" }
+  | { readonly kind: "stopped"; readonly reason: GatingStop };
+
+/** Five durations of the Lease: long before, a healthy replica would have taken over. */
+export const LEADER_SILENCE_MS = 30_000;
+
+/**
+ * The first rule that holds is the reason. Whatever is unknown stops gating: pods then pass ungated and run. `silentForMs`: since
+ * the last renewal that was observed; `impairment`: what the leader cannot do, by its own report in the Lease.
+ */
+export function decideGating(
+  config: ConfigPresence,
+  silentForMs: number | undefined,
+  impairment?: string,
+): GatingHealth {
+  const rules: readonly (readonly [GatingStop, boolean])[] = [
+    ["ConfigUnread", config === "unread"],
+    ["ConfigAbsent", config === "absent"],
+    ["ConfigLeaving", config === "leaving"],
+    ["NoLeader", silentForMs === undefined],
+    ["LeaderSilent", silentForMs !== undefined && silentForMs >= LEADER_SILENCE_MS],
+    ["LeaderImpaired", impairment !== undefined],
+  ];
+  const [reason] = rules.find(([, holds]) => holds) ?? [];
+  return reason === undefined ? { kind: "gating" } : { kind: "stopped", reason };
+}

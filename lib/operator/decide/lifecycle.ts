@@ -1,0 +1,268 @@
+// The next step in the lifecycle of the operand: facts in, one step out, until that is `done` or `wait`. Pure.
+//
+// | state        | when                                 | what happens, in this order                                      |
+// |--------------|--------------------------------------|------------------------------------------------------------------|
+// | uninstalling | Archway's own account is being deleted | webhook, gates (by force), architecture taints, all finalizers   |
+// | absent       | no config                            | webhook away, gates (by force after the maximum gate age), uninstall finalizers |
+// | deleting     | the config is being deleted          | wait for namespace configs, webhook, gates, taints, finalizers   |
+// | present      | otherwise                            | all finalizers, then the webhook while a replica can serve       |
+//
+// The exec format error monitor comes after all else of a config that is present, and goes before all else of one that is
+// being deleted: first its DaemonSet, then the events, which the leader works off, then its finalizers, on Archway's own
+// Deployment and on the config. No wait is for ever.
+//
+// The uninstall finalizers are on the account, the role and the binding that leaving needs: rights that are deleted first would
+// strand all else.
+import { Finalizer } from "../../names.ts";
+import type { MonitorFacts, OperandFacts, OperandFinalizer, OperandStep, WaitReason } from "./operand_step.ts";
+
+/** A rule with its name, and its step; undefined where it does not apply. */
+export interface OperandRule {
+  readonly name: string;
+  readonly step: (facts: OperandFacts) => OperandStep | undefined;
+}
+
+/** A new leader needs a moment until it serves; the webhook of its predecessor stays that long (ms). */
+export const UNSERVED_GRACE_MS = 30_000;
+
+/** Gates that so many attempts over so many maximum gate ages could not lift no longer hold the config back. */
+export const ABANDON_AFTER = { attempts: 5, gateAges: 5 } as const;
+
+/** Longest that the monitor is waited for on its way out, its DaemonSet and then its events (ms). */
+export const MONITOR_DRAIN_MS = 60_000;
+
+/** Longest that the controller of the taints is waited for (ms): 5 000 nodes take nine minutes. It goes on after that. */
+export const UNTAINT_MS = 15 * 60_000;
+
+const RETRY_MS = 1_000;
+
+/** Rules that apply only where this holds. */
+function when(holds: (facts: OperandFacts) => boolean, rules: readonly OperandRule[]): readonly OperandRule[] {
+  return rules.map(({ name, step }) => ({ name, step: (facts) => holds(facts) ? step(facts) : undefined }));
+}
+
+const AWAIT_TAINTS: OperandRule = {
+  // Where pods get no tolerations, a node that keeps its taint takes no new pod.
+  name: "wait until nodes have lost their taints",
+  step: ({ taints, leavingForMs }) =>
+    taints === "carried" && leavingForMs < UNTAINT_MS ? wait("NodesStillTainted") : undefined,
+};
+
+const RELEASE_HANDLER: OperandRule = {
+  name: "take the finalizer off Archway's Deployment",
+  step: ({ monitor: { handler } }) =>
+    handler === "held" || handler === "leaving" ? { kind: "remove", target: "handler" } : undefined,
+};
+
+/** The finalizers before what they protect. A Deployment that is deleted is not kept from being created again. */
+const INSTALL_MONITOR: readonly OperandRule[] = [
+  { name: "add the finalizer of the monitor", step: (facts) => addUnlessThere(facts, Finalizer.enoexecEvents) },
+  {
+    name: "keep Archway's Deployment while events may come",
+    step: ({ monitor: { handler } }) => handler === "free" ? { kind: "apply", target: "handler" } : undefined,
+  },
+  {
+    name: "let a Deployment go that is being deleted",
+    step: ({ monitor: { handler } }) => handler === "leaving" ? { kind: "remove", target: "handler" } : undefined,
+  },
+  {
+    name: "apply the DaemonSet of the monitor",
+    step: ({ monitor: { daemonSet, hasImage } }) =>
+      hasImage && (daemonSet === "absent" || daemonSet === "drifted")
+        ? { kind: "apply", target: "monitor" }
+        : undefined,
+  },
+];
+
+/** The writers of events first; what they wrote is worked off, for a while. */
+const DRAIN_MONITOR: readonly OperandRule[] = [
+  {
+    name: "delete the DaemonSet of the monitor",
+    step: ({ monitor: { daemonSet } }) =>
+      daemonSet === "current" || daemonSet === "drifted" ? { kind: "remove", target: "monitor" } : undefined,
+  },
+  {
+    name: "wait until the DaemonSet is gone",
+    step: ({ monitor }) => monitor.daemonSet === "leaving" && mayDrain(monitor) ? wait("DaemonSetLeaving") : undefined,
+  },
+  {
+    name: "delete events of which nothing comes",
+    step: ({ monitor: { settledEvents, isForced } }) =>
+      settledEvents > 0 && !isForced ? { kind: "remove", target: "events", which: "settled" } : undefined,
+  },
+  {
+    name: "wait until events are handled",
+    step: ({ monitor }) => monitor.pendingEvents > 0 && mayDrain(monitor) ? wait("EventsPending") : undefined,
+  },
+  {
+    name: "delete all events",
+    step: ({ monitor: { pendingEvents, isForced } }) =>
+      pendingEvents > 0 && !isForced ? { kind: "remove", target: "events", which: "all" } : undefined,
+  },
+];
+
+/** The finalizer may as well be the MTO's: without it there is nothing to drain. */
+const REMOVE_MONITOR: readonly OperandRule[] = [
+  ...when((facts) => has(facts, Finalizer.enoexecEvents), DRAIN_MONITOR),
+  RELEASE_HANDLER,
+  { name: "drop the finalizer of the monitor", step: (facts) => dropIfThere(facts, Finalizer.enoexecEvents) },
+];
+
+/** Webhook first, so that no new gate appears; then the gates. */
+const REMOVE_WEBHOOK_AND_GATES: readonly OperandRule[] = [
+  { name: "remove the webhook", step: ({ webhook }) => webhook === "absent" ? undefined : removeWebhook("NotWanted") },
+  {
+    name: "wait until gates are lifted, then lift them by force",
+    step: (facts) => facts.gatedPods === 0 || isAbandoned(facts) ? undefined : awaitOrForceGates(facts),
+  },
+];
+
+const wantsMonitor = ({ config }: OperandFacts): boolean => config?.enoexecEnabled === true;
+
+const PRESENT: readonly OperandRule[] = [
+  { name: "add the finalizer of pod placement", step: (facts) => addUnlessThere(facts, Finalizer.podPlacement) },
+  {
+    name: "add the finalizer that namespace configs need",
+    step: (facts) => facts.hasNamespaceConfigs ? addUnlessThere(facts, Finalizer.noPodPlacementConfig) : undefined,
+  },
+  {
+    name: "drop the finalizer that no namespace config needs",
+    step: (facts) => facts.hasNamespaceConfigs ? undefined : dropIfThere(facts, Finalizer.noPodPlacementConfig),
+  },
+  {
+    name: "add the uninstall finalizers",
+    step: ({ installation }) => installation === "free" ? { kind: "apply", target: "uninstallFinalizers" } : undefined,
+  },
+  {
+    name: "apply the webhook while a replica serves",
+    step: ({ unservedForMs, webhook }) =>
+      unservedForMs === 0 && webhook !== "current" ? { kind: "apply", target: "webhook" } : undefined,
+  },
+  {
+    name: "remove the webhook that no replica serves",
+    step: ({ unservedForMs, webhook }) =>
+      unservedForMs >= UNSERVED_GRACE_MS && webhook !== "absent" ? removeWebhook("NoReplicaServes") : undefined,
+  },
+  ...when(wantsMonitor, INSTALL_MONITOR),
+  ...when((facts) => !wantsMonitor(facts), REMOVE_MONITOR),
+  {
+    name: "wait until a replica serves",
+    step: ({ unservedForMs }) => unservedForMs > 0 ? wait("NoReplicaServes") : undefined,
+  },
+];
+
+const DELETING: readonly OperandRule[] = [
+  {
+    name: "wait until namespace configs are gone",
+    step: (facts) =>
+      facts.hasNamespaceConfigs && has(facts, Finalizer.noPodPlacementConfig)
+        ? wait("NamespaceConfigsExist")
+        : undefined,
+  },
+  {
+    name: "drop the finalizer for namespace configs",
+    step: (facts) => dropIfThere(facts, Finalizer.noPodPlacementConfig),
+  },
+  ...REMOVE_MONITOR,
+  ...REMOVE_WEBHOOK_AND_GATES,
+  AWAIT_TAINTS,
+  { name: "drop the finalizer of pod placement", step: (facts) => dropIfThere(facts, Finalizer.podPlacement) },
+];
+
+const REMOVE_UNINSTALL_FINALIZERS: OperandRule = {
+  name: "remove the uninstall finalizers",
+  step: () => ({ kind: "remove", target: "uninstallFinalizers" }),
+};
+
+const ABSENT: readonly OperandRule[] = [
+  ...REMOVE_WEBHOOK_AND_GATES,
+  RELEASE_HANDLER,
+  ...when(({ installation }) => installation === "held", [AWAIT_TAINTS, REMOVE_UNINSTALL_FINALIZERS]),
+];
+
+/** Nothing is waited for: this process and its rights last only for moments. */
+const UNINSTALLING: readonly OperandRule[] = [
+  { name: "remove the webhook", step: ({ webhook }) => webhook === "absent" ? undefined : removeWebhook("NotWanted") },
+  {
+    name: "lift the gates by force",
+    step: ({ gatedPods, forced }) =>
+      gatedPods > 0 && forced.attempts < ABANDON_AFTER.attempts ? { kind: "remove", target: "gates" } : undefined,
+  },
+  {
+    name: "lift the taints",
+    step: ({ taints }) => taints === "carried" ? { kind: "remove", target: "taints" } : undefined,
+  },
+  {
+    name: "delete the DaemonSet of the monitor",
+    step: (facts) =>
+      has(facts, Finalizer.enoexecEvents) && facts.monitor.daemonSet === "current"
+        ? { kind: "remove", target: "monitor" }
+        : undefined,
+  },
+  ...Object.values(Finalizer).map((finalizer): OperandRule => ({
+    name: `drop ${finalizer}`,
+    step: (facts) => dropIfThere(facts, finalizer),
+  })),
+  RELEASE_HANDLER,
+  REMOVE_UNINSTALL_FINALIZERS,
+];
+
+/** The rules of each state, in order. */
+export const OPERAND_RULES = {
+  present: PRESENT,
+  deleting: DELETING,
+  absent: ABSENT,
+  uninstalling: UNINSTALLING,
+  left: [],
+};
+
+/** The first rule of the state that applies, and its step; `done` without one. */
+export function decideOperandStep(facts: OperandFacts): { readonly rule: string; readonly step: OperandStep } {
+  const rules: readonly OperandRule[] = OPERAND_RULES[stateOf(facts)];
+  for (const { name, step: stepOf } of rules) {
+    const step = stepOf(facts);
+    if (step !== undefined) return { rule: name, step };
+  }
+  return { rule: "nothing to do", step: { kind: "done" } };
+}
+
+function stateOf({ installation, config }: OperandFacts): keyof typeof OPERAND_RULES {
+  if (installation === "uninstalling" || installation === "left") return installation;
+  if (config === undefined) return "absent";
+  return config.deletingSinceMs === undefined ? "present" : "deleting";
+}
+
+function mayDrain({ leavingForMs }: MonitorFacts): boolean {
+  return leavingForMs < MONITOR_DRAIN_MS;
+}
+
+function awaitOrForceGates({ leavingForMs, maxGateAgeMs, forced }: OperandFacts): OperandStep {
+  if (leavingForMs < maxGateAgeMs) return wait("PodsStillGated", Math.min(RETRY_MS, maxGateAgeMs - leavingForMs));
+  return forced.attempts > 0 && forced.agoMs < RETRY_MS
+    ? wait("PodsStillGated", RETRY_MS - forced.agoMs)
+    : { kind: "remove", target: "gates" };
+}
+
+function isAbandoned({ leavingForMs, maxGateAgeMs, forced }: OperandFacts): boolean {
+  return forced.attempts >= ABANDON_AFTER.attempts && leavingForMs >= maxGateAgeMs * ABANDON_AFTER.gateAges;
+}
+
+function has({ config }: OperandFacts, finalizer: OperandFinalizer): boolean {
+  return config?.finalizers.includes(finalizer) ?? false;
+}
+
+function addUnlessThere(facts: OperandFacts, finalizer: OperandFinalizer): OperandStep | undefined {
+  return has(facts, finalizer) ? undefined : { kind: "apply", target: "finalizer", finalizer };
+}
+
+function dropIfThere(facts: OperandFacts, finalizer: OperandFinalizer): OperandStep | undefined {
+  return has(facts, finalizer) ? { kind: "remove", target: "finalizer", finalizer } : undefined;
+}
+
+function removeWebhook(reason: "NotWanted" | "NoReplicaServes"): OperandStep {
+  return { kind: "remove", target: "webhook", reason };
+}
+
+function wait(reason: WaitReason, retryMs: number = RETRY_MS): OperandStep {
+  return { kind: "wait", reason, retryMs };
+}

@@ -1,0 +1,100 @@
+// What the lifecycle of the operand is decided from, and the steps that it may take.
+import type { Finalizer } from "../../names.ts";
+import type { OperandConfig } from "./config_view.ts";
+
+/** One of the finalizers Archway keeps on the cluster config. */
+export type OperandFinalizer = typeof Finalizer[keyof typeof Finalizer];
+
+/** Archway's own account and role. */
+export type InstallationState =
+  /** Not installed by the manifests, or not ours to change: there is nothing to keep. */
+  | "foreign"
+  /** Without our finalizer, and with it. */
+  | "free"
+  | "held"
+  | "uninstalling"
+  /** We have left, and taken the finalizers off. */
+  | "left";
+
+/** Whether Archway's own Deployment is kept while there are events to handle. */
+export type HandlerState =
+  /** There is none, or it is not ours to change. */
+  | "foreign"
+  /** Without our finalizer, and with it. */
+  | "free"
+  | "held"
+  /** With it, and being deleted. */
+  | "leaving";
+
+/** The exec format error monitor: its DaemonSet, and the ENoExecEvents that were not worked off. */
+export interface MonitorFacts {
+  /** `refused`: it was to be made lately, and the API server refused; `unread`: not read. */
+  readonly daemonSet: "absent" | "current" | "drifted" | "leaving" | "refused" | "unread";
+  /** Whether it is known what image the daemon runs. */
+  readonly hasImage: boolean;
+  /** Events that carry the error label, and records of images: nothing will come of them any more. */
+  readonly settledEvents: number;
+  readonly pendingEvents: number;
+  /** Archway's own Deployment, whose leader handles the events. */
+  readonly handler: HandlerState;
+  /** How long the monitor has been on its way out (ms). */
+  readonly leavingForMs: number;
+  /** All events were deleted, whatever became of them. */
+  readonly isForced: boolean;
+}
+
+/** Everything the next step depends on. */
+export interface OperandFacts {
+  /** undefined when there is no ClusterPodPlacementConfig. */
+  readonly config: OperandConfig | undefined;
+  readonly installation: InstallationState;
+  /** Whether any PodPlacementConfig exists. */
+  readonly hasNamespaceConfigs: boolean;
+  /** The live webhook configuration compared with the desired one. */
+  readonly webhook: "absent" | "current" | "drifted";
+  /** How long no replica could answer admissions (ms); 0 while one can. */
+  readonly unservedForMs: number;
+  /** Pods holding our gate; counted only while leaving. */
+  readonly gatedPods: number;
+  /** How long the config has been leaving or gone (ms). */
+  readonly leavingForMs: number;
+  /** Longest a pod may stay gated (ms). */
+  readonly maxGateAgeMs: number;
+  readonly monitor: MonitorFacts;
+  /** Whether nodes may still carry architecture taints that Archway keeps; `none` where it keeps none. */
+  readonly taints: "none" | "carried";
+  /** Attempts to lift all gates by force since the config began to leave, and the time since the last one (ms). */
+  readonly forced: { readonly attempts: number; readonly agoMs: number };
+}
+
+/** Why there is nothing to do but wait. */
+export type WaitReason =
+  | "NamespaceConfigsExist"
+  | "PodsStillGated"
+  | "NoReplicaServes"
+  | "NodesStillTainted"
+  | "DaemonSetLeaving"
+  | "EventsPending";
+
+/** The answer. After `apply` or `remove` the facts are gathered again. */
+export type OperandStep =
+  | { readonly kind: "apply"; readonly target: "webhook" }
+  | { readonly kind: "apply"; readonly target: "uninstallFinalizers" }
+  | { readonly kind: "apply"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
+  | { readonly kind: "remove"; readonly target: "webhook"; readonly reason: "NotWanted" | "NoReplicaServes" }
+  /** Lift all gates by force: these pods were not placed in time. */
+  | { readonly kind: "remove"; readonly target: "gates" }
+  /** The architecture taints of all nodes. */
+  | { readonly kind: "remove"; readonly target: "taints" }
+  | { readonly kind: "remove"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
+  | { readonly kind: "remove"; readonly target: "uninstallFinalizers" }
+  /** The DaemonSet of the exec format error monitor. */
+  | { readonly kind: "apply"; readonly target: "monitor" }
+  | { readonly kind: "remove"; readonly target: "monitor" }
+  /** The finalizer on Archway's own Deployment. */
+  | { readonly kind: "apply"; readonly target: "handler" }
+  | { readonly kind: "remove"; readonly target: "handler" }
+  /** ENoExecEvents: those from which nothing will come, or all. */
+  | { readonly kind: "remove"; readonly target: "events"; readonly which: "settled" | "all" }
+  | { readonly kind: "wait"; readonly reason: WaitReason; readonly retryMs: number }
+  | { readonly kind: "done" };

@@ -1,0 +1,47 @@
+// How far a Deployment has come: available at all, rolled out in full, and whether old replicas are left.
+import * as z from "zod";
+import type { KubeObject } from "../../k8s/types.ts";
+
+/** What the status of a Deployment says. */
+export interface Rollout {
+  /** At least one replica is available. */
+  readonly available: boolean;
+  /** Every replica is of the newest generation and ready. */
+  readonly upToDate: boolean;
+  /** No replica of an older template is left, but for those that are terminating. */
+  readonly uniform: boolean;
+}
+
+const count = z.number().catch(0);
+const deployment = z.object({
+  spec: z.object({ replicas: z.number().optional().catch(undefined) }).catch({}),
+  status: z.object({
+    observedGeneration: count,
+    replicas: count,
+    updatedReplicas: count,
+    readyReplicas: count,
+    availableReplicas: count,
+    unavailableReplicas: count,
+  }).catch({
+    observedGeneration: 0,
+    replicas: 0,
+    updatedReplicas: 0,
+    readyReplicas: 0,
+    availableReplicas: 0,
+    unavailableReplicas: 0,
+  }),
+});
+
+/** Reads the status of a Deployment; one that is being deleted counts as neither. */
+export function parseRollout(object: KubeObject): Rollout {
+  const { spec, status } = deployment.parse({ spec: object.spec, status: object.status });
+  const leaving = object.metadata.deletionTimestamp !== undefined;
+  const counts = [status.updatedReplicas, status.replicas, status.availableReplicas, status.readyReplicas];
+  return {
+    available: status.availableReplicas > 0 && !leaving,
+    upToDate: !leaving && spec.replicas !== undefined && counts.every((replicas) => replicas === spec.replicas) &&
+      status.unavailableReplicas === 0 && status.observedGeneration === object.metadata.generation,
+    uniform: !leaving && status.observedGeneration === object.metadata.generation &&
+      status.replicas > 0 && status.updatedReplicas === status.replicas,
+  };
+}

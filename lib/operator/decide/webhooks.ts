@@ -1,0 +1,188 @@
+// The MutatingWebhookConfiguration that Archway keeps while a ClusterPodPlacementConfig exists: as data, and whether the
+// live one still is it.
+import { isDeepStrictEqual } from "node:util";
+import type {
+  AdmissionregistrationV1WebhookClientConfig,
+  V1MutatingWebhook,
+  V1MutatingWebhookConfiguration,
+  V1RuleWithOperations,
+} from "@kubernetes/client-node";
+import { API_GROUP, CLUSTER_CONFIG_NAME, WebhookName, WebhookPath } from "../../names.ts";
+import type { KubeObject, OwnerReference, Wire } from "../../k8s/types.ts";
+import type { OperandConfig } from "./config_view.ts";
+
+/** How the API server reaches the webhooks: through a Service of the operator namespace, or by URL. */
+export type WebhookEndpoint =
+  | { readonly kind: "service"; readonly namespace: string; readonly name: string }
+  /** `baseUrl` has no path: `https://10.0.0.7:9443`. */
+  | { readonly kind: "url"; readonly baseUrl: string };
+
+/** The endpoint by configuration: the URL where one is given, else the Service. */
+export function webhookEndpoint(
+  { namespace, webhookService, webhookUrl }: {
+    readonly namespace: string;
+    readonly webhookService: string;
+    readonly webhookUrl?: string | undefined;
+  },
+): WebhookEndpoint {
+  return webhookUrl === undefined
+    ? { kind: "service", namespace, name: webhookService }
+    : { kind: "url", baseUrl: webhookUrl.replace(/\/+$/, "") };
+}
+
+/** What the webhook configuration depends on besides the config. */
+export interface WebhookSettings {
+  /** Where the API server reaches us. */
+  readonly endpoint: WebhookEndpoint;
+  /** PEM; undefined when another controller of the cluster (OpenShift's service-ca) writes the bundle. */
+  readonly caBundle: string | undefined;
+  /** The path of a route, with its secret segment where one is in use. */
+  readonly pathOf: (route: string) => string;
+  /** Whether the webhook is called for ephemeral containers, so that one that cannot run on its node is reported. */
+  readonly watchEphemeral: boolean;
+}
+
+/** Longest an admission may wait for us (s): a replica that does not answer in this time is as good as none. */
+const WEBHOOK_TIMEOUT_SECONDS = 5;
+
+/** Marks every object that the MTO makes; kept so that its selectors and runbooks still find them. */
+const OPERAND_LABELS = { "multiarch.openshift.io/operand": "pod-placement-controller" } as const;
+
+const INJECT_CA = "service.beta.openshift.io/inject-cabundle";
+
+/** A webhook configuration as it is rendered; its selector is the user's and is copied whatever it holds. */
+type WebhookConfiguration = Omit<Wire<V1MutatingWebhookConfiguration>, "webhooks"> & {
+  readonly webhooks: readonly (Omit<Wire<V1MutatingWebhook>, "namespaceSelector"> & {
+    readonly namespaceSelector: Readonly<Record<string, unknown>>;
+  })[];
+};
+
+/** The desired object, every default of the API server spelled out, so that comparing is exact. */
+export function renderWebhookConfiguration(
+  config: OperandConfig,
+  settings: WebhookSettings,
+): KubeObject {
+  return {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: {
+      name: WebhookName.configuration,
+      labels: { ...OPERAND_LABELS, controller: "pod-placement-web-hook" },
+      ...(settings.caBundle === undefined ? { annotations: { [INJECT_CA]: "true" } } : {}),
+      ownerReferences: [renderOwnerReference(config)],
+    },
+    webhooks: [{
+      name: WebhookName.webhook,
+      admissionReviewVersions: ["v1"],
+      clientConfig: renderClientConfig(settings, settings.pathOf(WebhookPath.gatePod)),
+      // Never in the way of pods: when no replica answers they pass ungated.
+      failurePolicy: "Ignore",
+      sideEffects: "None",
+      // Other webhooks may add containers after us; a second call costs nothing when nothing changed.
+      reinvocationPolicy: "IfNeeded",
+      matchPolicy: "Equivalent",
+      timeoutSeconds: WEBHOOK_TIMEOUT_SECONDS,
+      namespaceSelector: withoutEmptyMembers(config.namespaceSelector ?? {}),
+      objectSelector: {},
+      rules: [
+        renderRule("CREATE", "pods"),
+        ...settings.watchEphemeral ? [renderRule("UPDATE", "pods/ephemeralcontainers")] : [],
+      ],
+    }],
+  } satisfies WebhookConfiguration;
+}
+
+/** The owner reference to the cluster config: the garbage collector cleans up when finalizers were stripped by hand. */
+export function renderOwnerReference(config: OperandConfig): OwnerReference {
+  return {
+    apiVersion: `${API_GROUP}/v1beta1`,
+    kind: "ClusterPodPlacementConfig",
+    name: CLUSTER_CONFIG_NAME,
+    uid: config.uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+}
+
+/**
+ * A selector in the form in which the API server stores it: empty lists and maps are left out. A custom resource keeps
+ * them, so a copy as it is would differ from the stored one after every write.
+ */
+function withoutEmptyMembers(selector: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(selector).filter(([, member]) => !isEmpty(member)).map(([name, member]) => [
+      name,
+      Array.isArray(member) ? member.map((item) => isRecord(item) ? withoutEmptyMembers(item) : item) : member,
+    ]),
+  );
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0;
+}
+
+function renderRule(operation: "CREATE" | "UPDATE", resource: string): Wire<V1RuleWithOperations> {
+  return { operations: [operation], apiGroups: [""], apiVersions: ["v1"], resources: [resource], scope: "*" };
+}
+
+function renderClientConfig(
+  settings: WebhookSettings,
+  path: string,
+): Wire<AdmissionregistrationV1WebhookClientConfig> {
+  const { endpoint, caBundle } = settings;
+  const bundle = caBundle === undefined ? {} : { caBundle: encodeBundle(caBundle) };
+  if (endpoint.kind === "url") return { url: `${endpoint.baseUrl}${path}`, ...bundle };
+  return { service: { namespace: endpoint.namespace, name: endpoint.name, path, port: 443 }, ...bundle };
+}
+
+/** A PEM bundle in the form of a `caBundle` member. */
+export function encodeBundle(pem: string): string {
+  return new TextEncoder().encode(pem).toBase64();
+}
+
+/**
+ * Whether the live object has every member of the desired one. Labels, annotations, owners and webhooks that others
+ * added are theirs; within our webhook every member we set must be exactly ours (the CA may be injected by another).
+ */
+export function isWebhookCurrent(live: KubeObject, desired: KubeObject): boolean {
+  if (live.metadata.deletionTimestamp !== undefined) return false;
+  if (!hasAll(live.metadata.labels, desired.metadata.labels)) return false;
+  if (!hasAll(live.metadata.annotations, desired.metadata.annotations)) return false;
+  if (!sharesOwner(live, desired)) return false;
+  return listOf(desired, "webhooks").every((webhook) => {
+    const same = listOf(live, "webhooks").find((other) => other.name === webhook.name);
+    return same !== undefined && hasAll(same, webhook, "clientConfig") &&
+      hasAll(recordOf(same.clientConfig), recordOf(webhook.clientConfig)) &&
+      ("url" in recordOf(webhook.clientConfig)) === ("url" in recordOf(same.clientConfig));
+  });
+}
+
+function sharesOwner(live: KubeObject, desired: KubeObject): boolean {
+  return (desired.metadata.ownerReferences ?? []).every((owner) =>
+    (live.metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner.uid && controller === true)
+  );
+}
+
+function hasAll(
+  live: Readonly<Record<string, unknown>> | undefined,
+  wanted: Readonly<Record<string, unknown>> | undefined,
+  except?: string,
+): boolean {
+  return Object.entries(wanted ?? {}).every(([key, value]) => key === except || isDeepStrictEqual(live?.[key], value));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
+}
+
+function listOf(
+  object: Readonly<Record<string, unknown>>,
+  name: string,
+): readonly Readonly<Record<string, unknown>>[] {
+  const list = object[name];
+  return Array.isArray(list) ? list.map(recordOf) : [];
+}

@@ -1,0 +1,61 @@
+// Which architectures the cluster has or can make: of its nodes, and of Karpenter NodePools and MachineSets where their
+// APIs exist.
+import type { Clock } from "../../clock.ts";
+import type { ReadApi } from "../../k8s/api.ts";
+import { KEPT } from "../../k8s/kept.ts";
+import { Reflector } from "../../k8s/reflector.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
+import type { Logger } from "../../log.ts";
+import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../decide/live.ts";
+
+export interface LiveArchitectures {
+  /** Follows the cluster until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Sorted; undefined until the nodes are known, and pools known, missing or refused to us: then nothing is narrowed by it. */
+  current(): readonly string[] | undefined;
+  /** The architecture of a node; undefined when it is not known. */
+  ofNode(name: string): string | undefined;
+}
+
+const NODE_POOLS: ResourceType = {
+  group: "karpenter.sh",
+  version: "v1",
+  plural: "nodepools",
+  kind: "NodePool",
+  namespaced: false,
+};
+const MACHINE_SETS: ResourceType = {
+  group: "machine.openshift.io",
+  version: "v1beta1",
+  plural: "machinesets",
+  kind: "MachineSet",
+  namespaced: true,
+};
+
+/** Opens the view. No request is sent to the API server before `run`. */
+export function openLiveArchitectures(
+  parts: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
+): LiveArchitectures {
+  let answer: readonly string[] | undefined;
+  const forgetAnswer = (): void => {
+    answer = undefined;
+  };
+  const follow = (
+    resource: ResourceType,
+    parse: (object: KubeObject) => readonly string[],
+  ): Reflector<readonly string[]> =>
+    new Reflector({ ...parts, resource, parse, keep: KEPT.nodes, onChange: forgetAnswer, name: resource.plural });
+  const nodes = follow(Resource.nodes, offeredByNode);
+  const makers = [follow(NODE_POOLS, offeredByNodePool), follow(MACHINE_SETS, offeredByMachineSet)];
+  return {
+    run: async (signal) => {
+      await Promise.all([nodes, ...makers].map((reflector) => reflector.run(signal)));
+    },
+    current: () => {
+      if (!nodes.hasSynced() || makers.some((maker) => maker.state() === "starting")) return undefined;
+      answer ??= [...new Set([nodes, ...makers].flatMap((reflector) => [...reflector.values()].flat()))].sort();
+      return answer;
+    },
+    ofNode: (name) => nodes.get(name)?.[0],
+  };
+}

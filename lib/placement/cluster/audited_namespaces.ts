@@ -1,0 +1,45 @@
+// Namespaces with the label of the audit mode, in memory: the webhook needs them for each pod.
+import type { Clock } from "../../clock.ts";
+import type { ReadApi } from "../../k8s/api.ts";
+import { KEPT } from "../../k8s/kept.ts";
+import { Reflector } from "../../k8s/reflector.ts";
+import { Resource } from "../../k8s/types.ts";
+import type { Logger } from "../../log.ts";
+import { AUDIT_NAMESPACE_LABEL } from "../../names.ts";
+
+/** The namespaces of the label, as they are now. */
+export interface AuditedNamespaces {
+  /** Follows them until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Whether the first list is in, or was refused: then no namespace is audited by its label, and the log says so. */
+  isSettled(): boolean;
+  has(namespace: string): boolean;
+  names(): Iterable<string>;
+  /** Calls back with each namespace that comes under audit. */
+  onAdded(listener: (namespace: string) => void): void;
+}
+
+/** Opens the view. Only labelled namespaces are watched. */
+export function openAuditedNamespaces(
+  deps: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
+): AuditedNamespaces {
+  const listeners: ((namespace: string) => void)[] = [];
+  const labelled = new Reflector<string>({
+    ...deps,
+    resource: Resource.namespaces,
+    labelSelector: `${AUDIT_NAMESPACE_LABEL.key}=${AUDIT_NAMESPACE_LABEL.value}`,
+    parse: ({ metadata }) => metadata.name,
+    keep: KEPT.namespaces,
+    onChange: ({ kind, key, ...change }) => {
+      if (kind === "apply" && !("previous" in change)) listeners.forEach((listener) => listener(key));
+    },
+    name: "audited namespaces",
+  });
+  return {
+    run: (signal) => labelled.run(signal),
+    isSettled: () => labelled.state() !== "starting",
+    has: (namespace) => labelled.get(namespace) !== undefined,
+    onAdded: (listener) => void listeners.push(listener),
+    names: () => labelled.values(),
+  };
+}

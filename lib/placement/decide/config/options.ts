@@ -1,0 +1,91 @@
+// The flags of placement → settings, or every problem of them at once.
+import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
+import { parseArchTaint, parseManagedTaint } from "./arch_taints.ts";
+import { makeSettings } from "./settings.ts";
+import type { PlacementSettings, RuntimeClassRule, VariantLabel } from "./types.ts";
+
+/** The flags' texts and values, as lib/config gives them. Durations in ms. */
+export interface PlacementOptions {
+  readonly namespace: string;
+  readonly systemNamespaces: readonly string[];
+  readonly maxGateAge: number;
+  readonly warmAdmission: boolean;
+  readonly archTaints: "off" | "tolerate" | "manage";
+  /** Taints that pods tolerate besides the managed one; undefined: with `tolerate` those of clouds. */
+  readonly tolerateArchTaints?: readonly string[] | undefined;
+  /** The taint that is managed. */
+  readonly archTaint: string;
+  readonly variantLabels: readonly string[];
+  readonly runtimeClasses: readonly string[];
+  readonly imageVolumes: "ignore" | "require";
+  readonly daemonsets: "ignore" | "warn" | "constrain";
+  readonly audit: boolean;
+}
+
+/** Settings, or all problems at once. */
+export type ParsedOptions =
+  | { readonly kind: "parsed"; readonly value: PlacementSettings }
+  | { readonly kind: "unparsable"; readonly problems: readonly string[] };
+
+/** Parses the list-valued flags and puts everything together. */
+export function parsePlacementOptions(options: PlacementOptions): ParsedOptions {
+  const problems: string[] = [];
+  const keep = <T>(result: Parsed<T>): readonly T[] => {
+    if (result.kind === "parsed") return [result.value];
+    problems.push(result.fault.message);
+    return [];
+  };
+  const { archTaints, tolerateArchTaints = archTaints === "tolerate" ? ["gke"] : [] } = options;
+  const managed = archTaints === "manage" ? keep(parseManagedTaint(options.archTaint)) : [];
+  if (archTaints === "off" && tolerateArchTaints.length > 0) {
+    problems.push("Cannot use tolerateArchTaints: give --arch-taints=tolerate, or manage.");
+  }
+  const settings = makeSettings({
+    operatorNamespace: options.namespace,
+    systemNamespaces: options.systemNamespaces.flatMap((text) => keep(parseNamespacePattern(text))),
+    maxGateAgeMs: options.maxGateAge,
+    warmAdmission: options.warmAdmission,
+    archTaints: [
+      ...managed.map(({ taint }) => taint),
+      ...tolerateArchTaints.flatMap((text) => keep(parseArchTaint(text))),
+    ],
+    ownTaints: managed.filter(({ owner }) => owner === "archway").map(({ taint }) => taint),
+    variantLabels: options.variantLabels.flatMap((text) => keep(parseVariantLabel(text))),
+    runtimeClasses: Object.fromEntries(options.runtimeClasses.flatMap((text) => keep(parseRuntimeClass(text)))),
+    imageVolumes: options.imageVolumes,
+    daemonSets: options.daemonsets,
+    audit: options.audit,
+  });
+  return problems.length === 0 ? { kind: "parsed", value: settings } : { kind: "unparsable", problems };
+}
+
+/** All problems of them; none when they can be parsed. */
+export function placementProblems(options: PlacementOptions): readonly string[] {
+  const parsed = parsePlacementOptions(options);
+  return parsed.kind === "unparsable" ? parsed.problems : [];
+}
+
+/** Parses `NAME`, or a beginning with a `*` behind it. */
+function parseNamespacePattern(text: string): Parsed<string> {
+  if (/^[a-z0-9][-a-z0-9]{0,62}\*?$/.test(text)) return asParsed(text);
+  return unparsable(`Cannot read system namespace "${text}": it is neither NAME nor BEGINNING*.`);
+}
+
+/** Parses `NAME=skip` or `NAME=ARCH+ARCH`. */
+function parseRuntimeClass(text: string): Parsed<readonly [string, RuntimeClassRule]> {
+  const [, name, rule] = /^([a-z0-9][-a-z0-9.]*)=([a-z0-9+]+)$/.exec(text) ?? [];
+  const architectures = (rule ?? "").split("+");
+  if (name === undefined || architectures.includes("")) {
+    return unparsable(`Cannot read runtime class "${text}": it is neither NAME=skip nor NAME=ARCH+ARCH.`);
+  }
+  return asParsed([name, rule === "skip" ? { kind: "skip" } : { kind: "add", architectures }]);
+}
+
+/** Parses one value of the setting `variantLabels`: `amd64/v3=KEY` (the label exists) or `amd64/v3=KEY=VALUE[|VALUE…]`. */
+export function parseVariantLabel(text: string): Parsed<VariantLabel> {
+  const [, architecture, variant, key, values] = /^([a-z0-9]+)\/(v\d+)=([^=]+)(?:=(.+))?$/.exec(text) ?? [];
+  if (architecture === undefined || variant === undefined || key === undefined) {
+    return unparsable(`Cannot read variant label "${text}": it is not ARCH/vN=KEY[=VALUE[|VALUE…]].`);
+  }
+  return asParsed({ architecture, variant, key, values: values?.split("|") ?? [] });
+}

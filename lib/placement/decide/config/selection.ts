@@ -1,0 +1,57 @@
+// Which configs apply to a pod, in which order, and what they ask for.
+import { type Labels, matchesSelector } from "../../../cluster/label_selector.ts";
+import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "./types.ts";
+
+interface LabelledPod {
+  readonly namespace: string;
+  readonly labels: Labels | undefined;
+}
+
+/** The configs that apply to one pod. */
+export interface SelectedConfigs {
+  readonly cluster: ClusterConfig | undefined;
+  /** Those whose selector matches: highest priority first, then the oldest, then by name. */
+  readonly namespace: readonly NamespaceConfig[];
+}
+
+/** A scoring plugin that is switched on, under the name the audit annotation gives it. */
+export interface ScoringSource {
+  readonly source: string;
+  readonly scoring: NodeAffinityScoring;
+}
+
+/** Selects by the labels the pod has now, Archway's own ones included. */
+export function selectConfigs(pod: LabelledPod, configs: PlacementConfigs): SelectedConfigs {
+  if (configs.namespace.length === 0) return { cluster: configs.cluster, namespace: [] };
+  const matching = configs.namespace.filter((config) =>
+    config.namespace === pod.namespace && matchesSelector(config.labelSelector, pod.labels)
+  );
+  return { cluster: configs.cluster, namespace: matching.sort(byPrecedence) };
+}
+
+/** The enabled scoring plugins in the order in which they are applied: namespace configs, then the cluster's. */
+export function scoringSources(selected: SelectedConfigs): readonly ScoringSource[] {
+  const sources = selected.namespace.map(({ name, scoring }) => ({ source: `PodPlacementConfig-${name}`, scoring }));
+  const { cluster } = selected;
+  if (cluster !== undefined) sources.push({ source: "ClusterPodPlacementConfig", scoring: cluster.scoring });
+  return sources.filter(({ scoring }) => scoring.enabled);
+}
+
+/** Whether any config asks for preferences on the pod. */
+export function scoringWanted(selected: SelectedConfigs): boolean {
+  return selected.cluster?.scoring.enabled === true || selected.namespace.some(({ scoring }) => scoring.enabled);
+}
+
+/** The architecture to fall back to: of the first namespace config that names one, else the cluster's. */
+export function fallbackArchitecture(selected: SelectedConfigs): string | undefined {
+  return selected.namespace.find((config) => config.fallbackArchitecture !== undefined)?.fallbackArchitecture ??
+    selected.cluster?.fallbackArchitecture;
+}
+
+function byPrecedence(left: NamespaceConfig, right: NamespaceConfig): number {
+  if (left.priority !== right.priority) return right.priority - left.priority;
+  if (left.creationTimestampMs !== right.creationTimestampMs) {
+    return left.creationTimestampMs - right.creationTimestampMs;
+  }
+  return left.name < right.name ? -1 : 1;
+}

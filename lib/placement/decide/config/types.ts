@@ -1,0 +1,96 @@
+// The configuration of pod placement: the two custom resources as parsed, and the settings of this installation.
+import type { JsonObject } from "../../../json.ts";
+import type { LabelSelector } from "../../../cluster/label_selector.ts";
+
+/** A wanted preference: `platforms[]` of the nodeAffinityScoring plugin. */
+export interface PlatformWeight {
+  readonly architecture: string;
+  readonly weight: number;
+}
+
+/** The nodeAffinityScoring plugin of either config; absent plugin = disabled without platforms. */
+export interface NodeAffinityScoring {
+  readonly enabled: boolean;
+  readonly platforms: readonly PlatformWeight[];
+}
+
+/** The ClusterPodPlacementConfig, as far as placement reads it. */
+export interface ClusterConfig {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly deleting: boolean;
+  readonly finalizers: readonly string[];
+  /**
+   * Since when the namespaces are selected as they are now (epoch ms): the creation, or the last change of a manager that
+   * sets the namespace selector. 0 when the object does not say.
+   */
+  readonly selectedSinceMs: number;
+  readonly logVerbosity: string;
+  /** As written, to be copied verbatim into the webhook configuration. */
+  readonly rawNamespaceSelector: JsonObject | undefined;
+  /** Parsed; `everything` when absent. */
+  readonly namespaceSelector: LabelSelector;
+  readonly fallbackArchitecture: string | undefined;
+  readonly scoring: NodeAffinityScoring;
+  /** The plugin execFormatErrorMonitor is on. */
+  readonly monitorsExecFormat: boolean;
+}
+
+export interface NamespaceConfig {
+  readonly namespace: string;
+  readonly name: string;
+  readonly creationTimestampMs: number;
+  readonly priority: number;
+  readonly labelSelector: LabelSelector;
+  /** Not a field of the MTO; wins over the cluster's. */
+  readonly fallbackArchitecture: string | undefined;
+  readonly scoring: NodeAffinityScoring;
+}
+
+/** The configs that may concern a pod. A missing cluster config means: scoring off, no fallback. */
+export interface PlacementConfigs {
+  readonly cluster: ClusterConfig | undefined;
+  /** All of the pod's namespace, in any order, matching or not. */
+  readonly namespace: readonly NamespaceConfig[];
+}
+
+/** A taint by which a cluster separates nodes by architecture: `key=<arch>:effect`. */
+export interface ArchTaint {
+  readonly key: string;
+  readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
+  /** Architectures that carry the taint; undefined = each may. */
+  readonly architectures: readonly string[] | undefined;
+}
+
+/** The node label that stands for an instruction set level: `amd64/v3` → `example.com/level In [v3, v4]`. */
+export interface VariantLabel {
+  readonly architecture: string;
+  readonly variant: string;
+  readonly key: string;
+  /** Empty: the label must merely exist. */
+  readonly values: readonly string[];
+}
+
+/** What a RuntimeClass changes: `skip` ignores its pods; `add` names architectures it can run besides (emulation). */
+export type RuntimeClassRule =
+  | { readonly kind: "skip" }
+  | { readonly kind: "add"; readonly architectures: readonly string[] };
+
+/** The placement settings of this installation. Made by `makeSettings` (settings.ts). */
+export interface PlacementSettings {
+  readonly operatorNamespace: string;
+  readonly maxGateAgeMs: number;
+  readonly warmAdmission: boolean;
+  /** Namespaces that are left alone: names, or beginnings with a `*` behind them. */
+  readonly systemNamespaces: readonly string[];
+  /** Taints to tolerate for the architectures decided; empty = off. */
+  readonly archTaints: readonly ArchTaint[];
+  /** Those among them that Archway itself puts on every node: pods about which nothing is decided tolerate them, too. */
+  readonly ownTaints: readonly ArchTaint[];
+  readonly variantLabels: readonly VariantLabel[];
+  readonly runtimeClasses: Readonly<Record<string, RuntimeClassRule>>;
+  readonly imageVolumes: "ignore" | "require";
+  readonly daemonSets: "ignore" | "warn" | "constrain";
+  readonly audit: boolean;
+}

@@ -1,0 +1,192 @@
+// What is decided about a pod: the requirements, preferences and tolerations that it gets, the webhook's verdict, the
+// controller's decision, and the record of it on the pod.
+import type { InspectionFailure } from "../../oci/types.ts";
+import type { LabelRequirement } from "../../cluster/label_selector.ts";
+
+/** A preferred term that Archway adds. */
+export interface PreferredTerm {
+  readonly weight: number;
+  readonly architecture: string;
+}
+
+/** What one config contributed to the preferences. */
+export interface PreferenceOutcome {
+  /** `ClusterPodPlacementConfig` or `PodPlacementConfig-<name>`. */
+  readonly source: string;
+  readonly applied: readonly string[];
+  readonly skipped: readonly string[];
+}
+
+/** Which preferred terms to append, and how it came about. */
+export interface PreferencePlan {
+  readonly terms: readonly PreferredTerm[];
+  /** The whole audit annotation as it must end; undefined when the plan has nothing to audit. */
+  readonly audit: string | undefined;
+  readonly outcomes: readonly PreferenceOutcome[];
+  /** A config asks for preferences on this pod. */
+  readonly wanted: boolean;
+  /** The user stated an architecture preference (in preferred terms of its own): nothing is added. */
+  readonly userStated: boolean;
+  /** Terms of ours are on the pod, from now or from before. */
+  readonly present: boolean;
+}
+
+/** The architectures that a node may have. */
+export interface ArchitectureRequirement {
+  readonly kind: "in";
+  readonly architectures: readonly string[];
+  /** Further expressions for single architectures; usually empty. */
+  readonly variants: readonly VariantRequirement[];
+}
+
+/** A node label that an architecture additionally needs. */
+export interface VariantRequirement {
+  readonly architecture: string;
+  readonly requirement: LabelRequirement;
+}
+
+export interface TolerationPlan {
+  readonly key: string;
+  readonly operator: "Equal";
+  readonly value: string;
+  readonly effect: string;
+}
+
+/** Why a pod is left alone. The first six are the rules of the MTO, in their order; the others are Archway's. */
+export type IgnoreReason =
+  | "OperatorNamespace"
+  | "KubeNamespace"
+  | "NodeNameSet"
+  | "ControlPlaneSelector"
+  | "DaemonSet"
+  | "AlreadyConstrained"
+  | "RuntimeClassSkipped"
+  | "AuditMode"
+  | "NotGated"
+  | "Deleting";
+
+/** The webhook's verdict. `nodeAffinityScoring`: a config asks for preferences on this pod. */
+export type AdmissionVerdict =
+  & { readonly nodeAffinityScoring: boolean }
+  & (
+    | Left & { readonly kind: "ignore"; readonly reason: IgnoreReason }
+    | { readonly kind: "gate" }
+    | {
+      readonly kind: "place";
+      readonly decision: PlaceDecision | NowhereDecision;
+      /** An earlier call of the same admission did all of it. */
+      readonly repeated: boolean;
+    }
+    /** Without gate or affinity. `GatingStopped`: and the images are not all known. */
+    | Left & { readonly kind: "pass"; readonly reason: "AuditMode" | "GatingStopped" }
+  );
+
+interface Left {
+  /** Of taints that Archway puts on nodes. */
+  readonly tolerations: readonly TolerationPlan[];
+}
+
+/** What one image contributed to a decision. */
+export interface ImageOutcome {
+  readonly image: string;
+  /** Empty when the image could not be inspected. */
+  readonly digest: string;
+  /** Sorted. Empty when the image failed. */
+  readonly architectures: readonly string[];
+  readonly source: "registry" | "cache" | "bundle" | "failed";
+}
+
+/** The pod may run on these architectures. */
+export interface PlaceDecision {
+  readonly kind: "place";
+  /** `user-constrained`: the pod's own constraint holds, nothing is added. */
+  readonly required: ArchitectureRequirement | { readonly kind: "user-constrained" };
+  readonly images: readonly ImageOutcome[];
+  readonly preferences: PreferencePlan;
+  readonly tolerations: readonly TolerationPlan[];
+  /** Nothing in the cluster offers any of the architectures (only known with live architectures). */
+  readonly noMatchingNodes: boolean;
+  /** Oddities that the inspections found, as text for users. */
+  readonly findings: readonly string[];
+}
+
+/** The images share no architecture: no node can run the pod. */
+export interface NowhereDecision {
+  readonly kind: "nowhere";
+  readonly images: readonly ImageOutcome[];
+  readonly preferences: PreferencePlan;
+}
+
+/** Which image failed, and how. */
+export interface ImageFailure {
+  readonly image: string;
+  readonly failure: InspectionFailure;
+}
+
+/** The result for all images of a pod. */
+export type ImageJudgement = {
+  readonly outcomes: readonly ImageOutcome[];
+  /** The images whose config must be read before this is final; empty when it is. */
+  readonly configOf: readonly string[];
+} & (SharedImages | { readonly kind: "failed"; readonly failed: ImageFailure });
+
+/** All images were inspected. */
+export interface SharedImages {
+  readonly kind: "shared";
+  /** Sorted; empty when the images share none. */
+  readonly architectures: readonly string[];
+  /** The instruction set level that the images need on an architecture (`v3`); absent = any. */
+  readonly levels: ReadonlyMap<string, string>;
+  /** What the inspections found besides the platforms, each with its image. */
+  readonly findings: readonly string[];
+}
+
+/** What was given up: an image that cannot be inspected, after so many rounds of inspections; 0 when none was made. */
+export interface GivenUp {
+  readonly failed: ImageFailure;
+  readonly attempt: number;
+  readonly images: readonly ImageOutcome[];
+}
+
+/** Gives up: the pod is constrained to the configured architecture. */
+export interface FallbackDecision extends GivenUp {
+  readonly kind: "fallback";
+  readonly architecture: string;
+  readonly preferences: PreferencePlan;
+  readonly tolerations: readonly TolerationPlan[];
+}
+
+/** Gives up: the pod is released, and nothing further is required of its nodes. */
+export interface ReleaseDecision extends GivenUp, Left {
+  readonly kind: "release";
+  readonly preferences: PreferencePlan;
+  /** What an earlier decision of Archway requires on the pod and goes on to; undefined when there is none. */
+  readonly kept: readonly string[] | undefined;
+}
+
+/** What is to become of a gated pod. */
+export type PlacementDecision =
+  /** Leave the pod unconstrained and take the gate off. */
+  | Partial<Left> & { readonly kind: "ignore"; readonly reason: IgnoreReason }
+  | PlaceDecision
+  | NowhereDecision
+  /** Inspects again after a pause; the gate stays. `count` is the label's value, 1–4. */
+  | {
+    readonly kind: "retry";
+    readonly afterMs: number;
+    readonly failed: ImageFailure;
+    readonly count: number;
+    readonly preferences: PreferencePlan;
+  }
+  | FallbackDecision
+  | ReleaseDecision;
+
+/** The decision as it is kept on the pod (annotation `archway.dev/decision`). */
+export interface DecisionRecord {
+  readonly version: 1;
+  readonly decision: "place" | "user-constrained" | "nowhere" | "fallback" | "release";
+  readonly architectures: readonly string[];
+  readonly images: readonly ImageOutcome[];
+  /** Images left out to keep the record small. */
+  readonly omitted: number;
+}

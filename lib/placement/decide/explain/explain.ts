@@ -1,0 +1,152 @@
+// Pod → its state and the reasons for it, as sentences: from its gate, labels, annotations and decision record, which are
+// trusted here, because they are those of a stored pod.
+import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
+import { hasRequiredArchitecture, isGated } from "../patch/constraints.ts";
+import type { DecisionRecord } from "../decision_types.ts";
+import { DEFAULT_SETTINGS } from "../config/settings.ts";
+import { hasControlPlaneSelector, isSystemNamespace } from "../ignore.ts";
+import { nextSteps } from "./next_step.ts";
+import { entryOf } from "../../../json.ts";
+import { renderDuration } from "../../../duration.ts";
+import { unreachable } from "../../../parsed.ts";
+import type { ExplainContext, ExplainFacts, Participation, PodExplanation, PodStage } from "./pod_explanation.ts";
+import type { PodView } from "../types.ts";
+
+export function explainPod(pod: PodView, around: ExplainContext): PodExplanation {
+  const { record } = pod;
+  const state = stateOf(pod, around);
+  const why = [
+    ...around.execFormatErrors ?? [],
+    ...whyOf(pod, { record, state, around }),
+    ...failureLines(pod),
+    ...preferenceLines(pod),
+    ...gatingLines(pod, around),
+    ...failingLines(around),
+    ...(around.schedulerSays === undefined ? [] : [`The scheduler says: ${around.schedulerSays}`]),
+  ];
+  return {
+    state,
+    standing: standing(pod, state, around),
+    why,
+    next: nextSteps(pod, { record, state, around }),
+    record,
+  };
+}
+
+function stateOf(pod: PodView, { schedulerSays, failing }: ExplainContext): PodStage {
+  if (isGated(pod)) return "gated";
+  if ((pod.gates ?? []).length > 0) return "held";
+  if (pod.nodeName !== "") return failing === undefined ? "scheduled" : "failing";
+  return schedulerSays === undefined ? "pending" : "unschedulable";
+}
+
+function standing(pod: PodView, state: PodStage, { ageMs, failing }: ExplainContext): string {
+  const since = ageMs === undefined ? "" : ` for ${renderDuration(Math.max(0, ageMs))}`;
+  switch (state) {
+    case "gated":
+      return `Held by Archway's gate${since}, until its images are inspected.`;
+    case "held":
+      return `Not scheduled: still held by ${(pod.gates ?? []).join(", ")}, which is not Archway's.`;
+    case "unschedulable":
+      return "Pending: the scheduler finds no node for it.";
+    case "pending":
+      return "Pending: the scheduler has not placed it yet.";
+    case "failing":
+      return `On ${pod.nodeName}, and its container ${failing?.name} does not run: ${failing?.reason}.`;
+    case "scheduled":
+      return `${pod.phase === "Pending" || pod.phase === "" ? "Scheduled" : pod.phase} on ${pod.nodeName}.`;
+    default:
+      return unreachable(state);
+  }
+}
+
+function whyOf(pod: PodView, { record, state, around }: ExplainFacts): readonly string[] {
+  if (state === "gated") return [];
+  if (record !== undefined) return [outcome(record), ...omittedLine(record)];
+  switch (entryOf(pod.labels, SCHEDULING_GATE)) {
+    case GateLabel.removed:
+      return ["Archway released it without a constraint of its own."];
+    case GateLabel.notSet:
+      return [`Archway left it alone: ${exemption(pod)}`];
+    default:
+      return [unseen(around.participation)];
+  }
+}
+
+function outcome({ decision, architectures }: DecisionRecord): string {
+  const names = `{${architectures.join(", ")}}`;
+  switch (decision) {
+    case "place":
+      return `Its images all run on ${names}, so it may run only there.`;
+    case "user-constrained":
+      return "It constrains the architecture itself; Archway added only preferences.";
+    case "nowhere":
+      return "Its images share no architecture, so no node can run it.";
+    case "fallback":
+      return `Its images could not all be inspected, so it fell back to ${names}; whether they run there is not known.`;
+    case "release":
+      return "Its images could not all be inspected, so it was released unconstrained: it may land where they do not run.";
+    default:
+      return unreachable(decision);
+  }
+}
+
+function omittedLine({ omitted }: DecisionRecord): readonly string[] {
+  return omitted === 0 ? [] : [`The record has no room for ${omitted} more of its images.`];
+}
+
+/** Only what a stored pod still shows; the other rules read what has changed since, or the flags of `serve`. */
+function exemption(pod: PodView): string {
+  // `serve` may have been given others.
+  if (isSystemNamespace(pod.namespace, DEFAULT_SETTINGS)) {
+    return `${
+      DEFAULT_SETTINGS.systemNamespaces.join(", ")
+    } namespaces are exempt unless --system-namespaces says otherwise.`;
+  }
+  if (hasControlPlaneSelector(pod)) return "its nodeSelector names the control plane.";
+  if (pod.isDaemonSetControlled) return "its DaemonSet has one pod for each node.";
+  if (hasRequiredArchitecture(pod)) return "its nodeSelector or node affinity names the architecture already.";
+  return "it came with a node name, its namespace or RuntimeClass is exempt, or gating was stopped for want of a leader.";
+}
+
+function unseen(participation: Participation): string {
+  switch (participation) {
+    case "off":
+      return "Archway has not seen it: there is no ClusterPodPlacementConfig, so pod placement is off.";
+    case "not-selected":
+      return "Archway has not seen it: the ClusterPodPlacementConfig does not select its namespace.";
+    case "audited":
+      return "Archway has left it as it is: its namespace is in audit mode.";
+    case "selected":
+      return "Archway has not touched it: it is older than the webhook, no replica answered then, or --audit is on.";
+    case "unread":
+      return "Archway has not seen it: its namespace is not selected, or the webhook was away when it was created.";
+    default:
+      return unreachable(participation);
+  }
+}
+
+function failureLines(pod: PodView): readonly string[] {
+  const count = entryOf(pod.labels, PodLabel.inspectErrorCount);
+  const text = entryOf(pod.annotations, PodAnnotation.inspectError);
+  if (count === undefined) return isGated(pod) ? ["No registry has failed; the answer is still to come."] : [];
+  const failing = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
+  const ending = isGated(pod) ? `Inspection fails (count ${count})` : "Inspection failed until Archway gave up";
+  const lead = failing ? ending : `Inspection failed before (count ${count})`;
+  return [text === undefined ? `${lead}.` : `${lead}: ${text}`];
+}
+
+/** Only where it may be the reason: for pods that were neither gated nor placed, and those that wait. */
+function gatingLines(pod: PodView, { gatingStopped }: ExplainContext): readonly string[] {
+  const isDone = entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.removed;
+  return gatingStopped === undefined || isDone ? [] : [`Gating is stopped: ${gatingStopped}`];
+}
+
+function failingLines({ failing }: ExplainContext): readonly string[] {
+  return failing === undefined || failing.message === "" ? [] : [`The kubelet says: ${failing.message}`];
+}
+
+function preferenceLines(pod: PodView): readonly string[] {
+  const audit = entryOf(pod.annotations, PodAnnotation.preferredSources);
+  return audit === undefined || audit === "" ? [] : [`Preferences: ${audit.split(",").join(", ")}`];
+}

@@ -1,0 +1,136 @@
+// What the user can do about a pod: the steps of the first rule that holds.
+import { GateLabel, NODE_ARCH_LABEL, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
+import type { DecisionRecord } from "../decision_types.ts";
+import { entryOf } from "../../../json.ts";
+import { adviceFor, reasonIn } from "../failure_advice.ts";
+import type { ExplainFacts } from "./pod_explanation.ts";
+import type { PodView } from "../types.ts";
+
+/** A gate is lifted within the maximum gate age, 60 s unless configured; a pod held for longer needs attention (ms). */
+const LONG_HELD_MS = 120_000;
+
+const RECREATE = "Then recreate the pod: a pod that has been released is not decided again.";
+
+const LOOK = "Look whether Archway runs, and at its log: kubectl get pods,lease -n archway-system";
+
+interface Rule {
+  readonly holds: (facts: NextFacts) => boolean;
+  readonly steps: (facts: NextFacts) => readonly string[];
+}
+
+interface NextFacts extends ExplainFacts {
+  readonly pod: PodView;
+  readonly inspectionFails: boolean;
+  /** What to do about the failure that the pod's annotation names. */
+  readonly correction: string;
+}
+
+const RULES: readonly Rule[] = [
+  {
+    holds: ({ around }) => (around.execFormatErrors ?? []).length > 0,
+    steps: () => ["Do what the message says, then recreate the pod."],
+  },
+  {
+    holds: ({ state, around }) => state === "gated" && (around.ageMs ?? 0) >= LONG_HELD_MS,
+    steps: () => [
+      LOOK,
+      "To free all pods by hand: archway release --dry-run, then archway release",
+    ],
+  },
+  {
+    holds: ({ state, inspectionFails }) => state === "gated" && inspectionFails,
+    steps: ({ correction }) => [
+      correction,
+      "Archway asks again by itself; the pod is released at the latest when the maximum gate age is over (60s unless " +
+      "configured).",
+    ],
+  },
+  {
+    holds: ({ state }) => state === "gated",
+    steps: () => ["Wait: it is released when the maximum gate age is over (60s unless configured), whatever happens."],
+  },
+  {
+    holds: ({ record }) => record?.decision === "nowhere",
+    steps: ({ record }) => [`Build its images for a common architecture${imageList(record)}.`, RECREATE],
+  },
+  {
+    holds: ({ record }) => record?.decision === "fallback" || record?.decision === "release",
+    steps: ({ correction }) => [correction, RECREATE],
+  },
+  {
+    holds: ({ state }) => state === "failing",
+    steps: ({ pod: { name, namespace }, around: { failing } }) => [
+      failing?.hasRun
+        ? `Read what it wrote: kubectl logs ${name} -n ${namespace} -c ${failing.name} --previous`
+        : `Read why in its events: kubectl events --for pod/${name} -n ${namespace}`,
+    ],
+  },
+  {
+    holds: ({ state }) => state === "held",
+    steps: ({ pod }) => [`Ask the owner of ${(pod.gates ?? []).join(", ")}; Archway has done its part.`],
+  },
+  {
+    holds: ({ state, record }) => state === "unschedulable" && record?.decision === "place",
+    steps: ({ record }) => [
+      `Look for a node that has room: kubectl get nodes -l '${NODE_ARCH_LABEL} in (${
+        record?.architectures.join(",")
+      })'`,
+      "Where none is listed, add such a node, or build the images for an architecture that the cluster has.",
+    ],
+  },
+  {
+    holds: ({ pod, around }) => !isSeen(pod) && around.participation === "off",
+    steps: () => ["Create a ClusterPodPlacementConfig named cluster, then recreate the pod."],
+  },
+  {
+    holds: ({ pod, around }) => !isSeen(pod) && around.participation === "not-selected",
+    steps: () => ["Label the namespace so that spec.namespaceSelector selects it, then recreate the pod."],
+  },
+  {
+    holds: ({ pod, around }) => !isSeen(pod) && around.participation === "audited",
+    steps: (
+      { pod },
+    ) => [`What would be done is in its events: kubectl events --for pod/${pod.name} -n ${pod.namespace}`],
+  },
+  {
+    holds: ({ pod, around }) => around.gatingStopped !== undefined && !isPlaced(pod),
+    steps: () => [LOOK, "To have it placed by its images, recreate the pod when gating goes on."],
+  },
+  {
+    holds: ({ pod }) => !isSeen(pod),
+    steps: () => [
+      "To have it placed by its images, recreate the pod.",
+      "If new pods are left out as well, the API server cannot call Archway; its log names the cause, and " +
+      "kubectl get events -n archway-system those that were found.",
+    ],
+  },
+];
+
+/** The steps, in order; none when all is well. */
+export function nextSteps(pod: PodView, explained: ExplainFacts): readonly string[] {
+  const inspectionFails = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
+  const facts = { ...explained, pod, inspectionFails, correction: correctionOf(pod) };
+  return RULES.find(({ holds }) => holds(facts))?.steps(facts) ?? [];
+}
+
+function correctionOf(pod: PodView): string {
+  const reason = reasonIn(entryOf(pod.annotations, PodAnnotation.inspectError) ?? "");
+  const advice = reason === undefined ? undefined : adviceFor(reason, { pullSecrets: pod.imagePullSecrets });
+  return advice ?? "Fix what the message names (image name, registry, pull secret).";
+}
+
+function isPlaced(pod: PodView): boolean {
+  return entryOf(pod.labels, SCHEDULING_GATE) === GateLabel.removed;
+}
+
+function isSeen(pod: PodView): boolean {
+  const label = entryOf(pod.labels, SCHEDULING_GATE);
+  return label === GateLabel.removed || label === GateLabel.notSet || label === GateLabel.gated;
+}
+
+function imageList(record: DecisionRecord | undefined): string {
+  const images = (record?.images ?? []).map(({ image, architectures }) =>
+    `${image} has ${architectures.join(", ") || "none"}`
+  );
+  return images.length === 0 ? "" : `: ${images.join("; ")}`;
+}

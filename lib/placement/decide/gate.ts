@@ -1,0 +1,76 @@
+// What the webhook does with a new pod: leave it alone, hold it by the gate, or place it at once because all of its images
+// have been inspected. Labels, annotations and records that a new pod brings are evidence only of this admission's own
+// earlier call, and only where they agree with what would be decided now.
+import { PodAnnotation } from "../../names.ts";
+import type { InspectedImage } from "../../oci/types.ts";
+import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
+import type { AdmissionVerdict, NowhereDecision, PlaceDecision } from "./decision_types.ts";
+import { judgeImages } from "./images.ts";
+import { recordOf, renderRecord } from "./patch/record.ts";
+import { planUndecidedTolerations } from "./patch/tolerations.ts";
+import { placeByImages } from "./place.ts";
+import { planInspection } from "./plan_inspection.ts";
+import { entryOf } from "../../json.ts";
+import type { InspectionPlan, PlacementFacts, PodView } from "./types.ts";
+
+/** What a verdict is made from. */
+export interface AdmissionFacts extends Pick<PlacementFacts, "pod" | "settings" | "liveArchitectures"> {
+  readonly plan: InspectionPlan;
+  /** The inspections of all images of the plan, when all are in memory. */
+  readonly known: readonly InspectedImage[] | undefined;
+  /** False when no leader would remove a gate. Warm admission does not need one. */
+  readonly mayGate: boolean;
+}
+
+/** Plans the decision about a pod that is being created. */
+export function planAdmission(pod: PodView, configs: PlacementConfigs, settings: PlacementSettings): InspectionPlan {
+  return planInspection(pod, configs, settings, pod.record === undefined ? "none" : "reinvocation");
+}
+
+/** The verdict on a pod that is being created: that of the first rule that has one. Never fails. */
+export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
+  const { pod, settings, plan, mayGate } = facts;
+  const nodeAffinityScoring = plan.scoring;
+  const pass = (reason: "AuditMode" | "GatingStopped"): AdmissionVerdict => {
+    const tolerations = planUndecidedTolerations(pod, settings.ownTaints);
+    return { kind: "pass", reason, tolerations, nodeAffinityScoring };
+  };
+  if (settings.audit) return pass("AuditMode");
+  if (plan.kind === "decided" && plan.decision.kind === "ignore") {
+    const { reason, tolerations = [] } = plan.decision;
+    return { kind: "ignore", reason, tolerations, nodeAffinityScoring };
+  }
+  const placed = placeAtOnce(facts);
+  if (placed !== undefined) return placed;
+  // No leader would remove a gate.
+  return mayGate ? { kind: "gate", nodeAffinityScoring } : pass("GatingStopped");
+}
+
+function placeAtOnce(facts: AdmissionFacts): AdmissionVerdict | undefined {
+  const decision = facts.settings.warmAdmission ? decideWarm(facts) : undefined;
+  if (decision === undefined) return undefined;
+  // Such a pod cannot run now. Held for a moment, it gets a uid, and by that the event that says why.
+  const needsEvent = decision.kind === "nowhere" || decision.noMatchingNodes;
+  if (needsEvent && facts.mayGate) return undefined;
+  const repeated = isRepeated(facts, decision);
+  return { kind: "place", decision, repeated, nodeAffinityScoring: facts.plan.scoring };
+}
+
+/** The decision where it can be made without asking a registry; undefined where it cannot. */
+function decideWarm(facts: AdmissionFacts): PlaceDecision | NowhereDecision | undefined {
+  const { pod, settings, plan, known: images } = facts;
+  if (plan.kind === "decided") return plan.decision.kind === "place" ? plan.decision : undefined;
+  if (images === undefined) return undefined;
+  const judgement = judgeImages(pod, settings, plan.images, images);
+  const isSettled = judgement.kind === "shared" && judgement.configOf.length === 0;
+  return isSettled ? placeByImages(judgement, plan, facts) : undefined;
+}
+
+/** Whether an earlier call of the same admission carried this decision out: its record is there, and nothing is missing. */
+function isRepeated({ pod, plan }: AdmissionFacts, decision: PlaceDecision | NowhereDecision): boolean {
+  const record = recordOf(decision);
+  const isComplete = decision.preferences.terms.length === 0 &&
+    (decision.kind === "nowhere" || decision.tolerations.length === 0);
+  return isComplete && (plan.own !== undefined || plan.preferences.present) && record !== undefined &&
+    entryOf(pod.annotations, PodAnnotation.decision) === renderRecord(record);
+}

@@ -1,0 +1,57 @@
+// Which pods are left alone: an ordered list of rules, first the six of the MTO, I1 to I6, then Archway's own. The first
+// that holds is the reason that people read.
+import { CONTROL_PLANE_SELECTORS, PodAnnotation } from "../../names.ts";
+import type { PlacementSettings } from "./config/types.ts";
+import { hasPreferredArchitecture, hasRequiredArchitecture } from "./patch/constraints.ts";
+import type { IgnoreReason } from "./decision_types.ts";
+import { entryOf } from "../../json.ts";
+import type { PodPlan, PodView } from "./types.ts";
+
+type Holds = (pod: PodView, settings: PlacementSettings, plan: PodPlan) => boolean;
+
+const IGNORE_RULES: readonly (readonly [reason: IgnoreReason, holds: Holds])[] = [
+  ["OperatorNamespace", (pod, settings) => pod.namespace === settings.operatorNamespace],
+  ["KubeNamespace", (pod, settings) => isSystemNamespace(pod.namespace, settings)],
+  ["NodeNameSet", (pod) => pod.nodeName !== ""],
+  ["ControlPlaneSelector", (pod) => hasControlPlaneSelector(pod)],
+  ["DaemonSet", (pod, settings) => pod.isDaemonSetControlled && settings.daemonSets !== "constrain"],
+  [
+    "AlreadyConstrained",
+    (pod, _settings, plan) =>
+      plan.own === undefined && hasRequiredArchitecture(pod) &&
+      (!plan.scoring || hasPreferredArchitecture(pod) && !isOwnWork(pod, plan)),
+  ],
+  [
+    "RuntimeClassSkipped",
+    (pod, settings) => entryOf(settings.runtimeClasses, pod.runtimeClassName)?.kind === "skip",
+  ],
+];
+
+/** The reason to leave a pod alone; undefined when there is none. */
+export function ignoreReason(pod: PodView, settings: PlacementSettings, plan: PodPlan): IgnoreReason | undefined {
+  return IGNORE_RULES.find(([, holds]) => holds(pod, settings, plan))?.[0];
+}
+
+/** Rule I2: a cluster's own namespaces, `kube-*` and OpenShift's unless configured otherwise. */
+export function isSystemNamespace(
+  namespace: string,
+  { systemNamespaces }: Pick<PlacementSettings, "systemNamespaces">,
+): boolean {
+  return systemNamespaces.some((pattern) =>
+    pattern.endsWith("*") ? namespace.startsWith(pattern.slice(0, -1)) : namespace === pattern
+  );
+}
+
+/**
+ * Whether the preferred terms of a pod that constrains the architecture itself are the work of an earlier call of the
+ * same admission: the record says so, nothing is missing, and the audit annotation is what would be written now.
+ */
+function isOwnWork(pod: PodView, { preferences }: PodPlan): boolean {
+  return pod.record?.decision === "user-constrained" && preferences.present && preferences.terms.length === 0 &&
+    entryOf(pod.annotations, PodAnnotation.preferredSources) === preferences.audit;
+}
+
+/** Rule I4: the nodeSelector names the control plane, with whatever value. */
+export function hasControlPlaneSelector(pod: PodView): boolean {
+  return CONTROL_PLANE_SELECTORS.some((key) => entryOf(pod.nodeSelector, key) !== undefined);
+}

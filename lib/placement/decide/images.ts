@@ -1,0 +1,216 @@
+// From the inspections of a pod's images to the architectures they share: which images count, which of their platforms
+// the pod can use, and what it means that one failed.
+import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
+import { NODE_OS_LABEL } from "../../names.ts";
+import type { ImageUse, InspectedImage, InspectionFailure, Platform } from "../../oci/types.ts";
+import { unreachable } from "../../parsed.ts";
+import type { PlacementSettings } from "./config/types.ts";
+import { expressionsOf } from "./patch/constraints.ts";
+import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
+import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../../json.ts";
+import type { Evidence, InspectionPlan, PodView } from "./types.ts";
+import { joinLevels, type Levels, levelsOf } from "./variants.ts";
+
+/** The most images of one pod that are inspected. A pod that names more is released, or falls back, without inspection. */
+export const MAX_IMAGES = 200;
+
+/** The distinct (image, always) pairs of containers and init containers, and of image volumes where they count. */
+export function imagesToInspect(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
+  const wanted: ImageUse[] = [];
+  const seen = { plain: new Set<string>(), always: new Set<string>() };
+  const volumes = settings.imageVolumes === "require" ? pod.imageVolumes : [];
+  for (const { image, pullPolicy } of volumes.length === 0 ? pod.containers : [...pod.containers, ...volumes]) {
+    const always = pullPolicy === "Always";
+    const same = always ? seen.always : seen.plain;
+    if (image === "" || same.has(image)) continue;
+    same.add(image);
+    wanted.push({ image, always, pullPolicy });
+  }
+  return wanted;
+}
+
+/**
+ * Intersects the images. Any failure makes the whole a failure: the first permanent one, else the first transient one
+ * with the longest pause that any registry requested. An image that was not inspected is a transient failure.
+ */
+export function judgeImages(
+  pod: PodView,
+  settings: PlacementSettings,
+  wanted: readonly ImageUse[],
+  images: readonly InspectedImage[],
+): ImageJudgement {
+  const inspected = new Set(images.map(({ image }) => image));
+  const missing = wanted.filter(({ image }) => !inspected.has(image)).map(notInspected);
+  const rules = rulesOf(pod, settings);
+  const judged = [...images, ...missing].map((one) => ({ one, verdict: judgeImage(one, rules) }));
+  const outcomes = firstOfEachImage(judged.map(outcomeOf));
+  const configOf = worthConfigRead(judged);
+  const failures = judged.flatMap(({ one: { image }, verdict }) =>
+    verdict.kind === "failed" ? [{ image, failure: verdict.failure }] : []
+  );
+  const failed = worstFailure(failures);
+  if (failed !== undefined) return { kind: "failed", failed, outcomes, configOf };
+  const sets = judged.flatMap(({ verdict }) => verdict.kind === "some" ? [verdict] : []);
+  const shared = sets.length === 0
+    ? [...KNOWN_ARCHITECTURES].sort()
+    : intersectArchitectures(sets.map(({ architectures }) => architectures));
+  const architectures = rules.emulated.length === 0 ? shared : [...new Set([...shared, ...rules.emulated])].sort();
+  const levels = joinLevels(sets.map((set) => set.levels));
+  const findings = [...new Set(images.flatMap(findingsOf))];
+  return { kind: "shared", architectures, levels, findings, outcomes, configOf };
+}
+
+/**
+ * The images whose config must be read before their architectures are final: those inspected by their index alone that
+ * exclude an architecture which another image has. One of them may be an operator bundle, which narrows nothing (PR-11).
+ */
+function worthConfigRead(judged: readonly Judged[]): readonly string[] {
+  const sets = judged.flatMap(({ one, verdict }) => verdict.kind === "some" ? [{ one, verdict }] : []);
+  const all = new Set(sets.flatMap(({ verdict }) => verdict.architectures));
+  const worth = sets.filter(({ one: { inspection }, verdict }) =>
+    inspection.kind === "platforms" && inspection.depth === "index" && verdict.architectures.length < all.size
+  );
+  return [...new Set(worth.map(({ one }) => one.image))];
+}
+
+/** The result of a plan with the inspections of its images. */
+export function evidenceOf(
+  plan: InspectionPlan,
+  pod: PodView,
+  settings: PlacementSettings,
+  images: readonly InspectedImage[],
+): Evidence {
+  if (plan.kind === "decided") return plan;
+  return { kind: "judged", plan, judgement: judgeImages(pod, settings, plan.images, images) };
+}
+
+/** The operating system a pod is for: `kubernetes.io/os` where the pod pins it, then `spec.os`, else linux. */
+export function operatingSystemOf(pod: PodView): string {
+  const selected = entryOf(pod.nodeSelector, NODE_OS_LABEL);
+  if (selected !== undefined && selected !== "") return selected;
+  if (pod.osName !== "") return pod.osName;
+  const pinned = (pod.requiredTerms ?? []).map(pinnedOs);
+  const [first] = pinned;
+  return first !== undefined && pinned.every((os) => os === first) ? first : "linux";
+}
+
+/** The pod without what does not decide about its images: a large one is not kept for as long as they are inspected. */
+export function partOfImages(pod: PodView, wanted: readonly ImageUse[]): PodView {
+  const images = new Set(wanted.map(({ image }) => image));
+  return {
+    ...pod,
+    nodeSelector: { [NODE_OS_LABEL]: operatingSystemOf(pod) },
+    // Each image once.
+    containers: pod.containers.filter(({ image }) => images.delete(image)),
+    labels: undefined,
+    annotations: undefined,
+    record: undefined,
+    requiredTerms: undefined,
+    preferredTerms: undefined,
+    tolerations: undefined,
+    owners: [],
+    ephemeralContainers: [],
+    imageVolumes: [],
+  };
+}
+
+/** The platforms of an image that a pod for this operating system can use. A platform without one is taken for linux. */
+export function usablePlatforms(platforms: readonly Platform[], os: string): readonly Platform[] {
+  return platforms.filter((platform) =>
+    (platform.os === "" ? "linux" : platform.os) === os && isUsableArchitecture(platform.architecture)
+  );
+}
+
+interface Judged {
+  readonly one: InspectedImage;
+  readonly verdict: ImageVerdict;
+}
+
+type ImageVerdict =
+  | { readonly kind: "some"; readonly architectures: readonly string[]; readonly levels: Levels }
+  | { readonly kind: "anywhere" }
+  | { readonly kind: "failed"; readonly failure: InspectionFailure };
+
+/** What of the pod and the settings decides about each of its images; made once for a pod. */
+interface ImageRules {
+  readonly os: string;
+  /** Architectures that the pod's RuntimeClass emulates: where it has some, no image excludes the pod altogether. */
+  readonly emulated: readonly string[];
+  readonly containerImages: ReadonlySet<string>;
+}
+
+function rulesOf(pod: PodView, settings: PlacementSettings): ImageRules {
+  const rule = entryOf(settings.runtimeClasses, pod.runtimeClassName);
+  return {
+    os: operatingSystemOf(pod),
+    emulated: rule?.kind === "add" ? rule.architectures : [],
+    containerImages: new Set(pod.containers.map(({ image }) => image)),
+  };
+}
+
+function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): ImageVerdict {
+  if (inspection.kind === "anywhere") return { kind: "anywhere" };
+  if (inspection.kind === "failed") {
+    // An image volume may hold plain data, which is no image of any architecture.
+    const isData = inspection.failure.reason === "NotAnImage" && !rules.containerImages.has(image);
+    return isData ? { kind: "anywhere" } : { kind: "failed", failure: inspection.failure };
+  }
+  const usable = usablePlatforms(inspection.platforms, rules.os);
+  const architectures = [...new Set(usable.map((platform) => platform.architecture))].sort();
+  if (architectures.length > 0 || rules.emulated.length > 0) {
+    return { kind: "some", architectures, levels: levelsOf(usable) };
+  }
+  const offered = [...new Set(inspection.platforms.map((platform) => `${platform.os}/${platform.architecture}`))];
+  const message = `it has no platform for ${rules.os} (it offers ${offered.slice(0, 8).join(", ") || "none"})`;
+  return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
+}
+
+function outcomeOf({ one: { image, inspection, source = "registry" }, verdict }: Judged): ImageOutcome {
+  const digest = inspection.kind === "failed" ? "" : inspection.digest;
+  switch (verdict.kind) {
+    case "some":
+      return { image, digest, architectures: verdict.architectures, source };
+    case "anywhere":
+      return { image, digest, architectures: [...KNOWN_ARCHITECTURES].sort(), source: "bundle" };
+    case "failed":
+      return { image, digest, architectures: [], source: "failed" };
+    default:
+      return unreachable(verdict);
+  }
+}
+
+function findingsOf({ image, inspection }: InspectedImage): readonly string[] {
+  return inspection.kind === "failed" ? [] : inspection.findings.map(({ message }) => `${image}: ${message}`);
+}
+
+function worstFailure(failures: readonly ImageFailure[]): ImageFailure | undefined {
+  const permanent = failures.find(({ failure }) => failure.kind === "permanent");
+  const [first] = failures;
+  if (permanent !== undefined || first === undefined) return permanent;
+  const retryAfterMs = failures.reduce((longest, { failure }) => Math.max(longest, failure.retryAfterMs ?? 0), 0);
+  return retryAfterMs === 0 ? first : { image: first.image, failure: { ...first.failure, retryAfterMs } };
+}
+
+function notInspected({ image, pullPolicy }: ImageUse): InspectedImage {
+  const failure: InspectionFailure = {
+    kind: "transient",
+    reason: "Timeout",
+    message: "its registry has not answered yet",
+  };
+  return { image, pullPolicy, inspection: { kind: "failed", failure } };
+}
+
+function firstOfEachImage(outcomes: readonly ImageOutcome[]): readonly ImageOutcome[] {
+  const seen = new Set<string>();
+  return outcomes.filter(({ image }) => !seen.has(image) && seen.add(image));
+}
+
+function pinnedOs(term: JsonObject): string | undefined {
+  for (const expression of expressionsOf(term)) {
+    const values = listAt(expression, "values") ?? [];
+    const pins = textAt(expression, "key") === NODE_OS_LABEL && memberOf(expression, "operator") === "In";
+    const [value] = values;
+    if (pins && values.length === 1 && typeof value === "string") return value;
+  }
+  return undefined;
+}

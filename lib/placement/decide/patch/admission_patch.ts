@@ -1,0 +1,69 @@
+// Verdict of the webhook → minimal RFC 6902 patch of the new pod. Nothing is patched that is already so.
+import { utf8Length } from "../../../json.ts";
+import type { JsonPatch } from "../../../k8s/patch.ts";
+import { AffinityLabel, GateLabel, PodLabel } from "../../../names.ts";
+import { unreachable } from "../../../parsed.ts";
+import type { AdmissionVerdict } from "../decision_types.ts";
+import type { PodView } from "../types.ts";
+import { changesOf, NO_CHANGES, type PodChanges, STRIPPED } from "./changes.ts";
+import { isGated } from "./constraints.ts";
+import { ownRequirement } from "./own_terms.ts";
+import { renderChanges } from "./pod_patch.ts";
+
+/** The largest object that etcd stores by default, less what its encoding may add (bytes). */
+const MAX_OBJECT_BYTES = 1_500_000;
+
+/**
+ * Whether a pod is certainly small enough to be stored with a patch. The review that brought the pod is larger than the
+ * pod as it is stored. A pod of which this is not certain must be admitted as it is: it may fit without the patch alone.
+ */
+export function isStorable(reviewBytes: number, patch: JsonPatch): boolean {
+  return patch.length === 0 || reviewBytes + utf8Length(JSON.stringify(patch)) <= MAX_OBJECT_BYTES;
+}
+
+/** The patch that carries a verdict out on a pod that is being created; empty when nothing changes. */
+export function admissionPatch(pod: PodView, verdict: AdmissionVerdict): JsonPatch {
+  return renderChanges(pod, verdictChanges(pod, verdict));
+}
+
+function verdictChanges(pod: PodView, verdict: AdmissionVerdict): PodChanges {
+  switch (verdict.kind) {
+    case "ignore":
+      return { ...undecided(pod, verdict), tolerations: verdict.tolerations };
+    case "gate":
+      return { ...undecided(pod, verdict), gate: "added" };
+    case "place": {
+      const changes = changesOf(verdict.decision);
+      return {
+        ...changes,
+        labels: new Map([...STRIPPED.labels, ...changes.labels]),
+        annotations: new Map([...STRIPPED.annotations, ...changes.annotations]),
+      };
+    }
+    case "pass": {
+      const isLabelled = verdict.reason === "GatingStopped" && ownRequirement(pod) === undefined;
+      return { ...isLabelled ? undecided(pod, verdict) : NO_CHANGES, tolerations: verdict.tolerations };
+    }
+    default:
+      return unreachable(verdict);
+  }
+}
+
+/**
+ * The labels of a pod about which nothing is decided. A pod that brings the gate itself is labelled gated
+ * whatever the verdict, so that the controller sees it and releases it.
+ */
+function undecided(pod: PodView, { kind, nodeAffinityScoring }: AdmissionVerdict): PodChanges {
+  // The record of our own earlier call stays on a pod that we now gate: it shows the controller which terms are Archway's.
+  const keepsRecord = kind === "gate" && ownRequirement(pod) !== undefined;
+  return {
+    ...NO_CHANGES,
+    labels: new Map([
+      ...STRIPPED.labels,
+      [PodLabel.preferredNodeAffinity, nodeAffinityScoring ? AffinityLabel.notSet : undefined],
+      [PodLabel.nodeAffinity, AffinityLabel.notSet],
+      [PodLabel.gate, kind === "gate" || isGated(pod) ? GateLabel.gated : GateLabel.notSet],
+    ]),
+    annotations: keepsRecord ? NO_CHANGES.annotations : STRIPPED.annotations,
+  };
+}

@@ -1,0 +1,149 @@
+// JSON Patch operations that narrow a pod's node affinity. Required terms gain one expression at their end, preferred
+// terms gain new ones at the end of the list; what is already there is not changed.
+import type {
+  V1NodeAffinity,
+  V1NodeSelectorRequirement,
+  V1NodeSelectorTerm,
+  V1PreferredSchedulingTerm,
+} from "@kubernetes/client-node";
+import type { LabelRequirement } from "../../../cluster/label_selector.ts";
+import { type JsonPatch, type PatchOperation, pointer } from "../../../k8s/patch.ts";
+import type { Wire } from "../../../k8s/types.ts";
+import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL } from "../../../names.ts";
+import { expressionsOf, hasExpression, isEmptyTerm } from "./constraints.ts";
+import { ownRequirement } from "./own_terms.ts";
+import type { ArchitectureRequirement, PreferredTerm } from "../decision_types.ts";
+import { type JsonObject, listAt } from "../../../json.ts";
+import type { OwnRequirement, PodView } from "../types.ts";
+
+const NODE_AFFINITY = ["spec", "affinity", "nodeAffinity"] as const;
+const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/** The path of the required terms in a pod. */
+export const REQUIRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, REQUIRED, "nodeSelectorTerms");
+
+/** The path of the preferred terms in a pod. */
+export const PREFERRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, PREFERRED);
+
+/** What no node satisfies: the images share no architecture. */
+export const NOWHERE_REQUIREMENT: LabelRequirement = { key: NO_SUPPORTED_ARCH, operator: "Exists", values: [] };
+
+/** `kubernetes.io/arch In […]`. */
+export function architectureRequirement(architectures: readonly string[]): LabelRequirement {
+  return { key: NODE_ARCH_LABEL, operator: "In", values: architectures };
+}
+
+/** Expressions for terms that exist, and the terms to make where there are none. */
+export interface RequiredAddition {
+  /** Appended together to each term that says nothing on the first one's key. Never empty. */
+  readonly expressions: readonly [LabelRequirement, ...LabelRequirement[]];
+  readonly newTerms: readonly Wire<V1NodeSelectorTerm>[];
+}
+
+/** The addition for a set of architectures, with the labels that single ones of them need besides (variants). */
+export function requiredAddition(plan: ArchitectureRequirement): RequiredAddition {
+  const { architectures, variants } = plan;
+  const main = architectureRequirement(architectures);
+  const [variant] = variants;
+  if (variant === undefined) return plainAddition(main);
+  // Terms that exist cannot be split per architecture: for them the plan has one architecture, or none with a label.
+  const expressions = architectures.length === 1 ? [main, variant.requirement] as const : [main] as const;
+  const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
+  const newTerms = variants.map((one) => termOf(architectureRequirement([one.architecture]), one.requirement));
+  return {
+    expressions,
+    newTerms: plain.length === 0 ? newTerms : [termOf(architectureRequirement(plain)), ...newTerms],
+  };
+}
+
+/** The addition of a single requirement. */
+export function plainAddition(requirement: LabelRequirement): RequiredAddition {
+  return { expressions: [requirement], newTerms: [termOf(requirement)] };
+}
+
+/** The operations; none when nothing is to add. Parents that are missing are made, in as few operations as possible. */
+export function affinityOperations(
+  pod: PodView,
+  required: RequiredAddition | undefined,
+  preferred: readonly PreferredTerm[],
+): JsonPatch {
+  const terms = preferred.map(preferredTerm);
+  if (!pod.hasNodeAffinity) return makeNodeAffinity(pod, required, terms);
+  return [...(required === undefined ? [] : requiredOperations(pod, required)), ...preferredOperations(pod, terms)];
+}
+
+function makeNodeAffinity(
+  pod: PodView,
+  required: RequiredAddition | undefined,
+  preferred: readonly Wire<V1PreferredSchedulingTerm>[],
+): JsonPatch {
+  const nodeAffinity: Wire<V1NodeAffinity> = {
+    ...(required === undefined ? {} : { [REQUIRED]: { nodeSelectorTerms: required.newTerms } }),
+    ...(preferred.length === 0 ? {} : { [PREFERRED]: preferred }),
+  };
+  if (Object.keys(nodeAffinity).length === 0) return [];
+  return [
+    pod.hasAffinity
+      ? { op: "add", path: pointer(...NODE_AFFINITY), value: nodeAffinity }
+      : { op: "add", path: "/spec/affinity", value: { nodeAffinity } },
+  ];
+}
+
+function requiredOperations(pod: PodView, addition: RequiredAddition): JsonPatch {
+  const { requiredTerms: terms } = pod;
+  const nodeSelectorTerms = addition.newTerms;
+  if (terms === undefined) {
+    return [{ op: "add", path: pointer(...NODE_AFFINITY, REQUIRED), value: { nodeSelectorTerms } }];
+  }
+  if (terms.length === 0) return [{ op: "add", path: REQUIRED_TERMS_POINTER, value: nodeSelectorTerms }];
+  if (JSON.stringify(terms) === JSON.stringify(nodeSelectorTerms)) return [];
+  const own = ownRequirement(pod);
+  return terms.flatMap((term, index) => termOperations(term, index, addition, own));
+}
+
+function termOperations(
+  term: JsonObject,
+  index: number,
+  addition: RequiredAddition,
+  own: OwnRequirement | undefined,
+): JsonPatch {
+  if (isEmptyTerm(term) || isSettled(term, addition, own)) return [];
+  const path = REQUIRED_TERMS_POINTER + pointer(index, "matchExpressions");
+  const expressions = addition.expressions.map(expressionOf);
+  if (listAt(term, "matchExpressions") === undefined) return [{ op: "add", path, value: expressions }];
+  return expressions.map((value): PatchOperation => ({ op: "add", path: `${path}/-`, value }));
+}
+
+/** A term that has the key is the user's and stays; unless an earlier decision of ours wrote it and it is too wide by now. */
+function isSettled(term: JsonObject, { expressions }: RequiredAddition, own: OwnRequirement | undefined): boolean {
+  const [main, ...further] = expressions;
+  if (!hasExpression(term, main.key)) return false;
+  const architectures = own?.architecturesOf(term);
+  if (architectures === undefined) return true;
+  const isWide = main.operator === "In" && architectures.some((name) => !main.values.includes(name));
+  return !isWide && further.every((one) => isStated(term, one));
+}
+
+function isStated(term: JsonObject, requirement: LabelRequirement): boolean {
+  const wanted = JSON.stringify(expressionOf(requirement));
+  return expressionsOf(term).some((expression) => JSON.stringify(expression) === wanted);
+}
+
+function preferredOperations(pod: PodView, terms: readonly Wire<V1PreferredSchedulingTerm>[]): JsonPatch {
+  if (terms.length === 0) return [];
+  if (pod.preferredTerms === undefined) return [{ op: "add", path: PREFERRED_TERMS_POINTER, value: terms }];
+  return terms.map((value): PatchOperation => ({ op: "add", path: `${PREFERRED_TERMS_POINTER}/-`, value }));
+}
+
+function preferredTerm({ weight, architecture }: PreferredTerm): Wire<V1PreferredSchedulingTerm> {
+  return { weight, preference: termOf(architectureRequirement([architecture])) };
+}
+
+function termOf(...requirements: readonly LabelRequirement[]): Wire<V1NodeSelectorTerm> {
+  return { matchExpressions: requirements.map(expressionOf) };
+}
+
+function expressionOf({ key, operator, values }: LabelRequirement): Wire<V1NodeSelectorRequirement> {
+  return values.length === 0 ? { key, operator } : { key, operator, values };
+}

@@ -1,0 +1,166 @@
+// What a decision changes of a pod: its labels and annotations, what it requires, prefers and tolerates of nodes, its gate.
+import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
+import {
+  AffinityLabel,
+  architectureLabel,
+  GateLabel,
+  INSPECT_RETRY_LIMIT,
+  PodAnnotation,
+  PodLabel,
+} from "../../../names.ts";
+import { unreachable } from "../../../parsed.ts";
+import type { PlacementDecision, PreferencePlan, PreferredTerm, TolerationPlan } from "../decision_types.ts";
+import { annotationText } from "../failure_advice.ts";
+import {
+  architectureRequirement,
+  NOWHERE_REQUIREMENT,
+  plainAddition,
+  type RequiredAddition,
+  requiredAddition,
+} from "./affinity.ts";
+import { recordOf, renderRecord } from "./record.ts";
+
+/** Key → wanted value; undefined = the key must be absent. Keys not in the map are left alone. */
+export type Changes = ReadonlyMap<string, string | undefined>;
+
+/** What a pod is to have, and what becomes of its gate. */
+export interface PodChanges {
+  readonly labels: Changes;
+  readonly annotations: Changes;
+  readonly required?: RequiredAddition | undefined;
+  readonly preferred: readonly PreferredTerm[];
+  readonly tolerations: readonly TolerationPlan[];
+  readonly gate: "added" | "removed" | "kept";
+}
+
+type Entry = readonly [string, string | undefined];
+type Ending = Exclude<PlacementDecision, { kind: "ignore" }>;
+
+export const NO_CHANGES: PodChanges = {
+  labels: new Map(),
+  annotations: new Map(),
+  preferred: [],
+  tolerations: [],
+  gate: "kept",
+};
+
+const ARCHITECTURE_LABELS: readonly string[] = [
+  PodLabel.singleArch,
+  PodLabel.multiArch,
+  PodLabel.noSupportedArch,
+  PodLabel.fallbackArch,
+  ...KNOWN_ARCHITECTURES.map(architectureLabel),
+];
+
+const UNGATED: Entry = [PodLabel.gate, GateLabel.removed];
+const SET: Entry = [PodLabel.nodeAffinity, AffinityLabel.set];
+const NOT_SET: Entry = [PodLabel.nodeAffinity, AffinityLabel.notSet];
+
+/** Labels and annotations that only a decision makes: on a new pod they prove nothing and are taken off. */
+export const STRIPPED: Pick<PodChanges, "labels" | "annotations"> = {
+  labels: absent(
+    ...ARCHITECTURE_LABELS,
+    PodLabel.preferredNodeAffinity,
+    PodLabel.inspectError,
+    PodLabel.inspectErrorCount,
+    PodLabel.execFormatError,
+  ),
+  annotations: absent(...Object.values(PodAnnotation)),
+};
+
+const NO_ARCHITECTURE = absent(...ARCHITECTURE_LABELS);
+
+function absent(...keys: readonly string[]): ReadonlyMap<string, undefined> {
+  return new Map(keys.map((key) => [key, undefined]));
+}
+
+/** What a decision ends in. */
+export function changesOf(decision: PlacementDecision): PodChanges {
+  if (decision.kind === "ignore") {
+    return { ...NO_CHANGES, labels: new Map([UNGATED]), tolerations: decision.tolerations ?? [], gate: "removed" };
+  }
+  const { preferences } = decision;
+  const isOver = decision.kind !== "retry";
+  const { labels, required, tolerations } = endOf(decision);
+  const [errorLabels, errorAnnotations] = failureOf(decision);
+  return {
+    labels: new Map([
+      ...isOver ? [...NO_ARCHITECTURE, UNGATED] : [],
+      preferredLabel(preferences),
+      ...errorLabels,
+      ...labels,
+    ]),
+    annotations: new Map([
+      [PodAnnotation.preferredSources, preferences.audit],
+      ...isOver ? [recordEntry(decision)] : [],
+      ...errorAnnotations,
+    ]),
+    required,
+    preferred: preferences.terms,
+    tolerations,
+    gate: isOver ? "removed" : "kept",
+  };
+}
+
+interface End {
+  readonly labels: readonly Entry[];
+  readonly required?: RequiredAddition;
+  readonly tolerations: readonly TolerationPlan[];
+}
+
+function endOf(decision: Ending): End {
+  switch (decision.kind) {
+    case "place": {
+      const { required, tolerations } = decision;
+      if (required.kind === "user-constrained") return { labels: [NOT_SET], tolerations };
+      const labels = [SET, ...architectureLabels(required.architectures)];
+      return { labels, required: requiredAddition(required), tolerations };
+    }
+    case "nowhere":
+      return {
+        labels: [SET, ...architectureLabels([])],
+        required: plainAddition(NOWHERE_REQUIREMENT),
+        tolerations: [],
+      };
+    case "fallback": {
+      const { architecture, tolerations } = decision;
+      const required = plainAddition(architectureRequirement([architecture]));
+      return { labels: [SET, [PodLabel.fallbackArch, architecture]], required, tolerations };
+    }
+    case "release":
+      // A requirement of an earlier decision may stay on the pod.
+      return { labels: [decision.kept === undefined ? NOT_SET : SET], tolerations: decision.tolerations };
+    case "retry":
+      return { labels: [], tolerations: [] };
+    default:
+      return unreachable(decision);
+  }
+}
+
+function failureOf(decision: Ending): readonly [labels: readonly Entry[], annotations: readonly Entry[]] {
+  if (!("failed" in decision)) return [[[PodLabel.inspectError, undefined]], []];
+  const count = decision.kind === "retry" ? decision.count : INSPECT_RETRY_LIMIT;
+  return [
+    [[PodLabel.inspectError, ""], [PodLabel.inspectErrorCount, String(count)]],
+    [[PodAnnotation.inspectError, annotationText(decision.failed)]],
+  ];
+}
+
+/** The labels that say which architectures a pod got: one, several, each known one. */
+export function architectureLabels(architectures: readonly string[]): Changes {
+  if (architectures.length === 0) return new Map([[PodLabel.noSupportedArch, ""]]);
+  const known = KNOWN_ARCHITECTURES.filter((architecture) => architectures.includes(architecture));
+  const count = architectures.length === 1 ? PodLabel.singleArch : PodLabel.multiArch;
+  return new Map([count, ...known.map(architectureLabel)].map((key) => [key, ""]));
+}
+
+/** `set` with a term of ours, `not-set` when a config wanted one, else no label. */
+function preferredLabel({ present, wanted }: PreferencePlan): Entry {
+  if (present) return [PodLabel.preferredNodeAffinity, AffinityLabel.set];
+  return [PodLabel.preferredNodeAffinity, wanted ? AffinityLabel.notSet : undefined];
+}
+
+function recordEntry(decision: PlacementDecision): Entry {
+  const record = recordOf(decision);
+  return [PodAnnotation.decision, record === undefined ? undefined : renderRecord(record)];
+}

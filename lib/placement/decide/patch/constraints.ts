@@ -1,0 +1,85 @@
+// What a pod requires of architectures already: in its nodeSelector and in the terms of its node affinity, Archway's included.
+import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../../names.ts";
+import { meetsRequirement, parseRequirement } from "../../../cluster/label_selector.ts";
+import { entryOf, type JsonObject, listAt, objectAt, textAt } from "../../../json.ts";
+import type { PodView } from "../types.ts";
+
+/** The label, and its name before Kubernetes 1.14, which kubelets still set. */
+const ARCH_LABELS: readonly string[] = [NODE_ARCH_LABEL, "beta.kubernetes.io/arch"];
+
+/** Whether the pod carries Archway's scheduling gate. */
+export function isGated(pod: PodView): boolean {
+  return pod.gates?.includes(SCHEDULING_GATE) === true;
+}
+
+/** Rule R: the architecture is already constrained by the nodeSelector or in every required term. */
+export function hasRequiredArchitecture(pod: PodView): boolean {
+  if (entryOf(pod.nodeSelector, NODE_ARCH_LABEL) !== undefined) return true;
+  return pod.requiredTerms !== undefined && pod.requiredTerms.every((term) => hasExpression(term, NODE_ARCH_LABEL));
+}
+
+/** Rule P: a preferred term names the architecture. */
+export function hasPreferredArchitecture(pod: PodView): boolean {
+  return (pod.preferredTerms ?? []).some(prefersArchitecture);
+}
+
+/** Whether a required term has an expression on this key; its matchFields never count. */
+export function hasExpression(term: JsonObject, key: string): boolean {
+  return expressionsOf(term).some((expression) => textAt(expression, "key") === key);
+}
+
+/** Whether a required term is empty: it matches no node, and the API server refuses to fill it. */
+export function isEmptyTerm(term: JsonObject): boolean {
+  return expressionsOf(term).length === 0 && (listAt(term, "matchFields") ?? []).length === 0;
+}
+
+/** Whether a preferred term has an expression on the architecture. */
+export function prefersArchitecture(term: JsonObject): boolean {
+  const preference = objectAt(term, "preference");
+  return preference !== undefined && hasExpression(preference, NODE_ARCH_LABEL);
+}
+
+/** The architectures that the given preferred terms name, whatever their operator. */
+export function preferredArchitectures(terms: readonly JsonObject[]): readonly string[] {
+  return terms.flatMap((term) => expressionsOf(objectAt(term, "preference") ?? {}))
+    .filter((expression) => textAt(expression, "key") === NODE_ARCH_LABEL)
+    .flatMap((expression) => listAt(expression, "values") ?? [])
+    .filter((value) => typeof value === "string");
+}
+
+/**
+ * Whether an expression of a term holds for the value of its label; undefined: a node without the label. Those that are no
+ * requirement of a label selector, Gt and Lt, are not evaluated and count as holding.
+ */
+export function holdsForLabel(expression: unknown, value: string | undefined): boolean {
+  const requirement = parseRequirement(expression);
+  return requirement === undefined || meetsRequirement(value, requirement);
+}
+
+/**
+ * Those of the candidates that the nodeSelector and the required node affinity leave, by either label; undefined when they say
+ * nothing of architectures.
+ */
+export function allowedArchitectures(pod: PodView, candidates: readonly string[]): readonly string[] | undefined {
+  const terms = pod.requiredTerms ?? [];
+  const isSelected = ARCH_LABELS.some((label) => entryOf(pod.nodeSelector, label) !== undefined);
+  if (!isSelected && !terms.some((term) => expressionsOf(term).some(isAboutArchitecture))) return undefined;
+  return candidates.filter((architecture) =>
+    ARCH_LABELS.every((label) => (entryOf(pod.nodeSelector, label) ?? architecture) === architecture) &&
+    (terms.length === 0 || terms.some((term) => allows(term, architecture)))
+  );
+}
+
+/** Terms are alternatives; the expressions of one hold together. Expressions about other labels exclude no architecture. */
+function allows(term: JsonObject, architecture: string): boolean {
+  return expressionsOf(term).filter(isAboutArchitecture).every((expression) => holdsForLabel(expression, architecture));
+}
+
+function isAboutArchitecture(expression: unknown): boolean {
+  return ARCH_LABELS.includes(textAt(expression, "key"));
+}
+
+/** The expressions of a term or preference; a malformed list reads as empty. */
+export function expressionsOf(term: JsonObject): readonly unknown[] {
+  return listAt(term, "matchExpressions") ?? [];
+}

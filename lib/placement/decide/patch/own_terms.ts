@@ -1,0 +1,78 @@
+// Which terms of a pod's node affinity an earlier decision of Archway wrote: they may be narrowed further, all others are
+// the user's. The decision record and the audit annotation name them; a term counts only when it is exactly as Archway
+// writes it, because annotations can be copied to another pod together with nothing else.
+import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodAnnotation } from "../../../names.ts";
+import type { DecisionRecord, PreferredTerm } from "../decision_types.ts";
+import { entryOf, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";
+import type { OwnRequirement, PodView } from "../types.ts";
+import { expressionsOf, preferredArchitectures } from "./constraints.ts";
+
+/**
+ * The earlier decision that the required terms show: one carries exactly the recorded requirement, or all together share
+ * the recorded architectures out among them, and the nodeSelector says nothing. undefined when there is none.
+ */
+export function ownRequirement(pod: PodView): OwnRequirement | undefined {
+  const { record, requiredTerms: terms = [] } = pod;
+  if (record === undefined || terms.length === 0 || entryOf(pod.nodeSelector, NODE_ARCH_LABEL) !== undefined) return;
+  if (terms.some((term) => carries(term, record))) {
+    return { record, architecturesOf: (term) => carries(term, record) ? record.architectures : undefined };
+  }
+  const recorded = new Set(record.architectures);
+  const parts = new Map(terms.map((term) => [term, partOf(term, recorded)]));
+  const all = [...parts.values()];
+  const isShared = record.decision === "place" && all.every((part) => part !== undefined) &&
+    isSame(all.flat().toSorted(), record.architectures);
+  return isShared ? { record, architecturesOf: (term) => parts.get(term) } : undefined;
+}
+
+/** The pod's preferred terms: those that Archway added, by the audit annotation and their form, and the user's. */
+export function splitPreferredTerms(
+  pod: PodView,
+): { readonly own: readonly PreferredTerm[]; readonly users: readonly JsonObject[] } {
+  const audit = (entryOf(pod.annotations, PodAnnotation.preferredSources) ?? "").split(",");
+  const applied = new Set(
+    audit.filter((entry) => !entry.endsWith(":skipped")).map((entry) => entry.split(":", 2).join(":")),
+  );
+  const own: PreferredTerm[] = [];
+  const users: JsonObject[] = [];
+  for (const term of pod.preferredTerms ?? []) {
+    const made = asMadeByUs(term);
+    if (made !== undefined && applied.has(`${made.architecture}:${made.weight}`)) own.push(made);
+    else users.push(term);
+  }
+  return { own, users };
+}
+
+/** Whether a required term carries exactly the requirement of a record. */
+function carries(term: JsonObject, { decision, architectures }: DecisionRecord): boolean {
+  if (decision === "user-constrained" || decision === "release") return false;
+  const nowhere = decision === "nowhere";
+  return expressionsOf(term).some((expression) => {
+    const key = textAt(expression, "key");
+    const operator = textAt(expression, "operator");
+    if (nowhere) return key === NO_SUPPORTED_ARCH && operator === "Exists";
+    return key === NODE_ARCH_LABEL && operator === "In" && isSame(listAt(expression, "values") ?? [], architectures);
+  });
+}
+
+/** The values of a term's first expression on the architecture, when all are recorded ones. */
+function partOf(term: JsonObject, recorded: ReadonlySet<string>): readonly string[] | undefined {
+  const first = expressionsOf(term).find((one) => textAt(one, "key") === NODE_ARCH_LABEL);
+  if (first === undefined || textAt(first, "operator") !== "In") return undefined;
+  const values = (listAt(first, "values") ?? []).filter((value) => typeof value === "string");
+  return values.length > 0 && values.every((value) => recorded.has(value)) ? values : undefined;
+}
+
+function isSame(left: readonly unknown[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((value, index) => value === right[index]);
+}
+
+function asMadeByUs(term: JsonObject): PreferredTerm | undefined {
+  const weight = memberOf(term, "weight");
+  const preference = objectAt(term, "preference");
+  const expressions = preference === undefined ? [] : expressionsOf(preference);
+  const [architecture, ...more] = preferredArchitectures([term]);
+  const plain = typeof weight === "number" && expressions.length === 1 && more.length === 0 &&
+    textAt(expressions[0], "operator") === "In" && listAt(preference, "matchFields") === undefined;
+  return plain && architecture !== undefined ? { weight, architecture } : undefined;
+}

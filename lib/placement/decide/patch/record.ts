@@ -1,0 +1,121 @@
+// The decision record: what was decided and from what, kept on the pod as one compact annotation. It shows which
+// required terms are Archway's when the pod is judged again, and explains the decision to users.
+import type { DecisionRecord, ImageOutcome, PlacementDecision } from "../decision_types.ts";
+import { isObject, listAt, memberOf, utf8Length } from "../../../json.ts";
+import { unreachable } from "../../../parsed.ts";
+
+/** A record never takes more than this many bytes. */
+export const RECORD_MAX_BYTES = 2048;
+
+/** A decision and the word for it in the annotation, which older versions read as well. */
+const WORDS = [
+  ["place", "place"],
+  ["user-constrained", "preset"],
+  ["nowhere", "nowhere"],
+  ["fallback", "fallback"],
+  ["release", "release"],
+] as const;
+const SOURCES = ["registry", "cache", "bundle", "failed"] as const;
+
+/** The record of a decision that ends a pod's wait; undefined for one that does not, or that leaves the pod alone. */
+export function recordOf(decision: PlacementDecision): DecisionRecord | undefined {
+  switch (decision.kind) {
+    case "ignore":
+    case "retry":
+      return undefined;
+    case "place": {
+      const { required, images } = decision;
+      if (required.kind === "user-constrained") return makeRecord("user-constrained", { architectures: [], images });
+      return makeRecord("place", { architectures: required.architectures, images });
+    }
+    case "nowhere":
+    case "release":
+      return makeRecord(decision.kind, { architectures: [], images: decision.images });
+    case "fallback":
+      return makeRecord("fallback", { architectures: [decision.architecture], images: decision.images });
+    default:
+      return unreachable(decision);
+  }
+}
+
+/**
+ * Renders a record as compact JSON; images that do not fit are left out and counted. Hundreds of architectures, as only
+ * a hostile index names them, are left out as well: readers then take the constraint for the user's own.
+ */
+export function renderRecord(record: DecisionRecord): string {
+  let kept = record.images;
+  let text = renderWith(record, kept);
+  while (!fits(text) && kept.length > 0) {
+    kept = kept.slice(0, Math.floor(kept.length * 0.8));
+    text = renderWith(record, kept);
+  }
+  return fits(text) ? text : renderWith({ ...record, architectures: [] }, []);
+}
+
+/** Reads a record back; undefined for anything that is none. Never throws. */
+export function parseRecord(text: string | undefined): DecisionRecord | undefined {
+  if (text === undefined || text === "" || text.length > 2 * RECORD_MAX_BYTES) return undefined;
+  const raw = parseJson(text);
+  const [decision] = WORDS.find(([, word]) => word === memberOf(raw, "d")) ?? [];
+  const images = (listAt(raw, "i") ?? []).map(parseImage);
+  if (memberOf(raw, "v") !== 1 || decision === undefined) return undefined;
+  const omitted = memberOf(raw, "o");
+  return {
+    version: 1,
+    decision,
+    architectures: textsAt(raw, "a"),
+    images: images.filter((image) => image !== undefined),
+    omitted: typeof omitted === "number" ? omitted : 0,
+  };
+}
+
+function makeRecord(
+  decision: DecisionRecord["decision"],
+  content: Pick<DecisionRecord, "architectures" | "images">,
+): DecisionRecord {
+  return { version: 1, decision, ...content, omitted: 0 };
+}
+
+function fits(text: string): boolean {
+  return utf8Length(text) <= RECORD_MAX_BYTES;
+}
+
+function renderWith(record: DecisionRecord, kept: readonly ImageOutcome[]): string {
+  const omitted = record.omitted + record.images.length - kept.length;
+  return JSON.stringify({
+    v: record.version,
+    d: wordOf(record.decision),
+    a: record.architectures,
+    i: kept.map(({ image, digest, architectures, source }) => [image, digest, architectures, source]),
+    ...(omitted > 0 ? { o: omitted } : {}),
+  });
+}
+
+function wordOf(decision: DecisionRecord["decision"]): string {
+  return WORDS.find(([known]) => known === decision)?.[1] ?? decision;
+}
+
+function parseImage(raw: unknown): ImageOutcome | undefined {
+  if (!Array.isArray(raw)) return undefined;
+  const [image, digest, architectures, source] = raw;
+  const known = SOURCES.find((one) => one === source);
+  if (typeof image !== "string" || typeof digest !== "string" || known === undefined) return undefined;
+  return { image, digest, architectures: texts(architectures), source: known };
+}
+
+function textsAt(raw: unknown, name: string): readonly string[] {
+  return texts(memberOf(raw, name));
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

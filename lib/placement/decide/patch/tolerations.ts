@@ -1,0 +1,49 @@
+// Tolerations for taints by which a cluster separates architectures (GKE, ACK, archaware, …), added together with the
+// affinity and for exactly the architectures decided.
+import type { Toleration } from "../../../cluster/taint.ts";
+import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
+import type { ArchTaint } from "../config/types.ts";
+import type { TolerationPlan } from "../decision_types.ts";
+import type { PodView } from "../types.ts";
+
+/**
+ * The tolerations of a pod about whose architectures nothing is decided: for all that are known, as it could run on each
+ * before there were taints. One that tolerates some of them by their values has been given these on purpose.
+ */
+export function planUndecidedTolerations(pod: PodView, taints: readonly ArchTaint[]): readonly TolerationPlan[] {
+  return taints.flatMap((taint) => {
+    const missing = planTolerations(pod, KNOWN_ARCHITECTURES, [taint]);
+    return missing.length === KNOWN_ARCHITECTURES.length ? missing : [];
+  });
+}
+
+/** The tolerations that a pod lacks for these architectures. One that it has, a blanket one included, is not repeated. */
+export function planTolerations(
+  pod: PodView,
+  wanted: readonly string[],
+  taints: readonly ArchTaint[],
+): readonly TolerationPlan[] {
+  if (taints.length === 0) return [];
+  const tolerated = new Set((pod.tolerations ?? []).map(coverageOf));
+  const plans: TolerationPlan[] = [];
+  for (const { key, effect, architectures } of taints) {
+    for (const value of wanted) {
+      if (architectures !== undefined && !architectures.includes(value)) continue;
+      const plan: TolerationPlan = { key, operator: "Equal", value, effect };
+      if (coveragesOf(plan).some((coverage) => tolerated.has(coverage))) continue;
+      tolerated.add(coverageOf(plan));
+      plans.push(plan);
+    }
+  }
+  return plans;
+}
+
+/** What a toleration covers, as one text, since tenants decide how many there are to compare; an empty effect stands for every effect, as in the scheduler's rules. */
+function coverageOf({ key, operator, value, effect }: Omit<Toleration, "isTemporary">): string {
+  return JSON.stringify(operator === "Exists" ? [key, effect] : [key, effect, value]);
+}
+
+/** All coverages that include a taint: every key or its own, every effect or its own, every value or its own. */
+function coveragesOf({ key, value, effect }: TolerationPlan): readonly string[] {
+  return ["", effect].flatMap((one) => [["", one], [key, one], [key, one, value]]).map((all) => JSON.stringify(all));
+}

@@ -1,0 +1,70 @@
+// The decision to place a pod: what is required of its nodes, preferred and tolerated, from the architectures that its
+// images share, or without them. Warm admission and the controller's decision both end here, so that they place a pod alike.
+import { intersectArchitectures } from "../../arch.ts";
+import type { PlacementSettings } from "./config/types.ts";
+import type {
+  FallbackDecision,
+  GivenUp,
+  ImageJudgement,
+  NowhereDecision,
+  PlaceDecision,
+  PreferencePlan,
+  ReleaseDecision,
+  SharedImages,
+} from "./decision_types.ts";
+import { planTolerations, planUndecidedTolerations } from "./patch/tolerations.ts";
+import type { PlacementFacts, PodPlan, PodView } from "./types.ts";
+import { requirementOf } from "./variants.ts";
+
+/** The pod's images are inspected: it may run where all of them do, or nowhere. */
+export function placeByImages(
+  judgement: ImageJudgement & SharedImages,
+  { preferences, own }: PodPlan,
+  { pod, settings, liveArchitectures: live }: Pick<PlacementFacts, "pod" | "settings" | "liveArchitectures">,
+): PlaceDecision | NowhereDecision {
+  const { outcomes: images, levels, findings } = judgement;
+  // A requirement of ours that stands on the pod is only narrowed, even when the images meanwhile support more.
+  const shared = own === undefined
+    ? judgement.architectures
+    : intersectArchitectures([judgement.architectures, own.record.architectures]);
+  if (shared.length === 0) return { kind: "nowhere", images, preferences };
+  const offered = live === undefined ? shared : shared.filter((architecture) => live.includes(architecture));
+  const noMatchingNodes = offered.length === 0;
+  const required = requirementOf(pod, noMatchingNodes ? shared : offered, levels, settings);
+  const { architectures } = required;
+  const tolerations = planTolerations(pod, architectures, settings.archTaints);
+  return { kind: "place", required, images, preferences, tolerations, noMatchingNodes, findings };
+}
+
+/** The user has constrained the architecture: only preferences, and tolerations of our own taints, are added. */
+export function placeUserConstrained(
+  pod: PodView,
+  { ownTaints }: PlacementSettings,
+  preferences: PreferencePlan,
+): PlaceDecision {
+  const tolerations = planUndecidedTolerations(pod, ownTaints);
+  const nothing = { images: [], findings: [], noMatchingNodes: false } as const;
+  return { kind: "place", required: { kind: "user-constrained" }, preferences, tolerations, ...nothing };
+}
+
+/**
+ * The decision about a pod whose images cannot all be inspected: the fallback architecture where a config names one, else no
+ * requirement. A requirement that Archway itself wrote on the pod before is narrowed at most: a second one beside it that
+ * contradicts it would keep the pod from every node.
+ */
+export function giveUp(
+  pod: PodView,
+  { archTaints, ownTaints }: PlacementSettings,
+  { fallback: architecture, preferences, own }: PodPlan,
+  given: GivenUp,
+): FallbackDecision | ReleaseDecision {
+  const kept = own?.record.architectures;
+  if (architecture !== undefined && kept?.includes(architecture) !== false) {
+    const tolerations = planTolerations(pod, [architecture], archTaints);
+    return { kind: "fallback", architecture, ...given, preferences, tolerations };
+  }
+  const tolerations = kept === undefined
+    ? planUndecidedTolerations(pod, ownTaints)
+    : planTolerations(pod, kept, archTaints);
+  return { kind: "release", ...given, preferences, kept, tolerations };
+}

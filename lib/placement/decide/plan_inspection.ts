@@ -1,0 +1,56 @@
+// The first phase of every decision: what the pod, the configs and the settings decide by themselves, or else the images
+// that must be inspected. Each rule about the pod is evaluated here, once; the later phases take the result.
+import type { ImageUse } from "../../oci/types.ts";
+import { type OwnTerms, planPreferences } from "./preferences.ts";
+import { fallbackArchitecture, scoringSources, scoringWanted, selectConfigs } from "./config/selection.ts";
+import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
+import type { PlacementDecision } from "./decision_types.ts";
+import { ignoreReason } from "./ignore.ts";
+import { imagesToInspect, MAX_IMAGES } from "./images.ts";
+import { hasRequiredArchitecture } from "./patch/constraints.ts";
+import { ownRequirement } from "./patch/own_terms.ts";
+import { planUndecidedTolerations } from "./patch/tolerations.ts";
+import { giveUp, placeUserConstrained } from "./place.ts";
+import type { InspectionPlan, PodPlan, PodView } from "./types.ts";
+
+/** Plans the decision about a pod. `ownTerms`: which preferred terms on it count as Archway's; `audited` for a stored pod. */
+export function planInspection(
+  pod: PodView,
+  configs: PlacementConfigs,
+  settings: PlacementSettings,
+  ownTerms: OwnTerms = "audited",
+): InspectionPlan {
+  const selected = selectConfigs(pod, configs);
+  const plan: PodPlan = {
+    scoring: scoringWanted(selected),
+    preferences: planPreferences(pod, scoringSources(selected), ownTerms),
+    fallback: fallbackArchitecture(selected),
+    own: ownRequirement(pod),
+  };
+  const reason = ignoreReason(pod, settings, plan);
+  if (reason !== undefined) {
+    const tolerations = planUndecidedTolerations(pod, settings.ownTaints);
+    const ignored = { kind: "ignore", reason, ...tolerations.length === 0 ? {} : { tolerations } } as const;
+    return { ...plan, kind: "decided", decision: ignored };
+  }
+  if (plan.own === undefined && hasRequiredArchitecture(pod)) {
+    return { ...plan, kind: "decided", decision: placeUserConstrained(pod, settings, plan.preferences) };
+  }
+  const images = imagesToInspect(pod, settings);
+  if (images.length <= MAX_IMAGES) return { ...plan, kind: "inspect", images };
+  return { ...plan, kind: "decided", decision: refuseToInspect(pod, images, plan, settings) };
+}
+
+function refuseToInspect(
+  pod: PodView,
+  images: readonly ImageUse[],
+  plan: PodPlan,
+  settings: PlacementSettings,
+): PlacementDecision {
+  const message = `the pod names ${images.length} images, and at most ${MAX_IMAGES} of one pod are inspected`;
+  const failed = {
+    image: images[MAX_IMAGES]?.image ?? "",
+    failure: { kind: "permanent", reason: "TooManyImages", message },
+  } as const;
+  return giveUp(pod, settings, plan, { failed, attempt: 0, images: [] });
+}

@@ -1,0 +1,177 @@
+// JSON of a pod → PodView, once for each admission and for each event of the watch. Hand-written rather than a schema,
+// because it runs thousands of times a second. Tolerant: what is odd reads as absent.
+import { parseTolerations } from "../../cluster/taint.ts";
+import { parseTime } from "../../cluster/time.ts";
+import { pointer } from "../../k8s/patch.ts";
+import { PodAnnotation } from "../../names.ts";
+import { pullSecretNames } from "../../oci/pull_secret_names.ts";
+import {
+  heapBytesOf,
+  isObject,
+  type JsonObject,
+  listAt,
+  memberOf,
+  objectAt,
+  textAt,
+  textEntries,
+  textMapAt,
+  utf8Length,
+} from "../../json.ts";
+import { parseRecord } from "./patch/record.ts";
+import type { ContainerView, OwnerView, PodView } from "./types.ts";
+
+const NOTHING: readonly never[] = [];
+const OWN_ANNOTATIONS: ReadonlySet<string> = new Set(Object.values(PodAnnotation));
+
+/**
+ * Parses a pod; undefined when the value is none (no object, another kind, no spec). Never throws.
+ * `context.namespace` is the namespace of the admission request: it wins over the object's.
+ */
+export function parsePod(object: unknown, context: { readonly namespace?: string } = {}): PodView | undefined {
+  const kind = memberOf(object, "kind");
+  const spec = objectAt(object, "spec");
+  if (spec === undefined || (kind !== undefined && kind !== "Pod")) return undefined;
+  const metadata = objectAt(object, "metadata");
+  const owners = listAt(metadata, "ownerReferences")?.filter(isObject).map(parseOwner) ?? NOTHING;
+  return {
+    ...parseMetadata(metadata),
+    ...parseAffinity(spec),
+    namespace: context.namespace ?? textAt(metadata, "namespace"),
+    phase: textAt(memberOf(object, "status"), "phase"),
+    nodeName: textAt(spec, "nodeName"),
+    nodeSelector: textMapAt(spec, "nodeSelector"),
+    gates: listAt(spec, "schedulingGates")?.map((gate) => textAt(gate, "name")),
+    containers: [...parseContainers(spec, "initContainers"), ...parseContainers(spec, "containers")],
+    ephemeralContainers: parseContainers(spec, "ephemeralContainers"),
+    imageVolumes: parseImageVolumes(spec),
+    imagePullSecrets: pullSecretNames(listAt(spec, "imagePullSecrets")),
+    serviceAccountName: textAt(spec, "serviceAccountName"),
+    tolerations: parseTolerations(spec),
+    owners,
+    isDaemonSetControlled: owners.some((owner) => owner.kind === "DaemonSet" && owner.controller),
+    osName: textAt(objectAt(spec, "os"), "name"),
+    runtimeClassName: textAt(spec, "runtimeClassName"),
+  };
+}
+
+type MetadataView = Pick<
+  PodView,
+  | "uid"
+  | "name"
+  | "generateName"
+  | "resourceVersion"
+  | "creationTimestampMs"
+  | "deleting"
+  | "labels"
+  | "annotations"
+  | "record"
+  | "annotationBytes"
+>;
+
+function parseMetadata(metadata: JsonObject | undefined): MetadataView {
+  const annotations = objectAt(metadata, "annotations");
+  return {
+    uid: textAt(metadata, "uid"),
+    name: textAt(metadata, "name"),
+    generateName: textAt(metadata, "generateName"),
+    resourceVersion: textAt(metadata, "resourceVersion"),
+    creationTimestampMs: parseTime(memberOf(metadata, "creationTimestamp")),
+    deleting: textAt(metadata, "deletionTimestamp") !== "",
+    labels: textMapAt(metadata, "labels"),
+    annotationBytes: annotations === undefined ? 0 : bytesOf(annotations),
+    annotations: annotations === undefined ? undefined : textEntries(annotations, (key) => OWN_ANNOTATIONS.has(key)),
+    record: parseRecord(textAt(annotations, PodAnnotation.decision)),
+  };
+}
+
+function bytesOf(map: JsonObject): number {
+  let bytes = 0;
+  for (const key of Object.keys(map)) bytes += utf8Length(key) + utf8Length(textAt(map, key));
+  return bytes;
+}
+
+type AffinityView = Pick<
+  PodView,
+  "hasAffinity" | "hasNodeAffinity" | "requiredTerms" | "hasRequiredTermsList" | "preferredTerms"
+>;
+
+function parseAffinity(spec: JsonObject): AffinityView {
+  const affinity = objectAt(spec, "affinity");
+  const nodeAffinity = objectAt(affinity, "nodeAffinity");
+  const required = objectAt(nodeAffinity, "requiredDuringSchedulingIgnoredDuringExecution");
+  const terms = listAt(required, "nodeSelectorTerms");
+  return {
+    hasAffinity: affinity !== undefined,
+    hasNodeAffinity: nodeAffinity !== undefined,
+    requiredTerms: required === undefined ? undefined : (terms ?? NOTHING).map(rawOrEmpty),
+    hasRequiredTermsList: terms !== undefined,
+    preferredTerms: listAt(nodeAffinity, "preferredDuringSchedulingIgnoredDuringExecution")?.map(rawOrEmpty),
+  };
+}
+
+function parseContainers(spec: JsonObject, list: string): readonly ContainerView[] {
+  return (listAt(spec, list) ?? NOTHING).map((container, index) => ({
+    name: textAt(container, "name"),
+    image: textAt(container, "image"),
+    pullPolicy: textAt(container, "imagePullPolicy"),
+    imagePointer: pointer("spec", list, index, "image"),
+  }));
+}
+
+function parseImageVolumes(spec: JsonObject): readonly ContainerView[] {
+  const volumes = listAt(spec, "volumes") ?? NOTHING;
+  return volumes.flatMap((volume, index) => {
+    const image = objectAt(volume, "image");
+    const reference = textAt(image, "reference");
+    if (reference === "") return [];
+    return [{
+      name: textAt(volume, "name"),
+      image: reference,
+      pullPolicy: textAt(image, "pullPolicy"),
+      imagePointer: pointer("spec", "volumes", index, "image", "reference"),
+    }];
+  });
+}
+
+function parseOwner(owner: JsonObject): OwnerView {
+  return {
+    kind: textAt(owner, "kind"),
+    name: textAt(owner, "name"),
+    controller: memberOf(owner, "controller") === true,
+  };
+}
+
+/** Keeps the positions of a list even where an entry is malformed: patches name terms by index. */
+function rawOrEmpty(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** Bytes of the heap that a view may take which is kept in memory. A usual one takes 3 000 to 12 000. */
+export const KEPT_VIEW_BYTES = 48 * 1024;
+
+/** What a view takes of the heap, about. */
+export function bytesOfView(pod: PodView): number {
+  return heapBytesOf(JSON.stringify(pod));
+}
+
+/**
+ * Whether a view is too large to be kept for as long as its pod or template is there: labels, terms, tolerations and
+ * containers are as large as their owner makes them, up to the 1.5 MB that the API server stores.
+ */
+export function isLarge(pod: PodView): boolean {
+  return bytesOfView(pod) > KEPT_VIEW_BYTES;
+}
+
+/** A view that is kept only where it is small; undefined for a large one. */
+export function unlessLarge(pod: PodView | undefined): PodView | undefined {
+  return pod === undefined || isLarge(pod) ? undefined : pod;
+}
+
+/** The template of a Deployment, StatefulSet, DaemonSet, Job or CronJob as a pod; undefined when there is none. */
+export function podTemplateOf(workload: unknown): PodView | undefined {
+  const spec = objectAt(workload, "spec");
+  const template = objectAt(spec, "template") ?? objectAt(objectAt(objectAt(spec, "jobTemplate"), "spec"), "template");
+  if (template === undefined) return undefined;
+  const namespace = textAt(memberOf(workload, "metadata"), "namespace");
+  return parsePod({ metadata: template.metadata, spec: template.spec }, { namespace });
+}

@@ -1,0 +1,67 @@
+// The nodeAffinityScoring plugin: which preferred terms a pod gets, from which config, and the audit of it.
+import { PodAnnotation } from "../../names.ts";
+import { preferredArchitectures, prefersArchitecture } from "./patch/constraints.ts";
+import { splitPreferredTerms } from "./patch/own_terms.ts";
+import type { PreferenceOutcome, PreferencePlan, PreferredTerm } from "./decision_types.ts";
+import { entryOf } from "../../json.ts";
+import type { ScoringSource } from "./config/selection.ts";
+import type { PodView } from "./types.ts";
+
+/**
+ * Which preferred terms on the pod are Archway's own. `none`: all are the user's. `audited`: those that the audit
+ * annotation lists; its entries stay. `reinvocation`: the same in a later call of one admission, where the
+ * annotation is written again, because a new pod's own annotations are no evidence.
+ */
+export type OwnTerms = "none" | "audited" | "reinvocation";
+
+/** The plan when no config asks for preferences. */
+const NO_PREFERENCES: PreferencePlan = {
+  terms: [],
+  audit: undefined,
+  outcomes: [],
+  wanted: false,
+  userStated: false,
+  present: false,
+};
+
+/**
+ * Plans the preferred terms of a pod. A user's own architecture preference overrides every config; between configs the
+ * first to name an architecture wins. What is already there of ours is neither repeated nor audited again. `sources` are the
+ * enabled plugins, most important first.
+ */
+export function planPreferences(pod: PodView, sources: readonly ScoringSource[], ownTerms: OwnTerms): PreferencePlan {
+  if (sources.length === 0) return NO_PREFERENCES;
+  const { own, users } = ownTerms === "none" ? { own: [], users: pod.preferredTerms ?? [] } : splitPreferredTerms(pod);
+  const userStated = users.some(prefersArchitecture);
+  const seen = new Set(preferredArchitectures(users));
+  const present = new Set(own.map(({ architecture }) => architecture));
+  const terms: PreferredTerm[] = [];
+  const outcomes: PreferenceOutcome[] = [];
+  const entries = auditEntries(pod, ownTerms);
+  for (const { source, scoring } of sources) {
+    const applied: string[] = [];
+    const skipped: string[] = [];
+    for (const { architecture, weight } of scoring.platforms) {
+      const wins = !userStated && !seen.has(architecture);
+      (wins ? applied : skipped).push(architecture);
+      entries.add(`${architecture}:${weight}:${source}${wins ? "" : ":skipped"}`);
+      if (wins) terms.push({ weight, architecture });
+      if (wins) seen.add(architecture);
+    }
+    outcomes.push({ source, applied, skipped });
+  }
+  return {
+    terms: terms.filter(({ architecture }) => !present.has(architecture)),
+    audit: entries.size === 0 ? undefined : [...entries].join(","),
+    outcomes,
+    wanted: true,
+    userStated,
+    present: terms.length > 0 || own.length > 0,
+  };
+}
+
+/** The entries on the pod already, which stay first; a set keeps identical ones from being repeated. */
+function auditEntries(pod: PodView, ownTerms: OwnTerms): Set<string> {
+  const audit = ownTerms === "audited" ? entryOf(pod.annotations, PodAnnotation.preferredSources) : undefined;
+  return new Set(audit === undefined || audit === "" ? [] : audit.split(","));
+}

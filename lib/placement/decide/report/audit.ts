@@ -1,0 +1,50 @@
+// Audit mode: nothing is changed, an event on the pod says what would be done.
+import { EventReason } from "../../../names.ts";
+import { unreachable } from "../../../parsed.ts";
+import { decideIgnoringGate } from "../decide.ts";
+import type { PlacementDecision } from "../decision_types.ts";
+import { clip, failureText } from "../failures.ts";
+import { MESSAGE_MAX, type PodReport } from "./report_slots.ts";
+import type { PlacementFacts } from "../types.ts";
+
+/** What an audited pod is judged by. */
+export type AuditFacts = Pick<PlacementFacts, "pod" | "settings" | "evidence" | "liveArchitectures">;
+
+/** What would be decided if Archway were allowed to act. A failing inspection counts as given up. */
+export function auditDecision(facts: AuditFacts): PlacementDecision {
+  const rounds = { failedAttempts: 0, permanentFailures: 0, jitter: 0, gateAgeMs: facts.settings.maxGateAgeMs };
+  return decideIgnoringGate({ ...facts, ...rounds });
+}
+
+/** The one event of an audited pod; none for a pod that would be left alone. */
+export function auditReports(decision: PlacementDecision): readonly PodReport[] {
+  const would = wouldDo(decision);
+  if (would === undefined) return [];
+  const message = clip(`Audit mode, nothing was changed: Archway would ${would}.`, MESSAGE_MAX);
+  const type = decision.kind === "place" ? "Normal" : "Warning";
+  return [{ type, reason: decision.kind === "place" ? EventReason.predicateSet : reasonOf(decision), message }];
+}
+
+function reasonOf(decision: PlacementDecision): string {
+  return decision.kind === "nowhere" ? EventReason.noSupportedArchitectures : EventReason.inspectionError;
+}
+
+function wouldDo(decision: PlacementDecision): string | undefined {
+  switch (decision.kind) {
+    case "ignore":
+    case "retry":
+      return undefined;
+    case "place":
+      return decision.required.kind === "user-constrained"
+        ? "only add preferences, because the pod constrains the architecture itself"
+        : `set the supported architectures to {${decision.required.architectures.join(", ")}}`;
+    case "nowhere":
+      return "make the pod unschedulable, because its images share no architecture";
+    case "fallback":
+      return `fall back to {${decision.architecture}} (${failureText(decision.failed)})`;
+    case "release":
+      return `release the pod without a further requirement (${failureText(decision.failed)})`;
+    default:
+      return unreachable(decision);
+  }
+}

@@ -1,0 +1,67 @@
+// Which of a pod's three event slots a report takes. What takes a slot replaces what was there, in this process and after
+// a restart, so a pod never has more than three events, and the last ones are those of its outcome.
+import { EventReason } from "../../../names.ts";
+
+/** The longest message that the events API takes, in characters. */
+export const MESSAGE_MAX = 1024;
+
+/** An event to post on the pod. */
+export interface PodReport {
+  readonly type: "Normal" | "Warning";
+  /** One of `EventReason`. */
+  readonly reason: string;
+  /** One or two sentences, at most {@link MESSAGE_MAX} characters. */
+  readonly message: string;
+}
+
+/** The slots that a pod has for events: one holds one event at a time, so a pod never has more than three. */
+export type EventSlot = 1 | 2 | 3;
+
+/** A report and its slot among the events of the pod. */
+export interface PlacedReport extends PodReport {
+  readonly slot: EventSlot;
+  /** Reports that the pod could not be placed as it should: never dropped. */
+  readonly critical: boolean;
+}
+
+/**
+ * | slot | while the pod waits  | at the end                                                                  |
+ * |------|----------------------|-----------------------------------------------------------------------------|
+ * | 1    | the gate was added   | stays, unless the removal of the gate finds no other place                  |
+ * | 2    | an inspection failed | failures and conflicts; else the removal                                    |
+ * | 3    | the gate is stuck    | where the pod may run; else the removal                                     |
+ */
+const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
+  [EventReason.gateAdded, 1],
+  [EventReason.inspectionError, 2],
+  [EventReason.predicatesConflict, 2],
+  [EventReason.preferredDuplicates, 2],
+  [EventReason.noSupportedArchitectures, 2],
+  [EventReason.gatedPodIgnored, 2],
+  [EventReason.predicateSet, 3],
+  [EventReason.fallbackSet, 3],
+  [EventReason.gateRemovalFailed, 3],
+]);
+
+/** The slot for a report whose own slot is taken: the report that the gate was added is the least useful later. */
+const SPARE: readonly EventSlot[] = [2, 3, 1];
+
+/**
+ * Gives each report a slot of its own, the most important first; a report for which none is left is dropped. `failedBefore`:
+ * an earlier failure holds slot 2 and is replaced by another warning only.
+ */
+export function placeReports(
+  reports: readonly PodReport[],
+  { failedBefore, critical }: { readonly failedBefore: boolean; readonly critical: boolean },
+): readonly PlacedReport[] {
+  const taken = new Set<EventSlot>();
+  return reports.flatMap((report) => {
+    const isFree = (slot: EventSlot): boolean =>
+      !taken.has(slot) && !(slot === 2 && failedBefore && report.type === "Normal");
+    const own = SLOTS.get(report.reason);
+    const slot = own !== undefined && isFree(own) ? own : SPARE.find(isFree);
+    if (slot === undefined) return [];
+    taken.add(slot);
+    return [{ ...report, slot, critical: critical && report.type === "Warning" }];
+  });
+}

@@ -1,0 +1,190 @@
+// Decision → the events of the pod for its user: which image, which registry, which architectures, what was done. The
+// reasons are the MTO's, because automation keys on them; the messages are Archway's.
+import { EventReason, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
+import { unreachable } from "../../../parsed.ts";
+import type {
+  ImageFailure,
+  ImageOutcome,
+  PlaceDecision,
+  PlacementDecision,
+  PreferencePlan,
+} from "../decision_types.ts";
+import { adviceFor } from "../failure_advice.ts";
+import { clip } from "../failures.ts";
+import type { ReleaseStep } from "../patch/escalation.ts";
+import { MESSAGE_MAX, type PlacedReport, placeReports, type PodReport } from "./report_slots.ts";
+import {
+  duplicatesText,
+  gaveUpText,
+  imageText,
+  keptText,
+  othersText,
+  preferenceText,
+  sentences,
+} from "./report_texts.ts";
+import type { PodView } from "../types.ts";
+
+/** The longest text of a failure itself, so that what to do about it still fits behind it. */
+const FAILURE_MAX = 384;
+
+const RECREATE = "Recreate the pod to have it placed by its images.";
+
+/** The outcome of a decision: it was carried out in full, the server took only a part of it, or nothing at all. */
+export type PodOutcome =
+  | { readonly kind: "applied"; readonly decision: PlacementDecision }
+  | {
+    readonly kind: "reduced";
+    readonly step: Exclude<ReleaseStep, "full">;
+    readonly decision: PlacementDecision;
+    readonly why: string;
+  }
+  | { readonly kind: "refused"; readonly why: string };
+
+/** What was done in the place of the whole release. */
+const REDUCED: Readonly<Record<Exclude<ReleaseStep, "full">, string>> = {
+  unannotated: "The API server refused the annotations, so the pod was placed without them",
+  bare: "The API server refused the node affinity, so the pod was released without it",
+  "gate-and-label":
+    "The API server refused the node affinity and the annotations, so the pod was released without them",
+  gate: "The API server refused everything but the removal of the gate, so the pod was released without node affinity",
+};
+
+/** The event for the first time a gated pod is seen. */
+export function gateAddedReport(): PlacedReport {
+  const said =
+    `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`;
+  return { ...normal(EventReason.gateAdded, said), slot: 1, critical: false };
+}
+
+/** The events of an outcome, at most three, the most important first. Posted after the write, so that they are true. */
+export function reportsOf(pod: PodView, outcome: PodOutcome): readonly PlacedReport[] {
+  const failedBefore = pod.labels?.[PodLabel.inspectErrorCount] !== undefined;
+  const isOver = outcome.kind !== "applied" || outcome.decision.kind !== "retry";
+  return placeReports(outcomeReports(pod, outcome), { failedBefore, critical: isOver });
+}
+
+function outcomeReports(pod: PodView, outcome: PodOutcome): readonly PodReport[] {
+  switch (outcome.kind) {
+    case "applied":
+      return appliedReports(pod, outcome.decision);
+    case "reduced":
+      return [warning(EventReason.gateRemovalFailed, `${REDUCED[outcome.step]}: ${outcome.why}`), gateRemoved(pod)];
+    case "refused":
+      return [warning(EventReason.gateRemovalFailed, `Cannot remove the gate ${SCHEDULING_GATE}: ${outcome.why}`)];
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function appliedReports(pod: PodView, decision: PlacementDecision): readonly PodReport[] {
+  switch (decision.kind) {
+    case "ignore":
+      return ignoredReports(pod, decision.reason);
+    case "place":
+      return [...placedReports(decision), gateRemoved(pod), ...duplicatesReports(decision.preferences)];
+    case "nowhere":
+      return [
+        nowhereReport(decision.images),
+        normal(EventReason.predicateSet, "Set the supported architectures to {}: no node can run the pod."),
+        gateRemoved(pod),
+      ];
+    case "retry":
+      return [failedReport(pod, decision.failed, "The pod stays held; the next attempt follows by itself.")];
+    case "fallback":
+      return [
+        failedReport(pod, decision.failed, `${gaveUpText(decision.attempt)}. ${RECREATE}`),
+        fallbackReport(decision),
+        gateRemoved(pod),
+      ];
+    case "release": {
+      const gaveUp = `${gaveUpText(decision.attempt)}; released ${keptText(decision.kept)}.`;
+      const done = sentences(gaveUp, RECREATE, othersText(decision.images));
+      const { preferences } = decision;
+      return [
+        failedReport(pod, decision.failed, done),
+        ...preferenceReports(preferences),
+        gateRemoved(pod),
+        ...duplicatesReports(preferences),
+      ];
+    }
+    default:
+      return unreachable(decision);
+  }
+}
+
+function fallbackReport(
+  { architecture, preferences, images }: Extract<PlacementDecision, { kind: "fallback" }>,
+): PodReport {
+  const said =
+    `Fell back to {${architecture}}, the configured fallback architecture, because the images could not be ` +
+    `inspected. Whether they run there is not known.`;
+  return warning(EventReason.fallbackSet, sentences(said, preferenceText(preferences), othersText(images)));
+}
+
+function ignoredReports(pod: PodView, reason: string): readonly PodReport[] {
+  if (reason === "NotGated" || reason === "Deleting") return [];
+  const said = `The gated pod need not be placed by its architecture (${reason}); it was released unchanged.`;
+  return [warning(EventReason.gatedPodIgnored, said), gateRemoved(pod)];
+}
+
+function placedReports(
+  { required, images, noMatchingNodes, findings, preferences }: PlaceDecision,
+): readonly PodReport[] {
+  if (required.kind === "user-constrained") {
+    const said = "The pod constrains the architecture itself; its constraint was kept.";
+    return [normal(EventReason.predicatesConflict, said), ...preferenceReports(preferences)];
+  }
+  const names = `{${required.architectures.join(", ")}}`;
+  const said = sentences(
+    `Set the supported architectures to ${names}.`,
+    preferenceText(preferences),
+    `Images: ${images.map(imageText).join("; ")}.`,
+    findings.length === 0 ? undefined : `Note: ${findings.join("; ")}.`,
+  );
+  if (!noMatchingNodes) return [normal(EventReason.predicateSet, said)];
+  const lacking =
+    `No node or pool of this cluster offers ${names}: add one, or build the images for those that it has.`;
+  return [warning(EventReason.predicateSet, `${lacking} ${said}`)];
+}
+
+function nowhereReport(images: readonly ImageOutcome[]): PodReport {
+  const said =
+    "The images share no architecture, so no node can run the pod: build them for a common one, and recreate " +
+    `the pod. Images: ${images.map(imageText).join("; ")}.`;
+  return warning(EventReason.noSupportedArchitectures, said);
+}
+
+/** The event of preferences where no other event names them. */
+function preferenceReports(preferences: PreferencePlan): readonly PodReport[] {
+  const said = preferenceText(preferences);
+  return said === undefined ? [] : [normal(EventReason.predicateSet, said)];
+}
+
+function duplicatesReports(preferences: PreferencePlan): readonly PodReport[] {
+  const said = duplicatesText(preferences);
+  return said === undefined ? [] : [normal(EventReason.preferredDuplicates, said)];
+}
+
+function failedReport(pod: PodView, { image, failure }: ImageFailure, done: string): PodReport {
+  const { registry } = failure;
+  const where = registry === undefined ? "" : ` at ${registry}`;
+  const said = `Cannot inspect image "${image}"${where} (${failure.kind}, ${failure.reason}): ${
+    clip(failure.message, FAILURE_MAX)
+  }`;
+  const advice = adviceFor(failure.reason, { registry, pullSecrets: pod.imagePullSecrets });
+  return warning(EventReason.inspectionError, sentences(said.replace(/\.?$/, "."), advice, done));
+}
+
+function gateRemoved(pod: PodView): PodReport {
+  const others = (pod.gates ?? []).filter((gate) => gate !== SCHEDULING_GATE);
+  const rest = others.length === 0 ? "" : ` Still held by ${others.join(", ")}.`;
+  return normal(EventReason.gateRemoved, `Removed the scheduling gate ${SCHEDULING_GATE}.${rest}`);
+}
+
+function normal(reason: string, message: string): PodReport {
+  return { type: "Normal", reason, message: clip(message, MESSAGE_MAX) };
+}
+
+function warning(reason: string, message: string): PodReport {
+  return { type: "Warning", reason, message: clip(message, MESSAGE_MAX) };
+}

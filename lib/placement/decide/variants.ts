@@ -1,0 +1,72 @@
+// Instruction set levels (arm/v6, arm/v7, amd64/v2 to v4): the least level each image needs on an architecture, and the
+// node labels that the setting `variantLabels` gives for it. Without such labels only the architecture counts.
+import type { Platform } from "../../oci/types.ts";
+import type { LabelRequirement } from "../../cluster/label_selector.ts";
+import type { PlacementSettings, VariantLabel } from "./config/types.ts";
+import { requiredAddition } from "./patch/affinity.ts";
+import type { ArchitectureRequirement, VariantRequirement } from "./decision_types.ts";
+import type { PodView } from "./types.ts";
+
+/** Architecture → the level that every image of a pod needs there (`v3`); absent = any node of it will do. */
+export type Levels = ReadonlyMap<string, string>;
+
+/** The least level among an image's platforms per architecture; a platform without variant runs on every node. */
+export function levelsOf(platforms: readonly Platform[]): Levels {
+  const least = new Map<string, number>();
+  for (const { architecture, variant } of platforms) {
+    least.set(architecture, Math.min(least.get(architecture) ?? Infinity, rankOf(variant)));
+  }
+  return new Map([...least].filter(([, rank]) => rank > 0).map(([architecture, rank]) => [architecture, `v${rank}`]));
+}
+
+/** What all images together need: the highest of their levels per architecture. */
+export function joinLevels(all: readonly Levels[]): Levels {
+  const joined = new Map<string, string>();
+  for (const [architecture, level] of all.flatMap((levels) => [...levels])) {
+    if (rankOf(level) > rankOf(joined.get(architecture))) joined.set(architecture, level);
+  }
+  return joined;
+}
+
+/** What is required of a pod's nodes: the architectures, and the labels that single ones of them need besides. */
+export function requirementOf(
+  pod: PodView,
+  architectures: readonly string[],
+  levels: Levels,
+  settings: PlacementSettings,
+): ArchitectureRequirement {
+  const variants = architectures.flatMap((architecture): readonly VariantRequirement[] => {
+    const variant = levels.get(architecture);
+    const label = settings.variantLabels.find((one) => one.architecture === architecture && one.variant === variant);
+    return label === undefined ? [] : [{ architecture, requirement: labelRequirement(label) }];
+  });
+  const all = { kind: "in", architectures, variants } as const;
+  return variants.length === 0 || hasOpenTerms(pod, all) ? all : narrowToOneTerm(all);
+}
+
+/** Whether the pod has no required terms yet, or just those that an earlier call made of the same requirement. */
+function hasOpenTerms({ requiredTerms = [] }: PodView, requirement: ArchitectureRequirement): boolean {
+  return requiredTerms.length === 0 ||
+    JSON.stringify(requiredTerms) === JSON.stringify(requiredAddition(requirement).newTerms);
+}
+
+/**
+ * What one term can say where some architectures need a label besides. The number of terms on a pod is fixed, so they
+ * cannot be split by architecture: those that need no label stay, else the first one with its label.
+ */
+function narrowToOneTerm({ architectures, variants }: ArchitectureRequirement): ArchitectureRequirement {
+  const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
+  if (plain.length > 0) return { kind: "in", architectures: plain, variants: [] };
+  const first = variants.slice(0, 1);
+  return { kind: "in", architectures: first.map(({ architecture }) => architecture), variants: first };
+}
+
+function labelRequirement({ key, values }: VariantLabel): LabelRequirement {
+  return { key, operator: values.length === 0 ? "Exists" : "In", values };
+}
+
+/** `v7` → 7. No variant, and one that is not a level, is 0: nothing further is needed. */
+function rankOf(variant: string | undefined): number {
+  const [, digits] = /^v(\d{1,3})$/.exec(variant ?? "") ?? [];
+  return digits === undefined ? 0 : Number(digits);
+}

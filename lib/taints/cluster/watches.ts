@@ -1,0 +1,134 @@
+// What the taints depend on, watched and trimmed: nodes with their verdict, DaemonSets, and of all pods only those that lack a
+// toleration, so that memory follows what is left to do.
+import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
+import type { Clock } from "../../clock.ts";
+import type { ReadApi } from "../../k8s/api.ts";
+import { KEPT } from "../../k8s/kept.ts";
+import { Reflector } from "../../k8s/reflector.ts";
+import type { Keeping } from "../../k8s/object_cache.ts";
+import { type KubeObject, Resource } from "../../k8s/types.ts";
+import type { Logger } from "../../log.ts";
+import { isManaged, judge, type JudgedNode, surveyOf, type TaintSurvey } from "../decide/survey.ts";
+import { covers, needOf } from "../decide/tolerations.ts";
+import type { TaintDaemonSet, TaintPod, TaintRule } from "../decide/types.ts";
+import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../decide/views.ts";
+
+export interface TaintWatchesDeps {
+  readonly api: ReadApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly rule: TaintRule;
+  /** Called for every change. Must be quick. */
+  readonly onChange: () => void;
+}
+
+export interface TaintWatches {
+  run(signal: AbortSignal): Promise<void>;
+  /** What is so now; undefined before everything was listed once. */
+  survey(): TaintSurvey | undefined;
+}
+
+/** Field selector of the pods that have not ended. */
+export const ALIVE = "status.phase!=Succeeded,status.phase!=Failed";
+
+/** Of DaemonSets beyond a share only the name is kept: they hold no node back, and that is said. */
+export const KEPT_DAEMON_SETS: Keeping<TaintDaemonSet> = {
+  ...KEPT.taintDaemonSets,
+  weightOf: (daemonSet) => daemonSet.kind === "judged" ? daemonSet.weight : 0,
+  reduce: ({ key }) => ({ kind: "oversized", key }),
+};
+
+/** Opens them. No request is sent to the API server before `run`. */
+export function openTaintWatches(deps: TaintWatchesDeps): TaintWatches {
+  const { rule } = deps;
+  const { nodes, daemonSets, pods } = reflect(deps);
+  const all = [nodes, daemonSets, pods];
+  return {
+    run: async (signal) => {
+      // Which pods lack their toleration depends on the nodes: without them all would be kept.
+      const following = [nodes, daemonSets].map((watch) => watch.run(signal));
+      await nodes.synced(signal).catch(() => undefined);
+      await Promise.all([...following, ...signal.aborted ? [] : [pods.run(signal)]]);
+    },
+    survey: () => {
+      if (!all.every((watch) => watch.hasSynced())) return undefined;
+      const byName = new Map([...nodes.values()].map((judged) => [judged.node.name, judged]));
+      return surveyOf(rule, byName, pods.values(), daemonSets.values());
+    },
+  };
+}
+
+interface Reflected {
+  readonly nodes: Reflector<JudgedNode>;
+  readonly daemonSets: Reflector<TaintDaemonSet>;
+  readonly pods: Reflector<TaintPod>;
+}
+
+function reflect({ api, clock, log, rule, onChange }: TaintWatchesDeps): Reflected {
+  const follow = { api, clock, log, onChange };
+  const nodes = new Reflector<JudgedNode>({
+    ...follow,
+    resource: Resource.nodes,
+    parse: (object) => judge(parseTaintNode(object), rule),
+    keep: KEPT.nodes,
+    name: "tainted nodes",
+  });
+  const daemonSets = new Reflector<TaintDaemonSet>({
+    ...follow,
+    resource: Resource.daemonSets,
+    parse: (object) => parseTaintDaemonSet(object, rule),
+    keep: KEPT_DAEMON_SETS,
+    name: "daemonsets and taints",
+  });
+  const pods = new Reflector<TaintPod>({
+    ...follow,
+    resource: Resource.pods,
+    fieldSelector: ALIVE,
+    parse: (object) => parseLacking(object, { nodes, rule }),
+    keep: KEPT.taintPods,
+    name: "pods and taints",
+  });
+  return { nodes, daemonSets, pods };
+}
+
+/** A pod that lacks a toleration, or of which that is not known yet. */
+function parseLacking(
+  object: KubeObject,
+  { nodes, rule }: { readonly nodes: Reflector<JudgedNode>; readonly rule: TaintRule },
+): TaintPod | undefined {
+  const pod = parseTaintPod(object, rule);
+  if (pod === undefined) return undefined;
+  const node = pod.scope.kind === "node" ? nodes.get(pod.scope.node) : undefined;
+  const architectures = dependsOnNodes(pod) ? architecturesOf(nodes) : [];
+  const kept = (): TaintPod =>
+    lean(pod, { rule, architectures: [...architectures, ...node === undefined ? [] : [node.node.reported]] });
+  // A node that is left alone now may get its taint later.
+  if (pod.scope.kind === "node" && (node === undefined || !isManaged(node))) return kept();
+  const architectureOf = (name: string): string | undefined => nodes.get(name)?.node.reported;
+  const need = needOf(pod, { rule, architectures, architectureOf });
+  return need === undefined ? undefined : kept();
+}
+
+/**
+ * The pod with one toleration for each architecture that is known or that nodes have: its owner can give it a hundred. One that is
+ * left out and comes to matter, with the first node of another architecture, is given again.
+ */
+function lean(
+  pod: TaintPod,
+  { rule, architectures }: { readonly rule: TaintRule; readonly architectures: readonly string[] },
+): TaintPod {
+  const covering = [...KNOWN_ARCHITECTURES, ...architectures].map((architecture) =>
+    pod.tolerations?.find((toleration) => covers(toleration, { rule, architecture }))
+  );
+  const tolerations = [...new Set(covering)].filter((toleration) => toleration !== undefined);
+  return { ...pod, tolerations: pod.tolerations && tolerations };
+}
+
+/** Whether the architectures of all nodes matter: they are thousands, and most decisions name known ones. */
+function dependsOnNodes({ scope }: TaintPod): boolean {
+  return scope.kind === "any" || scope.kind === "decided" && !scope.architectures.every(isKnownArchitecture);
+}
+
+function architecturesOf(nodes: Reflector<JudgedNode>): readonly string[] {
+  return [...new Set([...nodes.values()].filter(isManaged).map(({ node }) => node.reported))];
+}

@@ -1,0 +1,122 @@
+// The taint of one node: what it should have, and the ONE patch that makes it so. Every taint with our key is ours, whatever client
+// wrote it (the archaware controller uses the same); all others stay as they are, in their order.
+import type { V1Taint } from "@kubernetes/client-node";
+import type { Wire } from "../../k8s/types.ts";
+import { isDeepStrictEqual } from "node:util";
+import { isUsableArchitecture } from "../../arch.ts";
+import { entryOf, type JsonObject, textAt } from "../../json.ts";
+import { type JsonPatch, type PatchOperation, pointer } from "../../k8s/patch.ts";
+import { ARCH_TAINT_OPT_OUT, NODE_ARCH_LABEL } from "../../names.ts";
+import type { TaintNode, TaintRule } from "./types.ts";
+
+export type TaintRepair = "missing" | "value" | "effect" | "several";
+
+/** What is to become of the taint of a node. */
+export type NodeVerdict =
+  /** It has the taint that it should have. */
+  | { readonly kind: "keep" }
+  | { readonly kind: "patch"; readonly repair: TaintRepair; readonly operations: JsonPatch }
+  /** A label keeps the node out; a taint of ours that it has is taken off. */
+  | { readonly kind: "optedOut"; readonly operations: JsonPatch }
+  /** The kubelet reports one architecture and the label names another: nothing is written before they agree. */
+  | { readonly kind: "disagreement"; readonly reported: string; readonly labelled: string }
+  /** The kubelet has not reported yet, or the node is going. */
+  | { readonly kind: "unknown" };
+
+const TAINTS = "/spec/taints";
+
+/** Judges a node. Pure; judging the result of its own patch gives `keep`. */
+export function judgeNode(node: TaintNode, rule: TaintRule): NodeVerdict {
+  if (node.isDeleting) return { kind: "unknown" };
+  if (isOptedOut(node)) return { kind: "optedOut", operations: untaintPatch(node, rule.key) };
+  const { reported } = node;
+  if (!isUsableArchitecture(reported)) return { kind: "unknown" };
+  const labelled = entryOf(node.labels, NODE_ARCH_LABEL) ?? reported;
+  if (labelled !== reported) return { kind: "disagreement", reported, labelled };
+  const own = ownTaints(node, rule.key);
+  const right = own.find(({ taint }) => isRight(taint, { rule, reported }));
+  if (right !== undefined && own.length === 1) return { kind: "keep" };
+  return {
+    kind: "patch",
+    repair: repairOf(own.map(({ taint }) => taint), reported),
+    operations: [...guards(node), ...changes(node, own, right, { rule, reported })],
+  };
+}
+
+/** Whether a node carries any taint of this key. */
+export function isTainted(node: TaintNode, key: string): boolean {
+  return ownTaints(node, key).length > 0;
+}
+
+/** The patch that takes every taint of this key off a node, each pinned by a `test`; empty when it has none. */
+export function untaintPatch(node: TaintNode, key: string): JsonPatch {
+  const own = ownTaints(node, key);
+  if (own.length === 0) return [];
+  const removals = own.toReversed().flatMap(({ taint, index }): JsonPatch => [
+    { op: "test", path: pointer("spec", "taints", index), value: taint },
+    { op: "remove", path: pointer("spec", "taints", index) },
+  ]);
+  return [...identity(node), ...removals];
+}
+
+/** Whether the label that keeps a node out is on it. */
+function isOptedOut({ labels }: TaintNode): boolean {
+  return entryOf(labels, ARCH_TAINT_OPT_OUT.key) === ARCH_TAINT_OPT_OUT.value;
+}
+
+interface OwnTaint {
+  readonly taint: JsonObject;
+  readonly index: number;
+}
+
+interface Wanted {
+  readonly rule: TaintRule;
+  readonly reported: string;
+}
+
+function ownTaints({ taints }: TaintNode, key: string): readonly OwnTaint[] {
+  return (taints ?? []).map((taint, index) => ({ taint, index })).filter(({ taint }) => textAt(taint, "key") === key);
+}
+
+function isRight(taint: JsonObject, { rule, reported }: Wanted): boolean {
+  return textAt(taint, "value") === reported && textAt(taint, "effect") === rule.effect;
+}
+
+function repairOf(own: readonly JsonObject[], reported: string): TaintRepair {
+  const [first, ...others] = own;
+  if (first === undefined) return "missing";
+  if (others.length > 0) return "several";
+  return textAt(first, "value") === reported ? "effect" : "value";
+}
+
+/** A taint of ours that stands takes the place of the wrong ones: the right one, else the first. */
+function changes(
+  node: TaintNode,
+  own: readonly OwnTaint[],
+  right: OwnTaint | undefined,
+  wanted: Wanted,
+): JsonPatch {
+  const value: Wire<V1Taint> = { key: wanted.rule.key, value: wanted.reported, effect: wanted.rule.effect };
+  if (node.taints === undefined) return [{ op: "add", path: TAINTS, value: [value] }];
+  const kept = right ?? own[0];
+  if (kept === undefined) return [{ op: "add", path: `${TAINTS}/-`, value }];
+  const removals = own.filter(({ index }) => index !== kept.index).toReversed()
+    .map(({ index }): PatchOperation => ({ op: "remove", path: pointer("spec", "taints", index) }));
+  const replaced: JsonPatch = isDeepStrictEqual(kept, right)
+    ? []
+    : [{ op: "replace", path: pointer("spec", "taints", kept.index), value }];
+  // From the end on, so that the indices of those that are still to come hold.
+  return [...replaced, ...removals];
+}
+
+/** The same node with the same taints as were read. A list that is absent cannot be tested, the version can. */
+function guards(node: TaintNode): JsonPatch {
+  const unchanged: PatchOperation = node.taints === undefined
+    ? { op: "test", path: "/metadata/resourceVersion", value: node.resourceVersion }
+    : { op: "test", path: TAINTS, value: node.taints };
+  return [...identity(node), unchanged];
+}
+
+function identity({ uid }: TaintNode): JsonPatch {
+  return uid === "" ? [] : [{ op: "test", path: "/metadata/uid", value: uid }];
+}

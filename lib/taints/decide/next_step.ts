@@ -1,0 +1,143 @@
+// The next step towards nodes that carry their taint, decided from the state of the cluster alone: a replica that takes over in
+// the middle goes on where the last leader stopped.
+//
+//   Tolerating ─▶ Waiting ─▶ Tainting (one node) ─▶ … ─▶ Done
+//        ▲  pods lack    ▲ a write has yet to show │
+//        └───────────────┴──── Paused ◀────────────┘  a pod that lacks a toleration finds no node
+//
+//   Lifting: one node after the other. Pods that find no node get their tolerations while every node left is held.
+import type { JsonPatch } from "../../k8s/patch.ts";
+import { isManaged, type JudgedNode, shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
+import { untaintPatch } from "./judge_node.ts";
+import type { PodNeed, TaintNode } from "./types.ts";
+
+export interface NodeWrite {
+  readonly node: string;
+  /** The resourceVersion that it is based on. */
+  readonly version: string;
+  readonly operations: JsonPatch;
+}
+
+export type TaintStep =
+  /** These pods get the tolerations that they lack. */
+  | { readonly kind: "tolerate"; readonly needs: readonly PodNeed[] }
+  /** This node gets its taint, or has it repaired. */
+  | { readonly kind: "taint" } & NodeWrite
+  /** The taint comes off this node. */
+  | { readonly kind: "untaint" } & NodeWrite
+  /** Nothing can be written before this is so: pods tolerate, templates of DaemonSets tolerate, written objects show. */
+  | { readonly kind: "wait"; readonly pods: readonly PodNeed[]; readonly daemonSets: readonly string[] }
+  /** Pods that lack a toleration find no node: no further node is tainted. */
+  | { readonly kind: "paused"; readonly pods: readonly PodNeed[] }
+  | { readonly kind: "done" };
+
+/** The progress of the work, in one word. */
+export type TaintPhase = "Tolerating" | "Waiting" | "Tainting" | "Paused" | "Done" | "Lifting" | "Lifted";
+
+export interface StepOptions {
+  /** `lift`: no node is to carry the taint. */
+  readonly goal: "taint" | "lift";
+  /** Whether an object must not be written now: its last write has not shown yet, or failed a moment ago. */
+  readonly isHeld: (key: string, version?: string) => boolean;
+}
+
+/** Pods of one step: what is paced to about a second. */
+const PODS_A_STEP = 10;
+
+/** Decides. Deciding twice from the same gives the same. */
+export function nextStep(survey: TaintSurvey, options: StepOptions): TaintStep {
+  return options.goal === "lift" ? nextLift(survey, options) : nextTaint(survey, options);
+}
+
+/** The phase that a step belongs to. */
+export function phaseOf(step: TaintStep, goal: StepOptions["goal"]): TaintPhase {
+  if (goal === "lift") return step.kind === "done" ? "Lifted" : "Lifting";
+  return PHASES[step.kind];
+}
+
+const PHASES: Readonly<Record<TaintStep["kind"], TaintPhase>> = {
+  tolerate: "Tolerating",
+  taint: "Tainting",
+  untaint: "Tainting",
+  wait: "Waiting",
+  paused: "Paused",
+  done: "Done",
+};
+
+/** The key under which the writes of a node are held. */
+export function nodeKey(name: string): string {
+  return `node ${name}`;
+}
+
+function nextLift({ nodes, needs, rule }: TaintSurvey, { isHeld }: StepOptions): TaintStep {
+  const tainted = nodes.filter(({ isTainted }) => isTainted);
+  // Nodes first: whoever may create pods can make more that find no node than are written in the same time.
+  const next = tainted.find(({ node }) => !isHeld(nodeKey(node.name), node.resourceVersion));
+  if (next !== undefined) return { kind: "untaint", ...writeOf(next.node, untaintPatch(next.node, rule.key)) };
+  const shutOut = tainted.length === 0 ? [] : needs.filter(({ pod }) => pod.isShutOut && !isHeld(pod.key));
+  if (shutOut.length > 0) return { kind: "tolerate", needs: shutOut.slice(0, PODS_A_STEP) };
+  return tainted.length === 0 ? { kind: "done" } : { kind: "wait", pods: [], daemonSets: [] };
+}
+
+function nextTaint(survey: TaintSurvey, { isHeld }: StepOptions): TaintStep {
+  const { nodes, needs } = survey;
+  const optedOut = nodes.find(({ node, verdict }) =>
+    verdict.kind === "optedOut" && verdict.operations.length > 0 &&
+    !isHeld(nodeKey(node.name), node.resourceVersion)
+  );
+  if (optedOut?.verdict.kind === "optedOut") {
+    return { kind: "untaint", ...writeOf(optedOut.node, optedOut.verdict.operations) };
+  }
+  const writable = needs.filter(({ pod }) => !isHeld(pod.key)).slice(0, PODS_A_STEP);
+  if (writable.length > 0) return { kind: "tolerate", needs: writable };
+  const shutOut = needs.filter(({ pod }) => pod.isShutOut);
+  if (shutOut.length > 0) return { kind: "paused", pods: shutOut };
+  // Before the first node is tainted, everything that runs or waits must be ready for it.
+  const isFirst = !nodes.some((node) => node.isTainted && isManaged(node));
+  if (isFirst && needs.length > 0) return { kind: "wait", pods: needs, daemonSets: [] };
+  return taintOne(survey, isHeld);
+}
+
+function taintOne(survey: TaintSurvey, isHeld: StepOptions["isHeld"]): TaintStep {
+  const pods: PodNeed[] = [];
+  const daemonSets = new Set<string>();
+  let isLeft = false;
+  for (const { node, verdict } of survey.nodes) {
+    if (verdict.kind !== "patch") continue;
+    isLeft = true;
+    const lacking = survey.needsOf.get(node.name) ?? [];
+    const shutOut = shutOutDaemonSets(survey, node);
+    if (lacking.length === 0 && shutOut.length === 0 && !isHeld(nodeKey(node.name), node.resourceVersion)) {
+      return { kind: "taint", ...writeOf(node, verdict.operations) };
+    }
+    pods.push(...lacking);
+    for (const { key } of shutOut) daemonSets.add(key);
+  }
+  if (isLeft) return { kind: "wait", pods, daemonSets: [...daemonSets].sort() };
+  return { kind: "done" };
+}
+
+function writeOf({ name, resourceVersion }: TaintNode, operations: JsonPatch): NodeWrite {
+  return { node: name, version: resourceVersion, operations };
+}
+
+/** How many nodes are in which state, for metrics, conditions and plans. */
+export interface NodeCounts {
+  readonly tainted: number;
+  readonly left: number;
+  readonly optedOut: number;
+  readonly disagreeing: number;
+  readonly unknown: number;
+}
+
+export function countNodes(nodes: readonly JudgedNode[]): NodeCounts {
+  const count = (kind: JudgedNode["verdict"]["kind"]): number =>
+    nodes.filter(({ verdict }) => verdict.kind === kind).length;
+  return {
+    tainted: count("keep"),
+    left: count("patch"),
+    optedOut: count("optedOut"),
+    disagreeing: count("disagreement"),
+    unknown: count("unknown"),
+  };
+}

@@ -1,0 +1,119 @@
+// What `archway taints plan` says of a cluster: what becomes of each node, and what the taints would shut out.
+import { unreachable } from "../../parsed.ts";
+import { shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
+import type { NodeVerdict } from "./judge_node.ts";
+import { NOT_TRIED, type Trial } from "./trial.ts";
+import type { TaintRule } from "./types.ts";
+import { renderTaint } from "./progress.ts";
+
+/** The plan, as `-o json` prints it. */
+export interface TaintPlan {
+  readonly taint: TaintRule;
+  readonly nodes: readonly PlannedNode[];
+  /**
+   * Pods that do not tolerate the taint of their node, or, while pending, those of nodes that they may run on. They get
+   * these tolerations before a node is tainted, unless they refuse them.
+   */
+  readonly pods: readonly PlannedPod[];
+  /** Their controller would make no pod for these nodes: users must change them first. */
+  readonly daemonSets: readonly PlannedDaemonSet[];
+}
+
+/** A node and what is to be done to it. */
+export interface PlannedNode {
+  readonly node: string;
+  /** As its kubelet reports it. */
+  readonly architecture: string;
+  readonly action: "keep" | "add" | "repair" | "remove" | "none";
+  readonly reason: string;
+}
+
+/** A pod that the taints would shut out. */
+export interface PlannedPod {
+  readonly pod: string;
+  /** Empty while it is pending. */
+  readonly node: string;
+  /** The taints whose toleration it lacks: `supported-arch=arm64:NoSchedule`. */
+  readonly lacks: readonly string[];
+  /** Whether it can be given them, as the API server answers the user of the command. */
+  readonly accepts: "yes" | "no" | "unknown";
+  /** Why not, or why that is not known. */
+  readonly reason: string;
+}
+
+/** A DaemonSet whose template lacks a toleration. */
+export interface PlannedDaemonSet {
+  readonly daemonSet: string;
+  readonly nodes: readonly string[];
+  readonly lacks: readonly string[];
+}
+
+/** The plan of a survey, sorted by names. `trials`: whether pods can be given their tolerations, by key. */
+export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>): TaintPlan {
+  const { rule } = survey;
+  const nodes = survey.nodes.map(({ node, verdict }): PlannedNode => ({
+    node: node.name,
+    architecture: node.reported,
+    ...actionOf(verdict),
+  }));
+  const pods = survey.needs.map(({ pod, missing }): PlannedPod => ({
+    pod: pod.key,
+    node: pod.scope.kind === "node" ? pod.scope.node : "",
+    lacks: missing.map(({ value }) => renderTaint(rule, value)),
+    ...acceptanceOf(trials.get(pod.key) ?? NOT_TRIED),
+  }));
+  return {
+    taint: rule,
+    nodes: nodes.toSorted((a, b) => compare(a.node, b.node)),
+    pods: pods.toSorted((a, b) => compare(a.pod, b.pod)),
+    daemonSets: daemonSetsOf(survey),
+  };
+}
+
+function acceptanceOf(trial: Trial): Pick<PlannedPod, "accepts" | "reason"> {
+  switch (trial.kind) {
+    case "accepted":
+      return { accepts: "yes", reason: "" };
+    case "refused":
+      return { accepts: "no", reason: trial.why };
+    case "unknown":
+      return { accepts: "unknown", reason: trial.why };
+    default:
+      return unreachable(trial);
+  }
+}
+
+function daemonSetsOf(survey: TaintSurvey): readonly PlannedDaemonSet[] {
+  const found = survey.nodes.filter(({ verdict }) => verdict.kind === "patch" || verdict.kind === "keep")
+    .flatMap(({ node }) => shutOutDaemonSets(survey, node).map(({ key }) => ({ key, node })));
+  return [...Map.groupBy(found, ({ key }) => key)].map(([daemonSet, rows]) => ({
+    daemonSet,
+    nodes: rows.map(({ node }) => node.name).sort(),
+    lacks: [...new Set(rows.map(({ node }) => renderTaint(survey.rule, node.reported)))].sort(),
+  })).toSorted((a, b) => compare(a.daemonSet, b.daemonSet));
+}
+
+function actionOf(verdict: NodeVerdict): Pick<PlannedNode, "action" | "reason"> {
+  switch (verdict.kind) {
+    case "keep":
+      return { action: "keep", reason: "has its taint" };
+    case "patch":
+      return verdict.repair === "missing"
+        ? { action: "add", reason: "has no taint yet" }
+        : { action: "repair", reason: REPAIRS[verdict.repair] };
+    case "optedOut":
+      return verdict.operations.length === 0
+        ? { action: "none", reason: "opted out" }
+        : { action: "remove", reason: "opted out" };
+    case "disagreement":
+      return { action: "none", reason: `kubelet says ${verdict.reported}, label says ${verdict.labelled}` };
+    case "unknown":
+      return { action: "none", reason: "has not reported its architecture, or is going" };
+  }
+}
+
+const REPAIRS = { value: "wrong value", effect: "wrong effect", several: "more than one taint" } as const;
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

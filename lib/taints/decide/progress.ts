@@ -1,0 +1,121 @@
+// What people read of the taints: the condition of the cluster config, events, lines of `archway taints`.
+import { countNodes, type TaintPhase, type TaintStep } from "./next_step.ts";
+import { starvedDaemonSets, type TaintSurvey } from "./survey.ts";
+import type { PodNeed, TaintRule } from "./types.ts";
+import { printable } from "../../json.ts";
+
+/** Names in one message. */
+const NAMED = 3;
+
+/** Where the work stands, for people and metrics. */
+export interface TaintProgress {
+  readonly phase: TaintPhase;
+  readonly nodes: ReturnType<typeof countNodes>;
+  /** Pods that lack a toleration which they need. */
+  readonly lackingPods: number;
+  readonly message: string;
+}
+
+/** The progress that a step and its survey show. `refusals`: why writes of objects failed, by key. */
+export function progressOf(
+  survey: TaintSurvey,
+  step: TaintStep,
+  phase: TaintPhase,
+  refusals: ReadonlyMap<string, string>,
+): TaintProgress {
+  const nodes = countNodes(survey.nodes);
+  const lackingPods = survey.needs.length;
+  const sentences = [headline(step, { phase, survey, nodes, refusals }), ...aside(survey)];
+  return { phase, nodes, lackingPods, message: sentences.join(" ") };
+}
+
+interface Around {
+  readonly phase: TaintPhase;
+  readonly survey: TaintSurvey;
+  readonly nodes: ReturnType<typeof countNodes>;
+  readonly refusals: ReadonlyMap<string, string>;
+}
+
+function headline(step: TaintStep, { phase, survey, nodes, refusals }: Around): string {
+  const total = nodes.tainted + nodes.left;
+  switch (phase) {
+    case "Tolerating":
+      return `Adding tolerations: ${survey.needs.length} pods lack them; ${nodes.tainted} of ${total} nodes are tainted.`;
+    case "Tainting":
+      return `Tainting node by node: ${nodes.tainted} of ${total} nodes are tainted.`;
+    case "Paused":
+      return `Paused at ${nodes.tainted} of ${total} nodes: pods without the toleration find no node: ` +
+        `${namePods(step.kind === "paused" ? step.pods : [], refusals)}.`;
+    case "Waiting":
+      return `Waiting at ${nodes.tainted} of ${total} nodes${waitReason(step, refusals)}.`;
+    case "Done":
+      return `All ${total} nodes carry their taint ${survey.rule.key}.`;
+    case "Lifting":
+      return `Lifting the taint ${survey.rule.key}: ${
+        survey.nodes.filter(({ isTainted }) => isTainted).length
+      } nodes left.`;
+    case "Lifted":
+      return `No node carries the taint ${survey.rule.key}.`;
+  }
+}
+
+function waitReason(step: TaintStep, refusals: ReadonlyMap<string, string>): string {
+  if (step.kind !== "wait") return "";
+  const reasons = [
+    ...step.pods.length === 0 ? [] : [`pods lack the toleration of their node: ${namePods(step.pods, refusals)}`],
+    ...step.daemonSets.length === 0
+      ? []
+      : [`templates of DaemonSets lack the toleration, without which they get no pods: ${nameSome(step.daemonSets)}`],
+  ];
+  return reasons.length === 0 ? " until the last write shows" : `: ${reasons.join("; ")}`;
+}
+
+/** What is left out on purpose, and what other clients must do. */
+function aside(survey: TaintSurvey): readonly string[] {
+  const starved = starvedDaemonSets(survey);
+  const disagreeing = survey.nodes.filter(({ verdict }) => verdict.kind === "disagreement").map(({ node }) =>
+    node.name
+  );
+  return [
+    ...disagreeing.length === 0
+      ? []
+      : [`Left alone, because kubelet and label name different architectures: ${nameSome(disagreeing)}.`],
+    ...starved.length === 0 ? [] : [
+      `DaemonSets that get no new pods on tainted nodes, because their template lacks the toleration: ${
+        nameSome(starved)
+      }.`,
+    ],
+    ...survey.oversized.length === 0 ? [] : [
+      "DaemonSets that were not looked at, because tolerations and node affinity of their template are too large, or " +
+      `those of their namespace together: ${nameFirst(survey.oversized)}.`,
+    ],
+  ];
+}
+
+function namePods(pods: readonly PodNeed[], refusals: ReadonlyMap<string, string>): string {
+  return nameSome(pods.map(({ pod: { key } }) => {
+    const refusal = refusals.get(key);
+    return refusal === undefined ? key : `${key} (${printable(refusal)})`;
+  }));
+}
+
+/** The first names in their order and how many more there are: users can make them more than can be sorted each time. */
+function nameFirst(names: readonly string[]): string {
+  let first: readonly string[] = [];
+  for (const name of names) {
+    const last = first.length < NAMED ? undefined : first.at(-1);
+    if (last === undefined || name < last) first = [...first, name].sort().slice(0, NAMED);
+  }
+  return nameSome([...first, ...names.slice(first.length)]);
+}
+
+/** Some of the names and how many more there are. */
+export function nameSome(names: readonly string[]): string {
+  const more = names.length - NAMED;
+  return `${names.slice(0, NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** The toleration in the form in which people write it: `supported-arch=arm64:NoSchedule`. */
+export function renderTaint({ key, effect }: TaintRule, architecture: string): string {
+  return `${key}=${architecture}:${effect}`;
+}

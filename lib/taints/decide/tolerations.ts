@@ -1,0 +1,83 @@
+// Whether a pod tolerates a taint, by the rules of the scheduler: whatever the form of its tolerations, and whatever client wrote
+// them; and the patch for those that it lacks.
+import { tolerates, type Toleration } from "../../cluster/taint.ts";
+import type { MissingToleration, PodNeed, TaintPod, TaintRule } from "./types.ts";
+import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
+import { unreachable } from "../../parsed.ts";
+import type { V1Toleration } from "@kubernetes/client-node";
+import type { JsonPatch } from "../../k8s/patch.ts";
+import type { Wire } from "../../k8s/types.ts";
+
+/** Whether one toleration covers the taint of an architecture for good: not one under which the pod is evicted after a time. */
+export function covers(toleration: Toleration, { rule, architecture }: ArchTaint): boolean {
+  if (toleration.isTemporary && rule.effect === "NoExecute") return false;
+  return tolerates(toleration, { ...rule, value: architecture });
+}
+
+export interface ArchTaint {
+  readonly rule: TaintRule;
+  readonly architecture: string;
+}
+
+/** Whether any of the tolerations covers the taint of an architecture. */
+function isCovered(tolerations: readonly Toleration[] | undefined, taint: ArchTaint): boolean {
+  return (tolerations ?? []).some((toleration) => covers(toleration, taint));
+}
+
+/** A rule, and the nodes of the cluster that it is for. */
+export interface TolerationContext {
+  readonly rule: TaintRule;
+  /** The architecture of a node; undefined while it is not known. */
+  readonly architectureOf: (node: string) => string | undefined;
+  /** The architectures of all nodes. */
+  readonly architectures: readonly string[];
+}
+
+/**
+ * The tolerations that a pod lacks; undefined when it lacks none. A pod about which nothing is decided, and which names
+ * some architectures by their values but not all that Archway would have added, has been given these by a client that
+ * chose them (a user, or the archaware controller): nothing is added.
+ */
+export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: TolerationContext): PodNeed | undefined {
+  const missingOf = (wanted: readonly string[]): readonly MissingToleration[] =>
+    wanted.filter((architecture) => !isCovered(pod.tolerations, { rule, architecture }))
+      .map((value) => ({ key: rule.key, operator: "Equal", value, effect: rule.effect }));
+  const missing = missingOf(wantedBy(pod, { rule, architectureOf, architectures }));
+  return missing.length === 0 ? undefined : { pod, missing };
+}
+
+function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: TolerationContext): readonly string[] {
+  switch (pod.scope.kind) {
+    case "node": {
+      const architecture = architectureOf(pod.scope.node);
+      return architecture === undefined ? [] : [architecture];
+    }
+    case "decided":
+      // The pod's owner can write the decision: hundreds of architectures, and others with every second.
+      return pod.scope.architectures.filter((name) => isKnownArchitecture(name) || architectures.includes(name));
+    case "any": {
+      const isChosen = KNOWN_ARCHITECTURES.some((architecture) => isCovered(pod.tolerations, { rule, architecture })) &&
+        !KNOWN_ARCHITECTURES.every((architecture) => isCovered(pod.tolerations, { rule, architecture }));
+      return isChosen ? [] : [...new Set([...KNOWN_ARCHITECTURES, ...architectures])].sort();
+    }
+    default:
+      return unreachable(pod.scope);
+  }
+}
+
+/**
+ * The patch that gives a stored pod the tolerations it lacks; additions are legal on every pod, bound ones included. The pod
+ * must be the same, and where the list is made it must be unchanged.
+ */
+export function toleratePatch({ pod, missing }: PodNeed): JsonPatch {
+  const added: readonly Wire<V1Toleration>[] = missing;
+  const identity: JsonPatch = pod.uid === "" ? [] : [{ op: "test", path: "/metadata/uid", value: pod.uid }];
+  if (pod.tolerations === undefined) {
+    return [
+      ...identity,
+      { op: "test", path: "/metadata/resourceVersion", value: pod.resourceVersion },
+      { op: "add", path: "/spec/tolerations", value: added },
+    ];
+  }
+  return [...identity, ...added.map((value) => ({ op: "add", path: "/spec/tolerations/-", value } as const))];
+}

@@ -1,0 +1,77 @@
+// What decisions about architecture taints are made from: nodes, pods and DaemonSets as this mode reads them.
+import type { Node } from "../../cluster/node.ts";
+import type { Toleration } from "../../cluster/taint.ts";
+import type { JsonObject } from "../../json.ts";
+import type { IndexedRequirement } from "../../cluster/label_selector.ts";
+
+/** The taint that this mode keeps on nodes: `key=<architecture of the node>:effect`. */
+export interface TaintRule {
+  readonly key: string;
+  readonly effect: "NoSchedule" | "NoExecute" | "PreferNoSchedule";
+}
+
+/** A node, reduced to what its taint depends on: those of thousands of nodes are kept. */
+export interface TaintNode
+  extends Pick<Node, "name" | "uid" | "resourceVersion" | "labels" | "reported" | "isDeleting"> {
+  /** The raw taints in their order; undefined when the list is absent. */
+  readonly taints: readonly JsonObject[] | undefined;
+}
+
+/** Which architectures a pod must tolerate. */
+export type PodScope =
+  /** It runs, or is bound: that of its node. */
+  | { readonly kind: "node"; readonly node: string }
+  /** It is pending, and Archway has decided where its images run. */
+  | { readonly kind: "decided"; readonly architectures: readonly string[] }
+  /** It is pending, and nothing is decided about it: every architecture. */
+  | { readonly kind: "any" };
+
+/** A pod that may have to be given tolerations. */
+export interface TaintPod {
+  readonly key: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly scope: PodScope;
+  /** Those of our key and those without one; undefined when the list is absent. */
+  readonly tolerations: readonly Toleration[] | undefined;
+  /** The scheduler found no node for it, and taints are among its reasons. */
+  readonly isShutOut: boolean;
+}
+
+export interface MissingToleration {
+  readonly key: string;
+  readonly operator: "Equal";
+  readonly value: string;
+  readonly effect: string;
+}
+
+export interface PodNeed {
+  readonly pod: TaintPod;
+  readonly missing: readonly MissingToleration[];
+}
+
+/**
+ * A DaemonSet whose template does not tolerate the taint of every architecture. Its controller makes a pod for a node only
+ * when the template tolerates the taints of the node.
+ */
+export type TaintDaemonSet = JudgedDaemonSet | OversizedDaemonSet;
+
+/** One that is judged for every node. */
+export interface JudgedDaemonSet {
+  readonly kind: "judged";
+  readonly key: string;
+  /** The architectures whose taint it tolerates. */
+  readonly tolerated: ReadonlySet<string>;
+  /** What its node selector asks of labels. */
+  readonly selector: readonly IndexedRequirement[];
+  /** Terms of the required node affinity, one of which must match; undefined when there are none. */
+  readonly terms: readonly (readonly IndexedRequirement[])[] | undefined;
+  /** What it costs: checks for each node, and KiB that are kept. At least 1. */
+  readonly weight: number;
+}
+
+/** What decides where its pods go is too much to be judged for every node: it holds no node back, and that is said. */
+export interface OversizedDaemonSet {
+  readonly kind: "oversized";
+  readonly key: string;
+}

@@ -1,0 +1,109 @@
+// JSON of nodes, pods and DaemonSets → what this mode reads of them. Tolerant: what is odd reads as absent.
+import { parseNode } from "../../cluster/node.ts";
+import { parseTolerations } from "../../cluster/taint.ts";
+import { isUsableArchitecture } from "../../arch.ts";
+import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
+import { type IndexedRequirement, parseRequirement } from "../../cluster/label_selector.ts";
+import { keyOf, type KubeObject } from "../../k8s/types.ts";
+import { PodAnnotation, SCHEDULING_GATE } from "../../names.ts";
+import { parseRecord } from "../../placement/decide/patch/record.ts";
+import { covers } from "./tolerations.ts";
+import type { PodScope, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
+
+/**
+ * Of tolerations, node selector and node affinity of a DaemonSet: names of 1 500 nodes. Whoever may create a DaemonSet can
+ * make them 1.4 MB large.
+ */
+const MAX_PLACING_LENGTH = 64 * 1024;
+/** Of labels that a DaemonSet asks for, and terms that they are in: each may be checked for every node. */
+const MAX_CHECKS = 64;
+/** Of tolerations that may be of our taint, in a pod. Whoever may create a pod can give it 20 000. */
+const MAX_OWN_TOLERATIONS = 100;
+/** Of architectures that a decision names, in the pod. Whoever may create a pod can name a thousand. */
+const MAX_ARCHITECTURES = 16;
+
+/** The taints as they are, so that a patch can be held against them. */
+export function parseTaintNode(object: KubeObject): TaintNode {
+  const { name, uid, resourceVersion, reported, labels, isDeleting } = parseNode(object);
+  const taints = listAt(objectAt(object, "spec"), "taints")?.map((taint) => isObject(taint) ? taint : {});
+  return { name, uid, resourceVersion, reported, labels, isDeleting, taints };
+}
+
+/**
+ * Reads a pod; undefined for one that never needs a toleration from here: it has ended or is going, its kubelet made it,
+ * it holds Archway's gate and gets them with its placement, or its owner gave it more than a hundred of our key.
+ */
+export function parseTaintPod(object: KubeObject, { key }: Pick<TaintRule, "key">): TaintPod | undefined {
+  const { metadata } = object;
+  const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
+  const isOver = ["Succeeded", "Failed"].includes(textAt(status, "phase")) || metadata.deletionTimestamp !== undefined;
+  const isMirror = (metadata.ownerReferences ?? []).some(({ kind }) => kind === "Node");
+  const isGated = (listAt(spec, "schedulingGates") ?? []).some((gate) => textAt(gate, "name") === SCHEDULING_GATE);
+  if (isOver || isMirror || isGated) return undefined;
+  // Others are not kept: pods that wait for their toleration stay in memory.
+  const tolerations = parseTolerations(spec)?.filter((toleration) => ["", key].includes(toleration.key));
+  if (tolerations !== undefined && tolerations.length > MAX_OWN_TOLERATIONS) return undefined;
+  return {
+    key: keyOf(object),
+    uid: metadata.uid ?? "",
+    resourceVersion: metadata.resourceVersion ?? "",
+    scope: scopeOf(object, textAt(spec, "nodeName")),
+    tolerations,
+    isShutOut: (listAt(status, "conditions") ?? []).some(isShutOut),
+  };
+}
+
+/** Reads a DaemonSet; undefined when it has no pod to make, or its template tolerates the taint of every architecture. */
+export function parseTaintDaemonSet(object: KubeObject, rule: TaintRule): TaintDaemonSet | undefined {
+  const key = keyOf(object);
+  const spec = objectAt(objectAt(objectAt(object, "spec"), "template"), "spec");
+  if (spec === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
+  const required = objectAt(
+    objectAt(objectAt(spec, "affinity"), "nodeAffinity"),
+    "requiredDuringSchedulingIgnoredDuringExecution",
+  );
+  const placing = [memberOf(spec, "tolerations"), memberOf(spec, "nodeSelector"), required];
+  const { length } = JSON.stringify(placing);
+  if (length > MAX_PLACING_LENGTH) return { kind: "oversized", key };
+  const tolerations = parseTolerations(spec) ?? [];
+  if (tolerations.some((each) => each.operator === "Exists" && covers(each, { rule, architecture: "" }))) {
+    return undefined;
+  }
+  const covering = tolerations.filter((toleration) => covers(toleration, { rule, architecture: toleration.value }));
+  const tolerated = new Set(covering.map(({ value }) => value));
+  const selector = Object.entries(textMapAt(spec, "nodeSelector") ?? {})
+    .map(([label, value]): IndexedRequirement => ({ key: label, operator: "In", values: new Set([value]) }));
+  const terms = listAt(required, "nodeSelectorTerms")?.filter(isObject).map(requirementsOf);
+  const checks = 1 + selector.length + (terms ?? []).reduce((sum, term) => sum + 1 + term.length, 0);
+  if (checks > MAX_CHECKS) return { kind: "oversized", key };
+  return { kind: "judged", key, tolerated, selector, terms, weight: checks + Math.floor(length / 1024) };
+}
+
+/** Fields and operators that are not evaluated here count as matching: at worst a node waits longer than it must. */
+function requirementsOf(term: JsonObject): readonly IndexedRequirement[] {
+  return (listAt(term, "matchExpressions") ?? []).map(parseRequirement).filter((parsed) => parsed !== undefined)
+    .map((requirement) => ({ ...requirement, values: new Set(requirement.values) }));
+}
+
+function scopeOf({ metadata }: KubeObject, node: string): PodScope {
+  if (node !== "") return { kind: "node", node };
+  const record = parseRecord(entryOf(metadata.annotations, PodAnnotation.decision));
+  switch (record?.decision) {
+    case "place":
+    case "fallback":
+    case "nowhere":
+      // The owner of the pod can write its annotations: a toleration that the API server refuses would be tried for ever.
+      return {
+        kind: "decided",
+        architectures: [...new Set(record.architectures)].filter(isUsableArchitecture).slice(0, MAX_ARCHITECTURES),
+      };
+    default:
+      return { kind: "any" };
+  }
+}
+
+/** The scheduler names no key of a taint since Kubernetes 1.35: `node(s) had untolerated taint(s)`. */
+function isShutOut(condition: unknown): boolean {
+  return textAt(condition, "type") === "PodScheduled" && textAt(condition, "status") === "False" &&
+    textAt(condition, "reason") === "Unschedulable" && textAt(condition, "message").includes("untolerated taint");
+}

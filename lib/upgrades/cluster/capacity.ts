@@ -1,0 +1,95 @@
+// Spare capacity on the cluster: what is read for it, and what is written.
+import type { KubeApi } from "../../k8s/api.ts";
+import { planRelease, planReserve } from "../decide/capacity/plan.ts";
+import type { CapacityFacts, CapacityPolicy, ReleasePlan } from "../decide/capacity/types.ts";
+import { MINUTE_MS } from "../../cluster/time.ts";
+import type { CapacityLeft, CapacityState } from "../decide/types/cluster.ts";
+import type { Base } from "../decide/types/observed.ts";
+import type { ClusterReader } from "./cluster_reader.ts";
+import { adviseDrains, carryOutDrains, drainPolicyOf } from "./drains.ts";
+import { createMachineSets, deleteMachineSets } from "./machine_sets.ts";
+
+/** What it works with, for one reconcile. */
+export interface CapacityScope {
+  readonly reader: ClusterReader;
+  /** undefined where the plan is gone. */
+  readonly base: Pick<Base, "plan" | "config"> | undefined;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** How far the reservation is. Rejects when nothing can be cloned although pools are named, or a read fails. */
+export async function readCapacity(scope: CapacityScope): Promise<CapacityState> {
+  const plan = planReserve(await readFacts(scope), policyOf(scope.base));
+  if (plan.kind === "nothingToClone") throw new Error(`Cannot get any MachineSets to scale: ${plan.message}.`);
+  return plan.state;
+}
+
+/** Creates the clones that are missing. */
+export async function reserveCapacity(api: KubeApi, scope: CapacityScope): Promise<void> {
+  const plan = planReserve(await readFacts(scope), policyOf(scope.base));
+  if (plan.kind === "state") await createMachineSets(api, plan.create, scope.signal);
+}
+
+export async function readCapacityLeft(scope: CapacityScope): Promise<CapacityLeft> {
+  const plan = await planLeft(scope.reader);
+  if (plan.kind === "done") return { kind: "none" };
+  if (plan.kind === "delete") return { kind: "present", message: `to be deleted: ${namesOf(plan)}` };
+  for (const advice of await adviseOn(plan.nodes, scope)) {
+    if (advice.kind === "draining" && advice.hasFailed) {
+      return { kind: "drainTimedOut", node: advice.node, message: plan.message };
+    }
+  }
+  return { kind: "present", message: plan.message };
+}
+
+/** Deletes the clones; with `help` also helps their nodes to drain, as far as the plan allows. */
+export async function releaseCapacity(
+  api: KubeApi,
+  { drain, scope }: { readonly drain: "help" | "none"; readonly scope: CapacityScope },
+): Promise<void> {
+  const plan = await planLeft(scope.reader);
+  if (plan.kind === "delete") await deleteMachineSets(api, plan.sets, scope.signal);
+  if (plan.kind !== "wait" || drain === "none") return;
+  const advice = await adviseOn(plan.nodes, scope);
+  const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
+  const [refused] = await carryOutDrains(api, actions, scope.signal);
+  if (refused !== undefined) throw refused.error;
+}
+
+async function planLeft(reader: ClusterReader): Promise<ReleasePlan> {
+  const [machineSets, machines] = await Promise.all([reader.machineSets(), reader.spareMachines()]);
+  return planRelease({ machineSets, machines });
+}
+
+async function readFacts({ reader, nowMs }: CapacityScope): Promise<CapacityFacts> {
+  const [machineSets, nodes] = await Promise.all([reader.machineSets(), reader.nodes()]);
+  // Those of clones: without a clone there is none.
+  const machines = machineSets.some(({ isTemporary }) => isTemporary) ? await reader.spareMachines() : [];
+  const readyNodes = new Set(nodes.filter(({ isReady }) => isReady).map(({ name }) => name));
+  return { machineSets, machines, readyNodes, nowMs };
+}
+
+function policyOf(base: CapacityScope["base"]): CapacityPolicy {
+  if (base === undefined) throw new Error("Cannot plan capacity: there is no UpgradeConfig.");
+  const { plan: { spec: { capacity } }, config: { scale } } = base;
+  return {
+    extraPools: capacity.pools ?? scale.extraMachinePools,
+    timeoutMs: (capacity.timeoutMinutes ?? scale.timeoutMinutes) * MINUTE_MS,
+  };
+}
+
+/** Whoever cordoned the nodes: their machines are removed, and the pods on them with those. */
+async function adviseOn(
+  names: readonly string[],
+  { base, nowMs, reader }: CapacityScope,
+): ReturnType<typeof adviseDrains> {
+  if (base === undefined) return [];
+  const nodes = (await reader.nodes()).filter(({ name }) => names.includes(name));
+  const policy = drainPolicyOf(base.plan.spec, base.config);
+  return await adviseDrains(nodes, { reader, policy, nowMs });
+}
+
+function namesOf({ sets }: Extract<ReleasePlan, { readonly kind: "delete" }>): string {
+  return sets.map(({ name }) => name).join(", ");
+}

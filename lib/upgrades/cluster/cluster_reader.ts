@@ -1,0 +1,131 @@
+// What one reconcile reads of the cluster: each collection at most once, for all readers, so that the number of requests has a
+// bound that does not depend on the number of nodes.
+import { type DisruptionBudget, parseDisruptionBudget } from "../../cluster/disruption_budget.ts";
+import { isBlocking } from "../decide/health/budgets.ts";
+import { type Node, parseNode } from "../../cluster/node.ts";
+import { type Machine, type MachineConfigPool, parseMachine, parseMachineConfigPool } from "../../cluster/machines.ts";
+import type { ReadApi } from "../../k8s/api.ts";
+import { isNotFound } from "../../k8s/errors.ts";
+import { listAll, type ListAllOptions } from "../../k8s/lists.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
+import { listAt, objectAt, textAt } from "../../json.ts";
+import { MachineName } from "../names.ts";
+import { parseMachineSetView } from "../decide/capacity/parse.ts";
+import type { MachineSetView } from "../decide/capacity/types.ts";
+import { BudgetGatherer, parseDrainPod } from "../decide/drain/parse.ts";
+import type { DrainBudgets, DrainPod, DrainPolicy } from "../decide/drain/types.ts";
+import { parseClusterOperator } from "../decide/parse/cluster.ts";
+import type { ClusterOperator } from "../decide/types/cluster.ts";
+
+/** Reads collections. Every function reads at its first call, and gives the same again afterwards. */
+export interface ClusterReader {
+  nodes(): Promise<readonly Node[]>;
+  operators(): Promise<readonly ClusterOperator[]>;
+  pools(): Promise<readonly MachineConfigPool[]>;
+  /** The pools whose layered image is being built; none where the cluster has no such builds. */
+  buildingPools(): Promise<ReadonlySet<string>>;
+  machineSets(): Promise<readonly MachineSetView[]>;
+  /** Machines of clones that are spare capacity. */
+  spareMachines(): Promise<readonly Machine[]>;
+  /** Machines of the clone that proves a migration. */
+  smokeMachines(): Promise<readonly Machine[]>;
+  budgets(): Promise<Budgets>;
+  /** The pods of a node that may be touched while it is drained. */
+  drainPods(node: string, policy: Pick<DrainPolicy, "ignoredNamespaces">): Promise<readonly DrainPod[]>;
+}
+
+/** PodDisruptionBudgets, as far as a drain depends on them. */
+export interface Budgets {
+  readonly drain: DrainBudgets;
+  /** Those that never let a pod go. */
+  readonly blocking: readonly DisruptionBudget[];
+}
+
+/** Opens a reader for one reconcile. */
+export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterReader {
+  // Parsed as they come: namespaces make objects as large as they like.
+  const list = async <T>(
+    type: ResourceType,
+    parse: (object: KubeObject) => T,
+    options: Omit<ListAllOptions, "signal"> = {},
+  ): Promise<readonly T[]> => {
+    const parsed: T[] = [];
+    for await (const object of listAll(api, type, { ...options, signal })) parsed.push(parse(object));
+    return parsed;
+  };
+  const machinesWith = (label: string) => async (): Promise<readonly Machine[]> => {
+    const options = { namespace: MachineName.namespace, labelSelector: `${label}=true` };
+    return await list(Resource.machines, parseMachine, options);
+  };
+  const budgets = once(() => readBudgets(api, signal));
+  const podsOfNode = new Map<string, Promise<readonly DrainPod[]>>();
+  return {
+    nodes: once(() => list(Resource.nodes, parseNode)),
+    operators: once(() => list(Resource.clusterOperators, parseClusterOperator)),
+    pools: once(() => list(Resource.machineConfigPools, parseMachineConfigPool)),
+    buildingPools: once(() => readBuildingPools(api, signal)),
+    machineSets: once(() => list(Resource.machineSets, parseMachineSetView, { namespace: MachineName.namespace })),
+    spareMachines: once(machinesWith(MachineName.upgradeLabel)),
+    smokeMachines: once(machinesWith(MachineName.smokeLabel)),
+    budgets,
+    drainPods: (node, { ignoredNamespaces }) => {
+      const reading = podsOfNode.get(node) ?? readDrainPods(api, { node, budgets, ignoredNamespaces, signal });
+      podsOfNode.set(node, reading);
+      return reading;
+    },
+  };
+}
+
+async function readDrainPods(
+  api: ReadApi,
+  { node, budgets, ignoredNamespaces, signal }: {
+    readonly node: string;
+    readonly budgets: () => Promise<Budgets>;
+    readonly ignoredNamespaces: readonly RegExp[];
+    readonly signal: AbortSignal;
+  },
+): Promise<readonly DrainPod[]> {
+  const context = { node, budgets: (await budgets()).drain, ignoredNamespaces };
+  const pods: DrainPod[] = [];
+  // Judged as they come: namespaces make pods as large as they like.
+  for await (const object of listAll(api, Resource.pods, { fieldSelector: `spec.nodeName=${node}`, signal })) {
+    const pod = parseDrainPod(object, context);
+    if (pod !== undefined) pods.push(pod);
+  }
+  return pods;
+}
+
+async function readBudgets(api: ReadApi, signal: AbortSignal): Promise<Budgets> {
+  const gatherer = new BudgetGatherer();
+  const blocking: DisruptionBudget[] = [];
+  for await (const object of listAll(api, Resource.podDisruptionBudgets, { signal })) {
+    const budget = parseDisruptionBudget(object);
+    gatherer.add(budget);
+    if (isBlocking(budget)) blocking.push({ ...budget, selector: undefined });
+  }
+  return { drain: gatherer.budgets(), blocking };
+}
+
+async function readBuildingPools(api: ReadApi, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  try {
+    const builds = await Array.fromAsync(listAll(api, Resource.machineOsBuilds, { signal }));
+    return new Set(builds.filter(isBuilding).map((build) => build.metadata.labels?.[POOL_OF_BUILD] ?? ""));
+  } catch (error) {
+    if (isNotFound(error)) return new Set();
+    throw error;
+  }
+}
+
+const POOL_OF_BUILD = "machineconfiguration.openshift.io/target-machine-config-pool";
+
+function isBuilding(build: KubeObject): boolean {
+  return (listAt(objectAt(build, "status"), "conditions") ?? []).some((condition) =>
+    textAt(condition, "type") === "Building" && textAt(condition, "status") === "True"
+  );
+}
+
+/** Reads at the first call alone. A failure is the answer of later calls as well. */
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  return () => reading ??= read();
+}

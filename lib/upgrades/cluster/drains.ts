@@ -1,0 +1,93 @@
+// Drain help on the cluster: reads the pods of cordoned nodes, and carries out what was advised.
+import { cordonOf, isMaster } from "../decide/nodes.ts";
+import type { Node } from "../../cluster/node.ts";
+import type { KubeApi } from "../../k8s/api.ts";
+import { isConflict, isNotFound } from "../../k8s/errors.ts";
+import { Resource } from "../../k8s/types.ts";
+import { adviseDrain, needsPods } from "../decide/drain/advise.ts";
+import { drainModeOf } from "../decide/drain/mode.ts";
+import type { DrainAction, DrainAdvice, DrainPolicy } from "../decide/drain/types.ts";
+import { MINUTE_MS } from "../../cluster/time.ts";
+import type { OperatorConfig } from "../decide/types/operator_config.ts";
+import type { UpgradeSpec } from "../decide/types/plan.ts";
+import type { ClusterReader } from "./cluster_reader.ts";
+
+/**
+ * Nodes whose pods are read in one round, longest cordoned first: those of each cost a request. With the pools, the nodes and the
+ * budgets a round costs ten.
+ */
+export const NODES_A_ROUND = 7;
+
+export function drainPolicyOf(spec: UpgradeSpec, config: OperatorConfig): DrainPolicy {
+  const { nodeDrain } = config;
+  return {
+    mode: drainModeOf(spec, config),
+    timeoutMs: nodeDrain.timeoutMinutes * MINUTE_MS,
+    expectedMs: nodeDrain.expectedMinutes * MINUTE_MS,
+    protectedTimeoutMs: spec.pdbForceDrainTimeoutMinutes * MINUTE_MS,
+    ignoredNamespaces: nodeDrain.ignoredNamespacePatterns.map((pattern) => new RegExp(pattern)),
+  };
+}
+
+/** Advises about nodes. Those that are not cordoned cost nothing, and neither do those whose drain is in its time. */
+export async function adviseDrains(
+  nodes: readonly Node[],
+  { reader, policy, nowMs }: {
+    readonly reader: Pick<ClusterReader, "drainPods">;
+    readonly policy: DrainPolicy;
+    readonly nowMs: number;
+  },
+): Promise<readonly DrainAdvice[]> {
+  const cordoned = nodes.filter((node) => !node.isSchedulable && !isMaster(node))
+    .toSorted((one, other) => cordonedAtMs(one) - cordonedAtMs(other));
+  const [late, inTime] = partition(cordoned, (node) => needsPods(node, policy, nowMs));
+  const advice = inTime.map((node) => adviseDrain(node, policy, { pods: [], nowMs }));
+  for (const node of late.slice(0, NODES_A_ROUND)) {
+    const pods = await reader.drainPods(node.name, policy);
+    advice.push(adviseDrain(node, policy, { pods, nowMs }));
+  }
+  return advice;
+}
+
+function partition<T>(all: readonly T[], holds: (one: T) => boolean): readonly [T[], T[]] {
+  return [all.filter(holds), all.filter((one) => !holds(one))];
+}
+
+function cordonedAtMs(node: Node): number {
+  const cordon = cordonOf(node);
+  return cordon.kind === "since" ? cordon.sinceMs : Infinity;
+}
+
+/** An action that the API server refused, and why. */
+export interface RefusedAction {
+  readonly action: DrainAction;
+  readonly error: unknown;
+}
+
+/** Carries the actions out, each by itself: one that is refused does not keep the others. Gives those that were not taken. */
+export async function carryOutDrains(
+  api: KubeApi,
+  actions: readonly DrainAction[],
+  signal: AbortSignal,
+): Promise<readonly RefusedAction[]> {
+  const refused: RefusedAction[] = [];
+  for (const action of actions) {
+    try {
+      await carryOut(api, action, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      // Gone, or replaced by another pod of the same name: nothing is left to do.
+      if (!isNotFound(error) && !isConflict(error)) refused.push({ action, error });
+    }
+  }
+  return refused;
+}
+
+async function carryOut(api: KubeApi, { kind, pod }: DrainAction, signal: AbortSignal): Promise<void> {
+  const { namespace, name, uid } = pod;
+  if (kind === "delete") {
+    return await api.delete(Resource.pods, { namespace, name }, { uid, gracePeriodSeconds: 0, signal });
+  }
+  const document = { metadata: { uid, finalizers: null } };
+  await api.patch(Resource.pods, { namespace, name }, { body: { kind: "merge", document }, signal });
+}

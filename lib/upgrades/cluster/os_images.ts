@@ -1,0 +1,52 @@
+// The operating system images of pools, compared with those from before a migration. They are in rendered MachineConfigs: large
+// objects, one or two a pool, each named by a hash of its content. So each is read once in the life of the process, and a few at a
+// time: a reconcile never costs more requests because the cluster has more pools.
+import { LRUCache } from "lru-cache";
+import { objectAt, textAt } from "../../json.ts";
+import { type ReadApi, readOptional } from "../../k8s/api.ts";
+import { Resource } from "../../k8s/types.ts";
+import type { ImageComparison } from "../decide/release/convergence.ts";
+import type { OsImage } from "../decide/types/cluster.ts";
+
+/** Read at most in one reconcile: plan, settings, ClusterVersion and pools come to it, and at times pools and nodes for drains. */
+export const CONFIGS_A_RECONCILE = 4;
+/** Images that are kept: two a pool, in a cluster of many pools. */
+const KEPT = 1_000;
+/** A MachineConfig that does not exist any more. */
+const GONE = "";
+
+/** Keeps what was read of rendered MachineConfigs. */
+export class OsImages {
+  readonly #api: ReadApi;
+  readonly #urls = new LRUCache<string, string>({ max: KEPT });
+
+  /** Reads nothing yet. */
+  constructor(api: ReadApi) {
+    this.#api = api;
+  }
+
+  /**
+   * Compares by what is known already, and then reads some of what is not: a reconcile that had to read ends with that, the next one
+   * decides. Rejects when the MachineConfig of a pool cannot be read.
+   */
+  async compare(comparisons: readonly ImageComparison[], signal: AbortSignal): Promise<ReadonlyMap<string, OsImage>> {
+    const found = new Map(comparisons.map((comparison) => [comparison.pool, this.#compare(comparison)] as const));
+    const names = new Set(comparisons.flatMap(({ config, before }) => [config, before]));
+    const unread = [...names].filter((name) => !this.#urls.has(name));
+    for (const name of unread.slice(0, CONFIGS_A_RECONCILE)) this.#urls.set(name, await this.#read(name, signal));
+    return found;
+  }
+
+  /** Where the MachineConfig from before was deleted since, the pool has another one: there is nothing to hold it against. */
+  #compare({ pool, config, before }: ImageComparison): OsImage {
+    const [now, then] = [this.#urls.get(config), this.#urls.get(before)];
+    if (now === undefined || then === undefined) return "unread";
+    if (now === GONE) throw new Error(`Cannot read the image of pool "${pool}": MachineConfig "${config}" names none.`);
+    return now === then ? "asBefore" : "changed";
+  }
+
+  async #read(name: string, signal: AbortSignal): Promise<string> {
+    const config = await readOptional(this.#api, { type: Resource.machineConfigs, name, signal });
+    return config === undefined ? GONE : textAt(objectAt(config, "spec"), "osImageURL");
+  }
+}

@@ -1,0 +1,65 @@
+// What every reconcile begins with: the plan, the settings, the ClusterVersion.
+import { type ReadApi, readOptional } from "../../k8s/api.ts";
+import { isNotFound } from "../../k8s/errors.ts";
+import { type KubeObject, Resource } from "../../k8s/types.ts";
+import { entryOf, textMapAt } from "../../json.ts";
+import { errorText } from "../../log.ts";
+import { CLUSTER_VERSION_NAME, Upgrades } from "../names.ts";
+import { parseClusterVersion } from "../decide/parse/cluster.ts";
+import { parseOperatorConfig } from "../decide/parse/operator_config.ts";
+import { parsePlan } from "../decide/parse/plan.ts";
+import type { ReconcileInput } from "../decide/reconcile.ts";
+import type { Base } from "../decide/types/observed.ts";
+import type { ConfigReading } from "../decide/types/operator_config.ts";
+import type { UpgradeConfig } from "../decide/types/plan.ts";
+import { observe } from "./observe.ts";
+
+export interface UpgradeInput extends ReconcileInput {
+  /** The plan, where there is one. */
+  readonly known: UpgradeConfig | undefined;
+  /** All three, where all could be read. */
+  readonly base: Base | undefined;
+}
+
+/** Reads it. A read that fails is part of the input; rejects only when the signal aborts. */
+export async function readInput(
+  { readApi: api, namespace }: { readonly readApi: ReadApi; readonly namespace: string },
+  { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
+): Promise<UpgradeInput> {
+  const [plan, config, clusterVersion] = await Promise.all([
+    observe(
+      () => readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.config, signal }),
+      signal,
+    ),
+    readConfig(() => api.get(Resource.configMaps, { namespace, name: Upgrades.settings }, signal), signal),
+    observe(() => api.get(Resource.clusterVersions, { name: CLUSTER_VERSION_NAME }, signal), signal),
+  ]);
+  const read: ReconcileInput = {
+    plan: plan.kind === "unknown"
+      ? plan
+      : plan.value === undefined
+      ? { kind: "absent" }
+      : { kind: "observed", value: parsePlan(plan.value) },
+    clusterVersion: clusterVersion.kind === "unknown"
+      ? clusterVersion
+      : { kind: "observed", value: parseClusterVersion(clusterVersion.value) },
+    config,
+    nowMs,
+  };
+  return { ...read, known: read.plan.kind === "observed" ? read.plan.value : undefined, base: baseOf(read) };
+}
+
+function baseOf({ plan, clusterVersion, config }: ReconcileInput): Base | undefined {
+  if (plan.kind !== "observed" || clusterVersion.kind !== "observed" || config.kind !== "parsed") return undefined;
+  return { plan: plan.value, clusterVersion: clusterVersion.value, config: config.config };
+}
+
+async function readConfig(read: () => Promise<KubeObject>, signal: AbortSignal): Promise<ConfigReading> {
+  try {
+    return parseOperatorConfig(entryOf(textMapAt(await read(), "data"), Upgrades.settingsKey) ?? "");
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = isNotFound(error) ? `the ConfigMap ${Upgrades.settings} does not exist` : errorText(error);
+    return { kind: "unknown", why };
+  }
+}

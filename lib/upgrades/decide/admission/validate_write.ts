@@ -1,0 +1,126 @@
+// Whether a plan may be written: what the schema of its CRD cannot say. A plan is refused for what it can never do; what the
+// cluster may still come to offer is found out when its time comes.
+import { parseGlob } from "../../../cluster/glob.ts";
+import { isDeepStrictEqual } from "node:util";
+import { memberOf } from "../../../json.ts";
+import { parseSpec } from "../parse/plan.ts";
+import { parseStatus } from "../parse/status.ts";
+import { historyOf, isStepDone } from "../record.ts";
+import { releaseImageProblem } from "../release/image_reference.ts";
+import { currentVersionOf, isAlreadyThere, isCommenced, isMigration } from "../release/target.ts";
+import { orderOf, parseVersion } from "../release/version.ts";
+import { COMMENCE_STEP } from "../steps/results.ts";
+import { parseTime } from "../../../cluster/time.ts";
+import type { ClusterVersion } from "../types/cluster.ts";
+import type { UpgradeSpec } from "../types/plan.ts";
+
+/** What is to be done to a plan. `object` is absent on DELETE, `oldObject` on CREATE. */
+export interface PlanWrite {
+  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+  readonly object: unknown;
+  readonly oldObject: unknown;
+}
+
+/** What is known of the cluster; without it, the plan is judged by itself. */
+export interface PlanFacts {
+  readonly clusterVersion: ClusterVersion | undefined;
+}
+
+/** The answer. Warnings are shown by kubectl. */
+export type PlanVerdict =
+  | { readonly kind: "allow"; readonly warnings: readonly string[] }
+  | { readonly kind: "deny"; readonly message: string };
+
+/** Judges a write. */
+export function validatePlanWrite(write: PlanWrite, { clusterVersion }: PlanFacts): PlanVerdict {
+  const { operation, object, oldObject } = write;
+  if (operation === "CONNECT") return allow([]);
+  if (operation === "DELETE") return allow(goesOn(oldObject, "deleted"));
+  // Finalizers and labels of a plan that was valid once can always be changed.
+  if (isDeepStrictEqual(memberOf(object, "spec"), memberOf(oldObject, "spec"))) return allow([]);
+  const spec = parseSpec(memberOf(object, "spec"));
+  const problem = RULES.map((rule) => rule(spec, clusterVersion)).find((found) => found !== undefined);
+  if (problem !== undefined) return { kind: "deny", message: problem };
+  return allow([...WARNINGS.flatMap((warn) => warn(spec, clusterVersion)), ...changedWarnings(write)]);
+}
+
+type Rule = (spec: UpgradeSpec, cv: ClusterVersion | undefined) => string | undefined;
+
+const RULES: readonly Rule[] = [
+  ({ upgradeAt }) =>
+    parseTime(upgradeAt) === undefined
+      ? `spec.upgradeAt "${upgradeAt}" is no time that exists: write it in RFC 3339, such as 2026-01-31T22:00:00Z`
+      : undefined,
+  ({ desired: { version } }) =>
+    version !== "" && parseVersion(version) === undefined
+      ? `spec.desired.version "${version}" is not a semantic version: write it as 4.17.3`
+      : undefined,
+  ({ desired: { image } }) => {
+    const problem = image === "" ? undefined : releaseImageProblem(image);
+    return problem === undefined ? undefined : `spec.desired.image ${problem}`;
+  },
+  ({ capacity }) => {
+    const wrong = capacity.pools?.find((pattern) => parseGlob(pattern) === undefined);
+    return wrong === undefined
+      ? undefined
+      : `spec.capacity.pools: "${wrong}" is not a valid pattern: close its brackets`;
+  },
+  orderProblem,
+];
+
+/** A cluster never goes back to an older version, and a migration keeps the one that it has. */
+function orderProblem({ desired }: UpgradeSpec, cv: ClusterVersion | undefined): string | undefined {
+  if (cv === undefined || desired.image !== "" || isCommenced(desired, cv)) return undefined;
+  const current = currentVersionOf(cv) ?? "";
+  const [wanted, now] = [parseVersion(desired.version), parseVersion(current)];
+  if (wanted === undefined || now === undefined) return undefined;
+  const order = orderOf(wanted, now);
+  if (order === "downgrade") {
+    return `spec.desired.version ${desired.version} is older than ${current}: downgrades are not supported, name a newer one`;
+  }
+  if (order === "upgrade" && isMigration(desired, cv)) {
+    return `spec.desired.architecture Multi keeps the version: set spec.desired.version to ${current}, ` +
+      `or upgrade to ${desired.version} first`;
+  }
+  return undefined;
+}
+
+type Warning = (spec: UpgradeSpec, cv: ClusterVersion | undefined) => readonly string[];
+
+const WARNINGS: readonly Warning[] = [
+  ({ desired }, cv) =>
+    cv !== undefined && isAlreadyThere(desired, cv) ? ["the cluster is there already: nothing will be done"] : [],
+  ({ desired }, cv) =>
+    cv !== undefined && isMigration(desired, cv)
+      ? ["once it has begun, a migration to several architectures cannot be cancelled or taken back"]
+      : [],
+  ({ drainMode }) =>
+    drainMode === undefined
+      ? [
+        "spec.drain.mode is absent: pods that keep a node from being drained are only reported; " +
+        "DeleteAndStripFinalizers does what the Managed Upgrade Operator does",
+      ]
+      : [],
+  ({ suspend, desired }, cv) =>
+    suspend && cv !== undefined && isCommenced(desired, cv) && !isAlreadyThere(desired, cv)
+      ? ["spec.suspend has no effect: the update was requested, and goes on"]
+      : [],
+];
+
+function changedWarnings({ operation, object, oldObject }: PlanWrite): readonly string[] {
+  if (operation !== "UPDATE") return [];
+  const [before, after] = [oldObject, object].map((each) => parseSpec(memberOf(each, "spec")).desired);
+  return isDeepStrictEqual(before, after) ? [] : goesOn(oldObject, "changed");
+}
+
+/** The warning when the plan of an upgrade that has begun is deleted. */
+function goesOn(oldObject: unknown, what: "changed" | "deleted"): readonly string[] {
+  const { desired } = parseSpec(memberOf(oldObject, "spec"));
+  const entry = historyOf(parseStatus(memberOf(oldObject, "status")), desired);
+  if (entry?.phase !== "Upgrading" || !isStepDone(entry, COMMENCE_STEP)) return [];
+  return [`the upgrade to ${entry.version} has begun and goes on by itself, although its plan is ${what}`];
+}
+
+function allow(warnings: readonly string[]): PlanVerdict {
+  return { kind: "allow", warnings };
+}

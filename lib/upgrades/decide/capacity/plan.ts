@@ -1,0 +1,91 @@
+// Spare capacity for the time of an upgrade: which MachineSets to clone, when their machines are ready, what to take away.
+// Every plan follows from what is there, so that it goes on after any failure where it was.
+import { matchesGlob, parseGlob } from "../../../cluster/glob.ts";
+import type { KubeObject } from "../../../k8s/types.ts";
+import { MachineName } from "../../names.ts";
+import type { CapacityState } from "../types/cluster.ts";
+import { cloneForCapacity, twinName } from "./clone.ts";
+import type { CapacityFacts, CapacityPolicy, MachineSetView, ReleasePlan, ReservePlan } from "./types.ts";
+
+/** Whether workers can be scaled: some MachineSet is of their pool. */
+export function canScale({ machineSets }: Pick<CapacityFacts, "machineSets">): boolean {
+  return machineSets.some(({ isTemporary, pool }) => !isTemporary && pool === MachineName.workerPool);
+}
+
+/** The next step until the capacity is there. */
+export function planReserve(facts: CapacityFacts, policy: CapacityPolicy): ReservePlan {
+  if (!canScale(facts) && policy.extraPools.length === 0) return stateOf({ kind: "impossible" });
+  const sources = sourcesOf(facts, policy);
+  if (sources.length === 0) {
+    const patterns = policy.extraPools.join(", ");
+    const message = `no MachineSet is labelled ${MachineName.poolLabel}=${MachineName.workerPool}, ` +
+      `and none is of a pool that matches ${patterns}`;
+    return { kind: "nothingToClone", message };
+  }
+  const twins = new Map(temporaryOf(facts).map((set) => [set.name, set]));
+  const missing = sources.filter(({ name }) => !twins.has(twinName(name)));
+  if (missing.length > 0) {
+    const machineSets = missing.map(({ name }) => twinName(name));
+    return stateOf({ kind: "missing", machineSets }, missing.map(({ object }) => cloneForCapacity(object)));
+  }
+  return stateOf(readinessOf(sources.flatMap(({ name }) => twins.get(twinName(name)) ?? []), { facts, policy }));
+}
+
+function stateOf(state: CapacityState, create: readonly KubeObject[] = []): ReservePlan {
+  return { kind: "state", state, create };
+}
+
+function readinessOf(
+  twins: readonly MachineSetView[],
+  { facts, policy }: { readonly facts: CapacityFacts; readonly policy: CapacityPolicy },
+): CapacityState {
+  const late = twins.map((set) => ({ set, reason: whyNotReady(set, facts) })).filter(({ reason }) => reason !== "");
+  if (late.length === 0) return { kind: "ready", machines: sum(twins.map(({ replicas }) => replicas)) };
+  const message = late.map(({ set, reason }) => `${set.name}: ${reason}`).join("; ");
+  const isTimedOut = late.some(({ set }) => facts.nowMs > set.createdMs + policy.timeoutMs);
+  return { kind: isTimedOut ? "timedOut" : "waiting", message };
+}
+
+/** The next step until nothing of the capacity is left. */
+export function planRelease(facts: Omit<CapacityFacts, "readyNodes" | "nowMs">): ReleasePlan {
+  const staying = temporaryOf(facts).filter(({ isDeleting }) => !isDeleting);
+  if (staying.length > 0) return { kind: "delete", sets: staying.map(({ name, uid }) => ({ name, uid })) };
+  const { machines } = facts;
+  const leaving = temporaryOf(facts).map(({ name }) => name);
+  if (machines.length === 0 && leaving.length === 0) return { kind: "done" };
+  const names = [...leaving, ...machines.map(({ name }) => name)].toSorted();
+  return {
+    kind: "wait",
+    nodes: machines.filter(({ phase }) => phase === "Running" || phase === "Deleting")
+      .flatMap(({ nodeName }) => nodeName === undefined ? [] : [nodeName]).toSorted(),
+    message: `still there: ${names.join(", ")}`,
+  };
+}
+
+/** What is cloned: the workers' MachineSets, and those of extra pools by pattern; each once, by name. */
+function sourcesOf({ machineSets }: CapacityFacts, { extraPools }: CapacityPolicy): readonly MachineSetView[] {
+  const globs = extraPools.map(parseGlob).filter((glob) => glob !== undefined);
+  const isWanted = ({ pool }: MachineSetView): boolean =>
+    pool === MachineName.workerPool || pool !== "" && globs.some((glob) => matchesGlob(glob, pool));
+  return machineSets.filter((set) => !set.isTemporary && !set.isDeleting && isWanted(set))
+    .toSorted((one, other) => one.name < other.name ? -1 : 1);
+}
+
+function temporaryOf({ machineSets }: Pick<CapacityFacts, "machineSets">): readonly MachineSetView[] {
+  return machineSets.filter(({ isTemporary }) => isTemporary);
+}
+
+/** What a twin lacks; empty when it lacks nothing. */
+function whyNotReady(set: MachineSetView, { machines, readyNodes }: CapacityFacts): string {
+  if (set.isDeleting) return "is being deleted";
+  if (set.replicas === 0) return "has no machine yet";
+  if (set.replicas !== set.readyReplicas) return `${set.readyReplicas} of ${set.replicas} machines ready`;
+  const own = machines.filter(({ machineSet }) => machineSet === set.name);
+  if (own.length === 0) return "has no machine yet";
+  const unready = own.filter(({ nodeName }) => nodeName === undefined || !readyNodes.has(nodeName));
+  return unready.length === 0 ? "" : `nodes not ready for ${unready.map(({ name }) => name).join(", ")}`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,119 @@
+// The samples that follow from an UpgradeConfig's status. Pure. Times are in Unix seconds.
+import { CONDITION_METRICS } from "../names.ts";
+import { conditionOf, historyOf } from "./record.ts";
+import { currentVersionOf } from "./release/target.ts";
+import type { ClusterVersion } from "./types/cluster.ts";
+import type { History, NotificationState, StepCondition, UpgradeConfig } from "./types/plan.ts";
+
+export interface CollectedSample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** The samples of a plan; only those of its spec while it has no history. */
+export function collect(plan: UpgradeConfig, clusterVersion: ClusterVersion): readonly CollectedSample[] {
+  const { desired } = plan.spec;
+  const history = historyOf(plan.status, desired);
+  const current = currentVersionOf(clusterVersion) ?? clusterVersion.desired.version;
+  // The version that the upgrade leads away from, also once the control plane has the new one.
+  const version = current === desired.version ? history?.precedingVersion ?? current : current;
+  const labels = { version, desired_version: desired.version };
+  const spec = specSamples(plan, { ...labels, phase: history?.phase ?? "New" });
+  if (history === undefined) return spec;
+  return [
+    ...spec,
+    ...statusSamples(history, { ...labels, phase: history.phase }),
+    ...conditionSamples(history, { ...labels, upgradeconfig_name: plan.name }),
+    ...stageSamples(history, {
+      _id: clusterVersion.clusterId,
+      upgradeconfig_name: plan.name,
+      version: desired.version,
+    }),
+    ...notificationSamples(history, plan),
+  ];
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+function specSamples({ spec }: UpgradeConfig, labels: Labels): readonly CollectedSample[] {
+  const { phase: _phase, ...versions } = labels;
+  const timeout = spec.pdbForceDrainTimeoutMinutes;
+  return [
+    ...timed("managed_upgrade_upgrade_scheduled", labels, Date.parse(spec.upgradeAt)),
+    { name: "managed_upgrade_upgrade_pdb_timeout_minutes", labels: versions, value: timeout },
+  ];
+}
+
+function statusSamples({ startMs, completeMs }: History, labels: Labels): readonly CollectedSample[] {
+  return [
+    ...timed("managed_upgrade_upgrade_start_timestamp", labels, startMs),
+    ...timed("managed_upgrade_upgrade_complete_timestamp", labels, completeMs),
+  ];
+}
+
+function conditionSamples({ conditions }: History, labels: Labels): readonly CollectedSample[] {
+  return conditions.filter(({ type }) => Object.hasOwn(CONDITION_METRICS, type)).flatMap((condition) =>
+    timed(
+      `managed_upgrade_condition_${CONDITION_METRICS[condition.type]}`,
+      { ...labels, condition: condition.status },
+      timeOf(condition),
+    )
+  );
+}
+
+function timeOf({ status, startMs, completeMs }: StepCondition): number | undefined {
+  return status === "True" ? completeMs : startMs;
+}
+
+/** A failed upgrade has no start any more, so that it is not taken for one that still runs. */
+function stageSamples(history: History, labels: Labels): readonly CollectedSample[] {
+  const stamps = stampsOf(history);
+  const started = history.phase === "Failed" ? undefined : stamps.upgradeStarted;
+  return [
+    ...timed("upgradeoperator_upgrade_started_timestamp", labels, started),
+    ...timed("upgradeoperator_upgrade_completed_timestamp", labels, stamps.upgradeCompleted),
+    ...timed("upgradeoperator_controlplane_upgrade_started_timestamp", labels, stamps.controlPlaneStarted),
+    ...timed("upgradeoperator_controlplane_upgrade_completed_timestamp", labels, stamps.controlPlaneCompleted),
+    ...timed("upgradeoperator_workernode_upgrade_started_timestamp", labels, stamps.workersStarted),
+    ...timed("upgradeoperator_workernode_upgrade_completed_timestamp", labels, stamps.workersCompleted),
+  ];
+}
+
+function notificationSamples(history: History, { name: config, spec }: UpgradeConfig): readonly CollectedSample[] {
+  if (history.phase === "Failed") return [];
+  return history.notifications.map(({ state }) => ({
+    name: "upgradeoperator_upgrade_notification",
+    labels: { upgradeconfig_name: config, event: state, version: spec.desired.version },
+    value: 1,
+  }));
+}
+
+function timed(name: string, labels: Labels, timeMs: number | undefined): readonly CollectedSample[] {
+  return timeMs === undefined || Number.isNaN(timeMs) ? [] : [{ name, labels, value: Math.floor(timeMs / 1_000) }];
+}
+
+/** Times of the stages; undefined for those not reached (ms). */
+export interface Stamps {
+  readonly upgradeStarted: number | undefined;
+  readonly controlPlaneStarted: number | undefined;
+  readonly controlPlaneCompleted: number | undefined;
+  readonly workersStarted: number | undefined;
+  readonly workersCompleted: number | undefined;
+  readonly upgradeCompleted: number | undefined;
+}
+
+/** Reads them from the status, so that a restart changes none: from the notification of each stage, which is sent once, else from the condition of its step. */
+export function stampsOf(history: History): Stamps {
+  const stamp = (state: NotificationState, type: string): number | undefined =>
+    history.notifications.find((sent) => sent.state === state)?.sentMs ?? conditionOf(history, type)?.completeMs;
+  const controlPlaneCompleted = stamp("StateControlPlaneFinishedSL", "ControlPlaneUpgraded");
+  return {
+    upgradeStarted: stamp("StateStarted", "StartedNotificationSent"),
+    controlPlaneStarted: stamp("StateControlPlaneStartedSL", "UpgradeCommenced"),
+    controlPlaneCompleted,
+    workersStarted: controlPlaneCompleted,
+    workersCompleted: stamp("StateWorkerPlaneFinishedSL", "WorkerNodesUpgraded"),
+    upgradeCompleted: stamp("StateCompleted", "CompletedNotificationSent"),
+  };
+}

@@ -1,0 +1,160 @@
+// The health checks: each turns what was read into a result, with a value for every reason that it decides. A failed read is a
+// failed check. What results mean for an upgrade is decided elsewhere.
+//
+//   check                    fails when
+//   CriticalAlerts           a critical alert of the platform fires that is not ignored
+//   ClusterOperators         one is degraded, or not available
+//   CapacityReservation      there is nothing to clone for temporary workers
+//   NodeUnschedulable        a worker is cordoned, and not by the upgrade
+//   NodeUnschedulableTaint   a node is short of memory, disk or process ids
+//   PDB                      a budget forbids every eviction, by itself or by the Deployment Validation Operator's word
+import type { DisruptionBudget } from "../../../cluster/disruption_budget.ts";
+import type { Node } from "../../../cluster/node.ts";
+import { isManuallyCordoned, isPlainWorker, pressuresOf } from "../nodes.ts";
+import type { ClusterOperator } from "../types/cluster.ts";
+import type { HealthCheckId, HealthReason, HealthResult } from "../types/health.ts";
+import type { Observation } from "../types/observed.ts";
+import { isBlocking } from "./budgets.ts";
+
+/** What the Deployment Validation Operator says: whether it names a budget. `absent`: it is not installed. */
+export type DeploymentFindings = Observation<boolean> | { readonly kind: "absent" };
+
+/** Names in a token at most. */
+const MAX_NAMES = 100;
+/** Names in a message at most. */
+const MAX_SHOWN = 5;
+
+/** Names of alerts that fire. */
+export function checkAlerts(firing: Observation<readonly string[]>): HealthResult {
+  const decides = ["healthcheck_query_failed", "critical_alerts_firing"] as const;
+  if (firing.kind === "unknown") return failed("CriticalAlerts", decides, { reason: decides[0], message: firing.why });
+  if (firing.value.length === 0) return passed("CriticalAlerts", decides);
+  const message = `Critical alerts fire: ${shown(firing.value)}.`;
+  return failed("CriticalAlerts", decides, { reason: decides[1], message });
+}
+
+/** All ClusterOperators. */
+export function checkOperators(operators: Observation<readonly ClusterOperator[]>): HealthResult {
+  const decides = ["cluster_operator_status_failed", "cluster_operators_degraded"] as const;
+  if (operators.kind === "unknown") {
+    return failed("ClusterOperators", decides, { reason: decides[0], message: operators.why });
+  }
+  const ill = operators.value.filter(({ isDegraded, isAvailable }) => isDegraded || !isAvailable);
+  if (ill.length === 0) return passed("ClusterOperators", decides);
+  const message = `Cluster operators are degraded or not available: ${shown(ill.map(({ name }) => name))}.`;
+  return failed("ClusterOperators", decides, { reason: decides[1], message });
+}
+
+/** Whether temporary workers could be made. */
+export function checkCapacity(canReserve: Observation<boolean>): HealthResult {
+  const reason = "default_worker_machinepool_not_found";
+  if (canReserve.kind === "observed" && canReserve.value) return passed("CapacityReservation", [reason]);
+  const message = canReserve.kind === "unknown"
+    ? canReserve.why
+    : "Capacity is to be reserved, but there is no MachineSet with the label hive.openshift.io/machine-pool=worker.";
+  return failed("CapacityReservation", [reason], { reason, message });
+}
+
+/** All nodes. */
+export function checkCordons(nodes: Observation<readonly Node[]>): HealthResult {
+  const decides = ["cluster_node_query_failed", "cluster_node_manually_cordoned"] as const;
+  if (nodes.kind === "unknown") return failed("NodeUnschedulable", decides, { reason: decides[0], message: nodes.why });
+  const cordoned = nodes.value.filter((node) => isPlainWorker(node) && isManuallyCordoned(node)).map((
+    { name },
+  ) => name);
+  if (cordoned.length === 0) return passed("NodeUnschedulable", decides);
+  const message = `Workers were cordoned by hand: ${shown(cordoned)}. Uncordon or remove them.`;
+  return failed("NodeUnschedulable", decides, { reason: decides[1], message, names: cordoned });
+}
+
+/** All nodes. */
+export function checkPressure(nodes: Observation<readonly Node[]>): HealthResult {
+  const decides = ["cluster_node_query_failed", "cluster_node_taint_unschedulable"] as const;
+  if (nodes.kind === "unknown") {
+    return failed("NodeUnschedulableTaint", decides, { reason: decides[0], message: nodes.why });
+  }
+  const pressed = nodes.value.map((node) => ({ name: node.name, pressures: pressuresOf(node) }))
+    .filter(({ pressures }) => pressures.length > 0);
+  if (pressed.length === 0) return passed("NodeUnschedulableTaint", decides);
+  const described = pressed.map(({ name, pressures }) => `${name} (${pressures.join(", ")})`);
+  const message = `Nodes are under pressure: ${shown(described)}.`;
+  return failed("NodeUnschedulableTaint", decides, {
+    reason: decides[1],
+    message,
+    names: pressed.map(({ name }) => name),
+  });
+}
+
+const BUDGET_REASONS = [
+  "pdb_query_failed",
+  "cluster_invalid_pdb_configuration",
+  "cluster_invalid_pdb",
+  "dvo_client_creation_failed",
+  "dvo_metrics_query_failed",
+] as const;
+
+/** All budgets; `findings` is undefined where the Deployment Validation Operator is not read. */
+export function checkBudgets(
+  budgets: Observation<readonly DisruptionBudget[]>,
+  findings: DeploymentFindings | undefined,
+): HealthResult {
+  const fail = (reason: typeof BUDGET_REASONS[number], message: string, detail = ""): HealthResult =>
+    failed("PDB", BUDGET_REASONS, { reason, message, detail });
+  if (budgets.kind === "unknown") return fail("pdb_query_failed", budgets.why);
+  const blocking = budgets.value.filter(isBlocking).toSorted(byName);
+  if (blocking.length > 0) {
+    const listed = blocking.slice(0, MAX_NAMES).map(({ name, namespace }) => ({ Name: name, Namespace: namespace }));
+    const names = blocking.map(({ namespace, name }) => `${namespace}/${name}`);
+    const message = `PodDisruptionBudgets forbid every eviction: ${shown(names)}.`;
+    return fail("cluster_invalid_pdb_configuration", message, ` ${JSON.stringify(listed)}`);
+  }
+  if (findings === undefined) return passed("PDB", BUDGET_REASONS);
+  if (findings.kind === "absent") {
+    return fail("dvo_client_creation_failed", "The Deployment Validation Operator has no Service for its metrics.");
+  }
+  if (findings.kind === "unknown") return fail("dvo_metrics_query_failed", findings.why);
+  if (!findings.value) return passed("PDB", BUDGET_REASONS);
+  return fail(
+    "cluster_invalid_pdb",
+    "The Deployment Validation Operator reports PodDisruptionBudgets that block evictions.",
+  );
+}
+
+function passed(check: HealthCheckId, decides: readonly HealthReason[]): HealthResult {
+  return { kind: "passed", check, reasons: valued(decides, undefined) };
+}
+
+interface Failure<R extends HealthReason> {
+  readonly reason: R;
+  readonly message: string;
+  /** In brackets after the token. */
+  readonly names?: readonly string[];
+  /** After the colon of the token. */
+  readonly detail?: string;
+}
+
+function failed<R extends HealthReason>(
+  check: HealthCheckId,
+  decides: readonly R[],
+  { reason, message, names, detail = "" }: Failure<R>,
+): HealthResult {
+  const listed = names === undefined ? detail : `(${names.slice(0, MAX_NAMES).join(",")})`;
+  const token = `${check}HealthcheckFailed${listed === "" ? "" : `:${listed}`}`;
+  return { kind: "failed", check, token, message, reasons: valued(decides, reason) };
+}
+
+function valued(
+  decides: readonly HealthReason[],
+  failing: HealthReason | undefined,
+): Readonly<Partial<Record<HealthReason, 0 | 1>>> {
+  return Object.fromEntries(decides.map((reason) => [reason, reason === failing ? 1 : 0]));
+}
+
+function byName(left: DisruptionBudget, right: DisruptionBudget): number {
+  return `${left.namespace}/${left.name}` < `${right.namespace}/${right.name}` ? -1 : 1;
+}
+
+function shown(names: readonly string[]): string {
+  const more = names.length - MAX_SHOWN;
+  return names.slice(0, MAX_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}

@@ -1,0 +1,77 @@
+// What the results of the health checks mean for an upgrade.
+import { notify } from "./notifications/notify.ts";
+import { currentVersionOf } from "./release/target.ts";
+import type { Effect } from "./types/effects.ts";
+import type { HealthCheckId, HealthResult } from "./types/health.ts";
+import type { Base } from "./types/observed.ts";
+import type { History } from "./types/plan.ts";
+
+export interface HealthContext extends Base {
+  readonly history: History;
+  readonly results: readonly HealthResult[];
+}
+
+/** The answer. `message` is empty when nothing was found. */
+export interface HealthDecision {
+  readonly isBlocked: boolean;
+  readonly message: string;
+  readonly effects: readonly Effect[];
+}
+
+/** The checks that may stop an upgrade. The others find what may delay a node, which is no reason to keep an old release. */
+const BLOCKING: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
+
+/** Which checks are made: all, or those that may stop an upgrade. */
+export function checksOf({ plan, config }: Base): readonly HealthCheckId[] {
+  if (!config.gates.has("PreHealthCheck")) return BLOCKING;
+  const capacity: readonly HealthCheckId[] = plan.spec.capacity.enabled ? ["CapacityReservation"] : [];
+  return [...BLOCKING, ...capacity, "NodeUnschedulable", "NodeUnschedulableTaint", "PDB"];
+}
+
+/** Decides before an upgrade: long before its time (phase New), or as a step. */
+export function decideHealthBefore(context: HealthContext): HealthDecision {
+  const { config, history } = context;
+  const found = problemsOf(context);
+  const effects = metricsOf(context);
+  if (found.length === 0) return { isBlocked: false, message: "", effects };
+  const message = found.map((result) => result.message).join("; ");
+  if (!config.gates.has("PreHealthCheck")) return { isBlocked: true, message, effects };
+  const findings = found.map(({ token }) => token).join(",");
+  const isEarly = history.phase === "New";
+  const state = isEarly ? "StatePreHealthCheckSL" : "StateHealthCheckSL";
+  const isUpgrading = history.phase === "Upgrading";
+  // Nothing waits for what is said early: it is not tried again.
+  const onFailure = isEarly ? "log" : "stop";
+  const notices = isUpgrading || isEarly ? notify(state, context, { findings, onFailure }) : [];
+  const isBlocked = !isUpgrading || found.some(({ check }) => BLOCKING.includes(check));
+  return { isBlocked, message, effects: [...effects, ...notices] };
+}
+
+/** Decides after an upgrade: every problem blocks. */
+export function decideHealthAfter(context: HealthContext): HealthDecision {
+  const found = problemsOf(context);
+  const cleared: readonly Effect[] = found.length > 0
+    ? []
+    : [{ kind: "clearMetric", metric: "upgradeoperator_node_drain_timeout" }];
+  return {
+    isBlocked: found.length > 0,
+    message: found.map((result) => result.message).join("; "),
+    effects: [...metricsOf(context), ...cleared],
+  };
+}
+
+function problemsOf({ results }: HealthContext): readonly Extract<HealthResult, { kind: "failed" }>[] {
+  return results.flatMap((result) => result.kind === "failed" ? [result] : []);
+}
+
+function metricsOf({ results, history, clusterVersion }: HealthContext): readonly Effect[] {
+  const version = currentVersionOf(clusterVersion) ?? "unknown";
+  return results.flatMap(({ reasons }) =>
+    Object.entries(reasons).map(([reason, value]): Effect => ({
+      kind: "setMetric",
+      metric: "upgradeoperator_healthcheck_failed",
+      labels: { state: history.phase, version, reason },
+      value,
+    }))
+  );
+}

@@ -1,0 +1,87 @@
+// Phase Pending: the plan is compared with the cluster until its time comes. At the last moment the policy source is read once
+// more, so that a plan that was withdrawn does not begin.
+import { withPlanCondition } from "../record.ts";
+import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
+import { decideSchedule } from "../schedule.ts";
+import { upgraderFor } from "../steps/upgraders.ts";
+import { MINUTE_MS } from "../../../cluster/time.ts";
+import { unreachable } from "../../../parsed.ts";
+import type { Effect } from "../types/effects.ts";
+import type { ReconcileEnd } from "../types/steps.ts";
+import { giveUp } from "./give_up.ts";
+import { apply, failed, inPhase, type Part, read, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
+import { reconcileUpgrading } from "./upgrading.ts";
+
+/** Plans that are due sooner are reconciled exactly then; others are reconciled regularly anyway. */
+const SOON_MS = 5 * MINUTE_MS;
+
+/** Validates, waits, and begins. */
+export function* reconcilePending(turn: Turn): Part<ReconcileEnd> {
+  const validation = validatePlan({ ...turn.base, read: yield* read(validationReads(turn.base)) });
+  if (validation.kind === "adoptVersion") return yield* adopt(validation.version);
+  const failure = yield* apply([validationMetric(validation)]);
+  if (failure !== undefined) return failed(failure);
+  const judged = withValidation(turn, validation);
+  switch (validation.kind) {
+    case "invalid":
+      yield* save(judged);
+      return validation.retry === "backoff" ? failed(validation.message) : settled(SOON_MS);
+    case "nothingToDo":
+      yield* save(judged);
+      return settled();
+    case "valid":
+      return yield* reconcileValid(judged);
+    default:
+      return unreachable(validation);
+  }
+}
+
+/** The plan gets the version of its image; the change of it begins another reconcile. */
+export function* adopt(version: string): Part<ReconcileEnd> {
+  const failure = yield* apply([{ kind: "setDesiredVersion", version }]);
+  return failure === undefined ? settled() : failed(failure);
+}
+
+/** The status with what was found about the plan. */
+export function withValidation(turn: Turn, validation: Exclude<Validation, { kind: "adoptVersion" }>): Turn {
+  const options = { generation: turn.base.plan.generation, nowMs: turn.nowMs };
+  const change = validation.kind === "valid"
+    ? { isTrue: true, reason: "Valid", message: "The plan can be carried out." }
+    : {
+      isTrue: validation.kind === "nothingToDo",
+      reason: validation.kind === "nothingToDo" ? "NothingToDo" : "Invalid",
+      message: validation.message,
+    };
+  return withStatus(turn, withPlanCondition(turn.status, { type: "Valid", ...change }, options));
+}
+
+/** The gauge about the validity of the plan. */
+export function validationMetric({ kind }: Validation): Effect {
+  const metric = "upgradeoperator_upgradeconfig_validation_failed";
+  return { kind: "setMetric", metric, labels: {}, value: kind === "invalid" ? 1 : 0 };
+}
+
+function* reconcileValid(turn: Turn): Part<ReconcileEnd> {
+  const { plan, config } = turn.base;
+  const windowMs = config.upgradeWindow.timeoutMinutes * MINUTE_MS;
+  const schedule = decideSchedule(plan.spec.upgradeAt, { nowMs: turn.nowMs, windowMs });
+  if (!schedule.isReady) {
+    yield* save(turn);
+    return settled(schedule.untilMs > 0 && schedule.untilMs < SOON_MS ? schedule.untilMs : undefined);
+  }
+  const { hasWindow } = upgraderFor(turn.entry.profile, plan.spec.type);
+  if (hasWindow && schedule.isBreached) return yield* giveUp(turn, { kind: "late" });
+  return yield* begin(turn);
+}
+
+function* begin(turn: Turn): Part<ReconcileEnd> {
+  const { policy } = yield* read(["policy"]);
+  if (policy?.kind !== "observed") return failed(`Cannot ask the policy source: ${policy?.why ?? "no answer"}`);
+  if (policy.value.kind === "changed") {
+    yield* save(inPhase(turn, "New"));
+    return settled();
+  }
+  const begun = withEntry(turn, { phase: "Upgrading", startMs: turn.nowMs });
+  yield* save(begun);
+  return yield* reconcileUpgrading(begun);
+}

@@ -1,0 +1,68 @@
+// What the phases of an upgrade have in common. A phase is a generator: it yields what is to be read, done or written, and
+// controllers/upgrades/drive.ts, which does that, resumes it with the answer.
+import { isDeepStrictEqual } from "node:util";
+import { historyOf, withHistory } from "../record.ts";
+import { carryOut } from "../steps/run.ts";
+import type { Effect } from "../types/effects.ts";
+import type { Base, Observed, Reading } from "../types/observed.ts";
+import type { History, Phase, UpgradeStatus } from "../types/plan.ts";
+import type { Answer, ReconcileEnd, Request } from "../types/steps.ts";
+
+/** One reconcile, once everything that it needs has been read. */
+export interface Turn {
+  readonly base: Base;
+  /** As it is to be written. */
+  readonly status: UpgradeStatus;
+  /** Of the target, in `status`. */
+  readonly entry: History;
+  readonly nowMs: number;
+}
+
+/** Part of a reconcile. */
+export type Part<Result> = Generator<Request, Result, Answer>;
+
+/** How soon a running upgrade is reconciled again (ms). */
+export const PACE_MS = 60_000;
+
+/** The end of a reconcile that did what it had to. */
+export function settled(requeueAfterMs?: number): ReconcileEnd {
+  return { kind: "settled", requeueAfterMs };
+}
+
+/** The end of a reconcile that must be tried again. */
+export function failed(message: string, requeueAfterMs?: number): ReconcileEnd {
+  return { kind: "failed", message, requeueAfterMs };
+}
+
+export function* read(readings: readonly Reading[]): Part<Observed["read"]> {
+  if (readings.length === 0) return {};
+  const answer = yield { kind: "read", readings };
+  return answer.kind === "read" ? answer.read : {};
+}
+
+/** Has effects carried out; gives why one was not. */
+export function* apply(effects: readonly Effect[]): Part<string | undefined> {
+  const { failure } = yield* carryOut(effects);
+  return failure;
+}
+
+/** Writes the status, unless it is as it was read. */
+export function* save(turn: Turn): Part<void> {
+  if (!isDeepStrictEqual(turn.status, turn.base.plan.status)) yield { kind: "save", status: turn.status };
+}
+
+/** The same reconcile with another entry of its target. */
+export function withEntry(turn: Turn, change: Partial<History>): Turn {
+  const entry = { ...turn.entry, ...change };
+  return { ...turn, entry, status: withHistory(turn.status, entry) };
+}
+
+/** The same reconcile with another status, which has an entry of the target. */
+export function withStatus(turn: Turn, status: UpgradeStatus): Turn {
+  return { ...turn, status, entry: historyOf(status, turn.entry) ?? turn.entry };
+}
+
+/** The same reconcile in another phase. */
+export function inPhase(turn: Turn, phase: Phase): Turn {
+  return withEntry(turn, { phase });
+}

@@ -1,0 +1,44 @@
+// Phase Upgrading: the steps are run, unless the upgrade did not begin within its time, or another has taken over.
+import { isStepDone } from "../record.ts";
+import { lostRequest } from "../release/target.ts";
+import { decideSchedule } from "../schedule.ts";
+import { COMMENCE_STEP, hasCommenced } from "../steps/results.ts";
+import { runSteps } from "../steps/run.ts";
+import { upgraderFor } from "../steps/upgraders.ts";
+import { MINUTE_MS } from "../../../cluster/time.ts";
+import { unreachable } from "../../../parsed.ts";
+import type { ReconcileEnd, Upgrader } from "../types/steps.ts";
+import { giveUp } from "./give_up.ts";
+import { failed, PACE_MS, type Part, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
+
+/** Runs the steps of the target. */
+export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {
+  const { base, entry, status, nowMs } = turn;
+  const upgrader = upgraderFor(entry.profile, base.plan.spec.type);
+  if (isTooLate(turn, upgrader)) return yield* giveUp(turn, { kind: "late" });
+  const lost = isStepDone(entry, COMMENCE_STEP) ? lostRequest(base.plan.spec.desired, base.clusterVersion) : undefined;
+  if (lost !== undefined) return yield* giveUp(turn, { kind: "lost", message: lost });
+  const end = yield* runSteps(upgrader.steps, { base, target: entry, status, nowMs });
+  const ended = withStatus(turn, end.status);
+  switch (end.kind) {
+    case "complete":
+      yield* save(withEntry(ended, { phase: "Upgraded", completeMs: entry.completeMs ?? nowMs }));
+      return settled(PACE_MS);
+    case "waiting":
+      yield* save(ended);
+      return settled(end.requeueAfterMs ?? PACE_MS);
+    case "failed":
+      yield* save(ended);
+      return failed(end.message, PACE_MS);
+    default:
+      return unreachable(end);
+  }
+}
+
+/** The time to begin is counted from the time of the plan: an operator that was away does not begin in the middle of the day. */
+function isTooLate({ base, entry, nowMs }: Turn, { hasWindow }: Upgrader): boolean {
+  const { plan, config, clusterVersion } = base;
+  if (!hasWindow || hasCommenced({ plan, clusterVersion, history: entry })) return false;
+  const windowMs = config.upgradeWindow.timeoutMinutes * MINUTE_MS;
+  return decideSchedule(plan.spec.upgradeAt, { nowMs, windowMs }).isBreached;
+}

@@ -1,0 +1,81 @@
+// What becomes of the UpgradeConfig when a policy source was read, and when it is read next. Pure.
+//
+//   the source        there is none    there is one
+//   none              nothing          remove
+//   a spec            create           the same: nothing · another: replace, so that its history starts anew
+//   not configured    nothing          nothing
+//   unavailable       nothing          nothing (and an error)
+import { isObject, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";
+
+export type PolicyResult =
+  | { readonly kind: "none" }
+  | { readonly kind: "desired"; readonly spec: JsonObject }
+  | { readonly kind: "notConfigured" };
+
+export type RefreshPlan =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "remove" }
+  | { readonly kind: "create"; readonly spec: JsonObject }
+  | { readonly kind: "replace"; readonly spec: JsonObject };
+
+/** `current`: the spec of the UpgradeConfig as it was read; undefined when there is none. */
+export function planRefresh(current: JsonObject | undefined, result: PolicyResult): RefreshPlan {
+  switch (result.kind) {
+    case "notConfigured":
+      return { kind: "nothing" };
+    case "none":
+      return current === undefined ? { kind: "nothing" } : { kind: "remove" };
+    case "desired":
+      if (current === undefined) return { kind: "create", spec: result.spec };
+      if (says(current, result.spec)) return { kind: "nothing" };
+      // What people set beside the policy (`suspend`, `drain`…) stays.
+      return { kind: "replace", spec: { ...current, ...result.spec } };
+  }
+}
+
+/** Whether the object has everything that the policy states; members of the spec that only users set do not count. */
+function says(current: JsonObject, spec: JsonObject): boolean {
+  return Object.keys(spec).every((member) => isSame(memberOf(current, member), spec[member]));
+}
+
+/** Deep equality of JSON; a member that is empty is as good as none. */
+function isSame(left: unknown, right: unknown): boolean {
+  if (isObject(left) && isObject(right)) {
+    return [...new Set([...Object.keys(left), ...Object.keys(right)])].every((key) =>
+      isSame(memberOf(left, key) ?? "", memberOf(right, key) ?? "")
+    );
+  }
+  return left === right;
+}
+
+/**
+ * The UpgradeConfig itself as the source, for clusters whose users write it: its spec while it is not done; none otherwise.
+ * `object`: as read, undefined when there is none.
+ */
+export function localPolicyOf(object: JsonObject | undefined): PolicyResult {
+  const [newest] = listAt(objectAt(object, "status"), "history") ?? [];
+  const spec = objectAt(object, "spec");
+  if (newest === undefined || spec === undefined || textAt(newest, "phase") === "Upgraded") return { kind: "none" };
+  return { kind: "desired", spec };
+}
+
+/** How the last reading of a policy source ended; `first`: it was not read yet. */
+export type LastSync =
+  | { readonly kind: "first" }
+  | { readonly kind: "synced" }
+  | { readonly kind: "failed"; readonly failures: number };
+
+const MINUTE_MS = 60_000;
+const LONGEST_BACKOFF_MS = 60 * MINUTE_MS;
+/** The share by which a pause varies. */
+const JITTER = 0.1;
+
+/** How long to wait until a policy source is read again (ms). `random` is at least 0 and below 1. */
+export function nextSyncMs(
+  last: LastSync,
+  { watchIntervalMinutes, random }: { readonly watchIntervalMinutes: number; readonly random: number },
+): number {
+  if (last.kind === "failed") return Math.min(LONGEST_BACKOFF_MS, MINUTE_MS * 2 ** (last.failures - 1));
+  const pauseMs = last.kind === "first" ? MINUTE_MS : watchIntervalMinutes * MINUTE_MS;
+  return pauseMs * (1 - JITTER + 2 * JITTER * random);
+}

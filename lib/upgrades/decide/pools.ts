@@ -1,0 +1,69 @@
+// MachineConfigPools: which are still being updated, which are paused. Every pool counts but the paused ones: those stay as
+// they are until their owner lets them go on, so they are named and not waited for.
+import type { MachineConfigPool } from "../../cluster/machines.ts";
+import type { LostNode } from "./types/cluster.ts";
+
+export interface PoolsSummary {
+  /** Unpaused pools that are not done, in the order of their names. */
+  readonly updating: readonly MachineConfigPool[];
+  readonly paused: readonly string[];
+  readonly degraded: readonly string[];
+  /** Of the unpaused pools. */
+  readonly machines: number;
+  readonly updatedMachines: number;
+  /** No unpaused pool is being updated. */
+  readonly isDone: boolean;
+}
+
+/**
+ * Whether machines of the pool are still to be updated. The counts alone are not enough: between a new configuration and
+ * the first reconcile of its controller they are those of the old one.
+ */
+export function isPoolUpdating({ isUpdated, machineCount, updatedMachineCount }: MachineConfigPool): boolean {
+  return machineCount > 0 && (updatedMachineCount < machineCount || !isUpdated);
+}
+
+/** Puts the pools together. */
+export function summarizePools(pools: readonly MachineConfigPool[]): PoolsSummary {
+  const sorted = pools.toSorted((one, other) => one.name < other.name ? -1 : 1);
+  const counted = sorted.filter(({ isPaused }) => !isPaused);
+  const updating = counted.filter(isPoolUpdating);
+  const names = (some: readonly MachineConfigPool[]): readonly string[] => some.map(({ name }) => name);
+  return {
+    updating,
+    paused: names(sorted.filter(({ isPaused }) => isPaused)),
+    degraded: names(sorted.filter(({ isDegraded }) => isDegraded)),
+    machines: sum(counted.map(({ machineCount }) => machineCount)),
+    updatedMachines: sum(
+      counted.map(({ machineCount, updatedMachineCount }) => Math.min(machineCount, updatedMachineCount)),
+    ),
+    isDone: updating.length === 0,
+  };
+}
+
+/** Longest part of a message of the cluster that is repeated. */
+const MAX_MESSAGE_CHARS = 300;
+const MAX_NODES = 3;
+
+/** What keeps nodes from being updated, one sentence part each: pools that are degraded, nodes that are not Ready. */
+export function describeTrouble(pools: readonly MachineConfigPool[], lost: readonly LostNode[]): readonly string[] {
+  const degraded = pools.filter(({ isDegraded, isPaused }) => isDegraded && !isPaused);
+  const more = lost.length - MAX_NODES;
+  return [
+    ...degraded.map(({ name, degradedMessage }) =>
+      `MachineConfigPool ${name} is degraded${inBrackets(degradedMessage)}`
+    ),
+    ...lost.slice(0, MAX_NODES).map(({ name, message }) => `node ${name} is not Ready${inBrackets(message)}`),
+    ...more > 0 ? [`${more} more nodes are not Ready`] : [],
+  ];
+}
+
+function inBrackets(message: string): string {
+  if (message === "") return "";
+  const isLong = message.length > MAX_MESSAGE_CHARS;
+  return ` (${isLong ? `${message.slice(0, MAX_MESSAGE_CHARS)}…` : message})`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,198 @@
+// One reconcile of an UpgradeConfig:
+//
+//        (no entry) ──► New ──► Pending ──► Upgrading ──► Upgraded
+//             │          ▲         │  │         │
+//             │          └─────────┘  └─────────┴──► Failed    (did not begin in time, or another took over)
+//             └─ already requested ────────────►
+//
+// Pending goes back to New when the policy source has another plan. Once the update was requested there is no way back;
+// before, deleting the plan or `suspend` stops everything.
+import { isDeepStrictEqual } from "node:util";
+import { drainModeCondition } from "./drain/mode.ts";
+import { historyOf, withHistory, withoutPlanCondition, withPlanCondition } from "./record.ts";
+import { isCommenced, isMigration, precedingVersionOf } from "./release/target.ts";
+import { validatePlan, validationReads } from "./release/validate.ts";
+import { asFailed, clearUp, removals } from "./phases/give_up.ts";
+import { reconcileNew } from "./phases/new.ts";
+import { adopt, reconcilePending, validationMetric, withValidation } from "./phases/pending.ts";
+import { apply, failed, PACE_MS, type Part, read, save, settled, type Turn, withStatus } from "./phases/turn.ts";
+import { reconcileUpgraded } from "./phases/upgraded.ts";
+import { reconcileUpgrading } from "./phases/upgrading.ts";
+import { hasCommenced } from "./steps/results.ts";
+import { unreachable } from "../../parsed.ts";
+import type { ClusterVersion } from "./types/cluster.ts";
+import type { Base, Observation } from "./types/observed.ts";
+import type { ConfigReading } from "./types/operator_config.ts";
+import type { History, UpgradeConfig, UpgradeStatus } from "./types/plan.ts";
+import type { Reconcile, ReconcileEnd } from "./types/steps.ts";
+import { memberOf } from "../../json.ts";
+
+/** What is read before a reconcile. */
+export interface ReconcileInput {
+  readonly plan: Observation<UpgradeConfig> | { readonly kind: "absent" };
+  readonly clusterVersion: Observation<ClusterVersion>;
+  readonly config: ConfigReading;
+  /** Every removal of a pod that was tried last was forbidden (403). */
+  readonly isDrainForbidden?: boolean | undefined;
+  readonly nowMs: number;
+}
+
+/** Reconciles. What could not be read ends it before anything is done. */
+export function* reconcile(input: ReconcileInput): Reconcile {
+  const { plan, clusterVersion, config, isDrainForbidden: isForbidden = false, nowMs } = input;
+  if (plan.kind === "absent") return yield* reconcileAbsent();
+  if (plan.kind === "unknown") return failed(`Cannot read the UpgradeConfig: ${plan.why}`);
+  if (clusterVersion.kind === "unknown") return failed(`Cannot read the ClusterVersion: ${clusterVersion.why}`);
+  if (config.kind === "unknown") return failed(`Cannot read the configuration: ${config.why}`);
+  const status = withConfigValid(plan.value, { config, nowMs });
+  if (config.kind === "unparsable") {
+    if (!isDeepStrictEqual(status, plan.value.status)) yield { kind: "save", status };
+    return failed(`The configuration is invalid: ${config.problems.join("; ")}`);
+  }
+  const base = { plan: plan.value, clusterVersion: clusterVersion.value, config: config.config };
+  const drain = drainModeCondition(base.plan.spec, { config: base.config, isForbidden });
+  const { generation } = base.plan;
+  return yield* reconcilePlan({ base, status: withPlanCondition(status, drain, { generation, nowMs }), nowMs });
+}
+
+interface Beginning {
+  readonly base: Base;
+  readonly status: UpgradeStatus;
+  readonly nowMs: number;
+}
+
+function* reconcilePlan({ base, status, nowMs }: Beginning): Part<ReconcileEnd> {
+  const { desired } = base.plan.spec;
+  if (desired.version === "") return yield* reconcileWithoutVersion({ base, status, nowMs });
+  const known = historyOf(status, desired);
+  const entry = known ?? newEntry(base, nowMs);
+  const turn: Turn = { base, entry, status: withHistory(status, entry), nowMs };
+  const isBegun = hasCommenced({ ...base, history: entry });
+  if (base.plan.spec.suspend && !isBegun && isOpen(entry)) return yield* reconcileSuspended(turn);
+  const resumed = withStatus(turn, withoutPlanCondition(turn.status, "Suspended"));
+  const retired = yield* retireOthers(resumed);
+  if (retired.kind !== "retired") return retired;
+  if (known === undefined) yield* save(retired.turn);
+  return yield* reconcilePhase(retired.turn);
+}
+
+function* reconcilePhase(turn: Turn): Part<ReconcileEnd> {
+  const { phase } = turn.entry;
+  switch (phase) {
+    case "New":
+      return yield* reconcileNew(turn);
+    case "Pending":
+      return yield* reconcilePending(turn);
+    case "Upgrading":
+      return yield* reconcileUpgrading(turn);
+    case "Upgraded":
+      yield* save(turn);
+      return yield* reconcileUpgraded(turn);
+    case "Failed":
+    case "Unknown":
+      return settled();
+    default:
+      return unreachable(phase);
+  }
+}
+
+function newEntry({ plan, clusterVersion }: Base, nowMs: number): History {
+  const { desired } = plan.spec;
+  const hasBegun = isCommenced(desired, clusterVersion);
+  // Of a migration that something else has begun, the ClusterVersion may have the new architecture already.
+  const isMoving = isMigration(desired, clusterVersion) ||
+    (hasBegun && desired.architecture === "Multi" && clusterVersion.history[0]?.state === "Partial");
+  return {
+    version: desired.version,
+    architecture: desired.architecture,
+    precedingVersion: precedingVersionOf(desired, clusterVersion),
+    phase: hasBegun ? "Upgrading" : "New",
+    startMs: hasBegun ? nowMs : undefined,
+    profile: isMoving ? "multiarch-migration" : "type",
+    conditions: [],
+    notifications: [],
+    other: {},
+  };
+}
+
+/** A plan that names only an image gets its version from it; one that names nothing is invalid. */
+function* reconcileWithoutVersion({ base, status, nowMs }: Beginning): Part<ReconcileEnd> {
+  const turn: Turn = { base, status, entry: newEntry(base, nowMs), nowMs };
+  if (base.plan.spec.suspend) return yield* reconcileSuspended(turn);
+  const validation = validatePlan({ ...base, read: yield* read(validationReads(base)) });
+  if (validation.kind === "adoptVersion") return yield* adopt(validation.version);
+  const failure = yield* apply([validationMetric(validation)]);
+  if (failure !== undefined) return failed(failure);
+  yield* save(withValidation(turn, validation));
+  return validation.kind === "invalid" ? failed(validation.message) : settled();
+}
+
+/** Nothing is done for a plan that is suspended, not even what was prepared is taken back: it goes on where it stopped. */
+function* reconcileSuspended(turn: Turn): Part<ReconcileEnd> {
+  const { plan } = turn.base;
+  yield* save(withStatus(
+    turn,
+    withPlanCondition(turn.status, {
+      type: "Suspended",
+      isTrue: true,
+      reason: "Suspended",
+      message: "Nothing is done while spec.suspend is true.",
+    }, { generation: plan.generation, nowMs: turn.nowMs }),
+  ));
+  return settled();
+}
+
+/** Upgrades to targets that the plan does not name any more: what was prepared for them is removed, and they have failed. */
+function* retireOthers(turn: Turn): Part<{ kind: "retired"; turn: Turn } | ReconcileEnd> {
+  const others = turn.status.history.filter((entry) => entry !== turn.entry && entry.phase === "Upgrading");
+  if (others.length === 0) return { kind: "retired", turn };
+  const cleared = yield* clearUp(others);
+  if (cleared.kind === "failed") return failed(cleared.message, PACE_MS);
+  if (cleared.kind === "pending") return settled(PACE_MS);
+  const message = `The plan names another target, ${turn.entry.version}, since.`;
+  const status = others.reduce(
+    (result, other) => withHistory(result, asFailed(other, { message, nowMs: turn.nowMs })),
+    turn.status,
+  );
+  const retired = withStatus(turn, status);
+  yield* save(retired);
+  return { kind: "retired", turn: retired };
+}
+
+/** No plan: what an upgrade may have left is removed. What cannot be read now is looked for again later. */
+function* reconcileAbsent(): Part<ReconcileEnd> {
+  const failure = yield* apply([{ kind: "clearMetrics", group: "ephemeral" }]);
+  if (failure !== undefined) return failed(failure);
+  const found = yield* read(["silences", "capacityLeft", "smoke"]);
+  const left = removals(found);
+  const unremoved = yield* apply(left);
+  return unremoved === undefined ? settled(left.length > 0 ? PACE_MS : undefined) : failed(unremoved, PACE_MS);
+}
+
+interface ConfigContext {
+  readonly config: Exclude<ConfigReading, { kind: "unknown" }>;
+  readonly nowMs: number;
+}
+
+function withConfigValid(plan: UpgradeConfig, { config, nowMs }: ConfigContext): UpgradeStatus {
+  const change = config.kind === "parsed"
+    ? { isTrue: true, reason: "Valid", message: config.warnings.join("; ") || "The configuration is valid." }
+    : { isTrue: false, reason: "Invalid", message: config.problems.join("; ") };
+  return withPlanCondition(plan.status, { type: "ConfigValid", ...change }, { generation: plan.generation, nowMs });
+}
+
+function isOpen({ phase }: History): boolean {
+  return phase === "New" || phase === "Pending" || phase === "Upgrading";
+}
+
+/** An update of an UpgradeConfig, as a watch shows it. */
+export interface PlanUpdate {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Whether an update needs a reconcile: one that changes the status is a reconcile's own. */
+export function wantsReconcile({ before, after }: PlanUpdate): boolean {
+  if (before === undefined || after === undefined) return false;
+  return isDeepStrictEqual(memberOf(before, "status"), memberOf(after, "status"));
+}

@@ -1,0 +1,37 @@
+// The answer of the update graph: releases, and which of them one may be updated to. Pure.
+import type { OfferedRelease } from "../types/cluster.ts";
+
+/** The graph of a channel, as it is sent. Edges name nodes by their place. */
+export interface ReleaseGraph {
+  readonly nodes: readonly { readonly version: string; readonly payload: string }[];
+  readonly edges: readonly (readonly [number, number])[];
+  /** Edges with known risks, by version. */
+  readonly conditionalEdges: readonly { readonly edges: readonly { readonly from: string; readonly to: string }[] }[];
+}
+
+export interface GraphReleases {
+  /** Updates, conditional ones included: whether their risks apply is for the cluster to say. */
+  readonly offered: readonly OfferedRelease[];
+  /** The version itself, as this graph has it: for another architecture its payload is another one. */
+  readonly own: OfferedRelease | undefined;
+}
+
+/** The releases for one version. A node that an edge names and the graph lacks is left out. */
+export function releasesFrom({ nodes, edges, conditionalEdges }: ReleaseGraph, version: string): GraphReleases {
+  const byVersion = new Map(nodes.map((node) => [node.version, node]));
+  const plain = edges.filter(([from]) => nodes[from]?.version === version).map(([, to]) => nodes[to]);
+  const conditional = conditionalEdges.flatMap((group) => group.edges).filter(({ from }) => from === version)
+    .map(({ to }) => byVersion.get(to));
+  const offered = new Map(
+    [...plain, ...conditional].flatMap((node) => node === undefined ? [] : [[node.version, node]]),
+  );
+  const own = byVersion.get(version);
+  return {
+    offered: [...offered.values()].map(toRelease),
+    own: own === undefined ? undefined : toRelease(own),
+  };
+}
+
+function toRelease({ version, payload }: ReleaseGraph["nodes"][number]): OfferedRelease {
+  return { version, image: payload };
+}

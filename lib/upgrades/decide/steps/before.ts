@@ -1,0 +1,111 @@
+// The steps before the update is requested. They are decided anew in every run until then: what held an hour ago may not
+// hold any more when the upgrade really begins.
+import { decideHealthBefore } from "../health_decision.ts";
+import { notify } from "../notifications/notify.ts";
+import { parseVersion } from "../release/version.ts";
+import { currentVersionOf } from "../release/target.ts";
+import { elapsedMs, MINUTE_MS } from "../../../cluster/time.ts";
+import type { Effect } from "../types/effects.ts";
+import type { Observed } from "../types/observed.ts";
+import type { CapacityState } from "../types/cluster.ts";
+import type { Step, StepResult } from "../types/steps.ts";
+import { unreachable } from "../../../parsed.ts";
+import { done, fail, untilCommenced, wait, withReading } from "./results.ts";
+
+/** Says that it has started. */
+export const SEND_STARTED: Step = untilCommenced({
+  id: "StartedNotificationSent",
+  reads: () => [],
+  decide: (observed) => done(notify("StateStarted", observed)),
+});
+
+/** Says once that it does not get on; under the condition of the step before. */
+export const CHECK_DELAY: Step = untilCommenced({
+  id: "StartedNotificationSent",
+  reads: () => [],
+  decide: (observed, nowMs) => {
+    const { startMs } = observed.history;
+    const delayMs = observed.config.upgradeWindow.delayTriggerMinutes * MINUTE_MS;
+    if (startMs === undefined) return wait("the upgrade has no start time");
+    const isDelayed = delayMs > 0 && elapsedMs(startMs, nowMs) > delayMs;
+    return done(isDelayed ? notify("StateDelayed", observed) : []);
+  },
+});
+
+/** Whether the cluster lets itself be upgraded to another minor version. */
+export const CHECK_UPGRADEABLE: Step = untilCommenced({
+  id: "IsClusterUpgradable",
+  reads: () => [],
+  decide: ({ plan, clusterVersion }) => {
+    const obstacle = clusterVersion.conditions.find(({ type, status }) => type === "Upgradeable" && status === "False");
+    if (obstacle === undefined) return done();
+    const { version } = plan.spec.desired;
+    const currentText = currentVersionOf(clusterVersion) ?? "";
+    const [wanted, current] = [parseVersion(version), parseVersion(currentText)];
+    if (wanted === undefined || current === undefined) {
+      return fail(`Cannot compare version "${version}" with "${currentText}": one is not a semantic version`);
+    }
+    if (wanted.major < current.major || wanted.minor <= current.minor) return done();
+    const { reason, message } = obstacle;
+    return fail(
+      `The cluster cannot be upgraded to ${version} as planned for ${plan.spec.upgradeAt}: Upgradeable is False, ${reason}: ${message}`,
+    );
+  },
+});
+
+/** Whether the cluster is healthy enough. */
+export const CHECK_HEALTH: Step = untilCommenced({
+  id: "ClusterHealthyBeforeUpgrade",
+  reads: () => ["health"],
+  decide: (observed) =>
+    withReading(observed, "health", (results) => {
+      const { isBlocked, message, effects } = decideHealthBefore({ ...observed, results });
+      return isBlocked ? wait(message, effects) : done(effects);
+    }),
+});
+
+/** Whether the services answer that the upgrade depends on. */
+export const CHECK_DEPENDENCIES: Step = untilCommenced({
+  id: "ExternalDependenciesAvailable",
+  reads: ({ config }) => config.dependencies.urls.length === 0 ? [] : ["dependencies"],
+  decide: (observed) => {
+    if (observed.config.dependencies.urls.length === 0) return done();
+    return withReading(observed, "dependencies", (dependencies) => {
+      const missing = dependencies.flatMap((each) => each.kind === "unavailable" ? [`${each.url} (${each.why})`] : []);
+      return missing.length === 0 ? done() : fail(`Not available: ${missing.join(", ")}`);
+    });
+  },
+});
+
+/** Adds temporary workers, where the plan requests them. */
+export const RESERVE_CAPACITY: Step = untilCommenced({
+  id: "ComputeCapacityReserved",
+  reads: ({ plan }) => plan.spec.capacity.enabled ? ["capacity"] : [],
+  decide: (observed) => {
+    if (!observed.plan.spec.capacity.enabled) return done();
+    return withReading(observed, "capacity", (capacity) => decideCapacity(capacity, observed));
+  },
+});
+
+function decideCapacity(capacity: CapacityState, observed: Observed): StepResult {
+  switch (capacity.kind) {
+    case "impossible":
+      return done(notify("StateScaleSkipped", observed, { onFailure: "log" }));
+    case "missing":
+      return wait(`cloning ${capacity.machineSets.join(", ")}`, [{ kind: "reserveCapacity" }]);
+    case "waiting":
+      return wait(capacity.message);
+    case "ready":
+      return done([scalingFailed(0)]);
+    case "timedOut": {
+      if (observed.plan.spec.capacity.onTimeout === "Fail") return fail(capacity.message, [scalingFailed(1)]);
+      return done([scalingFailed(1), ...notify("StateSkipped", observed)]);
+    }
+    default:
+      return unreachable(capacity);
+  }
+}
+
+function scalingFailed(value: 0 | 1): Effect {
+  return { kind: "setMetric", metric: "upgradeoperator_scaling_failed", labels: {}, value };
+}

@@ -1,0 +1,121 @@
+// The steps around the control plane: window, request, completion, window.
+import { notify } from "../notifications/notify.ts";
+import { decideRequest } from "../release/request.ts";
+import { isCompleted } from "../release/target.ts";
+import { isStepDone } from "../record.ts";
+import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
+import type { Effect } from "../types/effects.ts";
+import type { Observed } from "../types/observed.ts";
+import type { Step } from "../types/steps.ts";
+import { unreachable } from "../../../parsed.ts";
+import { closeWindows, openControlPlaneWindow } from "../windows.ts";
+import {
+  COMMENCE_STEP,
+  done,
+  hasCommenced,
+  once,
+  skipWhen,
+  untilCommenced,
+  versionLabel,
+  wait,
+  withReading,
+} from "./results.ts";
+
+const OPEN = "ControlPlaneMaintenanceWindowCreated";
+/** After the channel was written: the ClusterVersion needs a moment to list the updates of it. */
+const CHANNEL_MS = 5_000;
+
+/** Silences alerts for as long as the control plane may take. An upgrade that has begun does not make the time longer. */
+export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
+  (observed) => hasCommenced(observed) && (isStepDone(observed.history, OPEN) || isPast(observed)),
+  {
+    id: OPEN,
+    reads: () => ["silences"],
+    decide: (observed, nowMs) =>
+      withReading(observed, "silences", (silences) => {
+        const { controlPlaneMinutes, controlPlaneCriticals } = observed.config.maintenance;
+        const { version } = observed.history;
+        const endsAtMs = nowMs + controlPlaneMinutes * MINUTE_MS;
+        return done(openControlPlaneWindow({ version, criticals: controlPlaneCriticals, endsAtMs }, silences));
+      }),
+  },
+);
+
+/** Of an upgrade that something else has begun, the control plane may have arrived before anything was done here. */
+function isPast({ plan, clusterVersion }: Observed): boolean {
+  return isCompleted(plan.spec.desired, clusterVersion);
+}
+
+/** Requests the target in the ClusterVersion. From here on there is no way back. */
+export const COMMENCE: Step = untilCommenced({
+  id: COMMENCE_STEP,
+  reads: () => [],
+  decide: (observed) => {
+    const { plan, clusterVersion } = observed;
+    const request = decideRequest(plan.spec.desired, clusterVersion);
+    const patch = (body: Effect & { kind: "patchClusterVersion" }): readonly Effect[] => [
+      { kind: "setMetric", metric: "upgradeoperator_upgrade_window_breached", labels: {}, value: 0 },
+      ...notify("StateControlPlaneStartedSL", observed),
+      body,
+    ];
+    const { resourceVersion } = clusterVersion;
+    switch (request.kind) {
+      case "asked":
+        return done();
+      case "release":
+        return done(patch({ kind: "patchClusterVersion", patch: request.patch, resourceVersion }));
+      case "channel": {
+        const effects = patch({ kind: "patchClusterVersion", patch: request.patch, resourceVersion });
+        const message = `channel ${plan.spec.desired.channel} is set, its updates are not listed yet`;
+        return { kind: "wait", message, effects, requeueAfterMs: CHANNEL_MS };
+      }
+      case "notOffered":
+        return wait(request.message);
+      default:
+        return unreachable(request);
+    }
+  },
+});
+
+/** Waits for the control plane. Its time only alerts: an upgrade cannot be taken back. */
+export const AWAIT_CONTROL_PLANE: Step = once({
+  id: "ControlPlaneUpgraded",
+  reads: () => [],
+  decide: (observed, nowMs) => {
+    if (isCompleted(observed.plan.spec.desired, observed.clusterVersion)) return done(controlPlaneFinished(observed));
+    const message = progressOf(observed);
+    return isControlPlaneLate(observed, nowMs) ? wait(message, [controlPlaneTimeout(observed, 1)]) : wait(message);
+  },
+});
+
+export const CLOSE_CONTROL_PLANE_WINDOW: Step = once({
+  id: "ControlPlaneMaintenanceWindowRemoved",
+  reads: () => ["silences"],
+  decide: (observed) => withReading(observed, "silences", (silences) => done(closeWindows("controlPlane", silences))),
+});
+
+/** What follows from a control plane that has arrived. */
+export function controlPlaneFinished(observed: Observed): readonly Effect[] {
+  return [...notify("StateControlPlaneFinishedSL", observed), controlPlaneTimeout(observed, 0)];
+}
+
+/** The gauge that alerts about the time of the control plane. */
+export function controlPlaneTimeout(observed: Observed, value: 0 | 1): Effect {
+  return { kind: "setMetric", metric: "upgradeoperator_controlplane_timeout", labels: versionLabel(observed), value };
+}
+
+/** Whether the control plane takes longer than it may. */
+export function isControlPlaneLate({ plan, config, clusterVersion, history }: Observed, nowMs: number): boolean {
+  const [latest] = clusterVersion.history;
+  const entry = latest?.version === history.version
+    ? latest
+    : clusterVersion.history.find(({ version }) => version === history.version);
+  const startedMs = entry?.startedMs ?? parseTime(plan.spec.upgradeAt);
+  return startedMs !== undefined && elapsedMs(startedMs, nowMs) > config.maintenance.controlPlaneMinutes * MINUTE_MS;
+}
+
+/** The ClusterVersion's message about its progress. */
+export function progressOf({ clusterVersion }: Observed): string {
+  const progressing = clusterVersion.conditions.find(({ type, status }) => type === "Progressing" && status === "True");
+  return progressing?.message || "the control plane is being upgraded";
+}

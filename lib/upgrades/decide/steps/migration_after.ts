@@ -1,0 +1,192 @@
+// How a migration to a payload for several architectures comes to its end, by the rules of its convergence.
+import { parseTime } from "../../../cluster/time.ts";
+import { notify } from "../notifications/notify.ts";
+import { isStepDone } from "../record.ts";
+import { CONTROL_PLANE_RULES, decideConvergence, type MigrationFacts } from "../release/convergence.ts";
+import { elapsedMs, MINUTE_MS } from "../../../cluster/time.ts";
+import type { SmokeState } from "../types/cluster.ts";
+import type { Effect } from "../types/effects.ts";
+import type { Observed } from "../types/observed.ts";
+import type { PlanFinding, Step, StepResult } from "../types/steps.ts";
+import { unreachable } from "../../../parsed.ts";
+import { controlPlaneFinished, controlPlaneTimeout, isControlPlaneLate } from "./control_plane.ts";
+import { done, fail, once, wait, withReading } from "./results.ts";
+import { nodesFinished, waitForNodes, WORKERS_STEP } from "./workers.ts";
+
+const SMOKE = "SecondaryArchitectureProven";
+const NO_BASELINE = { image: "", operatorImages: {}, renderedConfigs: {} };
+/** How soon the images that are still to be read are read again (ms). */
+const READ_ON_MS = 1_000;
+
+/** Waits until the control plane runs the new payload. */
+export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
+  id: "ControlPlaneUpgraded",
+  reads: () => [],
+  decide: (observed, nowMs) => {
+    const facts = factsOf(observed, NO_POOLS);
+    const convergence = decideConvergence(facts, CONTROL_PLANE_RULES);
+    if (convergence.kind === "converged") return done([...controlPlaneFinished(observed), stuckMetric(0)]);
+    const obstacle = obstacleOf(observed);
+    const late: readonly Effect[] = isControlPlaneLate(observed, nowMs) ? [controlPlaneTimeout(observed, 1)] : [];
+    if (obstacle === undefined) return wait(convergence.message, [stuckMetric(0), ...late]);
+    const limitMs = observed.config.maintenance.controlPlaneMinutes * MINUTE_MS;
+    const isStuck = elapsedMs(obstacle.sinceMs ?? nowMs, nowMs) > limitMs;
+    const notices = isStuck ? notify("StateMigrationStuck", observed, { findings: obstacle.message }) : [];
+    return wait(obstacle.message, [stuckMetric(isStuck ? 1 : 0), ...late, ...notices]);
+  },
+});
+
+/** Waits until the nodes run the operating system of the new payload. */
+export const AWAIT_MIGRATED_NODES: Step = once({
+  id: WORKERS_STEP,
+  reads: () => ["pools", "osImages", "silences", "lostNodes"],
+  decide: (observed) =>
+    withPools(observed, (pools) => {
+      const convergence = decideConvergence(factsOf(observed, pools), ["nodes"]);
+      return convergence.kind === "converged" ? nodesFinished(observed, pools.pools) : {
+        ...waitForNodes(observed, { message: convergence.message, pools: pools.pools }),
+        requeueAfterMs: readOnAfterMs(pools),
+      };
+    }),
+});
+
+/** Holds everything together that was waited for piece by piece. */
+export const VERIFY_ARCHITECTURE: Step = once({
+  id: "ArchitectureVerified",
+  reads: () => ["clusterOperators", "pools", "osImages"],
+  decide: (observed) => whenConverged(observed, { smoke: "notWanted", decide: () => done() }),
+});
+
+/** Starts a machine of another architecture, waits for its node, and removes it. */
+export const PROVE_OTHER_ARCHITECTURE: Step = once({
+  id: SMOKE,
+  reads: ({ plan }) => plan.spec.smoke === undefined ? [] : ["smoke", "controlPlaneArchitectures"],
+  decide: (observed, nowMs) => {
+    if (observed.plan.spec.smoke === undefined) return done();
+    return withReading(observed, "smoke", (smoke) => decideSmoke(smoke, { observed, nowMs }));
+  },
+});
+
+/** Says what is possible from now on, once workloads were looked at; everything must still hold at this moment. */
+export const SEND_MIGRATED: Step = once({
+  id: "CompletedNotificationSent",
+  reads: () => ["clusterOperators", "pools", "osImages", "advisories"],
+  decide: (observed) => {
+    const isProven = observed.plan.spec.smoke === undefined || isStepDone(observed.history, SMOKE);
+    const decide = (): StepResult => {
+      const { advisories } = observed.read;
+      if (advisories?.kind === "observed" && advisories.value.kind === "looking") {
+        return wait("the workloads of the cluster are looked at");
+      }
+      return done([...notify("StateMultiArchCapable", observed), ...notify("StateCompleted", observed)], {
+        finding: capableFinding(observed),
+      });
+    };
+    return whenConverged(observed, { smoke: isProven ? "passed" : "open", decide });
+  },
+});
+
+function whenConverged(
+  observed: Observed,
+  { smoke, decide }: { readonly smoke: MigrationFacts["smoke"]; readonly decide: () => StepResult },
+): StepResult {
+  return withReading(observed, "clusterOperators", (operators) =>
+    withPools(observed, (pools) => {
+      const convergence = decideConvergence({ ...factsOf(observed, pools), operators, smoke });
+      return convergence.kind === "converged"
+        ? decide()
+        : { ...wait(convergence.message), requeueAfterMs: readOnAfterMs(pools) };
+    }));
+}
+
+type Pools = Pick<MigrationFacts, "pools" | "osImages">;
+
+const NO_POOLS: Pools = { pools: [], osImages: new Map() };
+
+function withPools(observed: Observed, decide: (pools: Pools) => StepResult): StepResult {
+  return withReading(
+    observed,
+    "pools",
+    (pools) => withReading(observed, "osImages", (osImages) => decide({ pools, osImages })),
+  );
+}
+
+function readOnAfterMs({ osImages }: Pools): number | undefined {
+  return [...osImages.values()].includes("unread") ? READ_ON_MS : undefined;
+}
+
+function factsOf({ history, clusterVersion }: Observed, pools: Pools): MigrationFacts {
+  const { version, baseline = NO_BASELINE } = history;
+  return { version, clusterVersion, baseline, ...pools, operators: [], smoke: "notWanted" };
+}
+
+interface Obstacle {
+  readonly message: string;
+  readonly sinceMs: number | undefined;
+}
+
+/** What the ClusterVersion itself says against the migration. */
+function obstacleOf({ clusterVersion }: Observed): Obstacle | undefined {
+  const { conditions } = clusterVersion;
+  const refused = conditions.find(({ type, status }) => type === "ReleaseAccepted" && status === "False");
+  const failing = conditions.find(({ type, status }) => type === "Failing" && status === "True");
+  const [found, words] = refused === undefined
+    ? [failing, "the ClusterVersion is failing"] as const
+    : [refused, "the payload was not accepted"] as const;
+  if (found === undefined) return undefined;
+  return { message: `${words}: ${found.message || found.reason}`, sinceMs: parseTime(found.lastTransitionTime) };
+}
+
+function decideSmoke(
+  smoke: SmokeState,
+  { observed, nowMs }: { readonly observed: Observed; readonly nowMs: number },
+): StepResult {
+  const { machineSetTemplate = "", timeoutMinutes = 0 } = observed.plan.spec.smoke ?? {};
+  const remove: Effect = { kind: "deleteSmokeMachine" };
+  switch (smoke.kind) {
+    case "absent":
+      return wait(`a machine like those of ${machineSetTemplate} is started`, [
+        { kind: "createSmokeMachine", template: machineSetTemplate },
+      ]);
+    case "waiting":
+      if (elapsedMs(smoke.sinceMs, nowMs) <= timeoutMinutes * MINUTE_MS) return wait(smoke.message);
+      return fail(`No node of another architecture became ready within ${timeoutMinutes} minutes: ${smoke.message}`, [
+        remove,
+      ]);
+    case "ready":
+      return withReading(
+        observed,
+        "controlPlaneArchitectures",
+        (architectures) =>
+          architectures.includes(smoke.architecture)
+            ? fail(
+              `Node ${smoke.node} has the architecture of the control plane, ${smoke.architecture}: ` +
+                "name a MachineSet of another one in spec.smoke.machineSetTemplate",
+              [remove],
+            )
+            : done([remove]),
+      );
+    default:
+      return unreachable(smoke);
+  }
+}
+
+function capableFinding({ history, read }: Observed): PlanFinding {
+  const { advisories } = read;
+  const sentences = advisories?.kind === "observed" && advisories.value.kind === "found"
+    ? advisories.value.sentences
+    : [];
+  return {
+    type: "MultiArchCapable",
+    isTrue: true,
+    reason: "Migrated",
+    message: [
+      `The payload of ${history.version} is for several architectures, for good.`,
+      ...sentences,
+    ].join(" "),
+  };
+}
+
+function stuckMetric(value: 0 | 1): Effect {
+  return { kind: "setMetric", metric: "archway_upgrade_migration_stuck", labels: {}, value };
+}

@@ -1,0 +1,129 @@
+// The steps around the nodes that are not the control plane: window, completion, temporary workers, window. Every
+// MachineConfigPool that is not paused counts.
+import type { MachineConfigPool } from "../../../cluster/machines.ts";
+import { notify } from "../notifications/notify.ts";
+import { isStepDone } from "../record.ts";
+import { MINUTE_MS } from "../../../cluster/time.ts";
+import type { Effect } from "../types/effects.ts";
+import type { Observed } from "../types/observed.ts";
+import type { PlanFinding, Step, StepRecord, StepResult } from "../types/steps.ts";
+import { unreachable } from "../../../parsed.ts";
+import { describeTrouble } from "../pools.ts";
+import { closeWindows, isAnyActive, openWorkerWindow } from "../windows.ts";
+import { done, fail, once, skipWhen, versionLabel, wait, withReading } from "./results.ts";
+
+/** The step that all nodes are waited for in. */
+export const WORKERS_STEP = "WorkerNodesUpgraded";
+
+/** Silences alerts for as long as the nodes that are left may take. */
+export const OPEN_WORKER_WINDOW: Step = skipWhen(({ history }) => isStepDone(history, WORKERS_STEP), {
+  id: "WorkersMaintenanceWindowCreated",
+  reads: () => ["pools", "silences"],
+  decide: (observed, nowMs) =>
+    withReading(observed, "pools", (pools) => {
+      const remaining = remainingNodes(pools);
+      if (remaining < 1) return done();
+      return withReading(observed, "silences", (silences) => {
+        const endsAtMs = nowMs + remaining * minutesANode(observed) * MINUTE_MS;
+        const { version, workerStartMs } = observed.history;
+        return done(openWorkerWindow({ version, remaining, endsAtMs, workerStartMs }, silences));
+      });
+    }),
+});
+
+/** Waits for the nodes. */
+export const AWAIT_WORKERS: Step = once({
+  id: WORKERS_STEP,
+  reads: () => ["pools", "silences", "lostNodes"],
+  decide: (observed) =>
+    withReading(observed, "pools", (pools) => {
+      const remaining = remainingNodes(pools);
+      const message = `${remaining} nodes are left`;
+      return remaining > 0 ? waitForNodes(observed, { message, pools }) : nodesFinished(observed, pools);
+    }),
+});
+
+/** Removes the temporary workers. */
+export const RELEASE_CAPACITY: Step = once({
+  id: "ComputeCapacityRemoved",
+  reads: ({ plan }) => plan.spec.capacity.enabled ? ["capacityLeft"] : [],
+  decide: (observed) => {
+    if (!observed.plan.spec.capacity.enabled) return done();
+    return withReading(observed, "capacityLeft", (left): StepResult => {
+      const release: Effect = { kind: "releaseCapacity", drain: "help" };
+      switch (left.kind) {
+        case "none":
+          return done([{ kind: "clearMetric", metric: "upgradeoperator_node_drain_timeout" }]);
+        case "present":
+          return wait(left.message, [release]);
+        case "drainTimedOut":
+          return fail(left.message, [drainTimeout(left.node), release]);
+        default:
+          return unreachable(left);
+      }
+    });
+  },
+});
+
+export const CLOSE_WORKER_WINDOW: Step = once({
+  id: "WorkersMaintenanceWindowRemoved",
+  reads: () => ["silences"],
+  decide: (observed) => withReading(observed, "silences", (silences) => done(closeWindows("workers", silences))),
+});
+
+/** The answer while nodes are left, with what holds them up: an alert is due when no window silences it any more. */
+export function waitForNodes(
+  observed: Observed,
+  { message, pools }: { readonly message: string; readonly pools: readonly MachineConfigPool[] },
+): StepResult {
+  const lost = observed.read.lostNodes?.kind === "observed" ? observed.read.lostNodes.value : [];
+  const words = [message, ...describeTrouble(pools, lost)].join("; ");
+  return withReading(observed, "silences", (silences) => {
+    const value = isAnyActive(silences) ? 0 : 1;
+    const record: StepRecord | undefined = observed.history.workerStartMs === undefined
+      ? { workers: "started" }
+      : undefined;
+    return wait(words, [workerTimeout(observed, value)], record);
+  });
+}
+
+/** The answer when all nodes have arrived. Pools that are paused are reported: their nodes are as before. */
+export function nodesFinished(observed: Observed, pools: readonly MachineConfigPool[]): StepResult {
+  const effects = [...notify("StateWorkerPlaneFinishedSL", observed), workerTimeout(observed, 0)];
+  return done(effects, { workers: "finished", finding: pausedFinding(observed, pools) });
+}
+
+/** Nodes of all pools that are not paused, with the configuration from before. */
+function remainingNodes(pools: readonly MachineConfigPool[]): number {
+  return pools.filter(({ isPaused }) => !isPaused)
+    .reduce((sum, pool) => sum + Math.max(0, pool.machineCount - pool.updatedMachineCount), 0);
+}
+
+function pausedFinding({ plan }: Observed, pools: readonly MachineConfigPool[]): PlanFinding | undefined {
+  const paused = pools.filter(({ isPaused }) => isPaused).map(({ name }) => name);
+  const wasFound = plan.status.conditions.some(({ type }) => type === "PoolsPaused");
+  if (paused.length === 0 && !wasFound) return undefined;
+  return paused.length === 0
+    ? { type: "PoolsPaused", isTrue: false, reason: "NonePaused", message: "All MachineConfigPools were upgraded." }
+    : {
+      type: "PoolsPaused",
+      isTrue: true,
+      reason: "NotUpgraded",
+      message: `MachineConfigPools that are paused were not upgraded: ${
+        paused.join(", ")
+      }. Unpause them to upgrade their nodes.`,
+    };
+}
+
+function minutesANode({ plan, config }: Observed): number {
+  const { timeoutMinutes, expectedMinutes } = config.nodeDrain;
+  return Math.max(plan.spec.pdbForceDrainTimeoutMinutes, timeoutMinutes) + expectedMinutes;
+}
+
+function workerTimeout(observed: Observed, value: 0 | 1): Effect {
+  return { kind: "setMetric", metric: "upgradeoperator_worker_timeout", labels: versionLabel(observed), value };
+}
+
+function drainTimeout(node: string): Effect {
+  return { kind: "setMetric", metric: "upgradeoperator_node_drain_timeout", labels: { node_name: node }, value: 1 };
+}

@@ -1,0 +1,76 @@
+// What steps want to be done: values, carried out in order after the decision.
+import type { JsonObject } from "../../../json.ts";
+import type { NotificationState } from "./plan.ts";
+
+/** The gauges of upgrades that a decision sets; their times follow from the status. */
+export type UpgradeMetric =
+  | "upgradeoperator_upgradeconfig_validation_failed"
+  | "upgradeoperator_scaling_failed"
+  | "upgradeoperator_upgrade_window_breached"
+  | "upgradeoperator_controlplane_timeout"
+  | "upgradeoperator_worker_timeout"
+  | "upgradeoperator_healthcheck_failed"
+  | "upgradeoperator_node_drain_timeout"
+  | "upgradeoperator_upgrade_result"
+  /** Set to 1 where it is sent. */
+  | "upgrade_notification_failed"
+  /** Ours: a migration that the cluster refuses, or that fails for longer than its time. */
+  | "archway_upgrade_migration_stuck";
+
+export interface Notification {
+  /** The same for the same event of the same plan, from any replica: sinks use it to send nothing twice. */
+  readonly id: string;
+  readonly state: NotificationState;
+  readonly version: string;
+  /** `spec.upgradeAt`, by which a policy source finds its policy. */
+  readonly upgradeAt: string;
+  readonly description: string;
+}
+
+/** `isRegex` holds for every matcher. */
+export interface SilenceMatcher {
+  readonly name: string;
+  readonly pattern: string;
+}
+
+/** A silence to make. It is ours by `createdBy` `managed-upgrade-operator`; its start is now. */
+export interface SilenceSpec {
+  readonly comment: string;
+  readonly matchers: readonly SilenceMatcher[];
+  readonly endsAtMs: number;
+}
+
+/** One thing to do. */
+export type Effect =
+  | {
+    readonly kind: "notify";
+    readonly notification: Notification;
+    /** `log`: the step goes on when it cannot be sent. */
+    readonly onFailure: "stop" | "log";
+  }
+  /** A JSON merge patch of the ClusterVersion `version`, guarded by the resourceVersion that was read. */
+  | { readonly kind: "patchClusterVersion"; readonly patch: JsonObject; readonly resourceVersion: string }
+  | { readonly kind: "createSilence"; readonly silence: SilenceSpec }
+  | { readonly kind: "endSilence"; readonly id: string }
+  /** Clones the MachineSets that the last reading of `capacity` found missing. */
+  | { readonly kind: "reserveCapacity" }
+  /** Deletes the clones. `drain`: help their nodes to drain, as `spec.drain.mode` says. */
+  | { readonly kind: "releaseCapacity"; readonly drain: "help" | "none" }
+  /** Clones `smoke.machineSetTemplate` with one replica. */
+  | { readonly kind: "createSmokeMachine"; readonly template: string }
+  | { readonly kind: "deleteSmokeMachine" }
+  /** Sets annotations of `openshift-file-integrity/osd-fileintegrity`; others stay. An absent object is an error. */
+  | { readonly kind: "annotateFileIntegrity"; readonly annotations: Readonly<Record<string, string>> }
+  /** Writes `spec.desired.version` of the plan, found out from its image. */
+  | { readonly kind: "setDesiredVersion"; readonly version: string }
+  | {
+    readonly kind: "setMetric";
+    readonly metric: UpgradeMetric;
+    /** Without `upgradeconfig_name`, which every one but `node_drain_timeout` has. */
+    readonly labels: Readonly<Record<string, string>>;
+    readonly value: number;
+  }
+  /** Removes all series of a metric. */
+  | { readonly kind: "clearMetric"; readonly metric: UpgradeMetric }
+  /** Removes the series of all metrics that are about the plan (`ephemeral`) or about its failures (`failure`). */
+  | { readonly kind: "clearMetrics"; readonly group: "ephemeral" | "failure" };

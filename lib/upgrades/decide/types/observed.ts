@@ -1,0 +1,80 @@
+// Everything that one reconcile of an upgrade reads. Most of it is read only where a step requests it, once a reconcile.
+import type { MachineConfigPool } from "../../../cluster/machines.ts";
+import type {
+  Advisories,
+  CapacityLeft,
+  CapacityState,
+  ClusterOperator,
+  ClusterVersion,
+  Dependency,
+  LostNode,
+  OfferedRelease,
+  OsImage,
+  Payload,
+  PolicyRefresh,
+  Silence,
+  SmokeState,
+} from "./cluster.ts";
+import type { HealthResult } from "./health.ts";
+import type { OperatorConfig } from "./operator_config.ts";
+import type { History, UpgradeConfig } from "./plan.ts";
+
+/** A value that was read, or why it could not be. */
+export type Observation<T> =
+  | { readonly kind: "observed"; readonly value: T }
+  /** `why` is for people and holds no secret. */
+  | { readonly kind: "unknown"; readonly why: string };
+
+/** What may be read, by name. */
+export interface Readings {
+  readonly clusterOperators: readonly ClusterOperator[];
+  /** All pools, paused ones included. */
+  readonly pools: readonly MachineConfigPool[];
+  /** Pools whose layered image is being built. */
+  readonly buildingPools: ReadonlySet<string>;
+  /** Nodes that were not Ready when they were read last, in the order of their names. */
+  readonly lostNodes: readonly LostNode[];
+  /** By pool, of those that have another configuration than before the migration. */
+  readonly osImages: ReadonlyMap<string, OsImage>;
+  /** `kubernetes.io/arch` of the control plane nodes, without duplicates. */
+  readonly controlPlaneArchitectures: readonly string[];
+  /** Of the operator only; expired ones included or not. */
+  readonly silences: readonly Silence[];
+  readonly capacity: CapacityState;
+  readonly capacityLeft: CapacityLeft;
+  /** In the order of the checks; a check that does not apply is left out. */
+  readonly health: readonly HealthResult[];
+  /** Critical alerts and ClusterOperators only. */
+  readonly healthAfter: readonly HealthResult[];
+  readonly dependencies: readonly Dependency[];
+  /** The payload that the target leads to: `desired.image`, or that of the update graph for version and architecture. */
+  readonly payload: Payload;
+  /** Releases that the update graph offers from the current version in the channel of the plan. */
+  readonly graph: readonly OfferedRelease[];
+  /** Pulls the plan of the policy source now. */
+  readonly policy: PolicyRefresh;
+  readonly smoke: SmokeState;
+  /** Reported, never blocking: workloads, `managementState` of the image registry, import modes of ImageStreams. */
+  readonly advisories: Advisories;
+  /** Paging alerts that fired between start and end of the upgrade, sorted. */
+  readonly alertsDuring: readonly string[];
+}
+
+/** The name of something that may be read. */
+export type Reading = keyof Readings;
+
+/** Reads each; rejects with the reason where it cannot. */
+export type Readers = { readonly [Name in Reading]: () => Promise<Readings[Name]> };
+
+/** What is read before anything is decided. */
+export interface Base {
+  readonly plan: UpgradeConfig;
+  readonly config: OperatorConfig;
+  readonly clusterVersion: ClusterVersion;
+}
+
+/** What a step reads: the base, the history entry of the target as it is, and what was read so far. */
+export interface Observed extends Base {
+  readonly history: History;
+  readonly read: { readonly [Name in Reading]?: Observation<Readings[Name]> };
+}

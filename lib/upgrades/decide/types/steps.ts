@@ -1,0 +1,81 @@
+// An upgrade as data: steps in their order, and what a step may answer.
+import type { Effect } from "./effects.ts";
+import type { Observed, Reading } from "./observed.ts";
+import type { Baseline, UpgradeStatus } from "./plan.ts";
+
+/** A condition that a step sets on the plan as a whole. */
+export interface PlanFinding {
+  readonly type: "MultiArchCapable" | "PoolsPaused";
+  readonly isTrue: boolean;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What a step adds to the status beside its condition. */
+export interface StepRecord {
+  /** The nodes have begun to be upgraded, or all of them are; each is stamped once. */
+  readonly workers?: "started" | "finished" | undefined;
+  readonly baseline?: Baseline | undefined;
+  readonly finding?: PlanFinding | undefined;
+}
+
+/** The answer of a step. Its effects are carried out first; when one fails, the step has failed with that. */
+export type StepResult =
+  & {
+    readonly effects: readonly Effect[];
+    readonly record?: StepRecord | undefined;
+  }
+  & (
+    | { readonly kind: "done" }
+    /** `message` says what is waited for. */
+    | { readonly kind: "wait"; readonly message: string; readonly requeueAfterMs?: number | undefined }
+    | { readonly kind: "fail"; readonly message: string }
+  );
+
+export interface Step {
+  /** Type of its condition. Two steps that follow each other may share one. */
+  readonly id: string;
+  /** What it reads, given what is known so far; nothing where it skips itself. */
+  readonly reads: (observed: Observed) => readonly Reading[];
+  readonly decide: (observed: Observed, nowMs: number) => StepResult;
+}
+
+/** A list of steps with the rule that may end the upgrade before it began. */
+export interface Upgrader {
+  readonly name: "OSD" | "ARO" | "multiarch-migration";
+  readonly steps: readonly Step[];
+  /** Whether an upgrade that did not begin within `upgradeWindow.timeOut` fails. */
+  readonly hasWindow: boolean;
+}
+
+/** What a reconcile requests from its driver. */
+export type Request =
+  /** Read these; answer `read`. */
+  | { readonly kind: "read"; readonly readings: readonly Reading[] }
+  /** Do these in order and stop at the first that fails, unless it says otherwise; answer `applied`. */
+  | { readonly kind: "apply"; readonly effects: readonly Effect[] }
+  /** Write the status, guarded by the resourceVersion of the plan as written last; answer `saved`. A conflict ends the reconcile. */
+  | { readonly kind: "save"; readonly status: UpgradeStatus };
+
+/** The answer to a {@link Request}. */
+export type Answer =
+  | { readonly kind: "read"; readonly read: Observed["read"] }
+  | {
+    readonly kind: "applied";
+    /** The effects that were carried out: a prefix, without those that failed and are only logged. */
+    readonly done: readonly Effect[];
+    /** Why the rest was not; undefined when all were. */
+    readonly failure: string | undefined;
+  }
+  | { readonly kind: "saved" };
+
+export type ReconcileEnd =
+  | { readonly kind: "settled"; readonly requeueAfterMs?: number | undefined }
+  /** To be tried again with backoff, at the latest after `requeueAfterMs` where it is given. */
+  | { readonly kind: "failed"; readonly message: string; readonly requeueAfterMs?: number | undefined };
+
+/**
+ * One reconcile, driven step by step: it yields what is to be read, done or written, in an order that makes a crash harmless
+ * (what was done is written before anything else is done), and returns how it ended.
+ */
+export type Reconcile = Generator<Request, ReconcileEnd, Answer>;

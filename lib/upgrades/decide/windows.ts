@@ -1,0 +1,85 @@
+// Silences of alerts during an upgrade. Their comments and matchers are those of the original: other programs match them.
+import type { Effect, SilenceMatcher } from "./types/effects.ts";
+import type { Silence } from "./types/cluster.ts";
+
+export const SILENCE_AUTHOR = "managed-upgrade-operator";
+
+const PLATFORM: readonly SilenceMatcher[] = [
+  { name: "severity", pattern: "(warning|info)" },
+  { name: "namespace", pattern: "(^openshift.*|^kube.*|^redhat.*|^default$)" },
+];
+const CONTROL_PLANE = "OSD control plane";
+const WORKERS = "OSD worker node";
+
+export interface ControlPlaneWindow {
+  readonly version: string;
+  /** Names of critical alerts that are expected as well. */
+  readonly criticals: readonly string[];
+  readonly endsAtMs: number;
+}
+
+/** A window for the workers that are left. */
+export interface WorkerWindow {
+  readonly version: string;
+  readonly remaining: number;
+  readonly endsAtMs: number;
+  /** When this upgrade began with its workers. */
+  readonly workerStartMs: number | undefined;
+}
+
+/** What opens the window for the control plane: nothing for silences that are there. Expired ones count as absent. */
+export function openControlPlaneWindow(window: ControlPlaneWindow, silences: readonly Silence[]): readonly Effect[] {
+  const { version, criticals, endsAtMs } = window;
+  const all = [{
+    comment: `Silence for OSD control plane upgrade to version ${version}`,
+    matchers: PLATFORM,
+    endsAtMs,
+  }];
+  if (criticals.length > 0) {
+    all.push({
+      comment: `Silence for critical alerts during OSD control plane upgrade to version ${version}`,
+      matchers: [{ name: "alertname", pattern: `(${criticals.join("|")})` }],
+      endsAtMs,
+    });
+  }
+  return all.filter(({ comment }) => !silences.some((silence) => isOpen(silence) && silence.comment === comment))
+    .map((silence) => ({ kind: "createSilence", silence }));
+}
+
+/**
+ * What keeps the window for the workers at the number of those that are left. One for that number that has run out since the
+ * workers began stays out: alerts are due then. One of an earlier attempt counts as absent.
+ */
+export function openWorkerWindow(window: WorkerWindow, silences: readonly Silence[]): readonly Effect[] {
+  const { version, remaining, endsAtMs, workerStartMs } = window;
+  const beginning = `Silence for OSD worker node upgrade to version ${version} with remaining `;
+  const comment = `${beginning}${remaining} nodes`;
+  const isOfThisUpgrade = (silence: Silence): boolean =>
+    isOpen(silence) ||
+    (silence.createdBy === SILENCE_AUTHOR && workerStartMs !== undefined && silence.endsAtMs > workerStartMs);
+  if (silences.some((silence) => silence.comment === comment && isOfThisUpgrade(silence))) return [];
+  const earlier = silences.filter((silence) => isOpen(silence) && silence.comment.startsWith(beginning));
+  return [
+    ...earlier.map(({ id }): Effect => ({ kind: "endSilence", id })),
+    { kind: "createSilence", silence: { comment, matchers: PLATFORM, endsAtMs } },
+  ];
+}
+
+/** What closes the windows of one part, or of both. */
+export function closeWindows(
+  part: "controlPlane" | "workers" | "all",
+  silences: readonly Silence[],
+): readonly Effect[] {
+  const words = { controlPlane: [CONTROL_PLANE], workers: [WORKERS], all: [CONTROL_PLANE, WORKERS] }[part];
+  return silences.filter((silence) => isOpen(silence) && words.some((word) => silence.comment.includes(word)))
+    .map(({ id }) => ({ kind: "endSilence", id }));
+}
+
+/** Whether any silence of an upgrade holds now. */
+export function isAnyActive(silences: readonly Silence[]): boolean {
+  return silences.some((silence) => silence.createdBy === SILENCE_AUTHOR && silence.state === "active");
+}
+
+function isOpen({ createdBy, state }: Silence): boolean {
+  return createdBy === SILENCE_AUTHOR && state !== "expired";
+}

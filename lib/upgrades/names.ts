@@ -1,0 +1,68 @@
+// Names that Archway shares with the Managed Upgrade Operator (MUO) and with OpenShift: objects, labels and annotations of
+// upgrades. The strings are an interface: they are exactly those of the operator.
+
+/** Objects of the upgrade service. */
+export const Upgrades = {
+  namespace: "openshift-managed-upgrade-operator",
+  /** The Lease of the MUO: while one of the two holds it the other does not act. */
+  lease: "managed-upgrade-operator-lock",
+  /** The only UpgradeConfig that is acted on. */
+  config: "managed-upgrade-config",
+  /** The ConfigMap with the settings, and its key. */
+  settings: "managed-upgrade-operator-config",
+  settingsKey: "config.yaml",
+  /** `createdBy` of silences, and `source.component` of events. */
+  eventSource: "managed-upgrade-operator",
+} as const;
+
+export const PlanWebhook = {
+  configuration: "archway-upgrades",
+  /** In the namespace of the service. */
+  service: "archway-upgrades-webhook",
+  path: "/validate-upgrade-managed-openshift-io-v1alpha1-upgradeconfig",
+} as const;
+
+/** The only ClusterVersion. */
+export const CLUSTER_VERSION_NAME = "version";
+
+export const MachineName = {
+  namespace: "openshift-machine-api",
+  /** The pool of a MachineSet, as Hive labels it. */
+  poolLabel: "hive.openshift.io/machine-pool",
+  workerPool: "worker",
+  /** On MachineSets and Machines that are there for an upgrade alone. */
+  upgradeLabel: "upgrade.managed.openshift.io",
+  /** On the one machine of another architecture that proves a migration. */
+  smokeLabel: "archway.dev/upgrade-smoke",
+} as const;
+
+export const NodeMark = {
+  /** What the machine config operator does with a node; `Working` while it updates it. */
+  configState: "machineconfiguration.openshift.io/state",
+  /** The rendered config that a node has. */
+  currentConfig: "machineconfiguration.openshift.io/currentConfig",
+  /** The one that the machine config operator leads it to. */
+  desiredConfig: "machineconfiguration.openshift.io/desiredConfig",
+  unschedulableTaint: "node.kubernetes.io/unschedulable",
+  masterLabel: "node-role.kubernetes.io/master",
+  workerLabel: "node-role.kubernetes.io/worker",
+  infraLabel: "node-role.kubernetes.io/infra",
+} as const;
+
+/** The metric `managed_upgrade_condition_…` of a step, by the type of the step's condition. */
+export const CONDITION_METRICS: Readonly<Record<string, string>> = {
+  StartedNotificationSent: "notification_start_timestamp",
+  ClusterHealthyBeforeUpgrade: "health_check_timestamp",
+  ExternalDependenciesAvailable: "external_dep_check_timestamp",
+  ComputeCapacityReserved: "capacity_added_timestamp",
+  ControlPlaneMaintenanceWindowCreated: "control_plane_maint_start_timestamp",
+  UpgradeCommenced: "control_plane_upgrade_start_timestamp",
+  ControlPlaneUpgraded: "control_plane_completion_timestamp",
+  ControlPlaneMaintenanceWindowRemoved: "control_plane_maint_removed_timestamp",
+  WorkersMaintenanceWindowCreated: "workers_maint_start_timestamp",
+  WorkerNodesUpgraded: "workers_upgraded_timestamp",
+  ComputeCapacityRemoved: "capacity_removed_timestamp",
+  WorkersMaintenanceWindowRemoved: "workers_maint_removed_timestamp",
+  ClusterHealthyAfterUpgrade: "post_upgrade_healthcheck_timestamp",
+  CompletedNotificationSent: "notification_complete_timestamp",
+};

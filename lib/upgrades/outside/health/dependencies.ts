@@ -1,0 +1,83 @@
+// External services that must answer before an upgrade begins: all are called at the same time, each three times at most.
+import type { Clock } from "../../../clock.ts";
+import { openDeadline } from "../../../k8s/deadline.ts";
+import type { Dependency } from "../../decide/types/cluster.ts";
+
+export interface DependencyDeps {
+  readonly clock: Clock;
+  readonly userAgent: string;
+}
+
+/** Which services, and how long each try may take. */
+export interface DependencyOptions {
+  readonly urls: readonly string[];
+  readonly timeoutSeconds: number;
+}
+
+const TRIES = 3;
+const FIRST_PAUSE_MS = 1_000;
+/** Called at a time: the list is configured, and each holds a connection. */
+const MAX_URLS = 100;
+
+/** What each answers, in their order. Rejects only with the signal's reason. */
+export async function checkDependencies(
+  deps: DependencyDeps,
+  { urls, timeoutSeconds }: DependencyOptions,
+  signal: AbortSignal,
+): Promise<readonly Dependency[]> {
+  const checked = urls.slice(0, MAX_URLS).map((url) => check(deps, { url, timeoutMs: timeoutSeconds * 1_000, signal }));
+  const over = urls.slice(MAX_URLS).map((url) => unavailable(url, `more than ${MAX_URLS} services are configured`));
+  return [...await Promise.all(checked), ...over];
+}
+
+interface Check {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** 5xx and no answer are tried again, 4xx is final, everything else is an answer. */
+async function check(deps: DependencyDeps, { url, timeoutMs, signal }: Check): Promise<Dependency> {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return unavailable(url, "it is no address of a web server");
+  let why = "";
+  for (let tried = 0; tried < TRIES; tried++) {
+    if (tried > 0) await deps.clock.sleep(FIRST_PAUSE_MS * 2 ** (tried - 1) * (1 + Math.random() / 2), signal);
+    signal.throwIfAborted();
+    const status = await ask(deps, { url, timeoutMs, signal });
+    if (status !== undefined && status < 400) return { kind: "available", url: shownUrl(url) };
+    why = status === undefined ? `it did not answer within ${timeoutMs / 1_000} s` : `it answers with status ${status}`;
+    if (status !== undefined && status < 500) break;
+  }
+  return unavailable(url, why);
+}
+
+async function ask(
+  { clock, userAgent }: DependencyDeps,
+  { url, timeoutMs, signal }: Check,
+): Promise<number | undefined> {
+  using deadline = openDeadline(timeoutMs, { signal, clock });
+  try {
+    // A redirect is an answer: where it leads to is not what was configured.
+    const response = await fetch(url, {
+      signal: deadline.signal,
+      redirect: "manual",
+      headers: { "user-agent": userAgent },
+    });
+    await response.body?.cancel();
+    return response.status;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+function unavailable(url: string, why: string): Dependency {
+  return { kind: "unavailable", url: shownUrl(url), why };
+}
+
+/** Without user, password and query, which may be secret. */
+function shownUrl(text: string): string {
+  if (!URL.canParse(text)) return "(unreadable)";
+  const url = new URL(text);
+  return `${url.origin}${url.pathname}`;
+}

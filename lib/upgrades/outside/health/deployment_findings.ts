@@ -1,0 +1,62 @@
+// The metrics of the Deployment Validation Operator, as far as they name PodDisruptionBudgets. They need no login; the
+// cluster's pull secret, which the original sends there in the clear, stays here.
+import * as z from "zod";
+import { type ReadApi, readOptional } from "../../../k8s/api.ts";
+import { isForbidden } from "../../../k8s/errors.ts";
+import { Resource } from "../../../k8s/types.ts";
+import { errorText } from "../../../log.ts";
+import type { DeploymentFindings } from "../../decide/health/checks.ts";
+import { hasBudgetFindings } from "../../decide/health/budgets.ts";
+import { Upstream, type UpstreamOptions } from "../http/upstream.ts";
+import { KeptValue } from "../http/kept_value.ts";
+import { fixedEndpoint } from "../http/fixed_endpoint.ts";
+
+export type FindingsDeps = Omit<UpstreamOptions, "server" | "source"> & {
+  readonly api: ReadApi;
+  /** The address of the Service; absent: as the cluster names it. */
+  readonly urlOf?: ((port: number) => string) | undefined;
+};
+
+const NAMESPACE = "openshift-deployment-validation-operator";
+const NAME = "deployment-validation-operator-metrics";
+const PORT_NAME = "http-metrics";
+const KEEP_MS = 10 * 60_000;
+const Service = z.object({
+  spec: z.object({ ports: z.array(z.object({ name: z.string().optional(), port: z.int() })) }),
+});
+
+/** Reads them now; undefined where the right to read the operator's objects is missing. Rejects only with the signal's reason. */
+export type ReadFindings = (signal: AbortSignal) => Promise<DeploymentFindings | undefined>;
+
+/** Opens the reading; nothing is asked yet. */
+export function openDeploymentFindings(deps: FindingsDeps): ReadFindings {
+  const { urlOf = (port) => `http://${NAME}.${NAMESPACE}.svc:${port}`, ...options } = deps;
+  const place = new KeptValue(deps.clock, async (signal) => {
+    const port = await readPort(deps.api, signal);
+    return { value: port, keepMs: port === undefined ? 0 : KEEP_MS };
+  });
+  return async (signal) => {
+    try {
+      const port = await place.get(signal);
+      if (port === undefined) return { kind: "absent" };
+      const source = fixedEndpoint({ baseUrl: urlOf(port), caCerts: [] });
+      using upstream = new Upstream({ ...options, server: "the Deployment Validation Operator", source });
+      const { text } = await upstream.send(
+        { method: "GET", path: "/metrics", headers: { accept: "text/plain" } },
+        signal,
+      );
+      return { kind: "observed", value: hasBudgetFindings(text) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isForbidden(error)) return undefined;
+      place.discard();
+      return { kind: "unknown", why: errorText(error) };
+    }
+  };
+}
+
+async function readPort(api: ReadApi, signal: AbortSignal): Promise<number | undefined> {
+  const target = { type: Resource.services, namespace: NAMESPACE, name: NAME, signal };
+  const service = Service.safeParse(await readOptional(api, target));
+  return service.data?.spec.ports.find(({ name }) => name === PORT_NAME)?.port;
+}

@@ -1,0 +1,74 @@
+// Reads what the health checks need and judges it. Every check is made whatever the others find; a failed read costs its own
+// check alone.
+import type { Node } from "../../../cluster/node.ts";
+import { errorText } from "../../../log.ts";
+import { canScale } from "../../decide/capacity/plan.ts";
+import type { IgnoredAlerts } from "../../decide/health/alert_queries.ts";
+import {
+  checkAlerts,
+  checkBudgets,
+  checkCapacity,
+  checkCordons,
+  checkOperators,
+  checkPressure,
+} from "../../decide/health/checks.ts";
+import type { HealthCheckId, HealthResult } from "../../decide/types/health.ts";
+import type { Observation } from "../../decide/types/observed.ts";
+import type { ClusterReader } from "../../cluster/cluster_reader.ts";
+import type { ReadFindings } from "./deployment_findings.ts";
+import type { AlertReader } from "../monitoring/alerts.ts";
+
+export interface HealthDeps {
+  readonly alerts: Pick<AlertReader, "firingCriticals">;
+  /** Of the reconcile, so that nothing is read twice in it. */
+  readonly reader: Pick<ClusterReader, "nodes" | "operators" | "machineSets" | "budgets">;
+  /** The findings of the Deployment Validation Operator; undefined: they are not read. */
+  readonly readFindings?: ReadFindings | undefined;
+}
+
+/** Which checks, and what does not count. */
+export interface HealthOptions {
+  readonly checks: readonly HealthCheckId[];
+  readonly ignored: IgnoredAlerts;
+}
+
+/** The results of the checks, in their order. Rejects only with the signal's reason. */
+export async function readHealth(
+  deps: HealthDeps,
+  { checks, ignored }: HealthOptions,
+  signal: AbortSignal,
+): Promise<readonly HealthResult[]> {
+  const { alerts, reader } = deps;
+  const observe = <T>(what: string, read: () => Promise<T>): Promise<Observation<T>> =>
+    observed(what, { read, signal });
+  const nodes = (): Promise<Observation<readonly Node[]>> => observe("nodes", reader.nodes);
+  const made: Readonly<Record<HealthCheckId, () => Promise<HealthResult>>> = {
+    CriticalAlerts: async () =>
+      checkAlerts(await observe("critical alerts", () => alerts.firingCriticals(ignored, signal))),
+    ClusterOperators: async () => checkOperators(await observe("cluster operators", reader.operators)),
+    CapacityReservation: async () =>
+      checkCapacity(
+        await observe("MachineSets", async () => canScale({ machineSets: await reader.machineSets() })),
+      ),
+    NodeUnschedulable: async () => checkCordons(await nodes()),
+    NodeUnschedulableTaint: async () => checkPressure(await nodes()),
+    PDB: async () =>
+      checkBudgets(
+        await observe("PodDisruptionBudgets", async () => (await reader.budgets()).blocking),
+        await deps.readFindings?.(signal),
+      ),
+  };
+  return await Promise.all(checks.map((check) => made[check]()));
+}
+
+async function observed<T>(
+  what: string,
+  { read, signal }: { readonly read: () => Promise<T>; readonly signal: AbortSignal },
+): Promise<Observation<T>> {
+  try {
+    return { kind: "observed", value: await read() };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: "unknown", why: `Cannot read ${what}: ${errorText(error)}` };
+  }
+}

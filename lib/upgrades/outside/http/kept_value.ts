@@ -1,0 +1,32 @@
+// A value that is read from the cluster and kept for a while; callers at the same time share one reading.
+import type { Clock } from "../../../clock.ts";
+import { SharedCalls } from "../../../oci/shared_call.ts";
+
+/** What was read, and for how long it may serve (ms). */
+export interface Keepable<T> {
+  readonly value: T;
+  readonly keepMs: number;
+}
+
+/** Keeps one value. A failed reading is not kept. */
+export class KeptValue<T> {
+  readonly #read: (signal: AbortSignal) => Promise<Keepable<T>>;
+  readonly #calls: SharedCalls<Keepable<T>>;
+
+  /** Reads nothing yet. */
+  constructor(clock: Pick<Clock, "monotonicMs">, read: (signal: AbortSignal) => Promise<Keepable<T>>) {
+    this.#read = read;
+    this.#calls = new SharedCalls({ clock, keepMs: ({ keepMs }) => keepMs, maxKept: 1 });
+  }
+
+  /** The kept value, or the one that is read now. Rejects as the reading does. */
+  async get(signal: AbortSignal): Promise<T> {
+    const kept = await this.#calls.run("value", { signal }, (_callers, shared) => this.#read(shared));
+    return kept.value;
+  }
+
+  /** The next call reads again. */
+  discard(): void {
+    this.#calls.clear();
+  }
+}

@@ -1,0 +1,49 @@
+// The certificate authorities that files name, for servers outside of the cluster: on OpenShift the bundle that the network
+// operator keeps of the cluster's proxy. Read again from time to time, because such a file appears and changes while we run.
+import type { Clock } from "../../../clock.ts";
+import { errorText, type Logger } from "../../../log.ts";
+import { parseCertificates } from "../../../oci/config/pem.ts";
+import { KeptValue } from "./kept_value.ts";
+import type { EndpointSource } from "./upstream.ts";
+
+/** Gives them, PEM. Rejects with the signal's reason alone. */
+export type TrustedBundles = (signal: AbortSignal) => Promise<readonly string[]>;
+
+const KEEP_MS = 60_000;
+
+/** Opens the files; nothing is read yet. What cannot be read costs trust in what it signed, nothing else: it is logged. */
+export function openTrustedBundles(
+  paths: readonly string[],
+  { clock, log }: { readonly clock: Pick<Clock, "monotonicMs" | "nowMs">; readonly log: Logger },
+): TrustedBundles {
+  const bundles = new KeptValue(clock, async () => {
+    const read = await Promise.all(paths.map((path) => readBundle(path, { nowMs: clock.nowMs(), log })));
+    return { value: read.flat(), keepMs: KEEP_MS };
+  });
+  return (signal) => bundles.get(signal);
+}
+
+/** A server whose certificate may be signed by these too. */
+export function trusting(source: EndpointSource, bundles: TrustedBundles): EndpointSource {
+  return {
+    endpoint: async (signal) => {
+      const endpoint = await source.endpoint(signal);
+      return { ...endpoint, caCerts: [...endpoint.caCerts, ...await bundles(signal)] };
+    },
+    discard: () => source.discard(),
+  };
+}
+
+async function readBundle(
+  path: string,
+  { nowMs, log }: { readonly nowMs: number; readonly log: Logger },
+): Promise<readonly string[]> {
+  try {
+    const parsed = parseCertificates(await Deno.readTextFile(path), nowMs);
+    if (parsed.kind === "parsed") return parsed.value;
+    log.warn("cannot use a CA file", { file: path, reason: parsed.fault.message });
+  } catch (error) {
+    log.warn("cannot read a CA file", { file: path, error: errorText(error) });
+  }
+  return [];
+}

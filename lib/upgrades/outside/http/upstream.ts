@@ -1,0 +1,216 @@
+// One server that upgrades depend on beside the API server: where it is, how to log in, and bounds for each request. Nothing
+// is followed anywhere else: a redirect is a failure, so that a token reaches no other host.
+//
+//   send ─▶ endpoint (address, CA, token, kept by its source) ─▶ fetch ─▶ body within bounds ─▶ answer, or UpstreamError
+//             ▲ 401: discarded and read once more
+import type { Clock } from "../../../clock.ts";
+import { PinnedHosts } from "../../../k8s/pinned/pinned_hosts.ts";
+import { fetchUnverified } from "../../../k8s/pinned/unverified_fetch.ts";
+import { hasDenseStructure, type JsonObject } from "../../../json.ts";
+import { openDeadline } from "../../../k8s/deadline.ts";
+import { collectBody } from "../../../oci/http/body.ts";
+import { isSendable } from "../../../oci/http/exchange.ts";
+import { fetchDirect } from "./direct_fetch.ts";
+import { type RequestName, statusError, UpstreamError, upstreamError, wireError } from "./upstream_error.ts";
+
+/** Where a server is and how to log in, as of now. */
+export interface UpstreamEndpoint {
+  /** `https://host:port`, or with a path that every request begins with; no slash at the end. */
+  readonly baseUrl: string;
+  /** PEM bundles that are trusted beside the public roots. */
+  readonly caCerts: readonly string[];
+  /** The `Authorization` header. Never logged. */
+  readonly authorization?: string | undefined;
+  /** HTTP proxy for https; absent: what the environment says. Plain HTTP never goes through one. */
+  readonly proxyUrl?: string | undefined;
+}
+
+/** Finds the server. */
+export interface EndpointSource {
+  /** What is known, or is found out now. Throws when something of it is missing; the message is safe to show. */
+  endpoint(signal: AbortSignal): Promise<UpstreamEndpoint>;
+  /** The server refused what was given: the next call finds it out again. */
+  discard(): void;
+}
+
+/** Bounds of one request, and how often it is tried. */
+export interface UpstreamLimits {
+  /** Until the last byte of the answer (ms). */
+  readonly timeoutMs: number;
+  /** Decoded bytes of an answer. */
+  readonly maxBytes: number;
+  /** Tries of what may be sent twice; absent: one. */
+  readonly tries?: number | undefined;
+  /** Between two tries (ms), and the share of it by which that varies. */
+  readonly intervalMs?: number | undefined;
+  readonly jitter?: number | undefined;
+}
+
+/** What a client is opened with. */
+export interface UpstreamOptions {
+  /** Its name in messages: `Alertmanager`. */
+  readonly server: string;
+  readonly source: EndpointSource;
+  readonly limits: UpstreamLimits;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  /** The path of the address may be secret: messages name the host alone. */
+  readonly hidesPath?: true | undefined;
+}
+
+export interface UpstreamRequest {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Goes on after the base; begins with a slash. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: JsonObject | undefined;
+  /** `true`: sent again after a transient failure; absent: a GET alone is. */
+  readonly repeatable?: true | undefined;
+}
+
+/** An answer with a status of success. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly name: RequestName;
+}
+
+const DEFAULT_INTERVAL_MS = 1_000;
+
+/** The client. Dispose it to close its connections. */
+export class Upstream implements Disposable {
+  readonly #options: UpstreamOptions;
+  readonly #pinned = new PinnedHosts();
+  #client: { readonly key: string; readonly http: Deno.HttpClient } | undefined;
+
+  /** Nothing is connected yet. */
+  constructor(options: UpstreamOptions) {
+    this.#options = options;
+  }
+
+  /** The answer. Rejects with UpstreamError, with what the source throws, or with the signal's reason. */
+  async send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
+    const { limits, clock } = this.#options;
+    const mayRepeat = request.repeatable ?? request.method === "GET";
+    const tries = mayRepeat ? limits.tries ?? 1 : 1;
+    for (let tried = 1;; tried++) {
+      try {
+        return await this.#sendLoggedIn(request, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (tried >= tries || !(error instanceof UpstreamError) || !error.isTransient) throw error;
+        await clock.sleep(pauseMs(limits), signal);
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#client?.http.close();
+    this.#client = undefined;
+  }
+
+  /** A token that was valid a moment ago may have been replaced. */
+  async #sendLoggedIn(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
+    const { source } = this.#options;
+    try {
+      return await this.#sendOnce(request, signal);
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || error.status !== 401) throw error;
+      source.discard();
+      return await this.#sendOnce(request, signal);
+    }
+  }
+
+  async #sendOnce(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
+    const { server, source, limits, clock, hidesPath } = this.#options;
+    const endpoint = await source.endpoint(signal);
+    const url = urlOf(endpoint, request);
+    const name = { server, method: request.method, url: hidesPath === true ? new URL("/...", url) : url };
+    const headers = this.#headers(endpoint, request, name);
+    using deadline = openDeadline(limits.timeoutMs, { signal, clock });
+    try {
+      const response = await this.#fetch(url, { endpoint, request, headers, signal: deadline.signal });
+      return await this.#answer(response, name);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof UpstreamError) throw error;
+      throw wireError(name, deadline.signal.aborted ? deadline.signal.reason : error);
+    }
+  }
+
+  async #answer(response: Response, name: RequestName): Promise<UpstreamAnswer> {
+    const refused = statusError(name, response);
+    if (refused !== undefined) {
+      await response.body?.cancel();
+      throw refused;
+    }
+    const { status, body } = response;
+    if (body === null) return { status, text: "", name };
+    const { maxBytes } = this.#options.limits;
+    const collected = await collectBody(body, { maxBytes, take: () => ({ release: () => {} }) });
+    if (collected.kind !== "body") {
+      throw upstreamError(name, { fault: "tooLarge", status, state: `its answer has more than ${maxBytes} bytes` });
+    }
+    if (hasDenseStructure(collected.bytes)) {
+      throw upstreamError(name, { fault: "tooLarge", status, state: "its answer has too many members" });
+    }
+    return { status, text: new TextDecoder().decode(collected.bytes), name };
+  }
+
+  #headers(endpoint: UpstreamEndpoint, request: UpstreamRequest, name: RequestName): Headers {
+    const { authorization } = endpoint;
+    if (authorization !== undefined && !isSendable(authorization)) {
+      const state = "its token has characters that no header can hold";
+      throw upstreamError(name, { fault: "misconfigured", state });
+    }
+    const headers = new Headers({ accept: "application/json", "user-agent": this.#options.userAgent });
+    if (request.body !== undefined) headers.set("content-type", "application/json");
+    for (const [header, value] of Object.entries(request.headers ?? {})) headers.set(header, value);
+    if (authorization !== undefined) headers.set("authorization", authorization);
+    return headers;
+  }
+
+  async #fetch(
+    url: URL,
+    { endpoint, request, headers, signal }: {
+      readonly endpoint: UpstreamEndpoint;
+      readonly request: UpstreamRequest;
+      readonly headers: Headers;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<Response> {
+    const { method } = request;
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    if (url.protocol === "http:") return await fetchDirect(url, { method, headers, body, signal });
+    const { caCerts, proxyUrl } = endpoint;
+    return await this.#pinned.fetch(url, {
+      trusted: caCerts,
+      nowMs: this.#options.clock.nowMs(),
+      verified: () =>
+        fetch(url, { method, headers, body: body ?? null, signal, redirect: "manual", client: this.#http(endpoint) }),
+      pinned: (judge) => fetchUnverified(url, { method, headers, body, signal, proxyUrl, judge }),
+    });
+  }
+
+  /** One pool for as long as the certificates stay the same. */
+  #http({ caCerts, proxyUrl }: UpstreamEndpoint): Deno.HttpClient {
+    const key = JSON.stringify([caCerts, proxyUrl]);
+    if (this.#client?.key === key) return this.#client.http;
+    const proxy = proxyUrl === undefined ? {} : { proxy: { url: proxyUrl } };
+    const http = Deno.createHttpClient({ caCerts: [...caCerts], http2: false, poolMaxIdlePerHost: 2, ...proxy });
+    this.#client?.http.close();
+    this.#client = { key, http };
+    return http;
+  }
+}
+
+function urlOf({ baseUrl }: UpstreamEndpoint, { path, query = {} }: UpstreamRequest): URL {
+  const url = new URL(baseUrl + path);
+  for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
+  return url;
+}
+
+function pauseMs({ intervalMs = DEFAULT_INTERVAL_MS, jitter = 0 }: UpstreamLimits): number {
+  return intervalMs * (1 + jitter * (2 * Math.random() - 1));
+}

@@ -1,0 +1,117 @@
+// What goes wrong with a server that upgrades depend on beside the API server: Prometheus, Alertmanager, the cluster manager,
+// the update graph. The message never holds a header, a query or a body.
+import { errorText } from "../../../log.ts";
+import { describeWireFault } from "../../../oci/http/wire_fault.ts";
+
+/** What a caller can do about it. */
+export type UpstreamFault =
+  /** No connection, or it was cut. */
+  | "unreachable"
+  | "timeout"
+  /** Its certificate or the hand-shake: waiting does not help. */
+  | "tls"
+  /** 429 or 5xx. */
+  | "unavailable"
+  /** 401 or 403. */
+  | "unauthorized"
+  /** Any other status that is no success. */
+  | "refused"
+  | "tooLarge"
+  /** Success, with a body of another shape. */
+  | "malformed"
+  /** Nothing was sent: what is needed for it is missing or wrong. */
+  | "misconfigured";
+
+/** No request was sent, or the server reports that it did nothing. */
+const REFUSALS: readonly UpstreamFault[] = ["tls", "unauthorized", "refused", "misconfigured"];
+const NOT_DONE: readonly number[] = [429, 503];
+
+/** A request that did not succeed. The message is safe to show. */
+export class UpstreamError extends Error {
+  override readonly name = "UpstreamError";
+  readonly fault: UpstreamFault;
+  /** HTTP status; 0 when no answer came. */
+  readonly status: number;
+  /** Whether the server may have carried out the request, as after an answer that was lost. */
+  readonly mayHaveArrived: boolean;
+
+  constructor(
+    message: string,
+    details: { readonly fault: UpstreamFault; readonly status?: number; readonly wasNotSent?: boolean },
+  ) {
+    super(message);
+    this.fault = details.fault;
+    this.status = details.status ?? 0;
+    this.mayHaveArrived = details.wasNotSent !== true && !REFUSALS.includes(this.fault) &&
+      !NOT_DONE.includes(this.status);
+  }
+
+  /** Whether the same request may succeed soon. */
+  get isTransient(): boolean {
+    return this.fault === "unreachable" || this.fault === "timeout" || this.fault === "unavailable";
+  }
+}
+
+/** Which request a fault is about. */
+export interface RequestName {
+  /** The server, as in `Alertmanager`. */
+  readonly server: string;
+  readonly method: string;
+  /** Its query is not shown. */
+  readonly url: URL;
+}
+
+const VERB: Readonly<Record<string, string>> = { GET: "read from", DELETE: "delete at" };
+
+/** The error for a request. `state` goes on after the colon, without a full stop. */
+export function upstreamError(
+  { server, method, url }: RequestName,
+  { state, fault, status, wasNotSent = false }: {
+    readonly state: string;
+    readonly fault: UpstreamFault;
+    readonly status?: number;
+    readonly wasNotSent?: boolean;
+  },
+): UpstreamError {
+  const message = `Cannot ${VERB[method] ?? "write to"} ${server} "${url.host}${url.pathname}": ${state}.`;
+  return new UpstreamError(message, { fault, wasNotSent, ...(status === undefined ? {} : { status }) });
+}
+
+const WIRE_FAULT = { TlsFailed: "tls", Unreachable: "unreachable", Timeout: "timeout" } as const;
+const WIRE_STATE = {
+  tls: "the TLS hand-shake failed",
+  unreachable: "it cannot be reached",
+  timeout: "it did not answer in time",
+} as const;
+const MAX_DETAIL = 160;
+/** How the runtime says that there was no connection to begin with. */
+const NO_CONNECTION = /\(Connect\)|\bconnect \w|refused|dns error|lookup|ENOTFOUND|EAI_AGAIN/i;
+
+/** The error for what the runtime throws. Its own message may hold addresses, which are removed. */
+export function wireError(name: RequestName, error: unknown): UpstreamError {
+  if (error instanceof DOMException && error.name === "TimeoutError") {
+    return upstreamError(name, { fault: "timeout", state: WIRE_STATE.timeout });
+  }
+  const text = errorText(error).replaceAll(/https?:\/\/\S+/g, "…").replaceAll(name.url.host, "…");
+  const fault = WIRE_FAULT[describeWireFault(text).reason];
+  const wasNotSent = NO_CONNECTION.test(text);
+  return upstreamError(name, { fault, wasNotSent, state: `${WIRE_STATE[fault]} (${text.slice(0, MAX_DETAIL)})` });
+}
+
+const OPERATION_ID = /^[\w-]{1,64}$/;
+
+/** The error for a status that is no success; undefined for a success. */
+export function statusError(
+  name: RequestName,
+  { status, headers }: { readonly status: number; readonly headers: Headers },
+): UpstreamError | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  const operation = headers.get("x-operation-id") ?? "";
+  const state = `it answered with status ${status}${OPERATION_ID.test(operation) ? `, operation ${operation}` : ""}`;
+  return upstreamError(name, { state, status, fault: faultOf(status) });
+}
+
+function faultOf(status: number): UpstreamFault {
+  if (status === 429 || status >= 500) return "unavailable";
+  return status === 401 || status === 403 ? "unauthorized" : "refused";
+}

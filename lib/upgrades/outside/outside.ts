@@ -1,0 +1,185 @@
+// Everything that upgrades need beside the API server, put together: Prometheus, Alertmanager, the cluster manager, the update
+// graph, registries, and the sinks of notifications.
+import type { Clock } from "../../clock.ts";
+import type { KubeApi } from "../../k8s/api.ts";
+import { eventObjectOf } from "../../k8s/event_input.ts";
+import { Resource } from "../../k8s/types.ts";
+import type { Logger } from "../../log.ts";
+import type { ProxySettings } from "../../oci/http/proxy.ts";
+import { Upgrades } from "../names.ts";
+import type { UpgradeMetrics } from "../metrics.ts";
+import type { Notification, SilenceSpec } from "../decide/types/effects.ts";
+import type { UpgradeConfig } from "../decide/types/plan.ts";
+import { fixedEndpoint } from "./http/fixed_endpoint.ts";
+import { openDeploymentFindings } from "./health/deployment_findings.ts";
+import { type EndpointSource, Upstream, type UpstreamEndpoint, type UpstreamLimits } from "./http/upstream.ts";
+import type { TrustedBundles } from "./http/trusted_bundles.ts";
+import { openMonitoringToken } from "./monitoring/access_token.ts";
+import { openAlertReader } from "./monitoring/alerts.ts";
+import { type MonitoringService, openMonitoringEndpoint } from "./monitoring/monitoring_endpoint.ts";
+import { openSilenceStore } from "./monitoring/silences.ts";
+import { openOcmPolicySource } from "./ocm/ocm_policy_source.ts";
+import { LOCAL_POLICY_SOURCE, type PolicySource, PolicySync } from "./policy/policy_sync.ts";
+import { type ClusterPayloadsOptions, openClusterPayloads } from "./releases/cluster_payloads.ts";
+import { openUpdateGraph, type UpdateGraph } from "./releases/update_graph.ts";
+import { openEventSink } from "./sinks/event_sink.ts";
+import { openLogSink } from "./sinks/log_sink.ts";
+import { openOcmStateSink, openServiceLogSink } from "./sinks/ocm_sinks.ts";
+import type { NotificationSink } from "./sinks/sink.ts";
+import { Notifier, type NotifyOptions } from "./sinks/notifier.ts";
+import { openWebhookSink } from "./sinks/webhook_sink.ts";
+import { ClusterManager } from "./cluster_manager.ts";
+import { type OutsideReaders, outsideReaders, type OutsideScope } from "./outside_readers.ts";
+import { openOutsideSettings, type OutsideSettings } from "./settings.ts";
+
+export interface OutsideOptions {
+  /** Writes fail once the Lease has run out. */
+  readonly api: KubeApi;
+  readonly registries: ClusterPayloadsOptions["registries"];
+  readonly pullSecret: ClusterPayloadsOptions["pullSecret"];
+  /** Where the plan and the settings are. */
+  readonly namespace: string;
+  /** How Prometheus and Alertmanager of OpenShift are reached, or where they are instead. */
+  readonly monitoring: "service" | "route" | Readonly<Record<MonitoringService, UpstreamEndpoint>>;
+  /** Trusted beside the public roots by whatever is outside of the cluster. */
+  readonly bundles: TrustedBundles;
+  readonly proxies: ProxySettings;
+  readonly metrics: Pick<UpgradeMetrics, "set">;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Outside {
+  readonly readers: (scope: OutsideScope) => OutsideReaders;
+  readonly createSilence: (silence: SilenceSpec, signal: AbortSignal) => Promise<void>;
+  readonly endSilence: (id: string, signal: AbortSignal) => Promise<void>;
+  /** Sends to every sink; one that has it does not get it twice. Rejects when one does not have it. */
+  readonly notify: (notification: Notification, options: NotifyOptions) => Promise<void>;
+}
+
+/** The same, open. Dispose it to close the connections. */
+export interface OpenOutside extends Outside, Disposable {
+  /** Keeps the UpgradeConfig as the policy source states it: to be run on the replica that leads. */
+  readonly policy: PolicySync;
+}
+
+/** A cluster keeps some thousands of silences for days; a query answers with a few names. */
+const SILENCES_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 16 * 1024 * 1024 };
+const FINDINGS_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
+const QUERY_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
+
+/** Opens it; nothing is connected yet. */
+export function openOutside(options: OutsideOptions): OpenOutside {
+  const { api, clock } = options;
+  using undo = new DisposableStack();
+  const sourceOf = monitoringSources(options);
+  const alertmanager = undo.use(upstreamOf(options, ["Alertmanager", sourceOf("alertmanager-main"), SILENCES_LIMITS]));
+  const prometheus = undo.use(upstreamOf(options, ["Prometheus", sourceOf("prometheus-k8s"), QUERY_LIMITS]));
+  const settings = openOutsideSettings(options);
+  const manager = undo.use(new ClusterManager({ ...options, clusterId: settings.clusterId }));
+  const policy = openPolicy(options, { settings, manager });
+  const notify = openNotifications(options, { settings, manager });
+  const silences = openSilenceStore({ upstream: alertmanager, clock });
+  const services = {
+    ...{ api, clock, userAgent: options.userAgent, policy, silences },
+    alerts: openAlertReader({ upstream: prometheus, clock }),
+    graph: openGraph(options),
+    findings: openDeploymentFindings({ api, clock, userAgent: options.userAgent, limits: FINDINGS_LIMITS }),
+    payloads: undo.use(openClusterPayloads(options)),
+  };
+  const opened = undo.move();
+  return {
+    readers: (scope) => {
+      if (scope.base !== undefined) settings.noteConfig(scope.base.config);
+      return outsideReaders(services, scope);
+    },
+    createSilence: async (silence, signal) => void await silences.create(silence, signal),
+    endSilence: (id, signal) => silences.end(id, signal),
+    notify,
+    policy,
+    [Symbol.dispose]: () => opened.dispose(),
+  };
+}
+
+function upstreamOf(
+  { userAgent, clock }: OutsideOptions,
+  [server, source, limits]: readonly [string, EndpointSource, UpstreamLimits],
+): Upstream {
+  return new Upstream({ server, source, limits, userAgent, clock });
+}
+
+function monitoringSources({ monitoring, api, clock }: OutsideOptions): (service: MonitoringService) => EndpointSource {
+  if (typeof monitoring !== "string") return (service) => fixedEndpoint(monitoring[service]);
+  const token = openMonitoringToken({ api, clock });
+  return (service) => openMonitoringEndpoint({ service, by: monitoring, api, token, clock });
+}
+
+interface Parts {
+  readonly settings: OutsideSettings;
+  readonly manager: ClusterManager;
+}
+
+/** Opened for each question, which is rare: by then the bundles may have changed. */
+function openGraph({ bundles, userAgent, clock }: OutsideOptions): UpdateGraph {
+  return {
+    releases: async (query, signal) => {
+      const caCerts = await bundles(signal);
+      return await openUpdateGraph({ caCerts, userAgent, clock }).releases(query, signal);
+    },
+  };
+}
+
+function openPolicy({ api, namespace, clock, log, metrics }: OutsideOptions, { settings, manager }: Parts): PolicySync {
+  const target = { type: Resource.upgradeConfigs, namespace, name: Upgrades.config };
+  let watchIntervalMinutes = 60;
+  const source = async (signal: AbortSignal): Promise<PolicySource> => {
+    const { configManager, upgradeType } = await settings.config(signal);
+    watchIntervalMinutes = configManager.watchIntervalMinutes;
+    if (configManager.source === "LOCAL") return LOCAL_POLICY_SOURCE;
+    const { source, ocmBaseUrl } = configManager;
+    if (source === "OCM" && ocmBaseUrl !== undefined) {
+      return openOcmPolicySource({ client: manager.clientAt(ocmBaseUrl), type: upgradeType });
+    }
+    return { onNone: "keep", fetch: () => Promise.resolve({ kind: "notConfigured" }) };
+  };
+  const labels = { upgradeconfig_name: Upgrades.config };
+  const onSynced = (nowMs: number): void => {
+    metrics.set("upgradeoperator_upgradeconfig_sync_timestamp", { labels, value: Math.floor(nowMs / 1_000) });
+    metrics.set("archway_upgrade_policy_interval_seconds", { labels, value: watchIntervalMinutes * 60 });
+  };
+  return new PolicySync({
+    ...target,
+    ...{ api, clock, log, source, onSynced },
+    watchIntervalMinutes: () => watchIntervalMinutes,
+  });
+}
+
+function openNotifications(
+  options: OutsideOptions,
+  { settings, manager }: Parts,
+): Outside["notify"] {
+  const { api, clock, log, metrics, bundles, userAgent } = options;
+  const { clusterId } = settings;
+  const sinks = async (plan: UpgradeConfig, signal: AbortSignal): Promise<readonly NotificationSink[]> => {
+    const { configManager, gates, notifications: { webhookUrl: url } } = await settings.config(signal);
+    const hook = url === undefined
+      ? []
+      : [openWebhookSink({ url, caCerts: await bundles(signal), clusterId, userAgent, clock })];
+    const { namespace, name, uid } = plan;
+    const subject = eventObjectOf(Resource.upgradeConfigs, { namespace, name, uid });
+    const always = [openEventSink({ api, subject, clock }), ...hook];
+    const { source, ocmBaseUrl } = configManager;
+    if (source !== "OCM" || ocmBaseUrl === undefined) return [...always, openLogSink(log)];
+    const client = manager.clientAt(ocmBaseUrl);
+    const logged = gates.has("ServiceLogNotification") ? [openServiceLogSink({ client, clusterId, clock })] : [];
+    return [...always, ...logged, openOcmStateSink({ client })];
+  };
+  const observe = ({ state }: Notification, result: "sent" | "failed"): void =>
+    metrics.set("upgrade_notification_failed", {
+      labels: { upgradeconfig_name: Upgrades.config, event: state },
+      value: Number(result === "failed"),
+    });
+  const notifier = new Notifier({ sinks, observe });
+  return (notification, options) => notifier.send(notification, options);
+}

@@ -1,0 +1,137 @@
+// The readings of an upgrade that come from beside the API server.
+import { isMaster } from "../decide/nodes.ts";
+import type { ReadApi } from "../../k8s/api.ts";
+import { checksOf } from "../decide/health_decision.ts";
+import { historyOf } from "../decide/record.ts";
+import { graphQueryOf } from "../decide/release/graph_query.ts";
+import type { OfferedRelease, PolicyRefresh } from "../decide/types/cluster.ts";
+import type { HealthCheckId, HealthResult } from "../decide/types/health.ts";
+import type { Base, Readers, Readings } from "../decide/types/observed.ts";
+import type { ClusterReader } from "../cluster/cluster_reader.ts";
+import { checkDependencies, type DependencyDeps } from "./health/dependencies.ts";
+import type { ReadFindings } from "./health/deployment_findings.ts";
+import { readHealth } from "./health/read_health.ts";
+import type { AlertReader } from "./monitoring/alerts.ts";
+import type { SilenceStore } from "./monitoring/silences.ts";
+import type { PolicySync } from "./policy/policy_sync.ts";
+import type { PayloadReader } from "./releases/payload.ts";
+import type { UpdateGraph } from "./releases/update_graph.ts";
+
+/** Readings that are made here. */
+export type OutsideReading =
+  | "silences"
+  | "health"
+  | "healthAfter"
+  | "dependencies"
+  | "graph"
+  | "payload"
+  | "policy"
+  | "alertsDuring";
+
+export type OutsideReaders = Pick<Readers, OutsideReading>;
+
+/** What one reconcile reads from and for. */
+export interface OutsideScope {
+  /** undefined where the plan is gone, or something of it could not be read: then only what may be left of it is read. */
+  readonly base: Base | undefined;
+  readonly reader: ClusterReader;
+  /** By the clock of the API server. */
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface OutsideServices extends DependencyDeps {
+  readonly api: ReadApi;
+  readonly alerts: AlertReader;
+  readonly silences: SilenceStore;
+  readonly graph: UpdateGraph;
+  readonly findings: ReadFindings;
+  readonly payloads: PayloadReader;
+  readonly policy: Pick<PolicySync, "refresh">;
+}
+
+const AFTER: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
+
+/** The readers of one reconcile; nothing is read before one is called. */
+export function outsideReaders(services: OutsideServices, scope: OutsideScope): OutsideReaders {
+  const { signal } = scope;
+  return {
+    silences: () => services.silences.list(signal),
+    health: async () => await readChecks(services, { scope, checks: checksOf(baseOf(scope)) }),
+    healthAfter: async () => await readChecks(services, { scope, checks: AFTER }),
+    dependencies: async () => await checkDependencies(services, baseOf(scope).config.dependencies, signal),
+    graph: async () => (await askGraph(services, scope)).offered,
+    payload: async () => await readPayload(services, scope),
+    policy: () => refreshPolicy(services, scope),
+    alertsDuring: async () => await readAlertsDuring(services, scope),
+  };
+}
+
+/** With the source LOCAL the plan that was read is the policy: what is decided is written behind its resourceVersion. */
+async function refreshPolicy({ policy }: OutsideServices, { base, signal }: OutsideScope): Promise<PolicyRefresh> {
+  return base?.config.configManager.source === "LOCAL" ? { kind: "unchanged" } : await policy.refresh(signal);
+}
+
+function baseOf({ base }: OutsideScope): Base {
+  if (base === undefined) throw new Error("Cannot read this: there is no UpgradeConfig, or it could not be read.");
+  return base;
+}
+
+async function readChecks(
+  services: OutsideServices,
+  { scope, checks }: { readonly scope: OutsideScope; readonly checks: readonly HealthCheckId[] },
+): Promise<readonly HealthResult[]> {
+  const { config, plan } = baseOf(scope);
+  const { reader, signal } = scope;
+  const { alerts } = services;
+  // Managed clusters of Azure do not have that operator.
+  const readFindings = plan.spec.type === "ARO" ? undefined : services.findings;
+  return await readHealth({ alerts, reader, readFindings }, { checks, ignored: config.healthCheck }, signal);
+}
+
+interface Asked {
+  readonly offered: readonly OfferedRelease[];
+  readonly own: OfferedRelease | undefined;
+  readonly architecture: string | undefined;
+}
+
+async function askGraph({ graph }: OutsideServices, scope: OutsideScope): Promise<Asked> {
+  const { plan: { spec: { desired } }, clusterVersion } = baseOf(scope);
+  const architecture = await controlPlaneArchitecture(scope);
+  const query = graphQueryOf(clusterVersion, { desired, controlPlane: architecture ?? "" });
+  if (query.architecture === "") {
+    throw new Error("Cannot ask the update graph: no node of the control plane says which architecture it has.");
+  }
+  return { ...await graph.releases(query, scope.signal), architecture };
+}
+
+/** That of the nodes of the control plane, which are all alike; where there are none, as with a hosted one, that of all nodes. */
+async function controlPlaneArchitecture({ reader }: OutsideScope): Promise<string | undefined> {
+  const nodes = (await reader.nodes()).filter(({ architecture }) => architecture !== "");
+  const masters = nodes.filter(isMaster);
+  const distinct = new Set((masters.length > 0 ? masters : nodes).map(({ architecture }) => architecture));
+  return masters.length > 0 || distinct.size === 1 ? [...distinct].toSorted()[0] : undefined;
+}
+
+async function readPayload(services: OutsideServices, scope: OutsideScope): Promise<Readings["payload"]> {
+  const { desired } = baseOf(scope).plan.spec;
+  const { signal } = scope;
+  if (desired.image !== "") {
+    const architecture = await controlPlaneArchitecture(scope);
+    return await services.payloads.read(desired.image, { architecture, signal });
+  }
+  const { own, offered, architecture } = await askGraph(services, scope);
+  const found = [...own === undefined ? [] : [own], ...offered].find(({ version }) => version === desired.version);
+  if (found !== undefined) return await services.payloads.read(found.image, { architecture, signal });
+  throw new Error(
+    `Cannot find the payload of version ${desired.version}: the update graph has none for this architecture in the channel.`,
+  );
+}
+
+async function readAlertsDuring({ alerts }: OutsideServices, scope: OutsideScope): Promise<readonly string[]> {
+  const { plan } = baseOf(scope);
+  const history = historyOf(plan.status, plan.spec.desired);
+  if (history?.startMs === undefined) return [];
+  const interval = { startMs: history.startMs, endMs: history.completeMs ?? scope.nowMs };
+  return await alerts.pagingBetween(interval, scope.signal);
+}

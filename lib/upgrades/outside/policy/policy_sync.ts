@@ -1,0 +1,144 @@
+// Keeps the UpgradeConfig as a policy source states it: in the background at its pace, and at once when an upgrade is about to
+// begin, so that one that was called off a moment ago does not begin.
+import type { Clock } from "../../../clock.ts";
+import { objectAt } from "../../../json.ts";
+import { type KubeApi, readOptional } from "../../../k8s/api.ts";
+import { isNotFound } from "../../../k8s/errors.ts";
+import { apiVersionOf, type KubeObject, type ResourceType } from "../../../k8s/types.ts";
+import { errorText, type Logger } from "../../../log.ts";
+import {
+  type LastSync,
+  localPolicyOf,
+  nextSyncMs,
+  planRefresh,
+  type PolicyResult,
+  type RefreshPlan,
+} from "../../decide/policy/refresh_plan.ts";
+import type { PolicyRefresh } from "../../decide/types/cluster.ts";
+
+/** Where plans come from. Rejects when it cannot be read; nothing is changed then. */
+export interface PolicySource {
+  /** What "there is none" means for the UpgradeConfig: one that people wrote is never deleted. */
+  readonly onNone: "remove" | "keep";
+  /** `current`: the UpgradeConfig as it was read a moment ago. */
+  fetch(signal: AbortSignal, current: KubeObject | undefined): Promise<PolicyResult>;
+}
+
+export interface PolicySyncDeps {
+  readonly api: KubeApi;
+  /** The kind of UpgradeConfigs, and the one that counts. */
+  readonly type: ResourceType;
+  readonly namespace: string;
+  readonly name: string;
+  /** The source as configured now. Rejects when the configuration cannot be read. */
+  readonly source: (signal: AbortSignal) => Promise<PolicySource>;
+  readonly watchIntervalMinutes: () => number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onSynced: (nowMs: number) => void;
+}
+
+/** How long a deleted UpgradeConfig may stay, and how often it is looked for (ms). */
+const GONE_WITHIN_MS = 60_000;
+const CHECK_MS = 5_000;
+
+export class PolicySync {
+  readonly #deps: PolicySyncDeps;
+
+  /** No request is sent yet. */
+  constructor(deps: PolicySyncDeps) {
+    this.#deps = deps;
+  }
+
+  /** Reads the source now and makes the UpgradeConfig what it states. Rejects when the source or the API server does not answer. */
+  async refresh(signal: AbortSignal): Promise<PolicyRefresh> {
+    const { clock, onSynced, source } = this.#deps;
+    const current = await this.#read(signal);
+    const asked = await source(signal);
+    const result = await asked.fetch(signal, current);
+    if (result.kind === "notConfigured") return { kind: "notConfigured" };
+    const spec = current === undefined ? undefined : objectAt(current, "spec") ?? {};
+    const isKept = result.kind === "none" && asked.onNone === "keep";
+    const plan: RefreshPlan = isKept ? { kind: "nothing" } : planRefresh(spec, result);
+    await this.#carryOut(plan, { current, signal });
+    onSynced(clock.nowMs());
+    return { kind: plan.kind === "nothing" ? "unchanged" : "changed" };
+  }
+
+  /** Reads the source at its pace until the signal aborts. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log, watchIntervalMinutes } = this.#deps;
+    let last: LastSync = { kind: "first" };
+    while (!signal.aborted) {
+      const pace = { watchIntervalMinutes: watchIntervalMinutes(), random: Math.random() };
+      await clock.sleep(nextSyncMs(last, pace), signal);
+      if (signal.aborted) return;
+      try {
+        await this.refresh(signal);
+        last = { kind: "synced" };
+      } catch (error) {
+        if (signal.aborted) return;
+        last = { kind: "failed", failures: last.kind === "failed" ? last.failures + 1 : 1 };
+        log.warn("cannot ask the policy source", { reason: errorText(error), failures: last.failures });
+      }
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<KubeObject | undefined> {
+    const { api, type, namespace, name } = this.#deps;
+    return await readOptional(api, { type, namespace, name, signal });
+  }
+
+  async #carryOut(
+    plan: RefreshPlan,
+    { current, signal }: { readonly current: KubeObject | undefined; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { log, name } = this.#deps;
+    if (plan.kind === "nothing") return;
+    if (current !== undefined) await this.#remove(current, signal);
+    if (plan.kind !== "remove") await this.#create(plan, signal);
+    log.info("changed the plan as the policy source says", { change: plan.kind, name });
+  }
+
+  /** The same object that was judged: one that was created since is left alone. */
+  async #remove({ metadata: { uid } }: KubeObject, signal: AbortSignal): Promise<void> {
+    const { api, type, namespace, name } = this.#deps;
+    try {
+      await api.delete(type, { namespace, name }, { signal, ...(uid === undefined ? {} : { uid }) });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    await this.#gone(uid, signal);
+  }
+
+  async #gone(uid: string | undefined, signal: AbortSignal): Promise<void> {
+    const { clock, name } = this.#deps;
+    const endMs = clock.monotonicMs() + GONE_WITHIN_MS;
+    for (;;) {
+      const found = await this.#read(signal);
+      if (found === undefined || found.metadata.uid !== uid) return;
+      if (clock.monotonicMs() >= endMs) {
+        throw new Error(`Cannot replace UpgradeConfig "${name}": it is still there a minute after it was deleted.`);
+      }
+      await clock.sleep(CHECK_MS, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  async #create(plan: Extract<RefreshPlan, { kind: "create" | "replace" }>, signal: AbortSignal): Promise<void> {
+    const { api, type, namespace, name } = this.#deps;
+    const object = {
+      apiVersion: apiVersionOf(type),
+      kind: type.kind,
+      metadata: { name, namespace },
+      spec: plan.spec,
+    };
+    await api.create(type, object, { namespace, signal });
+  }
+}
+
+/** The source `LOCAL`: what is written in the cluster is what is wanted. It never has the object created, replaced or deleted. */
+export const LOCAL_POLICY_SOURCE: PolicySource = {
+  onNone: "keep",
+  fetch: (_signal, current) => Promise.resolve(localPolicyOf(current)),
+};

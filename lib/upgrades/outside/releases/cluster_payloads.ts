@@ -1,0 +1,63 @@
+// Release payloads read with the credentials of the cluster: its pull secret is read anew before each payload, which is rarely.
+import type { Clock } from "../../../clock.ts";
+import { openRegistryAccess, type RegistryConfig } from "../../../oci/registry_access.ts";
+import { type ReadApi, readOptional } from "../../../k8s/api.ts";
+import { isForbidden } from "../../../k8s/errors.ts";
+import { Resource } from "../../../k8s/types.ts";
+import type { Logger } from "../../../log.ts";
+import type { Credential } from "../../../oci/credential.ts";
+import { parseDockerConfigSecret } from "../../../oci/credentials/docker_config.ts";
+import { SharedCalls } from "../../../oci/shared_call.ts";
+import type { Payload } from "../../decide/types/cluster.ts";
+import { openPayloadReader, type PayloadReader } from "./payload.ts";
+
+export interface ClusterPayloadsOptions {
+  readonly api: ReadApi;
+  /** How registries are reached. */
+  readonly registries: RegistryConfig;
+  /** The pull secret for all pods; undefined: payloads are read without. */
+  readonly pullSecret: { readonly namespace: string; readonly name: string } | undefined;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A digest names one payload for good; that its registry still has it is asked again after so long (ms). */
+const KEEP_MS = 10 * 60_000;
+const MAX_KEPT = 10;
+
+/** Opens the reader; nothing is read yet. Dispose it to close the connections. */
+export function openClusterPayloads(options: ClusterPayloadsOptions): PayloadReader & Disposable {
+  let credentials: readonly Credential[] = [];
+  const access = openRegistryAccess({ ...options, config: options.registries, clusterCredentials: () => credentials });
+  const payloads = openPayloadReader({ access, clock: options.clock });
+  const reads = new SharedCalls<Payload>({ clock: options.clock, keepMs: () => KEEP_MS, maxKept: MAX_KEPT });
+  return {
+    read: (image, { architecture, signal }) =>
+      reads.run(`${image} ${architecture}`, { signal }, async (_callers, shared) => {
+        credentials = await readCredentials(options, shared);
+        return await payloads.read(image, { architecture, signal: shared });
+      }),
+    [Symbol.dispose]: () => access[Symbol.dispose](),
+  };
+}
+
+/** Those of the cluster; none where the secret is absent, must not be read, or is no docker config: the image may be public. */
+export async function readCredentials(
+  { api, pullSecret, log }: Pick<ClusterPayloadsOptions, "api" | "pullSecret" | "log">,
+  signal: AbortSignal,
+): Promise<readonly Credential[]> {
+  if (pullSecret === undefined) return [];
+  const { namespace, name } = pullSecret;
+  try {
+    const secret = await readOptional(api, { type: Resource.secrets, namespace, name, signal });
+    if (secret === undefined) return [];
+    const parsed = parseDockerConfigSecret(secret, `pull secret ${namespace}/${name}`);
+    if (parsed.kind === "ok") return parsed.credentials;
+    log.warn("cannot use the pull secret", { namespace, secret: name, reason: parsed.message });
+    return [];
+  } catch (error) {
+    if (isForbidden(error)) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+// Notifications for the cluster manager (OCM): the state of the policy, and entries of the service log.
+import type { Clock } from "../../../clock.ts";
+import { isPolicyOf } from "../../decide/policy/ocm_policy.ts";
+import { mayFollow, valueOf } from "../../decide/notifications/ocm_states.ts";
+import { SERVICE_LOG, serviceLogOf } from "../../decide/notifications/service_logs.ts";
+import type { Notification } from "../../decide/types/effects.ts";
+import { UpstreamError } from "../http/upstream_error.ts";
+import type { OcmClient } from "../ocm/ocm_client.ts";
+import type { Attempt, NotificationSink } from "./sink.ts";
+
+/** Opens the sink of the policy's state. A state that may not follow the one that is stored is not sent. */
+export function openOcmStateSink(
+  { client }: { readonly client: Pick<OcmClient, "cluster" | "policies" | "policyState" | "setPolicyState"> },
+): NotificationSink {
+  return {
+    name: "cluster manager",
+    send: async (notification, { signal }) => {
+      const { state, version, upgradeAt, description } = notification;
+      const value = valueOf(state);
+      if (value === undefined) return;
+      const { id: clusterId } = await client.cluster(signal);
+      const policy = (await client.policies(clusterId, signal)).find((one) => isPolicyOf(one, { version, upgradeAt }));
+      if (policy === undefined) {
+        throw new UpstreamError(
+          `Cannot notify the cluster manager: it has no policy for version ${version} at ${upgradeAt}.`,
+          { fault: "refused" },
+        );
+      }
+      const target = { clusterId, policyId: policy.id };
+      const stored = await client.policyState(target, signal);
+      const isThere = stored.value === value && stored.description === description;
+      if (!isThere && mayFollow(stored, state)) await client.setPolicyState(target, { value, description }, signal);
+    },
+  };
+}
+
+/** What the service log holds for longer is of another upgrade. */
+const SAME_UPGRADE_MS = 24 * 3_600_000;
+
+/**
+ * Opens the sink of the service log. An entry that is there already, from before an answer was lost, is not made again. Not every
+ * agent lets the log be read: there an entry is requested once, and again only when it was certainly not made.
+ */
+export function openServiceLogSink(
+  { client, clusterId, clock }: {
+    readonly client: Pick<OcmClient, "cluster" | "serviceLogs" | "postServiceLog">;
+    readonly clusterId: (signal: AbortSignal) => Promise<string>;
+    readonly clock: Pick<Clock, "nowMs">;
+  },
+): NotificationSink {
+  return {
+    name: "service log",
+    send: async (notification, { attempt, signal }) => {
+      const text = serviceLogOf(notification.state);
+      if (text === undefined) return;
+      const sinceMs = clock.nowMs() - SAME_UPGRADE_MS;
+      const found = await findEntry(client, { notification, summary: text.summary, sinceMs }, signal);
+      if (found === "there") return;
+      const { id } = await client.cluster(signal);
+      const { serviceName, logType, severity } = SERVICE_LOG;
+      const entry = {
+        severity,
+        service_name: serviceName,
+        log_type: logType,
+        summary: text.summary,
+        description: notification.description,
+        internal_only: false,
+        cluster_id: id,
+        cluster_uuid: await clusterId(signal),
+        ...(text.references.length === 0 ? {} : { doc_references: text.references }),
+      };
+      if (found === "unreadable") return await askOnce(() => client.postServiceLog(entry, signal), attempt);
+      await client.postServiceLog(entry, signal);
+    },
+  };
+}
+
+async function askOnce(post: () => Promise<void>, attempt: Attempt): Promise<void> {
+  await attempt.begin();
+  try {
+    await post();
+  } catch (error) {
+    if (error instanceof UpstreamError && !error.mayHaveArrived) await attempt.withdraw();
+    throw error;
+  }
+}
+
+async function findEntry(
+  client: Pick<OcmClient, "serviceLogs">,
+  { notification, summary, sinceMs }: {
+    readonly notification: Notification;
+    readonly summary: string;
+    readonly sinceMs: number;
+  },
+  signal: AbortSignal,
+): Promise<"there" | "absent" | "unreadable"> {
+  try {
+    const isThere = (await client.serviceLogs(signal)).some(({ timestampMs, ...entry }) =>
+      entry.summary === summary && entry.description === notification.description && (timestampMs ?? 0) >= sinceMs
+    );
+    return isThere ? "there" : "absent";
+  } catch (error) {
+    const mayNotRead = error instanceof UpstreamError && [403, 404, 405].includes(error.status);
+    if (mayNotRead) return "unreadable";
+    throw error;
+  }
+}

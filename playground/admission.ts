@@ -1,0 +1,154 @@
+// The admission chain of the playground: calls mutating and validating webhooks over TLS, as the real API server does.
+import { isDeepStrictEqual } from "node:util";
+import { type KubeObject, Resource, type ResourceType } from "../lib/k8s/types.ts";
+import { errorText, type Logger } from "../lib/log.ts";
+import { type Admission, type AdmissionAttempt, parseKubeObject } from "./cluster.ts";
+import { numberAt, objectAt, textAt, valueAt } from "./json_value.ts";
+import { applyJsonPatch } from "./patches.ts";
+import { StatusError } from "./status.ts";
+import type { ObjectStore } from "./store.ts";
+import { matchesWebhook, parseWebhooks, type Webhook } from "./webhooks.ts";
+
+/** An admission chain with connections to close. */
+export interface WebhookAdmission extends Admission, Disposable {}
+
+/** Opens the chain over the configurations that the store holds at the time of each write. Failed calls are logged (debug). */
+export function openAdmission(store: ObjectStore, { log }: { readonly log: Logger }): WebhookAdmission {
+  const clients = new Map<string, Deno.HttpClient>();
+  const clientFor = ({ clientConfig: { caBundle = "" } }: Webhook): Deno.HttpClient => {
+    const caCerts = caBundle === "" ? {} : { caCerts: [atob(caBundle)] };
+    const client = clients.get(caBundle) ?? Deno.createHttpClient({ http2: false, ...caCerts });
+    clients.set(caBundle, client);
+    return client;
+  };
+  const ask: Ask = (webhook, attempt) => callWebhook(webhook, attempt, { log, client: clientFor(webhook) });
+  return {
+    mutate: (attempt) => mutate(selectWebhooks(store, attempt, Resource.mutatingWebhooks), attempt, ask),
+    validate: async (attempt) => {
+      const webhooks = selectWebhooks(store, attempt, Resource.validatingWebhooks);
+      await Promise.all(webhooks.map((webhook) => ask(webhook, attempt)));
+    },
+    [Symbol.dispose]: () => {
+      for (const client of clients.values()) client.close();
+      clients.clear();
+    },
+  };
+}
+
+/** Calls one webhook; returns the object after its patch. */
+type Ask = (webhook: Webhook, attempt: AdmissionAttempt) => Promise<KubeObject | undefined>;
+
+function selectWebhooks(store: ObjectStore, attempt: AdmissionAttempt, type: ResourceType): readonly Webhook[] {
+  if (attempt.kind.group === type.group) return [];
+  const namespace = (attempt.object ?? attempt.oldObject)?.metadata.namespace;
+  const labels = namespace === undefined ? undefined : store.get(Resource.namespaces, namespace)?.metadata.labels ?? {};
+  return store.list(type).flatMap(parseWebhooks).filter((webhook) => matchesWebhook(webhook, attempt, labels));
+}
+
+/** In order; then `IfNeeded` webhooks once more when a later one changed the object after them. */
+async function mutate(
+  webhooks: readonly Webhook[],
+  attempt: AdmissionAttempt,
+  ask: Ask,
+): Promise<KubeObject | undefined> {
+  const seen = new Map<Webhook, KubeObject | undefined>();
+  let object = attempt.object;
+  for (const webhook of webhooks) {
+    object = await ask(webhook, { ...attempt, object });
+    seen.set(webhook, object);
+  }
+  for (const webhook of webhooks.filter(({ reinvocationPolicy }) => reinvocationPolicy === "IfNeeded")) {
+    if (!isDeepStrictEqual(seen.get(webhook), object)) object = await ask(webhook, { ...attempt, object });
+  }
+  return object;
+}
+
+interface CallOptions {
+  readonly log: Logger;
+  readonly client: Deno.HttpClient;
+}
+
+/** One call under its failure policy. A denial is never forgiven; a failed call is under `Ignore`. */
+async function callWebhook(
+  webhook: Webhook,
+  attempt: AdmissionAttempt,
+  { log, client }: CallOptions,
+): Promise<KubeObject | undefined> {
+  let response: unknown;
+  try {
+    response = await postReview(webhook, attempt, client);
+  } catch (error) {
+    log.debug("webhook call failed", { webhook: webhook.name, error: errorText(error) });
+    if (webhook.failurePolicy === "Ignore") return attempt.object;
+    throw internalError(`failed calling webhook "${webhook.name}"`, error);
+  }
+  if (valueAt(response, "allowed") !== true) throw denial(webhook, response);
+  const patch = textAt(response, "patch");
+  if (patch === undefined || attempt.object === undefined) return attempt.object;
+  try {
+    const operations: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(patch)));
+    return parseKubeObject(applyJsonPatch(attempt.object, operations));
+  } catch (error) {
+    throw internalError(`cannot apply the patch of "${webhook.name}"`, error);
+  }
+}
+
+function internalError(what: string, error: unknown): StatusError {
+  return new StatusError(500, "InternalError", `Internal error occurred: ${what}: ${errorText(error)}`);
+}
+
+function denial({ name }: Webhook, response: unknown): StatusError {
+  const status = objectAt(response, "status");
+  const reason = textAt(status, "reason");
+  const said = textAt(status, "message") ?? reason ?? "no reason given";
+  const message = `admission webhook "${name}" denied the request: ${said}`;
+  return new StatusError(numberAt(status, "code") ?? 403, reason ?? "Forbidden", message);
+}
+
+/** Posts the review and gives its `response`. Throws on anything but a well-formed answer to this very uid. */
+async function postReview(
+  { clientConfig: { url }, timeoutSeconds }: Webhook,
+  attempt: AdmissionAttempt,
+  client: Deno.HttpClient,
+): Promise<unknown> {
+  if (url === undefined) throw new Error("Cannot call the webhook: its Service has no address in the playground.");
+  const uid = crypto.randomUUID();
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(new Error("context deadline exceeded")), 1_000 * timeoutSeconds);
+  try {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(renderReview(attempt, uid)),
+      client,
+      signal: timeout.signal,
+    });
+    const text = await answer.text();
+    if (answer.status !== 200) throw new Error(`the server answered ${answer.status}`);
+    const review: unknown = JSON.parse(text);
+    if (textAt(review, "response", "uid") !== uid) throw new Error("the answer has another uid");
+    return objectAt(review, "response");
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function renderReview(attempt: AdmissionAttempt, uid: string): unknown {
+  const { object, oldObject, subresource: subResource, operation, dryRun } = attempt;
+  const { group, version, kind: kindName, plural } = attempt.kind;
+  const { name = "", namespace = "" } = (object ?? oldObject)?.metadata ?? {};
+  const kind = { group, version, kind: kindName };
+  const resource = { group, version, resource: plural };
+  const which = { kind, resource, requestKind: kind, requestResource: resource, subResource, name, namespace };
+  const userInfo = { username: "playground", groups: ["system:authenticated"] };
+  const objects = { object: unnamed(object), oldObject: unnamed(oldObject) };
+  const request = { uid, ...which, operation, userInfo, ...objects, dryRun, options: null };
+  return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request };
+}
+
+/** An object whose name is yet to be generated has none on the wire. */
+function unnamed(object: KubeObject | undefined): unknown {
+  if (object === undefined) return null;
+  const { name, ...metadata } = object.metadata;
+  return name === "" ? { ...object, metadata } : object;
+}

@@ -1,0 +1,167 @@
+// The playground's API server: a small Kubernetes API on loopback. `serve` and kubectl run against it.
+import type { JsonObject } from "../lib/json.ts";
+import { errorText, type Logger } from "../lib/log.ts";
+import type { KeyPair } from "../lib/server/https_listener.ts";
+import { type Cluster, findObject, isStored } from "./cluster.ts";
+import { createObject } from "./create_object.ts";
+import { deleteObject } from "./delete_object.ts";
+import { findDocument } from "./discovery.ts";
+import { numberAt, objectAt, textAt } from "./json_value.ts";
+import { listen } from "./listen.ts";
+import { parseSelection, readResource } from "./reads.ts";
+import { parseResourcePath, type ResourcePath } from "./request_path.ts";
+import { methodNotAllowed, renderStatus, StatusError, unknownPath } from "./status.ts";
+import { bindPod, parseBody, type PatchKind, patchObject, updateObject } from "./update_object.ts";
+
+/** A running API server. It accepts any bearer token and authorizes every request: for loopback only. */
+export interface ApiServer extends AsyncDisposable {
+  /** `https://127.0.0.1:port`, or `http` without a certificate. */
+  readonly url: string;
+  /** Cuts every open watch, as a restart of the real server does. */
+  cutWatches(): void;
+}
+
+export interface ApiServerOptions {
+  /** Logs bugs of the playground. */
+  readonly log: Logger;
+  /** Plain HTTP without one, which `serve` does not accept in a kubeconfig: for tests. */
+  readonly certificate?: KeyPair;
+}
+
+/** Serves a cluster on loopback. */
+export async function openApiServer(cluster: Cluster, { log, certificate }: ApiServerOptions): Promise<ApiServer> {
+  let watches = new AbortController();
+  const handler = (request: Request): Promise<Response> => answer(cluster, request, { log, signal: watches.signal });
+  const listener = await listen(handler, { certificate });
+  return {
+    url: listener.origin,
+    cutWatches: () => {
+      watches.abort();
+      watches = new AbortController();
+    },
+    [Symbol.asyncDispose]: async () => {
+      watches.abort();
+      await listener[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The envelope: every refusal becomes a Status, every bug a 500 and a log line. */
+async function answer(
+  cluster: Cluster,
+  request: Request,
+  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+): Promise<Response> {
+  try {
+    return await dispatch(cluster, request, signal);
+  } catch (error) {
+    if (error instanceof StatusError) return Response.json(renderStatus(error), { status: error.status });
+    log.error("playground request failed", { error: errorText(error) });
+    const bug = new StatusError(500, "InternalError", "Internal error occurred: see the playground's log");
+    return Response.json(renderStatus(bug), { status: 500 });
+  }
+}
+
+/** A request to change something. */
+interface Call {
+  readonly cluster: Cluster;
+  readonly path: ResourcePath;
+  readonly query: URLSearchParams;
+  readonly contentType: string;
+  readonly text: string;
+  readonly dryRun: boolean;
+}
+
+const WRITES: ReadonlyMap<string, (call: Call) => Promise<Response>> = new Map([
+  ["POST", post],
+  ["PUT", put],
+  ["PATCH", patch],
+  ["DELETE", remove],
+]);
+
+async function dispatch(cluster: Cluster, request: Request, signal: AbortSignal): Promise<Response> {
+  const { pathname, searchParams: query } = new URL(request.url);
+  if (/^\/(readyz|healthz|livez)(\/|$)/.test(pathname)) return new Response("ok");
+  const path = parseResourcePath(pathname);
+  if (path === undefined) {
+    const document = request.method === "GET" ? findDocument(pathname) : undefined;
+    if (document === undefined) throw unknownPath();
+    return Response.json(document);
+  }
+  if (request.method === "GET") return readResource(cluster, path, { query, signal });
+  const write = WRITES.get(request.method);
+  if (write === undefined) throw methodNotAllowed();
+  const contentType = (request.headers.get("content-type") ?? "application/json").split(";")[0]?.trim() ?? "";
+  if (contentType.includes("protobuf")) {
+    throw unsupported("the playground reads JSON only: use kubectl create -f, apply -f or run");
+  }
+  const dryRun = query.getAll("dryRun").includes("All");
+  return await write({ cluster, path, query, contentType, text: await request.text(), dryRun });
+}
+
+function unsupported(message: string): StatusError {
+  return new StatusError(415, "UnsupportedMediaType", message);
+}
+
+function success(rest: JsonObject = {}): JsonObject {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", ...rest };
+}
+
+async function post({ cluster, path, text, dryRun }: Call): Promise<Response> {
+  const { kind, namespace, name, subresource } = path;
+  const body = parseBody(text);
+  if (subresource === "binding") {
+    bindPod(cluster, kind, { namespace, name: name ?? "" }, body);
+    return Response.json(success({ code: 201 }), { status: 201 });
+  }
+  if (name !== undefined) throw methodNotAllowed();
+  return Response.json(await createObject(cluster, kind, { namespace, body, dryRun }), { status: 201 });
+}
+
+async function put({ cluster, path: { kind, namespace, name, subresource }, text, dryRun }: Call): Promise<Response> {
+  if (name === undefined) throw methodNotAllowed();
+  const body = parseBody(text);
+  return Response.json(await updateObject(cluster, kind, { namespace, name, subresource, body, dryRun }));
+}
+
+/** An apply body must be JSON, which is YAML too; `kubectl apply --server-side` sends JSON. */
+const PATCH_KINDS: ReadonlyMap<string, PatchKind> = new Map([
+  ["application/json-patch+json", "json"],
+  ["application/merge-patch+json", "merge"],
+  ["application/strategic-merge-patch+json", "strategic"],
+  ["application/apply-patch+yaml", "apply"],
+]);
+
+async function patch({ cluster, path, contentType, text: body, dryRun }: Call): Promise<Response> {
+  const { kind, namespace, name, subresource } = path;
+  if (name === undefined) throw methodNotAllowed();
+  const patchKind = PATCH_KINDS.get(contentType);
+  if (patchKind === undefined) throw unsupported(`a patch is one of ${[...PATCH_KINDS.keys()].join(", ")}`);
+  const target = { namespace, name, subresource, dryRun };
+  const status = isStored(cluster, kind, target) ? 200 : 201;
+  return Response.json(await patchObject(cluster, kind, { ...target, patchKind, body }), { status });
+}
+
+async function remove({ cluster, path, query, text, dryRun }: Call): Promise<Response> {
+  const { kind, namespace, name } = path;
+  const body = text === "" ? {} : parseBody(text);
+  const asked = query.get("gracePeriodSeconds");
+  const gracePeriodSeconds = numberAt(body, "gracePeriodSeconds") ?? (asked === null ? undefined : Number(asked));
+  if (name === undefined) {
+    for (const { metadata } of cluster.store.list(kind).filter(parseSelection(path, query))) {
+      const { namespace, name, uid } = metadata;
+      await deleteObject(cluster, kind, { namespace, name, uid, gracePeriodSeconds, dryRun }).catch(ignoreMissing);
+    }
+    return Response.json(success());
+  }
+  const { metadata: { uid } } = findObject(cluster, kind, { namespace, name });
+  const preconditions = objectAt(body, "preconditions");
+  const guards = { uid: textAt(preconditions, "uid"), resourceVersion: textAt(preconditions, "resourceVersion") };
+  const last = await deleteObject(cluster, kind, { namespace, name, ...guards, gracePeriodSeconds, dryRun });
+  const isLeaving = kind.plural === "pods" || last.metadata.deletionTimestamp !== undefined;
+  return Response.json(isLeaving ? last : success({ details: { name, kind: kind.plural, uid } }));
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof StatusError) || error.status !== 404) throw error;
+}

@@ -1,0 +1,55 @@
+// The defaults that the API server sets when objects are created and updated: those that matter to placement and to kubectl.
+import { isObject, type JsonObject } from "../lib/json.ts";
+import { apiVersionOf, type KubeObject } from "../lib/k8s/types.ts";
+import { listAt, objectAt, textAt, textsAt } from "./json_value.ts";
+import type { ServedKind } from "./kinds.ts";
+
+/** The object with its kind and its defaults. Defaulting twice changes nothing. */
+export function withDefaults(kind: ServedKind, object: KubeObject): KubeObject {
+  const typed = { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind };
+  if (kind.plural === "pods") return { ...typed, spec: withPodDefaults(objectAt(object, "spec")) };
+  return kind.plural === "secrets" ? withSecretDefaults(typed) : typed;
+}
+
+/** `stringData` goes into `data`, and there is a type. */
+function withSecretDefaults({ stringData, ...secret }: KubeObject): KubeObject {
+  const encoded = Object.entries(textsAt(stringData)).map(([key, text]) => [
+    key,
+    new TextEncoder().encode(text).toBase64(),
+  ]);
+  return { type: "Opaque", ...secret, data: { ...objectAt(secret, "data"), ...Object.fromEntries(encoded) } };
+}
+
+function withPodDefaults(spec: JsonObject): JsonObject {
+  const account = textAt(spec, "serviceAccountName") ?? textAt(spec, "serviceAccount") ?? "default";
+  const initContainers = listAt(spec, "initContainers");
+  return {
+    restartPolicy: "Always",
+    dnsPolicy: "ClusterFirst",
+    schedulerName: "default-scheduler",
+    terminationGracePeriodSeconds: 30,
+    enableServiceLinks: true,
+    securityContext: {},
+    ...spec,
+    serviceAccountName: account,
+    serviceAccount: account,
+    containers: listAt(spec, "containers").map(withContainerDefaults),
+    ...initContainers.length === 0 ? {} : { initContainers: initContainers.map(withContainerDefaults) },
+  };
+}
+
+function withContainerDefaults(container: unknown): unknown {
+  if (!isObject(container)) return container;
+  return {
+    resources: {},
+    terminationMessagePath: "/dev/termination-log",
+    terminationMessagePolicy: "File",
+    imagePullPolicy: defaultPullPolicy(textAt(container, "image") ?? ""),
+    ...container,
+  };
+}
+
+function defaultPullPolicy(image: string): string {
+  const path = image.slice(image.lastIndexOf("/") + 1);
+  return image.includes("@") || (path.includes(":") && !path.endsWith(":latest")) ? "IfNotPresent" : "Always";
+}

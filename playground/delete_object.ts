@@ -1,0 +1,76 @@
+// DELETE: preconditions, finalizers, the grace of running pods, the contents of namespaces.
+import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
+import { type Cluster, findObject, type ObjectTarget, withMetadata } from "./cluster.ts";
+import { numberAt, textAt, timestamp } from "./json_value.ts";
+import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
+import { conflict } from "./status.ts";
+
+/** Which object, under which preconditions, with how much grace (seconds; pods only). */
+export interface DeleteTarget extends ObjectTarget {
+  /** Precondition: 409 when it is another one. */
+  readonly uid?: string | undefined;
+  /** Precondition: 409 when it is another one. */
+  readonly resourceVersion?: string | undefined;
+  /** Pods on a node only; default is what the pod says. */
+  readonly gracePeriodSeconds?: number | undefined;
+  /** Do everything but delete. */
+  readonly dryRun?: boolean;
+}
+
+/** Deletes an object or marks it as leaving; gives its last form. Throws StatusError: 404, 409 precondition, or a denial. */
+export async function deleteObject(cluster: Cluster, kind: ServedKind, target: DeleteTarget): Promise<KubeObject> {
+  const { name, uid, resourceVersion, gracePeriodSeconds, dryRun = false } = target;
+  const oldObject = findObject(cluster, kind, target);
+  const attempt = { operation: "DELETE", kind, object: undefined, oldObject, subresource: undefined, dryRun } as const;
+  await cluster.admission.validate(attempt);
+  const current = findObject(cluster, kind, target);
+  if (uid !== undefined && uid !== current.metadata.uid) {
+    throw conflict(kind, name, "Precondition failed: UID does not match");
+  }
+  if (resourceVersion !== undefined && resourceVersion !== current.metadata.resourceVersion) {
+    throw conflict(kind, name, "Precondition failed: resourceVersion does not match");
+  }
+  if (dryRun) return current;
+  if (kind.plural === Resource.namespaces.plural) removeContents(cluster, name);
+  return leave(cluster, kind, current, graceOf(kind, current, gracePeriodSeconds));
+}
+
+/** Whether no finalizer holds an object. */
+export function isFree({ metadata: { finalizers = [] } }: KubeObject): boolean {
+  return finalizers.length === 0;
+}
+
+/** Stores an object. One that is leaving goes as soon as nothing holds it: no finalizer, and no kubelet that must stop it. */
+export function storeObject({ store }: Cluster, kind: ServedKind, object: KubeObject): KubeObject {
+  const stored = store.put(kind, object);
+  const hasGrace = (numberAt(stored, "metadata", "deletionGracePeriodSeconds") ?? 0) > 0;
+  const isOver = stored.metadata.deletionTimestamp !== undefined && isFree(stored) && !hasGrace;
+  if (isOver) store.remove(kind, keyOf(stored));
+  return stored;
+}
+
+function graceOf(kind: ServedKind, object: KubeObject, asked: number | undefined): number {
+  const running = kind.plural === Resource.pods.plural && (textAt(object, "spec", "nodeName") ?? "") !== "";
+  return running ? asked ?? numberAt(object, "spec", "terminationGracePeriodSeconds") ?? 30 : 0;
+}
+
+function leave({ store, clock }: Cluster, kind: ServedKind, current: KubeObject, graceSeconds: number): KubeObject {
+  if (isFree(current) && graceSeconds === 0) return store.remove(kind, keyOf(current)) ?? current;
+  const { deletionTimestamp, generation = 1 } = current.metadata;
+  const grace = numberAt(current, "metadata", "deletionGracePeriodSeconds") ?? 0;
+  if (deletionTimestamp !== undefined && grace <= graceSeconds) return current;
+  const leaving = {
+    deletionTimestamp: deletionTimestamp ?? timestamp(clock.nowMs() + graceSeconds * 1_000),
+    deletionGracePeriodSeconds: graceSeconds,
+    generation: generation + 1,
+  };
+  return store.put(kind, withMetadata(current, leaving));
+}
+
+/** At once and without finalizers: a playground's namespace does not linger. */
+function removeContents({ store }: Cluster, namespace: string): void {
+  for (const kind of SERVED_KINDS.filter(({ namespaced }) => namespaced)) {
+    const inside = store.list(kind).filter(({ metadata }) => metadata.namespace === namespace);
+    for (const object of inside) store.remove(kind, keyOf(object));
+  }
+}

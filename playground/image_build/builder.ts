@@ -1,0 +1,94 @@
+// What runs in the pods of image builds in the playground. Nothing is compiled: an image for the architecture of the pod's
+// node is pushed under the tag of the Job, and its digest handed over in a ConfigMap.
+import { ImageLabel } from "../../lib/builds/decide/names.ts";
+import { keyOf, type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { errorText, type Logger } from "../../lib/log.ts";
+import type { Cluster } from "../cluster.ts";
+import { listAt, objectAt, textAt } from "../json_value.ts";
+import { kindNamed } from "../kinds.ts";
+import type { Registry } from "../registry.ts";
+import { patchObject } from "../update_object.ts";
+import { JobLabel } from "../workloads.ts";
+
+export interface PlayedBuild {
+  /** Of the node. */
+  readonly architecture: string;
+  readonly node: string;
+  readonly digest: string;
+}
+
+/** The builder. Disposing it ends what is under way. */
+export interface ImageBuilder extends AsyncDisposable {
+  /** Images in the order in which they were pushed. */
+  played(): readonly PlayedBuild[];
+}
+
+export interface ImageBuilderOptions {
+  readonly registry: Pick<Registry, "host" | "push">;
+  /** How long a build takes (ms). */
+  readonly buildMs: number;
+  /** Logs what it cannot do. */
+  readonly log: Logger;
+}
+
+/** Follows the pods of image builds until disposed. */
+export function openImageBuilder(cluster: Cluster, { registry, buildMs, log }: ImageBuilderOptions): ImageBuilder {
+  const played: PlayedBuild[] = [];
+  const closing = new AbortController();
+  const underWay = new Map<string, Promise<void>>();
+  const run = async (pod: KubeObject): Promise<void> => {
+    await cluster.clock.sleep(buildMs, closing.signal);
+    if (!closing.signal.aborted) played.push(await build(cluster, pod, registry));
+  };
+  const unsubscribe = cluster.store.subscribe(({ type, object }) => {
+    const { uid = "" } = object.metadata;
+    const isRunning = type.plural === "pods" && textAt(object, "status", "phase") === "Running";
+    if (!isRunning || !environmentOf(object).has("DIGEST_CONFIGMAP_NAME") || underWay.has(uid)) return;
+    const running = run(object).catch((error: unknown) => {
+      log.warn("playground cannot build an image", { pod: keyOf(object), error: errorText(error) });
+    });
+    underWay.set(uid, running);
+  });
+  return {
+    played: () => [...played],
+    [Symbol.asyncDispose]: async () => {
+      unsubscribe();
+      closing.abort();
+      await Promise.all(underWay.values());
+    },
+  };
+}
+
+async function build(
+  cluster: Cluster,
+  pod: KubeObject,
+  registry: ImageBuilderOptions["registry"],
+): Promise<PlayedBuild> {
+  const { store } = cluster;
+  const node = textAt(pod, "spec", "nodeName") ?? "";
+  const architecture = textAt(store.get(Resource.nodes, node), "status", "nodeInfo", "architecture") ?? "";
+  const env = environmentOf(pod);
+  const [repository = "", tag = ""] = (env.get("TAG") ?? "").replace(`${registry.host}/`, "").split(":");
+  const buildKey = env.get("BUILD_KEY") ?? "";
+  const digest = await registry.push({
+    ...{ repository, tag, architectures: [architecture], form: "oci-manifest" },
+    labels: { [ImageLabel.buildKey]: buildKey, [ImageLabel.arch]: architecture },
+  });
+  const pairs = (env.get("DIGEST_CONFIGMAP_LABELS") ?? "").split(",").map((pair) => pair.split("="));
+  const name = env.get("DIGEST_CONFIGMAP_NAME") ?? "";
+  const metadata = { name, labels: Object.fromEntries(pairs) };
+  const jobUID = pod.metadata.labels?.[JobLabel.uid] ?? "";
+  const data = { digest, arch: env.get("ARCH") ?? "", buildKey, jobUID };
+  const { namespace } = pod.metadata;
+  const body = JSON.stringify({ metadata, data });
+  await patchObject(cluster, kindNamed("ConfigMap"), { namespace, name, patchKind: "apply", body });
+  const current = store.get(Resource.pods, keyOf(pod)) ?? pod;
+  store.put(Resource.pods, { ...current, status: { ...objectAt(current, "status"), phase: "Succeeded" } });
+  return { architecture, node, digest };
+}
+
+/** The variables of the container that builds. */
+function environmentOf(pod: KubeObject): ReadonlyMap<string, string> {
+  const variables = listAt(pod, "spec", "initContainers", 0, "env");
+  return new Map(variables.map((one) => [textAt(one, "name") ?? "", textAt(one, "value") ?? ""]));
+}

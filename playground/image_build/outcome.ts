@@ -1,0 +1,121 @@
+// What became of the sample's node image: read from the MachineOSConfig, its MachineOSBuild and the registry alone. Pure.
+import { stringify } from "yaml";
+import { renderTable } from "../../lib/cli/output.ts";
+import { ArchwayAnnotation } from "../../lib/builds/decide/names.ts";
+import { parseObject } from "../../lib/json.ts";
+import type { KubeObject } from "../../lib/k8s/types.ts";
+import { listAt, textAt } from "../json_value.ts";
+import type { PlayedBuild } from "./builder.ts";
+
+/** One architecture's build. */
+export interface ArchitectureOutcome {
+  readonly architecture: string;
+  /** Where its Job ran; empty: nowhere. */
+  readonly node: string;
+  /** What the MachineOSBuild says of it; empty: nothing. */
+  readonly state: string;
+  /** The image in the published index; empty: none. */
+  readonly digest: string;
+  /** Whether it was built once, on its own architecture, and is what was published. */
+  readonly ok: boolean;
+}
+
+export interface ImageBuildOutcome {
+  readonly pool: string;
+  readonly builds: readonly ArchitectureOutcome[];
+  /** `registry/repository@digest` that nodes run; empty: none. */
+  readonly published: string;
+  /** Why the build has failed; empty: it has not. */
+  readonly problem: string;
+  /** Whether an index of exactly the architectures that are wanted was published. */
+  readonly ok: boolean;
+}
+
+/** What the outcome is read from. */
+export interface BuildEvidence {
+  readonly config: KubeObject;
+  /** Those of the configuration. */
+  readonly builds: readonly KubeObject[];
+  readonly played: readonly PlayedBuild[];
+  /** Text of a manifest of the registry. */
+  readonly manifestOf: (reference: string) => string | undefined;
+  /** Architectures of the pool. */
+  readonly wanted: readonly string[];
+}
+
+const UNDER_WAY: readonly string[] = ["Pending", "Preparing", "Building"];
+
+/** Whether nothing more is to be expected: an image is published and its build says so, or a build has ended without. */
+export function isBuildOver({ config, builds }: Pick<BuildEvidence, "config" | "builds">): boolean {
+  if (builds.some((build) => has(build, "Failed") || has(build, "Interrupted"))) return true;
+  const isUnderWay = [...statesOf(builds).values()].some((state) => UNDER_WAY.includes(state));
+  return publishedOf(config) !== "" && builds.some((build) => has(build, "Succeeded")) && !isUnderWay;
+}
+
+export function readBuildOutcome({ config, builds, played, manifestOf, wanted }: BuildEvidence): ImageBuildOutcome {
+  const published = publishedOf(config);
+  const index = parseObject(manifestOf(published.slice(published.indexOf("/") + 1)) ?? "");
+  const inIndex = new Map(
+    listAt(index, "manifests").map((
+      one,
+    ) => [textAt(one, "platform", "architecture") ?? "", textAt(one, "digest") ?? ""]),
+  );
+  const states = statesOf(builds);
+  const outcomes = wanted.map((architecture): ArchitectureOutcome => {
+    const own = played.filter((one) => one.architecture === architecture);
+    const [build] = own;
+    const state = states.get(architecture) ?? "";
+    const digest = inIndex.get(architecture) ?? "";
+    const ok = own.length === 1 && state === "Succeeded" && build?.digest === digest;
+    return { architecture, node: build?.node ?? "", state, digest, ok };
+  });
+  const ok = outcomes.every((one) => one.ok) && inIndex.size === wanted.length && played.length === wanted.length;
+  return { pool: config.metadata.name, builds: outcomes, published, problem: problemOf(config, builds), ok };
+}
+
+function publishedOf(config: KubeObject): string {
+  return textAt(config, "status", "currentImagePullSpec") ?? "";
+}
+
+function statesOf(builds: readonly KubeObject[]): ReadonlyMap<string, string> {
+  const text = builds.at(-1)?.metadata.annotations?.[ArchwayAnnotation.archStatus] ?? "";
+  return new Map(text.split(",").map((pair) => pair.split("=")).map(([arch = "", state = ""]) => [arch, state]));
+}
+
+function has(object: KubeObject, type: string): boolean {
+  return conditionOf(object, type) !== undefined;
+}
+
+function conditionOf(object: KubeObject, type: string): unknown {
+  return listAt(object, "status", "conditions").find((one) =>
+    textAt(one, "type") === type && textAt(one, "status") === "True"
+  );
+}
+
+function problemOf(config: KubeObject, builds: readonly KubeObject[]): string {
+  const said = [...builds.map((build) => conditionOf(build, "Failed")), conditionOf(config, "BuildNotPossible")];
+  return said.flatMap((one) => textAt(one, "message") ?? []).join(" ");
+}
+
+/** Digits of a digest that a table has. */
+const SHORT_DIGEST = "sha256:".length + 12;
+
+/** The table, one line an architecture, and below it what was published, with a trailing newline. */
+export function renderBuildTable({ pool, builds, published, problem }: ImageBuildOutcome): string {
+  const rows = builds.map(({ architecture, node, state, digest, ok }) => [
+    pool,
+    architecture,
+    node || "-",
+    state || "-",
+    digest.slice(0, SHORT_DIGEST) || "-",
+    ok ? "yes" : "no",
+  ]);
+  const table = renderTable(["POOL", "ARCHITECTURE", "NODE", "BUILD", "IMAGE", "AS EXPECTED"], rows);
+  const end = published === "" ? "Nothing is published." : `Published: ${published}`;
+  return `${table}\n${end}\n${problem === "" ? "" : `${problem}\n`}`;
+}
+
+/** The same as a document in JSON or YAML, with a trailing newline. */
+export function renderBuildDocument(outcome: ImageBuildOutcome, form: "json" | "yaml"): string {
+  return form === "json" ? `${JSON.stringify(outcome, null, 2)}\n` : stringify(outcome);
+}

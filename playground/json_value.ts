@@ -1,0 +1,67 @@
+// Reads and compares parsed JSON of unknown shape.
+import { isObject, type JsonObject } from "../lib/json.ts";
+
+export { isObject, type JsonObject };
+
+/** The value at a path of member names and list positions; undefined when any step is missing. */
+export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let at = value;
+  for (const step of path) {
+    if (Array.isArray(at)) at = at[Number(step)];
+    else if (isObject(at) && Object.hasOwn(at, step)) at = at[step];
+    else return undefined;
+  }
+  return at;
+}
+
+/** The string at a path, else undefined. */
+export function textAt(value: unknown, ...path: readonly (string | number)[]): string | undefined {
+  const found = valueAt(value, ...path);
+  return typeof found === "string" ? found : undefined;
+}
+
+/** The finite number at a path, else undefined. */
+export function numberAt(value: unknown, ...path: readonly (string | number)[]): number | undefined {
+  const found = valueAt(value, ...path);
+  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
+}
+
+/** The object at a path, else an empty one. */
+export function objectAt(value: unknown, ...path: readonly (string | number)[]): JsonObject {
+  const found = valueAt(value, ...path);
+  return isObject(found) ? found : {};
+}
+
+/** The list at a path, else an empty one. */
+export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
+  const found = valueAt(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+/** The string members of the object at a path: labels, annotations, node selectors. */
+export function textsAt(value: unknown, ...path: readonly (string | number)[]): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const [name, text] of Object.entries(objectAt(value, ...path))) if (typeof text === "string") texts[name] = text;
+  return texts;
+}
+
+/** Whether two JSON values are equal, whatever the order of members. An undefined member counts as absent. */
+export function isEqualJson(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left) && Array.isArray(right)) {
+    return left.length === right.length && left.every((item, index) => isEqualJson(item, right[index]));
+  }
+  if (!isObject(left) || !isObject(right)) return false;
+  const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+  return [...names].every((name) => isEqualJson(left[name], right[name]));
+}
+
+/** The object without some of its members. */
+export function without(object: JsonObject, ...names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+}
+
+/** An RFC 3339 time stamp with seconds, as Kubernetes writes them. */
+export function timestamp(nowMs: number): string {
+  return new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
+}

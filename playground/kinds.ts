@@ -1,0 +1,72 @@
+// The kinds that the playground's API server serves. Discovery, routes and storage read this table.
+import { Resource, type ResourceType } from "../lib/k8s/types.ts";
+
+/** A kind with what discovery says of it. */
+export interface ServedKind extends ResourceType {
+  /** What kubectl accepts instead of the plural. */
+  readonly shortNames: readonly string[];
+  /** Whether `/status` is a subresource, so that writes of the main resource leave the status alone. */
+  readonly hasStatus: boolean;
+}
+
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  pods: "po",
+  namespaces: "ns",
+  nodes: "no",
+  serviceaccounts: "sa",
+  services: "svc",
+  events: "ev",
+  configmaps: "cm",
+  deployments: "deploy",
+  statefulsets: "sts",
+  daemonsets: "ds",
+  cronjobs: "cj",
+  customresourcedefinitions: "crd",
+  clusteroperators: "co",
+  machineconfigpools: "mcp",
+  machineconfigs: "mc",
+};
+
+const RBAC = { group: "rbac.authorization.k8s.io", version: "v1", namespaced: true } as const;
+
+const WITHOUT_STATUS: readonly ResourceType[] = [
+  Resource.secrets,
+  Resource.serviceAccounts,
+  Resource.configMaps,
+  Resource.events,
+  Resource.leases,
+  Resource.mutatingWebhooks,
+  Resource.validatingWebhooks,
+  Resource.clusterRoles,
+  Resource.clusterRoleBindings,
+  { ...RBAC, kind: "Role", plural: "roles" },
+  { ...RBAC, kind: "RoleBinding", plural: "rolebindings" },
+  Resource.machineConfigs,
+];
+
+/** Those of products that this cluster does not have: a request for them is 404, as where they are not installed. */
+const MISSING: readonly ResourceType[] = [
+  Resource.serviceMonitors,
+  Resource.prometheusRules,
+  Resource.imageConfigs,
+  Resource.imageStreamTags,
+  Resource.fileIntegrities,
+  Resource.controllerConfigs,
+];
+
+const WITH_STATUS = Object.values<ResourceType>(Resource)
+  .filter((type) => !WITHOUT_STATUS.includes(type) && !MISSING.includes(type));
+
+/** Every served kind. */
+export const SERVED_KINDS: readonly ServedKind[] = [...WITH_STATUS, ...WITHOUT_STATUS].map((type) => ({
+  ...type,
+  shortNames: [SHORT_NAMES[type.plural] ?? []].flat(),
+  hasStatus: WITH_STATUS.includes(type),
+}));
+
+/** The kind of that name. Throws when it is not served. */
+export function kindNamed(name: string): ServedKind {
+  const kind = SERVED_KINDS.find((each) => each.kind === name);
+  if (kind === undefined) throw new Error(`Cannot create a "${name}": the playground does not serve that kind.`);
+  return kind;
+}

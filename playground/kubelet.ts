@@ -1,0 +1,103 @@
+// The playground's kubelets: bound pods start to run, or fail as they would on that node; deleted pods go.
+import type { JsonObject } from "../lib/json.ts";
+import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
+import { NODE_ARCH_LABEL } from "../lib/names.ts";
+import type { Cluster } from "./cluster.ts";
+import { recordEvent } from "./cluster_events.ts";
+import { isFree } from "./delete_object.ts";
+import { listAt, textAt, timestamp } from "./json_value.ts";
+import { withCondition } from "./pod_status.ts";
+
+/** What the kubelet finds when it pulls an image: the architectures it runs on, no image, or an unknown registry. */
+export type PulledImage =
+  | {
+    readonly kind: "runs";
+    /** What the image claims. */
+    readonly architectures: readonly string[];
+    /** What its program runs on, where that is not what the image claims; none: it ends with 1 wherever it runs. */
+    readonly programs?: readonly string[] | undefined;
+  }
+  | { readonly kind: "missing" }
+  | { readonly kind: "unknown" };
+
+interface KubeletOptions {
+  readonly pull: (image: string) => PulledImage;
+}
+
+/** Starts kubelets for all nodes. They act in the same turn as the write that calls for it. */
+export function openKubelets(cluster: Cluster, { pull }: KubeletOptions): Disposable {
+  const { store } = cluster;
+  let address = 0;
+  const unsubscribe = store.subscribe(({ type, object }) => {
+    if (type.plural !== Resource.pods.plural) return;
+    const pod = store.get(Resource.pods, keyOf(object));
+    if (pod === undefined || (textAt(pod, "spec", "nodeName") ?? "") === "") return;
+    const isLeaving = pod.metadata.deletionTimestamp !== undefined;
+    if (isLeaving && isFree(pod)) store.remove(Resource.pods, keyOf(pod));
+    if (isLeaving || listAt(pod, "status", "containerStatuses").length > 0) return;
+    address += 1;
+    startPod(cluster, pod, { pull, podIP: `10.0.${address >> 8 & 255}.${address & 255}` });
+  });
+  return { [Symbol.dispose]: unsubscribe };
+}
+
+function startPod(
+  cluster: Cluster,
+  pod: KubeObject,
+  { pull, podIP }: KubeletOptions & { readonly podIP: string },
+): void {
+  const { store, clock } = cluster;
+  const node = store.get(Resource.nodes, textAt(pod, "spec", "nodeName") ?? "");
+  const architecture = node?.metadata.labels?.[NODE_ARCH_LABEL] ?? "";
+  const now = timestamp(clock.nowMs());
+  const containers = listAt(pod, "spec", "containers");
+  const started = containers.map((container) =>
+    startContainer(container, pull(textAt(container, "image") ?? ""), { architecture, now })
+  );
+  const waiting = started.map(({ state }) => state.waiting).find((each) => each !== undefined);
+  const condition = waiting === undefined
+    ? { type: "Ready", status: "True" } as const
+    : { type: "Ready", status: "False", reason: "ContainersNotReady" } as const;
+  const containerStatuses = started.map(({ state, lastState }, index) => ({
+    name: textAt(containers[index], "name") ?? "",
+    image: textAt(containers[index], "image") ?? "",
+    ...{ imageID: "", ready: state.waiting === undefined, started: state.waiting === undefined, restartCount: 0 },
+    state,
+    ...lastState === undefined ? {} : { lastState },
+  }));
+  const phase = waiting?.reason === "ErrImagePull" ? "Pending" : "Running";
+  const status = { ...withCondition(pod.status, condition, clock.nowMs()), phase, containerStatuses };
+  store.put(Resource.pods, { ...pod, status: { ...status, startTime: now, podIP, podIPs: [{ ip: podIP }] } });
+  if (waiting === undefined) return;
+  const reason = waiting.reason === "CrashLoopBackOff" ? "BackOff" : waiting.reason;
+  recordEvent(cluster, pod, { type: "Warning", reason, message: waiting.message, component: "kubelet" });
+}
+
+interface StartedContainer {
+  readonly state: {
+    readonly running?: { readonly startedAt: string };
+    readonly waiting?: { readonly reason: string; readonly message: string };
+  };
+  readonly lastState?: JsonObject;
+}
+
+function startContainer(
+  container: unknown,
+  pulled: PulledImage,
+  { architecture, now }: { readonly architecture: string; readonly now: string },
+): StartedContainer {
+  if (pulled.kind === "missing") {
+    return { state: { waiting: { reason: "ErrImagePull", message: "the registry has no such image" } } };
+  }
+  const runs = pulled.kind === "unknown" || (pulled.programs ?? pulled.architectures).includes(architecture);
+  if (runs) return { state: { running: { startedAt: now } } };
+  // The last output is in the log, and in the status only where the pod requests that.
+  const isRefused = pulled.programs?.length !== 0;
+  const isRequested = textAt(container, "terminationMessagePolicy") === "FallbackToLogsOnError";
+  const terminated = {
+    ...{ exitCode: 1, reason: "Error", startedAt: now, finishedAt: now, containerID: `containerd://${"0".repeat(64)}` },
+    ...isRefused && isRequested ? { message: "exec /app: exec format error\n" } : {},
+  };
+  const waiting = { reason: "CrashLoopBackOff", message: "back-off 10s restarting failed container" };
+  return { state: { waiting }, lastState: { terminated } };
+}

@@ -1,0 +1,41 @@
+// A listener on loopback for a fetch-style handler: plain by Deno.serve, TLS by the service's own TLS listener.
+import { type KeyPair, openHttpsListener } from "../lib/server/https_listener.ts";
+
+/** Request in, response out. */
+export type Handler = (request: Request) => Response | Promise<Response>;
+
+/** A running listener. Disposing it ends it together with its open connections. */
+export interface Listener extends AsyncDisposable {
+  /** `127.0.0.1:port`. */
+  readonly host: string;
+  /** `http://127.0.0.1:port` or `https://…`. */
+  readonly origin: string;
+}
+
+interface ListenOptions {
+  /** Default: a free one. */
+  readonly port?: number | undefined;
+  /** Serving certificate; plain HTTP without one. */
+  readonly certificate?: KeyPair | undefined;
+}
+
+export async function listen(handler: Handler, { certificate, port = 0 }: ListenOptions): Promise<Listener> {
+  return certificate === undefined ? listenPlain(handler, { port }) : await listenTls(handler, { certificate, port });
+}
+
+/** Listens on a free port, or on the given one, without TLS. */
+export function listenPlain(handler: Handler, { port = 0 }: Pick<ListenOptions, "port"> = {}): Listener {
+  const server = Deno.serve({ hostname: "127.0.0.1", port, onListen: () => {} }, handler);
+  const host = `127.0.0.1:${server.addr.port}`;
+  return { host, origin: `http://${host}`, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+/** Listens with TLS on a free port, or on the given one. */
+export async function listenTls(
+  handler: Handler,
+  { certificate, port = 0 }: ListenOptions & { readonly certificate: KeyPair },
+): Promise<Listener> {
+  const server = await openHttpsListener({ host: "127.0.0.1", port, certificate, handler });
+  const host = `127.0.0.1:${server.port}`;
+  return { host, origin: `https://${host}`, [Symbol.asyncDispose]: () => server.close(0) };
+}

@@ -1,0 +1,109 @@
+// Which node a pod is bound to: node selector, required and preferred node affinity, taints. Pure.
+import { entryOf } from "../lib/json.ts";
+import { type Labels, meetsRequirement, parseRequirement } from "../lib/cluster/label_selector.ts";
+import type { KubeObject } from "../lib/k8s/types.ts";
+import { listAt, numberAt, textAt, textsAt, valueAt } from "./json_value.ts";
+
+/** The node of a pod, or why it has none, as kube-scheduler reports it. */
+export type SchedulingVerdict =
+  | { readonly kind: "bind"; readonly nodeName: string }
+  | { readonly kind: "unschedulable"; readonly message: string };
+
+const AFFINITY = ["spec", "affinity", "nodeAffinity"] as const;
+const MISMATCH = "node(s) didn't match Pod's node affinity/selector";
+
+/** Picks the fitting node with the highest score; among equals the least loaded, then the first by name. */
+export function chooseNode(
+  pod: KubeObject,
+  nodes: readonly KubeObject[],
+  podCounts: ReadonlyMap<string, number>,
+): SchedulingVerdict {
+  const reasons = new Map<string, number>();
+  const fitting: KubeObject[] = [];
+  for (const node of nodes) {
+    const reason = whyUnfit(pod, node);
+    if (reason === undefined) fitting.push(node);
+    else reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  }
+  const load = (node: KubeObject): number => podCounts.get(node.metadata.name) ?? 0;
+  const [best] = fitting.toSorted((left, right) =>
+    scoreNode(pod, right) - scoreNode(pod, left) || load(left) - load(right) ||
+    (left.metadata.name < right.metadata.name ? -1 : 1)
+  );
+  if (best !== undefined) return { kind: "bind", nodeName: best.metadata.name };
+  const counted = [...reasons].map(([reason, count]) => `${count} ${reason}`).sort().join(", ");
+  const message = nodes.length === 0
+    ? "no nodes available to schedule pods"
+    : `0/${nodes.length} nodes are available: ${counted}.`;
+  return { kind: "unschedulable", message };
+}
+
+/** Why a pod cannot go to a node; undefined when it can. */
+function whyUnfit(pod: KubeObject, node: KubeObject): string | undefined {
+  if (valueAt(node, "spec", "unschedulable") === true) return "node(s) were unschedulable";
+  const taint = listAt(node, "spec", "taints").find((each) => isHard(each) && !isTolerated(each, pod));
+  if (taint !== undefined) {
+    return `node(s) had untolerated taint {${textAt(taint, "key") ?? ""}: ${textAt(taint, "value") ?? ""}}`;
+  }
+  const labels = textsAt(node, "metadata", "labels");
+  const selected = Object.entries(textsAt(pod, "spec", "nodeSelector")).every(([key, value]) => labels[key] === value);
+  if (!selected) return MISMATCH;
+  const required = valueAt(pod, ...AFFINITY, "requiredDuringSchedulingIgnoredDuringExecution");
+  if (required === undefined) return undefined;
+  return listAt(required, "nodeSelectorTerms").some((term) => matchesTerm(term, node)) ? undefined : MISMATCH;
+}
+
+/** Whether a node satisfies all of a term. An empty term matches no node. */
+function matchesTerm(term: unknown, node: KubeObject): boolean {
+  const expressions = listAt(term, "matchExpressions");
+  const fields = listAt(term, "matchFields");
+  if (expressions.length + fields.length === 0) return false;
+  const labels = textsAt(node, "metadata", "labels");
+  return expressions.every((expression) => matchesExpression(expression, labels)) &&
+    fields.every((field) => matchesExpression(field, { "metadata.name": node.metadata.name }));
+}
+
+/** Whether labels match an expression of a node selector: of a label selector, or Gt or Lt. Any other operator never matches. */
+function matchesExpression(expression: unknown, labels: Labels): boolean {
+  const value = entryOf(labels, textAt(expression, "key") ?? "");
+  const requirement = parseRequirement(expression);
+  if (requirement !== undefined) return meetsRequirement(value, requirement);
+  if (value === undefined || !/^-?\d+$/.test(value)) return false;
+  const bound = Number(textAt(expression, "values", 0));
+  switch (textAt(expression, "operator")) {
+    case "Gt":
+      return Number(value) > bound;
+    case "Lt":
+      return Number(value) < bound;
+    default:
+      return false;
+  }
+}
+
+function isHard(taint: unknown): boolean {
+  const effect = textAt(taint, "effect");
+  return effect === "NoSchedule" || effect === "NoExecute";
+}
+
+function isTolerated(taint: unknown, pod: KubeObject): boolean {
+  return listAt(pod, "spec", "tolerations").some((toleration) => {
+    const effect = textAt(toleration, "effect") ?? "";
+    if (effect !== "" && effect !== textAt(taint, "effect")) return false;
+    const key = textAt(toleration, "key") ?? "";
+    const exists = textAt(toleration, "operator") === "Exists";
+    if (key === "") return exists;
+    return key === textAt(taint, "key") &&
+      (exists || (textAt(toleration, "value") ?? "") === (textAt(taint, "value") ?? ""));
+  });
+}
+
+/** Sum of the weights of matching preferences, less one for each soft taint that is not tolerated. */
+function scoreNode(pod: KubeObject, node: KubeObject): number {
+  const preferred = listAt(pod, ...AFFINITY, "preferredDuringSchedulingIgnoredDuringExecution");
+  const weight = preferred.reduce<number>((sum, preference) => {
+    return sum + (matchesTerm(valueAt(preference, "preference"), node) ? numberAt(preference, "weight") ?? 0 : 0);
+  }, 0);
+  const soft = listAt(node, "spec", "taints")
+    .filter((taint) => textAt(taint, "effect") === "PreferNoSchedule" && !isTolerated(taint, pod));
+  return weight - soft.length;
+}

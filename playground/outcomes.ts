@@ -1,0 +1,144 @@
+// The outcomes of the sample pods: read from the pods alone, compared with their manifests. Pure.
+import * as z from "zod";
+import type { KubeObject } from "../lib/k8s/types.ts";
+import {
+  AffinityLabel,
+  EventReason,
+  GateLabel,
+  NO_SUPPORTED_ARCH,
+  NODE_ARCH_LABEL,
+  PodLabel,
+  SCHEDULING_GATE,
+} from "../lib/names.ts";
+import { listAt, textAt, textsAt } from "./json_value.ts";
+import { EXPECT_ANNOTATION, type Expectation, type PodDecision } from "./samples.ts";
+
+/** One row of the table that `archway dev` prints. */
+export interface SampleOutcome {
+  /** Name of the pod. */
+  readonly pod: string;
+  /** Images of its containers, in order, with their host. */
+  readonly images: readonly string[];
+  /** What it is constrained to, sorted; empty: not at all, or to nothing. */
+  readonly architectures: readonly string[];
+  readonly decision: PodDecision;
+  /** Name of the node; `Pending` while there is none. */
+  readonly node: string;
+  /** Architecture of the node, while there is one. */
+  readonly nodeArchitecture: string | undefined;
+  /** Message of the event that says that it runs a program of another architecture; undefined without one. */
+  readonly report: string | undefined;
+  /** The expected outcome of the manifest; undefined for a pod that is no sample. */
+  readonly expected: Expectation | undefined;
+  /** Whether it ended as expected; true when nothing was expected. */
+  readonly ok: boolean;
+}
+
+const EXPECTATION = z.object({
+  architectures: z.array(z.string()),
+  decision: z.enum(["unseen", "waiting", "ignore", "place", "nowhere", "fallback", "release"]),
+  nodes: z.array(z.string()),
+  reported: z.boolean().optional(),
+  tolerates: z.array(z.string()).optional(),
+});
+
+const REQUIRED = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"] as const;
+
+/** What is said of a pod elsewhere than on it. */
+export interface Said {
+  readonly report?: string | undefined;
+}
+
+/** What is written on a pod, as one row. `nodes` are all nodes of the cluster. */
+export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], { report }: Said = {}): SampleOutcome {
+  const nodeName = textAt(pod, "spec", "nodeName");
+  const node = nodes.find((each) => each.metadata.name === nodeName);
+  const nodeArchitecture = textAt(node, "metadata", "labels", NODE_ARCH_LABEL);
+  const expected = parseExpectation(pod.metadata.annotations?.[EXPECT_ANNOTATION]);
+  const architectures = requiredArchitectures(pod);
+  const decision = readDecision(pod);
+  const ok = expected === undefined || (
+    decision === expected.decision &&
+    architectures.join() === expected.architectures.toSorted().join() &&
+    isReportedAsExpected(pod, { expected, report }) && toleratesAsExpected(pod, expected) &&
+    (nodeArchitecture === undefined ? expected.nodes.length === 0 : expected.nodes.includes(nodeArchitecture))
+  );
+  const images = listAt(pod, "spec", "containers").map((container) => textAt(container, "image") ?? "");
+  const { name } = pod.metadata;
+  return {
+    ...{ pod: name, images, architectures, decision, node: nodeName ?? "Pending", nodeArchitecture },
+    ...{ report, expected, ok },
+  };
+}
+
+/** Whether nothing more will happen to a pod: decided, and bound or found unschedulable. */
+export function isSettled(pod: KubeObject, { report }: Said = {}): boolean {
+  const decision = readDecision(pod);
+  const expected = parseExpectation(pod.metadata.annotations?.[EXPECT_ANNOTATION]);
+  if (decision === "waiting" || decision === "unseen" && expected?.decision !== "unseen") return false;
+  if (expected !== undefined && !toleratesAsExpected(pod, expected)) return false;
+  if (expected?.reported === true && !isReportedAsExpected(pod, { expected, report })) return false;
+  if (textAt(pod, "spec", "nodeName") !== undefined) return textAt(pod, "status", "podIP") !== undefined;
+  return listAt(pod, "status", "conditions").some((condition) => textAt(condition, "reason") === "Unschedulable");
+}
+
+/** Whether a pod tolerates the architecture taints that it must, and no others. */
+function toleratesAsExpected(pod: KubeObject, { tolerates }: Expectation): boolean {
+  if (tolerates === undefined) return true;
+  const own = listAt(pod, "spec", "tolerations").filter((toleration) => textAt(toleration, "key") === "supported-arch");
+  return own.map((toleration) => textAt(toleration, "value")).sort().join() === tolerates.join();
+}
+
+/** The message of the event that says that a pod runs a program of another architecture; undefined without one. */
+export function reportOf(pod: KubeObject, events: readonly KubeObject[]): string | undefined {
+  const { uid } = pod.metadata;
+  const found = events.find((event) =>
+    textAt(event, "reason") === EventReason.execFormatError && textAt(event, "involvedObject", "uid") === uid
+  );
+  return textAt(found, "message");
+}
+
+/** A pod that must be reported has both label and event, one that must not has neither. */
+function isReportedAsExpected(
+  pod: KubeObject,
+  { expected: { reported }, report }: { readonly expected: Expectation; readonly report: string | undefined },
+): boolean {
+  const isLabelled = pod.metadata.labels?.[PodLabel.execFormatError] === "true";
+  return reported === undefined || isLabelled === reported && (report !== undefined) === reported;
+}
+
+/** The decision that a pod's gate, labels and affinity show. */
+function readDecision(pod: KubeObject): PodDecision {
+  const labels = textsAt(pod, "metadata", "labels");
+  if (listAt(pod, "spec", "schedulingGates").some((gate) => textAt(gate, "name") === SCHEDULING_GATE)) return "waiting";
+  if (labels[PodLabel.gate] === undefined) return "unseen";
+  if (labels[PodLabel.fallbackArch] !== undefined) return "fallback";
+  if (requiredExpressions(pod).some((expression) => textAt(expression, "key") === NO_SUPPORTED_ARCH)) return "nowhere";
+  if (labels[PodLabel.nodeAffinity] === AffinityLabel.set) return "place";
+  return labels[PodLabel.gate] === GateLabel.removed && labels[PodLabel.inspectError] !== undefined
+    ? "release"
+    : "ignore";
+}
+
+function requiredExpressions(pod: KubeObject): readonly unknown[] {
+  return listAt(pod, ...REQUIRED, "nodeSelectorTerms").flatMap((term) => listAt(term, "matchExpressions"));
+}
+
+/** Sorted; the union over the OR-terms and the node selector. */
+function requiredArchitectures(pod: KubeObject): readonly string[] {
+  const required = requiredExpressions(pod)
+    .filter((expression) => textAt(expression, "key") === NODE_ARCH_LABEL && textAt(expression, "operator") === "In")
+    .flatMap((expression) => listAt(expression, "values"))
+    .filter((value) => typeof value === "string");
+  const selected = textsAt(pod, "spec", "nodeSelector")[NODE_ARCH_LABEL];
+  return [...new Set(selected === undefined ? required : [...required, selected])].sort();
+}
+
+function parseExpectation(text: string | undefined): Expectation | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return EXPECTATION.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new Error(`Cannot read annotation "${EXPECT_ANNOTATION}": it is no expectation.`, { cause });
+  }
+}

@@ -1,0 +1,242 @@
+// The cluster of `archway dev`: API server, scheduler, kubelets and registry in this process, and files for `serve` and kubectl.
+import { join } from "node:path";
+import type { Clock } from "../lib/clock.ts";
+import { type KubeObject, Resource } from "../lib/k8s/types.ts";
+import type { Logger } from "../lib/log.ts";
+import { openAdmission } from "./admission.ts";
+import { type ApiServer, openApiServer } from "./api_server.ts";
+import { issueLoopbackCertificates, type LoopbackCertificates } from "./certificates.ts";
+import type { Cluster } from "./cluster.ts";
+import { createObject } from "./create_object.ts";
+import { openGarbageCollector } from "./garbage_collector.ts";
+import { type JsonObject, listAt } from "./json_value.ts";
+import { kindNamed } from "./kinds.ts";
+import { openKubelets, type PulledImage } from "./kubelet.ts";
+import { isSettled, readOutcome, reportOf, type Said, type SampleOutcome } from "./outcomes.ts";
+import { openRegistry, type Registry } from "./registry.ts";
+import {
+  earlierPods,
+  programsOf,
+  REGISTRY_USER,
+  renderDockerConfig,
+  SAMPLE_NAMESPACE,
+  sampleClusterConfig,
+  sampleImages,
+  sampleNodes,
+  samplePods,
+  samplePullSecret,
+  type Scenario,
+} from "./samples.ts";
+import { openScheduler } from "./scheduler.ts";
+import { ObjectStore, waitFor } from "./store.ts";
+import { openWorkloads } from "./workloads.ts";
+
+/** What `openPlayground` needs. */
+export interface PlaygroundOptions {
+  /** Owns all time in it. */
+  readonly clock: Clock;
+  /** Logs bugs (error) and bindings (debug). */
+  readonly log: Logger;
+  /** An existing directory for kubeconfig and certificates; the caller removes it. */
+  readonly workDir: string;
+  /** Namespaces to have besides `default`, `kube-system` and that of the samples: Archway's own. */
+  readonly namespaces?: readonly string[];
+  /** How long the registry holds back each answer (ms). */
+  readonly registryLatencyMs?: number;
+  /** Which samples; default how pods are placed. */
+  readonly scenario?: Scenario;
+}
+
+/** Paths of the files that `serve` is given. */
+export interface PlaygroundFiles {
+  /** For `serve` and kubectl. */
+  readonly kubeconfig: string;
+  /** Certificate and key for the webhook listener on loopback, and the authority that signed them. */
+  readonly certificate: string;
+  /** Key of `certificate`, PEM. */
+  readonly key: string;
+  /** Signed `certificate` and the one of the registry, PEM. */
+  readonly authority: string;
+  /** A file of `--config`, which names a `config.json` with the login of the registry's user. */
+  readonly settings: string;
+}
+
+export interface Playground extends AsyncDisposable {
+  /** `https://127.0.0.1:port`, with TLS by `files.authority`. */
+  readonly apiUrl: string;
+  /** `127.0.0.1:port`, with TLS by `files.authority`. */
+  readonly registryHost: string;
+  /** What was written to the work directory. */
+  readonly files: PlaygroundFiles;
+  /** The inside, for tests. */
+  readonly cluster: Cluster;
+  /** Counts requests and has the digests. */
+  readonly registry: Registry;
+  readonly apiServer: ApiServer;
+  /** The flags that point `serve` here: kubeconfig, certificates and registry. Addresses are the caller's. */
+  readonly serveFlags: readonly string[];
+  /** Waits until a webhook watches over new pods, then creates the samples. Rejects when the signal aborts. */
+  applySamples(signal: AbortSignal): Promise<void>;
+  /** Resolves when every sample is decided, and bound or found unschedulable. Rejects when the signal aborts. */
+  waitUntilSettled(signal: AbortSignal): Promise<void>;
+  /** What became of the samples so far. */
+  outcomes(): readonly SampleOutcome[];
+}
+
+/** Opens everything and stores nodes, namespaces and the cluster config; pods come with {@link Playground.applySamples}. */
+export async function openPlayground(options: PlaygroundOptions): Promise<Playground> {
+  const { clock, log, workDir, namespaces = [], scenario } = options;
+  await using stack = new AsyncDisposableStack();
+  const certificates = await issueLoopbackCertificates(clock.nowMs());
+  const registry = stack.use(
+    await openRegistry({
+      images: sampleImages(),
+      user: REGISTRY_USER,
+      clock,
+      certificate: certificates.serving,
+      latencyMs: options.registryLatencyMs ?? 0,
+    }),
+  );
+  const store = new ObjectStore();
+  const admission = stack.use(openAdmission(store, { log }));
+  const cluster: Cluster = { store, clock, admission };
+  stack.use(openControllers(cluster, { registry, log }));
+  await furnish(cluster, { registryHost: registry.host, namespaces, scenario });
+  const apiServer = stack.use(await openApiServer(cluster, { log, certificate: certificates.serving }));
+  const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates, registryHost: registry.host });
+  const samples = (): readonly KubeObject[] =>
+    store.list(Resource.pods).filter((pod) => pod.metadata.namespace === SAMPLE_NAMESPACE);
+  const saidOf = (pod: KubeObject): Said => ({ report: reportOf(pod, store.list(Resource.events)) });
+  const owned = stack.move();
+  return {
+    apiUrl: apiServer.url,
+    registryHost: registry.host,
+    files,
+    cluster,
+    registry,
+    apiServer,
+    serveFlags: serveFlags(files, registry.host),
+    applySamples: (signal) => applySamples(cluster, { registryHost: registry.host, scenario, signal }),
+    waitUntilSettled: (signal) => waitFor(store, () => samples().every((pod) => isSettled(pod, saidOf(pod))), signal),
+    outcomes: () => samples().map((pod) => readOutcome(pod, store.list(Resource.nodes), saidOf(pod))),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** What acts in the cluster by itself. */
+function openControllers(
+  cluster: Cluster,
+  { registry, log }: { readonly registry: Registry; readonly log: Logger },
+): AsyncDisposable {
+  const stack = new AsyncDisposableStack();
+  stack.use(openScheduler(cluster, { log }));
+  stack.use(openKubelets(cluster, { pull: (image) => pullFrom(registry, image) }));
+  stack.use(openWorkloads(cluster, { log }));
+  stack.use(openGarbageCollector(cluster, { log }));
+  return stack;
+}
+
+function pullFrom(registry: Registry, image: string): PulledImage {
+  if (!image.startsWith(`${registry.host}/`)) return { kind: "unknown" };
+  const reference = image.slice(registry.host.length + 1);
+  const architectures = registry.architecturesOf(reference);
+  return architectures === undefined
+    ? { kind: "missing" }
+    : { kind: "runs", architectures, programs: programsOf(reference) };
+}
+
+function serveFlags(files: PlaygroundFiles, registryHost: string): readonly string[] {
+  return [
+    `--kubeconfig=${files.kubeconfig}`,
+    `--tls-cert=${files.certificate}`,
+    `--tls-key=${files.key}`,
+    `--tls-ca=${files.authority}`,
+    `--registry=${registryHost}`,
+    `--registry-ca=${files.authority}`,
+  ];
+}
+
+async function create(cluster: Cluster, kindName: string, body: JsonObject, namespace?: string): Promise<void> {
+  await createObject(cluster, kindNamed(kindName), { namespace, body });
+}
+
+async function furnish(
+  cluster: Cluster,
+  options: {
+    readonly registryHost: string;
+    readonly namespaces: readonly string[];
+    readonly scenario: Scenario | undefined;
+  },
+): Promise<void> {
+  for (const name of new Set(["default", "kube-system", SAMPLE_NAMESPACE, ...options.namespaces])) {
+    await create(cluster, "Namespace", { metadata: { name } });
+  }
+  const nodes = options.scenario === "upgrade" ? [] : sampleNodes();
+  for (const node of nodes) await create(cluster, "Node", node);
+  await create(cluster, "Secret", samplePullSecret(options.registryHost), SAMPLE_NAMESPACE);
+  for (const pod of earlierPods(options.registryHost, options.scenario)) {
+    await create(cluster, "Pod", pod, SAMPLE_NAMESPACE);
+  }
+  await create(cluster, "ClusterPodPlacementConfig", sampleClusterConfig());
+}
+
+async function applySamples(
+  cluster: Cluster,
+  options: {
+    readonly registryHost: string;
+    readonly scenario: Scenario | undefined;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const watched = (): boolean =>
+    cluster.store.list(Resource.mutatingWebhooks).some((object) => listAt(object, "webhooks").length > 0);
+  const isTainted = (node: KubeObject): boolean => listAt(node, "spec", "taints").length > 0;
+  const tainted = (): boolean => options.scenario !== "taints" || cluster.store.list(Resource.nodes).every(isTainted);
+  await waitFor(cluster.store, () => watched() && tainted(), options.signal);
+  const pods = samplePods(options.registryHost, options.scenario);
+  await Promise.all(pods.map((pod) => create(cluster, "Pod", pod, SAMPLE_NAMESPACE)));
+}
+
+async function writeFiles(
+  workDir: string,
+  options: { readonly apiUrl: string; readonly certificates: LoopbackCertificates; readonly registryHost: string },
+): Promise<PlaygroundFiles> {
+  const files = {
+    kubeconfig: join(workDir, "kubeconfig"),
+    certificate: join(workDir, "webhook.crt"),
+    key: join(workDir, "webhook.key"),
+    authority: join(workDir, "ca.crt"),
+    settings: join(workDir, "archway.yaml"),
+  };
+  const dockerConfig = join(workDir, "config.json");
+  const { authority, serving } = options.certificates;
+  await Promise.all([
+    Deno.writeTextFile(files.kubeconfig, renderKubeconfig(options.apiUrl, authority), { mode: 0o600 }),
+    Deno.writeTextFile(files.certificate, serving.cert),
+    Deno.writeTextFile(files.key, serving.key, { mode: 0o600 }),
+    Deno.writeTextFile(files.authority, authority),
+    Deno.writeTextFile(files.settings, `dockerConfig: ${dockerConfig}\n`),
+    Deno.writeTextFile(dockerConfig, `${renderDockerConfig(options.registryHost)}\n`, { mode: 0o600 }),
+  ]);
+  return files;
+}
+
+/** A kubeconfig as JSON, which is YAML. The playground requires no credential, but clients do. */
+function renderKubeconfig(server: string, authority: string): string {
+  const name = "archway-playground";
+  const cluster = { server, "certificate-authority-data": btoa(authority) };
+  return `${
+    JSON.stringify(
+      {
+        apiVersion: "v1",
+        kind: "Config",
+        clusters: [{ name, cluster }],
+        users: [{ name, user: { token: "playground" } }],
+        contexts: [{ name, context: { cluster: name, user: name, namespace: SAMPLE_NAMESPACE } }],
+        "current-context": name,
+      },
+      null,
+      2,
+    )
+  }\n`;
+}

@@ -1,0 +1,136 @@
+// Images as bytes: turns one line of description into blobs, manifests and indexes of any form.
+/** What the top document of an image is. */
+export type ImageForm = "oci-index" | "docker-list" | "oci-manifest" | "docker-manifest";
+
+export interface ImageDescription {
+  /** Without host: `demo/web`. */
+  readonly repository: string;
+  /** `v1`. */
+  readonly tag: string;
+  /** GOARCH names; a single manifest has exactly one. */
+  readonly architectures: readonly string[];
+  /** What the tag points at. */
+  readonly form: ImageForm;
+  /** Adds an `unknown/unknown` attestation manifest to the index, as buildx does. */
+  readonly attested?: boolean;
+  /** Labels of the image config: an operator bundle has `operators.operatorframework.io.bundle.*`. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Who may pull: all, or the registry's one user by Basic or token authentication. */
+  readonly access?: "anonymous" | "basic" | "token";
+}
+
+/** Bytes with their name. */
+export interface Content {
+  /** `sha256:…` of the bytes. */
+  readonly digest: string;
+  /** Its Content-Type as a manifest. */
+  readonly mediaType: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** All documents of one image. The last of `manifests` is the one that the tag points at. */
+export interface BuiltImage {
+  readonly blobs: readonly Content[];
+  /** Every manifest, the index included. */
+  readonly manifests: readonly Content[];
+  /** What the tag points at. */
+  readonly top: Content;
+}
+
+interface Words {
+  readonly index: string;
+  readonly manifest: string;
+  readonly config: string;
+  readonly layer: string;
+}
+
+const OCI: Words = {
+  index: "application/vnd.oci.image.index.v1+json",
+  manifest: "application/vnd.oci.image.manifest.v1+json",
+  config: "application/vnd.oci.image.config.v1+json",
+  layer: "application/vnd.oci.image.layer.v1.tar+gzip",
+};
+
+const DOCKER: Words = {
+  index: "application/vnd.docker.distribution.manifest.list.v2+json",
+  manifest: "application/vnd.docker.distribution.manifest.v2+json",
+  config: "application/vnd.docker.container.image.v1+json",
+  layer: "application/vnd.docker.image.rootfs.diff.tar.gzip",
+};
+
+/** Builds every document of an image. The same description gives the same digests. */
+export async function buildImage(description: ImageDescription): Promise<BuiltImage> {
+  const words = description.form.startsWith("oci") ? OCI : DOCKER;
+  const layer = await content(words.layer, `layer of ${description.repository}:${description.tag}`);
+  const blobs: Content[] = [layer];
+  const manifests: Content[] = [];
+  const entries: unknown[] = [];
+  for (const architecture of description.architectures) {
+    const config = await content(words.config, renderConfig(description, { architecture, layer }));
+    const manifest = await content(words.manifest, renderManifest(words, config, layer));
+    blobs.push(config);
+    manifests.push(manifest);
+    const variant = architecture === "arm64" ? { variant: "v8" } : {};
+    entries.push({ ...descriptor(manifest), platform: { os: "linux", architecture, ...variant } });
+  }
+  const [only] = manifests;
+  if (only !== undefined && description.form.endsWith("manifest")) return { blobs, manifests, top: only };
+  if (description.attested === true && only !== undefined) {
+    const attestation = await buildAttestation(only);
+    blobs.push(...attestation.blobs);
+    manifests.push(attestation.manifest);
+    entries.push(attestation.entry);
+  }
+  const index = { schemaVersion: 2, mediaType: words.index, manifests: entries };
+  const top = await content(words.index, index);
+  return { blobs, manifests: [...manifests, top], top };
+}
+
+async function content(mediaType: string, body: unknown): Promise<Content> {
+  const bytes = new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+  return { digest: `sha256:${new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex()}`, mediaType, bytes };
+}
+
+function descriptor(document: Content): Readonly<Record<string, unknown>> {
+  return { mediaType: document.mediaType, digest: document.digest, size: document.bytes.length };
+}
+
+function renderConfig(
+  description: ImageDescription,
+  options: { readonly architecture: string; readonly layer: Content },
+): unknown {
+  return {
+    architecture: options.architecture,
+    os: "linux",
+    ...(options.architecture === "arm64" ? { variant: "v8" } : {}),
+    config: { Cmd: ["/app"], Labels: description.labels ?? {} },
+    rootfs: { type: "layers", diff_ids: [options.layer.digest] },
+    history: [],
+  };
+}
+
+function renderManifest(words: Words, config: Content, layer: Content): unknown {
+  const layers = [descriptor(layer)];
+  return { schemaVersion: 2, mediaType: words.manifest, config: descriptor(config), layers };
+}
+
+interface Attestation {
+  readonly blobs: readonly Content[];
+  readonly manifest: Content;
+  readonly entry: unknown;
+}
+
+async function buildAttestation(subject: Content): Promise<Attestation> {
+  const statement = await content("application/vnd.in-toto+json", { predicateType: "https://slsa.dev/provenance/v1" });
+  const config = await content(OCI.config, { architecture: "unknown", os: "unknown", config: {} });
+  const manifest = await content(OCI.manifest, renderManifest(OCI, config, statement));
+  const entry = {
+    ...descriptor(manifest),
+    annotations: {
+      "vnd.docker.reference.digest": subject.digest,
+      "vnd.docker.reference.type": "attestation-manifest",
+    },
+    platform: { os: "unknown", architecture: "unknown" },
+  };
+  return { blobs: [statement, config], manifest, entry };
+}

@@ -1,0 +1,60 @@
+// The playground's scheduler: binds every pod that no gate holds to a fitting node, or sets the condition that explains why there is none.
+import { isDeepStrictEqual } from "node:util";
+import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
+import type { Logger } from "../lib/log.ts";
+import type { Cluster } from "./cluster.ts";
+import { recordEvent } from "./cluster_events.ts";
+import { listAt, objectAt, textAt } from "./json_value.ts";
+import { chooseNode } from "./node_fit.ts";
+import { withCondition } from "./pod_status.ts";
+
+const component = "default-scheduler";
+
+/** Runs until disposed. Works in the same turn as the write that calls for it, so nothing has to wait. */
+export function openScheduler(cluster: Cluster, { log }: { readonly log: Logger }): Disposable {
+  const { store } = cluster;
+  const scheduleAll = (): void => store.list(Resource.pods).forEach((pod) => schedulePod(cluster, pod, log));
+  const unsubscribe = store.subscribe(({ type, object }) => {
+    if (type.plural === Resource.nodes.plural) scheduleAll();
+    if (type.plural !== Resource.pods.plural) return;
+    const pod = store.get(Resource.pods, keyOf(object));
+    if (pod !== undefined) schedulePod(cluster, pod, log);
+  });
+  scheduleAll();
+  return { [Symbol.dispose]: unsubscribe };
+}
+
+function schedulePod(cluster: Cluster, pod: KubeObject, log: Logger): void {
+  const { store, clock } = cluster;
+  const isWaiting = !isBound(pod) && pod.metadata.deletionTimestamp === undefined &&
+    listAt(pod, "spec", "schedulingGates").length === 0 && textAt(pod, "spec", "schedulerName") === component;
+  if (!isWaiting) return;
+  const verdict = chooseNode(pod, store.list(Resource.nodes), podCounts(cluster));
+  if (verdict.kind === "bind") {
+    const { nodeName } = verdict;
+    const spec = { ...objectAt(pod, "spec"), nodeName };
+    const status = withCondition(pod.status, { type: "PodScheduled", status: "True" }, clock.nowMs());
+    store.put(Resource.pods, { ...pod, spec, status });
+    const message = `Successfully assigned ${keyOf(pod)} to ${nodeName}`;
+    recordEvent(cluster, pod, { type: "Normal", reason: "Scheduled", message, component });
+    log.debug("playground bound a pod", { pod: keyOf(pod), node: nodeName });
+    return;
+  }
+  const { message } = verdict;
+  const condition = { type: "PodScheduled", status: "False", reason: "Unschedulable", message } as const;
+  const status = withCondition(pod.status, condition, clock.nowMs());
+  if (isDeepStrictEqual(status, pod.status)) return;
+  store.put(Resource.pods, { ...pod, status });
+  recordEvent(cluster, pod, { type: "Warning", reason: "FailedScheduling", message, component });
+}
+
+function isBound(pod: KubeObject): boolean {
+  return (textAt(pod, "spec", "nodeName") ?? "") !== "";
+}
+
+/** How many pods are on each node. */
+function podCounts({ store }: Cluster): ReadonlyMap<string, number> {
+  const bound = store.list(Resource.pods).filter(isBound);
+  const byNode = Map.groupBy(bound, (pod) => textAt(pod, "spec", "nodeName") ?? "");
+  return new Map([...byNode].map(([node, pods]) => [node, pods.length]));
+}

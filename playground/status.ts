@@ -1,0 +1,104 @@
+// The API server's refusals: thrown anywhere in the playground, rendered as Kubernetes Status objects by the API server.
+import type { JsonObject } from "../lib/json.ts";
+import type { ResourceType } from "../lib/k8s/types.ts";
+
+export interface FieldCause {
+  /** `FieldValueForbidden`, `FieldValueInvalid`, `FieldValueRequired`… */
+  readonly reason: string;
+  /** Path of the field: `spec.nodeSelector`. */
+  readonly field: string;
+  /** For users. */
+  readonly message: string;
+}
+
+export function forbidden(field: string, message: string): FieldCause {
+  return { reason: "FieldValueForbidden", field, message: `Forbidden: ${message}` };
+}
+
+export function refused(field: string, message: string): FieldCause {
+  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${message}` };
+}
+
+/** A refusal: HTTP status, Status reason and, where fields were judged, their causes. */
+export class StatusError extends Error {
+  /** Distinguishes it from other errors in logs. */
+  override readonly name = "StatusError";
+  readonly status: number;
+  /** `NotFound`, `Conflict`, `Invalid`… */
+  readonly reason: string;
+  readonly details: JsonObject | undefined;
+
+  /** `message` is for users. */
+  constructor(status: number, reason: string, message: string, details?: JsonObject) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+    this.details = details;
+  }
+}
+
+/** The Status object that goes on the wire. */
+export function renderStatus({ status: code, reason, message, details }: StatusError): JsonObject {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, details, code };
+}
+
+/** `pods`, `deployments.apps`: how messages name a kind. */
+function qualified(name: string, { group }: ResourceType): string {
+  return group === "" ? name : `${name}.${group}`;
+}
+
+function detailsOf({ group, plural: kind }: ResourceType, name: string): JsonObject {
+  return { name, ...group === "" ? {} : { group }, kind };
+}
+
+/** 404: no such object. */
+export function notFound(type: ResourceType, name: string): StatusError {
+  const message = `${qualified(type.plural, type)} "${name}" not found`;
+  return new StatusError(404, "NotFound", message, detailsOf(type, name));
+}
+
+/** 404: no such path. */
+export function unknownPath(): StatusError {
+  return new StatusError(404, "NotFound", "the server could not find the requested resource");
+}
+
+/** 409: an object of that name exists. */
+export function alreadyExists(type: ResourceType, name: string): StatusError {
+  const message = `${qualified(type.plural, type)} "${name}" already exists`;
+  return new StatusError(409, "AlreadyExists", message, detailsOf(type, name));
+}
+
+const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+
+/** 409: another client wrote first, or a precondition names another object. */
+export function conflict(type: ResourceType, name: string, why = MODIFIED): StatusError {
+  const message = `Operation cannot be fulfilled on ${qualified(type.plural, type)} "${name}": ${why}`;
+  return new StatusError(409, "Conflict", message, detailsOf(type, name));
+}
+
+/** 422 with the refused fields. */
+export function invalid(type: ResourceType, name: string, causes: readonly FieldCause[]): StatusError {
+  const listed = causes.map(({ field, message }) => `${field}: ${message}`).join(", ");
+  const details = { ...detailsOf(type, name), kind: type.kind, causes };
+  return new StatusError(422, "Invalid", `${qualified(type.kind, type)} "${name}" is invalid: ${listed}`, details);
+}
+
+/** 422 without causes: a JSON Patch whose `test` failed or whose path does not exist. */
+export function unapplicablePatch(): StatusError {
+  return new StatusError(422, "Invalid", "the server rejected our request due to an error in our request");
+}
+
+/** 400: the request itself makes no sense. */
+export function badRequest(message: string): StatusError {
+  return new StatusError(400, "BadRequest", message);
+}
+
+/** 410: a resourceVersion or continue token from before the kept history. */
+export function expired(message: string): StatusError {
+  return new StatusError(410, "Expired", message);
+}
+
+/** 405: the kind has no such verb. */
+export function methodNotAllowed(): StatusError {
+  return new StatusError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
+}

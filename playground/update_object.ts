@@ -1,0 +1,135 @@
+// PUT, PATCH and apply: one optimistic read → change → admit → check → write loop.
+import { isDeepStrictEqual } from "node:util";
+import { keyOf, type KubeObject } from "../lib/k8s/types.ts";
+import { errorText } from "../lib/log.ts";
+import { type Cluster, findObject, isStored, type ObjectTarget, parseKubeObject, withMetadata } from "./cluster.ts";
+import { createObject, refuseWith } from "./create_object.ts";
+import { withDefaults } from "./defaults.ts";
+import { storeObject } from "./delete_object.ts";
+import { listAt, numberAt, objectAt, textAt } from "./json_value.ts";
+import type { ServedKind } from "./kinds.ts";
+import { checkMetadata } from "./metadata_rules.ts";
+import { applyJsonPatch, mergePatch, STRATEGIC_KEYS } from "./patches.ts";
+import { checkPodUpdate } from "./pod_rules.ts";
+import { badRequest, conflict, StatusError } from "./status.ts";
+
+/** Which object to change, and whether it is a dry run. */
+export interface UpdateTarget extends ObjectTarget {
+  /** `status` changes nothing else. */
+  readonly subresource?: string | undefined;
+  /** Do everything but store. */
+  readonly dryRun?: boolean;
+}
+
+/** How a PATCH body is to be read: the four content types of the API. */
+export type PatchKind = "json" | "merge" | "strategic" | "apply";
+
+interface PatchOptions extends UpdateTarget {
+  readonly patchKind: PatchKind;
+  /** Its text. */
+  readonly body: string;
+}
+
+/** PUT: the body replaces the object; a resourceVersion in it must be the current one (409). */
+export function updateObject(
+  cluster: Cluster,
+  kind: ServedKind,
+  target: UpdateTarget & { readonly body: unknown },
+): Promise<KubeObject> {
+  return writeObject(cluster, kind, target, () => target.body);
+}
+
+/** PATCH with the text of its body. An apply of a missing object creates it. A failed `test` is 422 without causes. */
+export async function patchObject(cluster: Cluster, kind: ServedKind, options: PatchOptions): Promise<KubeObject> {
+  const { patchKind, namespace, name } = options;
+  const patch = parseBody(options.body);
+  if (patchKind === "apply" && !isStored(cluster, kind, options)) {
+    const body = withMetadata(parseKubeObject(patch), { name });
+    return await createObject(cluster, kind, { namespace, body, dryRun: options.dryRun ?? false });
+  }
+  return await writeObject(cluster, kind, options, (current) => {
+    if (patchKind === "json") return applyJsonPatch(current, patch);
+    return mergePatch(current, patch, patchKind === "merge" ? {} : STRATEGIC_KEYS);
+  });
+}
+
+/** The JSON of a request's body; 400 when it is none. */
+export function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`the body is not JSON: ${errorText(error)}`);
+  }
+}
+
+/** Tries again when another write came between read and write, as the real server does for patches without a version. */
+async function writeObject(
+  cluster: Cluster,
+  kind: ServedKind,
+  target: UpdateTarget,
+  change: (current: KubeObject) => unknown,
+): Promise<KubeObject> {
+  const { subresource, dryRun = false } = target;
+  for (;;) {
+    const current = findObject(cluster, kind, target);
+    const proposed = parseKubeObject(change(current));
+    checkVersions(kind, current, proposed);
+    const merged = subresource === "status"
+      ? { ...current, status: proposed["status"] }
+      : mergeObject(kind, current, proposed);
+    const attempt = { operation: "UPDATE", kind, oldObject: current, subresource, dryRun } as const;
+    const next = finish(kind, current, await cluster.admission.mutate({ ...attempt, object: merged }) ?? merged);
+    await cluster.admission.validate({ ...attempt, object: next });
+    if (dryRun) return next;
+    if (cluster.store.get(kind, keyOf(current)) !== current) continue;
+    return isDeepStrictEqual(current, next) ? current : storeObject(cluster, kind, next);
+  }
+}
+
+function checkVersions(kind: ServedKind, current: KubeObject, proposed: KubeObject): void {
+  const { name, uid: currentUid = "", resourceVersion: currentVersion } = current.metadata;
+  const { resourceVersion = "", uid = "" } = proposed.metadata;
+  if (resourceVersion !== "" && resourceVersion !== currentVersion) throw conflict(kind, name);
+  if (uid !== "" && uid !== currentUid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${currentUid}`;
+    throw conflict(kind, name, why);
+  }
+  if (proposed.metadata.name !== name) throw badRequest("the name of the object does not match the name on the URL");
+}
+
+/** What is proposed, with what a client cannot change. */
+function mergeObject(kind: ServedKind, current: KubeObject, proposed: KubeObject): KubeObject {
+  const { namespace, uid, creationTimestamp, deletionTimestamp, generation, resourceVersion } = current.metadata;
+  const { status: given, ...rest } = proposed;
+  const status = kind.hasStatus ? current["status"] : given;
+  const kept = withMetadata(status === undefined ? parseKubeObject(rest) : { ...rest, status }, {
+    ...{ namespace, uid, creationTimestamp, deletionTimestamp, generation, resourceVersion },
+    deletionGracePeriodSeconds: numberAt(current, "metadata", "deletionGracePeriodSeconds"),
+    managedFields: undefined,
+  });
+  return withDefaults(kind, kept);
+}
+
+function finish(kind: ServedKind, current: KubeObject, admitted: KubeObject): KubeObject {
+  const causes = kind.plural === "pods" ? checkPodUpdate(current, admitted) : [];
+  refuseWith(kind, current, [...checkMetadata(admitted), ...causes]);
+  const { metadata: _metadata, status: _status, ...before } = current;
+  const { metadata: _now, status: _its, ...after } = admitted;
+  const { generation = 1 } = current.metadata;
+  return withMetadata(admitted, { generation: isDeepStrictEqual(before, after) ? generation : generation + 1 });
+}
+
+/** POST of a Binding: what a scheduler does. 409 when the pod is bound or gated already. */
+export function bindPod(cluster: Cluster, podKind: ServedKind, target: ObjectTarget, body: unknown): KubeObject {
+  const { name } = target;
+  const pod = findObject(cluster, podKind, target);
+  const nodeName = textAt(body, "target", "name");
+  if (nodeName === undefined) throw badRequest("target.name is required");
+  if (textAt(pod, "spec", "nodeName") !== undefined) {
+    throw conflict(podKind, name, `pod ${name} is already assigned to a node`);
+  }
+  if (listAt(pod, "spec", "schedulingGates").length > 0) {
+    throw new StatusError(409, "Conflict", `pod ${name} has non-empty .spec.schedulingGates`);
+  }
+  return cluster.store.put(podKind, { ...pod, spec: { ...objectAt(pod, "spec"), nodeName } });
+}

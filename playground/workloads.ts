@@ -1,0 +1,110 @@
+// The playground's workload controllers: a Deployment or a Job becomes pods, and its status says what became of them. No
+// ReplicaSets, no rolling update: only new pods follow a changed template.
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "../lib/json.ts";
+import { apiVersionOf, keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
+import type { Logger } from "../lib/log.ts";
+import type { Cluster } from "./cluster.ts";
+import { createObject } from "./create_object.ts";
+import { deleteObject } from "./delete_object.ts";
+import { listAt, numberAt, objectAt, textAt, timestamp } from "./json_value.ts";
+import { kindNamed, type ServedKind } from "./kinds.ts";
+import { followOwners, ownersOf, referenceTo, type Stored } from "./owners.ts";
+
+/** The labels of a Job's pods. */
+export const JobLabel = { name: "batch.kubernetes.io/job-name", uid: "batch.kubernetes.io/controller-uid" } as const;
+
+const POD = kindNamed("Pod");
+
+interface Workload {
+  readonly kind: ServedKind;
+  /** How many pods it is to have. */
+  readonly countOf: (owner: KubeObject) => number;
+  /** What its pods are labelled with besides. */
+  readonly labelsOf: (owner: KubeObject) => JsonObject;
+  readonly statusOf: (owner: KubeObject, pods: readonly KubeObject[], now: string) => JsonObject;
+}
+
+const WORKLOADS: readonly Workload[] = [
+  {
+    kind: kindNamed("Deployment"),
+    countOf: (owner) => numberAt(owner, "spec", "replicas") ?? 1,
+    labelsOf: () => ({}),
+    statusOf: ({ metadata: { generation } }, pods) => ({
+      observedGeneration: generation,
+      replicas: pods.length,
+      readyReplicas: pods.filter(isReady).length,
+    }),
+  },
+  {
+    kind: kindNamed("Job"),
+    countOf: () => 1,
+    labelsOf: ({ metadata: { name, uid } }) => ({ [JobLabel.name]: name, [JobLabel.uid]: uid }),
+    statusOf: ({ status }, pods, now) => {
+      const startTime = textAt(status, "startTime") ?? now;
+      const isDone = pods.some((pod) => textAt(pod, "status", "phase") === "Succeeded");
+      if (!isDone) return { startTime, active: pods.length };
+      const completionTime = textAt(status, "completionTime") ?? now;
+      const conditions = [{ type: "Complete", status: "True", lastTransitionTime: completionTime }];
+      return { startTime, succeeded: 1, completionTime, conditions };
+    },
+  },
+];
+
+function isReady(pod: KubeObject): boolean {
+  const statuses = listAt(pod, "status", "containerStatuses");
+  return statuses.length > 0 &&
+    statuses.every((status) => textAt(status, "state", "running", "startedAt") !== undefined);
+}
+
+/** Follows Deployments and Jobs until disposed. The pods of those that are gone are the garbage collector's. */
+export function openWorkloads(cluster: Cluster, { log }: { readonly log: Logger }): AsyncDisposable {
+  return followOwners(cluster.store, {
+    concerned: ({ kind: what, type, object }) => {
+      if (type.plural === POD.plural) return ownersOf(cluster.store, object);
+      const kind = what === "DELETED"
+        ? undefined
+        : WORKLOADS.find(({ kind: { plural } }) => plural === type.plural)?.kind;
+      return kind === undefined ? [] : [{ kind, object }];
+    },
+    reconcile: (owner) => reconcile(cluster, owner),
+    log,
+  });
+}
+
+function isOver(owner: KubeObject): boolean {
+  return owner.metadata.deletionTimestamp !== undefined || listAt(owner, "status", "conditions").length > 0;
+}
+
+async function reconcile(cluster: Cluster, { kind, object: { metadata } }: Stored): Promise<void> {
+  const { store, clock } = cluster;
+  const workload = WORKLOADS.find((each) => each.kind === kind);
+  const owner = store.get(kind, keyOf({ metadata }));
+  if (workload === undefined || owner === undefined || isOver(owner)) return;
+  const { namespace, uid = "" } = owner.metadata;
+  const pods = store.list(Resource.pods).filter((pod) =>
+    referenceTo(uid, pod) !== undefined && pod.metadata.deletionTimestamp === undefined
+  );
+  const count = workload.countOf(owner);
+  for (const { metadata: { name } } of pods.slice(count)) await deleteObject(cluster, POD, { namespace, name });
+  for (let missing = count - pods.length; missing > 0; missing--) {
+    await createObject(cluster, POD, { namespace, body: renderPod(workload, owner) });
+  }
+  const status = workload.statusOf(owner, pods.slice(0, count), timestamp(clock.nowMs()));
+  const current = store.get(kind, keyOf({ metadata }));
+  if (current?.metadata.uid !== uid || isDeepStrictEqual(status, current.status)) return;
+  store.put(kind, { ...current, status });
+}
+
+function renderPod({ kind, labelsOf }: Workload, owner: KubeObject): JsonObject {
+  const template = objectAt(owner, "spec", "template");
+  const { name, uid } = owner.metadata;
+  const controller = { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid, controller: true };
+  const metadata = {
+    ...objectAt(template, "metadata"),
+    labels: { ...objectAt(template, "metadata", "labels"), ...labelsOf(owner) },
+    generateName: `${name}-`,
+    ownerReferences: [{ ...controller, blockOwnerDeletion: true }],
+  };
+  return { metadata, spec: objectAt(template, "spec") };
+}

@@ -1,0 +1,48 @@
+// `archway serve --only=image-builds`: one node image for every architecture of a pool, beside no pod placement.
+import { ImageBuilds } from "../controllers/builds/controller.ts";
+import { BuildMetrics } from "../lib/builds/metrics.ts";
+import { findBuilder } from "../lib/builds/cluster/find_builder.ts";
+import { openRegistryAccess } from "../lib/oci/registry_access.ts";
+import { IMAGE_BUILDS as NAMES } from "../lib/names.ts";
+import { buildsPage } from "../routes/builds_page.tsx";
+import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
+
+export const IMAGE_BUILDS: Capability = {
+  leaseName: NAMES.lease,
+  eventSource: NAMES.eventSource,
+  open: (deps, parts) => Promise.resolve(openBuilds(deps, parts)),
+};
+
+function openBuilds(
+  { config, clock, log, userAgent }: ServeDeps,
+  { leaderApi: api, election, events, registry, clientMetrics, stack }: CapabilityParts,
+): OpenCapability {
+  const settings = config.imageBuilds;
+  const access = stack.use(openRegistryAccess({ config, clock, log, userAgent, clusterCredentials: () => [] }));
+  const metrics = new BuildMetrics(registry);
+  const controller = new ImageBuilds({
+    api,
+    access,
+    events,
+    metrics,
+    clock,
+    log: log.with({ controller: "image-builds" }),
+    settings,
+    findBuilder: (signal) => findBuilder(api, settings.namespace, signal),
+    queueMetrics: clientMetrics.queue,
+  });
+  return {
+    everywhere: [{ run: (signal) => access.planner.watch(signal) }],
+    leading: [controller],
+    ready: { "builds known": () => !election.view().isLeader || controller.hasSynced() },
+    beforeScrape: () => metrics.show(controller.views()),
+    pages: {
+      "/": buildsPage(() => ({
+        nowMs: clock.nowMs(),
+        isLeader: election.view().isLeader,
+        pools: controller.views(),
+      })),
+      "/builds": (context) => context.json(controller.views()),
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// `archway serve`: pod placement, with the operator half and what is switched on beside it.
+//
+//   informers ──▶ configs ─┬─▶ webhook (each replica)   ─▶ patch in the answer
+//   registries ─▶ images ──┴─▶ pod controller (leader)  ─▶ one patch a pod
+//                              operator (leader)        ─▶ webhook configuration, conditions
+import { openGauges } from "../lib/metrics.ts";
+import { EVENT_SOURCE, LEASE_NAME } from "../lib/names.ts";
+import { PLACEMENT_GAUGES, type PlacementGauges } from "../lib/placement/metrics.ts";
+import { TAINT_GAUGES } from "../lib/taints/metrics.ts";
+import { dashboard } from "../routes/dashboard.tsx";
+import type { DashboardView } from "../routes/dashboard/view.ts";
+import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
+import { type Clients, openClients } from "./clients.ts";
+import { type Components, isSettled, openComponents } from "./components.ts";
+import { everywhere, leading } from "./controllers.ts";
+import { openWebhooks } from "./webhooks.ts";
+
+export const PLACEMENT: Capability = { leaseName: LEASE_NAME, eventSource: EVENT_SOURCE, open: openPlacement };
+
+async function openPlacement(deps: ServeDeps, parts: CapabilityParts): Promise<OpenCapability> {
+  const { registry } = parts;
+  const clients = await openClients(deps, parts);
+  const components = await openComponents(deps, clients);
+  const { audited, configs, podPlacement } = components;
+  const webhooks = await openWebhooks(deps, { clients, components });
+  const setGauges = openGauges(registry, PLACEMENT_GAUGES);
+  const setTaints = openGauges(registry, TAINT_GAUGES);
+  return {
+    everywhere: everywhere(deps, clients, components),
+    leading: leading(deps, clients, components),
+    ready: {
+      "configs known": () => configs.hasSynced(),
+      "audited namespaces known": () => audited.isSettled(),
+      "gated pods known": () => !parts.election.view().isLeader || podPlacement.hasSynced(),
+    },
+    beforeScrape: () => {
+      setGauges(gaugesOf(clients, components));
+      setTaints(components.taints?.controller.progress());
+    },
+    webhooks,
+    pages: {
+      "/": dashboard(() => viewOf(deps, clients, components)),
+      "/registries": (context) => context.json(clients.imageService.publicHostStates()),
+    },
+    isBusy: () => podPlacement.isBusy(),
+    leaderState: () => podPlacement.leaderState(),
+    isSettled: () => isSettled(components, clients),
+  };
+}
+
+function gaugesOf({ imageService, parts }: Clients, { gatingHealth, podPlacement }: Components): PlacementGauges {
+  const { isLeader } = parts.election.view();
+  return {
+    gatedPods: podPlacement.gatedPods(),
+    unadmittedPods: isLeader ? podPlacement.unadmittedPods() : 0,
+    cachedInspections: imageService.cacheSize(),
+    isLeading: isLeader,
+    isGating: gatingHealth().kind === "gating",
+    memory: Deno.memoryUsage(),
+    registries: imageService.publicHostStates(),
+  };
+}
+
+function viewOf(
+  { clock, config, identity }: ServeDeps,
+  { board, imageService, parts }: Clients,
+  { configs, gatingHealth, podPlacement, reported, taints }: Components,
+): DashboardView {
+  return {
+    nowMs: clock.nowMs(),
+    identity,
+    lease: parts.election.view(),
+    gating: gatingHealth(),
+    config: configs.presence(),
+    gated: { count: podPlacement.gatedPods(), pods: podPlacement.longestGated() },
+    queueDepth: podPlacement.queueDepth(),
+    taints: taints?.controller.progress(),
+    cachedInspections: imageService.cacheSize(),
+    registries: imageService.publicHostStates(),
+    board: board.snapshot(),
+    execFormat: config.execFormatErrors !== "off" || configs.cluster()?.monitorsExecFormat === true
+      ? reported.recent()
+      : undefined,
+  };
+}

@@ -1,0 +1,366 @@
+// ENoExecEvents and pods' states in, labels and events on pods out.
+import assert from "node:assert/strict";
+import { ApiError } from "../../../lib/k8s/errors.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { FAILED_TTL_MS } from "../../../lib/exec_format/decide/failed_image.ts";
+import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
+import { openScene } from "../make.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
+import { eventsLeft, makeEvent, type MonitorScene, NAMESPACE, openMonitorScene } from "./make.ts";
+
+const LABEL = "multiarch.openshift.io/exec-format-error";
+
+function furnish(
+  { cluster }: MonitorScene,
+  pod = makeFailedPod({ status: { state: ended(1) } }),
+  node = "ppc64le",
+): void {
+  cluster.put(Resource.pods, pod);
+  cluster.put(Resource.nodes, makeArchNode(node));
+}
+
+function labelOf({ cluster }: MonitorScene): string | undefined {
+  return cluster.find("pods", "shop/web-1")?.metadata.labels?.[LABEL];
+}
+
+Deno.test("145 146 a report becomes an event and a label on the pod, and is deleted", async () => {
+  const scene = openMonitorScene();
+  furnish(scene);
+  scene.cluster.put(Resource.enoexecEvents, makeEvent());
+  await scene.run(() => {
+    assert.deepEqual(scene.recorded.map(({ reason, type, object }) => [reason, type, object.kind, object.name]), [
+      ["ExecFormatError", "Warning", "Pod", "web-1"],
+    ]);
+    assert.match(scene.recorded[0]?.message ?? "", /^Container "c" .*\(ppc64le\)/);
+    assert.deepEqual([labelOf(scene), eventsLeft(scene)], ["true", []]);
+    assert.deepEqual(scene.counted.toSorted(), ["handled", "kernel"]);
+    return Promise.resolve();
+  });
+});
+
+interface Dismissed {
+  readonly title: string;
+  readonly pod?: KubeObject;
+  readonly event: KubeObject;
+}
+
+const DISMISSED: readonly Dismissed[] = [
+  { title: "147 an event whose pod is away", event: makeEvent({ podName: "gone" }) },
+  { title: "148 an event whose node is away", event: makeEvent({ nodeName: "gone" }) },
+  {
+    title: "150 an event whose pod is on another node",
+    pod: makeFailedPod({ spec: { nodeName: "other" } }),
+    event: makeEvent(),
+  },
+];
+for (const { title, pod, event } of DISMISSED) {
+  Deno.test(`${title} is deleted, and nothing is reported about the pod`, async () => {
+    const scene = openMonitorScene();
+    furnish(scene, pod);
+    scene.cluster.put(Resource.enoexecEvents, event);
+    await scene.run(() => {
+      assert.deepEqual([eventsLeft(scene), scene.recorded, labelOf(scene)], [[], [], undefined]);
+      assert.deepEqual(scene.counted, ["handled"]);
+      return Promise.resolve();
+    });
+  });
+}
+
+Deno.test("149 154 an event of an unknown container is reported without its name, once the pod's status had its time", async () => {
+  const scene = openMonitorScene();
+  furnish(scene, makeFailedPod({ status: { containerID: "wrong-container-id" } }));
+  scene.cluster.put(Resource.enoexecEvents, makeEvent());
+  await scene.run(async () => {
+    assert.equal(scene.recorded.length, 0);
+    await scene.clock.advance(11_000);
+    assert.match(scene.recorded[0]?.message ?? "", /^A container .*\(ppc64le\)/);
+    assert.deepEqual([labelOf(scene), eventsLeft(scene)], ["true", []]);
+  });
+});
+
+Deno.test("153 155 an event that something holds is marked before it is deleted", async () => {
+  const scene = openMonitorScene();
+  const marks: unknown[] = [];
+  const api = scene.cluster.client(({ verb, plural, body }) => {
+    if (verb === "patch" && plural === "enoexecevents") marks.push(body);
+  });
+  const holding = openMonitorScene({ api, clock: scene.clock });
+  scene.cluster.put(Resource.pods, makeFailedPod());
+  scene.cluster.put(
+    Resource.enoexecEvents,
+    makeEvent({ nodeName: "gone", metadata: { finalizers: ["test-finalizer"] } }),
+  );
+  await holding.run(async () => {
+    await scene.clock.advance(0);
+    const labels = { "multiarch.openshift.io/enoexec-event-error": "node-not-found" };
+    assert.deepEqual(marks, [{ kind: "merge", document: { metadata: { labels } } }]);
+  });
+});
+
+Deno.test("229 an event is handled when its status comes, and marked when none does", async () => {
+  const scene = openMonitorScene();
+  furnish(scene);
+  const { status, ...bare } = makeEvent();
+  scene.cluster.put(Resource.enoexecEvents, bare);
+  scene.cluster.put(Resource.enoexecEvents, { ...bare, metadata: { ...bare.metadata, name: "never" } });
+  await scene.run(async () => {
+    assert.deepEqual(scene.recorded, []);
+    scene.cluster.put(Resource.enoexecEvents, { ...bare, status });
+    await scene.clock.advance(12_000);
+    assert.equal(scene.recorded.length, 1);
+    assert.deepEqual(eventsLeft(scene), ["never"]);
+    await scene.clock.advance(3_600_000);
+    assert.deepEqual(eventsLeft(scene), [], "none stays for ever");
+  });
+});
+
+Deno.test("229 what cannot be read or labelled is counted, marked and tried again", async () => {
+  const scene = openMonitorScene();
+  let failures = 2;
+  const api = scene.cluster.client(({ verb, plural }) => {
+    if (verb === "get" && plural === "nodes" && failures-- > 0) throw new ApiError("no answer", { status: 503 });
+  });
+  const troubled = openMonitorScene({ api, clock: scene.clock });
+  furnish(scene);
+  scene.cluster.put(Resource.enoexecEvents, makeEvent());
+  await troubled.run(async () => {
+    await scene.clock.advance(1_000);
+    assert.deepEqual(troubled.counted, ["invalid", "invalid", "kernel", "handled"]);
+    assert.deepEqual(eventsLeft(scene), []);
+  });
+});
+
+Deno.test("an event that could not be handled for two minutes is handled within five seconds after that", async () => {
+  const scene = openMonitorScene();
+  let isDown = true;
+  const api = scene.cluster.client(({ verb, plural }) => {
+    if (isDown && verb === "get" && plural === "nodes") throw new ApiError("no answer", { status: 503 });
+  });
+  const troubled = openMonitorScene({ api, clock: scene.clock });
+  furnish(scene);
+  scene.cluster.put(Resource.enoexecEvents, makeEvent());
+  await troubled.run(async () => {
+    await scene.clock.advance(120_000);
+    isDown = false;
+    await scene.clock.advance(5_000);
+    assert.deepEqual(troubled.counted.slice(-2), ["kernel", "handled"]);
+  });
+});
+
+Deno.test("229 a pod that goes while it is labelled leaves nothing behind", async () => {
+  const scene = openMonitorScene();
+  furnish(scene);
+  scene.cluster.beforePatch = () => scene.cluster.drop(Resource.pods, "shop/web-1");
+  scene.cluster.put(Resource.enoexecEvents, makeEvent());
+  await scene.run(() => {
+    assert.deepEqual([scene.recorded, eventsLeft(scene), scene.counted], [[], [], ["handled"]]);
+    return Promise.resolve();
+  });
+});
+
+Deno.test("what is not switched on sends no request to the API server", async () => {
+  const scene = openMonitorScene({ settings: { namespace: NAMESPACE, watchesPods: false, repairs: false } });
+  scene.setMonitored(false);
+  scene.cluster.put(Resource.enoexecEvents, makeEvent());
+  furnish(scene);
+  await scene.run(async () => {
+    assert.deepEqual(scene.cluster.lists, []);
+    scene.setMonitored(true);
+    await scene.clock.advance(0);
+    assert.equal(scene.recorded.length, 1);
+    scene.setMonitored(false);
+    await scene.clock.advance(0);
+    scene.cluster.put(Resource.enoexecEvents, makeEvent({ containerId: idOf("b") }));
+    await scene.clock.advance(20_000);
+    assert.deepEqual(eventsLeft(scene), ["b".repeat(64)]);
+  });
+});
+
+function warn({ cluster }: MonitorScene, reason: string, count = 1): void {
+  const involvedObject = { kind: "Pod", namespace: "shop", name: "web-1" };
+  const metadata = { name: `web-1.${reason}`, namespace: "shop" };
+  cluster.put(Resource.events, { metadata, involvedObject, type: "Warning", reason, count });
+}
+
+Deno.test("without a daemon a container that ends at once is reported where its image lacks the node's architecture", async () => {
+  const scene = openMonitorScene();
+  scene.setMonitored(false);
+  furnish(scene, makeFailedPod({ status: { state: ended(255) } }), "arm64");
+  await scene.run(async () => {
+    warn(scene, "BackOff");
+    await scene.clock.advance(0);
+    assert.match(scene.recorded[0]?.message ?? "", /^Container "c" .*\(arm64\).*Image single-amd64 has amd64/);
+    assert.deepEqual([labelOf(scene), scene.counted], ["true", ["status"]]);
+    warn(scene, "BackOff", 2);
+    await scene.clock.advance(0);
+    assert.equal(scene.recorded.length, 1, "one report a container");
+  });
+});
+
+Deno.test("without a daemon a refused pull is reported by what the runtime said", async () => {
+  const scene = openMonitorScene();
+  const message = "get image config descriptor: no match for platform in manifest sha256:5d: not found";
+  furnish(
+    scene,
+    makeFailedPod({ status: { state: { waiting: { reason: "ErrImagePull", message } } }, phase: "Pending" }),
+    "arm64",
+  );
+  await scene.run(async () => {
+    warn(scene, "Failed");
+    await scene.clock.advance(0);
+    assert.match(scene.recorded[0]?.message ?? "", /^Container "c" cannot run: its image has nothing for .*\(arm64\)/);
+  });
+});
+
+Deno.test("without a daemon a pod that is not started again is found as failed", async () => {
+  const scene = openMonitorScene();
+  furnish(scene, makeFailedPod({ status: { state: ended(1) }, phase: "Failed" }), "arm64");
+  await scene.run(() => {
+    assert.equal(scene.recorded.length, 1);
+    return Promise.resolve();
+  });
+});
+
+const LABELLED = [
+  ["what an earlier leader has reported is shown again, and not counted again", -60_000, []],
+  ["a container of a labelled pod that ends while this replica leads is counted", 60_000, ["status"]],
+] as const;
+
+for (const [title, afterMs, counted] of LABELLED) {
+  Deno.test(title, async () => {
+    const scene = openMonitorScene();
+    const at = new Date(scene.clock.nowMs() + afterMs).toISOString();
+    const terminated = { exitCode: 255, startedAt: at, finishedAt: at, containerID: idOf("a") };
+    const labels = { "multiarch.openshift.io/exec-format-error": "true" };
+    furnish(
+      scene,
+      makeFailedPod({ metadata: { labels }, status: { state: { terminated } }, phase: "Failed" }),
+      "arm64",
+    );
+    await scene.run(() => {
+      assert.equal(scene.recorded.length, 1);
+      assert.deepEqual(scene.counted, counted);
+      return Promise.resolve();
+    });
+  });
+}
+
+Deno.test("a program that merely fails is not reported, nor looked at again and again", async () => {
+  const scene = openMonitorScene();
+  furnish(scene, makeFailedPod({ status: { state: ended(1) } }), "amd64");
+  await scene.run(async () => {
+    for (let count = 1; count <= 3; count++) {
+      warn(scene, "BackOff", count);
+      await scene.clock.advance(0);
+    }
+    assert.deepEqual([scene.recorded, scene.counted, labelOf(scene), scene.requests.length], [[], [], undefined, 1]);
+  });
+});
+
+Deno.test("pods of one namespace with many containers and a slow registry do not keep those of others waiting", async () => {
+  const { images: quick } = openScene();
+  const images: PodImages = {
+    ...quick,
+    inspect: (request, signal) => {
+      const isSlow = request.images.some(({ image }) => image.startsWith("slow"));
+      if (isSlow) return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      return quick.inspect(request, signal);
+    },
+  };
+  const scene = openMonitorScene({ images });
+  const { cluster, clock } = scene;
+  const fail = (namespace: string, pod: KubeObject): void => {
+    const { name } = pod.metadata;
+    cluster.put(Resource.pods, { ...pod, metadata: { ...pod.metadata, namespace } });
+    const involvedObject = { kind: "Pod", namespace, name };
+    cluster.put(Resource.events, { metadata: { name, namespace }, involvedObject, type: "Warning", reason: "BackOff" });
+  };
+  cluster.put(Resource.nodes, makeArchNode("arm64"));
+  const names = Array.from({ length: 50 }, (_, at) => `c${at}`);
+  const containers = names.map((name) => ({ name, image: `slow-${name}` }));
+  const containerStatuses = names.map((name) => ({ name, containerID: idOf("a"), state: ended(1) }));
+  const slow = (name: string): KubeObject => ({
+    ...makeFailedPod({ metadata: { name, uid: `uid-${name}` } }),
+    spec: { nodeName: "node-1", containers },
+    status: { phase: "Running", containerStatuses },
+  });
+  await scene.run(async () => {
+    for (let at = 0; at < 20; at++) fail("hostile", slow(`slow-${at}`));
+    await clock.advance(0);
+    fail("shop", makeFailedPod({ status: { state: ended(1) } }));
+    await clock.advance(9_000);
+    assert.deepEqual(scene.recorded.map(({ object }) => object.namespace), ["shop"]);
+  });
+});
+
+Deno.test("where logs may be read, their last line decides about an image that claims the architecture", async () => {
+  const scene = openMonitorScene();
+  const asked: string[] = [];
+  const api = {
+    ...scene.cluster.api,
+    raw: (path: string) => (asked.push(path), Promise.resolve("exec /app: exec format error\n")),
+  };
+  const reading = openMonitorScene({ api, clock: scene.clock });
+  furnish(scene, makeFailedPod({ status: { state: ended(1) } }), "amd64");
+  await reading.run(async () => {
+    warn(scene, "BackOff");
+    await scene.clock.advance(0);
+    assert.deepEqual(asked, ["/api/v1/namespaces/shop/pods/web-1/log?container=c&tailLines=1&limitBytes=256"]);
+    assert.match(reading.recorded[0]?.message ?? "", /claims amd64, but the program in it is for another architecture/);
+  });
+});
+
+Deno.test("both sources together make one report of a container", async () => {
+  const scene = openMonitorScene();
+  furnish(scene, makeFailedPod({ status: { state: ended(1) } }), "arm64");
+  await scene.run(async () => {
+    warn(scene, "BackOff");
+    await scene.clock.advance(0);
+    scene.cluster.put(Resource.enoexecEvents, makeEvent());
+    await scene.clock.advance(3_000);
+    assert.deepEqual([scene.recorded.length, scene.counted, eventsLeft(scene)], [1, ["status", "handled"], []]);
+  });
+});
+
+Deno.test("an image that claims what its program lacks is recorded, and dropped after a week", async () => {
+  const scene = openMonitorScene();
+  const digest = "sha256:" + "12".repeat(32);
+  const images = {
+    ...scene.images,
+    inspect: () =>
+      Promise.resolve([{
+        image: "single-amd64",
+        pullPolicy: "",
+        inspection: {
+          kind: "platforms" as const,
+          digest,
+          mediaType: "",
+          platforms: [{ os: "linux", architecture: "arm64" }],
+          depth: "index" as const,
+          findings: [],
+        },
+      }]),
+  };
+  const remembering = openMonitorScene({ api: scene.cluster.api, clock: scene.clock, images });
+  furnish(scene, makeFailedPod({ status: { state: ended(1), imageID: `r/app@${digest}` } }), "arm64");
+  scene.cluster.put(Resource.enoexecEvents, makeEvent());
+  await remembering.run(async () => {
+    await scene.clock.advance(0);
+    const name = `failed-arm64-${"12".repeat(20)}`;
+    assert.deepEqual(eventsLeft(scene), [name]);
+    await scene.clock.advance(FAILED_TTL_MS + 1_000);
+    assert.deepEqual(eventsLeft(scene), []);
+  });
+});
+
+Deno.test("a pod of an audited namespace is reported and left as it is", async () => {
+  const audited = makeSettings({ audit: true });
+  const scene = openMonitorScene({ settingsOf: () => audited });
+  furnish(scene, makeFailedPod({ status: { state: ended(1) } }), "arm64");
+  await scene.run(async () => {
+    warn(scene, "BackOff");
+    await scene.clock.advance(0);
+    assert.deepEqual([scene.recorded.length, labelOf(scene)], [1, undefined]);
+  });
+});

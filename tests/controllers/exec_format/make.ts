@@ -1,0 +1,147 @@
+// An exec format error monitor on an API server in memory.
+import { openExecFormatMonitor } from "../../../controllers/exec_format/controller.ts";
+import type { ExecFormatDeps } from "../../../controllers/exec_format/deps.ts";
+import { ReportedContainers } from "../../../lib/exec_format/reported.ts";
+import { buildEvent } from "../../../lib/exec_format/decide/event.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
+import { cluster as makeClusterConfig, configs } from "../../lib/placement/decide/make.ts";
+import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import { openScene, type Scene, whileRunning } from "../make.ts";
+
+export const NAMESPACE = "archway-system";
+
+/** A monitor, and what it counted. */
+export interface MonitorScene extends Scene {
+  readonly counted: string[];
+  readonly deps: ExecFormatDeps;
+  /** Turns the plugin on or off. */
+  setMonitored(on: boolean): void;
+  /** Runs it for as long as a test plays with it. */
+  run(play: () => Promise<void>): Promise<void>;
+}
+
+/** Opens it; the plugin is on. */
+export function openMonitorScene(overrides: Partial<ExecFormatDeps> = {}): MonitorScene {
+  const scene = openScene();
+  const counted: string[] = [];
+  const listeners: (() => void)[] = [];
+  let monitored = true;
+  const settings = makeSettings();
+  const deps: ExecFormatDeps = {
+    api: scene.cluster.api,
+    images: scene.images,
+    imagesToPlace: scene.images,
+    events: scene.events,
+    metrics: {
+      mto_enoexecevents_total: { inc: () => void counted.push("handled") },
+      mto_enoexecevents_invalid_total: { inc: () => void counted.push("invalid") },
+      archway_exec_format_errors_total: { inc: ({ source }) => void counted.push(source) },
+      archway_exec_format_repairs_total: { inc: ({ outcome }) => void counted.push(outcome) },
+    },
+    clock: scene.clock,
+    log: silentLogger,
+    settings: { namespace: NAMESPACE, watchesPods: true, repairs: false },
+    isMonitored: () => monitored,
+    onChange: (listener) => void listeners.push(listener),
+    settingsOf: () => settings,
+    configsOf: () => ({ cluster: undefined, namespace: [] }),
+    isGating: () => true,
+    liveArchitectures: () => undefined,
+    reported: new ReportedContainers(scene.clock),
+    ...overrides,
+  };
+  const controller = openExecFormatMonitor(deps);
+  return {
+    ...scene,
+    counted,
+    deps,
+    setMonitored: (on) => {
+      monitored = on;
+      listeners.forEach((listener) => listener());
+    },
+    run: (play) => whileRunning(scene, controller, play),
+  };
+}
+
+/** What a daemon writes about the container of `makeFailedPod()`; created when the fake clock begins. */
+export function makeEvent(
+  overrides: Partial<Parameters<typeof buildEvent>[0]> & { readonly metadata?: Readonly<Record<string, unknown>> } = {},
+): KubeObject {
+  const { metadata = {}, ...changes } = overrides;
+  const failure = {
+    nodeName: "node-1",
+    podNamespace: "shop",
+    podName: "web-1",
+    podUid: "uid-1",
+    containerId: idOf("a"),
+    command: undefined,
+    isEntryPoint: true,
+    atMs: 0,
+    ...changes,
+  };
+  const { object, status } = buildEvent(failure, { namespace: NAMESPACE, name: "enoexec-event-daemon", uid: "d" });
+  return {
+    ...object,
+    metadata: { ...object.metadata, creationTimestamp: "2026-11-21T12:00:00Z", ...metadata },
+    status,
+  };
+}
+
+/** The ENoExecEvents that are left. */
+export function eventsLeft({ cluster }: Scene): readonly string[] {
+  const { plural } = Resource.enoexecEvents;
+  return [...cluster.objects.keys()].filter((path) => path.includes(`/${plural}/`)).map((path) =>
+    path.split("/").at(-1) ?? ""
+  );
+}
+
+/** Evictions under test. */
+export interface Repaired {
+  readonly scene: MonitorScene;
+  /** The pods whose eviction was requested, in order. */
+  readonly evictions: string[];
+}
+
+/** Pods of a ReplicaSet on an arm64 node, with an image for amd64 alone; `onEvict` may refuse. */
+export function openRepairScene(
+  { settings, onEvict = () => {} }: {
+    readonly settings: ExecFormatDeps["settings"];
+    readonly onEvict?: (name: string) => void;
+  },
+): Repaired {
+  const evictions: string[] = [];
+  const cluster = new MemoryCluster();
+  const clusterConfig = makeClusterConfig();
+  const before = ({ verb, plural, body, name = "" }: MemoryCall): void => {
+    const kind: unknown = Reflect.get(Object(body), "kind");
+    if (verb !== "create" || plural !== "pods" || kind !== "Eviction") return;
+    evictions.push(name);
+    onEvict(name);
+    cluster.drop(Resource.pods, `shop/${name}`);
+  };
+  const scene = openMonitorScene({ api: cluster.client(before), settings, configsOf: () => configs(clusterConfig) });
+  cluster.put(Resource.nodes, makeArchNode("arm64"));
+  cluster.put(Resource.namespaces, { metadata: { name: "shop" } });
+  return { scene: { ...scene, cluster }, evictions };
+}
+
+/** A pod of a ReplicaSet, or without an owner, whose container ended at once. */
+export function strayPod(name: string, owner = "web"): KubeObject {
+  const ownerReferences = owner === "" ? [] : [{ kind: "ReplicaSet", name: owner, controller: true }];
+  return makeFailedPod({ status: { state: ended(1) }, metadata: { name, uid: `uid-${name}`, ownerReferences } });
+}
+
+/** Has a pod fail as its kubelet would show it. */
+export async function failPod({ scene }: Repaired, pod: KubeObject): Promise<void> {
+  const { name } = pod.metadata;
+  scene.cluster.put(Resource.pods, pod);
+  const involvedObject = { kind: "Pod", namespace: "shop", name };
+  scene.cluster.put(Resource.events, {
+    metadata: { name: `${name}.x`, namespace: "shop" },
+    ...{ involvedObject, type: "Warning", reason: "BackOff" },
+  });
+  await scene.clock.advance(0);
+}

@@ -1,0 +1,198 @@
+// Deleting images: a registry's answers keep their class, and what it keeps is no failure.
+import assert from "node:assert/strict";
+import { deleteImages, type DeletionResult, type ImageDeletion } from "../../../../lib/builds/cluster/delete_images.ts";
+import { lookUpImage } from "../../../../lib/builds/cluster/answer_questions.ts";
+import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { Resource } from "../../../../lib/k8s/types.ts";
+import { MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { openPushRegistry, type PushRegistry } from "./push_registry.ts";
+
+const { signal } = new AbortController();
+
+interface Bed extends AsyncDisposable {
+  /** `registry/repository:tag` of an image that is there. */
+  readonly image: string;
+  readonly digest: string;
+  readonly repositories: PushRegistry["repositories"];
+  /** Answers first; undefined lets the request pass. */
+  before: (request: Request) => Response | undefined;
+}
+
+async function openBed(): Promise<Bed> {
+  await using stack = new AsyncDisposableStack();
+  const { registry, repositories } = stack.use(await openPushRegistry((request) => bed.before(request)));
+  const image = { repository: "team/os", tag: "v1", architectures: ["amd64"], form: "oci-manifest" } as const;
+  const bed: Bed = {
+    image: `${registry.host}/team/os:v1`,
+    digest: await registry.push(image),
+    repositories,
+    before: () => undefined,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+  const owned = stack.move();
+  return bed;
+}
+
+/** What comes of each, in their order. */
+async function resultsOf(
+  deletions: readonly ImageDeletion[],
+  { repositories }: Pick<Bed, "repositories">,
+  api = new MemoryCluster().api,
+): Promise<readonly DeletionResult[]> {
+  const results: DeletionResult[] = [];
+  const onResult = (reference: string, result: DeletionResult): void => {
+    assert.equal(reference, deletions[results.length]?.reference);
+    results.push(result);
+  };
+  await deleteImages(deletions, { api, repositories, signal, onResult });
+  return results;
+}
+
+async function lookUp({ image: reference, repositories }: Bed): Promise<string> {
+  const registries = { push: repositories, pull: repositories };
+  return (await lookUpImage({ kind: "image", reference }, registries, signal)).kind;
+}
+
+function refuse(status: number, code: string): Response {
+  return Response.json({ errors: [{ code, message: code }] }, { status });
+}
+
+/** Notes the paths of requests that delete with a login. */
+function noteDeletions(bed: Bed): readonly string[] {
+  const asked: string[] = [];
+  bed.before = ({ method, url, headers }) => {
+    if (method === "DELETE" && headers.has("authorization")) asked.push(new URL(url).pathname);
+    return undefined;
+  };
+  return asked;
+}
+
+Deno.test("P-120 deleteImages() deletes by digest, once, and never what a tag does not name any more", async () => {
+  await using bed = await openBed();
+  const { image: reference, digest } = bed;
+  const asked = noteDeletions(bed);
+  const other = { reference, digest: `sha256:${"0".repeat(64)}` };
+  const own = { reference, digest };
+  assert.deepEqual((await resultsOf([other, own, own], bed)).map(({ kind }) => kind), ["moved", "deleted", "absent"]);
+  assert.deepEqual(asked, [`/v2/team/os/manifests/${digest}`]);
+});
+
+const REFUSED: readonly (readonly [status: number, code: string, kind: DeletionResult["kind"]])[] = [
+  [405, "UNSUPPORTED", "unsupported"],
+  [501, "UNSUPPORTED", "unsupported"],
+  [403, "DENIED", "denied"],
+  [401, "UNAUTHORIZED", "denied"],
+  [404, "MANIFEST_UNKNOWN", "absent"],
+  [503, "UNAVAILABLE", "unknown"],
+];
+
+for (const [status, code, kind] of REFUSED) {
+  Deno.test(`P-120 P-171 O-101 deleteImages() takes ${status} ${code} for ${kind}, and throws nothing`, async () => {
+    await using bed = await openBed();
+    bed.before = ({ method }) => method === "DELETE" ? refuse(status, code) : undefined;
+    const { image: reference, digest } = bed;
+    assert.deepEqual((await resultsOf([{ reference, digest }], bed)).map((result) => result.kind), [kind]);
+  });
+}
+
+/** A cluster whose own registry is the one of the bed, by a route. */
+function openShift({ image }: Pick<Bed, "image">): MemoryCluster {
+  const cluster = new MemoryCluster();
+  const status = {
+    internalRegistryHostname: "image-registry.openshift-image-registry.svc:5000",
+    externalRegistryHostnames: ["other.example.com", image.slice(0, image.indexOf("/"))],
+  };
+  cluster.put(Resource.imageConfigs, { metadata: { name: "cluster" }, status });
+  return cluster;
+}
+
+Deno.test("O-103 deleteImages() deletes the ImageStreamTag in OpenShift's registry, and no manifest", async () => {
+  await using bed = await openBed();
+  const { image: reference, digest } = bed;
+  const cluster = openShift(bed);
+  cluster.put(Resource.imageStreamTags, { metadata: { namespace: "team", name: "os:v1" } });
+  const asked = noteDeletions(bed);
+  const other = { reference, digest: `sha256:${"0".repeat(64)}` };
+  const own = { reference, digest };
+  const results = await resultsOf([other, own, own], bed, cluster.api);
+  assert.deepEqual(results.map(({ kind }) => kind), ["moved", "deleted", "absent"]);
+  assert.equal(cluster.find("imagestreamtags", "team/os%3Av1"), undefined);
+  assert.deepEqual(asked, []);
+});
+
+const ANSWERED: readonly (readonly [status: number, result: DeletionResult])[] = [
+  [404, { kind: "absent" }],
+  [403, { kind: "forbidden", namespace: "team" }],
+  [503, { kind: "unknown", message: "said 503" }],
+  [0, { kind: "unknown", message: "said 0" }],
+];
+
+for (const [status, result] of ANSWERED) {
+  Deno.test(`O-103 deleteImages() takes the API server's ${status} for ${result.kind}, and throws nothing`, async () => {
+    await using bed = await openBed();
+    const { image: reference, digest } = bed;
+    const asked = noteDeletions(bed);
+    const api = openShift(bed).client(({ verb }) => {
+      if (verb === "delete") throw new ApiError(`said ${status}`, { status });
+    });
+    assert.deepEqual(await resultsOf([{ reference, digest }], bed, api), [result]);
+    assert.deepEqual(asked, []);
+  });
+}
+
+Deno.test("O-103 deleteImages() reads other names of OpenShift's registry once, and not at all for its Service", async () => {
+  await using bed = await openBed();
+  const gets: string[] = [];
+  const api = new MemoryCluster().client(({ verb, plural, name }) => void gets.push(`${verb} ${plural} ${name}`));
+  const { image: reference, digest } = bed;
+  const service = "image-registry.openshift-image-registry.svc:5000/team/sub/os:v1";
+  assert.deepEqual(await resultsOf([{ reference: service, digest }], bed, api), [{ kind: "unsupported" }]);
+  assert.deepEqual(gets, []);
+  const own = { reference, digest };
+  assert.deepEqual((await resultsOf([own, own], bed, api)).map(({ kind }) => kind), ["deleted", "absent"]);
+  assert.deepEqual(gets, ["get images cluster"]);
+});
+
+Deno.test("deleteImages() asks the registry where the names of OpenShift's may not be read, and throws other faults", async () => {
+  await using bed = await openBed();
+  const { image: reference, digest } = bed;
+  const failing = (status: number) =>
+    new MemoryCluster().client(() => {
+      throw new ApiError("no", { status });
+    });
+  await assert.rejects(resultsOf([{ reference, digest }], bed, failing(503)), ApiError);
+  assert.deepEqual(await resultsOf([{ reference, digest }], bed, failing(403)), [{ kind: "deleted" }]);
+});
+
+/** As registries say that an image is not there, and what only looks like it. */
+const ANSWERS: readonly (readonly [status: number, code: string, message: string, kind: string])[] = [
+  [404, "MANIFEST_UNKNOWN", "manifest unknown", "absent"],
+  [404, "NAME_UNKNOWN", "repository name not known to registry", "absent"],
+  [404, "UNKNOWN", "Not Found", "absent"],
+  [404, "NOT_FOUND", "artifact team/os:v1 not found", "absent"],
+  [500, "INTERNAL", "Tag v1 was deleted or has expired. To pull, revive via time machine", "absent"],
+  [500, "INTERNAL", "the database does not answer", "unknown"],
+];
+
+for (const [status, code, message, kind] of ANSWERS) {
+  Deno.test(`P-118 lookUpImage() takes ${status} ${code} "${message}" for ${kind}`, async () => {
+    await using bed = await openBed();
+    const answer = (): Response => Response.json({ errors: [{ code, message }] }, { status });
+    bed.before = ({ url }) => url.includes("/manifests/") ? answer() : undefined;
+    assert.equal(await lookUp(bed), kind);
+  });
+}
+
+for (
+  const [status, code, kind] of [
+    [401, "UNAUTHORIZED", "denied"],
+    [404, "MANIFEST_UNKNOWN", "absent"],
+    [503, "UNAVAILABLE", "unknown"],
+  ] as const
+) {
+  Deno.test(`O-101 lookUpImage() takes ${status} ${code} for ${kind}`, async () => {
+    await using bed = await openBed();
+    bed.before = ({ url }) => url.includes("/manifests/") ? refuse(status, code) : undefined;
+    assert.equal(await lookUp(bed), kind);
+  });
+}

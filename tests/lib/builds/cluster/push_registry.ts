@@ -1,0 +1,32 @@
+// A registry that takes pushes, and the access to it that builds have.
+import { openBuildRegistries } from "../../../../lib/builds/cluster/build_registries.ts";
+import { systemClock } from "../../../../lib/clock.ts";
+import { openRegistryAccess } from "../../../../lib/oci/registry_access.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { parseKubeObject } from "../../../../playground/cluster.ts";
+import { openRegistry, type Registry } from "../../../../playground/registry.ts";
+import { REGISTRY_USER, samplePullSecret } from "../../../../playground/samples.ts";
+
+const clock = { ...systemClock, sleep: () => Promise.resolve() };
+
+/** Dispose it to end both. */
+export interface PushRegistry extends AsyncDisposable {
+  readonly registry: Registry;
+  readonly repositories: ReturnType<typeof openBuildRegistries>["push"];
+}
+
+/** `intercept` answers first; undefined lets the request pass. Waiting takes no time. */
+export async function openPushRegistry(
+  intercept: (request: Request) => Response | undefined,
+): Promise<PushRegistry> {
+  await using stack = new AsyncDisposableStack();
+  const registry = stack.use(await openRegistry({ images: [], user: REGISTRY_USER, clock, intercept }));
+  const config = { registry: [registry.host], registryCa: [], insecureRegistry: [registry.host] };
+  const options = { config, clock, log: silentLogger, userAgent: "archway/test", clusterCredentials: () => [] };
+  const access = stack.use(openRegistryAccess(options));
+  const push = parseKubeObject(samplePullSecret(registry.host));
+  const { signal } = new AbortController();
+  const repositories = openBuildRegistries({ push, pull: undefined }, { access, clock, signal }).push;
+  const owned = stack.move();
+  return { registry, repositories, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}

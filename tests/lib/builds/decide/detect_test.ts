@@ -1,0 +1,201 @@
+// The architectures of a pool: from its nodes, from what machine sets will make, from a user; and how long one stays.
+import assert from "node:assert/strict";
+import { detectArchitectures, type DetectInput } from "../../../../lib/builds/decide/detect/detect.ts";
+import {
+  effectiveSet,
+  parseStoredSet,
+  renderStoredSet,
+  saysTheSame,
+} from "../../../../lib/builds/decide/detect/retained.ts";
+import { parseBuildMachineSet } from "../../../../lib/builds/decide/parse/machine_config.ts";
+import type { BuildMachineSet } from "../../../../lib/builds/decide/observed.ts";
+import type { DetectedSet } from "../../../../lib/builds/decide/types.ts";
+import { nodeOf, poolObject, type RawNode } from "./make.ts";
+
+const POOLS = [poolObject(), poolObject({ name: "master" })];
+const HOUR = 3_600_000;
+
+function detect(nodes: readonly RawNode[], more: Partial<DetectInput> = {}): DetectedSet {
+  const input = { pool: "worker", pools: POOLS, machineSets: [], isMultiPayload: false };
+  return detectArchitectures({ ...input, nodes: nodes.map(nodeOf), ...more });
+}
+
+interface Row {
+  readonly name: string;
+  readonly nodes: readonly RawNode[];
+  readonly more?: Partial<DetectInput>;
+  readonly set: readonly string[];
+  readonly source?: string;
+  readonly findings?: readonly string[];
+}
+
+const INFRA = poolObject({ name: "infra" });
+const ROWS: readonly Row[] = [
+  {
+    name: "P-001 takes one architecture from three nodes",
+    nodes: [{ name: "a" }, { name: "b" }, { name: "c" }],
+    set: ["amd64"],
+  },
+  {
+    name: "P-002 takes both from two of amd64 and one of arm64",
+    nodes: [{ name: "a" }, { name: "b" }, { reported: "arm64" }],
+    set: ["amd64", "arm64"],
+  },
+  { name: "P-003 takes nothing from the payload", nodes: [{}], more: { isMultiPayload: true }, set: ["amd64"] },
+  {
+    name: "P-004 leaves a node of another pool out",
+    nodes: [{}, { reported: "arm64", roles: ["master"] }],
+    set: ["amd64"],
+  },
+  {
+    name: "P-005 counts a node of a custom pool for that alone",
+    nodes: [{}, { reported: "arm64", roles: ["worker", "infra"] }],
+    more: { pools: [...POOLS, INFRA] },
+    set: ["amd64"],
+  },
+  {
+    name: "P-005 finds it in the custom pool",
+    nodes: [{}, { reported: "arm64", roles: ["worker", "infra"] }],
+    more: { pools: [...POOLS, INFRA], pool: "infra" },
+    set: ["arm64"],
+  },
+  {
+    name: "counts a control plane node that is also a worker for the control plane",
+    nodes: [{ reported: "arm64", roles: ["worker", "master"] }, {}],
+    set: ["amd64"],
+  },
+  {
+    name: "counts a node of two custom pools for none",
+    nodes: [{}, { reported: "arm64", roles: ["worker", "infra", "edge"] }],
+    more: { pools: [...POOLS, INFRA, poolObject({ name: "edge" })], pool: "infra" },
+    set: ["amd64"],
+    source: "worker pool",
+  },
+  {
+    name: "P-006 believes the kubelet before the label, and says that they disagree",
+    nodes: [{ reported: "arm64", label: "amd64" }],
+    set: ["arm64"],
+    findings: ["ArchitectureDisagreement"],
+  },
+  {
+    name: "P-007 leaves a node out that reports nothing yet",
+    nodes: [{}, { name: "n", reported: "", label: "arm64" }],
+    set: ["amd64"],
+  },
+  {
+    name: "P-008 counts a node that is not ready",
+    nodes: [{}, { reported: "arm64", ready: false }],
+    set: ["amd64", "arm64"],
+  },
+  {
+    name: "P-009 leaves a Windows node out",
+    nodes: [{}, { name: "w", reported: "arm64", os: "windows" }],
+    set: ["amd64"],
+  },
+  {
+    name: "P-010 reports an architecture without images",
+    nodes: [{}, { reported: "riscv64" }],
+    set: ["amd64"],
+    findings: ["UnknownArchitecture"],
+  },
+  {
+    name: "P-011 takes that of the workers for an empty pool",
+    nodes: [{ reported: "arm64" }],
+    more: { pools: [...POOLS, INFRA], pool: "infra" },
+    set: ["arm64"],
+    source: "worker pool",
+  },
+  {
+    name: "P-011 takes that of the control plane where there are no workers",
+    nodes: [{ reported: "s390x", roles: ["master"] }],
+    set: ["s390x"],
+    source: "control plane",
+  },
+  {
+    name: "P-012 takes a user's",
+    nodes: [{}],
+    more: { override: "ARM64, amd64,amd64" },
+    set: ["amd64", "arm64"],
+    source: "override",
+  },
+  {
+    name: "P-012 takes none of a user's where one is wrong, and says so",
+    nodes: [{}],
+    more: { override: "arm64,sparc" },
+    set: ["amd64"],
+    findings: ["InvalidOverride"],
+  },
+];
+
+for (const { name, nodes, more, set, source = "nodes", findings = [] } of ROWS) {
+  Deno.test(`${name.replace(/^((?:P-\d+ )?)/, "$1detectArchitectures() ")}`, () => {
+    const found = detect(nodes, more);
+    assert.deepEqual(found.set, set);
+    assert.equal(found.source, source);
+    assert.deepEqual(found.findings.map(({ kind }) => kind), findings);
+  });
+}
+
+function machineSet(arch: string, role: string): BuildMachineSet {
+  const annotations = { "capacity.cluster-autoscaler.kubernetes.io/labels": `kubernetes.io/arch=${arch}` };
+  const metadata = { labels: { "machine.openshift.io/cluster-api-machine-role": role } };
+  const parsed = parseBuildMachineSet({ metadata: { name: "set", annotations }, spec: { template: { metadata } } });
+  return parsed ?? assert.fail("no machine set");
+}
+
+Deno.test("P-013 detectArchitectures() expects those of machine sets of the pool, under a multi-architecture payload", () => {
+  const machineSets = [machineSet("arm64", "worker"), machineSet("s390x", "master")];
+  assert.deepEqual(detect([{}], { machineSets, isMultiPayload: true }).set, ["amd64", "arm64"]);
+  assert.deepEqual(detect([{}], { machineSets, isMultiPayload: false }).set, ["amd64"]);
+});
+
+Deno.test("parseBuildMachineSet() leaves out one that makes no machine, unless an autoscaler may grow it", () => {
+  const annotations = { "machine.openshift.io/cluster-api-autoscaler-node-group-max-size": "3" };
+  assert.equal(parseBuildMachineSet({ metadata: { name: "none" }, spec: { replicas: 0 } }), undefined);
+  assert.equal(parseBuildMachineSet({ metadata: { name: "some", annotations }, spec: { replicas: 0 } })?.name, "some");
+});
+
+const RETAINED = { detected: ["amd64"], built: ["amd64", "arm64"], nowMs: 10 * HOUR, retainMs: HOUR } as const;
+const goneSince = (hours: number): ReturnType<typeof parseStoredSet> => ({
+  set: ["amd64", "arm64"],
+  goneSince: { arm64: new Date(hours * HOUR).toISOString() },
+});
+
+Deno.test("P-014 effectiveSet() keeps what has left while nothing else changes, however long", () => {
+  assert.deepEqual(effectiveSet({ ...RETAINED, stored: goneSince(1), isPublished: () => true }), ["amd64", "arm64"]);
+});
+
+Deno.test("effectiveSet() lets an architecture go with another change, an hour after its last node", () => {
+  const isPublished = (): boolean => false;
+  assert.deepEqual(effectiveSet({ ...RETAINED, stored: goneSince(9.5), isPublished }), ["amd64", "arm64"]);
+  assert.deepEqual(effectiveSet({ ...RETAINED, stored: goneSince(9), isPublished }), ["amd64"]);
+  // Nothing says since when: it has only just left.
+  assert.deepEqual(effectiveSet({ ...RETAINED, stored: undefined, isPublished }), ["amd64", "arm64"]);
+});
+
+Deno.test("effectiveSet() grows at once", () => {
+  const input = { ...RETAINED, detected: ["amd64", "arm64", "s390x"], stored: undefined } as const;
+  assert.deepEqual(effectiveSet({ ...input, isPublished: () => false }), ["amd64", "arm64", "s390x"]);
+});
+
+Deno.test("P-015 what is stored says the same while only time passes", () => {
+  const detected = detect([{}, { reported: "arm64" }]);
+  const set = detected.set;
+  const first = renderStoredSet({ set, detected, stored: undefined, nowMs: HOUR });
+  const later = renderStoredSet({ set, detected, stored: parseStoredSet(first), nowMs: 2 * HOUR });
+  assert.ok(saysTheSame(first, later));
+  assert.match(later, /"nodeCounts":\{"amd64":1,"arm64":1\}/);
+  const gone = detect([{}]);
+  const left = renderStoredSet({ set, detected: gone, stored: parseStoredSet(first), nowMs: 2 * HOUR });
+  assert.ok(!saysTheSame(first, left));
+  // Since when it has gone stays what it was.
+  assert.ok(saysTheSame(left, renderStoredSet({ set, detected: gone, stored: parseStoredSet(left), nowMs: 5 * HOUR })));
+});
+
+Deno.test("parseStoredSet() takes what cannot be read for nothing", () => {
+  for (const text of [undefined, "", "[]", "{", "null"]) assert.equal(parseStoredSet(text), undefined);
+  assert.deepEqual(parseStoredSet('{"set":["arm64",7,"sparc"],"goneSince":{"arm64":"soon"}}'), {
+    set: ["arm64"],
+    goneSince: {},
+  });
+});

@@ -1,0 +1,256 @@
+// Every way in which an architecture or a publication fails: what it is called, what is kept, what is tried again.
+import assert from "node:assert/strict";
+import type { Publication } from "../../../../lib/builds/decide/effects.ts";
+import type { Arch } from "../../../../lib/builds/decide/observed.ts";
+import type { FailureReason } from "../../../../lib/builds/decide/types.ts";
+import { listAt, objectAt, parseObject, textAt } from "../../../../lib/json.ts";
+import type { KubeObject } from "../../../../lib/k8s/types.ts";
+import { envOf, Simulator } from "./simulator.ts";
+
+const MINUTE = 60_000;
+
+/** Two Jobs, of which that of amd64 has ended well. */
+function halfway(): Simulator {
+  const bed = new Simulator(["amd64", "arm64"]);
+  bed.settle({ run: false });
+  bed.completeJob(bed.jobOf("amd64"));
+  return bed;
+}
+
+function digestName(job: KubeObject): string {
+  return envOf(job).get("DIGEST_CONFIGMAP_NAME") ?? "";
+}
+
+function tagOf(job: KubeObject): string {
+  return envOf(job).get("TAG") ?? "";
+}
+
+/** State and reason of arm64 in the record. */
+function arm64(bed: Simulator): string {
+  const [record] = [...bed.objects.values()].filter(({ metadata }) => metadata.name.startsWith("archs-"));
+  const one = parseObject(textAt(objectAt(record, "data"), "arm64"));
+  return [textAt(one, "state"), textAt(one, "reason")].join(" ").trim();
+}
+
+/** Comes to rest as time passes, without any Job being ended. */
+function wait(bed: Simulator, ms = 10_000): void {
+  bed.settle({ run: false });
+  bed.nowMs += ms;
+  bed.settle({ run: false });
+}
+
+interface Row {
+  readonly name: string;
+  readonly make: (bed: Simulator, job: KubeObject) => void;
+  readonly becomes: string;
+  readonly waitMs?: number;
+}
+
+const ROWS: readonly Row[] = [
+  { name: "all four of its pods fail", make: (bed, job) => bed.failJob(job), becomes: "Failed BuildFailed" },
+  {
+    name: "P-070 it takes longer than its deadline",
+    make: (bed, job) => bed.failJob(job, "DeadlineExceeded"),
+    becomes: "Failed DeadlineExceeded",
+  },
+  {
+    name: "its builder gives up",
+    make: (bed, job) => bed.failJob(job, "PodFailurePolicy"),
+    becomes: "Failed InvalidContainerfile",
+  },
+  {
+    name: "P-069 one of its pods was evicted",
+    make: (bed, job) => bed.setJob(job, { active: 1 }),
+    becomes: "Building",
+  },
+  {
+    name: "O-051 three of its pods failed",
+    make: (bed, job) => bed.setJob(job, { active: 1, failed: 3 }),
+    becomes: "Building",
+  },
+  {
+    name: "O-128 it is deleted",
+    make: (bed, job) => void bed.jobs.delete(job.metadata.name),
+    becomes: "Interrupted JobDeleted",
+  },
+  {
+    name: "it leaves no digest, and the tag has its image",
+    make: (bed, job) => {
+      bed.completeJob(job);
+      bed.objects.delete(digestName(job));
+    },
+    becomes: "Succeeded",
+  },
+  {
+    name: "it leaves no digest and no image",
+    make: (bed, job) => {
+      bed.completeJob(job);
+      bed.objects.delete(digestName(job));
+      bed.tags.delete(tagOf(job));
+    },
+    becomes: "Failed DigestMissing",
+  },
+  {
+    name: "the image of its digest is not there",
+    make: (bed, job) => {
+      bed.completeJob(job);
+      for (const [name, image] of bed.images) if (image.architecture === "arm64") bed.images.delete(name);
+    },
+    becomes: "Failed DigestMissing",
+  },
+  {
+    name: "its digest is another Job's, and the tag has nothing",
+    make: (bed, job) => {
+      bed.completeJob(job);
+      bed.tags.delete(tagOf(job));
+      const map = bed.objects.get(digestName(job)) ?? assert.fail("no digest");
+      bed.objects.set(digestName(job), { ...map, data: { ...Object(map.data), jobUID: "another" } });
+    },
+    becomes: "Failed DigestMissing",
+  },
+  {
+    name: "it pushed an image of another architecture",
+    make: (bed, job) => bed.completeJob(job, { arch: "amd64" }),
+    becomes: "Failed ArchMismatch",
+  },
+  {
+    name: "its image does not say what it was built from",
+    make: (bed, job) => bed.completeJob(job, { label: false }),
+    becomes: "Failed ArchMismatch",
+  },
+  {
+    name: "reading its image is refused",
+    make: (bed, job) => {
+      bed.completeJob(job);
+      bed.overrides.set("image ", { kind: "denied", message: "no" });
+    },
+    becomes: "Failed PushDenied",
+  },
+  {
+    name: "P-081 the registry does not answer",
+    make: (bed, job) => {
+      bed.completeJob(job);
+      bed.overrides.set("image ", { kind: "unknown", message: "timeout" });
+    },
+    becomes: "Building",
+  },
+  {
+    name: "no node takes its pod for a while",
+    make: (bed) => void bed.unschedulable.set("arm64", "0/2 nodes"),
+    becomes: "Preparing",
+  },
+  {
+    name: "P-041 no node takes its pod for a quarter of an hour",
+    make: (bed) => void bed.unschedulable.set("arm64", "0/2 nodes"),
+    becomes: "Failed NoNodeForArchitecture",
+    waitMs: 15 * MINUTE,
+  },
+];
+
+for (const { name, make, becomes, waitMs } of ROWS) {
+  const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
+  Deno.test(`${ids}a Job of which ${words}: the architecture is ${becomes}, and nothing is published unless all is well`, () => {
+    const bed = halfway();
+    make(bed, bed.jobOf("arm64"));
+    wait(bed, waitMs);
+    assert.equal(arm64(bed), becomes);
+    assert.equal(bed.published.length, becomes === "Succeeded" ? 1 : 0);
+    if (becomes.startsWith("Failed")) assert.equal(bed.condition(bed.build(), "Failed")?.status, "True");
+  });
+}
+
+interface Course {
+  readonly name: string;
+  readonly outcomes: readonly Publication[];
+  readonly ends: "published" | string;
+  readonly jobs?: readonly string[];
+  readonly waitMs?: number;
+}
+
+const message = "the registry's words";
+const TRANSIENT = { kind: "retry", message } as const;
+const LOST = { kind: "lost", arch: "arm64", message } as const;
+const fails = (reason: FailureReason, arch?: Arch): Publication => ({ kind: "failed", reason, message, arch });
+const PUBLICATIONS: readonly Course[] = [
+  {
+    name: "P-117 the registry is busy for a moment",
+    outcomes: [TRANSIENT, TRANSIENT],
+    ends: "published",
+    waitMs: MINUTE,
+  },
+  {
+    name: "the registry stays busy",
+    outcomes: Array.from({ length: 20 }, () => TRANSIENT),
+    ends: "RegistryUnavailable",
+    waitMs: 5 * MINUTE,
+  },
+  { name: "pushing is refused", outcomes: [fails("PushDenied")], ends: "PushDenied" },
+  {
+    name: "P-145 the index is refused in both forms",
+    outcomes: [fails("IndexUnsupported")],
+    ends: "IndexUnsupported",
+  },
+  {
+    name: "P-146 the registry says another digest",
+    outcomes: [fails("DigestMismatch")],
+    ends: "DigestMismatch",
+  },
+  {
+    name: "P-137 an image is for another architecture",
+    outcomes: [fails("ArchMismatch", "arm64")],
+    ends: "ArchMismatch",
+  },
+  {
+    name: "P-136 an image is lost once",
+    outcomes: [LOST],
+    ends: "published",
+    jobs: ["amd64", "arm64", "arm64"],
+  },
+  {
+    name: "an image is lost twice",
+    outcomes: [LOST, LOST],
+    ends: "ImageLost",
+    jobs: ["amd64", "arm64", "arm64"],
+  },
+  { name: "P-088 the tag cannot be moved", outcomes: [{ kind: "tag immutable", message }], ends: "published" },
+];
+
+for (const { name, outcomes, ends, jobs = ["amd64", "arm64"], waitMs = 0 } of PUBLICATIONS) {
+  const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
+  Deno.test(`${ids}a publication of which ${words} ends ${ends}`, () => {
+    const bed = new Simulator(["amd64", "arm64"]);
+    bed.outcomes = [...outcomes];
+    for (let round = 0; round < 30; round++) {
+      bed.settle();
+      bed.nowMs += waitMs;
+    }
+    assert.deepEqual(bed.made, jobs);
+    const failed = bed.condition(bed.build(), "Failed");
+    if (ends === "published") assert.notEqual(bed.pullSpec(), "");
+    else assert.ok(failed?.status === "True" && String(failed.message).includes(ends), JSON.stringify(failed));
+    assert.equal(bed.published.length, ends === "published" ? 1 : 0);
+    if (words.includes("moved")) assert.match(bed.published.join(), /-r1$/);
+  });
+}
+
+Deno.test("O-031 P-046 P-048 a preflight that fails makes no Job, and the build names the architecture", () => {
+  const bed = new Simulator(["amd64", "arm64"], { files: [{ containerfileArch: "ARM64", content: "FETCH x\n" }] });
+  bed.settle();
+  assert.deepEqual(bed.made, []);
+  assert.match(String(bed.condition(bed.build(), "Failed")?.message), /^arm64: InvalidContainerfile/);
+  const status = objectAt(bed.build(), "status");
+  assert.equal(listAt(status, "relatedObjects"), undefined);
+});
+
+Deno.test("an empty rebuild annotation after a publication that failed publishes what was built, without a Job", () => {
+  const bed = new Simulator(["amd64", "arm64"]);
+  bed.outcomes = [fails("PushDenied")];
+  bed.settle();
+  assert.equal(bed.pullSpec(), "");
+  bed.reset();
+  bed.annotate({ "machineconfiguration.openshift.io/rebuild": "" });
+  bed.settle();
+  assert.deepEqual([bed.made, bed.published.length], [[], 1]);
+  assert.notEqual(bed.pullSpec(), "");
+  assert.deepEqual(Object.keys(bed.config.metadata.annotations ?? {}).filter((key) => /rebuild/.test(key)), []);
+});

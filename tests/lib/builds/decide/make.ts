@@ -1,0 +1,163 @@
+// Makers of the objects that image builds read, as the API server gives them.
+import assert from "node:assert/strict";
+import type { MachineConfigPool } from "../../../../lib/cluster/machines.ts";
+import { parseBuildPool, parseRenderedConfig } from "../../../../lib/builds/decide/parse/machine_config.ts";
+import { parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
+import { parseBuildNode } from "../../../../lib/builds/decide/parse/node.ts";
+import type { BuildNode, MachineOSConfig, RenderedConfig } from "../../../../lib/builds/decide/observed.ts";
+import { ImageBuildsSchema } from "../../../../lib/config/image_builds.ts";
+import type { KubeObject } from "../../../../lib/k8s/types.ts";
+import type { Parsed } from "../../../../lib/parsed.ts";
+
+export const SETTINGS = ImageBuildsSchema.parse({ builderImage: "registry.test/tools/builder:v1" });
+
+/** The value of a parser; fails the test otherwise. */
+export function valueOf<T>(parsed: Parsed<T>): T {
+  return parsed.kind === "parsed" ? parsed.value : assert.fail(parsed.fault.message);
+}
+
+export interface RawConfig {
+  readonly name?: string;
+  readonly pool?: string;
+  readonly files?: readonly { readonly containerfileArch?: string; readonly content: string }[];
+  readonly pushSpec?: string;
+  readonly pushSecret?: string;
+  readonly pullSecret?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export const NO_ARCH = { containerfileArch: "NoArch", content: "FROM configs AS final\nRUN echo hi\n" };
+
+/** A MachineOSConfig of pool "worker" with one containerfile. */
+export function rawConfig(given: RawConfig = {}): KubeObject {
+  const { name = "worker", pool = "worker", files = [NO_ARCH], pushSpec = "registry.test/org/os:latest" } = given;
+  const { pushSecret = "push", pullSecret, annotations = {} } = given;
+  return {
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineOSConfig",
+    metadata: { name, uid: `uid-${name}`, resourceVersion: "1", generation: 1, annotations },
+    spec: {
+      machineConfigPool: { name: pool },
+      imageBuilder: { imageBuilderType: "Job" },
+      ...(pullSecret === undefined ? {} : { baseImagePullSecret: { name: pullSecret } }),
+      renderedImagePushSecret: { name: pushSecret },
+      renderedImagePushSpec: pushSpec,
+      containerFile: files,
+    },
+  };
+}
+
+export function configOf(given: RawConfig = {}): MachineOSConfig {
+  return parseMachineOSConfig(rawConfig(given));
+}
+
+export interface RawPool {
+  readonly name?: string;
+  readonly rendered?: string;
+  readonly role?: string | undefined;
+  readonly paused?: boolean;
+  readonly conditions?: readonly Readonly<Record<string, string>>[];
+  readonly sources?: readonly string[];
+}
+
+/** A pool whose nodes have the role of its name. */
+export function rawPool(given: RawPool = {}): KubeObject {
+  const { name = "worker", rendered = "rendered-worker-1", paused = false, conditions = [], sources = [] } = given;
+  const role = given.role ?? name;
+  return {
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineConfigPool",
+    metadata: { name, uid: `uid-pool-${name}`, resourceVersion: "1", annotations: {} },
+    spec: {
+      paused,
+      nodeSelector: { matchLabels: { [`node-role.kubernetes.io/${role}`]: "" } },
+      configuration: {
+        name: rendered,
+        ...(sources.length === 0 ? {} : { source: sources.map((source) => ({ kind: "MachineConfig", name: source })) }),
+      },
+    },
+    status: { configuration: { name: rendered }, conditions },
+  };
+}
+
+export function poolObject(given: RawPool = {}): MachineConfigPool {
+  return valueOf(parseBuildPool(rawPool(given)));
+}
+
+export interface RawRendered {
+  readonly name?: string;
+  readonly osImageURL?: string;
+  readonly extensionsImage?: string;
+  readonly kernelType?: string;
+  readonly kernelArguments?: readonly string[];
+  readonly extensions?: readonly string[];
+}
+
+export const BASE_IMAGE = `registry.test/base/os@sha256:${"b".repeat(64)}`;
+
+/** A rendered MachineConfig as the machine config controller makes it. */
+export function rawRendered(given: RawRendered = {}): KubeObject {
+  const { name = "rendered-worker-1", osImageURL = BASE_IMAGE, extensionsImage, ...rest } = given;
+  return {
+    apiVersion: "machineconfiguration.openshift.io/v1",
+    kind: "MachineConfig",
+    metadata: {
+      name,
+      uid: `uid-${name}`,
+      annotations: {
+        "machineconfiguration.openshift.io/release-image-version": "4.20.1",
+        "machineconfiguration.openshift.io/generated-by-controller-version": "abc",
+      },
+    },
+    spec: {
+      osImageURL,
+      ...(extensionsImage === undefined ? {} : { baseOSExtensionsContainerImage: extensionsImage }),
+      config: { ignition: { version: "3.4.0" } },
+      ...rest,
+    },
+  };
+}
+
+export function renderedOf(given: RawRendered = {}): RenderedConfig {
+  return parseRenderedConfig(rawRendered(given));
+}
+
+export interface RawNode {
+  readonly name?: string;
+  readonly reported?: string;
+  readonly label?: string;
+  readonly roles?: readonly string[];
+  readonly os?: string;
+  readonly taints?: readonly Readonly<Record<string, string>>[];
+  readonly unschedulable?: boolean;
+  readonly ready?: boolean;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** A worker of amd64. */
+export function rawBuildNode(given: RawNode = {}): KubeObject {
+  const { reported = "amd64", roles = ["worker"], os = "linux", taints = [], unschedulable, ready = true } = given;
+  const { name = `node-${reported}`, label = reported, annotations = {} } = given;
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name,
+      annotations,
+      labels: {
+        "kubernetes.io/arch": label,
+        "kubernetes.io/os": os,
+        ...Object.fromEntries(roles.map((role) => [`node-role.kubernetes.io/${role}`, ""])),
+      },
+    },
+    spec: { taints, ...(unschedulable === undefined ? {} : { unschedulable }) },
+    status: {
+      nodeInfo: { architecture: reported, operatingSystem: os },
+      conditions: [{ type: "Ready", status: ready ? "True" : "False" }],
+    },
+  };
+}
+
+export function nodeOf(given: RawNode = {}): BuildNode {
+  return parseBuildNode(rawBuildNode(given));
+}

@@ -1,0 +1,301 @@
+// Keys and names: the same for the same inputs in any order, different where an image would be.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Arch } from "../../../../lib/builds/decide/observed.ts";
+import { buildInputs, buildKeyOf } from "../../../../lib/builds/decide/plan/build_keys.ts";
+import { classicName } from "../../../../lib/builds/decide/plan/classic_name.ts";
+import { McoAnnotation } from "../../../../lib/builds/decide/names.ts";
+import { parseDigestMap } from "../../../../lib/builds/decide/parse/job.ts";
+import { planBuild, type PlanInput } from "../../../../lib/builds/decide/plan/plan.ts";
+import { isRecordable, repositoryOf } from "../../../../lib/builds/decide/plan/repository.ts";
+import { preBuiltImage } from "../../../../lib/builds/decide/reconcile/pre_built.ts";
+import type { BuildPlan } from "../../../../lib/builds/decide/types.ts";
+import { configOf, NO_ARCH, poolObject, type RawConfig, type RawRendered, rawRendered, renderedOf } from "./make.ts";
+import { parseRenderedConfig } from "../../../../lib/builds/decide/parse/machine_config.ts";
+
+const BOTH: readonly Arch[] = ["amd64", "arm64"];
+const ARM64 = { containerfileArch: "ARM64", content: "FROM configs\nRUN arm\n" };
+const AMD64 = { containerfileArch: "AMD64", content: "FROM configs\nRUN amd\n" };
+
+interface Given extends Partial<Omit<PlanInput, "config" | "rendered">> {
+  readonly config?: RawConfig;
+  readonly rendered?: RawRendered;
+}
+
+function input({ config, rendered, ...rest }: Given = {}): PlanInput {
+  const given = { set: BOTH, alwaysIndex: false, builds: [], ...rest };
+  return { config: configOf(config), pool: poolObject(), rendered: renderedOf(rendered), ...given };
+}
+
+function plan(given: Given = {}): BuildPlan {
+  const planned = planBuild(input(given));
+  return planned.kind === "plan" ? planned : assert.fail(planned.message);
+}
+
+function keys(given: Given = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(plan(given).builds.map(({ arch, buildKey }) => [arch, buildKey]));
+}
+
+interface Change {
+  readonly name: string;
+  readonly before?: Given;
+  readonly after: Given;
+  /** Architectures whose key changes, and whether the name of the build does. */
+  readonly keys: readonly string[];
+  readonly renames: boolean;
+}
+
+const THREE = { files: [NO_ARCH, ARM64, AMD64] };
+const CHANGES: readonly Change[] = [
+  {
+    name: "P-020 containerfiles in another order",
+    before: { config: THREE },
+    after: { config: { files: [...THREE.files].reverse() } },
+    keys: [],
+    renames: false,
+  },
+  { name: "P-021 architectures in another order", after: { set: ["amd64", "arm64"] }, keys: [], renames: false },
+  {
+    name: "P-022 extensions in another order",
+    before: { rendered: { extensions: ["wasm", "usbguard"] } },
+    after: { rendered: { extensions: ["usbguard", "wasm", "wasm"] } },
+    keys: [],
+    renames: false,
+  },
+  {
+    name: "P-022 kernel arguments in another order",
+    before: { rendered: { kernelArguments: ["a", "b"] } },
+    after: { rendered: { kernelArguments: ["b", "a"] } },
+    keys: ["amd64", "arm64"],
+    renames: true,
+  },
+  {
+    name: "P-023 another text for arm64",
+    before: { config: { files: [NO_ARCH, ARM64] } },
+    after: { config: { files: [NO_ARCH, { ...ARM64, content: "FROM configs\n" }] } },
+    keys: ["arm64"],
+    renames: true,
+  },
+  {
+    name: "P-024 another text for all where amd64 has its own",
+    before: { config: { files: [NO_ARCH, AMD64] } },
+    after: { config: { files: [{ ...NO_ARCH, content: "FROM x\n" }, AMD64] } },
+    keys: ["arm64"],
+    renames: true,
+  },
+  {
+    name: "P-025 a text for arm64 that says the same",
+    after: { config: { files: [NO_ARCH, { ...ARM64, content: NO_ARCH.content }] } },
+    keys: [],
+    renames: false,
+  },
+  {
+    name: "P-026 line ends of another system",
+    after: { config: { files: [{ ...NO_ARCH, content: NO_ARCH.content.replaceAll("\n", "\r\n") }] } },
+    keys: [],
+    renames: false,
+  },
+  {
+    name: "P-027 other names of secrets",
+    after: { config: { pushSecret: "other", pullSecret: "another" } },
+    keys: [],
+    renames: false,
+  },
+  {
+    name: "P-028 another tag",
+    after: { config: { pushSpec: "registry.test/org/os:other" } },
+    keys: [],
+    renames: false,
+  },
+  {
+    name: "P-028 another repository",
+    after: { config: { pushSpec: "registry.test/org/moved:latest" } },
+    keys: [],
+    renames: true,
+  },
+  {
+    name: "P-029 a configuration that changes no image",
+    after: { rendered: { name: "rendered-worker-2" }, pool: poolObject({ rendered: "rendered-worker-2" }) },
+    keys: [],
+    renames: true,
+  },
+  {
+    name: "P-030 another base image",
+    after: { rendered: { osImageURL: "registry.test/base/os:2" } },
+    keys: ["amd64", "arm64"],
+    renames: true,
+  },
+  { name: "P-035 another version of the template", after: { template: 2 }, keys: ["amd64", "arm64"], renames: true },
+  { name: "the usual kernel by its name", after: { rendered: { kernelType: "default" } }, keys: [], renames: false },
+];
+
+for (const { name, before = {}, after, keys: changed, renames } of CHANGES) {
+  const [, ids = "", words = name] = /^((?:P-\d+ )*)(.*)$/.exec(name) ?? [];
+  Deno.test(`${ids}planBuild() with ${words}: ${changed.length} keys change, the name ${renames ? "too" : "stays"}`, () => {
+    const [old, next] = [keys(before), keys(after)];
+    assert.deepEqual(Object.keys(old).filter((arch) => old[arch] !== next[arch]), changed);
+    assert.equal(plan(before).name !== plan(after).name, renames);
+  });
+}
+
+Deno.test("P-020 P-021 P-022 P-027 P-036 planBuild() depends on no order and no name of a secret", () => {
+  const shuffled = <T>(all: readonly T[]): fc.Arbitrary<T[]> =>
+    fc.shuffledSubarray([...all], { minLength: all.length, maxLength: all.length });
+  const all: readonly Arch[] = ["amd64", "arm64", "ppc64le", "s390x"];
+  const files = [NO_ARCH, ARM64, AMD64, { containerfileArch: "S390X", content: "FROM z\n" }];
+  const extensions = ["wasm", "usbguard", "kerberos"];
+  const usual = plan({ set: all, config: { files }, rendered: { extensions } });
+  fc.assert(
+    fc.property(shuffled(files), shuffled(extensions), fc.constantFrom("a", "b"), (files, extensions, secret) => {
+      const other = plan({
+        set: all,
+        config: { files, pushSecret: secret, pullSecret: `${secret}-pull` },
+        rendered: { extensions },
+      });
+      assert.equal(other.name, usual.name);
+      assert.deepEqual(other.builds, usual.builds);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("P-031 planBuild() says that a text for an absent architecture is not used, and its key has nothing of it", () => {
+  const given = { config: { files: [NO_ARCH, { containerfileArch: "S390X", content: "FROM z\n" }] } };
+  assert.deepEqual(plan(given).infos.length, 1);
+  assert.deepEqual(plan(given).builds, plan().builds);
+});
+
+Deno.test("P-033 planBuild() refuses names that leave no room, before anything is made", () => {
+  const named = (length: number, set: readonly Arch[]): string => {
+    const name = "n".repeat(length);
+    const planned = planBuild(input({ config: { name, pool: name }, pool: poolObject({ name }), set }));
+    return planned.kind === "error" ? planned.reason : planned.mode;
+  };
+  assert.deepEqual([named(30, BOTH), named(31, BOTH)], ["index", "NameTooLong"]);
+  assert.deepEqual([named(24, ["arm64"]), named(25, ["arm64"])], ["single", "NameTooLong"]);
+});
+
+Deno.test("P-034 every name fits: names of objects and labels in 63 characters, tags in 128", () => {
+  const name = fc.stringMatching(/^[a-z][a-z0-9]{0,23}$/);
+  const sets = fc.constantFrom<readonly Arch[]>(["s390x"], BOTH, ["amd64", "arm64", "ppc64le", "s390x"]);
+  fc.assert(
+    fc.property(name, sets, fc.string(), (name, set, content) => {
+      const files = [{ content }];
+      const planned = plan({ config: { name, pool: name, files }, pool: poolObject({ name }), set });
+      for (const { job, digestMap, containerfileMap, tag } of planned.builds) {
+        for (const object of [planned.name, job, digestMap]) assert.match(object, /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
+        assert.match(containerfileMap, /^[a-z][-a-z0-9]{0,251}$/);
+        assert.match(tag, /^[a-z0-9][-a-z0-9]{0,127}$/);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+Deno.test("P-035 P-036 buildKeyOf() gives fixed keys for fixed inputs, in every process", () => {
+  const inputs = buildInputs("arm64", {
+    config: configOf(),
+    rendered: renderedOf({ extensions: ["usbguard"] }),
+    template: 1,
+  });
+  assert.equal(buildKeyOf(inputs), GOLDEN_KEY);
+});
+
+const GOLDEN_KEY = "c445e481aa3d7fc411442189b1cfb27ad2494753b1c7d78261a6320a3d146312";
+
+Deno.test("O-020 O-021 planBuild() refuses what is missing, and a pool of another name", () => {
+  const reason = (given: Partial<PlanInput>): string => {
+    const planned = planBuild({ ...input(), ...given });
+    return planned.kind === "error" ? planned.reason : planned.kind;
+  };
+  assert.equal(reason({ pool: undefined }), "PoolNotFound");
+  assert.equal(reason({ rendered: undefined }), "NotRendered");
+  assert.equal(reason({ pool: poolObject({ name: "other" }) }), "PoolMismatch");
+  assert.equal(reason({ set: [] }), "NoArchitecture");
+  const plain = rawRendered();
+  const bare = { ...plain, metadata: { ...plain.metadata, annotations: {} } };
+  assert.equal(reason({ rendered: parseRenderedConfig(bare) }), "NotRendered");
+});
+
+/** The inputs with which the machine config operator's own test has a fixed name. */
+const FIXTURE = {
+  config: {
+    meta: configOf().meta,
+    spec: {
+      machineConfigPool: { name: "worker" },
+      imageBuilder: { imageBuilderType: "Job" },
+      renderedImagePushSecret: { name: "" },
+      renderedImagePushSpec: "registry.hostname.com/org/repo:latest",
+      containerFile: [],
+    },
+  },
+  pool: { configuration: {} },
+  rendered: {
+    meta: {
+      ...renderedOf().meta,
+      annotations: { "machineconfiguration.openshift.io/release-image-version": "release-version" },
+    },
+    osImageURL:
+      "registry.hostname.com/org/repo@sha256 string = 220a60ecd4a3c32c282622a625a54db9ba0ff55b5ba9c29c7064a2bc358b6a3e",
+    extensionsImage:
+      "registry.hostname.com/org/repo@sha256 string = 5fb4ba1a651bae8057ec6b5cdafc93fa7e0b7d944d6f02a4b751de4e15464def",
+  },
+};
+
+Deno.test("O-022 classicName() gives the name that the machine config operator gives", () => {
+  assert.equal(classicName(FIXTURE), "worker-699e6be74658adcb3ff2b48f32cd1584");
+});
+
+Deno.test("O-022 planBuild() keeps the operator's names for one architecture: build, tag, Job and ConfigMaps", () => {
+  const planned = plan({ set: ["amd64"] });
+  assert.equal(planned.mode, "single");
+  assert.equal(planned.name, classicName({ config: configOf(), pool: poolObject(), rendered: renderedOf() }));
+  const [{ job, digestMap, containerfileMap, tag } = assert.fail("no build")] = planned.builds;
+  const name = planned.name;
+  assert.deepEqual([job, digestMap, containerfileMap, tag], [
+    `build-${name}`,
+    `digest-${name}`,
+    `containerfile-${name}`,
+    name,
+  ]);
+});
+
+Deno.test("O-023 a paused pool keeps the name of the build", () => {
+  for (const set of [["amd64"], BOTH] as const) {
+    assert.equal(plan({ set, pool: poolObject({ paused: true }) }).name, plan({ set }).name);
+  }
+});
+
+Deno.test("alwaysIndex plans an index of one architecture", () => {
+  assert.equal(plan({ set: ["arm64"], alwaysIndex: true }).mode, "index");
+});
+
+Deno.test("O-033 preBuiltImage() takes a reference by its digest, and no other", () => {
+  const digest = `sha256:${"a".repeat(64)}`;
+  const named = (reference: string): string | undefined =>
+    preBuiltImage(configOf({ annotations: { [McoAnnotation.preBuiltImage]: reference } }));
+  assert.equal(named(`registry.test:5000/org/os@${digest}`), `registry.test:5000/org/os@${digest}`);
+  for (const other of ["registry.test/org/os:latest", "registry.test/org/os@sha256:abc", "registry.test/org/os", ""]) {
+    assert.equal(named(other), undefined, other);
+  }
+});
+
+Deno.test("O-039 an image is recorded by its repository, without the push spec's tag, and its digest; what is no digest is none", () => {
+  const digest = `sha256:${"a".repeat(64)}`;
+  const recorded = (pushSpec: string, value: string): string => {
+    const left = parseDigestMap({ metadata: { name: "digest" }, data: { digest: value } }).digest;
+    return left === "" ? "" : `${repositoryOf(pushSpec)}@${left}`;
+  };
+  assert.equal(recorded("registry.test:5000/org/os:latest", digest), `registry.test:5000/org/os@${digest}`);
+  assert.equal(recorded("registry.test:5000/org/os", digest), `registry.test:5000/org/os@${digest}`);
+  assert.equal(recorded("registry.test/org/os:latest", "sha256:abc"), "");
+});
+
+Deno.test("P-037 isRecordable() allows one part before the last name", () => {
+  for (const good of ["registry.test/os", "registry.test:5000/org/os", "a.b.svc:5000/org/os"]) {
+    assert.ok(isRecordable(good), good);
+  }
+  for (const bad of ["registry.test/a/b/os", "localhost/os", "registry.test/a/b/c/os"]) {
+    assert.ok(!isRecordable(bad), bad);
+  }
+});

@@ -1,0 +1,454 @@
+// A cluster and a registry in memory that carry effects out, so that whole courses of decisions can be counted. Jobs end when
+// the test lets them; nothing here decides anything.
+import assert from "node:assert/strict";
+import { parseBuildPool, parseRenderedConfig } from "../../../../lib/builds/decide/parse/machine_config.ts";
+import { decideBuild } from "../../../../lib/builds/decide/decide.ts";
+import type { BuildEvent, Effect, Publication, ReconcileDecision } from "../../../../lib/builds/decide/effects.ts";
+import { parseBuildJob, parseChild, parseDigestMap } from "../../../../lib/builds/decide/parse/job.ts";
+import type { StartingPod } from "../../../../lib/builds/decide/observed.ts";
+import { parseMachineOSBuild, parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
+import { parseBuildNode } from "../../../../lib/builds/decide/parse/node.ts";
+import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../../../../lib/builds/decide/registry.ts";
+import { noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";
+import { parseStoredRecord, renderRecord } from "../../../../lib/builds/decide/status/record.ts";
+import type { BuildFacts } from "../../../../lib/builds/decide/facts.ts";
+import { listAt, objectAt, textAt } from "../../../../lib/json.ts";
+import type { KubeObject } from "../../../../lib/k8s/types.ts";
+import { digestOf } from "../../../support/documents.ts";
+import {
+  rawBuildNode,
+  type RawConfig,
+  rawConfig,
+  type RawNode,
+  rawPool,
+  rawRendered,
+  SETTINGS,
+  valueOf,
+} from "./make.ts";
+
+interface Image {
+  readonly architecture: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly children: readonly string[];
+}
+
+type Members = Record<string, unknown>;
+
+/** RFC 7386, as the API server applies it. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
+  const merged: Members = {
+    ...(typeof target === "object" && target !== null && !Array.isArray(target) ? target : {}),
+  };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete merged[key];
+    else merged[key] = mergePatch(merged[key], value);
+  }
+  return merged;
+}
+
+/** The bed. */
+export class Simulator {
+  nowMs = Date.parse("2026-01-01T00:00:00Z");
+  config: KubeObject;
+  pool: KubeObject = rawPool();
+  otherPools: readonly KubeObject[] = [];
+  rendered: KubeObject = rawRendered();
+  nodes: KubeObject[];
+  machineSets: BuildFacts["machineSets"] = [];
+  /** What the scheduler says of pods that no node takes, by architecture. */
+  unschedulable = new Map<string, string>();
+  /** Pods that a node has taken and that have not started, by architecture. */
+  starting = new Map<string, StartingPod>();
+  optional: BuildFacts["optional"] = [];
+  builds = new Map<string, KubeObject>();
+  jobs = new Map<string, KubeObject>();
+  objects = new Map<string, KubeObject>();
+  images = new Map<string, Image>();
+  tags = new Map<string, string>();
+  detected: Record<string, string> | undefined;
+  settings = SETTINGS;
+  otherBuilder: BuildFacts["otherBuilder"] = "not ready";
+  secrets: BuildFacts["secrets"] = { pull: "usable", push: "usable" };
+  basePlatforms: readonly string[] = ["amd64", "arm64", "ppc64le", "s390x"];
+  checksImages = true;
+  elsewhere: readonly string[] = [];
+  /** Answers in place of the registry's, by the beginning of the question. */
+  overrides = new Map<string, RegistryAnswer>();
+  /** What assembling comes to, in place of success; each counts once. */
+  outcomes: Publication[] = [];
+  /** Jobs made, images pushed by Jobs, publications: since `reset`. */
+  made: string[] = [];
+  published: string[] = [];
+  collected: string[] = [];
+  events: BuildEvent[] = [];
+  writes = 0;
+  #serial = 0;
+  #turn = 0;
+
+  constructor(archs: readonly string[], config: RawConfig = {}) {
+    this.config = rawConfig(config);
+    this.nodes = archs.map((reported) => rawBuildNode({ reported }));
+  }
+
+  addNode(node: RawNode): void {
+    this.nodes = [...this.nodes, rawBuildNode(node)];
+  }
+
+  /** Changes the spec as a user does: the generation counts. */
+  edit(config: RawConfig): void {
+    const { metadata } = this.config;
+    const next = rawConfig(config);
+    this.config = {
+      ...next,
+      metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 },
+      status: this.config.status,
+    };
+  }
+
+  annotate(annotations: Readonly<Record<string, string | null>>): void {
+    this.config = asObject(mergePatch(this.config, { metadata: { annotations } }));
+  }
+
+  reset(): void {
+    this.made = [];
+    this.published = [];
+    this.collected = [];
+    this.events = [];
+    this.writes = 0;
+  }
+
+  facts(answers: ReadonlyMap<string, RegistryAnswer> = new Map()): BuildFacts {
+    const pool = valueOf(parseBuildPool(this.pool));
+    const rendered = this.rendered.metadata.name === pool.rendered ? parseRenderedConfig(this.rendered) : undefined;
+    const objects = [...this.objects.values()];
+    const maps = objects.filter(({ kind }) => kind === "ConfigMap");
+    return {
+      nowMs: this.nowMs,
+      config: parseMachineOSConfig(this.config),
+      pool,
+      pools: [pool, ...this.otherPools.map((one) => valueOf(parseBuildPool(one)))],
+      rendered,
+      nodes: this.nodes.map(parseBuildNode),
+      machineSets: this.machineSets,
+      cluster: { payload: "Multi", proxy: {}, trustBundle: "" },
+      builds: [...this.builds.values()].map((build) => parseMachineOSBuild(build)),
+      jobs: [...this.jobs.values()].map((job) => {
+        const arch = archOf(job);
+        return {
+          ...parseBuildJob(job),
+          unschedulable: this.unschedulable.get(arch),
+          starting: this.starting.get(arch),
+        };
+      }),
+      digests: maps.filter(({ metadata }) => metadata.name.startsWith("digest-")).map(parseDigestMap),
+      records: maps.flatMap((map) => parseStoredRecord(map) ?? []),
+      children: objects.filter(({ metadata }) => !/^(?:digest|archs)-/.test(metadata.name)).map((object) =>
+        parseChild(object, object.kind === "Secret" ? "secrets" : "configMaps")
+      ),
+      secrets: this.secrets,
+      optional: this.optional,
+      elsewhere: this.elsewhere,
+      checksImages: this.checksImages,
+      otherBuilder: this.otherBuilder,
+      detected: this.detected === undefined ? undefined : { resourceVersion: "1", data: this.detected },
+      answers,
+      settings: this.settings,
+    };
+  }
+
+  /** One decision with all its questions answered. */
+  decide(): ReconcileDecision {
+    const answers = new Map<string, RegistryAnswer>();
+    for (let round = 0; round < 20; round++) {
+      const decision = decideBuild(this.facts(answers));
+      if (decision.questions.length === 0) return decision;
+      assert.deepEqual(decision.effects, [], "no effect comes with questions");
+      for (const question of decision.questions) answers.set(questionKey(question), this.#answer(question));
+    }
+    return assert.fail("questions have no end");
+  }
+
+  /** As {@link pass}, but the API server refuses every second write, of all passes, as after a write of another client. */
+  passWithConflicts(): boolean {
+    const { effects, events } = this.decide();
+    for (const effect of effects) {
+      if (this.#turn++ % 2 === 1) return false;
+      this.#apply(effect);
+    }
+    this.events.push(...events);
+    this.#collectGarbage();
+    return effects.length === 0;
+  }
+
+  /** Decides and carries out, `stopAfter` effects at most; answers whether nothing was left to do. */
+  pass(stopAfter = Infinity): boolean {
+    const { effects, events } = this.decide();
+    for (const effect of effects.slice(0, stopAfter)) this.#apply(effect);
+    if (effects.length <= stopAfter) this.events.push(...events);
+    this.#collectGarbage();
+    return effects.length === 0;
+  }
+
+  /** Passes until nothing is left to do; `run`: Jobs end in between. */
+  settle({ run = true }: { readonly run?: boolean } = {}): void {
+    for (let passes = 0; passes < 100; passes++) {
+      const isQuiet = this.pass();
+      const ran = run && this.runJobs();
+      if (isQuiet && !ran) return;
+    }
+    const { reason, effects } = this.decide();
+    assert.fail(`does not come to rest: ${reason}: ${effects.map(({ kind }) => kind).join(", ")}`);
+  }
+
+  /** Every Job that is not over pushes its image and ends well. */
+  runJobs(wants: (arch: string) => boolean = () => true): boolean {
+    const open = [...this.jobs.values()].filter((job) =>
+      job.status === undefined && wants(archOf(job)) && job.metadata.deletionTimestamp === undefined
+    );
+    for (const job of open) this.completeJob(job);
+    return open.length > 0;
+  }
+
+  completeJob(job: KubeObject, { label = true, arch = archOf(job) } = {}): void {
+    const env = envOf(job);
+    const buildKey = env.get("BUILD_KEY");
+    const labels = buildKey === undefined || !label ? {} : { "archway.dev.build-key": buildKey };
+    const digest = digestOf(`${env.get("TAG")} ${job.metadata.uid}`);
+    const repository = repositoryIn(env.get("TAG") ?? "");
+    this.images.set(`${repository}@${digest}`, { architecture: arch, labels, children: [] });
+    this.tags.set(env.get("TAG") ?? "", digest);
+    const name = env.get("DIGEST_CONFIGMAP_NAME") ?? "";
+    const data = {
+      digest: `${digest}\n`,
+      ...(buildKey === undefined ? {} : { arch, buildKey, jobUID: job.metadata.uid }),
+    };
+    const build = job.metadata.labels?.["machineconfiguration.openshift.io/machine-os-build"] ?? "";
+    const meta = {
+      name,
+      uid: this.#uid(name),
+      labels: { "machineconfiguration.openshift.io/machine-os-build": build },
+    };
+    this.objects.set(name, { apiVersion: "v1", kind: "ConfigMap", metadata: meta, data });
+    const at = new Date(this.nowMs).toISOString();
+    this.setJob(job, { succeeded: 1, conditions: [{ type: "Complete", status: "True", lastTransitionTime: at }] });
+  }
+
+  failJob(job: KubeObject, reason = "BackoffLimitExceeded"): void {
+    this.setJob(job, { failed: 4, conditions: [{ type: "Failed", status: "True", reason }] });
+  }
+
+  setJob(job: KubeObject, status: Members): void {
+    this.jobs.set(job.metadata.name, { ...job, status });
+  }
+
+  jobOf(arch: string): KubeObject {
+    return [...this.jobs.values()].find((job) => archOf(job) === arch) ?? assert.fail(`no Job for ${arch}`);
+  }
+
+  build(): KubeObject {
+    const [build, ...others] = [...this.builds.values()].filter((one) => !isSucceeded(one) || this.builds.size === 1);
+    return build !== undefined && others.length === 0 ? build : assert.fail(`${this.builds.size} builds`);
+  }
+
+  condition(object: KubeObject, type: string): Members | undefined {
+    const status = object.status;
+    const conditions: unknown = typeof status === "object" && status !== null && "conditions" in status
+      ? status.conditions
+      : [];
+    return Array.isArray(conditions) ? conditions.find((one) => one.type === type) : undefined;
+  }
+
+  pullSpec(): string {
+    return parseMachineOSConfig(this.config).status.pullSpec ?? "";
+  }
+
+  #uid(name: string): string {
+    return `${name}-${++this.#serial}`;
+  }
+
+  #answer(question: RegistryQuestion): RegistryAnswer {
+    const key = questionKey(question);
+    for (const [start, answer] of this.overrides) if (key.startsWith(start)) return answer;
+    if (question.kind === "push") return { kind: "yes" };
+    if (question.kind === "platforms") {
+      return { kind: "platforms", architectures: this.basePlatforms };
+    }
+    const digest = question.reference.split("@")[1] ?? this.tags.get(question.reference);
+    const repository = question.reference.split("@")[0] ?? "";
+    const image = this.images.get(
+      `${question.reference.includes("@") ? repository : repositoryIn(repository)}@${digest}`,
+    );
+    if (digest === undefined || image === undefined) return { kind: "absent" };
+    if (question.kind === "tag") return { kind: "yes" };
+    if (image.children.length > 0) return { kind: "unusable", message: "it is an index" };
+    const { architecture, labels } = image;
+    return { kind: "image", digest, mediaType: "m", size: 1, platform: { os: "linux", architecture }, labels };
+  }
+
+  #apply(effect: Effect): void {
+    this.writes++;
+    switch (effect.kind) {
+      case "create build":
+        return this.#create(this.builds, effect.build);
+      case "create job":
+        return this.#createJob(effect);
+      case "delete":
+        return this.#delete(effect);
+      case "write record":
+        return this.#store(effect.object);
+      case "patch status":
+        return this.#patch(effect.target, { status: effect.patch });
+      case "patch":
+        return this.#patch(effect.target, effect.patch);
+      case "write detection":
+        this.detected = Object.fromEntries(
+          Object.entries({ ...this.detected, ...effect.data }).flatMap(([key, value]) =>
+            value === null ? [] : [[key, value]]
+          ),
+        );
+        return;
+      case "assemble":
+        return this.#assemble(effect);
+      case "collect":
+        for (const { reference, digest } of effect.deletions) {
+          this.collected.push(reference);
+          if (this.tags.get(reference) !== digest) continue;
+          this.tags.delete(reference);
+          this.images.delete(`${repositoryIn(reference)}@${digest}`);
+        }
+    }
+  }
+
+  #store(object: KubeObject): void {
+    const { name } = object.metadata;
+    this.objects.set(name, { ...object, metadata: { ...object.metadata, uid: this.#uid(name) } });
+  }
+
+  #create(into: Map<string, KubeObject>, object: KubeObject): void {
+    const { name } = object.metadata;
+    if (into.has(name)) return;
+    const creationTimestamp = new Date(this.nowMs + this.#serial * 1_000).toISOString();
+    const metadata = {
+      ...object.metadata,
+      uid: this.#uid(name),
+      resourceVersion: "1",
+      generation: 1,
+      creationTimestamp,
+    };
+    into.set(name, { ...object, metadata });
+  }
+
+  #createJob({ job, configMaps, secrets }: Extract<Effect, { kind: "create job" }>): void {
+    const children = [...configMaps, ...secrets.map(({ object }) => object)];
+    for (const child of children) this.#create(this.objects, child);
+    if (!this.jobs.has(job.metadata.name)) this.made.push(archOf(job));
+    this.#create(this.jobs, job);
+    const uid = this.jobs.get(job.metadata.name)?.metadata.uid ?? "";
+    for (const { metadata: { name } } of children) {
+      const child = this.objects.get(name) ?? assert.fail(name);
+      const owners = (child.metadata.ownerReferences ?? []).filter((owner) => owner.uid !== uid);
+      const owner = { apiVersion: "batch/v1", kind: "Job", name: job.metadata.name, uid };
+      this.objects.set(name, { ...child, metadata: { ...child.metadata, ownerReferences: [...owners, owner] } });
+    }
+  }
+
+  #delete({ target }: Extract<Effect, { kind: "delete" }>): void {
+    const from = target.resource === "builds" ? this.builds : target.resource === "jobs" ? this.jobs : this.objects;
+    const isThat = target.uid === undefined || from.get(target.name)?.metadata.uid === target.uid;
+    if (isThat) from.delete(target.name);
+  }
+
+  /** What an owner that is gone owned goes. */
+  #collectGarbage(): void {
+    for (const map of [this.jobs, this.objects]) {
+      for (const [name, { metadata }] of map) {
+        const owners = metadata.ownerReferences ?? [];
+        const uids = [...this.builds.values(), ...this.jobs.values()].map((one) => one.metadata.uid);
+        if (owners.length > 0 && !owners.some(({ uid }) => uids.includes(uid))) map.delete(name);
+      }
+    }
+  }
+
+  #patch(target: { readonly resource: string; readonly name: string }, patch: unknown): void {
+    if (target.resource === "configs") this.config = asObject(mergePatch(this.config, patch));
+    else if (target.resource === "pools") this.pool = asObject(mergePatch(this.pool, patch));
+    else if (target.resource === "jobs") {
+      const job = this.jobs.get(target.name) ?? assert.fail("adopts nothing");
+      this.jobs.set(target.name, asObject(mergePatch(job, patch)));
+    } else {
+      const build = this.builds.get(target.name) ?? assert.fail(`patches "${target.name}", which is not there`);
+      this.#assertNotFrozen(build, patch);
+      this.builds.set(target.name, asObject(mergePatch(build, patch)));
+    }
+  }
+
+  /** The rule of the upstream definition: conditions of a build that has ended never change. */
+  #assertNotFrozen(build: KubeObject, patch: unknown): void {
+    const hasEnded = ["Failed", "Interrupted", "Succeeded"].some((type) =>
+      this.condition(build, type)?.status === "True"
+    );
+    const isStatus = typeof patch === "object" && patch !== null && "status" in patch;
+    assert.ok(!(hasEnded && isStatus), `changes the status of "${build.metadata.name}", which has ended`);
+  }
+
+  #assemble(effect: Extract<Effect, { kind: "assemble" }>): void {
+    const stored = [...this.objects.values()].flatMap((map) => parseStoredRecord(map) ?? [])
+      .find(({ buildUid }) => buildUid === effect.build.uid) ?? assert.fail("assembles without a record");
+    const build = parseMachineOSBuild(this.builds.get(effect.build.name) ?? assert.fail("no build"));
+    const outcome = this.outcomes.shift() ?? this.#publish(effect);
+    // An image that is gone is gone under its tag as well.
+    const gone = outcome.kind === "lost" ? `-${outcome.arch}` : undefined;
+    for (const tag of [...this.tags.keys()]) if (gone !== undefined && tag.endsWith(gone)) this.tags.delete(tag);
+    const tag = effect.to.slice(effect.to.lastIndexOf(":") + 1);
+    const record = noteAssembled(stored.record, outcome, { tag, nowMs: this.nowMs });
+    this.#store(renderRecord(record, { build, namespace: this.settings.namespace }));
+  }
+
+  #publish({ to, children, mode }: Extract<Effect, { kind: "assemble" }>): Publication {
+    const repository = repositoryIn(to);
+    for (const { reference, digest, arch } of children) {
+      const image = this.images.get(reference);
+      if (image === undefined) return { kind: "lost", arch, message: `${reference} is not there` };
+      this.images.set(`${repository}@${digest}`, image);
+    }
+    const digests = children.map(({ digest }) => digest);
+    const digest = mode === "single" ? digests[0] ?? "" : digestOf(digests.toSorted().join());
+    const isNew = this.tags.get(to) !== digest || !this.images.has(`${repository}@${digest}`);
+    if (mode === "index") {
+      this.images.set(`${repository}@${digest}`, { architecture: "", labels: {}, children: digests });
+    }
+    this.tags.set(to, digest);
+    if (isNew) this.published.push(to);
+    return { kind: "published", reference: `${repository}@${digest}`, children: digests, isNew };
+  }
+}
+
+function repositoryIn(reference: string): string {
+  return reference.slice(0, reference.lastIndexOf(":"));
+}
+
+function isSucceeded(build: KubeObject): boolean {
+  return JSON.stringify(build.status ?? {}).includes('"type":"Succeeded","status":"True"');
+}
+
+/** What the pod of a Job finds in its environment. */
+export function envOf(job: KubeObject): ReadonlyMap<string, string> {
+  const pod = objectAt(objectAt(objectAt(job, "spec"), "template"), "spec");
+  const env = listAt(listAt(pod, "initContainers")?.[0], "env") ?? [];
+  return new Map(env.map((one) => [textAt(one, "name"), textAt(one, "value")]));
+}
+
+/** The architecture that a Job is for. */
+export function archOf(job: KubeObject): string {
+  const env = envOf(job);
+  return env.get("ARCH") ?? "amd64";
+}
+
+function asObject(value: unknown): KubeObject {
+  return isKubeObject(value) ? value : assert.fail("no object");
+}
+
+function isKubeObject(value: unknown): value is KubeObject {
+  return typeof value === "object" && value !== null && "metadata" in value;
+}

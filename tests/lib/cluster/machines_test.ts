@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { parseMachine, parseMachineConfigPool, parseMachineSet } from "../../../lib/cluster/machines.ts";
+
+Deno.test("M-341 M-342 parseMachineConfigPool() reads counts and conditions", () => {
+  const pool = parseMachineConfigPool({
+    metadata: { name: "worker" },
+    spec: {
+      paused: true,
+      nodeSelector: { matchLabels: { a: "b" } },
+      configuration: { name: "rendered-2", source: [] },
+    },
+    status: {
+      machineCount: 3,
+      updatedMachineCount: 2,
+      configuration: { name: "rendered-1" },
+      conditions: [{ type: "Updated", status: "False" }],
+    },
+  });
+  const { name, isPaused, isDegraded, isUpdated, machineCount, updatedMachineCount } = pool;
+  assert.deepEqual([name, isPaused, isDegraded, isUpdated, machineCount, updatedMachineCount], [
+    ...["worker", true, false, false, 3, 2],
+  ]);
+  assert.deepEqual([pool.rendered, pool.currentRendered, pool.degradedMessage], ["rendered-2", "rendered-1", ""]);
+  assert.deepEqual(pool.configuration, { name: "rendered-2", source: [] });
+  assert.equal(pool.nodeSelector.kind, "requirements");
+  const fresh = parseMachineConfigPool({ metadata: { name: "new" } });
+  assert.deepEqual([fresh.rendered, fresh.currentRendered, fresh.nodeSelector.kind], ["", "", "everything"]);
+});
+
+Deno.test("parseMachineConfigPool() takes the message of what makes a pool degraded", () => {
+  const message = 'Node worker-2 is reporting: "disk full"';
+  const conditions = [
+    { type: "Degraded", status: "True", message: "" },
+    { type: "RenderDegraded", status: "False", message: "earlier" },
+    { type: "NodeDegraded", status: "True", message },
+  ];
+  const degraded = parseMachineConfigPool({ metadata: { name: "worker" }, status: { conditions } });
+  assert.deepEqual([degraded.isDegraded, degraded.degradedMessage], [true, message]);
+});
+
+const CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/labels";
+
+Deno.test("parseMachineSet() puts the labels of its nodes together, and knows which it announces", () => {
+  const set = parseMachineSet({
+    metadata: { name: "a", annotations: { [CAPACITY]: "kubernetes.io/arch=arm64, a=1" } },
+    spec: {
+      template: {
+        metadata: { labels: { "machine.openshift.io/cluster-api-machine-role": "infra" } },
+        spec: { metadata: { labels: { a: "2" } } },
+      },
+    },
+    status: { replicas: 3, readyReplicas: 2 },
+  });
+  assert.deepEqual(set.announced, { "kubernetes.io/arch": "arm64", a: "1" });
+  assert.deepEqual(set.nodeLabels, { "node-role.kubernetes.io/infra": "", "kubernetes.io/arch": "arm64", a: "2" });
+  assert.deepEqual([set.replicas, set.readyReplicas, set.makesMachines], [3, 2, true]);
+});
+
+Deno.test("parseMachineSet() tells one that makes no machine, unless an autoscaler may grow it", () => {
+  const annotations = { "machine.openshift.io/cluster-api-autoscaler-node-group-max-size": "3" };
+  const spec = { replicas: 0 };
+  assert.equal(parseMachineSet({ metadata: { name: "none" }, spec }).makesMachines, false);
+  assert.equal(parseMachineSet({ metadata: { name: "some", annotations }, spec }).makesMachines, true);
+});
+
+Deno.test("parseMachine() reads its set, its phase and its node", () => {
+  const labels = { "machine.openshift.io/cluster-api-machineset": "a" };
+  const status = { phase: "Running", nodeRef: { name: "n-1" } };
+  const machine = { name: "m", machineSet: "a", phase: "Running", nodeName: "n-1" };
+  assert.deepEqual(parseMachine({ metadata: { name: "m", labels }, status }), machine);
+  const bare = { name: "m", machineSet: "", phase: "", nodeName: undefined };
+  assert.deepEqual(parseMachine({ metadata: { name: "m" } }), bare);
+});

@@ -1,0 +1,24 @@
+// What a user of a flag that was removed is told: by name, whether it was a flag or its variable.
+import assert from "node:assert/strict";
+import { COMMANDS, environmentName, FLAGS } from "../../../lib/config/flags.ts";
+import { parseConfig } from "../../../lib/config/parse.ts";
+import { REMOVED_FLAGS } from "../../../lib/config/environment.ts";
+
+function problemsOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): readonly string[] {
+  const parsed = parseConfig(args, { env, readFile: () => "" });
+  return parsed.kind === "usage" ? parsed.problems : [];
+}
+
+for (const [name, advice] of Object.entries(REMOVED_FLAGS)) {
+  Deno.test(`--${name} and its variable are refused in one line that says what replaces them`, () => {
+    assert.equal(FLAGS.some((flag) => flag.name === name), false);
+    for (const command of COMMANDS) {
+      const found = problemsOf([command, `--${name}=a`]).filter((problem) => problem.includes(`--${name}`));
+      assert.deepEqual(found, [`Cannot use "--${name}" with ${command}: it was removed. ${advice}`]);
+    }
+    const variable = environmentName(name);
+    assert.deepEqual(problemsOf(["serve"], { [variable]: "a" }), [`Cannot use ${variable}: it was removed. ${advice}`]);
+    assert.deepEqual(problemsOf(["serve"], { [variable]: "" }), []);
+    assert.match(advice, /^[A-Z][^\n]+\.$/);
+  });
+}

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { buildFailedImage, FAILED_TTL_MS, type FailedImage } from "../../../../lib/exec_format/decide/failed_image.ts";
+import { openFailedImages } from "../../../../lib/exec_format/cluster/failed_images.ts";
+import { Resource } from "../../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { MemoryCluster } from "../../../support/memory_kube_api.ts";
+
+const DIGEST = `sha256:${"ab".repeat(32)}`;
+
+Deno.test("openFailedImages() follows the records, and drops those that are deleted or have decayed", async () => {
+  const [cluster, clock] = [new MemoryCluster(), new FakeClock()];
+  const failed: FailedImage = {
+    digest: DIGEST,
+    architecture: "arm64",
+    namespace: undefined,
+    reportedBy: "shop",
+    image: "r/app:1",
+    atMs: clock.nowMs(),
+  };
+  const put = (changes: Partial<FailedImage>): string => {
+    const object = buildFailedImage({ ...failed, ...changes }, "archway-system") ?? assert.fail("no object");
+    cluster.put(Resource.enoexecEvents, object);
+    return `archway-system/${object.metadata.name}`;
+  };
+  const everywhere = put({});
+  const images = openFailedImages({ api: cluster.api, clock, log: silentLogger, namespace: "archway-system" });
+  const of = (namespace: string): readonly string[] => images.architecturesOf({ digest: DIGEST, namespace });
+  assert.deepEqual(of("shop"), []);
+  const stop = new AbortController();
+  const running = images.run(stop.signal);
+  await clock.advance(0);
+  assert.deepEqual(of("shop"), ["arm64"]);
+  put({ architecture: "s390x", namespace: "shop" });
+  await clock.advance(0);
+  assert.deepEqual([of("shop"), of("other")], [["arm64", "s390x"], ["arm64"]]);
+  cluster.drop(Resource.enoexecEvents, everywhere);
+  await clock.advance(0);
+  assert.deepEqual([of("shop"), of("other")], [["s390x"], []]);
+  clock.jumpWall(FAILED_TTL_MS);
+  assert.deepEqual(of("shop"), []);
+  stop.abort();
+  await running;
+});

@@ -1,0 +1,53 @@
+// Why a node cannot be traced, by what bpftrace says, and when another script is the answer.
+import assert from "node:assert/strict";
+import { judgeTraceEnd } from "../../../../lib/exec_format/daemon/trace_faults.ts";
+import type { KernelFacts } from "../../../../lib/exec_format/daemon/trace_script.ts";
+
+const FACTS: KernelFacts = { parentField: "__parent", canProbe: true };
+Deno.test("judgeTraceEnd() takes the older name of the parent's field where the kernel has it", () => {
+  const stderr =
+    "stdin:1:1-2: ERROR: Struct/union of type 'struct kernfs_node' does not contain a field named '__parent'\n";
+  assert.deepEqual(judgeTraceEnd(stderr, FACTS, 1), {
+    kind: "other kernel",
+    facts: { ...FACTS, parentField: "parent" },
+  });
+  // Neither name: nothing is left to try.
+  assert.equal(judgeTraceEnd(stderr, { ...FACTS, parentField: "parent" }, 1).kind, "failed");
+});
+
+Deno.test("judgeTraceEnd() does without the check of the file where it cannot be had", () => {
+  const sayings = [
+    "ERROR: Error attaching probe: 'kprobe:security_bprm_check'",
+    "ERROR: Unknown struct/union: 'struct linux_binprm'",
+  ];
+  for (const stderr of sayings) {
+    const end = judgeTraceEnd(stderr, FACTS, 1);
+    assert.deepEqual(end, { kind: "other kernel", facts: { ...FACTS, canProbe: false } });
+  }
+});
+
+const SAYINGS: readonly (readonly [stderr: string, says: RegExp])[] = [
+  [
+    "stdin:1:1-37: ERROR: tracepoint not found: syscalls:sys_enter_execve\ntracepoint:syscalls:sys_enter_execve {\n~~~~",
+    /no events of system calls.*mount -t tracefs.*CONFIG_FTRACE_SYSCALLS/,
+  ],
+  ["ERROR: bpftrace currently only supports running as the root user.", /runAsUser: 0/],
+  ["ERROR: Error loading program: tracepoint:x: Operation not permitted", /BPF and PERFMON/],
+  ["ERROR: Unknown struct/union: 'struct task_struct'", /BTF.*CONFIG_DEBUG_INFO_BTF/],
+  ["ERROR: Include headers with missing type definitions or install BTF information to your system.", /BTF.*vmlinux/],
+  ["something else\nlast words\n", /ended with 1\. It said: last words$/],
+  ["", /ended with 1\.$/],
+];
+
+Deno.test("judgeTraceEnd() reports what to do, and what bpftrace said last", () => {
+  for (const [stderr, says] of SAYINGS) {
+    const end = judgeTraceEnd(stderr, FACTS, 1);
+    assert.match(end.kind === "failed" ? end.reason : end.kind, says, stderr);
+  }
+});
+
+Deno.test("judgeTraceEnd() takes no refused memory lock limit for the fault", () => {
+  const stderr = "WARNING: couldn't set RLIMIT_MEMLOCK for bpftrace: Operation not permitted\nlast words\n";
+  const end = judgeTraceEnd(stderr, FACTS, 1);
+  assert.match(end.kind === "failed" ? end.reason : end.kind, /ended with 1\. It said: last words$/);
+});

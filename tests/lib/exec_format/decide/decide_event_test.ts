@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import {
+  decideEvent,
+  EVENT_TTL_MS,
+  type EventFacts,
+  type EventVerdict,
+} from "../../../../lib/exec_format/decide/decide_event.ts";
+import { ended, idOf, makeArchNode, makeEventView, makeFailedPod } from "./make.ts";
+
+function facts(overrides: Partial<EventFacts> = {}): EventFacts {
+  const pod = makeFailedPod({ status: { state: ended(1) } });
+  return { event: makeEventView(), pod, node: makeArchNode("ppc64le"), ageMs: 5_000, ...overrides };
+}
+
+function wordOf(verdict: EventVerdict): string {
+  if (verdict.kind === "report") return `report ${verdict.container?.name ?? "unknown"} ${verdict.architecture}`.trim();
+  return "error" in verdict ? `${verdict.kind} ${verdict.error}` : verdict.kind;
+}
+
+const running = makeFailedPod();
+const TABLE: readonly (readonly [title: string, facts: EventFacts, expected: string])[] = [
+  ["145 reports the container and the architecture of the node", facts(), "report c ppc64le"],
+  ["147 dismisses an event whose pod is away", facts({ pod: undefined }), "dismiss pod-not-found"],
+  ["148 153 dismisses an event whose node is away", facts({ node: undefined }), "dismiss node-not-found"],
+  [
+    "149 154 reports an unknown container",
+    facts({ event: makeEventView({ containerID: idOf("9") }), ageMs: 20_000 }),
+    "report unknown ppc64le",
+  ],
+  [
+    "150 155 dismisses an event whose pod is on another node",
+    facts({ event: makeEventView({ nodeName: "node-2" }) }),
+    "dismiss node-not-found",
+  ],
+  ["229 waits for the status of a young event", facts({ event: makeEventView({ podName: "" }) }), "wait"],
+  [
+    "229 keeps an event without pod, marked",
+    facts({ event: makeEventView({ podName: "" }), ageMs: 10_000 }),
+    "keep pod-not-found",
+  ],
+  [
+    "229 handles an event that had been marked before its status came",
+    facts({ event: makeEventView({ error: "pod-not-found" }) }),
+    "report c ppc64le",
+  ],
+  ["leaves an event that is being deleted", facts({ event: makeEventView({ isDeleting: true }) }), "leave"],
+  ["deletes an event that is too old", facts({ ageMs: EVENT_TTL_MS, pod: undefined }), "expire"],
+  [
+    "dismisses an event of an earlier pod of that name",
+    facts({ event: makeEventView({ podUid: "uid-0" }) }),
+    "dismiss pod-not-found",
+  ],
+  [
+    "takes an event without uid, as the MTO writes it",
+    facts({ event: makeEventView({ podUid: "" }) }),
+    "report c ppc64le",
+  ],
+  [
+    "waits for a container that the status does not have yet",
+    facts({ event: makeEventView({ containerID: idOf("9") }), ageMs: 1_000 }),
+    "wait",
+  ],
+  ["waits a moment for the end of a container", facts({ pod: running, ageMs: 1_000 }), "wait"],
+  ["reports a container that goes on running", facts({ pod: running, ageMs: 2_000 }), "report c ppc64le"],
+  ["reports where the node has no architecture label", facts({ node: makeArchNode("") }), "report c"],
+];
+for (const [title, given, expected] of TABLE) {
+  const [, rows = "", says = ""] = /^((?:B?\d+ )*)(.*)$/.exec(title) ?? [];
+  Deno.test(`${rows}decideEvent() ${says}`, () => assert.equal(wordOf(decideEvent(given)), expected));
+}

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { buildEvent, parseEvent, parseEventState } from "../../../../lib/exec_format/decide/event.ts";
+import type { ExecFailure } from "../../../../lib/exec_format/decide/event.ts";
+import { EnoexecLabel } from "../../../../lib/names.ts";
+
+const HEX = "ab".repeat(32);
+const FAILURE: ExecFailure = {
+  nodeName: "node-1",
+  podNamespace: "shop",
+  podName: "web-1",
+  podUid: "uid-1",
+  containerId: `containerd://${HEX}`,
+  command: "/app",
+  isEntryPoint: true,
+  atMs: Date.parse("2026-11-21T12:00:00Z"),
+};
+const OWNER = { namespace: "archway-system", name: "enoexec-event-daemon", uid: "uid-d" };
+
+Deno.test("buildEvent() names the event after the container, owned by the DaemonSet, and keeps the status apart", () => {
+  const { object, status } = buildEvent(FAILURE, OWNER);
+  assert.equal(object.metadata.name, HEX);
+  assert.equal(object.metadata.namespace, "archway-system");
+  assert.deepEqual(object.metadata.ownerReferences, [
+    { apiVersion: "apps/v1", kind: "DaemonSet", name: "enoexec-event-daemon", uid: "uid-d" },
+  ]);
+  assert.equal(object.status, undefined);
+  assert.deepEqual(status, {
+    nodeName: "node-1",
+    podName: "web-1",
+    podNamespace: "shop",
+    containerID: `containerd://${HEX}`,
+  });
+});
+
+Deno.test("buildEvent() falls back to the pod's uid for a name, and leaves an unknown command out", () => {
+  const { object } = buildEvent({ ...FAILURE, containerId: "odd", command: undefined }, OWNER);
+  assert.equal(object.metadata.name, "uid-1");
+  assert.ok(!("archway.dev/command" in (object.metadata.annotations ?? {})));
+});
+
+Deno.test("parseEvent() reads what buildEvent() wrote, with a hostile command made harmless", () => {
+  const { object, status } = buildEvent({ ...FAILURE, command: `a\n\u0007${"x".repeat(300)}` }, OWNER);
+  const metadata = { ...object.metadata, creationTimestamp: "2026-11-21T12:00:01Z", finalizers: ["f"] };
+  const event = parseEvent({ ...object, metadata, status });
+  assert.equal(event.command, `a??${"x".repeat(125)}`);
+  assert.deepEqual([event.podUid, event.podName, event.nodeName], ["uid-1", "web-1", "node-1"]);
+  assert.equal(event.isEntryPoint, true);
+  assert.deepEqual([event.createdAtMs, event.isHeld, event.isDeleting], [FAILURE.atMs + 1_000, true, false]);
+});
+
+Deno.test("parseEvent() reads an event without status, labels and annotations as empty", () => {
+  const event = parseEvent({ metadata: { name: "e" } });
+  assert.deepEqual([event.podName, event.podUid, event.command, event.error], ["", "", "", undefined]);
+  assert.deepEqual([event.createdAtMs, event.isHeld, event.isEntryPoint], [0, false, false]);
+});
+
+const STATES: readonly (readonly [string, Readonly<Record<string, unknown>>, boolean])[] = [
+  ["a report that the leader has not handled", {}, false],
+  ["a report with the error label", { labels: { [EnoexecLabel.error]: "pod-not-found" } }, true],
+  ["a record of an image", { labels: { [EnoexecLabel.failedArchitecture]: "arm64" } }, true],
+  [
+    "a record that is being deleted",
+    { labels: { [EnoexecLabel.failedArchitecture]: "arm64" }, deletionTimestamp: "2026-11-21T12:00:00Z" },
+    false,
+  ],
+];
+
+for (const [name, metadata, isSettled] of STATES) {
+  Deno.test(`parseEventState() reads ${name} as ${isSettled ? "settled" : "pending"}`, () => {
+    assert.deepEqual(parseEventState({ metadata: { name: "e", ...metadata } }), { name: "e", isSettled });
+  });
+}

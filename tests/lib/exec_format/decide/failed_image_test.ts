@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { podContainers } from "../../../../lib/exec_format/decide/container.ts";
+import {
+  buildFailedImage,
+  FAILED_TTL_MS,
+  failedArchitectures,
+  type FailedImage,
+  failedImageOf,
+  isFailedImage,
+  isWithinLimits,
+  MAX_FAILED_IMAGES,
+  MAX_FAILED_IMAGES_OF_NAMESPACE,
+  parseFailedImage,
+  type StartFacts,
+} from "../../../../lib/exec_format/decide/failed_image.ts";
+import { ended, idOf, makeFailedPod } from "./make.ts";
+
+const DIGEST = `sha256:${"ab".repeat(32)}`;
+const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
+const FAILED: FailedImage = {
+  digest: DIGEST,
+  architecture: "arm64",
+  namespace: undefined,
+  reportedBy: "shop",
+  image: "r/app:1",
+  atMs: NOW_MS,
+};
+
+Deno.test("buildFailedImage() and parseFailedImage() are each other's inverse, one object a digest, architecture and scope", () => {
+  for (const failed of [FAILED, { ...FAILED, namespace: "shop" }]) {
+    const object = buildFailedImage(failed, "archway-system") ?? assert.fail("no object");
+    assert.ok(isFailedImage(object));
+    assert.match(object.metadata.name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
+    assert.deepEqual(parseFailedImage(object), failed);
+  }
+  const names = [FAILED, { ...FAILED, namespace: "shop" }, { ...FAILED, architecture: "s390x" }]
+    .map((failed) => buildFailedImage(failed, "n")?.metadata.name);
+  assert.equal(new Set(names).size, 3);
+});
+
+Deno.test("buildFailedImage() makes nothing of a digest or an architecture that no name can hold", () => {
+  assert.equal(buildFailedImage({ ...FAILED, digest: "sha512:00" }, "n"), undefined);
+  assert.equal(buildFailedImage({ ...FAILED, architecture: "Odd_Name" }, "n"), undefined);
+});
+
+Deno.test("parseFailedImage() takes a report for none", () => {
+  assert.equal(parseFailedImage({ metadata: { name: "x" } }), undefined);
+});
+
+Deno.test("failedArchitectures() counts fresh records of that digest, of everywhere and of the namespace", () => {
+  const records = [
+    FAILED,
+    { ...FAILED, architecture: "s390x", namespace: "shop" },
+    { ...FAILED, architecture: "amd64", atMs: NOW_MS - FAILED_TTL_MS },
+    { ...FAILED, architecture: "ppc64le", digest: "sha256:other" },
+  ];
+  const of = (namespace: string): readonly string[] =>
+    failedArchitectures(records, { digest: DIGEST, namespace, nowMs: NOW_MS });
+  assert.deepEqual(of("shop"), ["arm64", "s390x"]);
+  assert.deepEqual(of("other"), ["arm64"]);
+});
+
+Deno.test("isWithinLimits() leaves places for other namespaces when one has filled its own, and for renewals always", () => {
+  const records = (count: number, by: (at: number) => string): { name: string; reportedBy: string }[] =>
+    Array.from({ length: count }, (_, at) => ({ name: `failed-${at}`, reportedBy: by(at) }));
+  const hostile = records(MAX_FAILED_IMAGES_OF_NAMESPACE, () => "hostile");
+  assert.equal(isWithinLimits({ name: "new", reportedBy: "hostile" }, hostile), false);
+  assert.equal(isWithinLimits({ name: "new", reportedBy: "hostile" }, hostile.slice(1)), true);
+  assert.equal(isWithinLimits({ name: "failed-1", reportedBy: "hostile" }, hostile), true);
+  assert.equal(isWithinLimits({ name: "new", reportedBy: "shop" }, hostile), true);
+  assert.equal(isWithinLimits({ name: "new", reportedBy: "shop" }, records(MAX_FAILED_IMAGES, String)), false);
+});
+
+function start(overrides: Partial<StartFacts> = {}, pod: Parameters<typeof makeFailedPod>[0] = {}): StartFacts {
+  const status = { state: ended(255), imageID: `r/app@${DIGEST}` };
+  const [container] = podContainers(makeFailedPod({ status, ...pod }));
+  return {
+    container: container ?? assert.fail("no container"),
+    isEntryPoint: true,
+    podNamespace: "shop",
+    architecture: "arm64",
+    inspected: { digest: DIGEST, architectures: ["amd64", "arm64"] },
+    runtimeClassName: "",
+    nowMs: NOW_MS,
+    ...overrides,
+  };
+}
+
+const SAYS: readonly (readonly [title: string, facts: StartFacts, scope: string])[] = [
+  ["remembers for everybody what the image itself starts", start(), "everywhere"],
+  [
+    "remembers for the namespace where the pod changes what is started",
+    start({}, { container: { command: ["/x"] } }),
+    "shop",
+  ],
+  [
+    "remembers for the namespace where the tag may have moved",
+    start({}, { status: { state: ended(1), imageID: "r/app@sha256:00" } }),
+    "shop",
+  ],
+  [
+    "remembers for the namespace where the pod was given this image after another one had failed",
+    start({}, { container: { image: `r/app@${DIGEST}` }, status: { state: ended(255), imageID: "r/evil@sha256:00" } }),
+    "shop",
+  ],
+  [
+    "remembers for the namespace where another container, maybe of another image, has failed before",
+    start({}, {
+      status: { state: { running: {} }, lastState: ended(255, { id: idOf("b") }), imageID: `r/app@${DIGEST}` },
+    }),
+    "shop",
+  ],
+  ["says nothing of an image that does not claim the architecture", start({ architecture: "s390x" }), "nothing"],
+  ["says nothing of a container that goes on running", start({}, { status: { state: { running: {} } } }), "nothing"],
+  ["says nothing of an image that could not be inspected", start({ inspected: undefined }), "nothing"],
+  [
+    "remembers for the namespace where something may have run in the container before",
+    start({ isEntryPoint: false }),
+    "shop",
+  ],
+  ["says nothing under a RuntimeClass", start({ runtimeClassName: "kata" }), "nothing"],
+];
+for (const [title, facts, scope] of SAYS) {
+  Deno.test(`failedImageOf() ${title}`, () => {
+    const failed = failedImageOf(facts);
+    assert.equal(failed === undefined ? "nothing" : failed.namespace ?? "everywhere", scope);
+  });
+}

@@ -1,0 +1,65 @@
+// Pods, nodes and events of the tests of exec format errors.
+import type { EventView } from "../../../../lib/exec_format/decide/event.ts";
+import type { KubeObject } from "../../../../lib/k8s/types.ts";
+
+/** The ID of a container: 64 hexadecimal digits of one kind. */
+export function idOf(digit: string, runtime = "containerd"): string {
+  return `${runtime}://${digit.repeat(64)}`;
+}
+
+/** A pod on node-1 with one main container, whose status a test gives. */
+export function makeFailedPod(
+  options: {
+    readonly status?: Readonly<Record<string, unknown>>;
+    readonly container?: Readonly<Record<string, unknown>>;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+    readonly spec?: Readonly<Record<string, unknown>>;
+    readonly phase?: string;
+  } = {},
+): KubeObject {
+  const { status = {}, container = {}, metadata = {}, spec = {}, phase = "Running" } = options;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "web-1", namespace: "shop", uid: "uid-1", labels: {}, ...metadata },
+    spec: { nodeName: "node-1", containers: [{ name: "c", image: "single-amd64", ...container }], ...spec },
+    status: { phase, containerStatuses: [{ name: "c", containerID: idOf("a"), state: { running: {} }, ...status }] },
+  };
+}
+
+/** The state of a container that ended. */
+export function ended(
+  exitCode: number,
+  options: { readonly seconds?: number; readonly message?: string; readonly id?: string } = {},
+): Readonly<Record<string, unknown>> {
+  const { seconds = 0, message, id = idOf("a") } = options;
+  const [startedAt, finishedAt] = ["2026-11-21T12:00:00Z", `2026-11-21T12:00:${String(seconds).padStart(2, "0")}Z`];
+  return {
+    terminated: { exitCode, startedAt, finishedAt, containerID: id, ...message === undefined ? {} : { message } },
+  };
+}
+
+/** A node of an architecture. */
+export function makeArchNode(architecture: string, name = "node-1"): KubeObject {
+  const labels: Record<string, string> = architecture === "" ? {} : { "kubernetes.io/arch": architecture };
+  return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
+}
+
+/** An event about the container of {@link makeFailedPod}. */
+export function makeEventView(overrides: Partial<EventView> = {}): EventView {
+  return {
+    name: "a".repeat(64),
+    nodeName: "node-1",
+    podName: "web-1",
+    podNamespace: "shop",
+    containerID: idOf("a"),
+    podUid: "uid-1",
+    command: "",
+    isEntryPoint: true,
+    createdAtMs: 0,
+    isDeleting: false,
+    isHeld: false,
+    error: undefined,
+    ...overrides,
+  };
+}

@@ -1,0 +1,21 @@
+// What inspections of a pod's images say of the pull secrets.
+import assert from "node:assert/strict";
+import { openImageBed } from "../../../support/image_bed.ts";
+
+const IMAGE = "registry.example/app:1";
+
+Deno.test("inspect() names pull secrets that are of no use where the registry requires a login, and there alone", async () => {
+  const unusable = ["a (not found)", "b (not found)", "c (not found)", "d (not found)"];
+  const bed = openImageBed({ pull: () => ({ credentials: [], unusable }) });
+  bed.registry.private.add(IMAGE);
+  const use = { image: IMAGE, pullPolicy: "IfNotPresent", always: false };
+  const locked = await bed.inspect(use);
+  assert.ok(locked.inspection.kind === "failed");
+  const { message } = locked.inspection.failure;
+  assert.equal(message, "Cannot read it: 401. Pull secrets of no use: a (not found), b (not found), c (not found), ….");
+  bed.registry.private.clear();
+  bed.registry.failure = { kind: "permanent", reason: "ManifestUnknown", message: "gone" };
+  const gone = await bed.inspect({ ...use, image: "registry.example/other:1" });
+  assert.ok(gone.inspection.kind === "failed");
+  assert.equal(gone.inspection.failure.message, "gone");
+});

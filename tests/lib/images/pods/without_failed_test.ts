@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { knownImagesWithoutFailed, podImagesWithoutFailed } from "../../../../lib/images/pods/without_failed.ts";
+import type { InspectedImage } from "../../../../lib/oci/types.ts";
+
+const SCOPE = { namespace: "shop", pullSecrets: [] };
+const never = new AbortController().signal;
+
+function inspected(...architectures: readonly string[]): InspectedImage {
+  const platforms = architectures.map((architecture) => ({ os: "linux", architecture }));
+  const inspection = {
+    kind: "platforms",
+    digest: "sha256:d",
+    mediaType: "",
+    platforms,
+    depth: "index",
+    findings: [],
+  } as const;
+  return { image: "app", pullPolicy: "", inspection };
+}
+
+function architecturesOf(one: InspectedImage | undefined): readonly string[] {
+  return one?.inspection.kind === "platforms" ? one.inspection.platforms.map(({ architecture }) => architecture) : [];
+}
+
+async function inspect(image: InspectedImage, failed: readonly string[]): Promise<InspectedImage | undefined> {
+  const inner = { inspect: () => Promise.resolve([image]), prefetch: () => {} };
+  const images = podImagesWithoutFailed(
+    inner,
+    ({ digest, namespace }) => digest === "sha256:d" && namespace === "shop" ? failed : [],
+  );
+  return (await images.inspect({ scope: SCOPE, images: [], priority: "gated" }, never))[0];
+}
+
+Deno.test("podImagesWithoutFailed() leaves out what has failed, and reports it", async () => {
+  const one = await inspect(inspected("amd64", "arm64"), ["amd64", "s390x"]);
+  assert.deepEqual(architecturesOf(one), ["arm64"]);
+  assert.match(JSON.stringify(one), /"FailedArchitecture".*has failed on amd64, s390x, which it claims/);
+});
+
+Deno.test("podImagesWithoutFailed() never leaves an image without any architecture", async () => {
+  const image = inspected("amd64", "arm64");
+  assert.equal(await inspect(image, ["amd64", "arm64"]), image);
+});
+
+Deno.test("podImagesWithoutFailed() leaves images that have not failed, and failed inspections, as they are", async () => {
+  const image = inspected("amd64");
+  assert.equal(await inspect(image, ["s390x"]), image);
+  const failure = { kind: "permanent", reason: "ManifestUnknown", message: "" } as const;
+  const failed = { image: "app", pullPolicy: "", inspection: { kind: "failed", failure } } as const;
+  assert.equal(await inspect(failed, ["amd64"]), failed);
+});
+
+Deno.test("knownImagesWithoutFailed() recalls the same for warm admission", () => {
+  const inner = {
+    recall: () => ({ images: [inspected("amd64", "arm64")], isAging: true }),
+    agingBeforeMs: () => 7,
+    remember: () => {},
+    forgetPrivate: () => {},
+  };
+  const known = knownImagesWithoutFailed(inner, () => ["arm64"]);
+  const recalled = known.recall([], SCOPE);
+  assert.deepEqual([recalled?.images.map(architecturesOf), recalled?.isAging], [[["amd64"]], true]);
+  assert.equal(known.agingBeforeMs(), 7);
+  assert.equal(knownImagesWithoutFailed({ ...inner, recall: () => undefined }, () => []).recall([], SCOPE), undefined);
+});

@@ -1,0 +1,50 @@
+// Pages of lists: small when objects are large, large when they are small, whoever made them.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { firstPageSize, MAX_PAGE_BYTES, nextPageSize, smallerPageSize } from "../../../lib/k8s/lists.ts";
+import { Resource } from "../../../lib/k8s/types.ts";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const NEXT:
+  readonly (readonly [what: string, limit: number, count: number, bytes: number | undefined, next: number])[] = [
+    ["pods of 8 KiB: doubled", 50, 50, 400 * KIB, 100],
+    ["pods of 8 KiB: as many as the target holds", 200, 200, 1_600 * KIB, 384],
+    ["small objects: doubled until there are 500", 400, 400, 400 * KIB, 500],
+    ["an empty page of a selection", 50, 0, 200, 100],
+    ["objects of 100 KiB", 50, 50, 5_000 * KIB, 30],
+    ["objects of 1.4 MiB", 5, 5, 7 * MIB, 2],
+    ["one object, larger than the target", 1, 1, 9 * MIB, 1],
+    ["back from single objects", 1, 1, 2 * KIB, 2],
+    ["bytes that were not counted", 50, 50, undefined, 50],
+  ];
+
+for (const [what, limit, count, bytes, next] of NEXT) {
+  Deno.test(`nextPageSize() ${what}: ${limit} → ${next}`, () => {
+    assert.equal(nextPageSize({ limit, count, bytes }), next);
+  });
+}
+
+Deno.test("firstPageSize() is small for whatever namespaces own, pods or not", () => {
+  const { pods, events, deployments, daemonSets, jobs, podDisruptionBudgets, namespaceConfigs, enoexecEvents } =
+    Resource;
+  for (
+    const type of [pods, events, deployments, daemonSets, jobs, podDisruptionBudgets, namespaceConfigs, enoexecEvents]
+  ) {
+    assert.equal(firstPageSize(type), 50, type.plural);
+  }
+  assert.equal(firstPageSize(Resource.nodes), 500);
+});
+
+Deno.test("smallerPageSize() ends at single objects", () => {
+  assert.deepEqual([500, 50, 12, 3, 2, 1].map(smallerPageSize), [125, 12, 3, 1, 1, undefined]);
+});
+
+Deno.test("nextPageSize() gives pages within the bytes that are read, as long as objects stay as large as they are", () => {
+  fc.assert(fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 3 * MIB }), (limit, size) => {
+    const next = nextPageSize({ limit, count: limit, bytes: limit * size });
+    assert.ok(next >= 1 && next <= 500 && next <= limit * 2);
+    assert.ok(next * size <= MAX_PAGE_BYTES, `${next} of ${size}`);
+  }));
+});

@@ -1,0 +1,104 @@
+// How much of an image is in memory at a time.
+import assert from "node:assert/strict";
+import { setImmediate } from "node:timers";
+import { readImage } from "../../../lib/oci/image_reader.ts";
+import { parseImageConfig, parseManifest } from "../../../lib/oci/image/manifest.ts";
+import type { ReadManifest } from "../../../lib/oci/session.ts";
+import { type Document, makeEntry, makeImage, makeIndex, MediaType } from "../../support/documents.ts";
+import { makeEndpoint, makeRequest, openTestInspector } from "../../support/inspectors.ts";
+import { openFakeRegistry } from "../../support/registry.ts";
+
+const ARCHITECTURES = ["amd64", "arm64", "s390x", "ppc64le", "riscv64", "arm", "386", "loong64"];
+
+Deno.test("readImage() reads the children without a platform two at a time", async () => {
+  const images = ARCHITECTURES.map((architecture) => makeImage({ architecture }));
+  const index = makeIndex(images.map(({ manifest }) => makeEntry(manifest)));
+  const documents = new Map(
+    images.flatMap(({ manifest, config }) => [manifest, config]).map((one) => [one.digest, one]),
+  );
+  let reading = 0;
+  let most = 0;
+  const read = async <T>(document: Document, parse: (document: Document) => T): Promise<T> => {
+    most = Math.max(most, ++reading);
+    await Promise.resolve();
+    reading -= 1;
+    return parse(document);
+  };
+  const find = (digest: string): Document => documents.get(digest) ?? assert.fail(digest);
+  const parsed = ({ text, mediaType, digest }: Document): ReadManifest => ({
+    manifest: parseManifest(text, mediaType),
+    digest,
+    credential: undefined,
+  });
+  const { inspection } = await readImage({
+    request: makeRequest("registry.example/org/app"),
+    endpoint: makeEndpoint("registry.example", { repository: "org/app", reference: "v1" }),
+    session: {
+      manifest: () => read(index, parsed),
+      child: (digest) => read(find(digest), parsed),
+      config: (manifest) => {
+        assert.ok(manifest.kind === "manifest");
+        return read(find(manifest.config.digest), ({ text }) => parseImageConfig(text));
+      },
+    },
+  });
+  assert.ok(inspection.kind === "platforms");
+  assert.deepEqual(inspection.platforms.map(({ architecture }) => architecture), ARCHITECTURES);
+  assert.equal(most, 2);
+});
+
+Deno.test("inspect() takes 1 MiB of a child or a config, 4 MiB of the top manifest", async () => {
+  const padding = { padding: "x".repeat(1024 * 1024) };
+  const { manifest, config } = makeImage();
+  for (const large of ["top", "child", "config"]) {
+    await using registry = await openFakeRegistry();
+    const index = makeIndex([makeEntry(manifest)], large === "top" ? { body: padding } : {});
+    registry.put("org/app", index, "v1");
+    registry.put("org/app", manifest);
+    registry.putBlob("org/app", config);
+    registry.intercept = ({ path }) => {
+      const isChild = path.includes(manifest.digest);
+      const isConfig = path.includes(config.digest);
+      return large === "child" && isChild || large === "config" && isConfig
+        ? new Response(JSON.stringify(padding))
+        : undefined;
+    };
+    using inspector = openTestInspector();
+    const { inspection } = await inspector.inspect(`${registry.host}/org/app:v1`);
+    const outcome = inspection.kind === "failed" ? inspection.failure.reason : "read";
+    assert.equal(outcome, large === "top" ? "read" : "TooLarge", large);
+  }
+});
+
+Deno.test("inspect() parses dense indexes that end together in as many rounds of the event loop", async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `app${at}`);
+  const dense = Object.fromEntries(Array.from({ length: 39_000 }, (_, at) => [`k${at}`, 0]));
+  const { manifest } = makeImage();
+  const entry = makeEntry(manifest, { platform: { os: "linux", architecture: "arm64" } });
+  const textOf = (name: string): string => makeIndex([entry], { body: { name, dense } }).text;
+  const texts = new Map(names.map((name) => [name, textOf(name)]));
+  await using registry = await openFakeRegistry();
+  const all = Promise.withResolvers<void>();
+  let waiting = 0;
+  // Held back until all are asked for.
+  registry.intercept = async ({ path }) => {
+    const name = names.find((one) => path.includes(`/${one}/manifests/`)) ?? "";
+    if (++waiting === names.length) all.resolve();
+    await all.promise;
+    return new Response(texts.get(name), { headers: { "content-type": MediaType.ociIndex } });
+  };
+  let rounds = 0;
+  let isOver = false;
+  const turning = (async () => {
+    for (; !isOver; rounds++) await new Promise<void>((resolve) => setImmediate(resolve));
+  })();
+  using inspector = openTestInspector();
+  const ends = await Promise.all(names.map(async (name) => {
+    const { inspection } = await inspector.inspect(`${registry.host}/org/${name}:v1`);
+    return { outcome: inspection.kind === "failed" ? inspection.failure.message : "read", round: rounds };
+  }));
+  isOver = true;
+  await turning;
+  assert.deepEqual(ends.map(({ outcome }) => outcome), names.map(() => "read"));
+  assert.equal(new Set(ends.map(({ round }) => round)).size, names.length);
+});

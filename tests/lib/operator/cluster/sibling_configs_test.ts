@@ -1,0 +1,126 @@
+// What reviews of PodPlacementConfigs read of the others: within bounds, whatever an editor of a namespace has stored.
+import assert from "node:assert/strict";
+import { setImmediate } from "node:timers";
+import { openSiblingConfigs, type SiblingConfigs } from "../../../../lib/operator/cluster/sibling_configs.ts";
+import type { ReadApi } from "../../../../lib/k8s/api.ts";
+import type { KubeList } from "../../../../lib/k8s/types.ts";
+import { parseNamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
+import type { NamespaceConfig } from "../../../../lib/placement/decide/config/types.ts";
+
+const MIB = 1024 * 1024;
+const signal = new AbortController().signal;
+
+function config(name: string, priority: number): KubeList["items"][number] {
+  return {
+    metadata: { name, namespace: "team" },
+    spec: { priority, plugins: {}, labelSelector: { matchLabels: { a: "b" } } },
+  };
+}
+
+/** An API of which every list must be answered. */
+function makeApi(): { readonly api: ReadApi; readonly lists: ((page: KubeList) => void)[]; readonly asked: unknown[] } {
+  const lists: ((page: KubeList) => void)[] = [];
+  const asked: unknown[] = [];
+  const never = (): never => assert.fail("configs are listed");
+  return {
+    lists,
+    asked,
+    api: {
+      list: (_type, options) => {
+        asked.push(options);
+        return new Promise((resolve) => lists.push(resolve));
+      },
+      ...{ get: never, watch: never, raw: never, serverClockOffsetMs: () => 0 },
+    },
+  };
+}
+
+function known(...names: readonly (readonly [name: string, priority: number])[]): readonly NamespaceConfig[] {
+  return names.flatMap(([name, priority]) => {
+    const parsed = parseNamespaceConfig(config(name, priority));
+    return parsed.kind === "parsed" ? [parsed.value] : [];
+  });
+}
+
+/** `seen`: what the informer has; undefined while it has not synced. */
+function openBench(
+  { seen }: { readonly seen: readonly NamespaceConfig[] | undefined } = { seen: [] },
+): ReturnType<typeof makeApi> & { readonly siblings: SiblingConfigs } {
+  const bench = makeApi();
+  const configs = {
+    hasSynced: () => seen !== undefined,
+    of: () => ({ cluster: undefined, namespace: seen ?? [] }),
+  };
+  return { ...bench, siblings: openSiblingConfigs({ api: bench.api, configs, signal }) };
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function answerNext(
+  { lists }: { readonly lists: ((page: KubeList) => void)[] },
+  page: Partial<KubeList>,
+): Promise<void> {
+  await settle();
+  const answer = lists.shift();
+  assert.ok(answer !== undefined, "a list was asked for");
+  answer({ items: [], resourceVersion: "1", ...page });
+}
+
+Deno.test("SiblingConfigs.read() gives names and priorities of every page, and nothing else", async () => {
+  const bench = openBench();
+  const reading = bench.siblings.read("team");
+  await answerNext(bench, { items: [config("a", 1)], bytes: MIB, continue: "next" });
+  await answerNext(bench, { items: [config("b", 2)], bytes: MIB });
+  assert.deepEqual(await reading, [{ name: "a", priority: 1 }, { name: "b", priority: 2 }]);
+  assert.deepEqual(bench.asked, [
+    { namespace: "team", limit: 50 },
+    { namespace: "team", limit: 3, continue: "next" },
+  ]);
+});
+
+Deno.test("SiblingConfigs.read() reads 4 MiB of a namespace, and takes what was seen before for the rest", async () => {
+  const bench = openBench({ seen: known(["a", 9], ["z", 7]) });
+  const reading = bench.siblings.read("team");
+  await answerNext(bench, { items: [config("a", 1)], bytes: 4 * MIB + 1, continue: "next" });
+  const read = await reading;
+  assert.deepEqual(read.map(({ name, priority }) => [name, priority]), [["a", 1], ["z", 7]]);
+  assert.equal(bench.asked.length, 1);
+});
+
+Deno.test("SiblingConfigs.read() rejects when there is too much to read and nothing was seen yet", async () => {
+  const bench = openBench({ seen: undefined });
+  const reading = bench.siblings.read("team");
+  reading.catch(() => {});
+  await answerNext(bench, { items: [config("a", 1)], bytes: 4 * MIB + 1, continue: "next" });
+  await assert.rejects(reading, /PodPlacementConfigs of team have more than 4194304 bytes/);
+});
+
+Deno.test("SiblingConfigs.read() needs at most two reads for any number of calls at a time, none from before its call", async () => {
+  const bench = openBench();
+  const first = bench.siblings.read("team");
+  await settle();
+  const later = Array.from({ length: 50 }, () => bench.siblings.read("team"));
+  await settle();
+  assert.equal(bench.asked.length, 1);
+  await answerNext(bench, { items: [] });
+  assert.deepEqual(await first, []);
+  await answerNext(bench, { items: [config("new", 5)] });
+  for (const read of await Promise.all(later)) assert.deepEqual(read, [{ name: "new", priority: 5 }]);
+  assert.equal(bench.asked.length, 2);
+});
+
+Deno.test("SiblingConfigs.read() reads again after a failure, and two namespaces at a time", async () => {
+  const bench = openBench();
+  const all = ["a", "b", "c"].map((namespace) => bench.siblings.read(namespace));
+  await settle();
+  assert.equal(bench.asked.length, 2);
+  for (let at = 0; at < 3; at++) await answerNext(bench, {});
+  assert.deepEqual(await Promise.all(all), [[], [], []]);
+  const failing = openSiblingConfigs({
+    api: { ...bench.api, list: () => Promise.reject(new Error("no answer")) },
+    configs: { hasSynced: () => true, of: () => ({ cluster: undefined, namespace: [] }) },
+    signal,
+  });
+  await assert.rejects(failing.read("team"), /no answer/);
+  await assert.rejects(failing.read("team"), /no answer/);
+});

@@ -1,0 +1,66 @@
+// Builders of the operand tests: configs, facts and webhook configurations with overrides.
+import type { KubeObject } from "../../../../lib/k8s/types.ts";
+import { Finalizer } from "../../../../lib/names.ts";
+import type { OperandConfig } from "../../../../lib/operator/decide/config_view.ts";
+import type { MonitorFacts, OperandFacts } from "../../../../lib/operator/decide/operand_step.ts";
+import type { WebhookSettings } from "../../../../lib/operator/decide/webhooks.ts";
+
+/** A config that has been taken care of. */
+export function makeOperandConfig(overrides: Partial<OperandConfig> = {}): OperandConfig {
+  return {
+    uid: "u-1",
+    resourceVersion: "7",
+    generation: 1,
+    deletingSinceMs: undefined,
+    finalizers: [Finalizer.podPlacement],
+    namespaceSelector: undefined,
+    enoexecEnabled: false,
+    conditions: [],
+    ...overrides,
+  };
+}
+
+/** A monitor that is not configured. */
+export function makeMonitor(overrides: Partial<MonitorFacts> = {}): MonitorFacts {
+  return {
+    daemonSet: "unread",
+    handler: "foreign",
+    hasImage: false,
+    settledEvents: 0,
+    pendingEvents: 0,
+    leavingForMs: 0,
+    isForced: false,
+    ...overrides,
+  };
+}
+
+/** All is well and nothing is left to do. */
+export function makeFacts(overrides: Partial<OperandFacts> = {}): OperandFacts {
+  return {
+    config: makeOperandConfig(),
+    hasNamespaceConfigs: false,
+    webhook: "current",
+    unservedForMs: 0,
+    gatedPods: 0,
+    leavingForMs: 0,
+    maxGateAgeMs: 60_000,
+    forced: { attempts: 0, agoMs: 0 },
+    installation: "held",
+    monitor: makeMonitor(),
+    taints: "none",
+    ...overrides,
+  };
+}
+
+/** A Service endpoint with a CA of our own. */
+export const SERVICE_SETTINGS: WebhookSettings = {
+  pathOf: (route) => route,
+  endpoint: { kind: "service", namespace: "archway-system", name: "archway-webhook" },
+  caBundle: "-----BEGIN CERTIFICATE-----\n",
+  watchEphemeral: false,
+};
+
+/** The object as the API server would return it. */
+export function stored(object: KubeObject, change: (json: string) => string = (json) => json): KubeObject {
+  return JSON.parse(change(JSON.stringify(object)));
+}

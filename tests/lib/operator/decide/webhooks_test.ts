@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { isWebhookCurrent, renderWebhookConfiguration } from "../../../../lib/operator/decide/webhooks.ts";
+import { makeOperandConfig, SERVICE_SETTINGS, stored } from "./make.ts";
+
+const CONFIG = makeOperandConfig();
+const DESIRED = renderWebhookConfiguration(CONFIG, SERVICE_SETTINGS);
+
+Deno.test("217 renderWebhookConfiguration() makes the object of spec 2.4.3", () => {
+  assert.deepEqual(stored(DESIRED), {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: {
+      name: "pod-placement-mutating-webhook-configuration",
+      labels: { "multiarch.openshift.io/operand": "pod-placement-controller", controller: "pod-placement-web-hook" },
+      ownerReferences: [{
+        apiVersion: "multiarch.openshift.io/v1beta1",
+        kind: "ClusterPodPlacementConfig",
+        name: "cluster",
+        uid: "u-1",
+        controller: true,
+        blockOwnerDeletion: true,
+      }],
+    },
+    webhooks: [{
+      name: "pod-placement-scheduling-gate.multiarch.openshift.io",
+      admissionReviewVersions: ["v1"],
+      clientConfig: {
+        service: {
+          namespace: "archway-system",
+          name: "archway-webhook",
+          path: "/add-pod-scheduling-gate",
+          port: 443,
+        },
+        caBundle: btoa("-----BEGIN CERTIFICATE-----\n"),
+      },
+      failurePolicy: "Ignore",
+      sideEffects: "None",
+      reinvocationPolicy: "IfNeeded",
+      matchPolicy: "Equivalent",
+      timeoutSeconds: 5,
+      namespaceSelector: {},
+      objectSelector: {},
+      rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"], scope: "*" }],
+    }],
+  });
+});
+
+Deno.test("87 renderWebhookConfiguration() copies the namespaceSelector verbatim, odd members included", () => {
+  const namespaceSelector = { matchExpressions: [{ key: "a", operator: "Exists" }], odd: 1 };
+  const { webhooks } = renderWebhookConfiguration(makeOperandConfig({ namespaceSelector }), SERVICE_SETTINGS);
+  assert.match(
+    JSON.stringify(webhooks),
+    /"namespaceSelector":\{"matchExpressions":\[\{"key":"a","operator":"Exists"\}\],"odd":1\}/,
+  );
+});
+
+const EMPTY_MEMBERS: readonly (readonly [written: Readonly<Record<string, unknown>>, stored: object])[] = [
+  [{ matchLabels: {} }, {}],
+  [{ matchExpressions: [] }, {}],
+  [{ matchLabels: {}, matchExpressions: [] }, {}],
+  [
+    { matchExpressions: [{ key: "a", operator: "DoesNotExist", values: [] }] },
+    { matchExpressions: [{ key: "a", operator: "DoesNotExist" }] },
+  ],
+  [{ matchLabels: { a: "" }, matchExpressions: [] }, { matchLabels: { a: "" } }],
+  [
+    { matchLabels: {}, matchExpressions: [{ key: "a", operator: "In", values: [""] }] },
+    { matchExpressions: [{ key: "a", operator: "In", values: [""] }] },
+  ],
+];
+for (const [namespaceSelector, expected] of EMPTY_MEMBERS) {
+  const text = JSON.stringify(namespaceSelector);
+  Deno.test(`renderWebhookConfiguration() leaves out of ${text} what the API server does not store`, () => {
+    const { webhooks } = renderWebhookConfiguration(makeOperandConfig({ namespaceSelector }), SERVICE_SETTINGS);
+    const rendered = Array.isArray(webhooks) ? webhooks[0].namespaceSelector : undefined;
+    assert.deepEqual(rendered, expected);
+  });
+}
+
+Deno.test("renderWebhookConfiguration() asks for an injected CA and sets none when it has none", () => {
+  const object = renderWebhookConfiguration(CONFIG, { ...SERVICE_SETTINGS, caBundle: undefined });
+  assert.equal(object.metadata.annotations?.["service.beta.openshift.io/inject-cabundle"], "true");
+  assert.doesNotMatch(JSON.stringify(object.webhooks), /caBundle/);
+});
+
+Deno.test("renderWebhookConfiguration() registers for ephemeral containers only when requested to, and the change is drift", () => {
+  const desired = renderWebhookConfiguration(CONFIG, { ...SERVICE_SETTINGS, watchEphemeral: true });
+  assert.match(
+    JSON.stringify(desired.webhooks),
+    /"operations":\["UPDATE"\].*"resources":\["pods\/ephemeralcontainers"\]/,
+  );
+  assert.doesNotMatch(JSON.stringify(DESIRED.webhooks), /ephemeralcontainers/);
+  assert.equal(isWebhookCurrent(DESIRED, desired), false);
+});
+
+Deno.test("renderWebhookConfiguration() registers by URL when there is no Service", () => {
+  const settings = {
+    ...SERVICE_SETTINGS,
+    endpoint: { kind: "url", baseUrl: "https://127.0.0.1:9443" },
+    caBundle: "CA",
+  } as const;
+  assert.match(
+    JSON.stringify(renderWebhookConfiguration(CONFIG, settings).webhooks),
+    /"clientConfig":\{"url":"https:\/\/127\.0\.0\.1:9443\/add-pod-scheduling-gate","caBundle":"Q0E="\}/,
+  );
+});
+
+const DRIFTS: readonly (readonly [title: string, current: boolean, from: string, to: string])[] = [
+  ["is current when nothing changed", true, "", ""],
+  ["85 has drifted when failurePolicy is Fail", false, '"Ignore"', '"Fail"'],
+  [
+    "has drifted when the selector was narrowed",
+    false,
+    '"namespaceSelector":{}',
+    '"namespaceSelector":{"matchLabels":{"a":"b"}}',
+  ],
+  ["has drifted when the Service is another", false, '"name":"archway-webhook"', '"name":"pod-placement-web-hook"'],
+  ["has drifted when the CA is another", false, btoa("-----BEGIN CERTIFICATE-----\n"), btoa("other")],
+  [
+    "has drifted when a URL stands where a Service shall be",
+    false,
+    '"clientConfig":{',
+    '"clientConfig":{"url":"https://x",',
+  ],
+  ["has drifted when a label of ours is gone", false, '"controller":"pod-placement-web-hook"', '"x":"y"'],
+  ["has drifted when the owner is an earlier config", false, '"u-1"', '"u-0"'],
+  [
+    "has drifted when our webhook was renamed",
+    false,
+    '"pod-placement-scheduling-gate.multiarch.openshift.io"',
+    '"other"',
+  ],
+  [
+    "has drifted while it is being deleted",
+    false,
+    '"metadata":{',
+    '"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z",',
+  ],
+  ["is current when others added labels", true, '"labels":{', '"labels":{"team":"a",'],
+  ["is current when others added annotations", true, '"metadata":{', '"metadata":{"annotations":{"a":"b"},'],
+  ["is current when others added a webhook", true, '"webhooks":[', '"webhooks":[{"name":"foreign"},'],
+  [
+    "is current when the API server knows more members",
+    true,
+    '"failurePolicy"',
+    '"matchConditions":[],"failurePolicy"',
+  ],
+];
+for (const [title, current, from, to] of DRIFTS) {
+  const [row, ...rest] = title.split(" ");
+  const named = /^\d+$/.test(row ?? "") ? `${row} isWebhookCurrent() ${rest.join(" ")}` : `isWebhookCurrent() ${title}`;
+  Deno.test(named, () => {
+    const live = stored(DESIRED, (json) => json.replace(from, to));
+    assert.equal(isWebhookCurrent(live, stored(DESIRED)), current);
+  });
+}
+
+Deno.test("isWebhookCurrent() leaves an injected CA alone when none is ours to set", () => {
+  const desired = renderWebhookConfiguration(CONFIG, { ...SERVICE_SETTINGS, caBundle: undefined });
+  const live = stored(desired, (json) => json.replace('"clientConfig":{', '"clientConfig":{"caBundle":"abcd",'));
+  assert.ok(isWebhookCurrent(live, desired));
+});

@@ -1,0 +1,83 @@
+// Live architectures: what nodes, NodePools and MachineSets offer now, and nothing before the nodes are known.
+import assert from "node:assert/strict";
+import { type LiveArchitectures, openLiveArchitectures } from "../../../../lib/placement/cluster/architectures.ts";
+import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { makeNode, openScene, type Scene, whileRunning } from "../../../controllers/make.ts";
+
+const NODE_POOLS = { group: "karpenter.sh", version: "v1", plural: "nodepools", kind: "NodePool", namespaced: false };
+
+function liveOf({ cluster, clock }: Scene): LiveArchitectures {
+  return openLiveArchitectures({ api: cluster.api, clock, log: silentLogger });
+}
+
+function nodePool(...architectures: readonly string[]): KubeObject {
+  const requirements = [{ key: "kubernetes.io/arch", operator: "In", values: architectures }];
+  return {
+    apiVersion: "karpenter.sh/v1",
+    kind: "NodePool",
+    metadata: { name: "pool" },
+    spec: { template: { spec: { requirements } } },
+  };
+}
+
+Deno.test("openLiveArchitectures() gives nothing before the nodes are listed, then follows them", async () => {
+  const scene = openScene();
+  const live = liveOf(scene);
+  scene.cluster.put(Resource.nodes, makeNode("n1", "arm64"));
+  assert.equal(live.current(), undefined);
+  await whileRunning(scene, live, async () => {
+    assert.deepEqual(live.current(), ["arm64"]);
+    scene.cluster.put(Resource.nodes, makeNode("n2", "amd64"));
+    await scene.clock.advance(0);
+    assert.deepEqual([live.current(), live.ofNode("n2"), live.ofNode("n3")], [["amd64", "arm64"], "amd64", undefined]);
+    scene.cluster.drop(Resource.nodes, "n1");
+    await scene.clock.advance(0);
+    assert.deepEqual(live.current(), ["amd64"]);
+  });
+});
+
+Deno.test("openLiveArchitectures() adds what pools can make, also when their API comes later", async () => {
+  const scene = openScene();
+  scene.cluster.withhold("nodepools");
+  scene.cluster.withhold("machinesets");
+  scene.cluster.put(Resource.nodes, makeNode("n1", "amd64"));
+  const live = liveOf(scene);
+  await whileRunning(scene, live, async () => {
+    assert.deepEqual(live.current(), ["amd64"]);
+    scene.cluster.put(NODE_POOLS, nodePool("s390x"));
+    scene.cluster.restore("nodepools");
+    await scene.clock.advance(10 * 60_000);
+    assert.deepEqual(live.current(), ["amd64", "s390x"]);
+  });
+});
+
+Deno.test("openLiveArchitectures() leaves out nothing while pools are still being listed", async () => {
+  const scene = openScene();
+  const listed = Promise.withResolvers<void>();
+  const api = scene.cluster.client(async ({ verb, plural }) => {
+    if (verb === "list" && plural === "nodepools") await listed.promise;
+  });
+  scene.cluster.put(Resource.nodes, makeNode("n1", "amd64"));
+  scene.cluster.put(NODE_POOLS, nodePool("arm64"));
+  const live = openLiveArchitectures({ api, clock: scene.clock, log: silentLogger });
+  await whileRunning(scene, live, async () => {
+    assert.equal(live.current(), undefined);
+    listed.resolve();
+    await scene.clock.advance(0);
+    assert.deepEqual(live.current(), ["amd64", "arm64"]);
+  });
+});
+
+Deno.test("openLiveArchitectures() gives the same answer object until something changes", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.nodes, makeNode("n1", "amd64"));
+  const live = liveOf(scene);
+  await whileRunning(scene, live, async () => {
+    const first = live.current();
+    assert.equal(live.current(), first);
+    scene.cluster.put(Resource.nodes, makeNode("n1", "arm64"));
+    await scene.clock.advance(0);
+    assert.deepEqual(live.current(), ["arm64"]);
+  });
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import type { KubeApi } from "../../../../lib/k8s/api.ts";
+import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { countGatedPods, releaseGatedPods } from "../../../../lib/placement/cluster/release_gates.ts";
+import { Resource } from "../../../../lib/k8s/types.ts";
+import { SCHEDULING_GATE as GATE } from "../../../../lib/names.ts";
+import { openTestApi, plainAccess } from "../../../support/cluster_api.ts";
+import { podBody, serveCluster } from "../../../playground/make.ts";
+
+interface Bench extends AsyncDisposable {
+  readonly api: KubeApi;
+  readonly signal: AbortSignal;
+  create(name: string, gates: readonly string[], labels?: Readonly<Record<string, string>>): Promise<void>;
+  gatesOf(name: string): Promise<string>;
+}
+
+async function openBench(): Promise<Bench> {
+  const served = await serveCluster();
+  const api = openTestApi(plainAccess(served.server.url));
+  const { signal } = new AbortController();
+  return {
+    api,
+    signal,
+    create: async (name, gates, labels) => {
+      const body = podBody(name, { schedulingGates: gates.map((gate) => ({ name: gate })) }, labels && { labels });
+      await api.create(Resource.pods, body, { namespace: "default", signal });
+    },
+    gatesOf: async (name) => {
+      const { spec } = await api.get(Resource.pods, { namespace: "default", name }, signal);
+      const gates: unknown = Reflect.get(Object(spec), "schedulingGates") ?? [];
+      return Array.isArray(gates) ? gates.map((gate) => Reflect.get(Object(gate), "name")).join(" ") : "";
+    },
+    [Symbol.asyncDispose]: async () => {
+      await api[Symbol.asyncDispose]();
+      await served[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The bench's client with another way to patch. */
+function patching(
+  { api }: Bench,
+  patch: (args: Parameters<KubeApi["patch"]>) => ReturnType<KubeApi["patch"]>,
+): KubeApi {
+  return Object.assign(Object.create(api), {
+    patch: (...args: Parameters<KubeApi["patch"]>) => patch(args),
+    list: (...args: Parameters<KubeApi["list"]>) => api.list(...args),
+    get: (...args: Parameters<KubeApi["get"]>) => api.get(...args),
+  });
+}
+
+Deno.test("releaseGatedPods() lifts our gate alone, from labelled and unlabelled pods", async () => {
+  await using bench = await openBench();
+  await bench.create("labelled", ["first", GATE, "last"], { [GATE]: "gated", app: "a" });
+  await bench.create("unlabelled", [GATE]);
+  await bench.create("foreign", ["other"]);
+  assert.equal(await countGatedPods(bench.api, bench.signal), 1, "the label finds one, which is enough to know");
+  const { released, left } = await releaseGatedPods(bench.api, { signal: bench.signal });
+  assert.deepEqual([...released].sort(), ["default/labelled", "default/unlabelled"]);
+  assert.deepEqual(left, []);
+  assert.equal(await bench.gatesOf("labelled"), "first last");
+  assert.equal(await bench.gatesOf("unlabelled"), "");
+  assert.equal(await bench.gatesOf("foreign"), "other");
+  const { metadata } = await bench.api.get(Resource.pods, { namespace: "default", name: "labelled" }, bench.signal);
+  assert.deepEqual(metadata.labels, { [GATE]: "removed", app: "a" });
+  assert.equal(await countGatedPods(bench.api, bench.signal), 0);
+});
+
+Deno.test("releaseGatedPods() lists and changes nothing when it is a dry run", async () => {
+  await using bench = await openBench();
+  await bench.create("held", [GATE], { [GATE]: "gated" });
+  const { released } = await releaseGatedPods(bench.api, { signal: bench.signal, dryRun: true });
+  assert.deepEqual(released, ["default/held"]);
+  assert.equal(await bench.gatesOf("held"), GATE);
+});
+
+Deno.test("releaseGatedPods() reads a pod again when it changed, and takes a vanished one for freed", async () => {
+  await using bench = await openBench();
+  await bench.create("changing", [GATE], { [GATE]: "gated" });
+  await bench.create("vanishing", [GATE], { [GATE]: "gated" });
+  const failures = new Map([["changing", 422], ["vanishing", 404]]);
+  const api = patching(bench, ([type, target, options]) => {
+    const status = failures.get(target.name ?? "");
+    failures.delete(target.name ?? "");
+    return status === undefined
+      ? bench.api.patch(type, target, options)
+      : Promise.reject(new ApiError("no", { status }));
+  });
+  const { left } = await releaseGatedPods(api, { signal: bench.signal });
+  assert.deepEqual(left, []);
+  assert.equal(await bench.gatesOf("changing"), "");
+});
+
+Deno.test("releaseGatedPods() lifts the gate alone where something refuses the label that reports it", async () => {
+  await using bench = await openBench();
+  await bench.create("strict", [GATE], { [GATE]: "gated" });
+  const api = patching(bench, ([type, target, options]) => {
+    const isRefused = JSON.stringify(options.body).includes("/metadata/labels");
+    return isRefused
+      ? Promise.reject(new ApiError("labels are kept", { status: 403 }))
+      : bench.api.patch(type, target, options);
+  });
+  const { left } = await releaseGatedPods(api, { signal: bench.signal });
+  assert.deepEqual(left, []);
+  assert.equal(await bench.gatesOf("strict"), "");
+});
+
+Deno.test("releaseGatedPods() reports which pods are left and why when the server refuses", async () => {
+  await using bench = await openBench();
+  await bench.create("refused", [GATE], { [GATE]: "gated" });
+  const api = patching(bench, () => Promise.reject(new ApiError("denied by a policy", { status: 403 })));
+  const { released, left } = await releaseGatedPods(api, { signal: bench.signal });
+  assert.deepEqual(released, []);
+  assert.deepEqual(left, [{ pod: "default/refused", reason: "denied by a policy" }]);
+});

@@ -1,0 +1,100 @@
+// What the options of an installation add: taints and variants.
+import type { InspectedImage } from "../../../../../lib/oci/types.ts";
+import assert from "node:assert/strict";
+import { makeSettings } from "../../../../../lib/placement/decide/config/settings.ts";
+import { parseArchTaint } from "../../../../../lib/placement/decide/config/arch_taints.ts";
+import { parseVariantLabel } from "../../../../../lib/placement/decide/config/options.ts";
+import { planTolerations } from "../../../../../lib/placement/decide/patch/tolerations.ts";
+import type { ArchTaint, VariantLabel } from "../../../../../lib/placement/decide/config/types.ts";
+import { AMD64, ARCH, ARM64, container, type Json, make, released, requiredOf } from "../make.ts";
+
+function taint(text: string): ArchTaint {
+  const parsed = parseArchTaint(text);
+  assert.ok(parsed.kind === "parsed");
+  return parsed.value;
+}
+
+function label(text: string): VariantLabel {
+  const parsed = parseVariantLabel(text);
+  assert.ok(parsed.kind === "parsed");
+  return parsed.value;
+}
+
+Deno.test("parseArchTaint() accepts the presets and KEY=arch", () => {
+  assert.equal(taint("gke").key, ARCH);
+  assert.equal(taint("ack").key, ARCH);
+  assert.equal(taint("archaware").key, "supported-arch");
+  assert.deepEqual(taint("example.com/cpu=arch:NoExecute"), {
+    key: "example.com/cpu",
+    effect: "NoExecute",
+    architectures: undefined,
+  });
+  for (const odd of ["", "x", "=arch", "a b=arch", "k=arch:Never", "constructor"]) {
+    assert.equal(parseArchTaint(odd).kind, "unparsable", odd);
+  }
+});
+
+Deno.test("planTolerations() adds what is missing and recognises blanket tolerations", () => {
+  const plan = (tolerations: unknown): readonly string[] =>
+    planTolerations(make.view(make.pod({ tolerations })), [AMD64, ARM64], [taint("gke")])
+      .map(({ value }) => value);
+  assert.deepEqual(plan(undefined), [AMD64, ARM64]);
+  assert.deepEqual(plan([{ operator: "Exists" }]), []);
+  assert.deepEqual(plan([{ key: ARCH, operator: "Exists" }]), []);
+  assert.deepEqual(plan([{ key: ARCH, value: ARM64 }]), [AMD64]);
+  assert.deepEqual(plan([{ key: ARCH, operator: "Equal", value: ARM64, effect: "NoExecute" }]), [AMD64, ARM64]);
+  assert.deepEqual(plan([{ key: "other", operator: "Exists" }]), [AMD64, ARM64]);
+});
+
+Deno.test("planTolerations() plans nothing when two taints are the same", () => {
+  const plans = planTolerations(make.view(make.pod()), [AMD64], [taint("gke"), taint("ack")]);
+  assert.equal(plans.length, 1);
+});
+
+Deno.test("parseVariantLabel() reads a label that exists or has one of some values", () => {
+  assert.deepEqual(label("amd64/v3=example.com/v3"), {
+    architecture: AMD64,
+    variant: "v3",
+    key: "example.com/v3",
+    values: [],
+  });
+  assert.deepEqual(label("amd64/v3=level=v3|v4").values, ["v3", "v4"]);
+  for (const odd of ["", "amd64", "amd64/v3", "amd64/x=k", "/v3=k"]) {
+    assert.equal(parseVariantLabel(odd).kind, "unparsable", odd);
+  }
+});
+
+function requiredFor(
+  images: readonly InspectedImage[],
+  spec: Json = {},
+  variantLabels = [label("amd64/v3=level=v3|v4")],
+): unknown {
+  const raw = make.gatedPod({ containers: images.map(({ image }) => container(image)), ...spec });
+  const facts = make.facts(raw, { images, settings: makeSettings({ variantLabels }) });
+  return requiredOf(released(raw, facts).after);
+}
+
+const levels = (image: string, ...variants: readonly (string | undefined)[]): InspectedImage =>
+  make.imageOf(
+    image,
+    variants.map((variant) => ({ os: "linux", architecture: AMD64, ...(variant === undefined ? {} : { variant }) })),
+  );
+
+Deno.test("decide() requires the level label of the least level that all images can do with", () => {
+  assert.deepEqual(requiredFor([levels("x", "v3", "v4"), levels("y", "v2")]), [
+    make.term([ARCH, AMD64], ["level", "v3", "v4"]),
+  ]);
+});
+
+Deno.test("decide() requires only the architecture where one platform has no level or no label is given", () => {
+  assert.deepEqual(requiredFor([levels("x", "v3", undefined)]), [make.term([ARCH, AMD64])]);
+  assert.deepEqual(requiredFor([levels("x", "v3")], {}, []), [make.term([ARCH, AMD64])]);
+  assert.deepEqual(requiredFor([levels("x", "v4")]), [make.term([ARCH, AMD64])]);
+});
+
+Deno.test("decide() appends the level label to the pod's own terms", () => {
+  const spec = { affinity: make.nodeAffinity([make.term(["foo", "bar"])]) };
+  assert.deepEqual(requiredFor([levels("x", "v3")], spec), [
+    make.term(["foo", "bar"], [ARCH, AMD64], ["level", "v3", "v4"]),
+  ]);
+});

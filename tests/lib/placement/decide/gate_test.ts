@@ -1,0 +1,281 @@
+// The webhook's verdict and its patch, seen on the pod after admission.
+import assert from "node:assert/strict";
+import { SCHEDULING_GATE } from "../../../../lib/names.ts";
+import type { JsonPatch } from "../../../../lib/k8s/patch.ts";
+import type { AdmissionVerdict } from "../../../../lib/placement/decide/decision_types.ts";
+import { verdictReason } from "../../../../lib/placement/decide/report/reason.ts";
+import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import {
+  type AdmissionChanges,
+  admitted,
+  AMD64,
+  annotationsOf,
+  ARCH,
+  ARM64,
+  at,
+  gatesOf,
+  type Json,
+  labelsOf,
+  make,
+  mark,
+  NO_CONFIGS,
+  PPC64LE,
+  preferredOf,
+  requiredOf,
+  S390X,
+} from "./make.ts";
+
+const SCORING = make.configs(make.clusterConfig({ platforms: [make.platform(ARM64, 50)] }));
+const MULTI = [make.image("multi")];
+const GATED = { [mark("scheduling-gate")]: "gated", [mark("node-affinity")]: "not-set" };
+
+interface Admitted {
+  readonly verdict: AdmissionVerdict;
+  readonly patch: JsonPatch;
+  readonly after: Json;
+}
+
+function admit(raw: Json, changes: AdmissionChanges = {}): Admitted {
+  return admitted(raw, make.admission(make.view(raw), changes));
+}
+
+Deno.test("DV-01 judgeAdmission() gates a plain pod by two labels and the gate, without annotations", () => {
+  const { after, patch } = admit(make.pod());
+  assert.deepEqual(labelsOf(after), GATED);
+  assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
+  assert.deepEqual(annotationsOf(after), {});
+  assert.deepEqual(patch.map(({ op, path }) => `${op} ${path}`), ["add /metadata/labels", "add /spec/schedulingGates"]);
+});
+
+Deno.test("DV-02 judgeAdmission() adds the preferred label when the cluster config scores", () => {
+  const { after } = admit(make.pod(), { configs: SCORING });
+  assert.deepEqual(labelsOf(after), { ...GATED, [mark("preferred-node-affinity")]: "not-set" });
+});
+
+Deno.test("DV-03 judgeAdmission() adds the preferred label when a matching namespace config scores", () => {
+  const all = make.configs(
+    make.clusterConfig({ enabled: false }),
+    make.namespaceConfig("a", { platforms: [make.platform(ARM64, 1)] }),
+  );
+  assert.equal(labelsOf(admit(make.pod(), { configs: all }).after)[mark("preferred-node-affinity")], "not-set");
+});
+
+Deno.test("DV-04 judgeAdmission() adds no preferred label when the scoring namespace config does not match", () => {
+  const selector = { matchLabels: { app: "other" } };
+  const all = make.configs(
+    make.clusterConfig({ enabled: false }),
+    make.namespaceConfig("a", { platforms: [make.platform(ARM64, 1)], selector }),
+  );
+  assert.deepEqual(labelsOf(admit(make.pod(), { configs: all }).after), GATED);
+});
+
+Deno.test("DV-05 judgeAdmission() overwrites a gate label from a copied manifest", () => {
+  const { after } = admit(make.pod({}, { labels: { [mark("scheduling-gate")]: "removed", app: "x" } }));
+  assert.deepEqual(labelsOf(after), { ...GATED, app: "x" });
+});
+
+Deno.test("DV-06 judgeAdmission() does not duplicate a gate that the pod brings", () => {
+  const { after } = admit(make.pod({ schedulingGates: [{ name: SCHEDULING_GATE }] }));
+  assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
+  assert.deepEqual(labelsOf(after), GATED);
+});
+
+Deno.test("DV-07 judgeAdmission() appends the gate after foreign ones", () => {
+  assert.deepEqual(gatesOf(admit(make.pod({ schedulingGates: [{ name: "kueue" }] })).after), [
+    "kueue",
+    SCHEDULING_GATE,
+  ]);
+});
+
+Deno.test("DV-08 judgeAdmission() gates when the namespace configs could not be listed", () => {
+  assert.equal(admit(make.pod(), { configs: NO_CONFIGS }).verdict.kind, "gate");
+});
+
+Deno.test("DV-09 parsePod() says that something is no pod instead of failing", () => {
+  for (const odd of [null, 7, "x", [], {}, { spec: null }, { spec: [] }, { kind: "Node", spec: {} }]) {
+    assert.equal(parsePod(odd), undefined);
+  }
+});
+
+Deno.test("DV-10 judgeAdmission() ignores a pod with an architecture of its own when no cluster config is loaded", () => {
+  const { verdict, after } = admit(make.pod({ nodeSelector: { [ARCH]: AMD64 } }));
+  assert.equal(verdict.kind === "ignore" && verdict.reason, "AlreadyConstrained");
+  assert.deepEqual(labelsOf(after), { [mark("scheduling-gate")]: "not-set", [mark("node-affinity")]: "not-set" });
+  assert.deepEqual(gatesOf(after), []);
+});
+
+Deno.test("DV-11 judgeAdmission() gates a plain pod when no cluster config is loaded", () => {
+  const { verdict, after } = admit(make.pod());
+  assert.equal(verdict.kind, "gate");
+  assert.ok(!(mark("preferred-node-affinity") in labelsOf(after)));
+});
+
+Deno.test("DV-13 judgeAdmission() gates a pod that has only a generateName", () => {
+  assert.equal(admit(make.pod({}, { name: undefined, generateName: "web-" })).verdict.kind, "gate");
+});
+
+for (
+  const [id, spec] of [
+    ["DV-17", { affinity: make.nodeAffinity([make.term([ARCH, AMD64]), make.term(["foo", "bar"])]) }],
+    ["DV-18", { affinity: make.nodeAffinity([{ matchFields: [{ key: ARCH, operator: "In", values: [AMD64] }] }]) }],
+    ["DV-24", { hostNetwork: true, os: { name: "windows" } }],
+  ] as const
+) {
+  Deno.test(`${id} judgeAdmission() gates ${JSON.stringify(spec).slice(0, 60)}`, () => {
+    assert.equal(admit(make.pod(spec)).verdict.kind, "gate");
+  });
+}
+
+Deno.test("DV-25 admissionPatch() is empty when nothing changes", () => {
+  const once = admit(make.pod({ nodeSelector: { [ARCH]: AMD64 } })).after;
+  assert.deepEqual(admit(once).patch, []);
+});
+
+Deno.test("judgeAdmission() strips the marks that a new pod brings", () => {
+  const labels = { [mark("multi-arch")]: "", [mark(AMD64)]: "", [mark("image-inspect-error-count")]: "4", mine: "x" };
+  const annotations = {
+    [mark("image-inspect-error")]: "old",
+    [mark("preferred-affinity-sources")]: "arm64:1:x",
+    "archway.dev/decision": '{"v":1,"d":"place","a":["amd64"],"i":[]}',
+    note: "mine",
+  };
+  const { after } = admit(make.pod({}, { labels, annotations }));
+  assert.deepEqual(labelsOf(after), { ...GATED, mine: "x" });
+  assert.deepEqual(annotationsOf(after), { note: "mine" });
+});
+
+Deno.test("judgeAdmission() places a pod whose images are all known, labelled as after a release", () => {
+  const { verdict, after } = admit(make.pod(), { configs: SCORING, known: MULTI });
+  assert.equal(verdict.kind, "place");
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64])]);
+  assert.deepEqual(preferredOf(after), [make.preferredTerm(50, ARCH, ARM64)]);
+  assert.deepEqual(gatesOf(after), []);
+  assert.deepEqual(labelsOf(after), {
+    [mark("scheduling-gate")]: "removed",
+    [mark("node-affinity")]: "set",
+    [mark("preferred-node-affinity")]: "set",
+    [mark("multi-arch")]: "",
+    [mark(AMD64)]: "",
+    [mark(ARM64)]: "",
+  });
+});
+
+Deno.test("judgeAdmission() gates a pod that no node can run, so that its event finds it; or places it nowhere", () => {
+  const raw = make.pod({ containers: [make.container("single-amd64"), make.container("single-arm64")] });
+  // Both exclude what the other has, so their configs must have been read before the answer counts.
+  const deep = ["single-amd64", "single-arm64"].map((image) => make.image(image, { depth: "config" }));
+  assert.equal(admit(raw, { known: [make.image("single-amd64"), make.image("single-arm64")] }).verdict.kind, "gate");
+  assert.equal(admit(raw, { known: deep }).verdict.kind, "gate");
+  assert.equal(admit(make.pod(), { known: MULTI, liveArchitectures: ["s390x"] }).verdict.kind, "gate");
+  const { verdict, after } = admit(raw, { known: deep, mayGate: false });
+  assert.equal(verdict.kind === "place" && verdict.decision.kind, "nowhere");
+  assert.equal(labelsOf(after)[mark("no-supported-arch")], "");
+});
+
+Deno.test("judgeAdmission() gates when warm admission is off, or a known image failed", () => {
+  const settings = makeSettings({ warmAdmission: false });
+  assert.equal(admit(make.pod(), { known: MULTI, settings }).verdict.kind, "gate");
+  const failed = [make.failedImage("multi", { kind: "transient", reason: "Timeout" })];
+  assert.equal(admit(make.pod(), { known: failed }).verdict.kind, "gate");
+});
+
+Deno.test("judgeAdmission() adds preferences at once where only they are missing", () => {
+  const { verdict, after } = admit(make.pod({ nodeSelector: { [ARCH]: AMD64 } }), { configs: SCORING, mayGate: false });
+  assert.equal(verdict.kind, "place");
+  assert.deepEqual(preferredOf(after), [make.preferredTerm(50, ARCH, ARM64)]);
+  assert.equal(labelsOf(after)[mark("node-affinity")], "not-set");
+  assert.equal(labelsOf(after)[mark("preferred-node-affinity")], "set");
+  assert.equal(requiredOf(after), undefined);
+});
+
+Deno.test("judgeAdmission() stops gating when nobody would release the pod, and still places warm ones", () => {
+  const { verdict, after } = admit(make.pod(), { mayGate: false });
+  assert.equal(verdict.kind === "pass" && verdict.reason, "GatingStopped");
+  assert.deepEqual(gatesOf(after), []);
+  assert.equal(labelsOf(after)[mark("scheduling-gate")], "not-set");
+  assert.equal(admit(make.pod(), { mayGate: false, known: MULTI }).verdict.kind, "place");
+});
+
+Deno.test("judgeAdmission() changes nothing in audit mode", () => {
+  const { verdict, patch } = admit(make.pod(), { settings: makeSettings({ audit: true }), known: MULTI });
+  assert.equal(verdict.kind === "pass" && verdict.reason, "AuditMode");
+  assert.deepEqual(patch, []);
+});
+
+Deno.test("judgeAdmission() labels an ignored pod gated when it brings the gate, so that it is let go", () => {
+  const raw = make.pod({ schedulingGates: [{ name: SCHEDULING_GATE }] }, { namespace: "kube-system" });
+  const { verdict, after } = admit(raw);
+  assert.equal(verdict.kind, "ignore");
+  assert.equal(labelsOf(after)[mark("scheduling-gate")], "gated");
+});
+
+Deno.test("judgeAdmission() recognises its own patch on a second call of the same admission", () => {
+  for (
+    const raw of [
+      make.pod(),
+      make.pod({ nodeSelector: { [ARCH]: AMD64 } }),
+      make.pod({ affinity: make.nodeAffinity([make.term(["a", "b"])]) }),
+    ]
+  ) {
+    const once = admit(raw, { configs: SCORING, known: MULTI });
+    assert.equal(once.verdict.kind, "place");
+    const twice = admit(once.after, { configs: SCORING, known: MULTI });
+    assert.equal(verdictReason(twice.verdict), "OwnPatch");
+    assert.deepEqual(twice.patch, []);
+  }
+});
+
+Deno.test("judgeAdmission() narrows its own patch when a container was injected after the first call", () => {
+  const once = admit(make.pod({ affinity: make.nodeAffinity([make.term(["a", "b"])]) }), { known: MULTI }).after;
+  const spec = { ...(once.spec as Json), containers: [make.container("multi"), make.container("single-arm64")] };
+  const { verdict, after } = admit({ ...once, spec }, {
+    known: [make.image("multi"), make.image("single-arm64", { depth: "config" })],
+  });
+  assert.equal(verdict.kind, "place");
+  assert.deepEqual(requiredOf(after), [make.term(["a", "b"], [ARCH, AMD64, ARM64], [ARCH, ARM64])]);
+  assert.equal(labelsOf(after)[mark("single-arch")], "");
+  assert.ok(!(mark("multi-arch") in labelsOf(after)));
+});
+
+Deno.test("judgeAdmission() gates its own patch when an injected image is unknown, and keeps the record", () => {
+  const once = admit(make.pod(), { known: MULTI }).after;
+  const spec = { ...(once.spec as Json), containers: [make.container("multi"), make.container("new")] };
+  const { verdict, after } = admit({ ...once, spec });
+  assert.equal(verdict.kind, "gate");
+  assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
+  assert.ok("archway.dev/decision" in annotationsOf(after));
+  assert.ok(!(mark("multi-arch") in labelsOf(after)));
+});
+
+Deno.test("judgeAdmission() does not rely on a record whose requirement the pod does not carry", () => {
+  const annotations = {
+    "archway.dev/decision": '{"v":1,"d":"place","a":["arm64"],"i":[["multi","",["arm64"],"cache"]]}',
+  };
+  const { verdict, after } = admit(
+    make.pod({ affinity: make.nodeAffinity([make.term([ARCH, AMD64])]) }, { annotations }),
+    {
+      known: MULTI,
+    },
+  );
+  assert.equal(verdict.kind === "ignore" && verdict.reason, "AlreadyConstrained");
+  assert.deepEqual(annotationsOf(after), {});
+});
+
+Deno.test("judgeAdmission() never widens the requirement of a copied manifest, whatever is known now", () => {
+  const copied = admit(make.pod(), { known: MULTI }).after;
+  const wide = [
+    make.imageOf("multi", [AMD64, ARM64, PPC64LE, S390X].map((architecture) => ({ os: "linux", architecture }))),
+  ];
+  const { after } = admit(copied, { known: wide });
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64])]);
+  assert.ok(!(mark(PPC64LE) in labelsOf(after)));
+  assert.equal(at(after, "spec", "schedulingGates"), undefined);
+});
+
+Deno.test("judgeAdmission() corrects the labels of a copied manifest that its record does not support", () => {
+  const copied = admit(make.pod({}, { labels: { app: "x" } }), { known: MULTI }).after;
+  const forged = { ...labelsOf(copied), [mark("fallback-arch")]: AMD64, [mark(S390X)]: "" };
+  const { after } = admit({ ...copied, metadata: { ...(copied.metadata as Json), labels: forged } }, { known: MULTI });
+  assert.deepEqual(labelsOf(after), labelsOf(copied));
+});

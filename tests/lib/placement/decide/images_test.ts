@@ -1,0 +1,148 @@
+// The architectures a pod's images share.
+import type { PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import type { ImageJudgement } from "../../../../lib/placement/decide/decision_types.ts";
+import type { PodView } from "../../../../lib/placement/decide/types.ts";
+import type { InspectedImage } from "../../../../lib/oci/types.ts";
+import assert from "node:assert/strict";
+import { imagesToInspect, judgeImages } from "../../../../lib/placement/decide/images.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import { AMD64, ARM64, type Json, make, PPC64LE, type Row, rows, S390X } from "./make.ts";
+
+interface Given {
+  readonly spec?: Json;
+  readonly images: readonly InspectedImage[];
+}
+
+function judged({ spec, images }: Given, settings = makeSettings()): ReturnType<typeof judgeImages> {
+  const containers = images.map(({ image }) => make.container(image));
+  return judge(make.view(make.pod({ containers, ...spec })), { settings, images });
+}
+
+function judge(
+  pod: PodView,
+  { settings = makeSettings(), images }: {
+    readonly settings?: PlacementSettings;
+    readonly images: readonly InspectedImage[];
+  },
+): ImageJudgement {
+  return judgeImages(pod, settings, imagesToInspect(pod, settings), images);
+}
+
+function shares(id: string, given: Given, expected: readonly string[]): Row {
+  const title = `judgeImages() of ${given.images.map(({ image }) => image).join(" + ")} shares [${expected}]`;
+  return [id, title, () => {
+    const judgement = judged(given);
+    assert.ok(judgement.kind === "shared");
+    assert.deepEqual(judgement.architectures, expected);
+  }];
+}
+
+function fails(id: string, images: readonly InspectedImage[], image: string): Row {
+  return [id, `judgeImages() fails by ${image}`, () => {
+    const judgement = judged({ images });
+    assert.ok(judgement.kind === "failed");
+    assert.equal(judgement.failed.image, image);
+  }];
+}
+
+const linux = (image: string, ...architectures: readonly string[]): InspectedImage =>
+  make.imageOf(image, architectures.map((architecture) => ({ os: "linux", architecture })));
+const MIXED_OS = make.imageOf("mixed", [{ os: "windows", architecture: AMD64 }, { os: "linux", architecture: ARM64 }]);
+const INIT = {
+  initContainers: [{ ...make.container("single-arm64"), restartPolicy: "Always" }],
+  containers: [make.container("multi")],
+};
+
+rows([
+  shares("PM-18", { images: [make.image("multi")] }, [AMD64, ARM64]),
+  shares("PM-19", { images: [make.image("single-arm64")] }, [ARM64]),
+  shares("PM-20", { images: [make.image("multi"), make.image("multi")] }, [AMD64, ARM64]),
+  shares("PM-21", { images: [make.image("multi"), make.image("single-arm64")] }, [ARM64]),
+  shares("PM-22", { images: [make.image("multi"), make.image("multi2")] }, [AMD64, ARM64]),
+  fails("PM-23", [make.image("multi"), make.image("non-existing")], "non-existing"),
+  shares("PM-24", {
+    spec: { initContainers: [make.container("multi2")], containers: [make.container("multi")] },
+    images: [make.image("multi"), make.image("multi2")],
+  }, [AMD64, ARM64]),
+  fails("PM-25", [make.image("multi"), make.image("non-existing")], "non-existing"),
+  shares("PM-26", { images: [make.image("single-amd64"), make.image("single-arm64")] }, []),
+  shares("PR-11", { images: [make.bundle("bundle"), linux("b", PPC64LE, S390X)] }, [PPC64LE, S390X]),
+  shares("PR-12", { images: [linux("b", PPC64LE, S390X), make.bundle("bundle")] }, [PPC64LE, S390X]),
+  shares("DV-36", { spec: INIT, images: [make.image("single-arm64"), make.image("multi")] }, [ARM64]),
+  shares("DV-39", { images: [make.image("exotic")] }, [AMD64, "riscv64"]),
+  shares("DV-87", { images: [MIXED_OS] }, [ARM64]),
+  shares("DV-87", { spec: { os: { name: "windows" } }, images: [MIXED_OS] }, [AMD64]),
+  shares("DV-87", { spec: { nodeSelector: { "kubernetes.io/os": "windows" } }, images: [MIXED_OS] }, [AMD64]),
+  shares("DV-88", {
+    images: [make.imageOf("arm", [
+      { os: "linux", architecture: "arm", variant: "v6" },
+      { os: "linux", architecture: "arm", variant: "v7" },
+    ])],
+  }, ["arm"]),
+]);
+
+Deno.test("judgeImages() takes images that all run anywhere for all known architectures", () => {
+  const judgement = judged({ images: [make.bundle("one"), make.bundle("two")] });
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64, ARM64, PPC64LE, S390X]);
+});
+
+Deno.test("judgeImages() fails for good when an image has no platform for the pod's operating system", () => {
+  const judgement = judged({ images: [make.imageOf("win", [{ os: "windows", architecture: AMD64 }])] });
+  assert.ok(judgement.kind === "failed");
+  assert.equal(judgement.failed.failure.kind, "permanent");
+  assert.equal(judgement.failed.failure.reason, "NotAnImage");
+  assert.match(judgement.failed.failure.message, /windows\/amd64/);
+});
+
+Deno.test("judgeImages() drops architectures that no label can name", () => {
+  const judgement = judged({ images: [linux("odd", AMD64, "unknown", "", "a b")] });
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64]);
+});
+
+Deno.test("judgeImages() prefers a permanent failure to transient ones", () => {
+  const gone = make.failedImage("gone", { kind: "permanent", reason: "ManifestUnknown" });
+  const judgement = judged({ images: [make.image("flaky"), make.image("multi"), gone] });
+  assert.equal(judgement.kind === "failed" && judgement.failed.image, "gone");
+});
+
+Deno.test("judgeImages() waits as long as the slowest registry asks", () => {
+  const images = [
+    make.failedImage("one", { kind: "transient", reason: "RateLimited", retryAfterMs: 2_000 }),
+    make.failedImage("two", { kind: "transient", reason: "RateLimited", retryAfterMs: 9_000 }),
+  ];
+  const judgement = judged({ images });
+  assert.equal(judgement.kind === "failed" && judgement.failed.failure.retryAfterMs, 9_000);
+});
+
+Deno.test("judgeImages() takes an image that nobody inspected for a transient failure", () => {
+  const pod = make.view(make.pod({ containers: [make.container("multi"), make.container("late")] }));
+  const judgement = judge(pod, { images: [make.image("multi")] });
+  assert.ok(judgement.kind === "failed");
+  assert.deepEqual([judgement.failed.image, judgement.failed.failure.kind], ["late", "transient"]);
+});
+
+Deno.test("judgeImages() lets an image volume of plain data narrow nothing", () => {
+  const pod = make.view(make.pod({ volumes: [{ name: "v", image: { reference: "data" } }] }));
+  const images = [make.image("multi"), make.failedImage("data", { kind: "permanent", reason: "NotAnImage" })];
+  const judgement = judge(pod, { settings: makeSettings({ imageVolumes: "require" }), images });
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64, ARM64]);
+});
+
+Deno.test("judgeImages() adds what a runtime class can run besides", () => {
+  const settings = makeSettings({ runtimeClasses: { qemu: { kind: "add", architectures: [ARM64] } } });
+  const spec = { runtimeClassName: "qemu" };
+  const judgement = judged({ spec, images: [make.image("single-amd64")] }, settings);
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64, ARM64]);
+});
+
+Deno.test("judgeImages() asks for the config of index-depth images that exclude what another image offers", () => {
+  const worth = (...images: readonly InspectedImage[]): readonly string[] => {
+    const pod = make.view(make.pod({ containers: images.map(({ image }) => make.container(image)) }));
+    return judge(pod, { images }).configOf;
+  };
+  assert.deepEqual(worth(linux("bundle", PPC64LE, ARM64), linux("b", PPC64LE, S390X)), ["bundle", "b"]);
+  assert.deepEqual(worth(linux("wide", AMD64, ARM64), linux("narrow", ARM64)), ["narrow"]);
+  assert.deepEqual(worth(linux("a", AMD64, ARM64), linux("b", ARM64, AMD64)), []);
+  assert.deepEqual(worth(linux("alone", AMD64)), []);
+  assert.deepEqual(worth(make.bundle("bundle"), linux("b", PPC64LE, S390X)), []);
+});

@@ -1,0 +1,246 @@
+// Nothing that others send may cost more than its size: eight times as much of anything takes eight times as many steps.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { ImageUse, InspectedImage } from "../../../../lib/oci/types.ts";
+import { intersectArchitectures } from "../../../../lib/arch.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import { decide } from "../../../../lib/placement/decide/decide.ts";
+import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
+import { imagesToInspect, judgeImages } from "../../../../lib/placement/decide/images.ts";
+import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
+import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
+import { planTolerations } from "../../../../lib/placement/decide/patch/tolerations.ts";
+import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
+import { countSteps } from "./count_steps.ts";
+import {
+  admissionFacts,
+  ARCH,
+  ARM64,
+  cluster,
+  configs,
+  container,
+  fact,
+  factsOf,
+  failedFact,
+  gatedPod,
+  type Json,
+  mark,
+  nodeAffinity,
+  platformsFact,
+  podOf,
+  preferredTerm,
+  rawPod,
+  term,
+  weigh,
+} from "./make.ts";
+
+const GROWTH = 8;
+const COUNT = 250;
+
+/** Asserts that the steps of the work on what `make` gives for a count grow no faster than the count. */
+function growsWithInput<T>(make: (count: number) => T, work: (input: T) => void): void {
+  const [few, many] = [COUNT, COUNT * GROWTH].map((count) => {
+    const input = make(count);
+    return countSteps(() => work(input));
+  });
+  assert.ok(few !== undefined && many !== undefined && many >= 1);
+  const ratio = many / Math.max(few, 1);
+  assert.ok(ratio <= GROWTH * 1.2, `${GROWTH} times as much takes ${ratio.toFixed(1)} times as many steps`);
+}
+
+const settings = makeSettings({
+  operatorNamespace: "archway",
+  imageVolumes: "require",
+  archTaints: [{ key: ARCH, effect: "NoSchedule", architectures: undefined }],
+});
+const SCORING = configs(cluster({ platforms: [weigh(ARM64, 50)], fallback: ARM64 }));
+
+function list<T>(count: number, make: (index: number) => T): readonly T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+/** A record and an audit annotation as an earlier call of Archway leaves them. */
+const RECORD = JSON.stringify({ v: 1, d: "place", a: ["amd64", "arm64"], i: [] });
+const OWN = { annotations: { "archway.dev/decision": RECORD } };
+
+/** Members of a pod that its author may repeat without limit, each as `count` of them. */
+const SHAPES: Readonly<Record<string, (count: number) => readonly [spec: Json, metadata: Json]>> = {
+  "containers of distinct images": (count) => [{ containers: list(count, (i) => container(`i${i}`)) }, {}],
+  "containers of one image": (count) => [{ containers: list(count, () => container("multi")) }, {}],
+  "image volumes": (count) => [{
+    volumes: list(count, (i) => ({ name: `v${i}`, image: { reference: `i${i}` } })),
+  }, {}],
+  "required terms of the user": (
+    count,
+  ) => [{ affinity: nodeAffinity(list(count, (i) => term(["zone", `z${i}`]))) }, {}],
+  "required terms that look like ours": (count) => [
+    { affinity: nodeAffinity(list(count, () => term([ARCH, "amd64", "arm64"]))) },
+    OWN,
+  ],
+  "required terms that share a record out": (count) => [
+    { affinity: nodeAffinity(list(count, (i) => term([ARCH, i === 0 ? "arm64" : "amd64"]))) },
+    OWN,
+  ],
+  "expressions of one term": (count) => [{
+    affinity: nodeAffinity([term(...list(count, (i) => [`key${i}`, "x"] as const))]),
+  }, {}],
+  "values of one expression": (count) => [
+    { affinity: nodeAffinity([term([ARCH, ...list(count, (i) => `a${i}`)])]) },
+    OWN,
+  ],
+  "preferred terms with their audit": (count) => [
+    { affinity: nodeAffinity(undefined, list(count, (i) => preferredTerm(1 + i % 100, ARCH, `a${i}`))) },
+    { annotations: { [mark("preferred-affinity-sources")]: list(count, (i) => `a${i}:${1 + i % 100}:x`).join(",") } },
+  ],
+  tolerations: (count) => [{ tolerations: list(count, (i) => ({ key: `k${i}`, operator: "Exists" })) }, {}],
+  labels: (count) => [{}, { labels: Object.fromEntries(list(count, (i) => [`label${i}`, "x"])) }],
+  annotations: (count) => [{}, { annotations: Object.fromEntries(list(count, (i) => [`note${i}`, "x"])) }],
+  "scheduling gates": (count) => [{ schedulingGates: list(count, (i) => ({ name: `gate${i}` })) }, {}],
+  "a long decision record": (count) => [
+    { affinity: nodeAffinity([term([ARCH, ...list(count, (i) => `a${i}`)])]) },
+    {
+      annotations: {
+        "archway.dev/decision": JSON.stringify({ v: 1, d: "place", a: list(500, (i) => `a${i}`), i: [] }),
+      },
+    },
+  ],
+};
+
+for (const [name, shape] of Object.entries(SHAPES)) {
+  Deno.test(`judgeAdmission() and its patch take steps in proportion to ${name}`, () => {
+    growsWithInput((count) => rawPod(...shape(count)), (raw) => {
+      const pod = podOf(raw);
+      for (const known of [undefined, [fact("multi")]]) {
+        const verdict = judgeAdmission(admissionFacts(pod, { configs: SCORING, settings, known, mayGate: true }));
+        admissionPatch(pod, verdict);
+      }
+    });
+  });
+
+  Deno.test(`decide() and its patch and reports take steps in proportion to ${name}`, () => {
+    growsWithInput((count) => gatedPod(...shape(count)), (raw) => {
+      const facts = factsOf(raw, { configs: SCORING, settings, images: [fact("multi")], gateAgeMs: 60_000 });
+      const decision = decide(facts);
+      releasePatch(facts.pod, decision);
+      reportsOf(facts.pod, { kind: "applied", decision });
+    });
+  });
+}
+
+/** Images as inspections may describe them, `count` of them. */
+const IMAGES: Readonly<Record<string, (count: number) => readonly InspectedImage[]>> = {
+  "images that share everything": (count) => list(count, (i) => platformsFact(`i${i}`, LINUX)),
+  "images that exclude each other": (count) =>
+    list(count, (i) => platformsFact(`i${i}`, [{ os: "linux", architecture: `a${i}` }])),
+  "images that failed": (count) => list(count, (i) => failedFact(`i${i}`, { kind: "transient", reason: "Timeout" })),
+  "volumes that hold no image": (count) =>
+    list(count, (i) => failedFact(`i${i}`, { kind: "permanent", reason: "NotAnImage" })),
+  "platforms of one image": (count) => [
+    platformsFact("i0", list(count, (i) => ({ os: "linux", architecture: `a${i}`, variant: "v2" }))),
+    platformsFact("i1", list(count, (i) => ({ os: "linux", architecture: `a${i + 1}` }))),
+  ],
+};
+const LINUX = ["amd64", "arm64"].map((architecture) => ({ os: "linux", architecture }));
+
+for (const [name, images] of Object.entries(IMAGES)) {
+  Deno.test(`judgeImages() takes steps in proportion to ${name}`, () => {
+    growsWithInput((count) => {
+      const spec = {
+        containers: list(count, (i) => container(`i${i}`)),
+        affinity: nodeAffinity(list(count, () => term(["kubernetes.io/os", "linux"]))),
+      };
+      const pod = podOf(rawPod(spec));
+      return { pod, wanted: imagesToInspect(pod, settings), images: images(count) };
+    }, (facts) => {
+      judgeImages(facts.pod, settings, facts.wanted, facts.images);
+    });
+  });
+}
+
+Deno.test("imagesToInspect() lists each image of many once, in order, apart by whether its policy is Always", () => {
+  const images = list(20_000, (i) => `i${i % 10_000}`);
+  const pod = podOf(
+    rawPod({ containers: images.map((image, i) => container(image, i % 3 === 0 ? "Always" : "Never")) }),
+  );
+  const wanted: readonly ImageUse[] = imagesToInspect(pod, settings);
+  assert.equal(new Set(wanted.map(({ image, always }) => `${image} ${always}`)).size, wanted.length);
+  assert.equal(new Set(wanted.map(({ image }) => image)).size, 10_000);
+  assert.deepEqual(wanted[0], { image: "i0", always: true, pullPolicy: "Always" });
+});
+
+Deno.test("planTolerations() takes steps in proportion to architectures and to tolerations together", () => {
+  growsWithInput((count) => ({
+    pod: podOf(rawPod({ tolerations: list(count, (i) => ({ key: `k${i}`, operator: "Exists" })) })),
+    architectures: list(count, (i) => `a${i}`),
+  }), ({ pod, architectures }) => {
+    planTolerations(pod, architectures, settings.archTaints);
+  });
+});
+
+Deno.test("intersectArchitectures() takes steps in proportion to the names in all sets", () => {
+  growsWithInput((count) => list(3, () => list(count, (i) => `a${i}`)), (sets) => {
+    intersectArchitectures(sets);
+  });
+});
+
+/** How many of each a pod of a generated shape has, at a scale of 1; what stands inside of a term does not grow. */
+const few = fc.nat({ max: 3 });
+const SHAPE = fc.record({
+  containers: few,
+  initContainers: few,
+  sameImage: fc.boolean(),
+  imageVolumes: few,
+  terms: few,
+  ours: fc.boolean(),
+  expressions: few,
+  values: fc.integer({ min: 1, max: 3 }),
+  preferred: few,
+  tolerations: few,
+  labels: few,
+  annotations: few,
+  gates: few,
+});
+type Shape = typeof SHAPE extends fc.Arbitrary<infer T> ? T : never;
+
+/** A pod of that shape with `scale` times as many of everything at once: what multiplies two lists shows. */
+function podOfShape(shape: Shape, scale: number): readonly [spec: Json, metadata: Json] {
+  const each = <T>(count: number, make: (index: number) => T): readonly T[] => list(count * scale, make);
+  const imageOf = (index: number): string => shape.sameImage ? "multi" : `i${index}`;
+  const expressions = list(shape.expressions, (i) => [`key${i}`, ...list(shape.values, (at) => `v${at}`)] as const);
+  const terms = each(shape.terms, (i) => term([shape.ours ? ARCH : "zone", "arm64", `z${i}`], ...expressions));
+  const preferred = each(shape.preferred, (i) => preferredTerm(1 + i % 100, ARCH, `a${i}`));
+  const named = (count: number): Json => Object.fromEntries(each(count, (i) => [`name${i}`, "x"]));
+  return [{
+    containers: [container("multi"), ...each(shape.containers, (i) => container(imageOf(i)))],
+    initContainers: each(shape.initContainers, (i) => container(imageOf(i + 1))),
+    volumes: each(shape.imageVolumes, (i) => ({ name: `v${i}`, image: { reference: imageOf(i) } })),
+    affinity: nodeAffinity(terms.length === 0 ? undefined : terms, preferred),
+    tolerations: each(shape.tolerations, (i) => ({ key: `k${i}`, operator: "Exists" })),
+    schedulingGates: each(shape.gates, (i) => ({ name: `gate${i}` })),
+  }, {
+    labels: named(shape.labels),
+    annotations: { ...named(shape.annotations), ...shape.ours ? OWN.annotations : {} },
+  }];
+}
+
+Deno.test("judgeAdmission(), decide() and their patches take steps in proportion to pods of any shape", () => {
+  fc.assert(
+    fc.property(SHAPE, (shape) => {
+      growsWithInput((count) => podOfShape(shape, count / 5), ([spec, metadata]) => {
+        const pod = podOf(rawPod(spec, metadata));
+        for (const known of [undefined, [fact("multi")]]) {
+          admissionPatch(
+            pod,
+            judgeAdmission(admissionFacts(pod, { configs: SCORING, settings, known, mayGate: true })),
+          );
+        }
+        const raw = gatedPod(spec, metadata);
+        const facts = factsOf(raw, { configs: SCORING, settings, images: [fact("multi")], gateAgeMs: 60_000 });
+        const decision = decide(facts);
+        releasePatch(facts.pod, decision);
+        reportsOf(facts.pod, { kind: "applied", decision });
+      });
+    }),
+    { numRuns: 30 },
+  );
+});

@@ -1,0 +1,301 @@
+// Makers of pods, configs and images for the tests of lib/placement, and the application of patches to them.
+import assert from "node:assert/strict";
+import jsonPatch from "fast-json-patch";
+import type { JsonPatch } from "../../../../lib/k8s/patch.ts";
+import { SCHEDULING_GATE } from "../../../../lib/names.ts";
+import type { InspectedImage, InspectionDepth, InspectionFailure, Platform } from "../../../../lib/oci/types.ts";
+import { parseClusterConfig, parseNamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
+import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import type {
+  ClusterConfig,
+  NamespaceConfig,
+  PlacementConfigs,
+} from "../../../../lib/placement/decide/config/types.ts";
+import type { PlacementFacts, PodView } from "../../../../lib/placement/decide/types.ts";
+import { type AdmissionFacts, judgeAdmission, planAdmission } from "../../../../lib/placement/decide/gate.ts";
+import { decide } from "../../../../lib/placement/decide/decide.ts";
+import type { AdmissionVerdict, PlacementDecision } from "../../../../lib/placement/decide/decision_types.ts";
+import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
+import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
+import { evidenceOf } from "../../../../lib/placement/decide/images.ts";
+import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
+
+/** A JSON object under construction. */
+export type Json = Record<string, unknown>;
+
+export const AMD64 = "amd64";
+export const ARM64 = "arm64";
+export const PPC64LE = "ppc64le";
+export const S390X = "s390x";
+export const ARCH = "kubernetes.io/arch";
+export const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
+export const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
+export const NOWHERE = "multiarch.openshift.io/no-supported-arch";
+
+/** A label or annotation key of the MTO, by its short name. */
+export function mark(name: string): string {
+  return `multiarch.openshift.io/${name}`;
+}
+
+/** A plain pod with one container of image `multi`, with these changes. */
+export function rawPod(spec: Json = {}, metadata: Json = {}): Json {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p", namespace: "test-namespace", uid: "uid-1", resourceVersion: "7", ...metadata },
+    spec: { containers: [container("multi")], ...spec },
+  };
+}
+
+/** A gated pod as the webhook leaves it. */
+export function gatedPod(spec: Json = {}, metadata: Json = {}): Json {
+  const labels = { [SCHEDULING_GATE]: "gated", [mark("node-affinity")]: "not-set", ...(metadata.labels ?? {}) };
+  return rawPod({ schedulingGates: [{ name: SCHEDULING_GATE }], ...spec }, { ...metadata, labels });
+}
+
+export function container(image: string, imagePullPolicy?: string): Json {
+  return { name: image.replaceAll(/\W/g, "-"), image, ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }) };
+}
+
+/** A node affinity of these terms; an undefined part is absent. */
+export function nodeAffinity(required?: unknown, preferred?: unknown): Json {
+  return {
+    nodeAffinity: {
+      ...(required === undefined ? {} : { [REQUIRED]: { nodeSelectorTerms: required } }),
+      ...(preferred === undefined ? {} : { [PREFERRED]: preferred }),
+    },
+  };
+}
+
+/** A term of `key In values` expressions: `term(["foo", "bar"], [ARCH, AMD64, ARM64])`. */
+export function term(...expressions: readonly (readonly [string, ...string[]])[]): Json {
+  return { matchExpressions: expressions.map(([key, ...values]) => ({ key, operator: "In", values })) };
+}
+
+export function preferredTerm(weight: number, key: string, ...values: string[]): Json {
+  return { weight, preference: term([key, ...values]) };
+}
+
+export function podOf(raw: unknown): PodView {
+  const pod = parsePod(raw);
+  assert.ok(pod !== undefined, "the pod parses");
+  return pod;
+}
+
+/** The object after a patch, which must apply; the object given stays as it is. */
+export function applied(raw: unknown, patch: JsonPatch): Json {
+  const operations = structuredClone(patch) as Parameters<typeof jsonPatch.applyPatch>[1];
+  return jsonPatch.applyPatch(structuredClone(raw), operations, true).newDocument as Json;
+}
+
+/** A member by its path of names, undefined where it ends early. */
+export function at(object: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((value, name) => (value as Json | undefined)?.[name], object);
+}
+
+export function labelsOf(raw: unknown): Json {
+  return (at(raw, "metadata", "labels") ?? {}) as Json;
+}
+
+export function annotationsOf(raw: unknown): Json {
+  return (at(raw, "metadata", "annotations") ?? {}) as Json;
+}
+
+export function requiredOf(raw: unknown): unknown {
+  return at(raw, "spec", "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms");
+}
+
+export function preferredOf(raw: unknown): unknown {
+  return at(raw, "spec", "affinity", "nodeAffinity", PREFERRED);
+}
+
+export function gatesOf(raw: unknown): readonly string[] {
+  return ((at(raw, "spec", "schedulingGates") ?? []) as { name: string }[]).map(({ name }) => name);
+}
+
+export function cluster(
+  changes: { readonly platforms?: readonly Json[]; readonly enabled?: boolean; readonly fallback?: string } = {},
+): ClusterConfig {
+  const parsed = parseClusterConfig({
+    metadata: { name: "cluster", uid: "c", generation: 1 },
+    spec: {
+      ...(changes.fallback === undefined ? {} : { fallbackArchitecture: changes.fallback }),
+      ...plugins(changes),
+    },
+  });
+  assert.ok(parsed.kind === "parsed", "the cluster config parses");
+  return parsed.value;
+}
+
+/** A PodPlacementConfig of `test-namespace`. */
+export function ppc(name: string, changes: {
+  readonly platforms?: readonly Json[];
+  readonly enabled?: boolean;
+  readonly priority?: number;
+  readonly selector?: unknown;
+  readonly fallback?: string;
+  readonly created?: string;
+} = {}): NamespaceConfig {
+  const parsed = parseNamespaceConfig({
+    metadata: { name, namespace: "test-namespace", creationTimestamp: changes.created ?? "2026-01-01T00:00:00Z" },
+    spec: {
+      priority: changes.priority ?? 0,
+      ...(changes.selector === undefined ? {} : { labelSelector: changes.selector }),
+      ...(changes.fallback === undefined ? {} : { fallbackArchitecture: changes.fallback }),
+      ...plugins(changes),
+    },
+  });
+  assert.ok(parsed.kind === "parsed", "the namespace config parses");
+  return parsed.value;
+}
+
+export function weigh(architecture: string, weight: number): Json {
+  return { architecture, weight };
+}
+
+function plugins(changes: { readonly platforms?: readonly Json[]; readonly enabled?: boolean }): Json {
+  if (changes.platforms === undefined && changes.enabled === undefined) return {};
+  const { platforms = [], enabled = true } = changes;
+  return { plugins: { nodeAffinityScoring: { enabled, platforms } } };
+}
+
+/** No configs at all. */
+export const NO_CONFIGS: PlacementConfigs = { cluster: undefined, namespace: [] };
+
+export function configs(clusterConfig?: ClusterConfig, ...namespace: readonly NamespaceConfig[]): PlacementConfigs {
+  return { cluster: clusterConfig, namespace };
+}
+
+const IMAGES: Readonly<Record<string, readonly string[]>> = {
+  "single-amd64": [AMD64],
+  "single-arm64": [ARM64],
+  multi: [AMD64, ARM64],
+  multi2: [AMD64, ARM64, PPC64LE, S390X],
+  exotic: [AMD64, "riscv64"],
+};
+
+/** The inspection of one of the sample images; any other name is an image that cannot be inspected. */
+export function fact(image: string, options: { readonly depth?: InspectionDepth } = {}): InspectedImage {
+  const architectures = IMAGES[image];
+  if (architectures === undefined) return failedFact(image, { kind: "transient", reason: "ServerError" });
+  return platformsFact(image, architectures.map((architecture) => ({ os: "linux", architecture })), options);
+}
+
+/** The inspection of an image with these platforms; known by its index alone by default. */
+export function platformsFact(
+  image: string,
+  platforms: readonly Platform[],
+  { depth = "index", pullPolicy = "IfNotPresent" }: { readonly depth?: InspectionDepth; readonly pullPolicy?: string } =
+    {},
+): InspectedImage {
+  const digest = `sha256:${"0".repeat(64)}`;
+  const mediaType = "application/vnd.oci.image.index.v1+json";
+  return { image, pullPolicy, inspection: { kind: "platforms", digest, mediaType, platforms, depth, findings: [] } };
+}
+
+export function bundleFact(image: string): InspectedImage {
+  const inspection = { kind: "anywhere", digest: "sha256:b", mediaType: "m", platforms: [], findings: [] } as const;
+  return { image, pullPolicy: "IfNotPresent", inspection };
+}
+
+export function failedFact(
+  image: string,
+  failure: Pick<InspectionFailure, "kind" | "reason"> & Partial<InspectionFailure>,
+): InspectedImage {
+  const inspection = { kind: "failed", failure: { message: "the registry answered 500", ...failure } } as const;
+  return { image, pullPolicy: "IfNotPresent", inspection };
+}
+
+/** What facts may be changed in, and what they are gathered from. */
+export type FactChanges = Partial<Omit<PlacementFacts, "pod" | "evidence">> & {
+  readonly configs?: PlacementConfigs;
+  readonly images?: readonly InspectedImage[];
+};
+
+/** The facts of a freshly gated pod whose images are the given ones, or else the sample images of their names; all failures before were permanent. */
+export function factsOf(raw: unknown, changes: FactChanges = {}): PlacementFacts {
+  const pod = podOf(raw);
+  const { configs: all = NO_CONFIGS, images, ...given } = changes;
+  const settings = given.settings ?? makeSettings({ operatorNamespace: "archway" });
+  const plan = planInspection(pod, all, settings);
+  const inspected = images ?? [...new Set(pod.containers.map(({ image }) => image))].map((image) => fact(image));
+  return {
+    pod,
+    settings,
+    evidence: evidenceOf(plan, pod, settings, inspected),
+    gateAgeMs: 10,
+    failedAttempts: 0,
+    permanentFailures: given.failedAttempts ?? 0,
+    jitter: 0.5,
+    ...given,
+  };
+}
+
+/** A pod after the patch of the decision about these facts. */
+export function released(
+  raw: Json,
+  facts: PlacementFacts,
+): { readonly decision: PlacementDecision; readonly after: Json } {
+  const decision = decide(facts);
+  return { decision, after: applied(raw, releasePatch(facts.pod, decision)) };
+}
+
+/** What facts of an admission may be changed in, and what they are gathered from. */
+export type AdmissionChanges = Partial<Omit<AdmissionFacts, "pod" | "plan">> & { readonly configs?: PlacementConfigs };
+
+/** The facts of a pod that is being created; its images are not known unless given. */
+export function admissionFacts(
+  pod: PodView,
+  changes: AdmissionChanges = {},
+): AdmissionFacts {
+  const { configs: all = NO_CONFIGS, ...given } = changes;
+  const settings = given.settings ?? makeSettings({ operatorNamespace: "archway" });
+  return {
+    pod,
+    plan: planAdmission(pod, all, settings),
+    settings,
+    known: undefined,
+    mayGate: true,
+    ...given,
+  };
+}
+
+/** A pod after the patch of its admission by these facts. */
+export function admitted(
+  raw: Json,
+  facts: AdmissionFacts,
+): { readonly verdict: AdmissionVerdict; readonly patch: JsonPatch; readonly after: Json } {
+  const verdict = judgeAdmission(facts);
+  const patch = admissionPatch(facts.pod, verdict);
+  return { verdict, patch, after: applied(raw, patch) };
+}
+
+/** A row of a table: its number in the specification, what it shows, and how. */
+export type Row = readonly [id: string, title: string, check: () => void];
+
+/** Registers one test a row, named by its number. */
+export function rows(table: readonly Row[]): void {
+  for (const [id, title, check] of table) Deno.test(`${id} ${title}`, check);
+}
+
+/** The makers under one name, as most tests use them. */
+export const make = {
+  pod: rawPod,
+  gatedPod,
+  container,
+  nodeAffinity,
+  term,
+  preferredTerm,
+  view: podOf,
+  clusterConfig: cluster,
+  namespaceConfig: ppc,
+  configs,
+  platform: weigh,
+  image: fact,
+  imageOf: platformsFact,
+  bundle: bundleFact,
+  failedImage: failedFact,
+  facts: factsOf,
+  admission: admissionFacts,
+} as const;

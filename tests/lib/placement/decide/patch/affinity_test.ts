@@ -1,0 +1,192 @@
+// The merge into required terms, seen on the pod after the patch.
+import assert from "node:assert/strict";
+import {
+  affinityOperations,
+  architectureRequirement,
+  NOWHERE_REQUIREMENT,
+  plainAddition,
+  requiredAddition,
+} from "../../../../../lib/placement/decide/patch/affinity.ts";
+import {
+  AMD64,
+  applied,
+  ARCH,
+  ARM64,
+  at,
+  factsOf,
+  type Json,
+  labelsOf,
+  make,
+  mark,
+  NOWHERE,
+  preferredOf,
+  released,
+  REQUIRED,
+  requiredOf,
+  type Row,
+  rows,
+  S390X,
+} from "../make.ts";
+
+const BOTH = make.term([ARCH, AMD64, ARM64]);
+const FOO = make.term(["foo", "bar"]);
+const NO_ARCH = { matchExpressions: [{ key: NOWHERE, operator: "Exists" }] };
+const FIELDS = { matchFields: [{ key: "metadata.name", operator: "In", values: ["n"] }] };
+
+function merges(id: string, [given, architectures]: readonly [unknown, readonly string[]], expected: unknown): Row {
+  const title = `affinityOperations() makes ${JSON.stringify(given)} ${JSON.stringify(expected)}`.slice(0, 160);
+  return [id, title, () => {
+    const raw = make.pod({ affinity: make.nodeAffinity(given) });
+    const required = plainAddition(
+      architectures.length === 0 ? NOWHERE_REQUIREMENT : architectureRequirement(architectures),
+    );
+    assert.deepEqual(
+      requiredOf(applied(raw, affinityOperations(make.view(raw), required, []))),
+      expected,
+    );
+  }];
+}
+
+function decided(spec: Json, changes: Parameters<typeof factsOf>[1] = {}): Json {
+  const raw = make.gatedPod(spec);
+  const facts = factsOf(raw, changes);
+  return released(raw, facts).after;
+}
+
+function places(id: string, title: string, spec: Json, expected: unknown): Row {
+  return [id, `decide() requires the architectures when ${title}`, () => {
+    const after = decided(spec);
+    assert.deepEqual(requiredOf(after), expected);
+    assert.deepEqual(at(after, "spec", "nodeSelector"), spec.nodeSelector);
+  }];
+}
+
+const TWO_SINGLES = [make.container("single-amd64"), make.container("single-arm64")];
+
+rows([
+  merges("PM-27", [[], [AMD64, ARM64]], [BOTH]),
+  merges(
+    "PM-28 (different: a filled empty term would match more, and is refused)",
+    [[{ matchExpressions: null }], [AMD64]],
+    [
+      { matchExpressions: null },
+    ],
+  ),
+  merges("PM-29 (different: a filled empty term would match more, and is refused)", [[{ matchExpressions: [] }], [
+    ARM64,
+  ]], [
+    { matchExpressions: [] },
+  ]),
+  merges("PM-30", [[FOO, make.term(["baz", "foo"])], [AMD64, ARM64]], [
+    make.term(["foo", "bar"], [ARCH, AMD64, ARM64]),
+    make.term(["baz", "foo"], [ARCH, AMD64, ARM64]),
+  ]),
+  merges("PM-31", [[make.term(["foo", "bar"], [ARCH, S390X]), make.term(["baz", "x"])], [AMD64, ARM64]], [
+    make.term(["foo", "bar"], [ARCH, S390X]),
+    make.term(["baz", "x"], [ARCH, AMD64, ARM64]),
+  ]),
+  places("PM-40", "affinity is null", { affinity: null }, [BOTH]),
+  places("PM-41", "there is another nodeSelector", { nodeSelector: { foo: "bar" } }, [BOTH]),
+  places("PM-43", "there is no affinity", {}, [BOTH]),
+  places("PM-44", "affinity has no nodeAffinity", { affinity: {} }, [BOTH]),
+  places("PM-45", "nodeAffinity has nothing required", { affinity: make.nodeAffinity() }, [BOTH]),
+  places("PM-46", "one term is there", { affinity: make.nodeAffinity([FOO]) }, [
+    make.term(["foo", "bar"], [ARCH, AMD64, ARM64]),
+  ]),
+  places("PM-49", "none is shared", { containers: TWO_SINGLES }, [NO_ARCH]),
+  places(
+    "DV-40",
+    "none is shared and terms exist",
+    { containers: TWO_SINGLES, affinity: make.nodeAffinity([FOO, FIELDS]) },
+    [
+      { matchExpressions: [...FOO.matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
+      { ...FIELDS, ...NO_ARCH },
+    ],
+  ),
+  merges("DV-41", [[make.term([ARCH, AMD64]), FOO], []], [
+    { matchExpressions: [...make.term([ARCH, AMD64]).matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
+    { matchExpressions: [...FOO.matchExpressions as unknown[], ...NO_ARCH.matchExpressions] },
+  ]),
+  places("DV-42", "a term has only matchFields", { affinity: make.nodeAffinity([FIELDS]) }, [{ ...FIELDS, ...BOTH }]),
+  places(
+    "DV-43",
+    "expressions exist",
+    { affinity: make.nodeAffinity([make.term(["z", "1"], ["a", "2"], ["z", "1"])]) },
+    [
+      make.term(["z", "1"], ["a", "2"], ["z", "1"], [ARCH, AMD64, ARM64]),
+    ],
+  ),
+  places("DV-44", "an empty term is among them", { affinity: make.nodeAffinity([{}, FOO]) }, [
+    {},
+    make.term(["foo", "bar"], [ARCH, AMD64, ARM64]),
+  ]),
+]);
+
+Deno.test("DV-44 decide() releases a pod whose only term is empty, and leaves the term alone", () => {
+  const after = decided({ affinity: make.nodeAffinity([{}]) });
+  assert.deepEqual(requiredOf(after), [{}]);
+  assert.deepEqual(at(after, "spec", "schedulingGates"), []);
+});
+
+Deno.test("PM-39 decide() requires the fallback architecture when there is no affinity", () => {
+  const after = decided({ containers: [make.container("broken")] }, {
+    configs: make.configs(make.clusterConfig({ fallback: AMD64 })),
+    gateAgeMs: 60_000,
+  });
+  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64])]);
+});
+
+Deno.test("PM-42 decide() leaves the required terms alone when the nodeSelector names the architecture", () => {
+  const after = decided({ nodeSelector: { foo: "bar", [ARCH]: ARM64 } });
+  assert.equal(requiredOf(after), undefined);
+  assert.deepEqual(at(after, "spec", "nodeSelector"), { foo: "bar", [ARCH]: ARM64 });
+});
+
+Deno.test("PM-47 decide() keeps pod affinity and preferred terms", () => {
+  const podAffinity = { [REQUIRED]: [{ topologyKey: "zone", labelSelector: {} }] };
+  const preferred = [make.preferredTerm(3, "foo", "bar")];
+  const after = decided({ affinity: { podAffinity, ...make.nodeAffinity(undefined, preferred) } });
+  assert.deepEqual(at(after, "spec", "affinity", "podAffinity"), podAffinity);
+  assert.deepEqual(preferredOf(after), preferred);
+  assert.deepEqual(requiredOf(after), [BOTH]);
+});
+
+Deno.test("PM-48 decide() leaves the affinity alone when an image cannot be read", () => {
+  const after = decided({ containers: [make.container("multi"), make.container("non-readable")] });
+  assert.equal(at(after, "spec", "affinity"), undefined);
+  assert.equal(labelsOf(after)[mark("image-inspect-error-count")], "1");
+});
+
+Deno.test("PM-50 decide() sets no architecture label when nothing is required", () => {
+  const changes = { configs: make.configs(make.clusterConfig({ platforms: [{ architecture: ARM64, weight: 1 }] })) };
+  const after = decided({ nodeSelector: { [ARCH]: ARM64 } }, changes);
+  const names = ["single-arch", "multi-arch", "no-supported-arch", AMD64, ARM64].map(mark);
+  assert.deepEqual(names.filter((name) => name in labelsOf(after)), []);
+});
+
+Deno.test("requiredAddition() pairs an architecture with its level label where the pod has no terms of its own", () => {
+  const requirement = { key: "level", operator: "In", values: ["v3", "v4"] } as const;
+  const addition = requiredAddition({
+    kind: "in",
+    architectures: [AMD64, ARM64],
+    variants: [{ architecture: AMD64, requirement }],
+  });
+  assert.deepEqual(addition.newTerms, [make.term([ARCH, ARM64]), make.term([ARCH, AMD64], ["level", "v3", "v4"])]);
+  assert.deepEqual(addition.expressions, [architectureRequirement([AMD64, ARM64])]);
+});
+
+Deno.test("requiredAddition() appends the level label to existing terms when the architecture is the only one", () => {
+  const requirement = { key: "level", operator: "Exists", values: [] } as const;
+  const required = requiredAddition({
+    kind: "in",
+    architectures: [AMD64],
+    variants: [{ architecture: AMD64, requirement }],
+  });
+  const raw = make.pod({ affinity: make.nodeAffinity([FOO, FIELDS]) });
+  const after = applied(raw, affinityOperations(make.view(raw), required, []));
+  const added = [...make.term([ARCH, AMD64]).matchExpressions as unknown[], { key: "level", operator: "Exists" }];
+  assert.deepEqual(requiredOf(after), [
+    { matchExpressions: [...FOO.matchExpressions as unknown[], ...added] },
+    { ...FIELDS, matchExpressions: added },
+  ]);
+});

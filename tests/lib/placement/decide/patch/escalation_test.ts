@@ -1,0 +1,95 @@
+// What follows a release that the API server does not take: the table of tries, and what each step writes.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { decide } from "../../../../../lib/placement/decide/decide.ts";
+import {
+  type FailedRelease,
+  MAX_REREADS,
+  type NextTry,
+  nextTry,
+  type ReleaseFailure,
+  type ReleaseStep,
+  stepPatch,
+} from "../../../../../lib/placement/decide/patch/escalation.ts";
+import { annotationsOf, applied, gatesOf, labelsOf, make, mark, requiredOf } from "../make.ts";
+
+const FAILED: FailedRelease = {
+  step: "full",
+  failure: "denied",
+  isAboutAnnotations: false,
+  isOverdue: true,
+  rereads: 0,
+  unanswered: 0,
+};
+
+const ROWS: readonly (readonly [string, Partial<FailedRelease>, NextTry["kind"] | ReleaseStep])[] = [
+  ["a pod that others changed", { failure: "changed" }, "decideAgain"],
+  ["a pod that others keep changing", { failure: "changed", rereads: MAX_REREADS, isOverdue: false }, "wait"],
+  ["a pod that others keep changing past its deadline", { failure: "changed", rereads: MAX_REREADS }, "bare"],
+  ["a refusal in time", { failure: "refused", isOverdue: false }, "bare"],
+  ["a refusal of the annotations", { failure: "refused", isAboutAnnotations: true }, "unannotated"],
+  ["a refusal without the annotations", { failure: "refused", step: "unannotated", isAboutAnnotations: true }, "bare"],
+  ["a denial in time", { isOverdue: false }, "wait"],
+  ["a denial past the deadline", {}, "bare"],
+  ["a denial of the bare release", { step: "bare" }, "gate-and-label"],
+  ["a denial of gate and label", { step: "gate-and-label" }, "gate"],
+  ["a denial of everything", { step: "gate" }, "wait"],
+  ["no answer in time", { failure: "unanswered", unanswered: 9, isOverdue: false }, "wait"],
+  ["a first write without an answer", { failure: "unanswered", unanswered: 1 }, "wait"],
+  ["a second write without an answer", { failure: "unanswered", unanswered: 2 }, "bare"],
+  ["a server that does not answer at all", { failure: "unreachable", unanswered: 9 }, "wait"],
+];
+
+Deno.test("nextTry() escalates what will not pass, at the deadline whatever failed", async (t) => {
+  for (const [name, differences, wanted] of ROWS) {
+    await t.step(name, () => {
+      const next = nextTry({ ...FAILED, ...differences });
+      assert.equal(next.kind === "escalate" ? next.step : next.kind, wanted);
+    });
+  }
+});
+
+Deno.test("nextTry() reaches the gate alone past the deadline, whatever the server answers, while it answers", () => {
+  const failure = fc.constantFrom<ReleaseFailure>("changed", "refused", "denied", "unanswered");
+  fc.assert(fc.property(fc.infiniteStream(fc.tuple(failure, fc.boolean())), (answers) => {
+    let state = FAILED;
+    for (let turns = 0; turns < 100; turns++) {
+      const [now, isAboutAnnotations] = answers.next().value ?? ["denied", false];
+      const unanswered = state.unanswered + (now === "unanswered" ? 1 : 0);
+      const next = nextTry({ ...state, failure: now, isAboutAnnotations, unanswered });
+      if (state.step === "gate" && next.kind === "wait") return;
+      const rereads = state.rereads + (next.kind === "decideAgain" ? 1 : 0);
+      // A wait ends the turn: the next one begins with everything again, and remembers what was not answered.
+      state = next.kind === "escalate" ? { ...state, unanswered, step: next.step } : { ...FAILED, unanswered, rereads };
+    }
+    assert.fail("never came to the gate alone");
+  }));
+});
+
+const RAW = make.gatedPod({}, { annotations: { note: "x" } });
+const FACTS = make.facts(RAW);
+
+function written(step: ReleaseStep): unknown {
+  return applied(RAW, stepPatch(make.view(RAW), step, decide(FACTS), "said no"));
+}
+
+Deno.test("stepPatch() takes the gate off in each step, and asks for less in each", () => {
+  const steps: readonly ReleaseStep[] = ["full", "unannotated", "bare", "gate-and-label", "gate"];
+  const rows = steps.map((step) => {
+    const pod = written(step);
+    return [
+      step,
+      gatesOf(pod),
+      requiredOf(pod) !== undefined,
+      Object.keys(annotationsOf(pod)).filter((key) => key !== "note"),
+      labelsOf(pod)[mark("scheduling-gate")],
+    ];
+  });
+  assert.deepEqual(rows, [
+    ["full", [], true, ["archway.dev/decision"], "removed"],
+    ["unannotated", [], true, [], "removed"],
+    ["bare", [], false, [mark("image-inspect-error")], "removed"],
+    ["gate-and-label", [], false, [], "removed"],
+    ["gate", [], false, [], "gated"],
+  ]);
+});

@@ -1,0 +1,48 @@
+// Whose the terms of a pod are: a record counts only with terms that look as Archway writes them for it.
+import assert from "node:assert/strict";
+import { ownRequirement } from "../../../../../lib/placement/decide/patch/own_terms.ts";
+import { AMD64, ARCH, ARM64, type Json, make, released, requiredOf } from "../make.ts";
+
+function recorded(decision: string, architectures: readonly string[], terms?: readonly Json[]): Json {
+  const record = JSON.stringify({ v: 1, d: decision, a: architectures, i: [] });
+  const spec = terms === undefined ? {} : { affinity: make.nodeAffinity(terms) };
+  return make.gatedPod(spec, { annotations: { "archway.dev/decision": record } });
+}
+
+for (
+  const [title, raw] of [
+    ["no architectures, on a pod without affinity", recorded("place", [])],
+    ["no architectures, on a pod with an empty list of terms", recorded("place", [], [])],
+    ["no architectures, on a pod with a term of the user", recorded("place", [], [make.term(["zone", "z"])])],
+    ["architectures that no term carries", recorded("place", [AMD64], [make.term([ARCH, ARM64])])],
+    [
+      "architectures that the terms name more than once",
+      recorded("place", [AMD64, ARM64], [make.term([ARCH, AMD64]), make.term([ARCH, AMD64])]),
+    ],
+    ["a release", recorded("release", [AMD64], [make.term([ARCH, AMD64])])],
+  ] as const
+) {
+  Deno.test(`ownRequirement() is undefined for a record of ${title}`, () => {
+    assert.equal(ownRequirement(make.view(raw)), undefined);
+  });
+}
+
+Deno.test("ownRequirement() distinguishes the term that carries the record from the user's", () => {
+  const [ours, users] = [make.term(["zone", "z"], [ARCH, AMD64, ARM64]), make.term([ARCH, AMD64])];
+  const own = ownRequirement(make.view(recorded("place", [AMD64, ARM64], [ours, users])));
+  assert.deepEqual(own?.architecturesOf(own === undefined ? {} : ours), [AMD64, ARM64]);
+  assert.equal(own?.architecturesOf(users), undefined);
+});
+
+Deno.test("ownRequirement() finds the terms among which the recorded architectures are shared out", () => {
+  const terms = [make.term([ARCH, ARM64]), make.term([ARCH, AMD64], ["level", "v3"])];
+  const pod = make.view(recorded("place", [AMD64, ARM64], terms));
+  const own = ownRequirement(pod);
+  assert.deepEqual((pod.requiredTerms ?? []).map((one) => own?.architecturesOf(one)), [[ARM64], [AMD64]]);
+});
+
+Deno.test("decide() places a pod that brings an empty record by its images", () => {
+  const raw = recorded("place", []);
+  const facts = make.facts(raw);
+  assert.deepEqual(requiredOf(released(raw, facts).after), [make.term([ARCH, AMD64, ARM64])]);
+});

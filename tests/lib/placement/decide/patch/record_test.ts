@@ -1,0 +1,82 @@
+// The decision record: compact, bounded, readable back, deaf to forgeries.
+import assert from "node:assert/strict";
+import type { DecisionRecord, ImageOutcome } from "../../../../../lib/placement/decide/decision_types.ts";
+import {
+  parseRecord,
+  RECORD_MAX_BYTES,
+  recordOf,
+  renderRecord,
+} from "../../../../../lib/placement/decide/patch/record.ts";
+import { decide } from "../../../../../lib/placement/decide/decide.ts";
+import { AMD64, ARM64, make } from "../make.ts";
+
+const outcome = (image: string): ImageOutcome => ({
+  image,
+  digest: `sha256:${"a".repeat(64)}`,
+  architectures: [AMD64, ARM64],
+  source: "registry",
+});
+
+function record(images: readonly ImageOutcome[]): DecisionRecord {
+  return { version: 1, decision: "place", architectures: [AMD64, ARM64], images, omitted: 0 };
+}
+
+Deno.test("parseRecord() reads back what renderRecord() wrote", () => {
+  const written = record([outcome("a"), { ...outcome("b"), source: "bundle", digest: "" }]);
+  assert.deepEqual(parseRecord(renderRecord(written)), written);
+});
+
+Deno.test("renderRecord() leaves images out and counts them when they do not fit", () => {
+  const many = Array.from({ length: 60 }, (_, index) => outcome(`registry.example.com/team/ünïcode-${index}`));
+  const text = renderRecord(record(many));
+  assert.ok(new TextEncoder().encode(text).length <= RECORD_MAX_BYTES);
+  const kept = parseRecord(text);
+  assert.ok(kept !== undefined && kept.images.length > 0);
+  assert.equal(kept.images.length + kept.omitted, 60);
+});
+
+Deno.test("renderRecord() is bounded for 60 images of the longest names, one endless name and endless architectures", () => {
+  const longest = Array.from(
+    { length: 60 },
+    (_, index) => outcome(`${"r".repeat(240)}/${index}@sha256:${"f".repeat(64)}`),
+  );
+  const endless = [outcome("x".repeat(10_000))];
+  const hostile = Array.from({ length: 1_000 }, (_, index) => `architecture-${index}`);
+  for (const written of [record(longest), record(endless), { ...record(longest), architectures: hostile }]) {
+    const text = renderRecord(written);
+    assert.ok(new TextEncoder().encode(text).length <= RECORD_MAX_BYTES);
+    const kept = parseRecord(text);
+    assert.equal((kept?.images.length ?? 0) + (kept?.omitted ?? 0), written.images.length);
+  }
+});
+
+Deno.test("parseRecord() takes nothing that is no record", () => {
+  const forgeries = [
+    undefined,
+    "",
+    "x",
+    "[]",
+    "null",
+    "7",
+    '{"v":2,"d":"place"}',
+    '{"v":1,"d":"own"}',
+    "{".repeat(9_000),
+  ];
+  for (const text of forgeries) assert.equal(parseRecord(text), undefined, String(text));
+  assert.deepEqual(
+    parseRecord('{"v":1,"d":"place","a":[1,"amd64",null],"i":[7,["x"],["y","",["a"],"magic"]],"o":"x"}'),
+    {
+      version: 1,
+      decision: "place",
+      architectures: ["amd64"],
+      images: [],
+      omitted: 0,
+    },
+  );
+});
+
+Deno.test("recordOf() records decisions that end a pod's wait", () => {
+  const kept = recordOf(decide(make.facts(make.gatedPod())));
+  assert.deepEqual([kept?.decision, kept?.architectures], ["place", [AMD64, ARM64]]);
+  assert.equal(recordOf({ kind: "ignore", reason: "DaemonSet" }), undefined);
+});

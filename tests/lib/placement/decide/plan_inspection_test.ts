@@ -1,0 +1,61 @@
+// The first phase of a decision: what needs no image, which images to inspect, and how many at most.
+import assert from "node:assert/strict";
+import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import { decide } from "../../../../lib/placement/decide/decide.ts";
+import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
+import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";
+import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
+import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
+import { AMD64, ARCH, ARM64, make } from "./make.ts";
+
+const settings = makeSettings({ operatorNamespace: "archway" });
+
+function containers(count: number): { readonly containers: readonly unknown[] } {
+  return { containers: Array.from({ length: count }, (_, index) => make.container(`image-${index}`)) };
+}
+
+Deno.test("planInspection() decides about an ignored pod without listing its images", () => {
+  const pod = make.view(make.pod(containers(3), { namespace: "kube-system" }));
+  const plan = planInspection(pod, make.configs(), settings);
+  assert.deepEqual(plan.kind === "decided" && plan.decision, { kind: "ignore", reason: "KubeNamespace" });
+});
+
+Deno.test("planInspection() decides about a pod that constrains its architecture, and reports what it prefers", () => {
+  const pod = make.view(make.pod({ nodeSelector: { [ARCH]: AMD64 } }));
+  const all = make.configs(make.clusterConfig({ platforms: [{ architecture: ARM64, weight: 5 }] }));
+  const plan = planInspection(pod, all, settings);
+  assert.ok(plan.kind === "decided" && plan.decision.kind === "place");
+  assert.deepEqual(plan.decision.required, { kind: "user-constrained" });
+  assert.deepEqual(plan.decision.preferences.terms, [{ weight: 5, architecture: ARM64 }]);
+});
+
+Deno.test("planInspection() lists the images of any other pod, as many as are inspected at most", () => {
+  const plan = planInspection(make.view(make.pod(containers(MAX_IMAGES))), make.configs(), settings);
+  assert.equal(plan.kind === "inspect" && plan.images.length, MAX_IMAGES);
+});
+
+Deno.test("decide() inspects no image of a pod with too many, and the event says how many are inspected", () => {
+  const raw = make.gatedPod(containers(MAX_IMAGES + 1));
+  const facts = make.facts(raw, { images: [] });
+  const decision = decide(facts);
+  assert.ok(decision.kind === "release");
+  assert.deepEqual([decision.failed.failure.reason, decision.attempt], ["TooManyImages", 0]);
+  const [report] = reportsOf(facts.pod, { kind: "applied", decision });
+  assert.match(report?.message ?? "", /the pod names 201 images, and at most 200 of one pod are inspected/);
+  assert.match(report?.message ?? "", /No image was inspected; released without an architecture constraint\./);
+});
+
+Deno.test("decide() falls back for a pod with too many images where a config names a fallback", () => {
+  const facts = make.facts(make.gatedPod(containers(MAX_IMAGES + 1)), {
+    images: [],
+    configs: make.configs(make.clusterConfig({ fallback: ARM64 })),
+  });
+  const decision = decide(facts);
+  assert.equal(decision.kind === "fallback" && decision.architecture, ARM64);
+});
+
+Deno.test("judgeAdmission() gates a pod with too many images, so that its event can be posted", () => {
+  const facts = make.admission(make.view(make.pod(containers(MAX_IMAGES + 1))));
+  assert.equal(judgeAdmission(facts).kind, "gate");
+  assert.equal(judgeAdmission({ ...facts, mayGate: false }).kind, "pass");
+});

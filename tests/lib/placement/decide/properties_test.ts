@@ -1,0 +1,386 @@
+// The invariants that are decisions, on generated pods, images and histories: 2 (no pod where an image
+// cannot run), 3 (only narrowed), 5 (deciding twice), 7 (unknown fields survive).
+import type { JsonObject } from "../../../../lib/json.ts";
+import type { InspectedImage } from "../../../../lib/oci/types.ts";
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { SCHEDULING_GATE } from "../../../../lib/names.ts";
+import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";
+import { isEmptyTerm } from "../../../../lib/placement/decide/patch/constraints.ts";
+import { decide } from "../../../../lib/placement/decide/decide.ts";
+import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
+import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
+import { RECORD_MAX_BYTES } from "../../../../lib/placement/decide/patch/record.ts";
+import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
+import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import type { PlacementConfigs, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import type { PlacementFacts } from "../../../../lib/placement/decide/types.ts";
+import {
+  admitted,
+  annotationsOf,
+  applied,
+  ARCH,
+  at,
+  configs,
+  type FactChanges,
+  factsOf as gatheredFacts,
+  gatesOf,
+  type Json,
+  labelsOf,
+  make,
+  preferredOf,
+  released,
+  requiredOf,
+} from "./make.ts";
+
+const ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x", "riscv64"];
+const RUNS = { numRuns: 300 };
+
+const architecture = fc.constantFrom(...ARCHITECTURES);
+const key = fc.constantFrom(
+  "foo",
+  "a.b/c",
+  "kubernetes.io/os",
+  ARCH,
+  "multiarch.openshift.io/no-supported-arch",
+  "constructor",
+);
+const expression = fc.record({
+  key,
+  operator: fc.constantFrom("In", "NotIn", "Exists"),
+  values: fc.array(fc.oneof(architecture, fc.constant("x")), { maxLength: 3 }),
+});
+const requiredTerm = fc.record({
+  matchExpressions: fc.array(expression, { maxLength: 3 }),
+  matchFields: fc.array(fc.constant({ key: "metadata.name", operator: "In", values: ["n"] }), { maxLength: 1 }),
+  unknownTermMember: fc.anything({ maxDepth: 1, withNullPrototype: false }).map((value) =>
+    JSON.parse(JSON.stringify(value) ?? "1")
+  ),
+}, { requiredKeys: [] });
+const preferredTerm = fc.record({ weight: fc.integer({ min: 1, max: 100 }), preference: requiredTerm });
+const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
+const nodeAffinity = fc.record({
+  [REQUIRED]: fc.record({ nodeSelectorTerms: fc.array(requiredTerm, { minLength: 1, maxLength: 4 }) }),
+  [PREFERRED]: fc.array(preferredTerm, { maxLength: 3 }),
+}, { requiredKeys: [] });
+const image = fc.constantFrom("a", "b", "registry.example.com:5000/team/app@sha256:" + "f".repeat(64));
+const container = fc.record({
+  name: fc.string(),
+  image,
+  imagePullPolicy: fc.constantFrom("Always", "IfNotPresent"),
+  unknown: fc.nat(),
+}, {
+  requiredKeys: ["name", "image"],
+});
+const labels = fc.dictionary(
+  fc.oneof(
+    fc.constantFrom("app", "a~b/c", "multiarch.openshift.io/amd64", "multiarch.openshift.io/scheduling-gate"),
+    fc.string(),
+  ),
+  fc.string(),
+  { maxKeys: 4, noNullPrototype: true },
+);
+const annotations = fc.dictionary(
+  fc.constantFrom("note", "archway.dev/decision", "multiarch.openshift.io/preferred-affinity-sources"),
+  fc.constantFrom(
+    "x",
+    "amd64:1:ClusterPodPlacementConfig",
+    '{"v":1,"d":"place","a":["amd64"],"i":[["a","",["amd64"],"cache"]]}',
+  ),
+  { noNullPrototype: true },
+);
+const pods: fc.Arbitrary<Json> = fc.record({
+  metadata: fc.record({
+    name: fc.constant("p"),
+    namespace: fc.constantFrom(...Array(6).fill("test-namespace"), "kube-system", "other"),
+    uid: fc.constant("u"),
+    resourceVersion: fc.constant("1"),
+    labels,
+    annotations,
+    unknownMetadata: fc.constant({ keep: [1, null] }),
+  }, { requiredKeys: ["name", "namespace", "uid", "resourceVersion"] }),
+  spec: fc.record({
+    containers: fc.array(container, { minLength: 1, maxLength: 30 }),
+    initContainers: fc.array(container, { maxLength: 3 }),
+    affinity: fc.record({ nodeAffinity, podAffinity: fc.constant({ unknown: 1 }) }, { requiredKeys: [] }),
+    nodeSelector: fc.dictionary(key, fc.constantFrom("amd64", "x"), { maxKeys: 2, noNullPrototype: true }),
+    schedulingGates: fc.uniqueArray(fc.constantFrom("kueue", "other", SCHEDULING_GATE)).map((names) =>
+      names.map((name) => ({ name }))
+    ),
+    tolerations: fc.array(fc.constantFrom({ operator: "Exists" }, { key: ARCH, value: "amd64" }), { maxLength: 2 }),
+    unknownSpec: fc.constant({ deep: { list: ["x"] } }),
+  }, { requiredKeys: ["containers"] }),
+  unknownTop: fc.constant(true),
+}, { requiredKeys: ["metadata", "spec"] }).map((pod) => JSON.parse(JSON.stringify(pod)));
+
+const windows = fc.array(fc.constant({ os: "windows", architecture: "amd64" }), { maxLength: 1 });
+const platforms = fc.tuple(fc.subarray(ARCHITECTURES, { minLength: 2 }), fc.subarray(["unknown", "amd64"]), windows)
+  .map(([names, more, others]) =>
+    [...names, ...more].map((name) => ({ os: "linux", architecture: name })).concat(others)
+  );
+const failure = fc.record({
+  kind: fc.constantFrom("permanent" as const, "transient" as const),
+  reason: fc.constantFrom("ManifestUnknown" as const, "ServerError" as const),
+  message: fc.string(),
+});
+const inspectionOf = (name: string): fc.Arbitrary<InspectedImage> =>
+  fc.oneof(
+    {
+      weight: 20,
+      arbitrary: fc.tuple(platforms, fc.constantFrom("index" as const, "config" as const)).map(([all, depth]) =>
+        make.imageOf(name, all, { depth })
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: failure.map((one): InspectedImage => ({
+        image: name,
+        pullPolicy: "",
+        inspection: { kind: "failed", failure: one },
+      })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constant<InspectedImage>({
+        image: name,
+        pullPolicy: "",
+        inspection: { kind: "anywhere", digest: "sha256:b", mediaType: "m", platforms: [], findings: [] },
+      }),
+    },
+  );
+const weights = fc.array(fc.record({ architecture, weight: fc.integer({ min: 1, max: 100 }) }), { maxLength: 4 });
+const someConfigs: fc.Arbitrary<PlacementConfigs> = fc.record({
+  scoring: weights,
+  enabled: fc.boolean(),
+  fallback: fc.option(architecture, { nil: undefined }),
+  own: fc.array(weights, { maxLength: 3 }),
+}).map(({ scoring, enabled, fallback, own }) =>
+  configs(
+    make.clusterConfig({
+      platforms: scoring.map((one) => make.platform(one.architecture, one.weight)),
+      enabled,
+      ...(fallback ? { fallback } : {}),
+    }),
+    ...own.map((all, index) =>
+      make.namespaceConfig(`p${index}`, {
+        priority: index,
+        platforms: all.map((one) => make.platform(one.architecture, one.weight)),
+      })
+    ),
+  )
+);
+const someSettings: fc.Arbitrary<PlacementSettings> = fc.record({
+  archTaints: fc.constantFrom([], [{ key: ARCH, effect: "NoSchedule" as const, architectures: undefined }]),
+}).map((changes) => makeSettings({ operatorNamespace: "archway", ...changes }));
+
+/** A pod, with one inspection for each of its images. */
+const scenes = fc.record({ raw: pods, configs: someConfigs, settings: someSettings }).chain((scene) => {
+  const pod = make.view(scene.raw);
+  const images = [...new Set(pod.containers.map((one) => one.image))];
+  return fc.tuple(...images.map(inspectionOf)).map((facts) => ({
+    ...scene,
+    images: facts as readonly InspectedImage[],
+  }));
+});
+
+interface Scene {
+  readonly raw: Json;
+  readonly configs: PlacementConfigs;
+  readonly settings: PlacementSettings;
+  readonly images: readonly InspectedImage[];
+}
+
+function admit(scene: Scene, known: readonly InspectedImage[] | undefined): Json {
+  const pod = make.view(scene.raw);
+  return admitted(scene.raw, make.admission(pod, { configs: scene.configs, settings: scene.settings, known })).after;
+}
+
+function factsOf(raw: Json, { configs, settings, images }: Scene, changes: FactChanges = {}): PlacementFacts {
+  const counts = { gateAgeMs: 60_000, failedAttempts: 3, permanentFailures: 1 };
+  return gatheredFacts(raw, { configs, settings, images, ...counts, ...changes });
+}
+
+function settle(raw: Json, scene: Scene): Json {
+  const facts = factsOf(raw, scene);
+  return released(raw, facts).after;
+}
+
+/** Whether every old OR-term stands in its place, its expressions a prefix of what is there now. */
+function assertNarrowed(before: Json, after: Json): void {
+  const old = requiredOf(before) as readonly JsonObject[] | undefined;
+  const now = requiredOf(after) as readonly JsonObject[] | undefined;
+  if (old === undefined) return;
+  assert.equal(now?.length, old.length, "no term comes or goes");
+  old.forEach((term, index) => {
+    const narrowed = now[index] ?? {};
+    const expressions = (term.matchExpressions ?? []) as readonly unknown[];
+    const longer = (narrowed.matchExpressions ?? []) as readonly unknown[];
+    assert.deepEqual(longer.slice(0, expressions.length), expressions, "a prefix");
+    if (isEmptyTerm(term)) assert.deepEqual(narrowed, term, "an empty term stays empty");
+    assert.deepEqual({ ...narrowed, matchExpressions: 0 }, { ...term, matchExpressions: 0 }, "other members stay");
+  });
+  const preferred = (preferredOf(before) ?? []) as readonly unknown[];
+  assert.deepEqual(((preferredOf(after) ?? []) as readonly unknown[]).slice(0, preferred.length), preferred);
+}
+
+/** What is left of a pod when everything that Archway may write is taken away. */
+function withoutOurs(raw: Json): Json {
+  const rest = structuredClone(raw);
+  const spec = rest.spec as Json;
+  for (const part of ["schedulingGates", "tolerations"]) delete spec[part];
+  const affinity = spec.affinity as Json | undefined;
+  delete affinity?.nodeAffinity;
+  if (affinity !== undefined && Object.keys(affinity).length === 0) delete spec.affinity;
+  const metadata = rest.metadata as Json;
+  for (const part of ["labels", "annotations"]) {
+    const foreign = Object.entries((metadata[part] ?? {}) as Json).filter(([name]) =>
+      !/^(multiarch\.openshift\.io|archway\.dev)\//.test(name)
+    );
+    delete metadata[part];
+    if (foreign.length > 0) metadata[part] = Object.fromEntries(foreign);
+  }
+  return rest;
+}
+
+function foreignGates(raw: Json): readonly string[] {
+  return gatesOf(raw).filter((name) => name !== SCHEDULING_GATE);
+}
+
+Deno.test("invariant 3: admission and release only ever narrow the user's constraints", () => {
+  fc.assert(
+    fc.property(scenes, fc.boolean(), (scene, warm) => {
+      const admitted = admit(scene, warm ? scene.images : undefined);
+      assertNarrowed(scene.raw, admitted);
+      assertNarrowed(admitted, settle(admitted, scene));
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("invariant 7: everything that is not ours survives admission and release", () => {
+  fc.assert(
+    fc.property(scenes, fc.boolean(), (scene, warm) => {
+      const admitted = admit(scene, warm ? scene.images : undefined);
+      const settled = settle(admitted, scene);
+      for (const after of [admitted, settled]) {
+        assert.deepEqual(withoutOurs(after), withoutOurs(scene.raw));
+        assert.deepEqual(foreignGates(after), foreignGates(scene.raw));
+        const tolerations = (at(scene.raw, "spec", "tolerations") ?? []) as readonly unknown[];
+        assert.deepEqual(
+          ((at(after, "spec", "tolerations") ?? []) as readonly unknown[]).slice(0, tolerations.length),
+          tolerations,
+        );
+      }
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("invariant 5: judging an admitted pod again in the same admission changes nothing", () => {
+  fc.assert(
+    fc.property(scenes, fc.boolean(), (scene, warm) => {
+      const known = warm ? scene.images : undefined;
+      const once = admit(scene, known);
+      assert.deepEqual(admit({ ...scene, raw: once }, known), once);
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("invariant 5: deciding twice gives the same, and a settled pod is left alone", () => {
+  fc.assert(
+    fc.property(scenes, (scene) => {
+      const gated = admit(scene, undefined);
+      const facts = factsOf(gated, scene);
+      assert.deepEqual(decide(facts), decide(factsOf(structuredClone(gated), scene)));
+      const settled = settle(gated, scene);
+      const again = factsOf(settled, scene);
+      assert.deepEqual(decide(again), { kind: "ignore", reason: "NotGated" });
+      assert.deepEqual(releasePatch(again.pod, decide(again)), []);
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("invariant 1: past the deadline every decision takes the gate off", () => {
+  fc.assert(
+    fc.property(scenes, fc.nat({ max: 10 }), (scene, failedAttempts) => {
+      const gated = admit(scene, undefined);
+      const facts = factsOf(gated, scene, { failedAttempts });
+      assert.notEqual(decide(facts).kind, "retry");
+      assert.ok(!gatesOf(applied(gated, releasePatch(facts.pod, decide(facts)))).includes(SCHEDULING_GATE));
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("invariant 1: every history of failures ends inside the deadline", () => {
+  fc.assert(
+    fc.property(scenes, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (scene, jitters) => {
+      let raw = admit(scene, undefined);
+      let gateAgeMs = 0;
+      for (let failedAttempts = 0; failedAttempts < 50; failedAttempts++) {
+        const facts = factsOf(raw, scene, { gateAgeMs, failedAttempts, jitter: jitters.next().value ?? 0 });
+        const decision = decide(facts);
+        raw = applied(raw, releasePatch(facts.pod, decision));
+        if (decision.kind !== "retry") return;
+        assert.ok(decision.afterMs > 0 && decision.count >= 1 && decision.count <= 4);
+        gateAgeMs += decision.afterMs;
+        assert.ok(gateAgeMs < scene.settings.maxGateAgeMs);
+      }
+      assert.fail("no end");
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("invariant 2: a placed pod may only go where each of its images runs", () => {
+  fc.assert(
+    fc.property(scenes, (scene) => {
+      const gated = admit(scene, undefined);
+      const decision = decide(factsOf(gated, scene));
+      if (decision.kind !== "place" || decision.required.kind !== "in") return;
+      assert.deepEqual(scene.images.filter(({ inspection }) => inspection.kind === "failed"), []);
+      for (const { inspection } of scene.images) {
+        if (inspection.kind !== "platforms") continue;
+        const runs = inspection.platforms.map((platform) => platform.architecture);
+        const placed: readonly string[] = decision.required.architectures;
+        for (const name of placed) assert.ok(runs.includes(name), name);
+      }
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("reports and records stay small, and labels are ours or the user's", () => {
+  fc.assert(
+    fc.property(scenes, (scene) => {
+      const gated = admit(scene, undefined);
+      const facts = factsOf(gated, scene);
+      const decision = decide(facts);
+      const all = reportsOf(facts.pod, { kind: "applied", decision });
+      assert.ok(all.length <= 3 && all.every(({ message }) => [...message].length <= 1_024));
+      const settled = settle(gated, scene);
+      const record = String(annotationsOf(settled)["archway.dev/decision"] ?? "");
+      assert.ok(new TextEncoder().encode(record).length <= RECORD_MAX_BYTES);
+      for (const name of Object.keys(labelsOf(settled))) {
+        assert.ok(name.startsWith("multiarch.openshift.io/") || name in labelsOf(scene.raw), name);
+      }
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("parsePod() never throws, whatever the JSON", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (metadata, spec) => {
+      const pod = parsePod({ metadata, spec });
+      if (pod === undefined) return;
+      const verdict = judgeAdmission(make.admission(pod));
+      assert.ok(Array.isArray(admissionPatch(pod, verdict)));
+    }),
+    RUNS,
+  );
+});

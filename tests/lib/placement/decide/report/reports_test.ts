@@ -1,0 +1,159 @@
+// The events of a decision: reasons as the MTO's, messages a person can act on, at most three.
+import assert from "node:assert/strict";
+import { auditDecision, auditReports } from "../../../../../lib/placement/decide/report/audit.ts";
+import { decide } from "../../../../../lib/placement/decide/decide.ts";
+import { decisionReason } from "../../../../../lib/placement/decide/report/reason.ts";
+import { gateAddedReport, reportsOf } from "../../../../../lib/placement/decide/report/reports.ts";
+import type { PodReport } from "../../../../../lib/placement/decide/report/report_slots.ts";
+import { AMD64, ARCH, ARM64, cluster, type FactChanges, type Json, make, mark } from "../make.ts";
+
+const SCORING = make.configs(cluster({ platforms: [make.platform(ARM64, 50)] }));
+const FALLING_BACK = make.configs(cluster({ fallback: AMD64, enabled: true }));
+const BROKEN = { containers: [make.container("quay.io/no/such:1")] };
+const GONE = [make.failedImage("quay.io/no/such:1", {
+  kind: "permanent",
+  reason: "ManifestUnknown",
+  registry: "quay.io",
+  message: "manifest unknown",
+})];
+
+function reports(spec: Json, changes: FactChanges = {}): readonly PodReport[] {
+  const facts = make.facts(make.gatedPod(spec), changes);
+  return reportsOf(facts.pod, { kind: "applied", decision: decide(facts) });
+}
+
+function reasons(all: readonly PodReport[]): readonly string[] {
+  return all.map(({ type, reason }) => `${type} ${reason}`);
+}
+
+const REMOVED = "Normal ArchAwareSchedGateRemovalSuccess";
+const SET = "Normal ArchAwarePredicateSet";
+
+Deno.test("reportsOf() of a success names architectures, images, digests and the source of preferences", () => {
+  const all = reports({}, { configs: SCORING });
+  assert.deepEqual(reasons(all), [SET, REMOVED]);
+  assert.match(all[0]?.message ?? "", /\{amd64, arm64\}.*multi \(sha256:000000000000\): amd64, arm64/);
+  assert.match(all[0]?.message ?? "", /arm64 \(source: ClusterPodPlacementConfig\)/);
+});
+
+Deno.test("reportsOf() warns when no architecture is shared, and reports what each image has", () => {
+  const all = reports({ containers: [make.container("single-amd64"), make.container("single-arm64")] });
+  assert.deepEqual(reasons(all), ["Warning NoSupportedArchitecturesFound", SET, REMOVED]);
+  assert.match(all[0]?.message ?? "", /single-amd64.*: amd64; single-arm64.*: arm64/);
+  assert.match(all[1]?.message ?? "", /\{\}/);
+});
+
+Deno.test("reportsOf() names each config, what was skipped of it, and has an event of its own for mere duplicates", () => {
+  const high = make.namespaceConfig("high", { priority: 9, platforms: [make.platform(ARM64, 10)] });
+  const low = make.namespaceConfig("low", {
+    priority: 1,
+    platforms: [make.platform(ARM64, 20), make.platform(AMD64, 5)],
+  });
+  const all = reports({}, { configs: make.configs(cluster({ platforms: [make.platform(AMD64, 50)] }), high, low) });
+  assert.deepEqual(reasons(all), [SET, REMOVED, "Normal ArchAwarePreferredAffinityDuplicates"]);
+  const sources = /arm64 \(source: PodPlacementConfig-high\); amd64 \(source: PodPlacementConfig-low, skipped: arm64\)/;
+  assert.match(all[0]?.message ?? "", sources);
+  assert.match(all[2]?.message ?? "", /source: ClusterPodPlacementConfig, architectures: amd64/);
+});
+
+Deno.test("reportsOf() gives each event its slot, and keeps that of an earlier failure for warnings", () => {
+  const slots = (all: ReturnType<typeof reportsOf>): readonly number[] => all.map(({ slot }) => slot);
+  const facts = make.facts(make.gatedPod());
+  const outcome = { kind: "applied", decision: decide(facts) } as const;
+  assert.deepEqual(slots(reportsOf(facts.pod, outcome)), [3, 2]);
+  const failed = make.view(make.gatedPod({}, { labels: { [mark("image-inspect-error-count")]: "2" } }));
+  assert.deepEqual(slots(reportsOf(failed, outcome)), [3, 1]);
+  const apart = make.facts(
+    make.gatedPod({ containers: [make.container("single-amd64"), make.container("single-arm64")] }),
+  );
+  const last = reportsOf(failed, { kind: "applied", decision: decide(apart) });
+  assert.deepEqual(last.map(({ slot, critical }) => [slot, critical]), [[2, true], [3, false], [1, false]]);
+});
+
+Deno.test("reportsOf() reports that the user's preference silences the configs", () => {
+  const all = reports({ affinity: make.nodeAffinity(undefined, [make.preferredTerm(1, ARCH, AMD64)]) }, {
+    configs: SCORING,
+  });
+  assert.deepEqual(reasons(all), [SET, REMOVED]);
+  assert.match(all[0]?.message ?? "", /no preferences/);
+});
+
+Deno.test("reportsOf() reports that a preset architecture was kept", () => {
+  const all = reports({ nodeSelector: { [ARCH]: AMD64 } }, { configs: SCORING });
+  assert.deepEqual(reasons(all), ["Normal ArchAwarePredicatesConflict", SET, REMOVED]);
+});
+
+Deno.test("reportsOf() of a retry names image, registry and error class", () => {
+  const all = reports(BROKEN, { images: GONE });
+  assert.deepEqual(reasons(all), ["Warning ArchAwareInspectionError"]);
+  assert.match(
+    all[0]?.message ?? "",
+    /"quay.io\/no\/such:1" at quay.io \(permanent, ManifestUnknown\): manifest unknown\. Correct the name .* The pod stays held/,
+  );
+});
+
+Deno.test("DV-53 (different: at most three events, so the words stand in the fallback's) reportsOf() of a fallback", () => {
+  const all = reports(BROKEN, { images: GONE, failedAttempts: 1, configs: FALLING_BACK });
+  const expected = ["Warning ArchAwareInspectionError", "Warning ArchAwareFallbackPredicateSet", REMOVED];
+  assert.deepEqual(reasons(all), expected);
+  assert.match(all[1]?.message ?? "", /\{amd64\}.*Set no preferences/);
+});
+
+Deno.test("reportsOf() of a release reports what was done, and of an ignored pod why", () => {
+  const released = reports(BROKEN, { images: GONE, failedAttempts: 1 });
+  assert.deepEqual(reasons(released), ["Warning ArchAwareInspectionError", REMOVED]);
+  const said = /Gave up after 2 attempts; released without an architecture constraint\. Recreate the pod/;
+  assert.match(released[0]?.message ?? "", said);
+  const ignored = reports({ nodeSelector: { [ARCH]: AMD64 } });
+  assert.deepEqual(reasons(ignored), ["Warning ArchAwareGatedPodIgnored", REMOVED]);
+  assert.match(ignored[0]?.message ?? "", /AlreadyConstrained/);
+});
+
+Deno.test("reportsOf() warns when the cluster offers none of the architectures", () => {
+  const all = reports({}, { liveArchitectures: ["s390x"] });
+  assert.deepEqual(reasons(all), ["Warning ArchAwarePredicateSet", REMOVED]);
+  assert.match(all[0]?.message ?? "", /No node or pool of this cluster offers \{amd64, arm64\}/);
+});
+
+Deno.test("reportsOf() reports a refused write and of a bare release", () => {
+  const facts = make.facts(make.gatedPod());
+  const refused = reportsOf(facts.pod, { kind: "refused", why: "403" });
+  assert.deepEqual(reasons(refused), ["Warning ArchAwareSchedGateRemovalFailed"]);
+  const bare = reportsOf(facts.pod, { kind: "reduced", step: "bare", decision: decide(facts), why: "422" });
+  assert.deepEqual(reasons(bare), ["Warning ArchAwareSchedGateRemovalFailed", REMOVED]);
+});
+
+Deno.test("reportsOf() keeps every message within the limit of the events API", () => {
+  const containers = Array.from(
+    { length: 30 },
+    (_, index) => make.container(`registry.example.com/${"x".repeat(80)}/${index}`),
+  );
+  const images = containers.map(({ image }) =>
+    make.failedImage(String(image), { kind: "permanent", reason: "Malformed", message: "y".repeat(5_000) })
+  );
+  for (const { message } of reports({ containers }, { images, failedAttempts: 1 })) {
+    assert.ok([...message].length <= 1_024);
+  }
+});
+
+Deno.test("DV-13 gateAddedReport() names the gate", () => {
+  assert.equal(gateAddedReport().reason, "ArchAwareSchedGateAdded");
+  assert.match(gateAddedReport().message, /multiarch.openshift.io\/scheduling-gate/);
+});
+
+Deno.test("auditReports() says in one event what would be done", () => {
+  const facts = make.facts(make.gatedPod());
+  const audited = { ...facts, settings: { ...facts.settings, audit: true } };
+  const [report, ...more] = auditReports(auditDecision(audited));
+  assert.match(report?.message ?? "", /nothing was changed: Archway would set .*\{amd64, arm64\}/);
+  assert.deepEqual(more, []);
+  assert.deepEqual(auditReports({ kind: "ignore", reason: "DaemonSet" }), []);
+  assert.equal(auditDecision(make.facts(make.gatedPod(BROKEN), { images: [] })).kind, "release");
+});
+
+Deno.test("decisionReason() is one word", () => {
+  const words = [make.facts(make.gatedPod()), make.facts(make.gatedPod(BROKEN), { images: GONE })].map((facts) =>
+    decisionReason(decide(facts))
+  );
+  assert.deepEqual(words, ["Placed", "InspectionFailing"]);
+});

@@ -1,0 +1,121 @@
+// Which pending pods the webhook never saw. Pure.
+import assert from "node:assert/strict";
+import { admissionPatch } from "../../../../../lib/placement/decide/patch/admission_patch.ts";
+import { parseClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";
+import type { ClusterConfig } from "../../../../../lib/placement/decide/config/types.ts";
+import { parseSelector } from "../../../../../lib/cluster/label_selector.ts";
+import { judgeAdmission } from "../../../../../lib/placement/decide/gate.ts";
+import { makeSettings } from "../../../../../lib/placement/decide/config/settings.ts";
+import {
+  inSelectedNamespaces,
+  isUnadmitted,
+  unadmittedReport,
+} from "../../../../../lib/placement/decide/report/unadmitted.ts";
+import { applied, type Json, make, podOf } from "../make.ts";
+
+const settings = makeSettings({ operatorNamespace: "archway-system" });
+const present = make.configs(make.clusterConfig());
+
+interface Row {
+  readonly title: string;
+  readonly pod: Json;
+  readonly unadmitted: boolean;
+}
+
+const ROWS: readonly Row[] = [
+  { title: "waits without a mark", pod: make.pod(), unadmitted: true },
+  { title: "was given a node by the scheduler", pod: make.pod({ nodeName: "n1" }), unadmitted: true },
+  {
+    title: "constrains the architecture itself",
+    pod: make.pod({ affinity: make.nodeAffinity([make.term(["kubernetes.io/arch", "arm64"])]) }),
+    unadmitted: false,
+  },
+  { title: "is gated", pod: make.gatedPod(), unadmitted: false },
+  { title: "is gated, its label gone", pod: make.gatedPod({}, { labels: {} }), unadmitted: false },
+  {
+    title: "was placed, its labels gone",
+    pod: make.pod({}, { annotations: { "archway.dev/decision": "{}" } }),
+    unadmitted: false,
+  },
+  { title: "is of a kube- namespace", pod: make.pod({}, { namespace: "kube-system" }), unadmitted: false },
+  { title: "is of the operator", pod: make.pod({}, { namespace: "archway-system" }), unadmitted: false },
+  {
+    title: "is of a DaemonSet",
+    pod: make.pod({}, { ownerReferences: [{ kind: "DaemonSet", name: "d", controller: true }] }),
+    unadmitted: false,
+  },
+  {
+    title: "mirrors a static pod",
+    pod: make.pod({ nodeName: "n1" }, { ownerReferences: [{ kind: "Node", name: "n1", controller: true }] }),
+    unadmitted: false,
+  },
+  { title: "is going", pod: make.pod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }), unadmitted: false },
+];
+
+for (const { title, pod, unadmitted } of ROWS) {
+  Deno.test(`isUnadmitted() is ${unadmitted} when the pod ${title}`, () => {
+    assert.equal(isUnadmitted(podOf(pod), present, settings), unadmitted);
+  });
+}
+
+Deno.test("isUnadmitted() is false for a pod older than the config, or than its namespace selector", () => {
+  const createdAt = (creationTimestamp: string): ReturnType<typeof podOf> => podOf(make.pod({}, { creationTimestamp }));
+  const parsed = parseClusterConfig({
+    metadata: {
+      name: "cluster",
+      creationTimestamp: "2026-01-01T00:00:00Z",
+      managedFields: [
+        { manager: "kubectl", time: "2026-03-01T00:00:00Z", fieldsV1: { "f:spec": { "f:namespaceSelector": {} } } },
+        { manager: "archway", time: "2026-05-01T00:00:00Z", fieldsV1: { "f:status": { "f:conditions": {} } } },
+      ],
+    },
+    spec: {},
+  });
+  assert.ok(parsed.kind === "parsed");
+  const since = (config: ClusterConfig, created: string): boolean =>
+    isUnadmitted(createdAt(created), make.configs(config), settings);
+  const plain = { ...parsed.value, selectedSinceMs: Date.parse("2026-01-01T00:00:00Z") };
+  assert.deepEqual(
+    ["2025-12-31T00:00:00Z", "2026-01-01T00:00:10Z", "2026-02-01T00:00:00Z"].map((created) => since(plain, created)),
+    [false, false, true],
+  );
+  assert.equal(parsed.value.selectedSinceMs, Date.parse("2026-03-01T00:00:00Z"));
+  assert.equal(since(parsed.value, "2026-02-01T00:00:00Z"), false);
+  assert.equal(since(parsed.value, "2026-04-01T00:00:00Z"), true);
+});
+
+Deno.test("isUnadmitted() is false for whatever the webhook has seen", () => {
+  for (const { pod: raw } of ROWS) {
+    for (const mayGate of [true, false]) {
+      const pod = podOf(raw);
+      const verdict = judgeAdmission(make.admission(pod, { configs: present, settings, known: undefined, mayGate }));
+      const seen = podOf(applied(raw, admissionPatch(pod, verdict)));
+      assert.equal(isUnadmitted(seen, present, settings), false);
+    }
+  }
+});
+
+Deno.test("isUnadmitted() is false without a cluster config, and in audit mode", () => {
+  const { pod } = make.facts(make.pod());
+  assert.equal(isUnadmitted(pod, { cluster: undefined, namespace: [] }, settings), false);
+  assert.equal(isUnadmitted(pod, present, { ...settings, audit: true }), false);
+});
+
+Deno.test("inSelectedNamespaces() leaves out pods of namespaces that the webhook is not called for", () => {
+  const pods = ["shop", "excluded"].map((namespace) => podOf(make.pod({}, { namespace })));
+  const namespaceSelector = parseSelector({ matchExpressions: [{ key: "skip", operator: "DoesNotExist" }] });
+  const kept = inSelectedNamespaces(
+    pods,
+    make.configs({ ...make.clusterConfig(), namespaceSelector }),
+    (namespace) => namespace === "excluded" ? { skip: "yes" } : undefined,
+  );
+  assert.deepEqual(kept.map(({ namespace }) => namespace), ["shop"]);
+});
+
+Deno.test("unadmittedReport() names the pods, within what an event may hold", () => {
+  const pods = Array.from({ length: 500 }, (_, index) => podOf(make.pod({}, { name: `web-${index}` })));
+  const { type, message } = unadmittedReport(pods);
+  assert.equal(type, "Warning");
+  assert.match(message, /without Archway: 500\. .*caBundle.*recreate them.*test-namespace\/web-0, /);
+  assert.ok(message.length <= 1024);
+});

@@ -1,0 +1,179 @@
+// Invariant 2 (no pod where an image cannot run) against a cluster: the nodes that a placed pod's constraints let through are nodes on which each
+// of its images runs, by operating system, architecture and instruction set level; at admission, at release and after both.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type {
+  PlacementSettings,
+  RuntimeClassRule,
+  VariantLabel,
+} from "../../../../lib/placement/decide/config/types.ts";
+import { parseRecord } from "../../../../lib/placement/decide/patch/record.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import type { InspectedImage, Platform } from "../../../../lib/oci/types.ts";
+import { admitted, annotationsOf, ARCH, at, gatesOf, type Json, make, released, requiredOf } from "./make.ts";
+
+const OS = "kubernetes.io/os";
+const LEVEL = "example.com/amd64-level";
+
+interface Node {
+  readonly os: string;
+  readonly architecture: string;
+  /** Of amd64 nodes: 1 to 4. */
+  readonly level: number;
+}
+
+const NODES: readonly Node[] = ["linux", "windows"].flatMap((os) => [
+  ...["arm64", "s390x"].map((architecture) => ({ os, architecture, level: 1 })),
+  ...[1, 2, 3, 4].map((level) => ({ os, architecture: "amd64", level })),
+]);
+const LEVEL_LABELS: readonly VariantLabel[] = [2, 3, 4].map((level) => ({
+  architecture: "amd64",
+  variant: `v${level}`,
+  key: LEVEL,
+  values: [2, 3, 4].filter((other) => other >= level).map((other) => `v${other}`),
+}));
+
+const platform: fc.Arbitrary<Platform> = fc.oneof(
+  fc.record({
+    os: fc.constantFrom("linux", "linux", "", "windows"),
+    architecture: fc.constantFrom("arm64", "s390x", "unknown"),
+  }),
+  fc.record({
+    os: fc.constantFrom("linux", "linux", "windows"),
+    architecture: fc.constant("amd64"),
+    variant: fc.constantFrom("v1", "v2", "v3", "v4"),
+  }),
+  fc.constant({ os: "linux", architecture: "amd64" }),
+);
+const image = fc.array(platform, { minLength: 1, maxLength: 5 });
+const spec: fc.Arbitrary<Json> = fc.oneof(
+  fc.constant({}),
+  fc.constant({ nodeSelector: { [OS]: "windows" } }),
+  fc.constant({ os: { name: "windows" } }),
+  fc.constant({ affinity: make.nodeAffinity([make.term(["zone", "a"]), make.term([ARCH, "arm64"])]) }),
+  fc.constant({ affinity: make.nodeAffinity([make.term([OS, "windows"])]) }),
+  fc.constant({ runtimeClassName: "emulating" }),
+);
+const scenes = fc.record({
+  images: fc.array(image, { minLength: 1, maxLength: 3 }),
+  spec,
+  hasLevels: fc.boolean(),
+  live: fc.option(fc.subarray(["amd64", "arm64", "s390x"]), { nil: undefined }),
+});
+
+type Scene = typeof scenes extends fc.Arbitrary<infer T> ? T : never;
+
+const EMULATED = { kind: "add", architectures: ["s390x"] } as const satisfies RuntimeClassRule;
+
+function settingsOf({ hasLevels }: Scene): PlacementSettings {
+  return makeSettings({
+    operatorNamespace: "archway",
+    variantLabels: hasLevels ? LEVEL_LABELS : [],
+    runtimeClasses: { emulating: EMULATED },
+  });
+}
+
+function imagesOf({ images }: Scene): readonly InspectedImage[] {
+  return images.map((platforms, index) => make.imageOf(`image-${index}`, platforms, { depth: "config" }));
+}
+
+function specOf(scene: Scene): Json {
+  return { containers: imagesOf(scene).map(({ image }) => make.container(image)), ...scene.spec };
+}
+
+function admit(scene: Scene, raw: Json, { mayGate }: { readonly mayGate: boolean }): Json {
+  const pod = make.view(raw);
+  const known = imagesOf(scene);
+  const live = scene.live === undefined ? {} : { liveArchitectures: scene.live };
+  const facts = make.admission(pod, { settings: settingsOf(scene), known, mayGate, ...live });
+  return admitted(raw, facts).after;
+}
+
+function release(scene: Scene, raw: Json): Json {
+  const live = scene.live === undefined ? {} : { liveArchitectures: scene.live };
+  const facts = make.facts(raw, { images: imagesOf(scene), settings: settingsOf(scene), gateAgeMs: 60_000, ...live });
+  return released(raw, facts).after;
+}
+
+function osOf(raw: Json): string {
+  const pinned = JSON.stringify(requiredOf(raw) ?? []).includes(`"${OS}"`);
+  const asked = at(raw, "spec", "nodeSelector", OS) ?? at(raw, "spec", "os", "name");
+  return pinned ? "windows" : String(asked ?? "linux");
+}
+
+/** Whether the required terms let the pod onto the node. A term with an architecture of the user's own is the user's. */
+function admits(scene: Scene, raw: Json, { os, architecture, level }: Node): boolean {
+  const labels: Readonly<Record<string, string>> = { [OS]: os, [ARCH]: architecture, [LEVEL]: `v${level}`, zone: "a" };
+  const before = (requiredOf(make.pod(specOf(scene))) ?? []) as readonly Json[];
+  const isUsers = (index: number): boolean => JSON.stringify(before[index] ?? {}).includes(`"${ARCH}"`);
+  const terms = (requiredOf(raw) ?? [{ matchExpressions: [] }]) as readonly Json[];
+  return terms.filter((_term, index) => !isUsers(index)).some((one) =>
+    (one.matchExpressions as readonly Json[]).every(({ key, operator, values }) => {
+      const value = labels[String(key)];
+      return value !== undefined && (operator === "Exists" || (values as readonly string[]).includes(value));
+    })
+  );
+}
+
+function runsOn(platforms: readonly Platform[], node: Node, { hasLevels }: Scene): boolean {
+  return platforms.some(({ os, architecture, variant }) => {
+    const level = Number(variant?.slice(1) ?? 1);
+    const isLevelMet = !hasLevels || architecture !== "amd64" || level <= node.level;
+    return (os === "" ? "linux" : os) === node.os && architecture === node.architecture && isLevelMet;
+  });
+}
+
+function isPlaced(raw: Json): boolean {
+  const decision = parseRecord(String(annotationsOf(raw)["archway.dev/decision"]))?.decision;
+  return decision === "place" || decision === "nowhere";
+}
+
+function assertRunsWhereItMay(scene: Scene, raw: Json): void {
+  const emulated: readonly string[] = scene.spec.runtimeClassName === undefined ? [] : EMULATED.architectures;
+  const os = osOf(raw);
+  for (const node of NODES.filter((one) => one.os === os && admits(scene, raw, one))) {
+    if (emulated.includes(node.architecture)) continue;
+    for (const platforms of scene.images) {
+      assert.ok(runsOn(platforms, node, scene), JSON.stringify({ node, platforms, terms: requiredOf(raw) }));
+    }
+  }
+}
+
+Deno.test("invariant 2: whatever node a placed pod may go to, each of its images runs there", () => {
+  fc.assert(
+    fc.property(scenes, (scene) => {
+      const warm = admit(scene, make.pod(specOf(scene)), { mayGate: false });
+      const cold = release(scene, make.gatedPod(specOf(scene)));
+      for (const placed of [warm, cold].filter(isPlaced)) assertRunsWhereItMay(scene, placed);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("invariant 5: a pod that warm admission placed is left as it is when it is admitted again", () => {
+  fc.assert(
+    fc.property(scenes, (scene) => {
+      const warm = admit(scene, make.pod(specOf(scene)), { mayGate: false });
+      if (isPlaced(warm)) assert.deepEqual(admit(scene, warm, { mayGate: false }), warm);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("invariant 2: a sidecar that comes after warm admission narrows the pod further", () => {
+  fc.assert(
+    fc.property(scenes, image, (scene, sidecar) => {
+      const warm = admit(scene, make.pod(specOf(scene)), { mayGate: false });
+      if (!isPlaced(warm)) return;
+      const later = { ...scene, images: [...scene.images, sidecar] };
+      const injected = structuredClone(warm);
+      (injected.spec as Json).containers = specOf(later).containers;
+      const again = admit(later, injected, { mayGate: true });
+      if (gatesOf(again).length === 0) return assertRunsWhereItMay(later, again);
+      // What the known images do not settle is gated: then the release has the last word.
+      const released = release(later, again);
+      if (isPlaced(released)) assertRunsWhereItMay(later, released);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,89 @@
+// Which paths count as in use, by what the configurations say at the moment.
+import assert from "node:assert/strict";
+import { openWebhookPaths, type WebhookPaths } from "../../../lib/server/webhook_paths.ts";
+import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../lib/log.ts";
+import { WebhookName, WebhookPath } from "../../../lib/names.ts";
+import { FakeClock } from "../../support/fake_clock.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
+
+const SERVICE = { namespace: "archway-system", name: "archway-webhook" };
+
+function pathOf(route: string): string {
+  return `/secret${route}`;
+}
+
+function mutating(path: string): KubeObject {
+  const webhooks = [{ name: "gate", clientConfig: { service: { ...SERVICE, path } } }];
+  return { metadata: { name: WebhookName.configuration }, webhooks };
+}
+
+function definition(path: string): KubeObject {
+  const webhook = { clientConfig: { service: { ...SERVICE, path } } };
+  return {
+    metadata: { name: WebhookName.convertedDefinition },
+    spec: { conversion: { strategy: "Webhook", webhook } },
+  };
+}
+
+interface Bench extends AsyncDisposable {
+  readonly api: MemoryCluster;
+  readonly clock: FakeClock;
+  readonly paths: WebhookPaths;
+}
+
+function openBench(...objects: readonly KubeObject[]): Bench {
+  const api = new MemoryCluster();
+  const clock = new FakeClock();
+  for (const object of objects) {
+    api.put("spec" in object ? Resource.customResourceDefinitions : Resource.mutatingWebhooks, object);
+  }
+  const stop = new AbortController();
+  const endpoint = { kind: "service", ...SERVICE } as const;
+  const paths = openWebhookPaths({ api: api.api, clock, log: silentLogger, endpoint });
+  const running = paths.run(stop.signal);
+  return {
+    api,
+    clock,
+    paths,
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await clock.advance(60_000);
+      await running;
+    },
+  };
+}
+
+Deno.test("openWebhookPaths() accepts the manifests' paths while one configuration carries one, and a minute longer", async () => {
+  await using bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(WebhookPath.convert));
+  assert.equal(bench.paths.acceptsPlain(), true, "nothing is read yet");
+  assert.equal(bench.paths.isSettled(), false);
+  await bench.clock.advance(10);
+  assert.equal(bench.paths.acceptsPlain(), true);
+  assert.equal(bench.paths.isSettled(), true);
+  assert.equal(bench.paths.carriesSecret(), true);
+  assert.equal(bench.paths.carriesOnly(pathOf), false);
+  bench.api.put(Resource.customResourceDefinitions, definition(pathOf(WebhookPath.convert)));
+  await bench.clock.advance(30_000);
+  assert.equal(bench.paths.carriesOnly(pathOf), true);
+  assert.equal(bench.paths.acceptsPlain(), true);
+  await bench.clock.advance(31_000);
+  assert.equal(bench.paths.acceptsPlain(), false);
+});
+
+Deno.test("openWebhookPaths() accepts them again at once when a tool writes the manifests' paths back", async () => {
+  await using bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(pathOf(WebhookPath.convert)));
+  await bench.clock.advance(10);
+  assert.equal(bench.paths.acceptsPlain(), false);
+  bench.api.put(Resource.customResourceDefinitions, definition(WebhookPath.convert));
+  await bench.clock.advance(10);
+  assert.equal(bench.paths.acceptsPlain(), true);
+});
+
+Deno.test("openWebhookPaths() accepts none of them when nothing points here", async () => {
+  await using bench = openBench();
+  await bench.clock.advance(10);
+  assert.equal(bench.paths.acceptsPlain(), false);
+  assert.equal(bench.paths.carriesOnly(pathOf), true);
+  assert.equal(bench.paths.carriesSecret(), false);
+});

@@ -1,0 +1,69 @@
+// Taking the taint off nodes while others change their taints.
+import assert from "node:assert/strict";
+import * as z from "zod";
+import { textAt } from "../../../../lib/json.ts";
+import { Resource } from "../../../../lib/k8s/types.ts";
+import { openTaintLifter } from "../../../../lib/taints/cluster/lifter.ts";
+import { taintLine } from "../../../controllers/taints/make.ts";
+import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { ours, rawNode, RULE } from "../decide/make.ts";
+
+const PACE = { turn: () => Promise.resolve() };
+const FOREIGN = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
+
+Deno.test("lift() reads a node again whose taints another changed in between, and takes ours off all the same", async () => {
+  const cluster = new MemoryCluster();
+  cluster.put(Resource.nodes, rawNode({ name: "a", taints: [ours("amd64")] }));
+  let changes = 0;
+  cluster.beforePatch = () => {
+    if (changes++ === 0) cluster.put(Resource.nodes, rawNode({ name: "a", taints: [FOREIGN, ours("amd64")] }));
+  };
+  const lifter = openTaintLifter({ api: cluster.api, key: RULE.key, pace: PACE });
+  assert.deepEqual(await lifter.lift({ signal: new AbortController().signal }), { lifted: ["a"], left: [] });
+  assert.equal(taintLine(cluster), "a:gpu");
+});
+
+Deno.test("lift() reports which nodes it could not free, and why", async () => {
+  const cluster = new MemoryCluster();
+  cluster.put(Resource.nodes, rawNode({ name: "a", taints: [ours("amd64")] }));
+  let changes = 0;
+  cluster.beforePatch = () => {
+    const taints = changes++ % 2 === 0 ? [FOREIGN, ours("amd64")] : [ours("amd64"), FOREIGN];
+    cluster.put(Resource.nodes, rawNode({ name: "a", taints }));
+  };
+  const lifter = openTaintLifter({ api: cluster.api, key: RULE.key, pace: PACE });
+  const { lifted, left } = await lifter.lift({ signal: new AbortController().signal });
+  assert.deepEqual([lifted, left.map(({ node }) => node)], [[], ["a"]]);
+});
+
+Deno.test("lift() sends nothing but lists of nodes and removals of our taint, each behind a test of it", async () => {
+  const cluster = new MemoryCluster();
+  const mixed = [FOREIGN, ours("amd64"), { key: "cloud", effect: "NoExecute" }, ours("s390x", "NoExecute")];
+  for (const [name, taints] of [["a", mixed], ["b", [FOREIGN]], ["c", [ours("arm64")]]] as const) {
+    cluster.put(Resource.nodes, rawNode({ name, taints }));
+  }
+  const calls: MemoryCall[] = [];
+  const api = cluster.client((call) => void calls.push(call));
+  await openTaintLifter({ api, key: RULE.key, pace: PACE }).lift({ signal: new AbortController().signal });
+  assert.deepEqual(calls.map(({ verb, plural, name = "" }) => `${verb} ${plural} ${name}`), [
+    "list nodes ",
+    "patch nodes a",
+    "patch nodes c",
+  ]);
+  for (const { body } of calls.slice(1)) {
+    const operations = operationsOf(body).filter(({ path }) => !path.startsWith("/metadata/"));
+    assert.deepEqual(operations.map(({ op }) => op), operations.map((_, at) => at % 2 === 0 ? "test" : "remove"));
+    for (const [at, { op, path, value }] of operations.entries()) {
+      assert.match(path, /^\/spec\/taints\/\d+$/);
+      if (op === "test") assert.deepEqual([textAt(value, "key"), operations[at + 1]?.path], [RULE.key, path]);
+    }
+  }
+});
+
+const BODY = z.object({
+  operations: z.array(z.object({ op: z.string(), path: z.string(), value: z.unknown().optional() })),
+});
+
+function operationsOf(body: unknown): z.infer<typeof BODY>["operations"] {
+  return BODY.parse(body).operations;
+}

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import * as fc from "fast-check";
+import { judgeNode, untaintPatch } from "../../../../lib/taints/decide/judge_node.ts";
+import { parseTaintNode } from "../../../../lib/taints/decide/views.ts";
+import { applied, type NodeSpec, ours, rawNode, type RawTaint, RULE, taintsOf } from "./make.ts";
+
+const FOREIGN: RawTaint = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
+const CLOUD: RawTaint = { key: "node.cloud/x", effect: "NoExecute" };
+
+interface Row {
+  readonly name: string;
+  readonly node: NodeSpec;
+  /** What the verdict is called, and the taints that its patch leads to. */
+  readonly ends: readonly [verdict: string, taints: readonly RawTaint[]];
+}
+
+/** Of the table "Reimplementing it as a mode": key and value, which field, node writes, opt-out. */
+const ROWS: readonly Row[] = [
+  { name: "a node without taints gets one", node: {}, ends: ["missing", [ours("amd64")]] },
+  { name: "an empty list gets one", node: { taints: [] }, ends: ["missing", [ours("amd64")]] },
+  {
+    name: "foreign taints stay before it, in their order",
+    node: { taints: [FOREIGN, CLOUD] },
+    ends: ["missing", [FOREIGN, CLOUD, ours("amd64")]],
+  },
+  {
+    name: "the right taint is kept",
+    node: { taints: [FOREIGN, ours("amd64")] },
+    ends: ["keep", [FOREIGN, ours("amd64")]],
+  },
+  {
+    name: "a wrong value is put right in its place",
+    node: { taints: [FOREIGN, ours("arm64"), CLOUD] },
+    ends: ["value", [FOREIGN, ours("amd64"), CLOUD]],
+  },
+  {
+    name: "a wrong effect is put right in its place",
+    node: { taints: [ours("amd64", "NoExecute"), FOREIGN] },
+    ends: ["effect", [ours("amd64"), FOREIGN]],
+  },
+  {
+    name: "two wrong taints become one",
+    node: { taints: [ours("arm64"), FOREIGN, ours("s390x", "NoExecute")] },
+    ends: ["several", [ours("amd64"), FOREIGN]],
+  },
+  {
+    name: "of a right and a wrong taint the right one stays where it is",
+    node: { taints: [ours("amd64", "PreferNoSchedule"), FOREIGN, ours("amd64"), ours("arm64", "NoExecute"), CLOUD] },
+    ends: ["several", [FOREIGN, ours("amd64"), CLOUD]],
+  },
+  {
+    name: "a node that opted out loses its taint and nothing else",
+    node: { labels: { "archway.dev/arch-taint": "off" }, taints: [FOREIGN, ours("amd64")] },
+    ends: ["optedOut", [FOREIGN]],
+  },
+  {
+    name: "a node that opted out and has none is left alone",
+    node: { labels: { "archway.dev/arch-taint": "off" }, taints: [FOREIGN] },
+    ends: ["optedOut", [FOREIGN]],
+  },
+  {
+    name: "kubelet and label disagree: nothing is written",
+    node: { reported: "arm64", label: "amd64", taints: [FOREIGN] },
+    ends: ["disagreement", [FOREIGN]],
+  },
+  {
+    name: "without the label the kubelet counts",
+    node: { reported: "arm64", label: undefined },
+    ends: ["missing", [ours("arm64")]],
+  },
+  {
+    name: "a kubelet that has not reported yet: nothing is written",
+    node: { reported: "", label: "amd64" },
+    ends: ["unknown", []],
+  },
+];
+
+function judged(spec: NodeSpec): readonly [verdict: string, taints: readonly RawTaint[]] {
+  const raw = rawNode(spec);
+  const verdict = judgeNode(parseTaintNode(raw), RULE);
+  const operations = "operations" in verdict ? verdict.operations : [];
+  return [verdict.kind === "patch" ? verdict.repair : verdict.kind, taintsOf(applied(raw, operations))];
+}
+
+for (const { name, node, ends } of ROWS) {
+  Deno.test(`judgeNode(): ${name}`, () => assert.deepEqual(judged(node), ends));
+}
+
+Deno.test("judgeNode(): the patch does not apply to a node whose taints another has changed meanwhile", () => {
+  for (const taints of [undefined, [FOREIGN], [ours("arm64"), FOREIGN]]) {
+    const verdict = judgeNode(parseTaintNode(rawNode({ taints })), RULE);
+    assert.equal(verdict.kind, "patch");
+    const changed = rawNode({ taints: [CLOUD, ...taints ?? []] });
+    const meanwhile = { ...changed, metadata: { ...changed.metadata, resourceVersion: "6" } };
+    assert.throws(() => applied(meanwhile, verdict.kind === "patch" ? verdict.operations : []), /[Tt]est/);
+  }
+});
+
+Deno.test("untaintPatch(): does not apply where its taint has moved, and is empty without one", () => {
+  const operations = untaintPatch(parseTaintNode(rawNode({ taints: [ours("amd64")] })), RULE.key);
+  assert.throws(() => applied(rawNode({ taints: [FOREIGN, ours("amd64")] }), operations), /[Tt]est/);
+  assert.deepEqual(untaintPatch(parseTaintNode(rawNode({ taints: [FOREIGN] })), RULE.key), []);
+});
+
+const taint: fc.Arbitrary<RawTaint> = fc.tuple(
+  fc.constantFrom("supported-arch", "dedicated", "example.com/x"),
+  fc.constantFrom("amd64", "arm64", ""),
+  fc.constantFrom("NoSchedule", "NoExecute", "PreferNoSchedule"),
+).map(([key, value, effect]) => ({ key, value, effect }));
+const node: fc.Arbitrary<NodeSpec> = fc.record({
+  reported: fc.constantFrom("amd64", "arm64", ""),
+  label: fc.constantFrom("amd64", "arm64", undefined),
+  labels: fc.constantFrom({}, { "archway.dev/arch-taint": "off" }),
+  taints: fc.option(fc.array(taint, { maxLength: 6 }), { nil: undefined }),
+});
+
+Deno.test("judgeNode(): whatever the taints, foreign ones and their order stay, and one patch is enough", () => {
+  fc.assert(fc.property(node, (spec) => {
+    const raw = rawNode(spec);
+    const verdict = judgeNode(parseTaintNode(raw), RULE);
+    const after = applied(raw, "operations" in verdict ? verdict.operations : []);
+    const isForeign = ({ key }: RawTaint): boolean => key !== RULE.key;
+    assert.deepEqual(taintsOf(after).filter(isForeign), taintsOf(raw).filter(isForeign));
+    const again = judgeNode(parseTaintNode(after), RULE);
+    if (verdict.kind === "patch") {
+      assert.equal(again.kind, "keep");
+      assert.deepEqual(taintsOf(after).filter((one) => !isForeign(one)), [ours(spec.reported ?? "")]);
+    } else assert.equal(again.kind, verdict.kind);
+    assert.ok(again.kind !== "optedOut" || again.operations.length === 0);
+  }));
+});

@@ -1,0 +1,133 @@
+// Makers of nodes, pods and DaemonSets for the tests of lib/taints, as the API server gives them.
+import assert from "node:assert/strict";
+import jsonPatch from "fast-json-patch";
+import type { JsonPatch } from "../../../../lib/k8s/patch.ts";
+import type { KubeObject } from "../../../../lib/k8s/types.ts";
+import { judge, surveyOf, type TaintSurvey } from "../../../../lib/taints/decide/survey.ts";
+import type { TaintRule } from "../../../../lib/taints/decide/types.ts";
+import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../../../../lib/taints/decide/views.ts";
+
+export const RULE: TaintRule = { key: "supported-arch", effect: "NoSchedule" };
+
+/** A raw taint. */
+export type RawTaint = Readonly<Record<string, string>>;
+
+/** The taint that a node of the architecture should have. */
+export function ours(value: string, effect = "NoSchedule"): RawTaint {
+  return { key: "supported-arch", value, effect };
+}
+
+export interface NodeSpec {
+  readonly name?: string;
+  readonly reported?: string;
+  readonly label?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: readonly RawTaint[] | undefined;
+}
+
+/** A node of amd64 that its label confirms, unless said otherwise. */
+export function rawNode({ name = "n", reported = "amd64", labels = {}, taints, ...rest }: NodeSpec = {}): KubeObject {
+  const label = "label" in rest ? rest.label : reported;
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name,
+      uid: `uid-${name}`,
+      resourceVersion: "5",
+      labels: { ...(label === undefined ? {} : { "kubernetes.io/arch": label }), ...labels },
+    },
+    spec: taints === undefined ? {} : { taints },
+    status: { nodeInfo: { architecture: reported } },
+  };
+}
+
+export interface RawPodSpec {
+  readonly name?: string;
+  readonly node?: string;
+  readonly tolerations?: readonly Readonly<Record<string, unknown>>[] | undefined;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** What the scheduler says of it. */
+  readonly says?: string;
+  readonly phase?: string;
+  readonly owner?: string;
+  readonly gates?: readonly string[];
+  readonly deleting?: boolean;
+}
+
+/** A pod without tolerations, unless said otherwise. */
+export function rawTaintPod(spec: RawPodSpec = {}): KubeObject {
+  const { name = "p", node, tolerations, annotations = {}, says, phase = node === undefined ? "Pending" : "Running" } =
+    spec;
+  const conditions = says === undefined
+    ? []
+    : [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: says }];
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      namespace: "team",
+      name,
+      uid: `uid-${name}`,
+      resourceVersion: "9",
+      annotations,
+      ...(spec.owner === undefined
+        ? {}
+        : { ownerReferences: [{ apiVersion: "v1", kind: spec.owner, name: "o", uid: "u" }] }),
+      ...(spec.deleting === true ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}),
+    },
+    spec: {
+      containers: [{ name: "a", image: "a" }],
+      ...(node === undefined ? {} : { nodeName: node }),
+      ...(tolerations === undefined ? {} : { tolerations }),
+      ...(spec.gates === undefined ? {} : { schedulingGates: spec.gates.map((gate) => ({ name: gate })) }),
+    },
+    status: { phase, conditions },
+  };
+}
+
+/** A DaemonSet with this pod spec. */
+export function rawDaemonSet(name: string, spec: Readonly<Record<string, unknown>> = {}): KubeObject {
+  return {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { namespace: "kube-system", name, uid: `uid-${name}` },
+    spec: { template: { spec: { containers: [{ name: "a", image: "a" }], ...spec } } },
+  };
+}
+
+/** The survey of a cluster of these objects. */
+export function survey(
+  { nodes, pods = [], daemonSets = [], rule = RULE }: {
+    readonly nodes: readonly KubeObject[];
+    readonly pods?: readonly KubeObject[];
+    readonly daemonSets?: readonly KubeObject[];
+    readonly rule?: TaintRule;
+  },
+): TaintSurvey {
+  return surveyOf(
+    rule,
+    new Map(nodes.map((node) => [node.metadata.name, judge(parseTaintNode(node), rule)])),
+    pods.map((pod) => parseTaintPod(pod, rule)).filter((pod) => pod !== undefined),
+    daemonSets.map((object) => parseTaintDaemonSet(object, rule)).filter((daemonSet) => daemonSet !== undefined),
+  );
+}
+
+/** The object after a patch, which must apply; the object given stays as it is. */
+export function applied(object: KubeObject, patch: JsonPatch): KubeObject {
+  const operations = structuredClone(patch) as Parameters<typeof jsonPatch.applyPatch>[1];
+  return jsonPatch.applyPatch(structuredClone(object), operations, true).newDocument;
+}
+
+/** The taints of a node. */
+export function taintsOf(node: KubeObject): readonly RawTaint[] {
+  const { taints = [] } = node["spec"] as { taints?: readonly RawTaint[] };
+  return taints;
+}
+
+/** The object of this name. */
+export function named(objects: readonly KubeObject[], name: string): KubeObject {
+  const found = objects.find(({ metadata }) => metadata.name === name);
+  assert.ok(found !== undefined, `${name} is there`);
+  return found;
+}

@@ -1,0 +1,58 @@
+// What a dry run says of a pod, and which pods are tried where there are many.
+import assert from "node:assert/strict";
+import { ApiError } from "../../../../lib/k8s/errors.ts";
+import { choosePods, judgeTrial } from "../../../../lib/taints/decide/trial.ts";
+import type { PodNeed } from "../../../../lib/taints/decide/types.ts";
+import { parseTaintPod } from "../../../../lib/taints/decide/views.ts";
+import { rawTaintPod, RULE } from "./make.ts";
+
+const POLICY = "ValidatingAdmissionPolicy 'x' with binding 'x' denied request";
+const NO_RIGHT = 'pods "p" is forbidden: User "u" cannot patch resource "pods" in API group ""';
+const NO_DRY_RUN = "does not support dry run";
+const STALE = "the server rejected our request due to an error in our request";
+
+const ANSWERS: readonly (readonly [what: string, status: number, text: string, trial: string, hasCauses?: boolean])[] =
+  [
+    ["a policy", 422, "ValidatingAdmissionPolicy 'x' with binding 'x' denied request: no", "refused", true],
+    ["a policy that answers 403", 403, "ValidatingAdmissionPolicy 'x' with binding 'x' denied request: no", "refused"],
+    ["a webhook", 403, 'admission webhook "x.example" denied the request: no', "refused"],
+    ["a webhook that answers 409", 409, 'admission webhook "x.example" denied the request: no', "refused"],
+    ["a webhook that answers 422", 422, 'admission webhook "x.example" denied the request: no', "refused"],
+    [
+      "a plugin of the API server",
+      403,
+      'pods "p" is forbidden: pod tolerations conflict with its namespace',
+      "refused",
+    ],
+    ["the API server's own rules", 422, 'Pod "p" is invalid: spec.tolerations: Forbidden', "refused", true],
+    ["a pod that is too large", 413, "Request entity too large: limit is 3145728", "refused"],
+    ["no right", 403, NO_RIGHT, "unknown"],
+    ["a webhook with side effects", 400, `admission webhook "x.example" ${NO_DRY_RUN}`, "unknown"],
+    ["a policy that repeats words of the pod", 403, `${POLICY}: ${NO_RIGHT}`, "refused"],
+    ["a policy that repeats other words of the pod", 400, `${POLICY}: it ${NO_DRY_RUN}`, "refused"],
+    ["a plugin that repeats words of the pod", 403, `pods "p" is forbidden: it ${NO_DRY_RUN}`, "refused"],
+    ["a schema that repeats words of the pod", 422, `Pod "p" is invalid: ${NO_RIGHT}`, "refused", true],
+    ["a pod that has changed", 422, STALE, "unknown"],
+    ["a pod that is gone", 404, 'pods "p" not found', "unknown"],
+    ["a server that does not answer", 0, "connection refused", "unknown"],
+    ["a server that is too busy", 429, "too many requests", "unknown"],
+  ];
+
+for (const [what, status, text, kind, hasCauses = false] of ANSWERS) {
+  Deno.test(`judgeTrial(): after the answer of ${what} the pod ${kind === "refused" ? "refuses" : "is unknown"}`, () => {
+    assert.equal(judgeTrial(new ApiError(text, { status, hasCauses }), text).kind, kind);
+  });
+}
+
+Deno.test("choosePods() takes the namespaces in turn, and no more than it may", () => {
+  const need = (key: string): PodNeed => {
+    const pod = parseTaintPod(rawTaintPod(), RULE);
+    assert.ok(pod !== undefined);
+    return { pod: { ...pod, key }, missing: [] };
+  };
+  const needs = [...Array.from({ length: 200 }, (_, at) => need(`large/p${at}`)), need("small/p"), need("tiny/p")];
+  const keys = choosePods(needs, 5).map(({ pod }) => pod.key);
+  assert.deepEqual(keys, ["large/p0", "small/p", "tiny/p", "large/p1", "large/p2"]);
+  assert.equal(choosePods(needs).length, 100);
+  assert.deepEqual(choosePods([]), []);
+});

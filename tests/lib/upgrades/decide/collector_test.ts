@@ -1,0 +1,82 @@
+// The samples that follow from a plan's status.
+import assert from "node:assert/strict";
+import { collect, type CollectedSample } from "../../../../lib/upgrades/decide/collector.ts";
+import { FROM, makeCluster, makeHistory, makePlan, NOW_MS, START_MS, TO } from "./make_plan.ts";
+
+const CLUSTER = makeCluster();
+
+function labelled(samples: readonly CollectedSample[], name: string): CollectedSample | undefined {
+  return samples.find((sample) => sample.name === name);
+}
+
+Deno.test("M-381 collect() has one sample for each condition, and those of spec and status", () => {
+  const condition = { reason: "", message: "", startMs: NOW_MS, lastProbeMs: 0, lastTransitionMs: 0 };
+  const plan = makePlan({}, {
+    history: [makeHistory({
+      startMs: NOW_MS,
+      conditions: [
+        { ...condition, type: "ControlPlaneUpgraded", status: "False" },
+        { ...condition, type: "UpgradeCommenced", status: "True", completeMs: NOW_MS + 5_999 },
+        { ...condition, type: "PostUpgradeTasksCompleted", status: "True", completeMs: NOW_MS },
+      ],
+    })],
+  });
+  const samples = collect(plan, CLUSTER);
+  const versions = { version: FROM, desired_version: TO };
+  const seconds = NOW_MS / 1_000;
+  const conditions = samples.filter(({ name }) => name.startsWith("managed_upgrade_condition_"));
+  const named = { ...versions, upgradeconfig_name: plan.name };
+  assert.deepEqual(conditions, [
+    {
+      name: "managed_upgrade_condition_control_plane_completion_timestamp",
+      labels: { ...named, condition: "False" },
+      value: seconds,
+    },
+    {
+      name: "managed_upgrade_condition_control_plane_upgrade_start_timestamp",
+      labels: { ...named, condition: "True" },
+      value: seconds + 5,
+    },
+  ]);
+  assert.deepEqual(labelled(samples, "managed_upgrade_upgrade_scheduled"), {
+    name: "managed_upgrade_upgrade_scheduled",
+    labels: { ...versions, phase: "Upgrading" },
+    value: START_MS / 1_000,
+  });
+  assert.deepEqual(labelled(samples, "managed_upgrade_upgrade_pdb_timeout_minutes")?.labels, versions);
+  assert.equal(labelled(samples, "managed_upgrade_upgrade_start_timestamp")?.value, seconds);
+  assert.equal(labelled(samples, "managed_upgrade_upgrade_complete_timestamp"), undefined);
+});
+
+Deno.test("collect() keeps the version that the upgrade leads away from, once the control plane has the new one", () => {
+  const plan = makePlan({}, { history: [makeHistory()] });
+  const completed = { state: "Completed", image: "", startedMs: 1 } as const;
+  const history = [{ ...completed, version: TO, completedMs: 9 }, { ...completed, version: FROM, completedMs: 5 }];
+  const samples = collect(plan, makeCluster({ history }));
+  assert.equal(labelled(samples, "managed_upgrade_upgrade_scheduled")?.labels.version, FROM);
+});
+
+Deno.test("collect() stamps each stage once, by what was sent, and shows what was sent", () => {
+  const notifications = [{ state: "StateStarted", sentMs: NOW_MS }, {
+    state: "StateControlPlaneFinishedSL",
+    sentMs: NOW_MS + 60_000,
+  }] as const;
+  const of = (phase: "Upgrading" | "Failed") =>
+    collect(makePlan({}, { history: [makeHistory({ phase, notifications })] }), CLUSTER);
+  const running = of("Upgrading");
+  const started = labelled(running, "upgradeoperator_upgrade_started_timestamp");
+  assert.equal(started?.value, NOW_MS / 1_000);
+  assert.deepEqual(Object.keys(started?.labels ?? {}).toSorted(), ["_id", "upgradeconfig_name", "version"]);
+  assert.equal(labelled(running, "upgradeoperator_workernode_upgrade_started_timestamp")?.value, NOW_MS / 1_000 + 60);
+  const sent = running.filter(({ name }) => name === "upgradeoperator_upgrade_notification");
+  assert.deepEqual(sent.map(({ labels }) => labels.event), ["StateStarted", "StateControlPlaneFinishedSL"]);
+  const failed = of("Failed");
+  assert.equal(labelled(failed, "upgradeoperator_upgrade_started_timestamp"), undefined);
+  assert.equal(labelled(failed, "upgradeoperator_upgrade_notification"), undefined);
+  assert.ok(labelled(failed, "upgradeoperator_controlplane_upgrade_completed_timestamp") !== undefined);
+});
+
+Deno.test("collect() has the samples of the spec alone while a plan has no history, and none of a time that is none", () => {
+  const names = collect(makePlan({ upgradeAt: "tomorrow" }), CLUSTER).map(({ name }) => name);
+  assert.deepEqual(names, ["managed_upgrade_upgrade_pdb_timeout_minutes"]);
+});

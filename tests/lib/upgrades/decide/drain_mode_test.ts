@@ -1,0 +1,63 @@
+// What spec.drain.mode comes to, and what the condition DrainMode says of it.
+import assert from "node:assert/strict";
+import { drainModeCondition, drainModeOf } from "../../../../lib/upgrades/decide/drain/mode.ts";
+import type { DrainMode } from "../../../../lib/upgrades/decide/types/plan.ts";
+import { makeConfig } from "./make_plan.ts";
+
+const MODES = [undefined, "Observe", "Delete", "DeleteAndStripFinalizers"] as const;
+
+/** Mode, strategies disabled, removals forbidden: the mode that holds, status and reason, and what the message says. */
+const ROWS: readonly (readonly [DrainMode | undefined, boolean, boolean, DrainMode, string, RegExp])[] = [
+  [undefined, false, false, "Observe", "False ObserveByDefault", /reported, not deleted\. Set spec\.drain\.mode to/],
+  [undefined, false, true, "Observe", "False ObserveByDefault", /reported, not deleted\. Set spec\.drain\.mode to/],
+  ["Observe", false, false, "Observe", "False Observe", /reported, not deleted\.$/],
+  ["Observe", false, true, "Observe", "False Observe", /reported, not deleted\.$/],
+  [
+    "Delete",
+    false,
+    false,
+    "Delete",
+    "True Delete",
+    /are to be deleted, where the component `upgrades-drain` grants it/,
+  ],
+  ["Delete", false, true, "Delete", "False Forbidden", /not deleted: the API server forbids what Delete tries \(403\)/],
+  [
+    "DeleteAndStripFinalizers",
+    false,
+    false,
+    "DeleteAndStripFinalizers",
+    "True DeleteAndStripFinalizers",
+    /are to be deleted, where the component `upgrades-drain` grants it/,
+  ],
+  [
+    "DeleteAndStripFinalizers",
+    false,
+    true,
+    "DeleteAndStripFinalizers",
+    "False Forbidden",
+    /The component `upgrades-drain` grants the right\.$/,
+  ],
+  ...MODES.flatMap((mode) =>
+    [false, true].map((forbidden) =>
+      [
+        mode,
+        true,
+        forbidden,
+        "Observe",
+        "False DrainStrategiesDisabled",
+        /not deleted: nodeDrain\.disableDrainStrategies is true\.$/,
+      ] as const
+    )
+  ),
+];
+
+for (const [drainMode, disabled, isForbidden, holds, expected, says] of ROWS) {
+  const given = [drainMode ?? "no mode", ...disabled ? ["disabled"] : [], ...isForbidden ? ["forbidden"] : []];
+  Deno.test(`${given.join(", ")}: DrainMode is ${expected}`, () => {
+    const config = makeConfig({ nodeDrain: { disableDrainStrategies: disabled } });
+    assert.equal(drainModeOf({ drainMode }, config), holds);
+    const { type, isTrue, reason, message } = drainModeCondition({ drainMode }, { config, isForbidden });
+    assert.deepEqual([type, `${isTrue ? "True" : "False"} ${reason}`], ["DrainMode", expected]);
+    assert.match(message, says);
+  });
+}

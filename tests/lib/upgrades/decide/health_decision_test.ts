@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import {
+  checksOf,
+  decideHealthAfter,
+  decideHealthBefore,
+  type HealthContext,
+} from "../../../../lib/upgrades/decide/health_decision.ts";
+import type { HealthCheckId, HealthReason, HealthResult } from "../../../../lib/upgrades/decide/types/health.ts";
+import type { Phase } from "../../../../lib/upgrades/decide/types/plan.ts";
+import { CAPACITY, FROM, makeCluster, makeConfig, makeHistory, makePlan, wordsOf } from "./make_plan.ts";
+
+const GATE = makeConfig({ featureGate: { enabled: ["PreHealthCheck"] } });
+
+function failing(check: HealthCheckId, reason: HealthReason, token = `${check}HealthcheckFailed`): HealthResult {
+  return { check, kind: "failed", token, message: `${check} failed`, reasons: { [reason]: 1 } };
+}
+
+function passing(check: HealthCheckId, ...reasons: readonly HealthReason[]): HealthResult {
+  return { check, kind: "passed", reasons: Object.fromEntries(reasons.map((reason) => [reason, 0])) };
+}
+
+const ALERTS = failing("CriticalAlerts", "critical_alerts_firing");
+const OPERATORS = failing("ClusterOperators", "cluster_operators_degraded");
+const NO_CAPACITY = failing("CapacityReservation", "default_worker_machinepool_not_found");
+const CORDONED = failing(
+  "NodeUnschedulable",
+  "cluster_node_manually_cordoned",
+  "NodeUnschedulableHealthcheckFailed:(n1)",
+);
+const PRESSURE = failing("NodeUnschedulableTaint", "cluster_node_taint_unschedulable");
+
+interface Given {
+  readonly results: readonly HealthResult[];
+  readonly phase?: Phase;
+  readonly gate?: boolean;
+  readonly overrides?: Partial<HealthContext>;
+}
+
+function contextOf({ results, phase = "Upgrading", gate = true, overrides = {} }: Given): HealthContext {
+  const history = makeHistory({ phase });
+  const config = gate ? GATE : makeConfig();
+  return {
+    plan: makePlan({}, { history: [history] }),
+    config,
+    clusterVersion: makeCluster(),
+    history,
+    results,
+    ...overrides,
+  };
+}
+
+/** `blocked: healthcheck_failed=1 StateHealthCheckSL` */
+function wordOf(given: Given): string {
+  const { isBlocked, effects } = decideHealthBefore(contextOf(given));
+  return [isBlocked ? "blocked" : "free", ...wordsOf(effects)].join(" ");
+}
+
+const NOTICE = "StateHealthCheckSL";
+const EARLY = "StatePreHealthCheckSL";
+const ROWS: readonly (readonly [string, Given, string])[] = [
+  [
+    "M-240 gate off, healthy",
+    { gate: false, results: [passing("CriticalAlerts", "critical_alerts_firing")] },
+    "free healthcheck_failed=0",
+  ],
+  ["M-244 gate off, alerts firing", { gate: false, results: [ALERTS] }, "blocked healthcheck_failed=1"],
+  ["M-244 gate off, operators degraded", { gate: false, results: [OPERATORS] }, "blocked healthcheck_failed=1"],
+  [
+    "M-245 gate on, healthy",
+    {
+      results: [
+        passing("CriticalAlerts", "healthcheck_query_failed", "critical_alerts_firing"),
+        passing("PDB", "cluster_invalid_pdb"),
+      ],
+    },
+    "free healthcheck_failed=0 healthcheck_failed=0 healthcheck_failed=0",
+  ],
+  [
+    "M-246 gate on, a node cordoned by the upgrade",
+    { results: [passing("NodeUnschedulable", "cluster_node_manually_cordoned")] },
+    "free healthcheck_failed=0",
+  ],
+  ["M-247 gate on, alerts in New", { results: [ALERTS], phase: "New" }, `blocked healthcheck_failed=1 ${EARLY}`],
+  ["M-248 gate on, alerts in Upgrading", { results: [ALERTS] }, `blocked healthcheck_failed=1 ${NOTICE}`],
+  ["M-249 gate on, operators degraded", { results: [OPERATORS] }, `blocked healthcheck_failed=1 ${NOTICE}`],
+  [
+    "M-250 gate on, no capacity in New",
+    { results: [NO_CAPACITY], phase: "New" },
+    `blocked healthcheck_failed=1 ${EARLY}`,
+  ],
+  ["M-250 gate on, no capacity in Upgrading", { results: [NO_CAPACITY] }, `free healthcheck_failed=1 ${NOTICE}`],
+  [
+    "M-251 gate on, a node cordoned by hand in New",
+    { results: [CORDONED], phase: "New" },
+    `blocked healthcheck_failed=1 ${EARLY}`,
+  ],
+  [
+    "M-251 gate on, a node cordoned by hand in Upgrading",
+    { results: [CORDONED] },
+    `free healthcheck_failed=1 ${NOTICE}`,
+  ],
+  [
+    "M-252 gate on, a pressure taint in New",
+    { results: [PRESSURE], phase: "New" },
+    `blocked healthcheck_failed=1 ${EARLY}`,
+  ],
+  ["M-252 gate on, a pressure taint in Upgrading", { results: [PRESSURE] }, `free healthcheck_failed=1 ${NOTICE}`],
+  ["another phase", { results: [PRESSURE], phase: "Pending" }, "blocked healthcheck_failed=1"],
+];
+
+for (const [name, given, expected] of ROWS) {
+  Deno.test(`${name}: ${expected}`, () => assert.equal(wordOf(given), expected));
+}
+
+Deno.test("what is said of New is given up where it cannot be sent; Upgrading waits for it", () => {
+  const onFailure = (phase: "New" | "Upgrading"): readonly string[] =>
+    decideHealthBefore(contextOf({ results: [ALERTS], phase })).effects
+      .flatMap((effect) => effect.kind === "notify" ? [effect.onFailure] : []);
+  assert.deepEqual([onFailure("New"), onFailure("Upgrading")], [["log"], ["stop"]]);
+});
+
+Deno.test("M-370 the tokens of all checks that failed are in the notification, joined by commas", () => {
+  const { effects } = decideHealthBefore(contextOf({ results: [ALERTS, CORDONED] }));
+  const [notice] = effects.flatMap((effect) => effect.kind === "notify" ? [effect.notification] : []);
+  assert.match(
+    notice?.description ?? "",
+    /CriticalAlertsHealthcheckFailed,NodeUnschedulableHealthcheckFailed:\(n1\)\.$/,
+  );
+});
+
+Deno.test("M-243 a version that cannot be read does not block: its label is unknown", () => {
+  const results = [passing("CriticalAlerts", "critical_alerts_firing")];
+  const labels = (history: ReturnType<typeof makeCluster>["history"]): unknown => {
+    const { isBlocked, effects } = decideHealthBefore(
+      contextOf({ gate: false, results, overrides: { clusterVersion: makeCluster({ history }) } }),
+    );
+    assert.equal(isBlocked, false);
+    return effects.map((effect) => effect.kind === "setMetric" ? effect.labels : undefined);
+  };
+  const reason = "critical_alerts_firing";
+  assert.deepEqual(labels([]), [{ state: "Upgrading", version: "unknown", reason }]);
+  assert.deepEqual(labels(makeCluster().history), [{ state: "Upgrading", version: FROM, reason }]);
+});
+
+Deno.test("decideHealthAfter() blocks by every problem, and clears the drains when there is none", () => {
+  const after = (results: readonly HealthResult[]): readonly unknown[] => {
+    const { isBlocked, effects } = decideHealthAfter(contextOf({ results }));
+    return [isBlocked, ...wordsOf(effects)];
+  };
+  assert.deepEqual(after([OPERATORS]), [true, "healthcheck_failed=1"]);
+  assert.deepEqual(after([]), [false, "clear node_drain_timeout"]);
+});
+
+Deno.test("checksOf() makes all checks with the gate, of capacity only where it is wanted", () => {
+  const plan = makePlan({ capacity: CAPACITY });
+  const base = contextOf({ results: [] });
+  assert.deepEqual(checksOf({ ...base, config: makeConfig(), plan }), ["CriticalAlerts", "ClusterOperators"]);
+  assert.equal(checksOf(base).includes("CapacityReservation"), false);
+  assert.deepEqual(checksOf({ ...base, plan }).slice(2), [
+    "CapacityReservation",
+    "NodeUnschedulable",
+    "NodeUnschedulableTaint",
+    "PDB",
+  ]);
+});

@@ -1,0 +1,285 @@
+// Plans, clusters and the answers to the requests of a reconcile, for the tests of upgrades.
+import type { MachineConfigPool } from "../../../../lib/cluster/machines.ts";
+import { decodeOperatorConfig } from "../../../../lib/upgrades/decide/parse/operator_config.ts";
+import { reconcile, type ReconcileInput } from "../../../../lib/upgrades/decide/reconcile.ts";
+import { parseMachineConfigPool } from "../../../../lib/cluster/machines.ts";
+import type { Condition } from "../../../../lib/cluster/condition.ts";
+import { parseTime, renderTime } from "../../../../lib/cluster/time.ts";
+import type { ClusterOperator, ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
+import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
+import type { Base, Observation, Observed, Reading, Readings } from "../../../../lib/upgrades/decide/types/observed.ts";
+import type { OperatorConfig } from "../../../../lib/upgrades/decide/types/operator_config.ts";
+import type { History, UpgradeConfig, UpgradeSpec, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
+import type { Answer, ReconcileEnd, Request, Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
+
+/** When the plan of the tests may begin. */
+export const START = "2026-03-01T20:00:00Z";
+export const START_MS = parseTime(START) ?? NaN;
+/** Five minutes later. */
+export const NOW_MS = START_MS + 300_000;
+export const MINUTE = 60_000;
+
+export const FROM = "4.17.1";
+export const TO = "4.17.2";
+export const IMAGE_FROM = `quay.io/openshift-release-dev/ocp-release@sha256:${"1".repeat(64)}`;
+export const IMAGE_TO = `quay.io/openshift-release-dev/ocp-release@sha256:${"2".repeat(64)}`;
+export const IMAGE_MULTI = `quay.io/openshift-release-dev/ocp-release@sha256:${"3".repeat(64)}`;
+
+export function makeConfig(tree: unknown = {}): OperatorConfig {
+  const reading = decodeOperatorConfig(tree);
+  if (reading.kind !== "parsed") throw new Error(`Cannot decode the test's configuration: ${JSON.stringify(reading)}`);
+  return reading.config;
+}
+
+export type SpecOverrides = Partial<Omit<UpgradeSpec, "desired">> & {
+  readonly desired?: Partial<UpgradeSpec["desired"]>;
+};
+
+export function makeSpec({ desired, ...overrides }: SpecOverrides = {}): UpgradeSpec {
+  return {
+    desired: { version: TO, channel: "stable-4.17", image: "", architecture: "", ...desired },
+    upgradeAt: START,
+    pdbForceDrainTimeoutMinutes: 60,
+    type: "OSD",
+    capacity: { enabled: false, pools: undefined, timeoutMinutes: undefined, onTimeout: "Continue" },
+    suspend: false,
+    drainMode: "Observe",
+    smoke: undefined,
+    ...overrides,
+  };
+}
+
+export const CAPACITY = { enabled: true, pools: undefined, timeoutMinutes: undefined, onTimeout: "Continue" } as const;
+
+export function makePlan(spec: SpecOverrides = {}, status: Partial<UpgradeStatus> = {}): UpgradeConfig {
+  return {
+    namespace: "openshift-managed-upgrade-operator",
+    name: "managed-upgrade-config",
+    uid: "uid-1",
+    resourceVersion: "7",
+    generation: 3,
+    spec: makeSpec(spec),
+    status: { history: [], conditions: [], ...status },
+    deliveries: [],
+  };
+}
+
+export function makeHistory(overrides: Partial<History> = {}): History {
+  return {
+    version: TO,
+    architecture: "",
+    precedingVersion: FROM,
+    phase: "Upgrading",
+    conditions: [],
+    startMs: NOW_MS,
+    profile: "type",
+    notifications: [],
+    other: {},
+    ...overrides,
+  };
+}
+
+/** A cluster at {@link FROM} that offers {@link TO}. */
+export function makeCluster(overrides: Partial<ClusterVersion> = {}): ClusterVersion {
+  return {
+    resourceVersion: "100",
+    clusterId: "c-1",
+    channel: "stable-4.17",
+    upstream: "",
+    desiredUpdate: undefined,
+    desired: { version: FROM, image: IMAGE_FROM, architecture: "" },
+    availableUpdates: [{ version: TO, image: IMAGE_TO }],
+    conditionalUpdates: [],
+    history: [{ version: FROM, image: IMAGE_FROM, state: "Completed", startedMs: 1, completedMs: 2 }],
+    conditions: [condition("Progressing", "False")],
+    ...overrides,
+  };
+}
+
+/** The same cluster, asked for {@link TO}. */
+export function commencedCluster(overrides: Partial<ClusterVersion> = {}): ClusterVersion {
+  return makeCluster({ desiredUpdate: { version: TO, image: "", architecture: "" }, ...overrides });
+}
+
+/** The same cluster, with its control plane at {@link TO}. */
+export function upgradedCluster(overrides: Partial<ClusterVersion> = {}): ClusterVersion {
+  return commencedCluster({
+    desired: { version: TO, image: IMAGE_TO, architecture: "" },
+    history: [
+      { version: TO, image: IMAGE_TO, state: "Completed", startedMs: NOW_MS, completedMs: NOW_MS + 1 },
+      ...makeCluster().history,
+    ],
+    ...overrides,
+  });
+}
+
+export function condition(type: string, status: Condition["status"], message = ""): Condition {
+  return { type, status, reason: "Because", message, lastTransitionTime: renderTime(START_MS) };
+}
+
+export function makePool(name: string, overrides: Partial<MachineConfigPool> = {}): MachineConfigPool {
+  const parsed = parseMachineConfigPool({
+    metadata: { name },
+    status: { machineCount: 3, updatedMachineCount: 3, configuration: { name: `rendered-${name}-1` } },
+  });
+  return { ...parsed, isUpdated: true, ...overrides };
+}
+
+export function makeOperator(name: string, operatorImage = ""): ClusterOperator {
+  return { name, isDegraded: false, isAvailable: true, operatorImage };
+}
+
+export function seen<T>(value: T): Observation<T> {
+  return { kind: "observed", value };
+}
+
+export function unseen(why = "it is away"): { readonly kind: "unknown"; readonly why: string } {
+  return { kind: "unknown", why };
+}
+
+/** What each reading gives. */
+export type Observations = { readonly [Name in Reading]: Observation<Readings[Name]> };
+
+/** Everything can be read, and all is well. */
+export function makeObservations(overrides: Partial<Observations> = {}): Observations {
+  const pools = [makePool("master"), makePool("worker")];
+  return {
+    clusterOperators: seen([makeOperator("etcd")]),
+    pools: seen(pools),
+    buildingPools: seen(new Set()),
+    lostNodes: seen([]),
+    osImages: seen(new Map()),
+    controlPlaneArchitectures: seen(["amd64"]),
+    silences: seen([]),
+    capacity: seen({ kind: "ready", machines: 1 }),
+    capacityLeft: seen({ kind: "none" }),
+    health: seen([]),
+    healthAfter: seen([]),
+    dependencies: seen([]),
+    payload: seen({ image: IMAGE_MULTI, version: FROM, isIndex: true, architectures: ["amd64", "arm64"] }),
+    graph: seen([]),
+    policy: seen({ kind: "unchanged" }),
+    smoke: seen({ kind: "absent" }),
+    advisories: seen({ kind: "found", sentences: [] }),
+    alertsDuring: seen([]),
+    ...overrides,
+  };
+}
+
+/** What came of driving a generator to its end. */
+export interface Driven<End> {
+  readonly end: End;
+  readonly effects: readonly Effect[];
+  readonly saved: readonly UpgradeStatus[];
+  readonly reads: readonly Reading[];
+  readonly requests: readonly Request[];
+}
+
+export interface Driver {
+  readonly observed?: Observations | undefined;
+  /** Why an effect cannot be carried out. */
+  readonly failing?: ((effect: Effect) => string | undefined) | undefined;
+}
+
+/** Answers all requests: an effect that fails stops those behind it, unless it says that its failure is only logged. */
+export function drive<End>(
+  run: Generator<Request, End, Answer>,
+  { observed = makeObservations(), failing = () => undefined }: Driver = {},
+): Driven<End> {
+  const requests: Request[] = [];
+  const effects: Effect[] = [];
+  let next = run.next();
+  while (!next.done) {
+    requests.push(next.value);
+    const answer = answerTo(next.value, { observed, failing });
+    if (answer.kind === "applied") effects.push(...answer.done);
+    next = run.next(answer);
+  }
+  const saved = requests.flatMap((request) => request.kind === "save" ? [request.status] : []);
+  const reads = requests.flatMap((request) => request.kind === "read" ? request.readings : []);
+  return { end: next.value, effects, saved, reads, requests };
+}
+
+/** The answer to one request. */
+export function answerTo(
+  request: Request,
+  { observed, failing }: Required<{ [Key in keyof Driver]-?: NonNullable<Driver[Key]> }>,
+): Answer {
+  switch (request.kind) {
+    case "read":
+      return { kind: "read", read: Object.fromEntries(request.readings.map((name) => [name, observed[name]])) };
+    case "save":
+      return { kind: "saved" };
+    case "apply": {
+      const done: Effect[] = [];
+      for (const effect of request.effects) {
+        const failure = failing(effect);
+        const isLogged = effect.kind === "notify" && effect.onFailure === "log";
+        if (failure !== undefined && !isLogged) return { kind: "applied", done, failure };
+        if (failure === undefined) done.push(effect);
+      }
+      return { kind: "applied", done, failure: undefined };
+    }
+  }
+}
+
+/** One reconcile of a plan on a cluster. */
+export function reconcileOnce(
+  { plan = makePlan(), clusterVersion = makeCluster(), config = makeConfig(), nowMs = NOW_MS }: {
+    readonly plan?: UpgradeConfig;
+    readonly clusterVersion?: ClusterVersion;
+    readonly config?: OperatorConfig;
+    readonly nowMs?: number;
+  },
+  driver: Driver = {},
+): Driven<ReconcileEnd> {
+  const input: ReconcileInput = {
+    plan: seen(plan),
+    clusterVersion: seen(clusterVersion),
+    config: { kind: "parsed", config, warnings: [] },
+    nowMs,
+  };
+  return drive(reconcile(input), driver);
+}
+
+/** Overrides of what a single step sees. */
+export interface Seen {
+  readonly spec?: SpecOverrides;
+  readonly config?: OperatorConfig;
+  readonly clusterVersion?: ClusterVersion;
+  readonly history?: Partial<History>;
+  readonly observed?: Partial<Observations>;
+  readonly nowMs?: number;
+}
+
+/** What a single step decides. It sees only what it asks for. */
+export function decideStep(step: Step, overrides: Seen = {}): StepResult {
+  const history = makeHistory(overrides.history);
+  const base: Base = {
+    plan: makePlan(overrides.spec, { history: [history] }),
+    config: overrides.config ?? makeConfig(),
+    clusterVersion: overrides.clusterVersion ?? makeCluster(),
+  };
+  const blind: Observed = { ...base, history, read: {} };
+  const observed = makeObservations(overrides.observed);
+  const read = Object.fromEntries(step.reads(blind).map((name) => [name, observed[name]]));
+  return step.decide({ ...blind, read }, overrides.nowMs ?? NOW_MS);
+}
+
+/** `StateStarted`, `scaling_failed=1`, `patchClusterVersion`: effects in a word each. */
+export function wordsOf(effects: readonly Effect[]): readonly string[] {
+  return effects.map((effect) => {
+    switch (effect.kind) {
+      case "notify":
+        return effect.notification.state;
+      case "setMetric":
+        return `${effect.metric.replace("upgradeoperator_", "")}=${effect.value}`;
+      case "clearMetric":
+        return `clear ${effect.metric.replace("upgradeoperator_", "")}`;
+      case "clearMetrics":
+        return `clear ${effect.group}`;
+      default:
+        return effect.kind;
+    }
+  });
+}

@@ -1,0 +1,157 @@
+// A migration that is cancelled before it began leaves nothing; one that has begun goes on by itself, whatever becomes of its plan.
+import assert from "node:assert/strict";
+import { reconcile } from "../../../../lib/upgrades/decide/reconcile.ts";
+import type { ClusterVersion, Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
+import type { History, StepCondition, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
+import {
+  CAPACITY,
+  commencedCluster,
+  condition,
+  drive,
+  FROM,
+  IMAGE_FROM,
+  IMAGE_MULTI,
+  makeCluster,
+  makeConfig,
+  makeHistory,
+  makeObservations,
+  makePlan,
+  NOW_MS,
+  reconcileOnce,
+  seen,
+  type SpecOverrides,
+  TO,
+  wordsOf,
+} from "./make_plan.ts";
+
+const SPEC: SpecOverrides = { desired: { version: FROM, architecture: "Multi", channel: "" }, capacity: CAPACITY };
+const SILENCE: Silence = {
+  ...{ id: "s1", createdBy: "managed-upgrade-operator", state: "active", endsAtMs: 0 },
+  comment: `Silence for OSD control plane upgrade to version ${FROM}`,
+};
+/** All that a migration can have prepared. */
+const PREPARED = makeObservations({
+  silences: seen([SILENCE]),
+  capacityLeft: seen({ kind: "present", message: "to be deleted: workers-a-upgrade" }),
+  smoke: seen({ kind: "waiting", sinceMs: NOW_MS, message: "no node yet" }),
+});
+
+const ASKED = { version: FROM, image: "", architecture: "Multi" };
+const MULTI = { version: FROM, image: IMAGE_MULTI, architecture: "Multi" };
+const BEFORE = makeCluster().history;
+
+function released(state: "Partial" | "Completed"): ClusterVersion {
+  const completedMs = state === "Completed" ? NOW_MS : undefined;
+  return makeCluster({
+    desiredUpdate: ASKED,
+    desired: MULTI,
+    history: [{ version: FROM, image: IMAGE_MULTI, state, startedMs: NOW_MS, completedMs }, ...BEFORE],
+    conditions: [condition("Progressing", state === "Completed" ? "False" : "True")],
+  });
+}
+
+/** How far the cluster version operator is, once it was asked. */
+const BEGUN: readonly (readonly [string, ClusterVersion])[] = [
+  ["is requested", makeCluster({ desiredUpdate: ASKED })],
+  [
+    "is refused",
+    makeCluster({ desiredUpdate: ASKED, conditions: [condition("ReleaseAccepted", "False", "not signed")] }),
+  ],
+  ["is rolled out", released("Partial")],
+  ["has its control plane there", released("Completed")],
+];
+
+function done(type: string): StepCondition {
+  return { type, status: "True", reason: `${type} done`, message: `${type} is completed` };
+}
+
+const ENTRY: History = makeHistory({
+  ...{ version: FROM, architecture: "Multi", profile: "multiarch-migration" },
+  baseline: { image: IMAGE_FROM, operatorImages: {}, renderedConfigs: { worker: "rendered-worker-1" } },
+  conditions: [
+    "UpgradeCommenced",
+    "ControlPlaneMaintenanceWindowCreated",
+    "ComputeCapacityReserved",
+    "BaselineRecorded",
+    "StartedNotificationSent",
+  ].map(done),
+});
+
+function withoutPlan(clusterVersion: ClusterVersion, observed = PREPARED): ReturnType<typeof reconcileOnce> {
+  const config = { kind: "parsed", config: makeConfig(), warnings: [] } as const;
+  const input = { plan: { kind: "absent" }, clusterVersion: seen(clusterVersion), config, nowMs: NOW_MS } as const;
+  return drive(reconcile(input), { observed });
+}
+
+Deno.test("a migration that is deleted before it began: what it prepared goes, and nothing is written to the ClusterVersion", () => {
+  const run = withoutPlan(makeCluster());
+  const removals = ["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"];
+  assert.deepEqual(wordsOf(run.effects), removals);
+  assert.deepEqual(run.end, { kind: "settled", requeueAfterMs: 60_000 });
+  const clean = withoutPlan(makeCluster(), makeObservations());
+  assert.deepEqual([wordsOf(clean.effects), clean.end], [["clear ephemeral"], {
+    kind: "settled",
+    requeueAfterMs: undefined,
+  }]);
+});
+
+for (const [state, clusterVersion] of BEGUN) {
+  Deno.test(`a migration that ${state} is not taken back when its plan is deleted; what it prepared goes`, () => {
+    const run = withoutPlan(clusterVersion);
+    assert.deepEqual(wordsOf(run.effects), [
+      ...["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"],
+    ]);
+  });
+}
+
+/** What a plan may be changed to. */
+const CHANGES: readonly (readonly [string, SpecOverrides])[] = [
+  ["the version with one architecture", { desired: { version: FROM, architecture: "", channel: "" } }],
+  ["another version, for later", { desired: { version: TO }, upgradeAt: "2026-03-09T20:00:00Z" }],
+  ["the same, suspended", { ...SPEC, suspend: true }],
+];
+
+/** Reconciles as often as it may change anything, each from what the one before has written. */
+function settle(
+  spec: SpecOverrides,
+  clusterVersion: ClusterVersion,
+): { words: readonly string[]; status: UpgradeStatus } {
+  let status: UpgradeStatus = { history: [ENTRY], conditions: [] };
+  const words: string[] = [];
+  for (let turn = 0; turn < 6; turn++) {
+    const observed = turn === 0 ? PREPARED : makeObservations();
+    const run = reconcileOnce({ plan: makePlan(spec, status), clusterVersion, nowMs: NOW_MS + turn * 60_000 }, {
+      observed,
+    });
+    status = run.saved.at(-1) ?? status;
+    words.push(...wordsOf(run.effects));
+  }
+  return { words, status };
+}
+
+function migrationIn({ history }: UpgradeStatus): History {
+  return history.find(({ architecture }) => architecture === "Multi") ?? assert.fail("the migration is in no history");
+}
+
+for (const [state, clusterVersion] of BEGUN) {
+  for (const [change, spec] of CHANGES) {
+    Deno.test(`a migration that ${state} is not taken back when its plan is changed to ${change}`, () => {
+      const { words, status } = settle(spec, clusterVersion);
+      assert.equal(words.includes("patchClusterVersion"), false, words.join());
+      const { phase, conditions } = migrationIn(status);
+      if (spec.suspend === true) return assert.notEqual(phase, "Failed");
+      assert.equal(phase, "Failed");
+      assert.match(conditions[0]?.message ?? "", /The plan names another target, 4\.17\.\d, since/);
+      assert.ok(words.includes("endSilence") && words.includes("releaseCapacity"), words.join());
+    });
+  }
+}
+
+Deno.test("a plan that is changed from an upgrade to a migration in the middle of it does not take the upgrade back", () => {
+  const entry = makeHistory({ conditions: [done("UpgradeCommenced")] });
+  const clusterVersion = commencedCluster({ conditions: [condition("Progressing", "True", "Working towards 4.17.2")] });
+  const run = reconcileOnce({ plan: makePlan(SPEC, { history: [entry] }), clusterVersion }, {
+    observed: makeObservations(),
+  });
+  assert.equal(wordsOf(run.effects).includes("patchClusterVersion"), false);
+});

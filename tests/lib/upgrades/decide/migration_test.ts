@@ -1,0 +1,439 @@
+import assert from "node:assert/strict";
+import type { MachineConfigPool } from "../../../../lib/cluster/machines.ts";
+import {
+  decideConvergence,
+  imageComparisons,
+  type MigrationFacts,
+} from "../../../../lib/upgrades/decide/release/convergence.ts";
+import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
+import type { ClusterVersion, OsImage } from "../../../../lib/upgrades/decide/types/cluster.ts";
+import type { Readings } from "../../../../lib/upgrades/decide/types/observed.ts";
+import type { History, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
+import {
+  condition,
+  type Driver,
+  FROM,
+  IMAGE_FROM,
+  IMAGE_MULTI,
+  makeCluster,
+  makeHistory,
+  makeObservations,
+  makeOperator,
+  makePlan,
+  makePool,
+  MINUTE,
+  NOW_MS,
+  type Observations,
+  reconcileOnce,
+  seen,
+  type SpecOverrides,
+  START_MS,
+  unseen,
+  wordsOf,
+} from "./make_plan.ts";
+
+const SPEC: SpecOverrides = { desired: { version: FROM, architecture: "Multi", channel: "" } };
+const SMOKE: SpecOverrides = { ...SPEC, smoke: { machineSetTemplate: "arm", timeoutMinutes: 15 } };
+const BASELINE = {
+  image: IMAGE_FROM,
+  operatorImages: { etcd: "etcd-1", dns: "dns-1" },
+  renderedConfigs: { master: "rendered-master-1", worker: "rendered-worker-1" },
+};
+
+const ASKED = { version: FROM, image: "", architecture: "Multi" };
+const BEFORE = makeCluster().history;
+const GOING: Partial<ClusterVersion> = {
+  desiredUpdate: ASKED,
+  desired: { version: FROM, image: IMAGE_MULTI, architecture: "Multi" },
+  history: [
+    { version: FROM, image: IMAGE_MULTI, state: "Partial", startedMs: NOW_MS, completedMs: undefined },
+    ...BEFORE,
+  ],
+  conditions: [condition("Progressing", "True", "Working towards 4.17.1")],
+};
+const THERE: Partial<ClusterVersion> = {
+  ...GOING,
+  history: [
+    { version: FROM, image: IMAGE_MULTI, state: "Completed", startedMs: NOW_MS, completedMs: NOW_MS },
+    ...BEFORE,
+  ],
+  conditions: [condition("Progressing", "False")],
+};
+const MASTER = makePool("master", { currentRendered: "rendered-master-2" });
+const POOLS = [MASTER, makePool("worker", { currentRendered: "rendered-worker-2" })];
+const CHANGED: Readings["osImages"] = new Map([["master", "changed"], ["worker", "changed"]]);
+const OPERATORS = [
+  makeOperator("etcd", "etcd-2"),
+  makeOperator("dns", "dns-2"),
+  makeOperator("console"),
+  makeOperator("new", "new-1"),
+];
+
+const DONE: MigrationFacts = {
+  version: FROM,
+  clusterVersion: makeCluster(THERE),
+  operators: OPERATORS,
+  pools: POOLS,
+  osImages: CHANGED,
+  baseline: BASELINE,
+  smoke: "passed",
+};
+
+function at(overrides: Partial<ClusterVersion>): Partial<MigrationFacts> {
+  return { clusterVersion: makeCluster({ ...THERE, ...overrides }) };
+}
+
+function worker(overrides: Partial<MachineConfigPool>): Partial<MigrationFacts> {
+  return { pools: [MASTER, makePool("worker", { currentRendered: "rendered-worker-2", ...overrides })] };
+}
+
+function image(worker: OsImage | undefined): Pick<MigrationFacts, "osImages"> {
+  return { osImages: new Map([["master", "changed"], ...worker === undefined ? [] : [["worker", worker] as const]]) };
+}
+
+const RULES: readonly (readonly [string, Partial<MigrationFacts>, string])[] = [
+  ["N-011 everything has arrived", {}, "converged"],
+  [
+    "N-007 the version is completed, the architecture is not reported",
+    at({ desired: { version: FROM, image: IMAGE_MULTI, architecture: "" } }),
+    "architecture",
+  ],
+  ["the version is not completed", at({ history: GOING.history ?? [] }), "release"],
+  [
+    "another version is",
+    at({ history: [{ version: "4.17.9", image: "x", state: "Completed", startedMs: 1, completedMs: 1 }] }),
+    "release",
+  ],
+  ["N-008 it is completed with the image from before", at({ history: BEFORE }), "release"],
+  ["the ClusterVersion is progressing", at({ conditions: [condition("Progressing", "True")] }), "settled"],
+  ["the ClusterVersion does not say whether it is progressing", at({ conditions: [] }), "settled"],
+  [
+    "N-010 an operator has its image from before",
+    { operators: [...OPERATORS, makeOperator("etcd", "etcd-1")] },
+    "operators",
+  ],
+  ["N-009 a pool is on its way", worker({ updatedMachineCount: 2 }), "nodes"],
+  ["a pool is not Updated", worker({ isUpdated: false }), "nodes"],
+  ["a pool has its configuration from before", worker({ currentRendered: "rendered-worker-1" }), "nodes"],
+  ["a pool has its operating system from before", image("asBefore"), "nodes"],
+  ["the operating system of a pool is still to be read", image("unread"), "nodes"],
+  ["the operating system of a pool is not known", image(undefined), "nodes"],
+  ["a paused pool is as before", worker({ isPaused: true, currentRendered: "rendered-worker-1" }), "converged"],
+  ["a pool is new", { pools: [...POOLS, makePool("gpu")] }, "converged"],
+  ["no node of another architecture has come", { smoke: "open" }, "smoke"],
+  ["none is wanted", { smoke: "notWanted" }, "converged"],
+];
+
+for (const [name, overrides, expected] of RULES) {
+  Deno.test(`${name}: ${expected}`, () => {
+    const convergence = decideConvergence({ ...DONE, ...overrides });
+    assert.equal(convergence.kind === "open" ? convergence.rule : convergence.kind, expected);
+  });
+}
+
+Deno.test("imageComparisons() leaves out pools that are waited for anyway, and those without a configuration from before", () => {
+  const pools = [
+    ...POOLS,
+    makePool("late", { currentRendered: "rendered-late-2", updatedMachineCount: 1 }),
+    makePool("stirring", { currentRendered: "rendered-stirring-2", isUpdated: false }),
+    makePool("frozen", { currentRendered: "rendered-frozen-2", isPaused: true }),
+    makePool("same"),
+    makePool("new"),
+  ];
+  const known = pools.map(({ name }) => name).filter((name) => name !== "new");
+  const renderedConfigs = Object.fromEntries(known.map((name) => [name, `rendered-${name}-1`]));
+  assert.deepEqual(imageComparisons(pools, { renderedConfigs }), [
+    { pool: "master", config: "rendered-master-2", before: "rendered-master-1" },
+    { pool: "worker", config: "rendered-worker-2", before: "rendered-worker-1" },
+  ]);
+});
+
+interface Given {
+  readonly spec?: SpecOverrides;
+  readonly entry?: Partial<History>;
+  readonly status?: UpgradeStatus | undefined;
+  readonly cluster?: Partial<ClusterVersion>;
+  readonly observed?: Partial<Observations>;
+  readonly nowMs?: number;
+  readonly failing?: Driver["failing"];
+}
+
+function migrate(
+  { spec = SPEC, entry = {}, status, cluster = {}, observed = {}, nowMs = NOW_MS, failing }: Given,
+): ReturnType<typeof reconcileOnce> {
+  const history = makeHistory({ version: FROM, architecture: "Multi", profile: "multiarch-migration", ...entry });
+  const plan = makePlan(spec, status ?? { history: [history] });
+  const observations = makeObservations({
+    pools: seen(POOLS),
+    osImages: seen(CHANGED),
+    clusterOperators: seen(OPERATORS),
+    ...observed,
+  });
+  return reconcileOnce({ plan, clusterVersion: makeCluster(cluster), nowMs }, { observed: observations, failing });
+}
+
+function stepOf({ saved }: ReturnType<typeof reconcileOnce>): readonly string[] {
+  const [step] = saved.at(-1)?.history[0]?.conditions ?? [];
+  return [step?.type ?? "", step?.message ?? ""];
+}
+
+Deno.test("a migration is an entry of its own, with steps of its own, also at the version of an earlier upgrade", () => {
+  const earlier = makeHistory({ version: FROM, phase: "Upgraded" });
+  const run = migrate({ status: { history: [earlier], conditions: [] } });
+  assert.deepEqual(
+    run.saved[0]?.history.map(({ version, architecture, profile }) => [version, architecture, profile]),
+    [
+      [FROM, "Multi", "multiarch-migration"],
+      [FROM, "", "type"],
+    ],
+  );
+  assert.equal(run.saved[0]?.history[0]?.precedingVersion, FROM);
+  const later = makePlan({ desired: { architecture: "Multi" } });
+  const onMulti = reconcileOnce({ plan: later, clusterVersion: makeCluster(THERE) });
+  assert.equal(onMulti.saved[0]?.history[0]?.profile, "type");
+});
+
+Deno.test("a migration asks for its version and architecture, with what it must change written down before", () => {
+  const before = [makePool("worker"), makePool("new", { currentRendered: "" })];
+  const run = migrate({
+    observed: { pools: seen(before), clusterOperators: seen([makeOperator("etcd", "etcd-1"), makeOperator("dns")]) },
+  });
+  assert.deepEqual(run.saved.at(-1)?.history[0]?.baseline, {
+    image: IMAGE_FROM,
+    operatorImages: { etcd: "etcd-1" },
+    renderedConfigs: { worker: "rendered-worker-1" },
+  });
+  const patches = run.effects.flatMap((effect) => effect.kind === "patchClusterVersion" ? [effect.patch] : []);
+  assert.deepEqual(patches, [{ spec: { desiredUpdate: { version: FROM, architecture: "Multi", image: null } } }]);
+  const order = run.requests.map((request) =>
+    request.kind === "apply" ? wordsOf(request.effects).at(-1) : request.kind
+  );
+  assert.ok(order.indexOf("save") < order.indexOf("patchClusterVersion"));
+  assert.deepEqual(stepOf(run)[0], "ControlPlaneUpgraded");
+});
+
+const PAYLOAD = { image: IMAGE_MULTI, version: FROM, isIndex: true, architectures: ["amd64", "arm64"] };
+const BLOCKED: readonly (readonly [string, Given, RegExp])[] = [
+  [
+    "N-012 a paused pool",
+    { observed: { pools: seen([makePool("infra", { isPaused: true })]) } },
+    /paused \(unpause them first\): infra/,
+  ],
+  ["a degraded pool", { observed: { pools: seen([makePool("infra", { isDegraded: true })]) } }, /degraded: infra/],
+  [
+    "a pool whose image is built",
+    { observed: { buildingPools: seen(new Set(["worker"])) } },
+    /building an image: worker/,
+  ],
+  [
+    "a pool on its way",
+    { observed: { pools: seen([makePool("infra", { updatedMachineCount: 1 })]) } },
+    /still updating: infra/,
+  ],
+  ["pools that cannot be read", { observed: { pools: unseen() } }, /Cannot read the MachineConfigPools/],
+  ["builds that cannot be read", { observed: { buildingPools: unseen() } }, /Cannot read the builds of node images/],
+  [
+    "a cluster that is progressing",
+    { cluster: { conditions: [condition("Progressing", "True", "busy")] } },
+    /progressing: busy/,
+  ],
+  [
+    "a cluster that is failing",
+    { cluster: { conditions: [condition("Progressing", "False"), condition("Failing", "True", "etcd")] } },
+    /failing: etcd/,
+  ],
+  [
+    "a cluster at another version",
+    { cluster: { desired: { version: "4.17.9", image: "x", architecture: "" } } },
+    /the cluster is at 4\.17\.9, the plan says 4\.17\.1/,
+  ],
+  ["a payload for one architecture", { observed: { payload: seen({ ...PAYLOAD, isIndex: false }) } }, /no index/],
+  [
+    "a payload without the architecture of the control plane",
+    { observed: { controlPlaneArchitectures: seen(["s390x"]) } },
+    /no image for s390x.*holds amd64, arm64/,
+  ],
+  [
+    "a payload of another version",
+    { observed: { payload: seen({ ...PAYLOAD, version: "4.17.9" }) } },
+    /of version "4\.17\.9"/,
+  ],
+  [
+    "a control plane whose architecture is not known",
+    { observed: { controlPlaneArchitectures: seen([]) } },
+    /not known/,
+  ],
+  ["a payload that cannot be read", { observed: { payload: unseen("401") } }, /release payload: 401/],
+];
+
+for (const [name, given, expected] of BLOCKED) {
+  Deno.test(`${name} keeps a migration from beginning`, () => {
+    const run = migrate(given);
+    assert.match(run.end.kind === "failed" ? run.end.message : "", expected);
+    assert.deepEqual(wordsOf(run.effects).filter((word) => !word.startsWith("State")), []);
+    assert.equal(run.saved.at(-1)?.history[0]?.phase, "Upgrading");
+  });
+}
+
+const BEGUN: Partial<History> = { baseline: BASELINE };
+const LATE_MS = START_MS + 91 * MINUTE + 300_000;
+
+Deno.test("N-013 a payload that is not accepted is waited for with its words, and alerts after its time", () => {
+  const cluster = {
+    desiredUpdate: ASKED,
+    conditions: [condition("ReleaseAccepted", "False", "no signature"), condition("Progressing", "False")],
+  };
+  const early = migrate({ entry: BEGUN, cluster });
+  assert.equal(early.end.kind, "settled");
+  assert.match(stepOf(early)[1] ?? "", /the payload was not accepted: no signature/);
+  assert.ok(wordsOf(early.effects).includes("archway_upgrade_migration_stuck=0"));
+  const late = migrate({ status: early.saved.at(-1), cluster, nowMs: LATE_MS });
+  assert.ok(wordsOf(late.effects).includes("archway_upgrade_migration_stuck=1"));
+  assert.ok(wordsOf(late.effects).includes("StateMigrationStuck"));
+  const later = migrate({ status: late.saved.at(-1), cluster, nowMs: LATE_MS + MINUTE });
+  assert.equal(wordsOf(later.effects).includes("StateMigrationStuck"), false);
+  assert.equal(wordsOf([...late.effects, ...later.effects]).includes("patchClusterVersion"), false);
+});
+
+Deno.test("a ClusterVersion that fails for longer than its time alerts, one that fails for a moment does not", () => {
+  const conditions = [condition("Failing", "True", "etcd is down"), condition("Progressing", "True")];
+  const cluster = { ...GOING, conditions };
+  assert.ok(wordsOf(migrate({ entry: BEGUN, cluster }).effects).includes("archway_upgrade_migration_stuck=0"));
+  const late = migrate({ entry: BEGUN, cluster, nowMs: LATE_MS });
+  assert.ok(wordsOf(late.effects).includes("archway_upgrade_migration_stuck=1"));
+  assert.match(stepOf(late)[1] ?? "", /failing: etcd is down/);
+});
+
+const WAITING: readonly (readonly [string, Given, string, RegExp])[] = [
+  ["the control plane", { cluster: GOING }, "ControlPlaneUpgraded", /is not completed yet/],
+  [
+    "nodes",
+    { cluster: THERE, observed: { pools: seen([makePool("worker", { updatedMachineCount: 1 })]) } },
+    "WorkerNodesUpgraded",
+    /1 of 3/,
+  ],
+  [
+    "nodes whose operating system is the one from before",
+    { cluster: THERE, observed: { osImages: seen(image("asBefore").osImages) } },
+    "WorkerNodesUpgraded",
+    /image from before/,
+  ],
+  [
+    "operators",
+    { cluster: THERE, observed: { clusterOperators: seen([makeOperator("etcd", "etcd-1")]) } },
+    "ArchitectureVerified",
+    /from before: etcd/,
+  ],
+];
+
+for (const [name, given, step, message] of WAITING) {
+  Deno.test(`a migration waits for ${name}`, () => {
+    const run = migrate({ entry: BEGUN, ...given });
+    assert.deepEqual([run.end.kind, stepOf(run)[0]], ["settled", step]);
+    assert.match(stepOf(run)[1] ?? "", message);
+  });
+}
+
+Deno.test("a migration goes on soon while images of pools are still to be read", () => {
+  const unread = migrate({ entry: BEGUN, cluster: THERE, observed: { osImages: seen(image("unread").osImages) } });
+  assert.deepEqual(unread.end, { kind: "settled", requeueAfterMs: 1_000 });
+  assert.match(stepOf(unread)[1] ?? "", /worker \(operating system image not read yet\)/);
+  const before = migrate({ entry: BEGUN, cluster: THERE, observed: { osImages: seen(image("asBefore").osImages) } });
+  assert.deepEqual(before.end, { kind: "settled", requeueAfterMs: MINUTE });
+});
+
+Deno.test("N-011 a migration that has converged is announced, and the plan is MultiArchCapable with what is worth knowing", () => {
+  const run = migrate({
+    entry: BEGUN,
+    cluster: THERE,
+    observed: { advisories: seen({ kind: "found", sentences: ["One workload runs on amd64 only."] }) },
+  });
+  const status = run.saved.at(-1);
+  assert.equal(status?.history[0]?.phase, "Upgraded");
+  const found = status?.conditions.find(({ type }) => type === "MultiArchCapable");
+  assert.deepEqual([found?.status, /amd64 only/.test(found?.message ?? "")], ["True", true]);
+  assert.deepEqual(wordsOf(run.effects).slice(-2), ["StateMultiArchCapable", "StateCompleted"]);
+});
+
+Deno.test("a migration that has converged waits while workloads are looked at, and then names what was found", () => {
+  const given = { entry: BEGUN, cluster: THERE };
+  const waiting = migrate({ ...given, observed: { advisories: seen({ kind: "looking" }) } });
+  assert.equal(waiting.saved.at(-1)?.history[0]?.phase, "Upgrading");
+  assert.deepEqual(stepOf(waiting), [
+    "CompletedNotificationSent",
+    "CompletedNotificationSent still in progress: the workloads of the cluster are looked at",
+  ]);
+  assert.equal(wordsOf(waiting.effects).includes("StateCompleted"), false);
+  const sentences = ["One workload runs on amd64 only."];
+  const found = migrate({
+    ...given,
+    status: waiting.saved.at(-1),
+    observed: { advisories: seen({ kind: "found", sentences }) },
+  });
+  assert.equal(found.saved.at(-1)?.history[0]?.phase, "Upgraded");
+  assert.match(JSON.stringify(found.saved.at(-1)?.conditions), /amd64 only/);
+});
+
+Deno.test("a migration that something else began is taken over, measured against the history of the ClusterVersion", () => {
+  const run = migrate({ status: { history: [], conditions: [] }, cluster: GOING });
+  const [entry] = run.saved.at(-1)?.history ?? [];
+  assert.deepEqual([entry?.phase, entry?.profile, entry?.baseline?.image], [
+    "Upgrading",
+    "multiarch-migration",
+    IMAGE_FROM,
+  ]);
+  assert.equal(wordsOf(run.effects).includes("patchClusterVersion"), false);
+});
+
+Deno.test("a machine of another architecture is started, waited for and removed, and then the migration is complete", () => {
+  const given = { spec: SMOKE, entry: BEGUN, cluster: THERE };
+  const started = migrate(given);
+  assert.deepEqual(started.effects.at(-1), { kind: "createSmokeMachine", template: "arm" });
+  const waiting = seen({ kind: "waiting", sinceMs: NOW_MS, message: "no node yet" } as const);
+  const second = migrate({ ...given, status: started.saved.at(-1), observed: { smoke: waiting } });
+  assert.deepEqual([second.effects, stepOf(second)[0]], [[], "SecondaryArchitectureProven"]);
+  const ready = seen({ kind: "ready", node: "n1", architecture: "arm64" } as const);
+  const third = migrate({ ...given, status: second.saved.at(-1), observed: { smoke: ready } });
+  assert.ok(wordsOf(third.effects).includes("deleteSmokeMachine"));
+  assert.equal(third.saved.at(-1)?.history[0]?.phase, "Upgraded");
+});
+
+Deno.test("N-014 a machine of another architecture that does not become ready is removed, and the step fails", () => {
+  const waiting = seen({ kind: "waiting", sinceMs: NOW_MS, message: "no node yet" } as const);
+  const given = { spec: SMOKE, entry: BEGUN, cluster: THERE, observed: { smoke: waiting } };
+  const run = migrate({ ...given, nowMs: NOW_MS + 16 * MINUTE });
+  assert.equal(run.effects.at(-1)?.kind, "deleteSmokeMachine");
+  assert.match(run.end.kind === "failed" ? run.end.message : "", /within 15 minutes: no node yet/);
+  assert.equal(run.saved.at(-1)?.history[0]?.phase, "Upgrading");
+  const early = migrate({ ...given, nowMs: NOW_MS - 60 * MINUTE });
+  assert.equal(early.end.kind, "settled", "N-030: a clock that was set back");
+});
+
+Deno.test("a machine of the control plane's own architecture proves nothing", () => {
+  const ready = seen({ kind: "ready", node: "n1", architecture: "amd64" } as const);
+  const run = migrate({ spec: SMOKE, entry: BEGUN, cluster: THERE, observed: { smoke: ready } });
+  assert.match(run.end.kind === "failed" ? run.end.message : "", /n1 has the architecture of the control plane, amd64/);
+});
+
+Deno.test("the steps of a migration", () => {
+  assert.deepEqual(UPGRADERS["multiarch-migration"].steps.map(({ id }) => id), [
+    "StartedNotificationSent",
+    "ClusterHealthyBeforeUpgrade",
+    "ClusterHealthyBeforeUpgrade",
+    "PayloadSupportsArchitectures",
+    "BaselineRecorded",
+    "ComputeCapacityReserved",
+    "ControlPlaneMaintenanceWindowCreated",
+    "UpgradeCommenced",
+    "ControlPlaneUpgraded",
+    "ControlPlaneMaintenanceWindowRemoved",
+    "WorkersMaintenanceWindowCreated",
+    "WorkerNodesUpgraded",
+    "ComputeCapacityRemoved",
+    "WorkersMaintenanceWindowRemoved",
+    "ArchitectureVerified",
+    "SecondaryArchitectureProven",
+    "ClusterHealthyAfterUpgrade",
+    "CompletedNotificationSent",
+  ]);
+});

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { isTrue } from "../../../../lib/cluster/condition.ts";
+import { parseClusterOperator, parseClusterVersion } from "../../../../lib/upgrades/decide/parse/cluster.ts";
+import { parsePlan } from "../../../../lib/upgrades/decide/parse/plan.ts";
+import { parseStatus, renderStatus } from "../../../../lib/upgrades/decide/parse/status.ts";
+import { START } from "./make_plan.ts";
+
+const ENTRY = {
+  version: "4.17.2",
+  precedingVersion: "4.17.1",
+  phase: "Upgrading",
+  startTime: START,
+  workerStartTime: START,
+  conditions: [{
+    type: "ControlPlaneUpgraded",
+    status: "False",
+    reason: "ControlPlaneUpgraded not done",
+    message: "still",
+    lastProbeTime: START,
+    lastTransitionTime: START,
+    startTime: START,
+  }],
+};
+
+Deno.test("a status of the Managed Upgrade Operator is read and written as it was, with members that are not known", () => {
+  const status = {
+    history: [{ ...ENTRY, later: { a: 1 } }, { version: "4.17.0", phase: "Upgraded", completeTime: START }],
+  };
+  assert.deepEqual(renderStatus(parseStatus(status)), status);
+});
+
+Deno.test("a status of a migration is read and written as it was", () => {
+  const status = {
+    history: [{
+      ...ENTRY,
+      architecture: "Multi",
+      profile: "multiarch-migration",
+      notifications: [{ state: "StateStarted", sentTime: START }],
+      baseline: { image: "i", operatorImages: { etcd: "e" }, renderedConfigs: { worker: "r" } },
+    }],
+    conditions: [{
+      ...{ type: "MultiArchCapable", status: "True", reason: "Migrated", message: "m" },
+      ...{ lastTransitionTime: START, observedGeneration: 4 },
+    }],
+  };
+  assert.deepEqual(renderStatus(parseStatus(status)), status);
+});
+
+Deno.test("parseStatus() of nothing is empty, of a strange phase Unknown", () => {
+  assert.deepEqual(parseStatus(undefined), { history: [], conditions: [] });
+  assert.equal(parseStatus({ history: [{ phase: "Odd" }] }).history[0]?.phase, "Unknown");
+  assert.deepEqual(parseStatus({ conditions: [{ type: "Other" }], history: [null, 1] }), {
+    history: [],
+    conditions: [],
+  });
+});
+
+const METADATA = { namespace: "n", name: "managed-upgrade-config", uid: "u", resourceVersion: "5", generation: 2 };
+
+Deno.test("parsePlan() reads a plan of the Managed Upgrade Operator: what it lacks is off", () => {
+  const { spec, ...rest } = parsePlan({
+    metadata: METADATA,
+    spec: {
+      ...{ desired: { version: "4.17.2", channel: "stable-4.17" }, upgradeAt: START, PDBForceDrainTimeout: 60 },
+      ...{ type: "ARO", capacityReservation: true },
+    },
+  });
+  assert.deepEqual(rest, { ...METADATA, deliveries: [], status: { history: [], conditions: [] } });
+  assert.deepEqual(spec, {
+    desired: { version: "4.17.2", channel: "stable-4.17", image: "", architecture: "" },
+    upgradeAt: START,
+    pdbForceDrainTimeoutMinutes: 60,
+    type: "ARO",
+    capacity: { enabled: true, pools: undefined, timeoutMinutes: undefined, onTimeout: "Continue" },
+    suspend: false,
+    drainMode: undefined,
+    smoke: undefined,
+  });
+});
+
+Deno.test("parsePlan() reads the fields that are new", () => {
+  const { spec } = parsePlan({
+    metadata: METADATA,
+    spec: {
+      ...{
+        desired: { version: "4.17.2", architecture: "Multi" },
+        suspend: true,
+        drain: { mode: "Delete" },
+        capacityReservation: true,
+      },
+      capacity: { enabled: false, pools: ["gpu-*"], timeoutMinutes: 5, onTimeout: "Fail" },
+      smoke: { machineSetTemplate: "arm" },
+    },
+  });
+  assert.deepEqual([spec.desired.architecture, spec.suspend, spec.drainMode, spec.type], [
+    "Multi",
+    true,
+    "Delete",
+    "OSD",
+  ]);
+  assert.deepEqual(spec.capacity, { enabled: false, pools: ["gpu-*"], timeoutMinutes: 5, onTimeout: "Fail" });
+  assert.deepEqual(spec.smoke, { machineSetTemplate: "arm", timeoutMinutes: 15 });
+});
+
+Deno.test("M-130 parseClusterVersion() reads what is asked for, what is there and what is offered", () => {
+  const release = { version: "4.17.1", image: "i1" };
+  const cv = parseClusterVersion({
+    metadata: { name: "version", resourceVersion: "9" },
+    spec: { clusterID: "c", channel: "stable-4.17", desiredUpdate: { version: "4.17.2" } },
+    status: {
+      desired: { ...release, architecture: "Multi" },
+      availableUpdates: [{ version: "4.17.2", image: "i2" }],
+      conditionalUpdates: [{ release: { version: "4.17.3", image: "i3" } }],
+      history: [{ ...release, state: "Completed", startedTime: START, completionTime: START }, {
+        ...release,
+        state: "Partial",
+        completionTime: null,
+      }],
+      conditions: [{ type: "Progressing", status: "True", message: "working", lastTransitionTime: START }],
+    },
+  });
+  assert.deepEqual(cv.desiredUpdate, { version: "4.17.2", image: "", architecture: "" });
+  assert.deepEqual([cv.resourceVersion, cv.clusterId, cv.channel, cv.upstream], ["9", "c", "stable-4.17", ""]);
+  assert.deepEqual([cv.desired.architecture, cv.availableUpdates[0]?.image, cv.conditionalUpdates[0]?.version], [
+    "Multi",
+    "i2",
+    "4.17.3",
+  ]);
+  assert.deepEqual(cv.history.map(({ state, completedMs }) => [state, completedMs]), [
+    ["Completed", Date.parse(START)],
+    ["Partial", undefined],
+  ]);
+  assert.equal(isTrue(cv.conditions, "Progressing"), true);
+  const empty = parseClusterVersion({ metadata: { name: "version" }, status: { availableUpdates: null } });
+  assert.deepEqual([empty.desiredUpdate, empty.availableUpdates, empty.desired.version], [undefined, [], ""]);
+});
+
+const CONDITIONS: readonly (readonly [string, readonly unknown[], boolean, boolean])[] = [
+  [
+    "M-136 an operator that is well",
+    [{ type: "Available", status: "True" }, { type: "Degraded", status: "False" }],
+    false,
+    true,
+  ],
+  ["M-137 an operator that is degraded", [{ type: "Degraded", status: "True" }], true, true],
+  ["M-137 an operator that is not available", [{ type: "Available", status: "False" }], false, false],
+];
+
+for (const [name, conditions, isDegraded, isAvailable] of CONDITIONS) {
+  Deno.test(`${name} is read as that`, () => {
+    const versions = [{ name: "operator", version: "4.17.1" }, { name: "operator-image", version: "img" }];
+    assert.deepEqual(parseClusterOperator({ metadata: { name: "etcd" }, status: { conditions, versions } }), {
+      name: "etcd",
+      isDegraded,
+      isAvailable,
+      operatorImage: "img",
+    });
+  });
+}

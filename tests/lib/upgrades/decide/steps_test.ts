@@ -1,0 +1,491 @@
+import assert from "node:assert/strict";
+import { CHECK_HEALTH_AFTER, POST_UPGRADE, SEND_COMPLETED } from "../../../../lib/upgrades/decide/steps/after.ts";
+import {
+  CHECK_DELAY,
+  CHECK_DEPENDENCIES,
+  CHECK_HEALTH,
+  CHECK_UPGRADEABLE,
+  RESERVE_CAPACITY,
+  SEND_STARTED,
+} from "../../../../lib/upgrades/decide/steps/before.ts";
+import {
+  AWAIT_CONTROL_PLANE,
+  CLOSE_CONTROL_PLANE_WINDOW,
+  COMMENCE,
+  OPEN_CONTROL_PLANE_WINDOW,
+} from "../../../../lib/upgrades/decide/steps/control_plane.ts";
+import {
+  AWAIT_WORKERS,
+  CLOSE_WORKER_WINDOW,
+  OPEN_WORKER_WINDOW,
+  RELEASE_CAPACITY,
+} from "../../../../lib/upgrades/decide/steps/workers.ts";
+import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
+import type { Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
+import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
+import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";
+import type { Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
+import {
+  CAPACITY,
+  commencedCluster,
+  condition,
+  decideStep,
+  makeCluster,
+  makeConfig,
+  makeHistory,
+  makeObservations,
+  makePlan,
+  makePool,
+  MINUTE,
+  NOW_MS,
+  reconcileOnce,
+  type Seen,
+  seen,
+  TO,
+  unseen,
+  upgradedCluster,
+  wordsOf,
+} from "./make_plan.ts";
+
+/** `done: StateStarted`, `wait (3 nodes are left)`, `fail (…)`. */
+function wordOf(result: StepResult): string {
+  const words = wordsOf(result.effects).join(" ");
+  const why = result.kind === "done" ? "" : ` (${result.message})`;
+  return `${result.kind}${words === "" ? "" : `: ${words}`}${why}`;
+}
+
+function silence(comment: string, state: Silence["state"] = "active"): Silence {
+  return { id: comment.slice(0, 24), createdBy: "managed-upgrade-operator", comment, state, endsAtMs: 0 };
+}
+
+function notified(...states: readonly History["notifications"][number]["state"][]): Partial<History> {
+  return { notifications: states.map((state) => ({ state, sentMs: 1 })) };
+}
+
+function completed(type: string): Partial<History> {
+  return { conditions: [{ type, status: "True", reason: "", message: "", completeMs: 1 }] };
+}
+
+const ASKED: Seen = { clusterVersion: commencedCluster() };
+const HOUR_AGO: Seen = { history: { startMs: NOW_MS - 60 * MINUTE } };
+const Y: Seen = { spec: { desired: { version: "4.18.0" } } };
+const NOT_UPGRADEABLE = makeCluster({ conditions: [condition("Upgradeable", "False", "remove the old API")] });
+const URLS = makeConfig({ extDependencyAvailabilityChecks: { http: { urls: ["https://a.example.com"] } } });
+const DEPENDENCY = { url: "https://a.example.com" } as const;
+const RESERVED: Seen = { spec: { capacity: CAPACITY } };
+const UPDATING = [makePool("master"), makePool("worker", { updatedMachineCount: 1 })];
+const CONTROL_PLANE = `Silence for OSD control plane upgrade to version ${TO}`;
+const WORKERS = `Silence for OSD worker node upgrade to version ${TO} with remaining `;
+const REGULATED = makeConfig({ environment: { fedramp: true } });
+const LATE: Seen = { nowMs: NOW_MS + 91 * MINUTE };
+
+const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
+  ["M-160 start, already asked", SEND_STARTED, ASKED, /^done$/],
+  ["M-162 start", SEND_STARTED, {}, /^done: StateStarted$/],
+  ["start that was sent", SEND_STARTED, { history: notified("StateStarted") }, /^done$/],
+  ["M-164 end", SEND_COMPLETED, {}, /^done: StateCompleted$/],
+  ["M-165 no capacity, already asked", RESERVE_CAPACITY, { ...RESERVED, ...ASKED }, /^done$/],
+  [
+    "M-167 delay, started an hour ago, switched off",
+    CHECK_DELAY,
+    { ...HOUR_AGO, config: makeConfig({ upgradeWindow: { delayTrigger: 0 } }) },
+    /^done$/,
+  ],
+  ["M-168 delay, started an hour ago", CHECK_DELAY, HOUR_AGO, /^done: StateDelayed$/],
+  ["delay that was sent", CHECK_DELAY, { history: { ...HOUR_AGO.history, ...notified("StateDelayed") } }, /^done$/],
+  ["M-170 delay, started now", CHECK_DELAY, {}, /^done$/],
+  ["M-171 delay, already asked", CHECK_DELAY, { ...HOUR_AGO, ...ASKED }, /^done$/],
+  ["delay without a start", CHECK_DELAY, { history: { startMs: undefined } }, /^wait/],
+  [
+    "M-172 a minor version on a cluster that is not upgradeable",
+    CHECK_UPGRADEABLE,
+    { ...Y, clusterVersion: NOT_UPGRADEABLE },
+    /^fail \(.*4\.18\.0 as planned for 2026-03-01T20:00:00Z: .*Because: remove the old API\)$/,
+  ],
+  [
+    "a patch version on a cluster that is not upgradeable",
+    CHECK_UPGRADEABLE,
+    { clusterVersion: NOT_UPGRADEABLE },
+    /^done$/,
+  ],
+  [
+    "M-173 an upgradeable cluster",
+    CHECK_UPGRADEABLE,
+    { ...Y, clusterVersion: makeCluster({ conditions: [condition("Upgradeable", "True")] }) },
+    /^done$/,
+  ],
+  ["M-174 a cluster that says nothing about it", CHECK_UPGRADEABLE, Y, /^done$/],
+  [
+    "a version that cannot be compared",
+    CHECK_UPGRADEABLE,
+    { spec: { desired: { version: "next" } }, clusterVersion: NOT_UPGRADEABLE },
+    /^fail \(Cannot compare version "next"/,
+  ],
+  ["M-253 health, already asked", CHECK_HEALTH, { ...ASKED, observed: { health: unseen() } }, /^done$/],
+  ["health that cannot be read", CHECK_HEALTH, { observed: { health: unseen() } }, /^fail \(Cannot read the health/],
+  [
+    "M-175 all services answer",
+    CHECK_DEPENDENCIES,
+    { config: URLS, observed: { dependencies: seen([{ kind: "available", ...DEPENDENCY }]) } },
+    /^done$/,
+  ],
+  [
+    "M-176 a service does not answer",
+    CHECK_DEPENDENCIES,
+    { config: URLS, observed: { dependencies: seen([{ kind: "unavailable", why: "503", ...DEPENDENCY }]) } },
+    /^fail \(Not available: https:\/\/a\.example\.com \(503\)\)$/,
+  ],
+  [
+    "M-177 services, already asked",
+    CHECK_DEPENDENCIES,
+    { ...ASKED, config: URLS, observed: { dependencies: unseen() } },
+    /^done$/,
+  ],
+  ["no services", CHECK_DEPENDENCIES, { observed: { dependencies: unseen() } }, /^done$/],
+  [
+    "M-178 capacity, already asked",
+    RESERVE_CAPACITY,
+    { ...RESERVED, ...ASKED, observed: { capacity: unseen() } },
+    /^done$/,
+  ],
+  [
+    "M-180 capacity that is impossible",
+    RESERVE_CAPACITY,
+    { ...RESERVED, observed: { capacity: seen({ kind: "impossible" }) } },
+    /^done: StateScaleSkipped$/,
+  ],
+  ["M-181 capacity that is ready", RESERVE_CAPACITY, RESERVED, /^done: scaling_failed=0$/],
+  [
+    "M-182 capacity that is late",
+    RESERVE_CAPACITY,
+    { ...RESERVED, observed: { capacity: seen({ kind: "timedOut", message: "30 minutes" }) } },
+    /^done: scaling_failed=1 StateSkipped$/,
+  ],
+  [
+    "capacity that is late, where that is a reason to stop",
+    RESERVE_CAPACITY,
+    {
+      spec: { capacity: { ...CAPACITY, onTimeout: "Fail" } },
+      observed: { capacity: seen({ kind: "timedOut", message: "30 minutes" }) },
+    },
+    /^fail: scaling_failed=1 \(30 minutes\)$/,
+  ],
+  ["M-184 M-185 capacity that is not wanted", RESERVE_CAPACITY, { observed: { capacity: unseen() } }, /^done$/],
+  [
+    "M-186 capacity of other pools",
+    RESERVE_CAPACITY,
+    { ...RESERVED, observed: { capacity: seen({ kind: "missing", machineSets: ["gpu"] }) } },
+    /^wait: reserveCapacity \(cloning gpu\)$/,
+  ],
+  [
+    "capacity on its way",
+    RESERVE_CAPACITY,
+    { ...RESERVED, observed: { capacity: seen({ kind: "waiting", message: "1 of 2 ready" }) } },
+    /^wait \(1 of 2 ready\)$/,
+  ],
+  ["M-271 M-272 M-281 M-286 capacity that cannot be read", RESERVE_CAPACITY, {
+    ...RESERVED,
+    observed: { capacity: unseen() },
+  }, /^fail/],
+  ["M-188 the window of the control plane opens", OPEN_CONTROL_PLANE_WINDOW, {}, /^done: createSilence$/],
+  [
+    "M-188 the window of the control plane closes",
+    CLOSE_CONTROL_PLANE_WINDOW,
+    { observed: { silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) } },
+    /^done: endSilence$/,
+  ],
+  [
+    "M-188 silences that cannot be read fail it",
+    OPEN_CONTROL_PLANE_WINDOW,
+    { observed: { silences: unseen("500") } },
+    /^fail \(.*500\)$/,
+  ],
+  [
+    "a window is not opened again by an upgrade that has begun",
+    OPEN_CONTROL_PLANE_WINDOW,
+    { ...ASKED, history: completed("ControlPlaneMaintenanceWindowCreated"), observed: { silences: unseen() } },
+    /^done$/,
+  ],
+  [
+    "M-200 asking the cluster",
+    COMMENCE,
+    {},
+    /^done: upgrade_window_breached=0 StateControlPlaneStartedSL patchClusterVersion$/,
+  ],
+  ["M-201 asking once", COMMENCE, ASKED, /^done$/],
+  [
+    "asking in another channel",
+    COMMENCE,
+    { spec: { desired: { channel: "fast-4.17" } } },
+    /^wait: .*patchClusterVersion \(channel fast-4\.17 is set/,
+  ],
+  [
+    "asking for what is not offered",
+    COMMENCE,
+    { spec: { desired: { version: "4.17.9" } } },
+    /^wait \(version 4\.17\.9 is not among/,
+  ],
+  [
+    "M-196 the control plane is done",
+    AWAIT_CONTROL_PLANE,
+    { clusterVersion: upgradedCluster() },
+    /^done: StateControlPlaneFinishedSL controlplane_timeout=0$/,
+  ],
+  ["M-197 the control plane is late", AWAIT_CONTROL_PLANE, { ...ASKED, ...LATE }, /^wait: controlplane_timeout=1 \(/],
+  ["M-198 the control plane is in time", AWAIT_CONTROL_PLANE, ASKED, /^wait \(the control plane is being upgraded\)$/],
+  [
+    "M-189 the window of workers that are left",
+    OPEN_WORKER_WINDOW,
+    { observed: { pools: seen(UPDATING) } },
+    /^done: createSilence$/,
+  ],
+  [
+    "M-189 it fails when silences cannot be read",
+    OPEN_WORKER_WINDOW,
+    { observed: { pools: seen(UPDATING), silences: unseen() } },
+    /^fail/,
+  ],
+  ["M-190 no workers are left", OPEN_WORKER_WINDOW, { observed: { silences: unseen() } }, /^done$/],
+  [
+    "M-191 the pools cannot be read",
+    OPEN_WORKER_WINDOW,
+    { observed: { pools: unseen() } },
+    /^fail \(Cannot read the MachineConfigPools/,
+  ],
+  [
+    "M-192 the workers are done already",
+    OPEN_WORKER_WINDOW,
+    { history: completed("WorkerNodesUpgraded"), observed: { pools: seen(UPDATING) } },
+    /^done$/,
+  ],
+  [
+    "M-193 the window of the workers closes",
+    CLOSE_WORKER_WINDOW,
+    { observed: { silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) } },
+    /^done: endSilence$/,
+  ],
+  ["M-193 it fails when silences cannot be read", CLOSE_WORKER_WINDOW, { observed: { silences: unseen() } }, /^fail/],
+  ["M-203 M-340 workers, the pools cannot be read", AWAIT_WORKERS, { observed: { pools: unseen() } }, /^fail/],
+  [
+    "M-204 workers, silences cannot be read",
+    AWAIT_WORKERS,
+    { observed: { pools: seen(UPDATING), silences: unseen() } },
+    /^fail/,
+  ],
+  ["M-205 the workers are done", AWAIT_WORKERS, {}, /^done: StateWorkerPlaneFinishedSL worker_timeout=0$/],
+  [
+    "M-206 workers on their way, silenced",
+    AWAIT_WORKERS,
+    { observed: { pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`)]) } },
+    /^wait: worker_timeout=0 \(2 nodes are left\)$/,
+  ],
+  [
+    "M-207 workers on their way, not silenced",
+    AWAIT_WORKERS,
+    { observed: { pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`, "expired")]) } },
+    /^wait: worker_timeout=1 \(2 nodes are left\)$/,
+  ],
+  [
+    "a node fails: it is named, with why",
+    AWAIT_WORKERS,
+    {
+      observed: {
+        pools: seen([
+          makePool("worker", { updatedMachineCount: 2, isDegraded: true, degradedMessage: "Node w-2: disk full" }),
+        ]),
+        lostNodes: seen([{ name: "w-3", message: "Kubelet stopped posting node status." }]),
+      },
+    },
+    /\(1 nodes are left; MachineConfigPool worker is degraded \(Node w-2: disk full\); node w-3 is not Ready \(Kubelet/,
+  ],
+  [
+    "N-024 nodes of another pool are on their way",
+    AWAIT_WORKERS,
+    { observed: { pools: seen([makePool("worker"), makePool("infra", { updatedMachineCount: 2 })]) } },
+    /^wait: .* \(1 nodes are left\)$/,
+  ],
+  [
+    "nodes of a paused pool are not waited for",
+    AWAIT_WORKERS,
+    { observed: { pools: seen([makePool("infra", { updatedMachineCount: 2, isPaused: true })]) } },
+    /^done/,
+  ],
+  [
+    "M-184 M-185 removal of capacity that was not wanted",
+    RELEASE_CAPACITY,
+    { observed: { capacityLeft: unseen() } },
+    /^done$/,
+  ],
+  [
+    "M-187 removal of capacity",
+    RELEASE_CAPACITY,
+    { ...RESERVED, observed: { capacityLeft: seen({ kind: "present", message: "2 machines" }) } },
+    /^wait: releaseCapacity \(2 machines\)$/,
+  ],
+  ["nothing is left of capacity", RELEASE_CAPACITY, RESERVED, /^done: clear node_drain_timeout$/],
+  [
+    "M-294 a node of temporary capacity that is not drained",
+    RELEASE_CAPACITY,
+    { ...RESERVED, observed: { capacityLeft: seen({ kind: "drainTimedOut", node: "n1", message: "n1 is late" }) } },
+    /^fail: node_drain_timeout=1 releaseCapacity \(n1 is late\)$/,
+  ],
+  ["M-255 the cluster is healthy afterwards", CHECK_HEALTH_AFTER, {}, /^done: clear node_drain_timeout$/],
+  [
+    "M-256 the cluster is not healthy afterwards",
+    CHECK_HEALTH_AFTER,
+    {
+      observed: {
+        healthAfter: seen([{
+          check: "ClusterOperators",
+          kind: "failed",
+          token: "T",
+          message: "etcd is degraded",
+          reasons: {},
+        }]),
+      },
+    },
+    /^wait \(etcd is degraded\)$/,
+  ],
+  ["M-209 a regulated environment", POST_UPGRADE, { config: REGULATED }, /^done: annotateFileIntegrity$/],
+  ["M-210 any other environment", POST_UPGRADE, {}, /^done$/],
+  ["a step that was completed does nothing again", POST_UPGRADE, {
+    config: REGULATED,
+    history: completed(POST_UPGRADE.id),
+  }, /^done$/],
+];
+
+for (const [name, step, given, expected] of ROWS) {
+  Deno.test(`${name}: ${expected.source.replaceAll(/[$^\\]/g, "")}`, () => {
+    assert.match(wordOf(decideStep(step, given)), expected);
+  });
+}
+
+/** Rows about a notification that cannot be sent: the step has failed with it, and nothing behind it was done. */
+const MUTE: readonly (readonly [string, string, Seen])[] = [
+  ["M-163 the start", "StateStarted", {}],
+  ["M-169 a delay", "StateDelayed", { nowMs: NOW_MS + 60 * MINUTE }],
+  ["M-199 asking the cluster", "StateControlPlaneStartedSL", {}],
+  ["M-195 a control plane that is done", "StateControlPlaneFinishedSL", { clusterVersion: upgradedCluster() }],
+  ["M-208 workers that are done", "StateWorkerPlaneFinishedSL", { clusterVersion: upgradedCluster() }],
+  ["M-164 the end", "StateCompleted", { clusterVersion: upgradedCluster() }],
+];
+
+for (const [name, state, { clusterVersion = makeCluster(), nowMs = NOW_MS }] of MUTE) {
+  Deno.test(`${name} that cannot be sent fails the step, and is sent when it can be`, () => {
+    const history = [makeHistory()];
+    const run = reconcileOnce({ plan: makePlan({}, { history }), clusterVersion, nowMs }, {
+      failing: (effect) => effect.kind === "notify" && effect.notification.state === state ? "no sink" : undefined,
+    });
+    assert.equal(run.end.kind === "failed" ? run.end.message : "", "no sink");
+    const status = run.saved.at(-1);
+    assert.equal(status?.history[0]?.conditions[0]?.message, "no sink");
+    assert.equal(status?.history[0]?.phase, "Upgrading");
+    assert.equal(wordsOf(run.effects).includes("patchClusterVersion"), false);
+    const again = reconcileOnce({ plan: makePlan({}, status), clusterVersion, nowMs });
+    assert.ok(wordsOf(again.effects).includes(state));
+  });
+}
+
+Deno.test("M-199 a ClusterVersion that cannot be written fails the step; what was sent is not sent again", () => {
+  const run = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }) }, {
+    failing: ({ kind }) => kind === "patchClusterVersion" ? "conflict" : undefined,
+  });
+  assert.equal(run.end.kind === "failed" ? run.end.message : "", "conflict");
+  const again = reconcileOnce({ plan: makePlan({}, run.saved.at(-1)) });
+  assert.deepEqual(wordsOf(again.effects).filter((word) => word.startsWith("State")), []);
+  assert.ok(wordsOf(again.effects).includes("patchClusterVersion"));
+});
+
+Deno.test("M-166 the notice that there is no capacity may fail to be sent: it is not recorded, and the upgrade goes on", () => {
+  const plan = makePlan({ capacity: CAPACITY }, { history: [makeHistory()] });
+  const run = reconcileOnce({ plan }, {
+    observed: makeObservations({ capacity: seen({ kind: "impossible" }) }),
+    failing: (effect) =>
+      effect.kind === "notify" && effect.notification.state === "StateScaleSkipped" ? "no" : undefined,
+  });
+  assert.ok(wordsOf(run.effects).includes("patchClusterVersion"));
+  const states = run.saved.at(-1)?.history[0]?.notifications.map(({ state }) => state);
+  assert.equal(states?.includes("StateScaleSkipped"), false);
+});
+
+Deno.test("M-275 M-290 clones that cannot be made or removed fail the step with why", () => {
+  const plan = makePlan({ capacity: CAPACITY }, { history: [makeHistory()] });
+  const missing = makeObservations({ capacity: seen({ kind: "missing", machineSets: ["worker"] }) });
+  const left = makeObservations({ capacityLeft: seen({ kind: "present", message: "1 machine" }) });
+  const failing = ({ kind }: Effect): string | undefined => /Capacity$/.test(kind) ? "quota" : undefined;
+  const making = reconcileOnce({ plan }, { observed: missing, failing });
+  const removing = reconcileOnce({ plan, clusterVersion: upgradedCluster() }, { observed: left, failing });
+  for (const { end, saved } of [making, removing]) {
+    assert.equal(end.kind === "failed" ? end.message : "", "quota");
+    assert.equal(saved.at(-1)?.history[0]?.conditions[0]?.message, "quota");
+  }
+});
+
+Deno.test("the window of the workers is as long as their drains may take, and is read again before it is judged", () => {
+  const observed = makeObservations({ pools: seen(UPDATING) });
+  const run = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }), clusterVersion: upgradedCluster() }, {
+    observed,
+  });
+  const [created] = run.effects.flatMap((effect) => effect.kind === "createSilence" ? [effect.silence] : []);
+  assert.deepEqual(created, {
+    comment: `${WORKERS}2 nodes`,
+    matchers: [
+      { name: "severity", pattern: "(warning|info)" },
+      { name: "namespace", pattern: "(^openshift.*|^kube.*|^redhat.*|^default$)" },
+    ],
+    endsAtMs: NOW_MS + 2 * (60 + 8) * MINUTE,
+  });
+  assert.equal(run.reads.filter((name) => name === "silences").length, 2, "before the window, and behind it");
+});
+
+Deno.test("the times of the workers are stamped once: when nodes are on their way, and when none is", () => {
+  const clusterVersion = upgradedCluster();
+  const going = makeObservations({ pools: seen(UPDATING) });
+  const first = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }), clusterVersion }, {
+    observed: going,
+  });
+  const second = reconcileOnce(
+    { plan: makePlan({}, first.saved.at(-1)), clusterVersion, nowMs: NOW_MS + MINUTE },
+    { observed: going },
+  );
+  const last = reconcileOnce({ plan: makePlan({}, second.saved.at(-1)), clusterVersion, nowMs: NOW_MS + 2 * MINUTE });
+  const [entry] = last.saved.at(-1)?.history ?? [];
+  assert.deepEqual([entry?.workerStartMs, entry?.workerCompleteMs], [NOW_MS, NOW_MS + 2 * MINUTE]);
+});
+
+Deno.test("pools that are paused are reported when the others are done", () => {
+  const observed = makeObservations({
+    pools: seen([makePool("worker"), makePool("infra", { isPaused: true, updatedMachineCount: 0 })]),
+  });
+  const run = reconcileOnce({ plan: makePlan({}, { history: [makeHistory()] }), clusterVersion: upgradedCluster() }, {
+    observed,
+  });
+  const found = run.saved.at(-1)?.conditions.find(({ type }) => type === "PoolsPaused");
+  assert.deepEqual([found?.status, /infra/.test(found?.message ?? "")], ["True", true]);
+});
+
+Deno.test("OSD has 17 steps, ARO 14 of them in the same order, without a window", () => {
+  const ids = (name: keyof typeof UPGRADERS): readonly string[] => UPGRADERS[name].steps.map(({ id }) => id);
+  assert.deepEqual(ids("OSD"), [
+    "StartedNotificationSent",
+    "StartedNotificationSent",
+    "IsClusterUpgradable",
+    "ClusterHealthyBeforeUpgrade",
+    "ExternalDependenciesAvailable",
+    "ComputeCapacityReserved",
+    "ControlPlaneMaintenanceWindowCreated",
+    "UpgradeCommenced",
+    "ControlPlaneUpgraded",
+    "ControlPlaneMaintenanceWindowRemoved",
+    "WorkersMaintenanceWindowCreated",
+    "WorkerNodesUpgraded",
+    "ComputeCapacityRemoved",
+    "WorkersMaintenanceWindowRemoved",
+    "ClusterHealthyAfterUpgrade",
+    "PostUpgradeTasksCompleted",
+    "CompletedNotificationSent",
+  ]);
+  assert.equal(ids("ARO").length, 14);
+  assert.deepEqual(UPGRADERS.ARO.steps, UPGRADERS.OSD.steps.filter((step) => UPGRADERS.ARO.steps.includes(step)));
+  assert.deepEqual([UPGRADERS.OSD.hasWindow, UPGRADERS.ARO.hasWindow], [true, false]);
+});

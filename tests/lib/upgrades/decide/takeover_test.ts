@@ -1,0 +1,75 @@
+// An upgrade that the Managed Upgrade Operator has begun, with the status that it writes: Archway goes on with it.
+import assert from "node:assert/strict";
+import { parsePlan } from "../../../../lib/upgrades/decide/parse/plan.ts";
+import { renderStatus } from "../../../../lib/upgrades/decide/parse/status.ts";
+import type { Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
+import type { UpgradeConfig } from "../../../../lib/upgrades/decide/types/plan.ts";
+import {
+  commencedCluster,
+  FROM,
+  makeObservations,
+  NOW_MS,
+  reconcileOnce,
+  seen,
+  TO,
+  upgradedCluster,
+  wordsOf,
+} from "./make_plan.ts";
+import { DONE, originalConditions } from "./original_conditions.ts";
+
+const BEGAN = "2026-03-01T20:00:00Z";
+function planOfTheOriginal(): UpgradeConfig {
+  return parsePlan({
+    metadata: { namespace: "n", name: "managed-upgrade-config", uid: "u", resourceVersion: "5", generation: 2 },
+    spec: {
+      ...{ type: "OSD", upgradeAt: BEGAN, PDBForceDrainTimeout: 60 },
+      desired: { version: TO, channel: "stable-4.17" },
+    },
+    status: {
+      history: [{
+        ...{ version: TO, precedingVersion: FROM, phase: "Upgrading", startTime: BEGAN },
+        conditions: originalConditions(BEGAN),
+      }],
+    },
+  });
+}
+
+const SILENCE: Silence = {
+  ...{ id: "s1", createdBy: "managed-upgrade-operator", state: "active", endsAtMs: 0 },
+  comment: `Silence for OSD control plane upgrade to version ${TO}`,
+};
+
+Deno.test("an upgrade that the Managed Upgrade Operator has begun is waited for, with nothing before it done again", () => {
+  const observed = makeObservations({ silences: seen([SILENCE]) });
+  const run = reconcileOnce({ plan: planOfTheOriginal(), clusterVersion: commencedCluster(), nowMs: NOW_MS }, {
+    observed,
+  });
+  const words = wordsOf(run.effects).filter((word) => !word.includes("="));
+  assert.deepEqual(words, []);
+  const [entry] = run.saved.at(-1)?.history ?? [];
+  assert.deepEqual([entry?.phase, entry?.precedingVersion], ["Upgrading", FROM]);
+  assert.deepEqual(entry?.conditions.map(({ type }) => type), ["ControlPlaneUpgraded", ...DONE]);
+  for (const { startMs } of entry?.conditions ?? []) assert.equal(startMs, Date.parse(BEGAN));
+});
+
+Deno.test("its silences are ended by their comments, its end is announced, and its times stay", () => {
+  const observed = makeObservations({ silences: seen([SILENCE]) });
+  const run = reconcileOnce({ plan: planOfTheOriginal(), clusterVersion: upgradedCluster(), nowMs: NOW_MS }, {
+    observed,
+  });
+  const words = wordsOf(run.effects).filter((word) => /^State|Silence|patch/.test(word));
+  assert.equal(words.includes("StateStarted"), false);
+  assert.equal(words.includes("patchClusterVersion"), false);
+  assert.ok(words.includes("endSilence") && words.includes("StateCompleted"), words.join());
+  const status = run.saved.at(-1);
+  assert.ok(status !== undefined);
+  const [entry] = status.history;
+  assert.equal(entry?.phase, "Upgraded");
+  const rendered = JSON.stringify(renderStatus(status));
+  const kept = entry?.conditions.filter(({ type }) => DONE.includes(type)) ?? [];
+  assert.deepEqual(
+    kept.map(({ type, completeMs }) => [type, completeMs]),
+    DONE.map((type) => [type, Date.parse(BEGAN)]),
+  );
+  for (const type of DONE) assert.ok(rendered.includes(`"type":"${type}"`), type);
+});

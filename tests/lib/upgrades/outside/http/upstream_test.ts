@@ -1,0 +1,133 @@
+// Requests to servers beside the API server: bounds, retries, logins, and what goes wrong.
+import assert from "node:assert/strict";
+import { systemClock } from "../../../../../lib/clock.ts";
+import { listenPlain, listenTls } from "../../../../../playground/listen.ts";
+import type { EndpointSource } from "../../../../../lib/upgrades/outside/http/upstream.ts";
+import { UpstreamError } from "../../../../../lib/upgrades/outside/http/upstream_error.ts";
+import { createAuthority } from "../../../../cluster/support/pki.ts";
+import { openTunnelProxy } from "../../../../support/tunnel_proxy.ts";
+import { FAULTS, hastyClock, LIMITS, openFaulty, openUpstream, SIGNAL } from "../support.ts";
+
+const GET = { method: "GET", path: "/api" } as const;
+const WORDS: Readonly<Record<string, readonly [RegExp, boolean]>> = {
+  "answers 500": [/status 500/, true],
+  "answers 503": [/status 503/, true],
+  "answers 429": [/status 429/, true],
+  "cuts the connection": [/cannot be reached/, true],
+  "talks garbage": [/cannot be reached|status/, true],
+  "breaks off its body": [/cannot be reached/, true],
+  "never answers": [/did not answer in time/, true],
+  "answers with a huge body": [/more than 65536 bytes/, false],
+  "redirects elsewhere": [/status 302/, false],
+};
+
+for (const [fault, [words, isTransient]] of Object.entries(WORDS)) {
+  Deno.test(`Upstream.send() rejects within its bounds when the server ${fault}, without a secret`, async () => {
+    await using server = openFaulty(FAULTS[fault] ?? null);
+    using upstream = openUpstream(server.origin, {
+      limits: { ...LIMITS, timeoutMs: fault === "never answers" ? 300 : 30_000 },
+    });
+    await assert.rejects(upstream.send({ ...GET, query: { token: "s3cret-token" } }, SIGNAL), (error) => {
+      assert.ok(error instanceof UpstreamError);
+      assert.match(error.message, words);
+      assert.ok(error.message.startsWith(`Cannot read from Prometheus "${server.host}/api": `), error.message);
+      assert.doesNotMatch(error.message, /s3cret-token/);
+      assert.equal(error.isTransient, isTransient);
+      return true;
+    });
+  });
+}
+
+Deno.test("Upstream.send() does not parse JSON that would cost far more than its size says", async () => {
+  await using server = listenPlain(() => new Response(`[${"{},".repeat(400_000)}{}]`));
+  using upstream = openUpstream(server.origin, { limits: { ...LIMITS, maxBytes: 4 * 1024 * 1024 } });
+  await assert.rejects(upstream.send(GET, SIGNAL), /too many members/);
+});
+
+Deno.test("Upstream.send() tries a read again after transient failures, with pauses that vary, and no more often than it may", async () => {
+  let asked = 0;
+  await using server = listenPlain(() => new Response("[]", { status: ++asked < 4 ? 503 : 200 }));
+  const pauses: number[] = [];
+  const limits = { ...LIMITS, tries: 5, intervalMs: 2_000, jitter: 0.3 };
+  using upstream = openUpstream(server.origin, { limits, clock: hastyClock(pauses) });
+  assert.equal((await upstream.send(GET, SIGNAL)).text, "[]");
+  assert.equal(asked, 4);
+  assert.equal(pauses.length, 3);
+  assert.ok(pauses.every((pause) => pause >= 1_400 && pause <= 2_600), String(pauses));
+  asked = -100;
+  await assert.rejects(upstream.send(GET, SIGNAL), /status 503/);
+  assert.equal(asked, -95);
+});
+
+Deno.test("Upstream.send() sends a write again only when that does no harm, and nothing that is refused", async () => {
+  const seen: string[] = [];
+  let status = 503;
+  await using server = listenPlain(({ method }) => {
+    seen.push(method);
+    return new Response(null, { status });
+  });
+  using upstream = openUpstream(server.origin, { limits: { ...LIMITS, tries: 3 }, clock: hastyClock() });
+  await assert.rejects(upstream.send({ method: "POST", path: "/", body: {} }, SIGNAL));
+  assert.deepEqual(seen.splice(0), ["POST"]);
+  await assert.rejects(upstream.send({ method: "PATCH", path: "/", body: {}, repeatable: true }, SIGNAL));
+  assert.deepEqual(seen.splice(0), ["PATCH", "PATCH", "PATCH"]);
+  status = 400;
+  await assert.rejects(upstream.send(GET, SIGNAL));
+  assert.deepEqual(seen.splice(0), ["GET"]);
+});
+
+Deno.test("Upstream.send() asks once more with a fresh login after a 401, and once only", async () => {
+  const seen: (string | null)[] = [];
+  await using server = listenPlain(({ headers }) => {
+    seen.push(headers.get("authorization"));
+    return new Response("[]", { status: headers.get("authorization") === "Bearer new" ? 200 : 401 });
+  });
+  let tokens = ["old", "new"];
+  const source: EndpointSource = {
+    endpoint: () => Promise.resolve({ baseUrl: server.origin, caCerts: [], authorization: `Bearer ${tokens[0]}` }),
+    discard: () => void (tokens = tokens.slice(1)),
+  };
+  using upstream = openUpstream(server.origin, { source });
+  await upstream.send(GET, SIGNAL);
+  assert.deepEqual(seen.splice(0), ["Bearer old", "Bearer new"]);
+  tokens = ["old", "older", "oldest"];
+  await assert.rejects(upstream.send(GET, SIGNAL), /status 401/);
+  assert.deepEqual(seen, ["Bearer old", "Bearer older"]);
+});
+
+Deno.test("Upstream.send() sends no token that a header cannot hold, and does not repeat it", async () => {
+  await using server = listenPlain(() => new Response("[]"));
+  const endpoint = { baseUrl: server.origin, caCerts: [], authorization: "Bearer s3cret\ntoken\u0000" };
+  using upstream = openUpstream(server.origin, {
+    source: { endpoint: () => Promise.resolve(endpoint), discard: () => {} },
+  });
+  await assert.rejects(upstream.send(GET, SIGNAL), (error) => {
+    assert.ok(error instanceof UpstreamError && error.fault === "misconfigured");
+    assert.doesNotMatch(error.message, /s3cret/);
+    return true;
+  });
+});
+
+Deno.test("Upstream.send() ends with the signal's own reason", async () => {
+  await using server = openFaulty(null);
+  using upstream = openUpstream(server.origin, { limits: { ...LIMITS, tries: 5 } });
+  const stop = new AbortController();
+  const sending = upstream.send(GET, stop.signal);
+  stop.abort(new Error("the replica ends"));
+  await assert.rejects(sending, /the replica ends/);
+});
+
+Deno.test("M-098 Upstream.send() goes through the proxy to a server of https, and trusts its CA alone", async () => {
+  const authority = await createAuthority("archway test");
+  const { certificatePem: cert, keyPem: key } = await authority.issue({ commonName: "ocm", usage: "server" });
+  await using server = await listenTls(() => new Response("[]"), { certificate: { cert, key } });
+  await using proxy = openTunnelProxy(server.host);
+  const endpoint = { baseUrl: "https://localhost:4443", caCerts: [authority.certificatePem], proxyUrl: proxy.origin };
+  const source = { endpoint: () => Promise.resolve(endpoint), discard: () => {} };
+  using upstream = openUpstream("", { source, clock: systemClock });
+  assert.equal((await upstream.send(GET, SIGNAL)).status, 200);
+  assert.match(proxy.heads[0] ?? "", /^CONNECT localhost:4443 /);
+  const untrusting = { endpoint: () => Promise.resolve({ ...endpoint, caCerts: [] }), discard: () => {} };
+  using stranger = openUpstream("", { source: untrusting });
+  await assert.rejects(stranger.send(GET, SIGNAL), /the TLS hand-shake failed/);
+});

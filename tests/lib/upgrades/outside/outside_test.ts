@@ -1,0 +1,261 @@
+// Everything beside the API server put together: readings, silences, notifications and policies; and each of them away.
+import assert from "node:assert/strict";
+import { Registry } from "prom-client";
+import { parse } from "yaml";
+import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
+import { type Listener, listenPlain, listenTls } from "../../../../playground/listen.ts";
+import { openUpgradeMetrics } from "../../../../lib/upgrades/metrics.ts";
+import { Upgrades } from "../../../../lib/upgrades/names.ts";
+import type { Base } from "../../../../lib/upgrades/decide/types/observed.ts";
+import { openClusterReader } from "../../../../lib/upgrades/cluster/cluster_reader.ts";
+import { type OpenOutside, openOutside } from "../../../../lib/upgrades/outside/outside.ts";
+import type { OutsideScope } from "../../../../lib/upgrades/outside/outside_readers.ts";
+import { createAuthority } from "../../../cluster/support/pki.ts";
+import type { MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { FROM, makeCluster, makeConfig, makeHistory, makePlan, NOW_MS } from "../decide/make_plan.ts";
+import { addPolicy, EXTERNAL_ID, startOcm, withPullSecret } from "./ocm_double.ts";
+import { FAULTS, hastyClock, openFaulty, SIGNAL } from "./support.ts";
+
+const { namespace } = Upgrades;
+
+function put(cluster: MemoryCluster, config: string): void {
+  const data = { [Upgrades.settingsKey]: config };
+  cluster.put(Resource.configMaps, { metadata: { namespace, name: Upgrades.settings }, data });
+  cluster.put(Resource.clusterVersions, { metadata: { name: "version" }, spec: { clusterID: EXTERNAL_ID } });
+}
+
+interface Bed extends AsyncDisposable {
+  readonly cluster: MemoryCluster;
+  readonly outside: OpenOutside;
+  readonly scope: OutsideScope;
+  readonly series: () => Promise<string>;
+}
+
+/** Prometheus and Alertmanager are at `monitoring`. */
+function openBed(
+  monitoring: string,
+  { config = "{}", base, bundle = [] }: {
+    readonly config?: string;
+    readonly base?: Partial<Base>;
+    readonly bundle?: readonly string[];
+  } = {},
+): Bed {
+  const cluster = withPullSecret();
+  put(cluster, config);
+  const clock = hastyClock();
+  const registry = new Registry();
+  const common = { clock, log: silentLogger, userAgent: "archway-test" };
+  const endpoint = { baseUrl: monitoring, caCerts: [], authorization: "Bearer s3cret-token" };
+  const outside = openOutside({
+    ...common,
+    ...{ api: cluster.api, namespace, bundles: () => Promise.resolve(bundle), proxies: NO_PROXIES },
+    registries: { registry: [], registryCa: [], insecureRegistry: [] },
+    pullSecret: undefined,
+    metrics: openUpgradeMetrics(registry),
+    monitoring: { "alertmanager-main": endpoint, "prometheus-k8s": endpoint },
+  });
+  const whole: Base = { plan: makePlan(), config: makeConfig(parse(config)), clusterVersion: makeCluster(), ...base };
+  return {
+    cluster,
+    outside,
+    scope: { base: whole, reader: openClusterReader(cluster.api, SIGNAL), nowMs: NOW_MS, signal: SIGNAL },
+    series: async () => (await registry.metrics()).split("\n").filter((line) => !line.startsWith("#")).join("\n"),
+    [Symbol.asyncDispose]: () => {
+      outside[Symbol.dispose]();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Prometheus without alerts, and an Alertmanager with one silence of ours and one of another client. */
+function openQuietMonitoring(): Listener {
+  const silence = { id: "a1", comment: "c", endsAt: "2026-11-23T10:00:00.000Z", status: { state: "active" } };
+  const silences = [{ ...silence, createdBy: "managed-upgrade-operator" }, { ...silence, createdBy: "else" }];
+  const vector = { status: "success", data: { resultType: "vector", result: [] } };
+  return listenPlain(({ url }) => Response.json(new URL(url).pathname.endsWith("/silences") ? silences : vector));
+}
+
+Deno.test("openOutside() reads silences, health, dependencies and alerts of an upgrade", async () => {
+  await using monitoring = openQuietMonitoring();
+  const plan = makePlan({}, { history: [makeHistory({ startMs: NOW_MS - 60_000, completeMs: NOW_MS })] });
+  await using bed = openBed(monitoring.origin, { base: { plan } });
+  const readers = bed.outside.readers(bed.scope);
+  assert.deepEqual((await readers.silences()).map(({ id }) => id), ["a1"]);
+  assert.deepEqual((await readers.health()).map(({ check, kind }) => [check, kind]), [
+    ["CriticalAlerts", "passed"],
+    ["ClusterOperators", "passed"],
+  ]);
+  assert.equal((await readers.healthAfter()).length, 2);
+  assert.deepEqual(await readers.dependencies(), []);
+  assert.deepEqual(await readers.alertsDuring(), []);
+  assert.deepEqual(await readers.policy(), { kind: "notConfigured" });
+});
+
+Deno.test("openOutside() asks the graph of the ClusterVersion for the architecture of the control plane", async () => {
+  const asked: string[] = [];
+  await using graph = listenPlain(({ url }) => {
+    asked.push(new URL(url).searchParams.get("arch") ?? "");
+    const nodes = [{ version: FROM, payload: "a" }, { version: "4.99.0", payload: "b" }];
+    return Response.json({ nodes, edges: [[0, 1]] });
+  });
+  const clusterVersion = makeCluster({ upstream: graph.origin });
+  await using bed = openBed(graph.origin, { base: { clusterVersion } });
+  const readers = bed.outside.readers(bed.scope);
+  await assert.rejects(readers.graph(), /no node of the control plane says which architecture it has/);
+  const labels = { "node-role.kubernetes.io/master": "", "kubernetes.io/arch": "arm64" };
+  bed.cluster.put(Resource.nodes, { metadata: { name: "m1", labels } });
+  const again = bed.outside.readers({ ...bed.scope, reader: openClusterReader(bed.cluster.api, SIGNAL) });
+  assert.deepEqual(await again.graph(), [{ version: "4.99.0", image: "b" }]);
+  assert.deepEqual(asked, ["arm64"]);
+  await assert.rejects(again.payload(), /Cannot find the payload of version 4\.17\.2/);
+});
+
+Deno.test("openOutside() trusts what the files of --registry-ca sign: the update graph and the cluster manager", async () => {
+  const authority = await createAuthority("archway test proxy");
+  const { certificatePem: cert, keyPem: key } = await authority.issue({ commonName: "graph", usage: "server" });
+  const answer = { nodes: [{ version: FROM, payload: "a" }, { version: "4.99.0", payload: "b" }], edges: [[0, 1]] };
+  const paths: string[] = [];
+  await using server = await listenTls(({ url }) => {
+    paths.push(new URL(url).pathname);
+    return Response.json(url.includes("/clusters") ? { items: [], total: 0 } : answer);
+  }, { certificate: { cert, key } });
+  const config = `{configManager: {source: OCM, ocmBaseUrl: "${server.origin}/ocm"}}`;
+  const labels = { "node-role.kubernetes.io/master": "", "kubernetes.io/arch": "arm64" };
+  const base = { clusterVersion: makeCluster({ upstream: `${server.origin}/graph` }) };
+  for (const bundle of [[], [authority.certificatePem]]) {
+    await using bed = openBed(server.origin, { config, base, bundle });
+    bed.cluster.put(Resource.nodes, { metadata: { name: "m1", labels } });
+    const readers = bed.outside.readers(bed.scope);
+    const results = await Promise.allSettled([readers.graph(), bed.outside.policy.refresh(SIGNAL)]);
+    const reasons = results.map((result) => String(result.status === "rejected" ? result.reason : ""));
+    const isHandshake = reasons.map((reason) => /the TLS hand-shake failed/.test(reason));
+    assert.deepEqual(isHandshake, bundle.length === 0 ? [true, true] : [false, false], reasons.join(" "));
+  }
+  assert.deepEqual(paths.toSorted().slice(0, 1), ["/graph"]);
+  assert.ok(paths.some((path) => path.startsWith("/ocm/")), paths.join());
+});
+
+for (const [fault, handler] of Object.entries(FAULTS).filter(([fault]) => fault !== "never answers")) {
+  Deno.test(`while Prometheus and Alertmanager are broken (${fault}), each reading fails for itself, without a secret`, async () => {
+    await using server = openFaulty(handler);
+    await using bed = openBed(server.origin);
+    const { outside, scope } = bed;
+    const readers = outside.readers(scope);
+    const silence = { comment: "c", matchers: [], endsAtMs: NOW_MS };
+    const calls = [readers.silences(), outside.createSilence(silence, SIGNAL), outside.endSilence("a1", SIGNAL)];
+    for (const result of await Promise.allSettled(calls.slice(0, 2))) {
+      assert.equal(result.status, "rejected");
+      assert.doesNotMatch(String(result.status === "rejected" ? result.reason : ""), /s3cret/);
+    }
+    await Promise.allSettled(calls);
+    const health = await readers.health();
+    assert.deepEqual(health.map(({ kind }) => kind), ["failed", "passed"]);
+    assert.equal(health[0]?.reasons.healthcheck_query_failed, 1);
+    assert.doesNotMatch(JSON.stringify(health), /s3cret/);
+  });
+}
+
+const OPTIONS = {
+  plan: makePlan(),
+  record: { sinksOf: () => [], write: () => Promise.resolve() },
+  signal: SIGNAL,
+};
+const NOTICE = {
+  id: "uid-1/4.17.2//StateStarted",
+  state: "StateStarted",
+  version: "4.17.2",
+  upgradeAt: "2026-03-20T00:00:00Z",
+  description: "It starts.",
+} as const;
+
+function eventsOf({ cluster }: Bed): readonly KubeObject[] {
+  return [...cluster.objects].filter(([path]) => path.includes("/events/")).map(([, object]) => object);
+}
+
+Deno.test("notify() sends to events and the cluster manager; while that is away the event is sent once, and the failure is shown", async () => {
+  await using double = startOcm("api");
+  addPolicy(double, "p1", { version: "4.17.2" });
+  await using bed = openBed("http://127.0.0.1:1", {
+    config: `{configManager: {source: OCM, ocmBaseUrl: "${double.origin}"}}`,
+  });
+  const plan = makePlan();
+  double.intercept = () => new Response(null, { status: 503 });
+  await assert.rejects(
+    bed.outside.notify(NOTICE, { ...OPTIONS, plan }),
+    /Cannot send notification StateStarted: cluster manager: /,
+  );
+  assert.match(await bed.series(), /upgrade_notification_failed\{.*event="StateStarted".*\} 1/);
+  assert.equal(eventsOf(bed).length, 1);
+  double.intercept = () => undefined;
+  await bed.outside.notify(NOTICE, { ...OPTIONS, plan });
+  assert.equal(eventsOf(bed).length, 1);
+  assert.deepEqual(double.policies[0]?.state, { value: "started", description: "It starts." });
+  assert.match(await bed.series(), /upgrade_notification_failed\{.*event="StateStarted".*\} 0/);
+});
+
+Deno.test("notify() sends to events and the log where no cluster manager is configured, and to none while the settings are invalid", async () => {
+  await using bed = openBed("http://127.0.0.1:1");
+  await bed.outside.notify(NOTICE, OPTIONS);
+  assert.equal(eventsOf(bed).length, 1);
+  put(bed.cluster, "{configManager: {watchInterval: -1}}");
+  await assert.rejects(
+    bed.outside.notify({ ...NOTICE, id: "other" }, OPTIONS),
+    /Cannot use ConfigMap .*watchInterval/,
+  );
+});
+
+Deno.test("notify() posts to the webhook that the settings name", async () => {
+  const posted: unknown[] = [];
+  await using hook = listenPlain(async (request) => {
+    posted.push(await request.json());
+    return new Response(null, { status: 204 });
+  });
+  await using bed = openBed("http://127.0.0.1:1", { config: `{notifications: {webhook: {url: "${hook.origin}"}}}` });
+  await bed.outside.notify(NOTICE, OPTIONS);
+  await bed.outside.notify(NOTICE, OPTIONS);
+  assert.deepEqual(posted, [{ ...NOTICE, clusterId: EXTERNAL_ID }]);
+});
+
+Deno.test("with the source LOCAL nothing is requested before an upgrade begins: the plan that was read is the policy", async () => {
+  await using bed = openBed("http://127.0.0.1:1", { config: "{configManager: {source: LOCAL}}" });
+  Object.assign(bed.cluster.api, { get: () => Promise.reject(new Error("requested")) });
+  assert.deepEqual(await bed.outside.readers(bed.scope).policy(), { kind: "unchanged" });
+  await assert.rejects(bed.outside.policy.refresh(SIGNAL), /requested/);
+});
+
+Deno.test("the policy of the cluster manager becomes the plan; while the manager is away nothing changes", async () => {
+  await using double = startOcm("api");
+  addPolicy(double, "p1", { version: "4.17.2" });
+  await using bed = openBed("http://127.0.0.1:1", {
+    config: `{configManager: {source: OCM, ocmBaseUrl: "${double.origin}", watchInterval: 90}}`,
+  });
+  const found = (): KubeObject | undefined => bed.cluster.find("upgradeconfigs", `${namespace}/${Upgrades.config}`);
+  double.intercept = () => new Response("<html>", { status: 200 });
+  await assert.rejects(bed.outside.policy.refresh(SIGNAL), /its answer is no JSON/);
+  assert.equal(found(), undefined);
+  assert.doesNotMatch(await bed.series(), /sync_timestamp|policy_interval/);
+  double.intercept = () => undefined;
+  assert.deepEqual(await bed.outside.readers(bed.scope).policy(), { kind: "changed" });
+  assert.deepEqual(found()?.spec, {
+    desired: { version: "4.17.2", channel: "stable-4.17" },
+    upgradeAt: "2026-03-20T00:00:00Z",
+    PDBForceDrainTimeout: 45,
+    capacityReservation: true,
+    // The original's, where `upgradeType` is not set.
+    type: "ARO",
+  });
+  assert.match(await bed.series(), /upgradeoperator_upgradeconfig_sync_timestamp\{.*\} \d+/);
+  assert.match(await bed.series(), /archway_upgrade_policy_interval_seconds\{.*\} 5400$/m);
+});
+
+Deno.test("readings that need a plan report it where there is none; silences are read all the same", async () => {
+  await using monitoring = openQuietMonitoring();
+  await using bed = openBed(monitoring.origin);
+  const readers = bed.outside.readers({ ...bed.scope, base: undefined });
+  for (const name of ["health", "healthAfter", "dependencies", "graph", "payload", "alertsDuring"] as const) {
+    await assert.rejects(readers[name](), /there is no UpgradeConfig/, name);
+  }
+  assert.equal((await readers.silences()).length, 1);
+});

@@ -1,0 +1,316 @@
+// Notifications and the places that they go to: never twice, never lost.
+import assert from "node:assert/strict";
+import { systemClock } from "../../../../../lib/clock.ts";
+import { ApiError } from "../../../../../lib/k8s/errors.ts";
+import { openLogger, silentLogger } from "../../../../../lib/log.ts";
+import { listenPlain } from "../../../../../playground/listen.ts";
+import type { Notification } from "../../../../../lib/upgrades/decide/types/effects.ts";
+import type { NotificationState } from "../../../../../lib/upgrades/decide/types/plan.ts";
+import { UpstreamError } from "../../../../../lib/upgrades/outside/http/upstream_error.ts";
+import { openEventSink } from "../../../../../lib/upgrades/outside/sinks/event_sink.ts";
+import { openLogSink } from "../../../../../lib/upgrades/outside/sinks/log_sink.ts";
+import { openOcmStateSink, openServiceLogSink } from "../../../../../lib/upgrades/outside/sinks/ocm_sinks.ts";
+import type { NotificationSink } from "../../../../../lib/upgrades/outside/sinks/sink.ts";
+import { type DeliveryRecord, Notifier } from "../../../../../lib/upgrades/outside/sinks/notifier.ts";
+import { openWebhookSink } from "../../../../../lib/upgrades/outside/sinks/webhook_sink.ts";
+import { MemoryCluster } from "../../../../support/memory_kube_api.ts";
+import { makePlan } from "../../decide/make_plan.ts";
+import { addPolicy, EXTERNAL_ID, type OcmDouble, openOcm, startOcm } from "../ocm_double.ts";
+import { hastyClock, openUpstream, SIGNAL } from "../support.ts";
+
+const SUBJECT = {
+  apiVersion: "upgrade.managed.openshift.io/v1alpha1",
+  kind: "UpgradeConfig",
+  namespace: "openshift-managed-upgrade-operator",
+  name: "managed-upgrade-config",
+  uid: "uid-1",
+};
+
+function noticeOf(state: NotificationState, description = "Something happened."): Notification {
+  return { id: `uid-1/4.16.3//${state}`, state, version: "4.16.3", upgradeAt: "2026-03-20T00:00:00Z", description };
+}
+
+const PLAN = makePlan();
+
+/** The record of a plan, which survives its leader; `refused` has its writes fail. */
+function openRecord(): DeliveryRecord & { readonly kept: Map<string, readonly string[]>; refused: boolean } {
+  const kept = new Map<string, readonly string[]>();
+  const record = {
+    kept,
+    refused: false,
+    sinksOf: (id: string) => kept.get(id) ?? [],
+    write: (id: string, sinks: readonly string[]) =>
+      record.refused ? Promise.reject(new Error("no API server")) : Promise.resolve(void kept.set(id, sinks)),
+  };
+  return record;
+}
+
+const OPTIONS = { plan: PLAN, record: openRecord(), signal: SIGNAL };
+const nothing = (): Promise<void> => Promise.resolve();
+const SENDING = { attempt: { begin: nothing, withdraw: nothing }, signal: SIGNAL };
+const STARTED = noticeOf("StateStarted");
+
+/** A sink that fails a given number of times. */
+function flaky(name: string, failures: number): NotificationSink & { readonly sent: string[] } {
+  const sent: string[] = [];
+  let left = failures;
+  return {
+    name,
+    sent,
+    send: ({ id }) => {
+      if (left-- > 0) return Promise.reject(new Error(`${name} is away`));
+      sent.push(id);
+      return Promise.resolve();
+    },
+  };
+}
+
+Deno.test("M-365 M-366 M-367 send() sends to every sink once, again only those that failed, and reports each result", async () => {
+  const [good, bad] = [flaky("good", 0), flaky("bad", 2)];
+  const results: string[] = [];
+  const observe = (_: Notification, result: string): void => void results.push(result);
+  const notifier = new Notifier({ sinks: () => Promise.resolve([good, bad]), observe });
+  await assert.rejects(notifier.send(STARTED, OPTIONS), /Cannot send notification StateStarted: bad: bad is away/);
+  await assert.rejects(notifier.send(STARTED, OPTIONS));
+  await notifier.send(STARTED, OPTIONS);
+  await notifier.send(STARTED, OPTIONS);
+  assert.deepEqual([good.sent.length, bad.sent.length], [1, 1]);
+  assert.deepEqual(results, ["failed", "failed", "sent", "sent"]);
+  await notifier.send(noticeOf("StateCompleted"), OPTIONS);
+  assert.equal(good.sent.length, 2);
+});
+
+Deno.test("send() fails when the sinks are not known", async () => {
+  const observe = (): void => {};
+  const notifier = new Notifier({ sinks: () => Promise.reject(new Error("no configuration")), observe });
+  await assert.rejects(notifier.send(STARTED, OPTIONS), /Cannot send notification StateStarted: no configuration/);
+});
+
+Deno.test("N-017 an event is made once for a notification, whichever replica sends it, and a refused one is an error", async () => {
+  const cluster = new MemoryCluster();
+  const sink = () => openEventSink({ api: cluster.api, subject: SUBJECT, clock: systemClock });
+  await sink().send(noticeOf("StateControlPlaneStartedSL", "The control plane is updated."), SENDING);
+  await sink().send(noticeOf("StateControlPlaneStartedSL", "The control plane is updated."), SENDING);
+  await sink().send(noticeOf("StateFailed"), SENDING);
+  const events = [...cluster.objects.values()];
+  assert.deepEqual(events.map(({ reason, type }) => [reason, type]), [["ControlPlaneStarted", "Normal"], [
+    "Failed",
+    "Warning",
+  ]]);
+  const [event] = events;
+  assert.equal(event?.message, "The control plane is updated.");
+  assert.deepEqual(event?.involvedObject, SUBJECT);
+  assert.deepEqual(event?.source, { component: "managed-upgrade-operator" });
+  const api = cluster.client(() => {
+    throw new ApiError("away", { status: 503 });
+  });
+  const away = openEventSink({ api, subject: SUBJECT, clock: systemClock });
+  await assert.rejects(away.send(STARTED, SENDING), /away/);
+});
+
+Deno.test("M-361 the log sink writes one line and never fails", async () => {
+  const lines: string[] = [];
+  using stack = new DisposableStack();
+  const log = openLogger({ level: "info", write: (line) => void lines.push(line) });
+  stack.defer(() => log.close());
+  await openLogSink(log).send(STARTED, SENDING);
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /StateStarted/);
+  await openLogSink(silentLogger).send(STARTED, SENDING);
+});
+
+Deno.test("the webhook gets JSON with the id as its idempotency key, again after a lost answer; its address stays secret", async () => {
+  const bodies: unknown[] = [];
+  let asked = 0;
+  await using server = listenPlain(async (request) => {
+    const { pathname, search } = new URL(request.url);
+    assert.equal(pathname + search, "/hooks/s3cret?key=s3cret");
+    bodies.push([request.headers.get("idempotency-key"), await request.json()]);
+    return new Response(null, { status: ++asked < 3 ? 502 : 204 });
+  });
+  const clusterId = () => Promise.resolve(EXTERNAL_ID);
+  const common = { caCerts: [], clusterId, userAgent: "archway-test", clock: hastyClock() };
+  const sink = openWebhookSink({ ...common, url: `${server.origin}/hooks/s3cret?key=s3cret` });
+  await assert.rejects(sink.send(STARTED, SENDING), (error) => {
+    assert.match(
+      String(error),
+      /Cannot write to the webhook "127\.0\.0\.1:\d+\/\.\.\.": it answered with status 502\.$/,
+    );
+    return true;
+  });
+  assert.equal(asked, 2);
+  await sink.send(STARTED, SENDING);
+  assert.deepEqual(bodies[2], [STARTED.id, { ...STARTED, clusterId: EXTERNAL_ID }]);
+  assert.deepEqual(bodies[0], bodies[2]);
+});
+
+Deno.test("the policy's state is set once, only where it may follow, and needs its policy", async () => {
+  await using double = startOcm("api");
+  addPolicy(double, "other", { version: "4.16.4" });
+  using opened = openOcm(double.origin, "api");
+  const sink = openOcmStateSink(opened);
+  await assert.rejects(sink.send(STARTED, SENDING), /it has no policy for version 4\.16\.3 at 2026-03-20T00:00:00Z/);
+  addPolicy(double, "p1");
+  const writes = (): number => double.seen.filter((line) => line.startsWith("PATCH")).length;
+  const state = () => double.policies[1]?.state.value;
+  await sink.send(STARTED, SENDING);
+  await sink.send(STARTED, SENDING);
+  assert.deepEqual([state(), writes()], ["started", 1]);
+  await sink.send(noticeOf("StateControlPlaneStartedSL"), SENDING);
+  assert.equal(writes(), 1, "the manager has no word for it");
+  await sink.send(noticeOf("StateScaleSkipped", "No capacity."), SENDING);
+  await sink.send(noticeOf("StateDelayed", "It will retry."), SENDING);
+  assert.deepEqual([state(), writes()], ["delayed", 3]);
+  await sink.send(noticeOf("StateCompleted"), SENDING);
+  await sink.send(noticeOf("StateFailed"), SENDING);
+  assert.deepEqual([state(), writes()], ["completed", 4]);
+});
+
+Deno.test("M-370 the service log gets one entry for a state, also when the first answer was lost", async () => {
+  await using double = startOcm("api");
+  using opened = openOcm(double.origin, "api");
+  const clusterId = () => Promise.resolve(EXTERNAL_ID);
+  const sink = openServiceLogSink({ client: opened.client, clusterId, clock: systemClock });
+  await sink.send(STARTED, SENDING);
+  assert.deepEqual(double.seen, [], "a state without an entry costs no request");
+  const failed = noticeOf("StateHealthCheckSL", "Health check: PDBHealthcheckFailed");
+  // Taken, but the answer is lost on the way.
+  const { intercept } = double;
+  double.intercept = (request) => {
+    if (request.method !== "POST") return undefined;
+    double.intercept = intercept;
+    double.logs.push({
+      summary: "Cluster upgrade health check failed",
+      description: failed.description,
+      timestamp: new Date().toISOString(),
+    });
+    return new Response(null, { status: 504 });
+  };
+  await assert.rejects(sink.send(failed, SENDING), /status 504/);
+  await sink.send(failed, SENDING);
+  assert.equal(double.logs.length, 1);
+  await sink.send({ ...failed, description: "Health check: another" }, SENDING);
+  assert.equal(double.logs.length, 2);
+  const { severity, service_name, log_type, internal_only, doc_references } = double.logs[1] ?? {};
+  assert.deepEqual([severity, service_name, log_type, internal_only], [
+    "Info",
+    "RedHat Managed Upgrade Notifications",
+    "Cluster Updates",
+    false,
+  ]);
+  assert.deepEqual(doc_references, ["https://access.redhat.com/solutions/7081505"]);
+});
+
+Deno.test("send() keeps what some sinks have in the record, so that the next leader sends to the others alone", async () => {
+  const [good, bad] = [flaky("good", 0), flaky("bad", 1)];
+  const open = (): Notifier => new Notifier({ sinks: () => Promise.resolve([good, bad]), observe: () => {} });
+  const options = { ...OPTIONS, record: openRecord() };
+  await assert.rejects(open().send(STARTED, options), /bad: bad is away$/);
+  assert.deepEqual([...options.record.kept], [[STARTED.id, ["good"]]]);
+  await open().send(STARTED, options);
+  assert.deepEqual([good.sent.length, bad.sent.length], [1, 1]);
+});
+
+Deno.test("send() writes nothing where every sink has it at once, and reports it when the record cannot be written", async () => {
+  const open = (...sinks: NotificationSink[]): Notifier =>
+    new Notifier({ sinks: () => Promise.resolve(sinks), observe: () => {} });
+  const options = { ...OPTIONS, record: openRecord() };
+  await open(flaky("one", 0), flaky("two", 0)).send(STARTED, options);
+  assert.equal(options.record.kept.size, 0);
+  options.record.refused = true;
+  await assert.rejects(open(flaky("one", 0), flaky("two", 1)).send(STARTED, options), /two is away; no API server$/);
+});
+
+const FINISHED = noticeOf("StateWorkerPlaneFinishedSL");
+
+interface Unreadable extends AsyncDisposable {
+  readonly double: OcmDouble;
+  readonly record: ReturnType<typeof openRecord>;
+  /** Sends as a leader that has just begun. */
+  readonly send: () => Promise<void>;
+  /** What the agent does with an entry. */
+  post: (log: () => void) => Response | undefined;
+}
+
+/** An agent that does not let the service log be read. */
+function openUnreadable(): Unreadable {
+  const double = startOcm("agent");
+  const opened = openOcm(double.origin, "agent");
+  const clusterId = () => Promise.resolve(EXTERNAL_ID);
+  const sinks = () => Promise.resolve([openServiceLogSink({ client: opened.client, clusterId, clock: systemClock })]);
+  const record = openRecord();
+  const bed: Unreadable = {
+    ...{ double, record, post: () => undefined },
+    send: () => new Notifier({ sinks, observe: () => {} }).send(FINISHED, { ...OPTIONS, record }),
+    [Symbol.asyncDispose]: async () => {
+      opened[Symbol.dispose]();
+      await double[Symbol.asyncDispose]();
+    },
+  };
+  double.intercept = ({ method, url }) => {
+    if (!url.includes("service_logs")) return undefined;
+    return method === "GET" ? new Response(null, { status: 404 }) : bed.post(() => void double.logs.push({}));
+  };
+  return bed;
+}
+
+Deno.test("where the service log cannot be read, a leader that ended behind its entry is followed by one that makes no other", async () => {
+  await using bed = openUnreadable();
+  await bed.send();
+  assert.equal(bed.double.logs.length, 1);
+  assert.deepEqual([...bed.record.kept], [[FINISHED.id, ["service log"]]]);
+  await bed.send();
+  assert.equal(bed.double.logs.length, 1);
+});
+
+for (const status of [500, 502, 504]) {
+  Deno.test(`where the service log cannot be read, an entry whose answer was a ${status} fails once and is not made again`, async () => {
+    await using bed = openUnreadable();
+    bed.post = (log) => {
+      log();
+      return new Response(null, { status });
+    };
+    await assert.rejects(bed.send(), new RegExp(`service log: .*status ${status}`));
+    await bed.send();
+    assert.equal(bed.double.logs.length, 1);
+  });
+}
+
+for (const status of [400, 403, 429, 503]) {
+  Deno.test(`where the service log cannot be read, an entry that was refused with a ${status} is requested again`, async () => {
+    await using bed = openUnreadable();
+    bed.post = () => new Response(null, { status });
+    await assert.rejects(bed.send(), new RegExp(`service log: .*status ${status}`));
+    await assert.rejects(bed.send());
+    bed.post = () => undefined;
+    await bed.send();
+    assert.equal(bed.double.logs.length, 1);
+  });
+}
+
+Deno.test("where the service log cannot be read, an agent that takes no connection is asked again", async () => {
+  await using bed = openUnreadable();
+  const client = {
+    cluster: () => Promise.resolve({ id: "c", channelGroup: "", drainGraceMinutes: 0 }),
+    serviceLogs: () => Promise.reject(new UpstreamError("no", { fault: "refused", status: 404 })),
+    postServiceLog: async () => {
+      const upstream = openUpstream("http://127.0.0.1:1");
+      using _ = upstream;
+      await upstream.send({ method: "POST", path: "/", body: {} }, SIGNAL);
+    },
+  };
+  const sink = openServiceLogSink({ client, clusterId: () => Promise.resolve(EXTERNAL_ID), clock: systemClock });
+  const notifier = new Notifier({ sinks: () => Promise.resolve([sink]), observe: () => {} });
+  await assert.rejects(notifier.send(FINISHED, { ...OPTIONS, record: bed.record }), /cannot be reached/);
+  assert.deepEqual(bed.record.sinksOf(FINISHED.id), []);
+});
+
+Deno.test("where the service log cannot be read, nothing is posted while that cannot be written down", async () => {
+  await using bed = openUnreadable();
+  bed.record.refused = true;
+  await assert.rejects(bed.send(), /service log: no API server/);
+  assert.equal(bed.double.logs.length, 0);
+  bed.record.refused = false;
+  await bed.send();
+  assert.equal(bed.double.logs.length, 1);
+});

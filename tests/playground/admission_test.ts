@@ -1,0 +1,149 @@
+// Admission against a real webhook over TLS on loopback.
+import assert from "node:assert/strict";
+import { systemClock } from "../../lib/clock.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { openAdmission } from "../../playground/admission.ts";
+import { issueLoopbackCertificates } from "../../playground/certificates.ts";
+import type { Cluster } from "../../playground/cluster.ts";
+import { createObject } from "../../playground/create_object.ts";
+import { type JsonObject, objectAt, textAt, textsAt, valueAt } from "../../playground/json_value.ts";
+import { type Listener, listenTls } from "../../playground/listen.ts";
+import { StatusError } from "../../playground/status.ts";
+import { ObjectStore } from "../../playground/store.ts";
+import { kindNamed } from "../../playground/kinds.ts";
+import { makeCluster, podBody } from "./make.ts";
+
+const POD = kindNamed("Pod");
+
+interface Hook extends AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly listener: Listener;
+  readonly caBundle: string;
+  /** The `request` of each review, in order. */
+  readonly reviews: JsonObject[];
+}
+
+/** A cluster whose webhooks are answered by `respond`, which gives the response without its uid. */
+async function openHook(respond: (request: JsonObject) => JsonObject): Promise<Hook> {
+  const { authority, serving } = await issueLoopbackCertificates(systemClock.nowMs());
+  const reviews: JsonObject[] = [];
+  const listener = await listenTls(async (request) => {
+    const review = objectAt(await request.json(), "request");
+    reviews.push({ ...review, path: new URL(request.url).pathname });
+    return Response.json({
+      apiVersion: "admission.k8s.io/v1",
+      kind: "AdmissionReview",
+      response: { uid: review.uid, ...respond(review) },
+    });
+  }, { certificate: serving });
+  const store = new ObjectStore();
+  const admission = openAdmission(store, { log: silentLogger });
+  return {
+    cluster: await makeCluster({ store, admission }),
+    listener,
+    caBundle: btoa(authority),
+    reviews,
+    [Symbol.asyncDispose]: async () => {
+      admission[Symbol.dispose]();
+      await listener[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function register(hook: Hook, kind: string, webhook: JsonObject): Promise<void> {
+  const pods = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] };
+  const clientConfig = { url: `${hook.listener.origin}/hook`, caBundle: hook.caBundle };
+  const webhooks = [{ name: "a.example", rules: [pods], clientConfig, ...webhook }];
+  await createObject(hook.cluster, kindNamed(kind), { body: { metadata: { name: kind.toLowerCase() }, webhooks } });
+}
+
+const createPod = (hook: Hook, rest: { readonly dryRun?: boolean; readonly metadata?: JsonObject } = {}) =>
+  createObject(hook.cluster, POD, {
+    namespace: "default",
+    body: podBody("p", {}, rest.metadata ?? {}),
+    dryRun: rest.dryRun ?? false,
+  });
+
+function patching(...operations: readonly JsonObject[]): JsonObject {
+  return { allowed: true, patchType: "JSONPatch", patch: btoa(JSON.stringify(operations)) };
+}
+
+const ADD_LABEL = { op: "add", path: "/metadata/labels", value: { gated: "yes" } };
+
+Deno.test("openAdmission() applies the webhook's JSON Patch to a new pod", async () => {
+  await using hook = await openHook(() => patching(ADD_LABEL));
+  await register(hook, "MutatingWebhookConfiguration", {});
+  const pod = await createPod(hook);
+  assert.equal(pod.metadata.labels?.gated, "yes");
+  const [review] = hook.reviews;
+  assert.deepEqual([review?.operation, review?.namespace, review?.dryRun, review?.path], [
+    "CREATE",
+    "default",
+    false,
+    "/hook",
+  ]);
+  assert.equal(valueAt(review, "object", "metadata", "uid"), undefined);
+});
+
+Deno.test("openAdmission() shows a pod to be named by generateName without a name, and passes dryRun on", async () => {
+  await using hook = await openHook(() => ({ allowed: true }));
+  await register(hook, "MutatingWebhookConfiguration", {});
+  await createPod(hook, { dryRun: true, metadata: { name: "", generateName: "web-" } });
+  const [review] = hook.reviews;
+  assert.deepEqual([review?.name, review?.dryRun], ["", true]);
+  assert.deepEqual(Object.keys(objectAt(review, "object", "metadata")).sort(), ["generateName", "namespace"]);
+});
+
+Deno.test("openAdmission() skips namespaces and objects outside of the selectors", async () => {
+  await using hook = await openHook(() => ({ allowed: false }));
+  const elsewhere = { matchLabels: { "kubernetes.io/metadata.name": "other" } };
+  await register(hook, "MutatingWebhookConfiguration", { namespaceSelector: elsewhere });
+  await register(hook, "ValidatingWebhookConfiguration", { objectSelector: { matchLabels: { watched: "yes" } } });
+  await createPod(hook);
+  assert.deepEqual(hook.reviews, []);
+});
+
+Deno.test("openAdmission() lets a pod pass a broken webhook under Ignore and refuses it under Fail", async () => {
+  await using hook = await openHook(() => ({ allowed: true, uid: "another" }));
+  await register(hook, "MutatingWebhookConfiguration", { failurePolicy: "Ignore" });
+  assert.equal((await createPod(hook)).metadata.labels, undefined);
+  await register(hook, "ValidatingWebhookConfiguration", { failurePolicy: "Fail" });
+  await assert.rejects(
+    createObject(hook.cluster, POD, { namespace: "default", body: podBody("q") }),
+    (error) => error instanceof StatusError && error.status === 500 && /another uid/.test(error.message),
+  );
+});
+
+Deno.test("openAdmission() refuses what a webhook denies, in the webhook's words", async () => {
+  await using hook = await openHook(() => ({ allowed: false, status: { code: 422, message: "not like this" } }));
+  await register(hook, "ValidatingWebhookConfiguration", {});
+  await assert.rejects(
+    createPod(hook),
+    (error) =>
+      error instanceof StatusError && error.status === 422 &&
+      error.message === 'admission webhook "a.example" denied the request: not like this',
+  );
+});
+
+Deno.test("openAdmission() asks an IfNeeded webhook again when a later one changed the pod", async () => {
+  await using hook = await openHook((request) => {
+    const labels = textsAt(request, "object", "metadata", "labels");
+    const first = textAt(request, "object", "metadata", "labels", "gated") === undefined;
+    return first
+      ? patching(ADD_LABEL)
+      : patching({ op: "add", path: "/metadata/labels/again", value: `${labels.again ?? ""}x` });
+  });
+  const pods = { operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["pods"] };
+  const clientConfig = { url: `${hook.listener.origin}/hook`, caBundle: hook.caBundle };
+  const webhooks = ["IfNeeded", "Never"].map((reinvocationPolicy) => ({
+    name: reinvocationPolicy,
+    rules: [pods],
+    clientConfig,
+    reinvocationPolicy,
+  }));
+  const body = { metadata: { name: "two" }, webhooks };
+  await createObject(hook.cluster, kindNamed("MutatingWebhookConfiguration"), { body });
+  const pod = await createPod(hook);
+  assert.equal(pod.metadata.labels?.again, "xx");
+  assert.equal(hook.reviews.length, 3);
+});

@@ -1,0 +1,216 @@
+// The API server over HTTP: verbs, refusals and forms as clients see them.
+import assert from "node:assert/strict";
+import { numberAt, objectAt, textAt, valueAt } from "../../playground/json_value.ts";
+import { addNodes, GATE, inValues, makeNode, podBody, requiring, serveCluster, term } from "./make.ts";
+
+const PODS = "/api/v1/namespaces/default/pods";
+const JSON_PATCH = "application/json-patch+json";
+
+Deno.test("POST creates with uid, defaults and phase Pending, and refuses a second of that name", async () => {
+  await using api = await serveCluster();
+  const created = await api.send("POST", PODS, { body: podBody("a") });
+  assert.equal(created.status, 201);
+  assert.match(textAt(created.body, "metadata", "uid") ?? "", /^[0-9a-f-]{36}$/);
+  assert.equal(textAt(created.body, "spec", "serviceAccountName"), "default");
+  assert.equal(textAt(created.body, "spec", "containers", 0, "imagePullPolicy"), "IfNotPresent");
+  assert.equal(textAt(created.body, "status", "phase"), "Pending");
+  const again = await api.send("POST", PODS, { body: podBody("a") });
+  assert.deepEqual([again.status, again.body.reason], [409, "AlreadyExists"]);
+});
+
+Deno.test("POST generates names, and refuses unknown namespaces and nameless objects", async () => {
+  await using api = await serveCluster();
+  const generated = await api.send("POST", PODS, { body: podBody("", {}, { generateName: "web-" }) });
+  assert.match(textAt(generated.body, "metadata", "name") ?? "", /^web-[a-z0-9]{5}$/);
+  const elsewhere = await api.send("POST", "/api/v1/namespaces/none/pods", { body: podBody("a") });
+  assert.deepEqual([elsewhere.status, elsewhere.body.message], [404, 'namespaces "none" not found']);
+  assert.equal((await api.send("POST", PODS, { body: podBody("") })).status, 422);
+});
+
+Deno.test("POST ?dryRun=All answers as usual and stores nothing", async () => {
+  await using api = await serveCluster();
+  assert.equal((await api.send("POST", `${PODS}?dryRun=All`, { body: podBody("a") })).status, 201);
+  assert.equal((await api.send("GET", `${PODS}/a`)).status, 404);
+});
+
+Deno.test("GET lists with selectors, in pages, without apiVersion in the items", async () => {
+  await using api = await serveCluster();
+  for (const name of ["a", "b", "c"]) {
+    await api.send("POST", PODS, { body: podBody(name, {}, { labels: { odd: String(name !== "b") } }) });
+  }
+  const odd = await api.send("GET", `/api/v1/pods?labelSelector=${encodeURIComponent("odd in (true)")}`);
+  assert.deepEqual(names(odd.body), ["a", "c"]);
+  assert.equal(valueAt(odd.body, "items", 0, "kind"), undefined);
+  assert.deepEqual(names((await api.send("GET", `${PODS}?fieldSelector=metadata.name%3Db`)).body), ["b"]);
+  const first = await api.send("GET", `${PODS}?limit=2`);
+  assert.deepEqual(names(first.body), ["a", "b"]);
+  assert.equal(numberAt(first.body, "metadata", "remainingItemCount"), 1);
+  const token = encodeURIComponent(textAt(first.body, "metadata", "continue") ?? "");
+  const second = await api.send("GET", `${PODS}?limit=2&continue=${token}`);
+  assert.deepEqual(names(second.body), ["c"]);
+  api.cluster.store.put({ group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false }, {
+    metadata: { name: "n" },
+  });
+  api.cluster.store.compact();
+  assert.deepEqual((await api.send("GET", `${PODS}?continue=${token}`)).body.reason, "Expired");
+});
+
+function names(list: unknown): readonly (string | undefined)[] {
+  const items = valueAt(list, "items");
+  return Array.isArray(items) ? items.map((item) => textAt(item, "metadata", "name")) : [];
+}
+
+Deno.test("PUT refuses a stale resourceVersion with 409 and ignores the status", async () => {
+  await using api = await serveCluster();
+  const { body: pod } = await api.send("POST", PODS, { body: podBody("a") });
+  const metadata = objectAt(pod, "metadata");
+  const labelled = { ...pod, metadata: { ...metadata, labels: { x: "y" } }, status: { phase: "Failed" } };
+  const updated = await api.send("PUT", `${PODS}/a`, { body: labelled });
+  assert.deepEqual([updated.status, textAt(updated.body, "status", "phase")], [200, "Pending"]);
+  const stale = await api.send("PUT", `${PODS}/a`, { body: labelled });
+  assert.deepEqual([stale.status, stale.body.reason], [409, "Conflict"]);
+});
+
+Deno.test("PUT of what is there already changes no resourceVersion", async () => {
+  await using api = await serveCluster();
+  const { body: pod } = await api.send("POST", PODS, { body: podBody("a") });
+  const same = await api.send("PUT", `${PODS}/a`, { body: pod });
+  assert.equal(textAt(same.body, "metadata", "resourceVersion"), textAt(pod, "metadata", "resourceVersion"));
+});
+
+Deno.test("PATCH releases a gated pod in one JSON Patch guarded by tests", async () => {
+  await using api = await serveCluster();
+  await api.send("POST", PODS, { body: podBody("a", { schedulingGates: [{ name: GATE }] }) });
+  const affinity = requiring(term(inValues("kubernetes.io/arch", "arm64")));
+  const { status, body } = await api.send("PATCH", `${PODS}/a`, {
+    type: JSON_PATCH,
+    body: [
+      { op: "test", path: "/spec/schedulingGates/0/name", value: GATE },
+      { op: "remove", path: "/spec/schedulingGates" },
+      { op: "add", path: "/spec/affinity", value: affinity },
+    ],
+  });
+  assert.equal(status, 200);
+  assert.deepEqual(valueAt(body, "spec", "affinity"), affinity);
+});
+
+Deno.test("PATCH ?dryRun=All answers as usual, refusals included, and stores nothing", async () => {
+  await using api = await serveCluster();
+  await api.send("POST", PODS, { body: podBody("a") });
+  const send = async (path: string, value: unknown): Promise<number> =>
+    (await api.send("PATCH", `${PODS}/a?dryRun=All`, { type: JSON_PATCH, body: [{ op: "add", path, value }] })).status;
+  const before = (await api.send("GET", `${PODS}/a`)).body;
+  assert.equal(await send("/spec/tolerations", [{ key: "k", operator: "Exists" }]), 200);
+  assert.equal(await send("/spec/nodeSelector", { a: "b" }), 422);
+  assert.deepEqual((await api.send("GET", `${PODS}/a`)).body, before);
+});
+
+Deno.test("PATCH answers a failed test or a missing path with 422 Invalid without causes", async () => {
+  await using api = await serveCluster();
+  await api.send("POST", PODS, { body: podBody("a") });
+  for (const operation of [{ op: "test", path: "/metadata/name", value: "b" }, { op: "remove", path: "/spec/none" }]) {
+    const { status, body } = await api.send("PATCH", `${PODS}/a`, { type: JSON_PATCH, body: [operation] });
+    assert.deepEqual([status, body.reason, valueAt(body, "details", "causes")], [422, "Invalid", undefined]);
+    assert.equal(body.message, "the server rejected our request due to an error in our request");
+  }
+});
+
+Deno.test("PATCH answers a refused pod with 422 Invalid and its causes", async () => {
+  await using api = await serveCluster();
+  await api.send("POST", PODS, { body: podBody("a") });
+  const { status, body } = await api.send("PATCH", `${PODS}/a`, {
+    type: JSON_PATCH,
+    body: [{ op: "add", path: "/spec/nodeSelector", value: { a: "b" } }],
+  });
+  assert.deepEqual([status, body.reason], [422, "Invalid"]);
+  assert.equal(textAt(body, "details", "causes", 0, "reason"), "FieldValueForbidden");
+});
+
+Deno.test("PATCH merges, merges strategically, and applies to create", async () => {
+  await using api = await serveCluster();
+  const path = "/api/v1/namespaces/default/configmaps/c";
+  const applied = await api.send("PATCH", `${path}?fieldManager=archway`, {
+    type: "application/apply-patch+yaml",
+    body: { metadata: { name: "c", namespace: "default" }, data: { a: "1", b: "2" } },
+  });
+  assert.equal(applied.status, 201);
+  const merged = await api.send("PATCH", path, { type: "application/merge-patch+json", body: { data: { a: null } } });
+  assert.deepEqual(merged.body.data, { b: "2" });
+  assert.equal((await api.send("PATCH", path, { type: "text/plain", body: {} })).status, 415);
+});
+
+Deno.test("PATCH of /status changes nothing but the status", async () => {
+  await using api = await serveCluster();
+  await api.send("POST", PODS, { body: podBody("a") });
+  const { body } = await api.send("PATCH", `${PODS}/a/status`, {
+    type: "application/merge-patch+json",
+    body: { status: { phase: "Running" }, spec: { restartPolicy: "Never" } },
+  });
+  assert.deepEqual([textAt(body, "status", "phase"), textAt(body, "spec", "restartPolicy")], ["Running", "Always"]);
+});
+
+Deno.test("DELETE waits for finalizers, and checks preconditions", async () => {
+  await using api = await serveCluster();
+  await api.send("POST", PODS, { body: podBody("a", {}, { finalizers: ["x.io/hold"] }) });
+  const other = await api.send("DELETE", `${PODS}/a`, { body: { preconditions: { uid: "other" } } });
+  assert.equal(other.status, 409);
+  assert.equal((await api.send("DELETE", `${PODS}/a`)).status, 200);
+  const held = await api.send("GET", `${PODS}/a`);
+  assert.notEqual(textAt(held.body, "metadata", "deletionTimestamp"), undefined);
+  await api.send("PATCH", `${PODS}/a`, {
+    type: JSON_PATCH,
+    body: [{ op: "remove", path: "/metadata/finalizers" }],
+  });
+  assert.equal((await api.send("GET", `${PODS}/a`)).status, 404);
+});
+
+Deno.test("DELETE of a collection takes what the selector selects, and of a namespace its contents", async () => {
+  await using api = await serveCluster();
+  for (const name of ["a", "b"]) await api.send("POST", PODS, { body: podBody(name, {}, { labels: { name } }) });
+  await api.send("DELETE", `${PODS}?labelSelector=name%3Da`);
+  assert.deepEqual(names((await api.send("GET", PODS)).body), ["b"]);
+  await api.send("DELETE", "/api/v1/namespaces/default");
+  assert.deepEqual(names((await api.send("GET", "/api/v1/pods")).body), []);
+});
+
+Deno.test("POST of a binding binds once and never a gated pod", async () => {
+  await using api = await serveCluster();
+  addNodes(api.cluster, makeNode("n1", "amd64"));
+  const binding = { target: { kind: "Node", name: "n1" } };
+  await api.send("POST", PODS, { body: podBody("free") });
+  await api.send("POST", PODS, { body: podBody("held", { schedulingGates: [{ name: GATE }] }) });
+  assert.equal((await api.send("POST", `${PODS}/free/binding`, { body: binding })).status, 201);
+  assert.equal((await api.send("POST", `${PODS}/free/binding`, { body: binding })).status, 409);
+  assert.equal((await api.send("POST", `${PODS}/held/binding`, { body: binding })).status, 409);
+});
+
+Deno.test("the API server discovers its kinds and answers unknown paths with 404", async () => {
+  await using api = await serveCluster();
+  const groups = await api.send("GET", "/apis");
+  assert.ok(JSON.stringify(groups.body).includes("multiarch.openshift.io/v1beta1"));
+  const core = await api.send("GET", "/api/v1");
+  assert.ok(JSON.stringify(core.body).includes('"pods/status"'));
+  assert.match(textAt((await api.send("GET", "/version")).body, "gitVersion") ?? "", /^v1\./);
+  for (const path of ["/apis/none/v1/things", "/api/v1/namespaces/default/nodes", "/nothing", `${PODS}/a/log`]) {
+    assert.equal((await api.send("GET", path)).status, 404, path);
+  }
+});
+
+Deno.test("POST refuses bad names and labels with 422 and their causes", async () => {
+  await using api = await serveCluster();
+  for (const metadata of [{ name: "Upper" }, { labels: { "a b": "" } }, { labels: { a: "-x" } }]) {
+    const { status, body } = await api.send("POST", PODS, { body: podBody("a", {}, metadata) });
+    assert.deepEqual([status, textAt(body, "details", "causes", 0, "reason")], [422, "FieldValueInvalid"]);
+  }
+});
+
+Deno.test("POST of a Secret turns stringData into data", async () => {
+  await using api = await serveCluster();
+  const body = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { a: "ü" } };
+  const created = await api.send("POST", "/api/v1/namespaces/default/secrets", { body });
+  assert.deepEqual([created.body.type, created.body.data, created.body.stringData], [
+    "Opaque",
+    { a: btoa(String.fromCharCode(0xc3, 0xbc)) },
+    undefined,
+  ]);
+});

@@ -1,0 +1,55 @@
+// The real kubectl against the playground: get, watch, create, delete, and the verbs people use daily.
+import assert from "node:assert/strict";
+import { systemClock } from "../../lib/clock.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { openPlayground } from "../../playground/playground.ts";
+import { renderWelcome } from "../../playground/report.ts";
+import { lacks } from "../support/needs.ts";
+import { podBody } from "./make.ts";
+
+Deno.test({
+  name: "kubectl gets, watches, creates, changes and deletes pods of the playground",
+  ignore: lacks("kubectl"),
+  fn: async () => {
+    const workDir = await Deno.makeTempDir();
+    try {
+      await using playground = await openPlayground({ clock: systemClock, log: silentLogger, workDir });
+      const env = { KUBECONFIG: playground.files.kubeconfig, KUBECACHEDIR: `${workDir}/cache` };
+      const welcome = { ...playground, ...playground.files, dashboardUrl: "", archway: "archway", sample: "a" };
+      const suggested = /get pods -w -o '(\S+)'/.exec(renderWelcome(welcome))?.[1] ?? "";
+      await useKubectl(env, { workDir, suggested });
+    } finally {
+      await Deno.remove(workDir, { recursive: true });
+    }
+  },
+});
+
+async function useKubectl(
+  env: Record<string, string>,
+  { workDir, suggested }: { readonly workDir: string; readonly suggested: string },
+): Promise<void> {
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { success, stdout, stderr } = await new Deno.Command("kubectl", { args: [...args], env }).output();
+    assert.ok(success, `kubectl ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+    return new TextDecoder().decode(stdout);
+  };
+  const file = `${workDir}/pod.json`;
+  await Deno.writeTextFile(file, JSON.stringify(podBody("a")));
+  const watch = new Deno.Command("kubectl", { args: ["get", "pods", "-w"], env, stdout: "piped", stderr: "null" })
+    .spawn();
+  const lines = watch.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  assert.match(await run("create", "-f", file), /pod\/a created/);
+  assert.match(await run("get", "pods"), /^NAME +AGE\na +\d+s\n$/);
+  assert.match(await run("get", "pods", "-o", suggested), /^NAME +STATUS +GATES +NODE\na +Running +<none> +\S+-1\n$/);
+  assert.match((await lines.read()).value ?? "", /NAME|^a /);
+  assert.match(await run("apply", "-f", file), /pod\/a configured/);
+  assert.match(await run("label", "pod", "a", "tier=front"), /labeled/);
+  assert.match(await run("get", "pods", "-l", "tier in (front)", "-o", "name"), /^pod\/a/);
+  assert.match(await run("describe", "pod", "a"), /Scheduled .*default-scheduler/);
+  assert.match(await run("events"), /Normal +Scheduled +Pod\/a +Successfully assigned demo\/a/);
+  assert.match(await run("delete", "pod", "a"), /deleted/);
+  assert.equal(await run("get", "pods", "-o", "name"), "");
+  watch.kill();
+  await lines.cancel();
+  await watch.status;
+}

@@ -1,0 +1,128 @@
+// Builders of the playground tests: a cluster in memory, pods and nodes with overrides, a served API and its client.
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { silentLogger } from "../../lib/log.ts";
+import { type ApiServer, openApiServer } from "../../playground/api_server.ts";
+import { type Admission, type Cluster, parseKubeObject } from "../../playground/cluster.ts";
+import { createObject } from "../../playground/create_object.ts";
+import { isObject, type JsonObject } from "../../playground/json_value.ts";
+import { kindNamed } from "../../playground/kinds.ts";
+import { ObjectStore } from "../../playground/store.ts";
+
+/** Admission that lets everything pass. */
+export const admitAll: Admission = {
+  mutate: (attempt) => Promise.resolve(attempt.object),
+  validate: () => Promise.resolve(),
+};
+
+export const GATE = "multiarch.openshift.io/scheduling-gate";
+
+/** A cluster with the namespace `default`. */
+export async function makeCluster(parts: Partial<Cluster> = {}): Promise<Cluster> {
+  const cluster = { store: new ObjectStore(), clock: systemClock, admission: admitAll, ...parts };
+  await createObject(cluster, kindNamed("Namespace"), { body: { metadata: { name: "default" } } });
+  return cluster;
+}
+
+/** A clock on which every wait is over at once. */
+export const impatientClock: Clock = { ...systemClock, sleep: () => Promise.resolve() };
+
+/** A minimal pod body. */
+export function podBody(name: string, spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
+  const containers = [{ name: "main", image: "registry.example/app:v1" }];
+  return { apiVersion: "v1", kind: "Pod", metadata: { name, ...metadata }, spec: { containers, ...spec } };
+}
+
+/** A pod as it lies in the store. */
+export function makePod(spec: JsonObject = {}): KubeObject {
+  return parseKubeObject(podBody("p", spec, { namespace: "default" }));
+}
+
+/** Required node affinity with these terms. */
+export function requiring(...terms: readonly JsonObject[]): JsonObject {
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } };
+}
+
+/** A term with these match expressions. */
+export function term(...matchExpressions: readonly JsonObject[]): JsonObject {
+  return { matchExpressions };
+}
+
+/** `key In values`. */
+export function inValues(key: string, ...values: readonly string[]): JsonObject {
+  return { key, operator: "In", values };
+}
+
+/** A node of an architecture. */
+export function makeNode(name: string, architecture: string, rest: JsonObject = {}): KubeObject {
+  return parseKubeObject({ metadata: { name, labels: { "kubernetes.io/arch": architecture } }, spec: {}, ...rest });
+}
+
+/** Stores nodes. */
+export function addNodes(cluster: Cluster, ...nodes: readonly KubeObject[]): void {
+  for (const node of nodes) cluster.store.put(Resource.nodes, node);
+}
+
+/** An answer: status and parsed JSON body. */
+export interface Answer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+/** A served cluster and a way to talk to it. */
+export interface ServedCluster extends AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly server: ApiServer;
+  readonly send: (method: string, path: string, rest?: SendOptions) => Promise<Answer>;
+  readonly watch: (path: string) => Promise<LineReader>;
+}
+
+export interface SendOptions {
+  readonly body?: unknown;
+  readonly type?: string;
+}
+
+/** Lines of a stream, one at a time; undefined at its end. */
+export interface LineReader extends AsyncDisposable {
+  next(): Promise<JsonObject | undefined>;
+}
+
+/** Serves a cluster on loopback. */
+export async function serveCluster(cluster?: Cluster): Promise<ServedCluster> {
+  const served = cluster ?? await makeCluster();
+  const server = await openApiServer(served, { log: silentLogger });
+  return {
+    cluster: served,
+    server,
+    send: async (method, path, rest = {}) => {
+      const response = await fetch(`${server.url}${path}`, {
+        method,
+        headers: { "content-type": rest.type ?? "application/json" },
+        ...(rest.body === undefined ? {} : { body: JSON.stringify(rest.body) }),
+      });
+      const body: unknown = await response.json();
+      return { status: response.status, body: isObject(body) ? body : { value: body } };
+    },
+    watch: async (path) => readLines(await fetch(`${server.url}${path}`)),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+function readLines(response: Response): LineReader {
+  const reader = (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  const next = async (): Promise<JsonObject | undefined> => {
+    for (;;) {
+      const end = rest.indexOf("\n");
+      if (end >= 0) {
+        const line: unknown = JSON.parse(rest.slice(0, end));
+        rest = rest.slice(end + 1);
+        return isObject(line) ? line : undefined;
+      }
+      const chunk = await reader.read();
+      if (chunk.done) return undefined;
+      rest += chunk.value;
+    }
+  };
+  return { next, [Symbol.asyncDispose]: () => reader.cancel() };
+}

@@ -1,0 +1,86 @@
+// The scheduler's choice: selectors, affinity, taints, preferences, in a table.
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../playground/json_value.ts";
+import { chooseNode } from "../../playground/node_fit.ts";
+import { inValues, makeNode, makePod, requiring, term } from "./make.ts";
+
+const NODES = [makeNode("amd", "amd64"), makeNode("arm", "arm64")];
+const ARCH = "kubernetes.io/arch";
+
+function prefer(weight: number, architecture: string): JsonObject {
+  const preference = term(inValues(ARCH, architecture));
+  return { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight, preference }] } };
+}
+
+const ROWS: readonly (readonly [string, JsonObject, string | undefined])[] = [
+  ["anything goes: the first by name", {}, "amd"],
+  ["nodeSelector", { nodeSelector: { [ARCH]: "arm64" } }, "arm"],
+  ["In", { affinity: requiring(term(inValues(ARCH, "arm64", "s390x"))) }, "arm"],
+  ["NotIn", { affinity: requiring(term({ key: ARCH, operator: "NotIn", values: ["amd64"] })) }, "arm"],
+  ["NotIn of an absent label", { affinity: requiring(term({ key: "x", operator: "NotIn", values: ["1"] })) }, "amd"],
+  ["Exists of an absent label", { affinity: requiring(term({ key: "x", operator: "Exists" })) }, undefined],
+  ["DoesNotExist", { affinity: requiring(term({ key: "x", operator: "DoesNotExist" })) }, "amd"],
+  ["all expressions of a term", {
+    affinity: requiring(term(inValues(ARCH, "arm64"), { key: "x", operator: "Exists" })),
+  }, undefined],
+  [
+    "any of the terms",
+    { affinity: requiring(term({ key: "x", operator: "Exists" }), term(inValues(ARCH, "arm64"))) },
+    "arm",
+  ],
+  ["an empty term matches nothing", { affinity: requiring({}) }, undefined],
+  ["matchFields", { affinity: requiring({ matchFields: [inValues("metadata.name", "arm")] }) }, "arm"],
+  ["a preference wins over order", { affinity: prefer(1, "arm64") }, "arm"],
+];
+
+Deno.test("chooseNode() honours selectors and affinity", async (t) => {
+  for (const [name, spec, expected] of ROWS) {
+    await t.step(name, () => {
+      const verdict = chooseNode(makePod(spec), NODES, new Map());
+      assert.equal(verdict.kind === "bind" ? verdict.nodeName : undefined, expected);
+    });
+  }
+});
+
+Deno.test("chooseNode() compares numbers with Gt and Lt", () => {
+  const node = makeNode("n", "amd64", { metadata: { name: "n", labels: { cores: "8" } } });
+  const fits = (operator: string, value: string): boolean =>
+    chooseNode(makePod({ affinity: requiring(term({ key: "cores", operator, values: [value] })) }), [node], new Map())
+      .kind === "bind";
+  assert.deepEqual([fits("Gt", "7"), fits("Gt", "8"), fits("Lt", "9"), fits("Lt", "8")], [true, false, true, false]);
+});
+
+const TAINT = { key: "arch", value: "arm64", effect: "NoSchedule" };
+const TOLERATIONS: readonly (readonly [string, JsonObject, boolean])[] = [
+  ["equal", { key: "arch", value: "arm64", effect: "NoSchedule" }, true],
+  ["equal, any effect", { key: "arch", operator: "Equal", value: "arm64" }, true],
+  ["key exists", { key: "arch", operator: "Exists" }, true],
+  ["everything", { operator: "Exists" }, true],
+  ["another value", { key: "arch", value: "amd64" }, false],
+  ["another effect", { key: "arch", value: "arm64", effect: "NoExecute" }, false],
+];
+
+Deno.test("chooseNode() honours taints and tolerations", async (t) => {
+  const nodes = [makeNode("arm", "arm64", { spec: { taints: [TAINT] } })];
+  const bare = chooseNode(makePod(), nodes, new Map());
+  assert.deepEqual(bare, {
+    kind: "unschedulable",
+    message: "0/1 nodes are available: 1 node(s) had untolerated taint {arch: arm64}.",
+  });
+  for (const [name, toleration, fits] of TOLERATIONS) {
+    await t.step(name, () => {
+      const verdict = chooseNode(makePod({ tolerations: [toleration] }), nodes, new Map());
+      assert.equal(verdict.kind === "bind", fits);
+    });
+  }
+});
+
+Deno.test("chooseNode() takes the least loaded of equal nodes and reports why none fits", () => {
+  const nodes = [makeNode("a", "amd64"), makeNode("b", "amd64")];
+  const verdict = chooseNode(makePod(), nodes, new Map([["a", 2], ["b", 1]]));
+  assert.deepEqual(verdict, { kind: "bind", nodeName: "b" });
+  assert.deepEqual(chooseNode(makePod({ nodeSelector: { x: "y" } }), nodes, new Map()), {
+    kind: "unschedulable",
+    message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.",
+  });
+});

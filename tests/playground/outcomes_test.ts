@@ -1,0 +1,155 @@
+// Reading outcomes back from pods, and their report.
+import assert from "node:assert/strict";
+import { type KubeObject } from "../../lib/k8s/types.ts";
+import { parseKubeObject } from "../../playground/cluster.ts";
+import type { JsonObject } from "../../playground/json_value.ts";
+import { isSettled, readOutcome, reportOf } from "../../playground/outcomes.ts";
+import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
+import { EXPECT_ANNOTATION, type PodDecision } from "../../playground/samples.ts";
+import { GATE, inValues, makeNode, podBody, requiring, term } from "./make.ts";
+
+const NODES = [makeNode("arm64-1", "arm64")];
+const PREFIX = "multiarch.openshift.io";
+
+function pod(spec: JsonObject, metadata: JsonObject = {}): KubeObject {
+  return parseKubeObject(podBody("p", spec, metadata));
+}
+
+function labels(gate: string, rest: JsonObject = {}): JsonObject {
+  return { labels: { [GATE]: gate, [`${PREFIX}/node-affinity`]: "not-set", ...rest } };
+}
+
+const NOWHERE = requiring(term({ key: `${PREFIX}/no-supported-arch`, operator: "Exists" }));
+const ROWS: readonly (readonly [PodDecision, KubeObject])[] = [
+  ["unseen", pod({})],
+  ["waiting", pod({ schedulingGates: [{ name: GATE }] }, labels("gated"))],
+  ["ignore", pod({}, labels("not-set"))],
+  ["place", pod({}, labels("removed", { [`${PREFIX}/node-affinity`]: "set" }))],
+  ["nowhere", pod({ affinity: NOWHERE }, labels("removed", { [`${PREFIX}/node-affinity`]: "set" }))],
+  ["fallback", pod({}, labels("removed", { [`${PREFIX}/fallback-arch`]: "amd64" }))],
+  ["release", pod({}, labels("removed", { [`${PREFIX}/image-inspect-error`]: "" }))],
+];
+
+Deno.test("readOutcome() recognises every final state by its labels and annotations", () => {
+  for (const [decision, object] of ROWS) assert.equal(readOutcome(object, NODES).decision, decision);
+});
+
+const labelsOfPlaced = (rest: JsonObject = {}): { readonly labels: JsonObject } => ({
+  labels: { [GATE]: "removed", [`${PREFIX}/node-affinity`]: "set", ...rest },
+});
+const PLACED = labelsOfPlaced();
+const AFFINITY = requiring(term(inValues("kubernetes.io/arch", "arm64")));
+
+function expecting(expectation: JsonObject): KubeObject {
+  const annotations = { [EXPECT_ANNOTATION]: JSON.stringify(expectation) };
+  return pod({ affinity: AFFINITY, nodeName: "arm64-1" }, { ...PLACED, annotations });
+}
+
+Deno.test("readOutcome() is ok only when decision, architectures and node are as expected", () => {
+  const expected = { decision: "place", architectures: ["arm64"], nodes: ["arm64", "amd64"] };
+  assert.equal(readOutcome(expecting(expected), NODES).ok, true);
+  assert.equal(readOutcome(expecting({ ...expected, decision: "ignore" }), NODES).ok, false);
+  assert.equal(readOutcome(expecting({ ...expected, architectures: ["arm64", "amd64"] }), NODES).ok, false);
+  assert.equal(readOutcome(expecting({ ...expected, nodes: [] }), NODES).ok, false);
+  assert.throws(() => readOutcome(expecting({ nonsense: true }), NODES), /Cannot read annotation/);
+});
+
+const REPORTED = { report: "says so" };
+
+function misplaced(reported: boolean, isLabelled: boolean): KubeObject {
+  const expected = { decision: "place", architectures: ["arm64"], nodes: ["arm64"], reported };
+  const annotations = { [EXPECT_ANNOTATION]: JSON.stringify(expected) };
+  const { labels } = labelsOfPlaced(isLabelled ? { [`${PREFIX}/exec-format-error`]: "true" } : {});
+  const object = pod({ affinity: AFFINITY, nodeName: "arm64-1" }, { labels, annotations });
+  return { ...object, status: { podIP: "10.0.0.1" } };
+}
+
+Deno.test("readOutcome() and isSettled() want label and event of a report that is expected, and neither of another", () => {
+  const rows = [
+    { reported: true, labelled: true, said: REPORTED, ok: true, settled: true },
+    { reported: true, labelled: true, said: {}, ok: false, settled: false },
+    { reported: true, labelled: false, said: REPORTED, ok: false, settled: false },
+    { reported: false, labelled: false, said: {}, ok: true, settled: true },
+    { reported: false, labelled: false, said: REPORTED, ok: false, settled: true },
+    { reported: false, labelled: true, said: {}, ok: false, settled: true },
+  ];
+  for (const { reported, labelled, said, ok, settled } of rows) {
+    const object = misplaced(reported, labelled);
+    const seen = [readOutcome(object, NODES, said).ok, isSettled(object, said)];
+    assert.deepEqual(seen, [ok, settled], JSON.stringify({ reported, labelled, said }));
+  }
+});
+
+Deno.test("reportOf() finds the event about this very pod", () => {
+  const object = pod({}, { uid: "p-1" });
+  const event = (reason: string, uid: string): KubeObject =>
+    parseKubeObject({ metadata: { name: "e" }, reason, involvedObject: { uid }, message: `${reason} of ${uid}` });
+  const others = [event("BackOff", "p-1"), event("ExecFormatError", "p-2")];
+  assert.equal(reportOf(object, others), undefined);
+  assert.equal(reportOf(object, [...others, event("ExecFormatError", "p-1")]), "ExecFormatError of p-1");
+});
+
+Deno.test("renderOutcomeTable() has a column for reports where some are expected, and their words below", () => {
+  const outcomes = [readOutcome(misplaced(true, true), NODES, REPORTED), readOutcome(misplaced(true, false), NODES)];
+  assert.equal(
+    renderOutcomeTable(outcomes, { registryHost: "registry.example", color: false }),
+    [
+      "POD   IMAGES   ARCHITECTURES   DECISION   NODE      REPORTED   AS EXPECTED",
+      "p     app:v1   arm64           place      arm64-1   yes        yes",
+      "p     app:v1   arm64           place      arm64-1   no         no: place, arm64, arm64, reported",
+      "",
+      "p: says so",
+      "",
+    ].join("\n"),
+  );
+});
+
+Deno.test("isSettled() waits for decision and scheduling", () => {
+  assert.equal(isSettled(pod({}, PLACED)), false);
+  const unschedulable = { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] };
+  assert.equal(isSettled({ ...pod({}, PLACED), status: unschedulable }), true);
+  assert.equal(isSettled({ ...pod({ nodeName: "n" }, PLACED), status: { podIP: "10.0.0.1" } }), true);
+  assert.equal(isSettled({ ...pod({ nodeName: "n" }), status: { podIP: "10.0.0.1" } }), false);
+});
+
+Deno.test("renderOutcomeTable() aligns columns, shortens images and reports what was expected", () => {
+  const good = readOutcome(expecting({ decision: "place", architectures: ["arm64"], nodes: ["arm64"] }), NODES);
+  const bad = readOutcome(expecting({ decision: "nowhere", architectures: [], nodes: [] }), NODES);
+  const table = renderOutcomeTable([good, bad], { registryHost: "registry.example", color: false });
+  assert.equal(
+    table,
+    [
+      "POD   IMAGES   ARCHITECTURES   DECISION   NODE      AS EXPECTED",
+      "p     app:v1   arm64           place      arm64-1   yes",
+      "p     app:v1   arm64           place      arm64-1   no: nowhere, -, Pending",
+      "",
+    ].join("\n"),
+  );
+  assert.ok(renderOutcomeTable([bad], { registryHost: "", color: true }).includes("\x1b[31m"));
+  assert.deepEqual(JSON.parse(renderOutcomeDocument([good], "json"))[0].node, "arm64-1");
+  assert.match(renderOutcomeDocument([good], "yaml"), /^ {2}node: arm64-1$/m);
+});
+
+const WELCOME = {
+  ...{ apiUrl: "https://a", registryHost: "b:1", kubeconfig: "/c", dashboardUrl: "http://d/" },
+  ...{ authority: "/e", settings: "/f", archway: "deno run -A main.ts" },
+};
+
+Deno.test("renderWelcome() names every address and commands that use the kubeconfig and the registry", () => {
+  const text = renderWelcome({ ...WELCOME, sample: "arm64-only" });
+  for (const address of ["https://a", "b:1", "/c", "http://d/"]) assert.ok(text.includes(address));
+  assert.ok(text.includes("kubectl --kubeconfig /c get pods -w -o 'custom-columns=NAME:.metadata.name,STATUS:"));
+  assert.ok(text.includes("deno run -A main.ts explain --kubeconfig /c demo/arm64-only\n"));
+  assert.ok(text.includes("deno run -A main.ts inspect --registry b:1 --registry-ca /e b:1/demo/edge:v1\n"));
+  assert.ok(text.includes("deno run -A main.ts report --arch arm64 --kubeconfig /c --registry b:1 --registry-ca /e\n"));
+  assert.ok(
+    text.includes("index assemble --registry b:1 --registry-ca /e --config /f --to b:1/demo/joined:v1 b:1/"),
+  );
+});
+
+Deno.test("renderWelcome() suggests builds and their page where there are no sample pods, and no pod", () => {
+  const text = renderWelcome({ ...WELCOME, sample: "" });
+  assert.doesNotMatch(text, /run hello|get pods|explain| report /);
+  assert.match(text, /get machineosbuilds -o custom-columns='NAME:\.metadata\.name,\S+archway\\\.dev\/arch-status'\n/);
+  assert.match(text, /\n {2}curl http:\/\/d\/builds\n/);
+});

@@ -1,0 +1,88 @@
+// Scheduler and kubelets on a store: gated pods wait, released ones run, others say why not.
+import assert from "node:assert/strict";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
+import { silentLogger } from "../../lib/log.ts";
+import type { Cluster } from "../../playground/cluster.ts";
+import { createObject } from "../../playground/create_object.ts";
+import { deleteObject } from "../../playground/delete_object.ts";
+import { type JsonObject, listAt, textAt } from "../../playground/json_value.ts";
+import { openKubelets } from "../../playground/kubelet.ts";
+import { openScheduler } from "../../playground/scheduler.ts";
+import { patchObject } from "../../playground/update_object.ts";
+import { kindNamed } from "../../playground/kinds.ts";
+import { addNodes, GATE, makeCluster, makeNode, podBody } from "./make.ts";
+
+const POD = kindNamed("Pod");
+
+async function createPod(cluster: Cluster, name: string, spec: JsonObject = {}): Promise<void> {
+  await createObject(cluster, POD, { namespace: "default", body: podBody(name, spec) });
+}
+
+function podOf(cluster: Cluster, name: string): KubeObject | undefined {
+  return cluster.store.get(Resource.pods, `default/${name}`);
+}
+
+function scheduledReason(pod: KubeObject | undefined): string | undefined {
+  const condition = listAt(pod, "status", "conditions").find((each) => textAt(each, "type") === "PodScheduled");
+  return textAt(condition, "reason") ?? textAt(condition, "status");
+}
+
+Deno.test("openScheduler() leaves a gated pod alone and binds it in the turn its gate goes", async () => {
+  const cluster = await makeCluster();
+  addNodes(cluster, makeNode("n", "amd64"));
+  using _scheduler = openScheduler(cluster, { log: silentLogger });
+  await createPod(cluster, "p", { schedulingGates: [{ name: GATE }] });
+  assert.equal(scheduledReason(podOf(cluster, "p")), "SchedulingGated");
+  const body = [{ op: "remove", path: "/spec/schedulingGates" }];
+  await patchObject(cluster, POD, { namespace: "default", name: "p", patchKind: "json", body: JSON.stringify(body) });
+  assert.equal(textAt(podOf(cluster, "p"), "spec", "nodeName"), "n");
+  assert.equal(scheduledReason(podOf(cluster, "p")), "True");
+});
+
+Deno.test("openScheduler() marks a pod Unschedulable with one event, and binds it when a node comes", async () => {
+  const cluster = await makeCluster();
+  addNodes(cluster, makeNode("amd", "amd64"));
+  using _scheduler = openScheduler(cluster, { log: silentLogger });
+  await createPod(cluster, "p", { nodeSelector: { "kubernetes.io/arch": "arm64" } });
+  assert.equal(scheduledReason(podOf(cluster, "p")), "Unschedulable");
+  const [event] = cluster.store.list(Resource.events);
+  assert.deepEqual([event?.reason, event?.type, event?.count], ["FailedScheduling", "Warning", 1]);
+  addNodes(cluster, makeNode("arm", "arm64"));
+  assert.equal(textAt(podOf(cluster, "p"), "spec", "nodeName"), "arm");
+});
+
+Deno.test("openScheduler() spreads equal pods and ignores those of another scheduler", async () => {
+  const cluster = await makeCluster();
+  addNodes(cluster, makeNode("a", "amd64"), makeNode("b", "amd64"));
+  using _scheduler = openScheduler(cluster, { log: silentLogger });
+  for (const name of ["p1", "p2", "p3", "p4"]) await createPod(cluster, name);
+  const nodes = cluster.store.list(Resource.pods).map((pod) => textAt(pod, "spec", "nodeName"));
+  assert.deepEqual(nodes, ["a", "b", "a", "b"]);
+  await createPod(cluster, "other", { schedulerName: "custom" });
+  assert.equal(textAt(podOf(cluster, "other"), "spec", "nodeName"), undefined);
+});
+
+Deno.test("openKubelets() runs bound pods, fails wrong or missing images, and removes deleted pods", async () => {
+  const cluster = await makeCluster();
+  addNodes(cluster, makeNode("n", "amd64"));
+  using _scheduler = openScheduler(cluster, { log: silentLogger });
+  using _kubelets = openKubelets(cluster, {
+    pull: (image) =>
+      image === "missing"
+        ? { kind: "missing" }
+        : image === "arm"
+        ? { kind: "runs", architectures: ["arm64"] }
+        : { kind: "unknown" },
+  });
+  for (const image of ["fine", "arm", "missing"]) {
+    await createPod(cluster, image, { containers: [{ name: "main", image }] });
+  }
+  const state = (name: string): unknown => {
+    const pod = podOf(cluster, name);
+    return textAt(pod, "status", "containerStatuses", 0, "state", "waiting", "reason") ??
+      textAt(pod, "status", "phase");
+  };
+  assert.deepEqual(["fine", "arm", "missing"].map(state), ["Running", "CrashLoopBackOff", "ErrImagePull"]);
+  await deleteObject(cluster, POD, { namespace: "default", name: "fine" });
+  assert.equal(podOf(cluster, "fine"), undefined);
+});
