@@ -17,6 +17,9 @@ const HOSTS = [
   `deployment-validation-operator-metrics.${VALIDATION}.svc`,
 ];
 
+/** How long a silence of another lasts: longer than any test. */
+const SILENCE_MS = 3_600_000;
+
 /** The servers, and what they keep. */
 export interface Surroundings extends AsyncDisposable {
   readonly manager: OcmDouble;
@@ -60,7 +63,10 @@ export async function openSurroundings(cluster: ClusterAccess, version: string):
     ...{ manager, registry, payload, created: kept.created, asked: kept.asked },
     hosts: `127.0.0.1 ${HOSTS.join(" ")}\n`,
     graphUrl: `${plain.origin}/graph`,
-    silence: (comment) => keepSilence(kept, { createdBy: "managed-upgrade-operator", comment }),
+    silence: (comment) => {
+      const endsAt = new Date(Date.now() + SILENCE_MS).toISOString();
+      keepSilence(kept, { createdBy: "managed-upgrade-operator", comment, endsAt });
+    },
     active: () => [...kept.active.values()].map(({ comment }) => String(comment)),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
