@@ -40,68 +40,41 @@ export function settingMark(value: string): string {
   return `--${value}-of-the-chart`;
 }
 
+/** A switch that is off by default. */
+function enables(value: string, component: string): Feature {
+  return { condition: `.Values.${value}`, values: { [value]: true }, component };
+}
+
+/** One of the texts that a value may be. */
+function chooses(value: string, choice: string, part: Pick<Feature, "overlay" | "component">): Feature {
+  return { condition: `eq .Values.${value} "${choice}"`, values: { [value]: choice }, ...part };
+}
+
 /** In the order in which components are to be composed to give what the chart gives. */
 export const FEATURES: readonly Feature[] = [
-  ...["cert-manager", "gke"].map((variant) => ({
-    condition: `eq .Values.variant "${variant}"`,
-    values: { variant },
-    overlay: `overlays/${variant}`,
-  })),
-  {
-    condition: `eq .Values.variant "openshift"`,
-    values: { variant: "openshift" },
+  chooses("variant", "cert-manager", { overlay: "overlays/cert-manager" }),
+  chooses("variant", "gke", { overlay: "overlays/gke" }),
+  // The chart does not own its namespace, so that only its user can lift what restricts it: nodeRegistryConfig.
+  chooses("variant", "openshift", {
     overlay: "overlays/openshift",
-    // The chart does not own its namespace, so that only its user can lift what restricts it: nodeRegistryConfig.
     component: "components/no-node-registry-config",
-  },
-  { condition: ".Values.monitoring", values: { monitoring: true }, component: "monitoring" },
-  {
-    condition: `eq .Values.pullSecrets "own-namespace"`,
-    values: { pullSecrets: "own-namespace" },
-    component: "components/least-privilege",
-  },
-  {
-    condition: `eq .Values.pullSecrets "none"`,
-    values: { pullSecrets: "none" },
-    component: "components/no-pull-secrets",
-  },
-  { condition: ".Values.prewarm", values: { prewarm: true }, component: "components/prewarm" },
-  {
-    condition: ".Values.liveArchitectures",
-    values: { liveArchitectures: true },
-    component: "components/live-architectures",
-  },
-  { condition: ".Values.archTaints", values: { archTaints: true }, component: "components/arch-taints" },
-  { condition: ".Values.daemonsetsWarn", values: { daemonsetsWarn: true }, component: "components/daemonsets-warn" },
-  { condition: ".Values.registryCa", values: { registryCa: true }, component: "components/registry-ca" },
-  { condition: ".Values.registriesConf", values: { registriesConf: true }, component: "components/registries-conf" },
-  {
-    condition: ".Values.nodeRegistryConfig",
-    values: { nodeRegistryConfig: true },
-    component: "components/node-registry-config",
-  },
-  {
-    condition: ".Values.execFormatErrors",
-    values: { execFormatErrors: true },
-    component: "components/exec-format-errors",
-  },
-  {
-    condition: ".Values.execFormatRepair",
-    values: { execFormatRepair: true },
-    component: "components/exec-format-repair",
-  },
-  { condition: ".Values.imageBuilds", values: { imageBuilds: true }, component: "components/image-builds" },
-  {
-    condition: ".Values.imageBuildsAlerts",
-    values: { imageBuildsAlerts: true },
-    component: "components/image-builds-alerts",
-  },
-  { condition: ".Values.upgrades", values: { upgrades: true }, component: "components/upgrades" },
-  { condition: ".Values.upgradesDrain", values: { upgradesDrain: true }, component: "components/upgrades-drain" },
-  {
-    condition: ".Values.upgradesMonitoring",
-    values: { upgradesMonitoring: true },
-    component: "components/upgrades-monitoring",
-  },
-  { condition: ".Values.migration", values: { migration: true }, component: "components/migration" },
+  }),
+  enables("monitoring", "monitoring"),
+  chooses("pullSecrets", "own-namespace", { component: "components/least-privilege" }),
+  chooses("pullSecrets", "none", { component: "components/no-pull-secrets" }),
+  enables("prewarm", "components/prewarm"),
+  enables("liveArchitectures", "components/live-architectures"),
+  enables("archTaints", "components/arch-taints"),
+  enables("daemonsetsWarn", "components/daemonsets-warn"),
+  enables("registryCa", "components/registry-ca"),
+  enables("registriesConf", "components/registries-conf"),
+  enables("nodeRegistryConfig", "components/node-registry-config"),
+  enables("execFormatErrors", "components/exec-format-errors"),
+  enables("execFormatRepair", "components/exec-format-repair"),
+  enables("imageBuilds", "components/image-builds"),
+  enables("imageBuildsAlerts", "components/image-builds-alerts"),
+  enables("upgrades", "components/upgrades"),
+  enables("upgradesDrain", "components/upgrades-drain"),
+  enables("upgradesMonitoring", "components/upgrades-monitoring"),
+  enables("migration", "components/migration"),
 ];

@@ -8,9 +8,11 @@ import { parseConfig } from "../../lib/config/parse.ts";
 import { RUNBOOK_BASE_URL } from "../../lib/names.ts";
 import { ALERT_GROUPS } from "../../lib/operator/alerts.ts";
 import { FEATURES, SETTINGS } from "../../manifests/generate/features.ts";
-import { CHART, renderChart } from "../../manifests/generate/helm.ts";
+import { renderTemplates } from "../../manifests/generate/chart.ts";
+import { CHART, readChartSources } from "../../manifests/generate/helm.ts";
 import {
   type ManifestObject,
+  MANIFESTS,
   parseManifest,
   renderComposition,
   renderFolder,
@@ -27,6 +29,7 @@ const POD_SPEC = z.object({
     }),
   }),
 });
+const VERSIONED = z.object({ version: z.string(), appVersion: z.exactOptional(z.string()) });
 const VALUES = z.record(z.string(), z.unknown());
 
 async function readChart(folder = CHART): Promise<ReadonlyMap<string, string>> {
@@ -53,9 +56,11 @@ Deno.test({
   name: "the chart is up to date with the manifests (deno task helm)",
   ignore,
   fn: async () => {
-    const [onDisk, rendered] = [await readChart(), await renderChart()];
-    assert.deepEqual([...onDisk.keys()].sort(), [...rendered.keys()].sort());
-    for (const [name, text] of rendered) assert.equal(onDisk.get(name), text, name);
+    const rendered = renderTemplates(await readChartSources());
+    const onDisk = [...await readChart()].filter(([name]) => /^templates\/.*\.yaml$/.test(name));
+    const names = [...rendered.keys()].map((name) => `templates/${name}`);
+    assert.deepEqual(onDisk.map(([name]) => name).sort(), names.sort());
+    for (const [name, text] of onDisk) assert.equal(text, rendered.get(name.replace("templates/", "")), name);
   },
 });
 
@@ -201,4 +206,10 @@ Deno.test({
     const links = [...JSON.stringify(rule).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
     assert.ok(links.length > 0 && links.every((link) => link.startsWith(`${runbookBaseUrl}docs/image-builds.md#`)));
   },
+});
+
+Deno.test("the chart has the version of the project", async () => {
+  const { version } = VERSIONED.parse(JSON.parse(await Deno.readTextFile(join(MANIFESTS, "..", "deno.json"))));
+  const chart = VERSIONED.parse(parse((await readChart()).get("Chart.yaml") ?? ""));
+  assert.deepEqual(chart, { version, appVersion: version });
 });
