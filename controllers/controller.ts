@@ -20,7 +20,6 @@ export interface ControllerOptions {
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
   /** Added at the beginning of each run; for a controller that has this key alone. */
   readonly onlyKey?: string;
-  /** Keys reconciled at a time. */
   readonly parallel: number;
   /** How its queue differs from the usual. */
   readonly queue?: Pick<WorkQueueOptions, "backoff" | "groupOf" | "maxOfGroup" | "reservedForUrgent">;
@@ -37,11 +36,9 @@ export interface Controller {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** A controller that shows the state of its queue. */
 export interface QueuedController extends Controller {
   /** Keys that are due and wait for a free place. */
   readonly depth: number;
-  /** Whether a key is reconciled or due. */
   readonly isBusy: boolean;
 }
 

@@ -9,12 +9,10 @@ export interface Runnable {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What runs, and where. */
 export interface Controllers {
   readonly clock: Clock;
   readonly log: Logger;
   readonly election: Election;
-  /** Runs on each replica. */
   readonly everywhere: readonly Runnable[];
   /** Runs on the leader alone: everything that writes to the cluster. */
   readonly leading: readonly Runnable[];

@@ -9,7 +9,6 @@ import { StatusError } from "./status.ts";
 import type { ObjectStore } from "./store.ts";
 import { matchesWebhook, parseWebhooks, type Webhook } from "./webhooks.ts";
 
-/** An admission chain with connections to close. */
 export interface WebhookAdmission extends Admission, Disposable {}
 
 /** Opens the chain over the configurations that the store holds at the time of each write. Failed calls are logged (debug). */

@@ -22,13 +22,11 @@ export interface ApiServer extends AsyncDisposable {
 }
 
 export interface ApiServerOptions {
-  /** Logs bugs of the playground. */
   readonly log: Logger;
   /** Plain HTTP without one, which `serve` does not accept in a kubeconfig: for tests. */
   readonly certificate?: KeyPair;
 }
 
-/** Serves a cluster on loopback. */
 export async function openApiServer(cluster: Cluster, { log, certificate }: ApiServerOptions): Promise<ApiServer> {
   let watches = new AbortController();
   const handler = (request: Request): Promise<Response> => answer(cluster, request, { log, signal: watches.signal });
@@ -62,7 +60,6 @@ async function answer(
   }
 }
 
-/** A request to change something. */
 interface Call {
   readonly cluster: Cluster;
   readonly path: ResourcePath;

@@ -28,16 +28,12 @@ export interface Admission {
   validate(attempt: AdmissionAttempt): Promise<void>;
 }
 
-/** What verbs, scheduler and kubelet work on. */
 export interface Cluster {
   readonly store: ObjectStore;
-  /** Stamps objects, times watches. */
   readonly clock: Clock;
-  /** Called before each write of a client. */
   readonly admission: Admission;
 }
 
-/** Which object of a kind. */
 export interface ObjectTarget {
   /** Absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined;

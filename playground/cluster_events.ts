@@ -6,7 +6,6 @@ import { numberAt, timestamp } from "./json_value.ts";
 export interface PodEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
-  /** For people. */
   readonly message: string;
   /** The component: `default-scheduler`, `kubelet`. */
   readonly component: string;

@@ -9,12 +9,10 @@ import { checkNewPod } from "./pod_rules.ts";
 import { newPodStatus } from "./pod_status.ts";
 import { alreadyExists, badRequest, type FieldCause, invalid, StatusError } from "./status.ts";
 
-/** What to create, and how. */
 export interface CreateOptions {
   /** Namespace of the URL; required for namespaced kinds. */
   readonly namespace?: string | undefined;
   readonly body: unknown;
-  /** Do everything but store. */
   readonly dryRun?: boolean;
 }
 
@@ -70,7 +68,6 @@ function prepareObject(
   return withAccountSecrets(cluster, kind, withDefaults(kind, cleaned));
 }
 
-/** Name, uid and birth. */
 function identify({ clock }: Cluster, kind: ServedKind, object: KubeObject): KubeObject {
   const prefix = textAt(object, "metadata", "generateName");
   const name = object.metadata.name === "" && prefix !== undefined ? prefix + suffix() : object.metadata.name;

@@ -13,7 +13,6 @@ export interface DeleteTarget extends ObjectTarget {
   readonly resourceVersion?: string | undefined;
   /** Pods on a node only; default is what the pod says. */
   readonly gracePeriodSeconds?: number | undefined;
-  /** Do everything but delete. */
   readonly dryRun?: boolean;
 }
 

@@ -5,7 +5,6 @@ import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
 
-/** Every document by its path. */
 const DOCUMENTS: ReadonlyMap<string, JsonObject> = renderDocuments();
 
 /** The answer to a discovery path; undefined when the path is none. */

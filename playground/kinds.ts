@@ -1,7 +1,6 @@
 // The kinds that the playground's API server serves. Discovery, routes and storage read this table.
 import { Resource, type ResourceType } from "../lib/k8s/types.ts";
 
-/** A kind with what discovery says of it. */
 export interface ServedKind extends ResourceType {
   /** What kubectl accepts instead of the plural. */
   readonly shortNames: readonly string[];
@@ -57,7 +56,6 @@ const MISSING: readonly ResourceType[] = [
 const WITH_STATUS = Object.values<ResourceType>(Resource)
   .filter((type) => !WITHOUT_STATUS.includes(type) && !MISSING.includes(type));
 
-/** Every served kind. */
 export const SERVED_KINDS: readonly ServedKind[] = [...WITH_STATUS, ...WITHOUT_STATUS].map((type) => ({
   ...type,
   shortNames: [SHORT_NAMES[type.plural] ?? []].flat(),

@@ -1,19 +1,16 @@
 // A listener on loopback for a fetch-style handler: plain by Deno.serve, TLS by the service's own TLS listener.
 import { type KeyPair, openHttpsListener } from "../lib/server/https_listener.ts";
 
-/** Request in, response out. */
 export type Handler = (request: Request) => Response | Promise<Response>;
 
 /** A running listener. Disposing it ends it together with its open connections. */
 export interface Listener extends AsyncDisposable {
   /** `127.0.0.1:port`. */
   readonly host: string;
-  /** `http://127.0.0.1:port` or `https://…`. */
   readonly origin: string;
 }
 
 interface ListenOptions {
-  /** Default: a free one. */
   readonly port?: number | undefined;
   /** Serving certificate; plain HTTP without one. */
   readonly certificate?: KeyPair | undefined;

@@ -13,9 +13,7 @@ import {
 import { listAt, textAt, textsAt } from "./json_value.ts";
 import { EXPECT_ANNOTATION, type Expectation, type PodDecision } from "./samples.ts";
 
-/** One row of the table that `archway dev` prints. */
 export interface SampleOutcome {
-  /** Name of the pod. */
   readonly pod: string;
   /** Images of its containers, in order, with their host. */
   readonly images: readonly string[];
@@ -24,7 +22,6 @@ export interface SampleOutcome {
   readonly decision: PodDecision;
   /** Name of the node; `Pending` while there is none. */
   readonly node: string;
-  /** Architecture of the node, while there is one. */
   readonly nodeArchitecture: string | undefined;
   /** Message of the event that says that it runs a program of another architecture; undefined without one. */
   readonly report: string | undefined;
@@ -44,7 +41,6 @@ const EXPECTATION = z.object({
 
 const REQUIRED = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"] as const;
 
-/** What is said of a pod elsewhere than on it. */
 export interface Said {
   readonly report?: string | undefined;
 }
@@ -107,7 +103,6 @@ function isReportedAsExpected(
   return reported === undefined || isLabelled === reported && (report !== undefined) === reported;
 }
 
-/** The decision that a pod's gate, labels and affinity show. */
 function readDecision(pod: KubeObject): PodDecision {
   const labels = textsAt(pod, "metadata", "labels");
   if (listAt(pod, "spec", "schedulingGates").some((gate) => textAt(gate, "name") === SCHEDULING_GATE)) return "waiting";

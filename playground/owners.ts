@@ -4,13 +4,11 @@ import { errorText, type Logger } from "../lib/log.ts";
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
 import type { ObjectStore, StoreChange } from "./store.ts";
 
-/** An object with its kind. */
 export interface Stored {
   readonly kind: ServedKind;
   readonly object: KubeObject;
 }
 
-/** What an object names as its owners and is there. */
 export function ownersOf(store: ObjectStore, { metadata }: KubeObject): readonly Stored[] {
   const { namespace = "", ownerReferences = [] } = metadata;
   return ownerReferences.flatMap(({ apiVersion, kind: kindName, name, uid }) => {
@@ -21,7 +19,6 @@ export function ownersOf(store: ObjectStore, { metadata }: KubeObject): readonly
   });
 }
 
-/** The reference of an object to an owner. */
 export function referenceTo(owner: string, { metadata }: KubeObject): OwnerReference | undefined {
   return metadata.ownerReferences?.find(({ uid }) => uid === owner);
 }
@@ -34,7 +31,6 @@ export interface OwnerLoop {
   readonly log: Logger;
 }
 
-/** Follows the store until disposed. */
 export function followOwners(store: ObjectStore, { concerned, reconcile, log }: OwnerLoop): AsyncDisposable {
   const waiting = new Map<string, Stored>();
   let work = Promise.resolve();

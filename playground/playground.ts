@@ -31,25 +31,19 @@ import { openScheduler } from "./scheduler.ts";
 import { ObjectStore, waitFor } from "./store.ts";
 import { openWorkloads } from "./workloads.ts";
 
-/** What `openPlayground` needs. */
 export interface PlaygroundOptions {
-  /** Owns all time in it. */
   readonly clock: Clock;
-  /** Logs bugs (error) and bindings (debug). */
   readonly log: Logger;
   /** An existing directory for kubeconfig and certificates; the caller removes it. */
   readonly workDir: string;
   /** Namespaces to have besides `default`, `kube-system` and that of the samples: Archway's own. */
   readonly namespaces?: readonly string[];
-  /** How long the registry holds back each answer (ms). */
   readonly registryLatencyMs?: number;
   /** Which samples; default how pods are placed. */
   readonly scenario?: Scenario;
 }
 
-/** Paths of the files that `serve` is given. */
 export interface PlaygroundFiles {
-  /** For `serve` and kubectl. */
   readonly kubeconfig: string;
   /** Certificate and key for the webhook listener on loopback, and the authority that signed them. */
   readonly certificate: string;
@@ -68,9 +62,7 @@ export interface Playground extends AsyncDisposable {
   readonly registryHost: string;
   /** What was written to the work directory. */
   readonly files: PlaygroundFiles;
-  /** The inside, for tests. */
   readonly cluster: Cluster;
-  /** Counts requests and has the digests. */
   readonly registry: Registry;
   readonly apiServer: ApiServer;
   /** The flags that point `serve` here: kubeconfig, certificates and registry. Addresses are the caller's. */
@@ -79,7 +71,6 @@ export interface Playground extends AsyncDisposable {
   applySamples(signal: AbortSignal): Promise<void>;
   /** Resolves when every sample is decided, and bound or found unschedulable. Rejects when the signal aborts. */
   waitUntilSettled(signal: AbortSignal): Promise<void>;
-  /** What became of the samples so far. */
   outcomes(): readonly SampleOutcome[];
 }
 
@@ -123,7 +114,6 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
   };
 }
 
-/** What acts in the cluster by itself. */
 function openControllers(
   cluster: Cluster,
   { registry, log }: { readonly registry: Registry; readonly log: Logger },

@@ -82,7 +82,6 @@ const OTHER_FIELDS = forbidden(
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 );
 
-/** The part of a spec that no update may touch. */
 function frozenPart(spec: JsonObject, { isGated }: { readonly isGated: boolean }): JsonObject {
   const { schedulingGates: _gates, tolerations: _tolerations, activeDeadlineSeconds: _deadline, ...rest } = spec;
   const imageless = (name: string): readonly unknown[] =>

@@ -18,14 +18,12 @@ import { buildImage, type ImageDescription } from "./registry_images.ts";
 import { answerWrite } from "./registry_writes.ts";
 
 export interface RegistryOptions {
-  /** What can be pulled from the start. */
   readonly images: readonly ImageDescription[];
   /** The one user who may push, and pull from `basic` and `token` repositories. */
   readonly user: RegistryUser;
   readonly clock: Clock;
   /** Serving certificate; plain HTTP without one. */
   readonly certificate?: KeyPair;
-  /** How long each answer is held back (ms). */
   readonly latencyMs?: number;
   /** A fault to answer with instead: 500s, 429s, garbage. Undefined lets the request pass. */
   readonly intercept?: (request: Request) => Response | Promise<Response> | undefined;
@@ -34,13 +32,11 @@ export interface RegistryOptions {
 export interface Registry extends AsyncDisposable {
   /** `127.0.0.1:port`: the host of image references. */
   readonly host: string;
-  /** `https://127.0.0.1:port`, or `http` without a certificate. */
   readonly origin: string;
   /** Requests since the start, by kind. Refused ones count too. */
   counts(): RequestCounts;
   /** Architectures of a served image (`repository:tag` or `repository@digest`); undefined when there is no such image. */
   architecturesOf(reference: string): readonly string[] | undefined;
-  /** Digest that a tag points at. */
   digestOf(repository: string, tag: string): string | undefined;
   /** Text of the manifest or index at `repository:tag` or `repository@digest`; undefined when there is none. */
   manifestOf(reference: string): string | undefined;
@@ -85,7 +81,6 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   };
 }
 
-/** What is there, without a request. */
 function viewsOf(
   repositories: ReadonlyMap<string, Repository>,
 ): Pick<Registry, "architecturesOf" | "digestOf" | "manifestOf"> {

@@ -19,7 +19,6 @@ export interface RegistryUser {
 /** The path of a manifest or a blob: repository, kind, tag or digest. */
 export const CONTENT_PATH = /^\/v2\/(.+)\/(manifests|blobs)\/([^/]+)$/;
 
-/** On every answer. */
 export const API_VERSION = { "docker-distribution-api-version": "registry/2.0" } as const;
 
 /** The challenge of a repository without tokens. */
@@ -63,7 +62,6 @@ export function refuse(status: number, code: string, headers: Readonly<Record<st
   return Response.json({ errors: [{ code, message }] }, { status, headers: { ...API_VERSION, ...headers } });
 }
 
-/** What the user's requests have as authorization. */
 export function basicOf(user: RegistryUser): string {
   return `Basic ${btoa(`${user.name}:${user.password}`)}`;
 }

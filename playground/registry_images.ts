@@ -1,15 +1,12 @@
 // Images as bytes: turns one line of description into blobs, manifests and indexes of any form.
-/** What the top document of an image is. */
 export type ImageForm = "oci-index" | "docker-list" | "oci-manifest" | "docker-manifest";
 
 export interface ImageDescription {
   /** Without host: `demo/web`. */
   readonly repository: string;
-  /** `v1`. */
   readonly tag: string;
   /** GOARCH names; a single manifest has exactly one. */
   readonly architectures: readonly string[];
-  /** What the tag points at. */
   readonly form: ImageForm;
   /** Adds an `unknown/unknown` attestation manifest to the index, as buildx does. */
   readonly attested?: boolean;
@@ -19,9 +16,7 @@ export interface ImageDescription {
   readonly access?: "anonymous" | "basic" | "token";
 }
 
-/** Bytes with their name. */
 export interface Content {
-  /** `sha256:…` of the bytes. */
   readonly digest: string;
   /** Its Content-Type as a manifest. */
   readonly mediaType: string;
@@ -31,9 +26,7 @@ export interface Content {
 /** All documents of one image. The last of `manifests` is the one that the tag points at. */
 export interface BuiltImage {
   readonly blobs: readonly Content[];
-  /** Every manifest, the index included. */
   readonly manifests: readonly Content[];
-  /** What the tag points at. */
   readonly top: Content;
 }
 

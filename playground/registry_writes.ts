@@ -50,7 +50,6 @@ export async function answerWrite(request: Request, registry: WritableRegistry):
 }
 
 interface UploadTarget extends WritableRegistry {
-  /** Name of the repository. */
   readonly target: string;
   readonly repository: Repository;
 }

@@ -69,13 +69,11 @@ export function renderOutcomeDocument(outcomes: readonly SampleOutcome[], form: 
   return form === "json" ? `${JSON.stringify(outcomes, null, 2)}\n` : stringify(outcomes);
 }
 
-/** Where everything is, and what to name in commands. */
 export interface Welcome {
   readonly apiUrl: string;
   readonly registryHost: string;
   readonly dashboardUrl: string;
   readonly kubeconfig: string;
-  /** File of the CA of the registry. */
   readonly authority: string;
   /** File with the login of the user who may push. */
   readonly settings: string;

@@ -1,7 +1,6 @@
 // The path of an API request taken apart: which kind, which object, which subresource.
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
 
-/** An object or a collection of a served kind. */
 export interface ResourcePath {
   readonly kind: ServedKind;
   /** Undefined: cluster-scoped, or all namespaces. */

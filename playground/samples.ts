@@ -3,7 +3,6 @@ import { API_GROUP, CLUSTER_CONFIG_NAME, NODE_ARCH_LABEL, NODE_OS_LABEL } from "
 import type { JsonObject } from "./json_value.ts";
 import type { ImageDescription } from "./registry_images.ts";
 
-/** The namespace of the sample pods. */
 export const SAMPLE_NAMESPACE = "demo";
 
 /** Pod annotation with the {@link Expectation} as JSON: how a sample must end. */
@@ -12,11 +11,9 @@ export const EXPECT_ANNOTATION = "archway.dev/expect";
 /** What became of a pod, read from what is written on it. */
 export type PodDecision = "unseen" | "waiting" | "ignore" | "place" | "nowhere" | "fallback" | "release";
 
-/** How a sample must end. */
 export interface Expectation {
   /** Of the required node affinity or the node selector; empty: none. */
   readonly architectures: readonly string[];
-  /** What must be decided. */
   readonly decision: PodDecision;
   /** Architectures of nodes it may be on; empty: it must stay unscheduled. */
   readonly nodes: readonly string[];
@@ -125,7 +122,6 @@ export function renderDockerConfig(registryHost: string): string {
   return JSON.stringify({ auths: { [registryHost]: { username, password, auth: btoa(`${username}:${password}`) } } });
 }
 
-/** The pull secret of the samples. */
 export function samplePullSecret(registryHost: string): JsonObject {
   return {
     metadata: { name: PULL_SECRET, namespace: SAMPLE_NAMESPACE },
@@ -140,7 +136,6 @@ interface Sample {
   readonly images: readonly string[];
   readonly expect: Expectation;
   readonly spec?: JsonObject;
-  /** Of each container. */
   readonly container?: JsonObject;
 }
 
@@ -253,12 +248,10 @@ export function samplePods(registryHost: string, scenario: Scenario = "placement
   return renderSamples(OF_SCENARIO[scenario], registryHost);
 }
 
-/** Names of the sample pods. */
 export function sampleNames(scenario: Scenario): readonly string[] {
   return OF_SCENARIO[scenario].map(({ name }) => name);
 }
 
-/** The sample pods that run before Archway does. */
 export function earlierPods(registryHost: string, scenario: Scenario = "placement"): readonly JsonObject[] {
   return renderSamples(RUNNING[scenario] ?? [], registryHost);
 }

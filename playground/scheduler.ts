@@ -52,7 +52,6 @@ function isBound(pod: KubeObject): boolean {
   return (textAt(pod, "spec", "nodeName") ?? "") !== "";
 }
 
-/** How many pods are on each node. */
 function podCounts({ store }: Cluster): ReadonlyMap<string, number> {
   const bound = store.list(Resource.pods).filter(isBound);
   const byNode = Map.groupBy(bound, (pod) => textAt(pod, "spec", "nodeName") ?? "");

@@ -4,7 +4,6 @@ import type { KubeObject } from "../lib/k8s/types.ts";
 import { textAt } from "./json_value.ts";
 import { badRequest } from "./status.ts";
 
-/** Answers whether an object is selected. */
 export type Selector = (object: KubeObject) => boolean;
 
 const EXISTENCE = /^(!?)\s*([^\s=!,()]+)$/;

@@ -5,9 +5,7 @@ import type { ResourceType } from "../lib/k8s/types.ts";
 export interface FieldCause {
   /** `FieldValueForbidden`, `FieldValueInvalid`, `FieldValueRequired`… */
   readonly reason: string;
-  /** Path of the field: `spec.nodeSelector`. */
   readonly field: string;
-  /** For users. */
   readonly message: string;
 }
 
@@ -28,7 +26,6 @@ export class StatusError extends Error {
   readonly reason: string;
   readonly details: JsonObject | undefined;
 
-  /** `message` is for users. */
   constructor(status: number, reason: string, message: string, details?: JsonObject) {
     super(message);
     this.status = status;
@@ -37,7 +34,6 @@ export class StatusError extends Error {
   }
 }
 
-/** The Status object that goes on the wire. */
 export function renderStatus({ status: code, reason, message, details }: StatusError): JsonObject {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, details, code };
 }

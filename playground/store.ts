@@ -6,11 +6,9 @@ export interface StoreChange {
   readonly kind: "ADDED" | "MODIFIED" | "DELETED";
   /** The resourceVersion that the write got. */
   readonly version: number;
-  /** Kind of the object. */
   readonly type: ResourceType;
   /** The new form; for a removal the last one. */
   readonly object: KubeObject;
-  /** Undefined when the object is new. */
   readonly previous: KubeObject | undefined;
 }
 
@@ -31,7 +29,6 @@ export class ObjectStore {
     this.#historyLimit = options.historyLimit;
   }
 
-  /** The version of the latest write. */
   get version(): number {
     return this.#version;
   }

@@ -17,7 +17,6 @@ import { badRequest, conflict, StatusError } from "./status.ts";
 export interface UpdateTarget extends ObjectTarget {
   /** `status` changes nothing else. */
   readonly subresource?: string | undefined;
-  /** Do everything but store. */
   readonly dryRun?: boolean;
 }
 
@@ -26,7 +25,6 @@ export type PatchKind = "json" | "merge" | "strategic" | "apply";
 
 interface PatchOptions extends UpdateTarget {
   readonly patchKind: PatchKind;
-  /** Its text. */
   readonly body: string;
 }
 

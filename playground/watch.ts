@@ -13,9 +13,7 @@ export interface WatchRequest {
   readonly selects: Selector;
   /** Empty or `0`: begin with the present state; otherwise continue after that version. */
   readonly resourceVersion: string;
-  /** How long until the server ends it. */
   readonly timeoutMs: number;
-  /** Whether the client takes bookmarks. */
   readonly bookmarks: boolean;
   /** `sendInitialEvents`: the present state, then a bookmark that marks its end. */
   readonly initialEvents: boolean;

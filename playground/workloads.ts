@@ -11,14 +11,12 @@ import { listAt, numberAt, objectAt, textAt, timestamp } from "./json_value.ts";
 import { kindNamed, type ServedKind } from "./kinds.ts";
 import { followOwners, ownersOf, referenceTo, type Stored } from "./owners.ts";
 
-/** The labels of a Job's pods. */
 export const JobLabel = { name: "batch.kubernetes.io/job-name", uid: "batch.kubernetes.io/controller-uid" } as const;
 
 const POD = kindNamed("Pod");
 
 interface Workload {
   readonly kind: ServedKind;
-  /** How many pods it is to have. */
   readonly countOf: (owner: KubeObject) => number;
   /** What its pods are labelled with besides. */
   readonly labelsOf: (owner: KubeObject) => JsonObject;

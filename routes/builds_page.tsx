@@ -13,7 +13,6 @@ export interface BuildsPageView {
   readonly pools: readonly PoolBuildView[];
 }
 
-/** `GET /`: the page. */
 export function buildsPage(read: () => BuildsPageView): (context: Context) => Response | Promise<Response> {
   return safePage(() => <Page view={read()} />);
 }

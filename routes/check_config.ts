@@ -20,9 +20,7 @@ import { memberOf, objectAt, textAt } from "../lib/json.ts";
 export interface CheckDeps {
   /** The API server: reads are live. */
   readonly api: ReadApi;
-  /** The other configs of a namespace. */
   readonly siblings: SiblingConfigs;
-  /** Ends with the process. */
   readonly signal: AbortSignal;
 }
 
@@ -36,7 +34,6 @@ export function reviewClusterConfig(body: unknown, deps: CheckDeps): ReviewAnswe
   );
 }
 
-/** Answers a review of a PodPlacementConfig. */
 export function reviewNamespaceConfig(body: unknown, deps: CheckDeps): ReviewAnswer {
   return review(body, async (write) => validateNamespaceConfig(write, await readFacts(write, deps)));
 }

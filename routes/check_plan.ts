@@ -21,7 +21,6 @@ export interface PlanReviewDeps {
   readonly api: Pick<ReadApi, "get">;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly limit: LoadLimit;
-  /** Ends with the process. */
   readonly signal: AbortSignal;
 }
 

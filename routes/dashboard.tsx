@@ -11,7 +11,6 @@ import { TaintsPanel } from "./dashboard/taints.tsx";
 import { Tiles } from "./dashboard/tiles.tsx";
 import type { DashboardView } from "./dashboard/view.ts";
 
-/** `GET /`: the page. */
 export function dashboard(read: () => DashboardView): (context: Context) => Response | Promise<Response> {
   return safePage(() => <Page view={read()} />);
 }

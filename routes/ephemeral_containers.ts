@@ -10,13 +10,11 @@ import { podRef, pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
 import { ephemeralReport } from "../lib/placement/decide/report/mismatches.ts";
 import type { ContainerView, PodView } from "../lib/placement/decide/types.ts";
 
-/** Clients, and what is answered at once from memory. */
 export interface EphemeralDeps {
   readonly images: PodImages;
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly architectureOf: (node: string) => string | undefined;
-  /** Ends the work under way. */
   readonly signal: AbortSignal;
 }
 

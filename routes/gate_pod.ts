@@ -24,7 +24,6 @@ import { type ReviewBody, withReviewBody } from "./review_body.ts";
 export interface GatePodDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** How much is taken at a time. */
   readonly limit: LoadLimit;
   /** Settings for a namespace: it may be audited. */
   readonly settingsOf: (namespace: string) => PlacementSettings;
@@ -38,7 +37,6 @@ export interface GatePodDeps {
   /** Called with pods that get ephemeral containers. */
   readonly noticeEphemeral: (pod: PodView) => void;
   readonly liveArchitectures: () => readonly string[] | undefined;
-  /** Records verdicts for the dashboard. */
   readonly board: Pick<Board, "record">;
   readonly observe: (outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }) => void;
 }
@@ -59,7 +57,6 @@ function uncheckedWarning(excess: string): string {
     "It has no scheduling gate and may be scheduled onto a node that its images do not support.";
 }
 
-/** The handler of `POST /add-pod-scheduling-gate`. */
 export function gatePod(deps: GatePodDeps): (context: Context) => Promise<Response> {
   return (context) => withReviewBody(context, deps.limit, (read) => review(deps, { context, read }));
 }

@@ -34,7 +34,6 @@ export interface AdminDeps {
   readonly pages: AdminPages;
 }
 
-/** The webhooks, as the API server calls them. */
 export function webhookApp(deps: WebhookDeps): Hono {
   // One limit for all of them: they share the memory.
   const { limit } = deps.gate;

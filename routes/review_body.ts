@@ -15,7 +15,6 @@ import { hasDenseStructure } from "../lib/json.ts";
 /** Largest review read (bytes): the API server's own objects end at 3 MiB; old and new object fit. */
 export const MAX_BODY_BYTES = 7 * 1024 * 1024;
 
-/** A body that cannot be read. */
 export interface UnreadableBody {
   readonly kind: "unreadable";
   readonly status: 400 | 413;

@@ -21,7 +21,6 @@ export interface UpgradePageView {
 
 const CHIP = { done: "good", skipped: "calm", waiting: "wait", open: "calm" } as const;
 
-/** `GET /`: the page. */
 export function upgradePage(read: () => Promise<UpgradePageView>): (context: Context) => Promise<Response> {
   return async (context) => {
     const view = await read();

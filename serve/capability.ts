@@ -19,14 +19,12 @@ import type { ReadinessChecks } from "../routes/health.ts";
 import type { AdminDeps, AdminPages } from "../routes/mod.ts";
 import { openAdmin } from "./admin.ts";
 
-/** What `serve` runs with. */
 export interface ServeDeps {
   readonly config: Config;
   readonly settings: PlacementSettings;
   readonly access: ClusterAccess;
   readonly clock: Clock;
   readonly log: RootLogger;
-  /** Unique name of this process. */
   readonly identity: string;
   readonly userAgent: string;
   /** How long requests are still taken after the stop signal, until the endpoints of the Service have followed (ms). */
@@ -55,9 +53,7 @@ export interface CapabilityParts {
   readonly background: AbortSignal;
 }
 
-/** A capability, open. */
 export interface OpenCapability {
-  /** Runs on each replica. */
   readonly everywhere: readonly Runnable[];
   /** Runs on the replica that holds the Lease: everything that writes. */
   readonly leading: readonly Runnable[];

@@ -22,7 +22,6 @@ import { PATH_SECRET } from "../lib/server/path_secret/stored_form.ts";
 import { openServingCertificate } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
 
-/** The clients of placement, open. */
 export interface Clients {
   readonly parts: CapabilityParts;
   readonly metrics: ServeMetrics;
@@ -51,7 +50,6 @@ interface ServeMetrics {
   readonly taints: TaintMetrics;
 }
 
-/** Decisions that the dashboard shows. */
 const BOARD_ROWS = 200;
 
 /** Opens them. Rejects when the certificate's files are wrong, or the API server refuses its Secret. */

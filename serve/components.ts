@@ -20,7 +20,6 @@ import type { ServeDeps } from "./capability.ts";
 import type { Clients } from "./clients.ts";
 import type { TaintParts } from "./taints.ts";
 
-/** The components. The functions answer at once, from memory. */
 export interface Components {
   readonly configs: Configs;
   readonly audited: AuditedNamespaces;
@@ -35,7 +34,6 @@ export interface Components {
   readonly gateFailOpen: Runnable;
   /** undefined unless Archway keeps architecture taints. */
   readonly taints: TaintParts | undefined;
-  /** Whether this replica may gate pods, and why not. */
   readonly gatingHealth: () => GatingHealth;
   /** Settings for a namespace: it may be audited. */
   readonly settingsOf: (namespace: string) => PlacementSettings;

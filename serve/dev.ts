@@ -13,7 +13,6 @@ const SAMPLES_MS = 30_000;
 
 /** A scenario that is not about pods; opened before Archway starts. */
 interface Play extends AsyncDisposable {
-  /** What `serve` runs with besides. */
   readonly config: Partial<Config>;
   /** Waits until it is over. Rejects when the signal aborts. */
   waitUntilOver(signal: AbortSignal): Promise<void>;
@@ -32,7 +31,6 @@ export interface ServeRun {
   readonly onListening?: ServeDeps["onListening"];
 }
 
-/** What `dev` runs with. */
 export interface DevDeps {
   readonly terminal: Terminal;
   readonly stop: AbortSignal;

@@ -25,7 +25,6 @@ const BUILD_MS = 500;
 
 /** The scenario, with a builder to close. */
 export interface ImageBuildPlay extends AsyncDisposable {
-  /** What `serve` runs with besides. */
   readonly config: Pick<Config, "only" | "imageBuilds">;
   /** Waits until the image is published or a build has failed. Rejects when the signal aborts. */
   waitUntilOver(signal: AbortSignal): Promise<void>;

@@ -37,7 +37,6 @@ const PACE_MS = 400;
 const LIMIT_MS = 120_000;
 const USER_AGENT = "archway/dev";
 
-/** Which cluster, and with which flags. */
 export interface UpgradeScenario {
   readonly playground: Playground;
   readonly dev: Config;
@@ -45,7 +44,6 @@ export interface UpgradeScenario {
   readonly pagePort: number;
 }
 
-/** Where it is shown, and what ends it early. */
 export interface UpgradeScenarioDeps {
   readonly terminal: Terminal;
   readonly stop: AbortSignal;

@@ -8,10 +8,8 @@ import { type Logger, silentLogger } from "../lib/log.ts";
 import { readCredentials } from "../lib/upgrades/outside/releases/cluster_payloads.ts";
 import type { CapabilityParts, ServeDeps } from "./capability.ts";
 
-/** What it takes of the process. */
 export type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "userAgent"> & { readonly log: Logger };
 
-/** Opens it; nothing is read before it is called. */
 export function openWorkloadAdvice(
   deps: AdviceDeps,
   parts: Pick<CapabilityParts, "leaderApi">,

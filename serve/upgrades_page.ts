@@ -10,7 +10,6 @@ import type { UpgradePageView } from "../routes/upgrade_page.tsx";
 export interface UpgradeViewDeps {
   readonly readApi: ReadApi;
   readonly clock: Clock;
-  /** Where the plan is. */
   readonly namespace: string;
 }
 

@@ -16,7 +16,6 @@ import type { Runnable } from "../controllers/mod.ts";
 import { openPlanWebhookRegistration } from "../controllers/plan_webhook/controller.ts";
 import type { CapabilityParts, ServeDeps } from "./capability.ts";
 
-/** The webhook, open. */
 export interface OpenPlanWebhook {
   readonly listener: HttpsListener;
   readonly certificate: ServingCertificate;

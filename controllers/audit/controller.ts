@@ -25,7 +25,6 @@ import type { PodView } from "../../lib/placement/decide/types.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 import { youngPods } from "./catch_up.ts";
 
-/** Clients, and what is answered at once from memory. */
 export interface AuditDeps {
   readonly api: ReadApi;
   readonly images: PodImages;
@@ -42,7 +41,6 @@ export interface AuditDeps {
   readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
-/** Keys inspected at a time. */
 const PARALLEL = 4;
 /** Audited pods that are kept, so that none is reported twice. */
 const MAX_REPORTED_PODS = 4_096;
@@ -107,7 +105,6 @@ function groupOf(key: string): string {
 interface DuePod {
   readonly pod: PodView;
   readonly bytes: number;
-  /** That have begun. */
   tries: number;
 }
 

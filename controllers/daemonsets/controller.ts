@@ -18,7 +18,6 @@ import type { PodReport } from "../../lib/placement/decide/report/report_slots.t
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 
-/** Clients, and what is answered at once from memory. */
 export interface DaemonSetWatchDeps {
   readonly api: ReadApi;
   readonly images: PodImages;
@@ -36,7 +35,6 @@ interface WatchedDaemonSet {
   readonly weight: number;
 }
 
-/** DaemonSets inspected at a time. */
 const PARALLEL = 2;
 /** What one takes beside its template, with its key in the queue and what was last reported of it. */
 const DAEMON_SET_BYTES = 2_000;

@@ -10,7 +10,6 @@ import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/de
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { ControllerOptions } from "../controller.ts";
 
-/** Switches of this installation. */
 export interface ExecFormatSettings {
   /** Archway's own, where ENoExecEvents are. */
   readonly namespace: string;
@@ -20,10 +19,8 @@ export interface ExecFormatSettings {
   readonly repairs: boolean;
 }
 
-/** Clients, and functions that answer at once. */
 export interface ExecFormatDeps {
   readonly api: KubeApi;
-  /** What the registries say of images. */
   readonly images: PodImages;
   /** What pods are placed by: it may leave out architectures on which an image has failed. */
   readonly imagesToPlace: PodImages;

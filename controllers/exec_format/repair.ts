@@ -50,7 +50,6 @@ export class Repairs {
   readonly #owners = new LRUCache<string, readonly number[]>({ max: MAX_KEPT });
   #notBeforeMs = 0;
 
-  /** `enqueue` brings `reconcile` about. */
   constructor(deps: ExecFormatDeps, enqueue: (key: string) => void) {
     this.#deps = deps;
     this.#enqueue = enqueue;

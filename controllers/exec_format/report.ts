@@ -42,7 +42,6 @@ export interface SeenFailure {
   readonly wasReported: boolean;
 }
 
-/** What is known of a container's image. */
 export interface KnownImage {
   readonly digest: string;
   /** With those that the pod's RuntimeClass emulates. */

@@ -33,7 +33,6 @@ const CHECK_MS = 1_000;
 const LIST_EVERY_MS = 5_000;
 /** Between two lists of all pending pods, for those whose label was removed (ms), before jitter. */
 const SWEEP_EVERY_MS = 5 * 60_000;
-/** Writes under way at a time. */
 const PARALLEL = 4;
 const BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 

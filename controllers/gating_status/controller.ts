@@ -10,12 +10,9 @@ import { writeConfigConditions } from "../config_conditions.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
 
 export interface GatingStatusDeps {
-  /** For the condition. */
   readonly api: KubeApi;
   readonly clock: Clock;
-  /** Logs each change. */
   readonly log: Logger;
-  /** What the webhook acts on. */
   readonly gatingHealth: () => GatingHealth;
 }
 

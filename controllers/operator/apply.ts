@@ -18,7 +18,6 @@ import { setHandler } from "./handler.ts";
 import { recordConfigEvent } from "./report.ts";
 import { setUninstallFinalizers } from "./uninstall_finalizers.ts";
 
-/** A step that changes the cluster. */
 export type OperandChange = Extract<OperandStep, { readonly kind: "apply" | "remove" }>;
 
 /** Carries it out. Throws ApiError when the API server refuses it. */

@@ -10,25 +10,20 @@ import type { WebhookEndpoint } from "../../lib/operator/decide/webhooks.ts";
 import type { ControllerOptions } from "../controller.ts";
 import type { Memory } from "./memory.ts";
 
-/** The installation: names, addresses and times. */
 export interface OperatorSettings {
   /** Namespace of Archway itself; its events and monitoring objects are there too. */
   readonly namespace: string;
-  /** Where the API server reaches the webhooks. */
   readonly endpoint: WebhookEndpoint;
-  /** Whether the webhook is to be called for ephemeral containers. */
   readonly watchEphemeral: boolean;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
   readonly deploymentName: string | undefined;
   /** Image of the exec format error daemon; undefined: no daemon runs. */
   readonly execFormatImage?: string | undefined;
-  /** Longest a pod may stay gated (ms). */
   readonly maxGateAgeMs: number;
   /** Longest time between two reconciles (ms). */
   readonly resyncMs: number;
 }
 
-/** The secret paths of the webhooks. */
 export interface SecretPaths {
   /** The secret path of a route; undefined while there is no secret. */
   readonly pathOf: (route: string) => string | undefined;
@@ -38,7 +33,6 @@ export interface SecretPaths {
   readonly isInUse: () => boolean;
 }
 
-/** The architecture taints that Archway keeps on nodes. */
 export interface OperandTaints {
   /** Nodes that carry one, as the controller of the taints has seen them; undefined while it has not. */
   readonly carried: () => number | undefined;
@@ -51,10 +45,8 @@ export interface OperatorDeps {
   readonly api: KubeApi;
   /** The same for an installation that is being deleted: its Lease is deleted before its other objects, and no replica leads after it. */
   readonly unfencedApi: KubeApi;
-  /** Takes events without waiting. */
   readonly events: EventRecorder;
   readonly clock: Clock;
-  /** Narrowed to this controller. */
   readonly log: Logger;
   readonly settings: OperatorSettings;
   /** Whether this replica answers admissions. */

@@ -17,7 +17,6 @@ import type { OperatorRun } from "./deps.ts";
 import { readHandler } from "./handler.ts";
 import { recordConfigEvent } from "./report.ts";
 
-/** The facts, and what is to be said of them. */
 export interface ObservedMonitor {
   readonly facts: MonitorFacts;
   readonly state: MonitorState | undefined;

@@ -7,20 +7,16 @@ const CONFLICT_WINDOW_MS = 20_000;
 const FREE_REPAIRS = 5;
 
 export class Memory {
-  /** Since when no replica serves. */
   unservedSinceMs: number | undefined;
-  /** Since when the config is leaving or gone. */
   leavingSinceMs: number | undefined;
   /** Since when no replica of an older version is left, terminating ones aside. */
   uniformSinceMs: number | undefined;
   /** Attempts to lift all gates by force, and when the last one was made. */
   forcedAttempts = 0;
   forcedAtMs = 0;
-  /** When the monitoring kinds were last read. */
   monitoringAtMs: number | undefined;
   /** When the DaemonSet of the exec format error monitor could not be made, and what the API server said. */
   monitorRefused: { readonly atMs: number; readonly why: string } | undefined;
-  /** Since when that monitor is on its way out. */
   monitorLeavingSinceMs: number | undefined;
   monitorRemoved = false;
   /** All ENoExecEvents were deleted, whatever became of them. */

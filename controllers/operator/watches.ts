@@ -11,11 +11,9 @@ import type { OperatorDeps } from "./deps.ts";
 interface Followed {
   readonly resource: ResourceType;
   readonly name: string;
-  /** What is compared of it. */
   readonly parse: (object: KubeObject) => unknown;
   /** Whether a change matters; absent: each does. */
   readonly matters?: (change: Change<unknown>) => boolean;
-  /** In log lines. */
   readonly called: string;
 }
 

@@ -9,7 +9,6 @@ import { type ClientSettings, planWebhookClients } from "../../lib/operator/deci
 import { PlanWebhook } from "../../lib/upgrades/names.ts";
 import { type ControllerOptions, openController, requeueAfter } from "../controller.ts";
 
-/** What the controller is made of. */
 export interface PlanWebhookDeps {
   /** Writes fail once the Lease has run out. */
   readonly api: KubeApi;

@@ -29,11 +29,9 @@ export type Applied =
   /** Nothing was written; it is to be tried again. */
   | { readonly kind: "failed"; readonly why: string };
 
-/** A decision and what it is carried out with. */
 export interface DecidedPod {
   readonly decision: PlacementDecision;
   readonly state: PodState;
-  /** How often the pod was read again in this reconcile. */
   readonly rereads: number;
   readonly signal: AbortSignal;
 }
@@ -68,7 +66,6 @@ async function noteRetry(
   return { kind: "written" };
 }
 
-/** Releases the pod, step by step. */
 async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod): Promise<Applied> {
   const { decision, state, rereads, signal } = decided;
   const refusals: string[] = [];

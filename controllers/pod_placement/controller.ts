@@ -125,7 +125,6 @@ export class PodPlacement {
     return this.#gated.hasSynced();
   }
 
-  /** Gated pods known now. */
   gatedPods(): number {
     return this.#gated.size + this.#unlabelled.size;
   }
@@ -222,7 +221,6 @@ export class PodPlacement {
     }
   }
 
-  /** What a key does next. */
   #settle(
     key: string,
     pod: PodView,

@@ -9,14 +9,12 @@ import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 import type { ControllerOptions } from "../controller.ts";
 
-/** Clients, and questions that are answered at once from memory. */
 export interface PodPlacementDeps {
   readonly api: KubeApi;
   readonly images: PodImages;
   readonly events: EventRecorder;
   readonly metrics: PlacementMetrics;
   readonly queueMetrics?: ControllerOptions["queueMetrics"];
-  /** Shows the latest decisions. */
   readonly board: Pick<Board, "record">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -26,6 +24,5 @@ export interface PodPlacementDeps {
   readonly liveArchitectures: () => readonly string[] | undefined;
   /** A number in 0..1, new at each call. */
   readonly random: () => number;
-  /** Pods decided at the same time. */
   readonly workers: number;
 }

@@ -24,14 +24,12 @@ export function parseGatedPod(object: KubeObject): PodView | undefined {
   return pod !== undefined && isGated(pod) && !pod.deleting ? pod : undefined;
 }
 
-/** How many are kept whole. */
 export const KEPT_PODS = {
   ...KEPT.gatedPods,
   weightOf: ({ bytes, whole }: GatedPod): number => whole === undefined ? 0 : bytes,
   reduce: (pod: GatedPod): GatedPod => ({ ...pod, whole: undefined }),
 };
 
-/** The pod as it is kept. */
 export function keptPod(pod: PodView): GatedPod {
   const { namespace, name, uid, creationTimestampMs } = pod;
   const bytes = bytesOfView(pod);
@@ -45,7 +43,6 @@ export function nameOfImages({ containers, imageVolumes }: PodView): string {
   return createHash("sha256").update(JSON.stringify(images)).digest("base64");
 }
 
-/** {@link parseGatedPod} as it is kept. */
 export function parseKeptPod(object: KubeObject): GatedPod | undefined {
   const pod = parseGatedPod(object);
   return pod === undefined ? undefined : keptPod(pod);

@@ -22,7 +22,6 @@ type InspectionDeps = Pick<PodPlacementDeps, "clock" | "images" | "log" | "metri
  */
 const MAX_IMAGES_UNDER_WAY = 4_000;
 
-/** Starts inspections and waits for their ends. */
 export class Inspections {
   readonly #deps: InspectionDeps;
   readonly #wake: (key: string) => void;
@@ -72,7 +71,6 @@ export class Inspections {
     this.#running.add(followed);
   }
 
-  /** Resolves when none runs any more. */
   async ended(): Promise<void> {
     await Promise.all(this.#running);
   }

@@ -26,7 +26,6 @@ class Tries {
   inspection: InspectionState = { kind: "none" };
   /** When the round began that ends with the next decision; undefined between rounds. */
   roundBeganMs: number | undefined;
-  /** Inspection rounds that failed. */
   failedAttempts = 0;
   /** Those among them that failed permanently. */
   permanentFailures = 0;
@@ -37,7 +36,6 @@ class Tries {
   unansweredWrites = 0;
 }
 
-/** The memory of one pod. */
 export interface PodState extends Tries {
   /** When this process first observed the pod gated (monotonic ms). */
   readonly firstSeenMs: number;
@@ -45,13 +43,11 @@ export interface PodState extends Tries {
   images: string;
   /** The refusal of every way to release the pod that was reported last; empty when there was none. */
   reportedRefusal: string;
-  /** The event of its gate was posted. */
   reported: boolean;
   /** Our gate is off by our own patch; the watch has yet to show it. */
   released: boolean;
 }
 
-/** The states of all gated pods, by uid. */
 export class PodStates {
   readonly #states = new Map<string, PodState>();
 

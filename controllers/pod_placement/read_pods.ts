@@ -15,7 +15,6 @@ export type ReadPodUse<T> =
 /** Bytes of pods that are in memory at a time, beside those that are kept: as many ordinary ones as there are workers. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
-/** Reads pods that are not kept, in their turn. */
 export class ReadPods {
   #usedBytes = 0;
 

@@ -13,7 +13,6 @@ export function reportGated(deps: PodPlacementDeps, pod: GatedPodRef): void {
   postEvents(deps, pod, [gateAddedReport()]);
 }
 
-/** Reports an outcome, after its write. */
 export function reportOutcome(
   deps: PodPlacementDeps,
   pod: PodView,

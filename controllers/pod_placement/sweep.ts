@@ -14,7 +14,6 @@ import type { Unadmitted } from "./unadmitted.ts";
 /** Between two sweeps (ms), before jitter. */
 const SWEEP_EVERY_MS = 5 * 60_000;
 
-/** What a sweep needs beside the controller's dependencies. */
 export interface SweepOptions {
   readonly unadmitted: Pick<Unadmitted, "candidateOf" | "conclude">;
   /** Whether the watch shows this very pod. */

@@ -12,7 +12,6 @@ import {
 } from "../../lib/placement/decide/report/unadmitted.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 
-/** Clients, and what is known of configs and settings. */
 export type UnadmittedDeps = Pick<PodPlacementDeps, "api" | "events" | "log" | "configsOf" | "settingsOf">;
 
 export class Unadmitted {

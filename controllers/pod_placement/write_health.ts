@@ -19,7 +19,6 @@ const MISSING_RIGHT = /cannot patch resource "pods"/;
 /** An admission webhook that is needed and does not answer. An API server that is itself faulty answers otherwise. */
 const WEBHOOK_FAILS = /failed calling webhook/;
 
-/** The patches of pods, as they went. */
 export class WriteHealth {
   readonly #clock: Clock;
   #begunMs = 0;
@@ -54,7 +53,6 @@ export class WriteHealth {
     });
   }
 
-  /** The health of this leader's writes. */
   state(): HolderState {
     const nowMs = this.#clock.monotonicMs();
     const failing = this.#failing;

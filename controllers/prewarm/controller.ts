@@ -21,7 +21,6 @@ import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/decide/pod_view.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 
-/** Clients, and what is answered at once from memory. */
 export interface PrewarmDeps {
   readonly api: ReadApi;
   readonly images: PodImages;

@@ -17,7 +17,6 @@ import type { TaintMetrics } from "../../lib/taints/metrics.ts";
 import { type Controller, type ControllerOptions, openController, requeueAfter } from "../controller.ts";
 import { openTaintReports } from "./reports.ts";
 
-/** Clients, and what is answered at once from memory. */
 export interface TaintsDeps {
   readonly api: KubeApi;
   readonly events: EventRecorder;
@@ -115,7 +114,6 @@ function spaced(clock: Clock, reconcile: ControllerOptions["reconcile"]): Contro
   };
 }
 
-/** When to check again after a step. */
 function afterStep({ kind }: TaintStep): ReconcileResult {
   if (kind === "done") return requeueAfter(RESYNC_MS);
   return requeueAfter(kind === "wait" || kind === "paused" ? WAIT_MS : 0);

@@ -11,7 +11,6 @@ import { type Controller, openController, requeueAfter } from "../controller.ts"
 import { CLUSTER_CONFIG, writeTaintCondition } from "./reports.ts";
 
 export interface FailOpenDeps extends LeaderAbsenceDeps {
-  /** For the Lease, and for the condition. */
   readonly api: KubeApi;
   readonly lifter: TaintLifter;
   readonly events: EventRecorder;

@@ -14,13 +14,11 @@ export interface ReportsDeps extends ConfigConditionsDeps {
   readonly events: EventRecorder;
 }
 
-/** What was seen, and how the work stands. */
 export interface Seen {
   readonly survey: TaintSurvey;
   readonly progress: TaintProgress;
 }
 
-/** Reports the progress. */
 export interface TaintReports {
   /** A term of leading begins: what was reported in an earlier one may no longer hold. */
   begin(): void;
@@ -28,7 +26,6 @@ export interface TaintReports {
   report(seen: Seen, signal: AbortSignal): Promise<void>;
 }
 
-/** The cluster config as the object of events. */
 export const CLUSTER_CONFIG = eventObjectOf(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME });
 
 export function openTaintReports(deps: ReportsDeps): TaintReports {

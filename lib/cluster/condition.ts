@@ -10,7 +10,6 @@ const ConditionSchema = z.looseObject({
   message: z.string().catch(""),
   /** RFC 3339; empty where the object has none. */
   lastTransitionTime: z.string().catch(""),
-  /** The generation of the object that it is said of. */
   observedGeneration: z.exactOptional(z.number()),
 });
 
@@ -31,7 +30,6 @@ export function findCondition<C extends Pick<Condition, "type">>(
   return conditions.find((condition) => condition.type === type);
 }
 
-/** Whether a condition of this type is True. */
 export function isTrue(conditions: readonly Pick<Condition, "type" | "status">[], type: string): boolean {
   return findCondition(conditions, type)?.status === "True";
 }

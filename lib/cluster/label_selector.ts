@@ -2,7 +2,6 @@
 import { entryOf, isObject, listAt, memberOf } from "../json.ts";
 import { unreachable } from "../parsed.ts";
 
-/** The labels of an object, as it states them. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** One requirement of a parsed label selector, or one expression of a node selector term. */
@@ -85,7 +84,6 @@ function excessOf(
   return most > bounds.values ? `an expression has ${most} values, and at most ${bounds.values} are read` : undefined;
 }
 
-/** Whether a selector selects an object with these labels. */
 export function matchesSelector(selector: LabelSelector, labels: Labels | undefined): boolean {
   if (selector.kind === "everything") return true;
   if (selector.kind === "unparsable") return false;

@@ -96,12 +96,10 @@ function parseLabelPairs(text: string): Labels {
   return Object.fromEntries(pairs.flatMap(([key = "", value = ""]) => key === "" ? [] : [[key, value]]));
 }
 
-/** The label of a Machine that names its MachineSet. */
 export const MACHINE_SET_LABEL = "machine.openshift.io/cluster-api-machineset";
 
 export interface Machine {
   readonly name: string;
-  /** The MachineSet that its label names. */
   readonly machineSet: string;
   readonly phase: string;
   /** Its node; undefined while it has none. */

@@ -19,7 +19,6 @@ export interface Toleration {
   readonly isTemporary: boolean;
 }
 
-/** The taints of a node's spec. */
 export function parseTaints(spec: unknown): readonly Taint[] {
   return (listAt(spec, "taints") ?? []).map((taint) => {
     const addedMs = parseTime(memberOf(taint, "timeAdded"));

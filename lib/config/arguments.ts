@@ -2,7 +2,6 @@
 import { parseArgs } from "node:util";
 import { environmentName, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
 
-/** The command line, taken apart. */
 export interface Arguments {
   /** The texts a flag was given, by its name without dashes; a switch without a value says `true`. */
   readonly given: ReadonlyMap<string, readonly string[]>;

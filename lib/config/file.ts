@@ -10,7 +10,6 @@ import { Duration } from "../duration.ts";
 /** A setting of the file: what it is for, and what holds without it. */
 export interface FileSetting {
   readonly key: keyof FileValues;
-  /** Shown in the documentation. */
   readonly example: string;
   readonly help: string;
 }
@@ -19,7 +18,6 @@ const count = z.int({ error: "is not a whole number" }).positive("is not above z
 const path = z.string({ error: "is not a path" }).min(1).optional();
 const texts = z.array(z.string().min(1), { error: "is not a list of texts" });
 
-/** The file's settings in their types; each has a default. */
 export const FileSchema = z.strictObject({
   variantLabels: texts.default([]),
   runtimeClasses: texts.default([]),
@@ -46,10 +44,8 @@ export const FileSchema = z.strictObject({
     .default("info"),
 });
 
-/** The settings of the file, or their defaults. */
 export type FileValues = z.infer<typeof FileSchema>;
 
-/** Every setting, in the order of the documentation. */
 export const FILE_SETTINGS: readonly FileSetting[] = [
   {
     key: "runtimeClasses",

@@ -42,7 +42,6 @@ const INSPECTING: readonly Command[] = ["serve", "inspect", "report", "dev"];
 const CONFIGURED: readonly Command[] = ["serve", "inspect", "report", "index", "cache", "dev", "taints"];
 const STORE: readonly Command[] = ["serve", "inspect", "report", "cache", "dev"];
 
-/** The table. Order is the order of `--help`. */
 export const FLAGS: readonly Flag[] = [
   flag("config", "list", CONFIGURED, "File with settings that are rarely needed; see docs/configuration.md.", "FILE"),
   {

@@ -103,7 +103,6 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
   },
 };
 
-/** Lines are folded here, where a word ends. */
 const WIDTH = 120;
 
 /** Help of one command, or of all in short. Ends with a newline. */

@@ -25,12 +25,10 @@ export type Config = ConfigValues & FileValues & {
   readonly registryEnvironment: RegistryEnvironment;
 };
 
-/** A configuration with some values replaced. */
 export function withValues(config: Config, values: Partial<Config>): Config {
   return { ...config, ...values };
 }
 
-/** Where texts come from besides the arguments. */
 export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads the file of `--config`; throws when it cannot. */

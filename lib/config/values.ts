@@ -4,7 +4,6 @@ import { isUsableArchitecture, otherNameOf } from "../arch.ts";
 import { Duration } from "../duration.ts";
 import { isRegistryHost } from "../oci/registry_host.ts";
 
-/** A host and a port to listen on. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;

@@ -29,7 +29,6 @@ export function podProblem(words: readonly string[], namespace: string | undefin
   return `Cannot explain "${word}" with -n ${namespace}: they name two namespaces. Leave one of them out.`;
 }
 
-/** What `archway index` can do. */
 export type IndexVerb = "assemble" | "inspect";
 
 const USAGE = "use `archway index assemble --to REGISTRY/REPOSITORY:TAG IMAGE…` or `archway index inspect IMAGE`";

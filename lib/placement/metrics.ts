@@ -77,7 +77,6 @@ const COUNTED = {
   mto_cache_miss_processing_duration_seconds: { type: "histogram", help: "Time to inspect on a cache miss." },
 } as const satisfies MetricTable;
 
-/** What is measured at a scrape. */
 export interface PlacementGauges {
   readonly gatedPods: number;
   /** Pending pods that were admitted without the webhook, as of the leader's last sweep. */

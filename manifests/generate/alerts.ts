@@ -24,7 +24,6 @@ export const RULE_FILES: readonly RuleFile[] = [
   },
 ];
 
-/** The text of such a file. */
 export function renderRuleFile({ sections, group }: RuleFile): string {
   const rule = {
     apiVersion: "monitoring.coreos.com/v1",

@@ -104,7 +104,6 @@ const NAMESPACE_TEMPLATE = {
   metadata: { name: NAMESPACE, labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
 };
 
-/** The image that the manifests name. */
 export function imageOf(objects: readonly ManifestObject[]): string {
   const [deployment] = ofKind(objects, "Deployment");
   return DEPLOYMENT.parse(deployment).spec.template.spec.containers[0].image;

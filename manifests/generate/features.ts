@@ -2,10 +2,8 @@
 
 /** A choice: with these values the chart is that overlay, or the base with that component. */
 export interface Feature {
-  /** Expression over the values. */
   readonly condition: string;
   readonly values: Readonly<Record<string, unknown>>;
-  /** Overlay instead of base. */
   readonly overlay?: string;
   readonly component?: string;
 }
@@ -19,7 +17,6 @@ export const EXTRA_ARGUMENT = "--extra-args-of-the-chart";
 /** A member of the Deployment that a user may set as a whole; unset it is as in manifests/. */
 export interface Setting {
   readonly value: string;
-  /** JSON pointer into the Deployment. */
   readonly path: string;
   /** Whether it is set in the Deployments of features, too: where pods may run is the same for all. */
   readonly isOfEvery: boolean;

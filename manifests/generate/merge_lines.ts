@@ -46,7 +46,6 @@ export function anyOf(conditions: readonly string[]): string {
   return conditions.length === 1 && only !== undefined ? only : `or ${conditions.map(bracket).join(" ")}`;
 }
 
-/** True when the condition is not. */
 export function negate(condition: string): string {
   return `not ${bracket(condition)}`;
 }

@@ -5,11 +5,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 
-/** Where the scripts are and where they will be. */
 export interface AnalysisOptions {
   /** Folder with the program `archway` and its chunks. */
   readonly scripts: string;
-  /** That folder's path in the image. */
   readonly installed: string;
   /** Is made, or emptied first: the runtime's cache folder of the image. */
   readonly folder: string;
@@ -19,7 +17,6 @@ export interface AnalysisOptions {
 const DATABASE = "dep_analysis_cache_v2";
 const SUFFIXES = ["", "-wal", "-shm"] as const;
 
-/** Names of the files that the image holds. */
 export const ANALYSIS_FILES: readonly string[] = SUFFIXES.map((suffix) => `${DATABASE}${suffix}`);
 
 /**

@@ -28,7 +28,6 @@ export type Form = "binary" | "bundle" | "daemon";
 /** Architecture names of images, and what the compiler calls them. */
 export const TARGETS = { amd64: "x86_64-unknown-linux-gnu", arm64: "aarch64-unknown-linux-gnu" } as const;
 
-/** An architecture that is built for. */
 export type ImageArchitecture = keyof typeof TARGETS;
 
 /** A permission set of deno.json: `serve` runs no other program, `plugins` any, `daemon` bpftrace. */
@@ -206,7 +205,6 @@ function mebibytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }
 
-/** Writes a line for the person who called. */
 export async function print(text: string): Promise<void> {
   await Deno.stdout.write(new TextEncoder().encode(text));
 }

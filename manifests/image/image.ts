@@ -54,7 +54,6 @@ export interface ImageOptions {
 const ENGINES: readonly Engine[] = ["podman", "buildah", "docker"];
 /** Where the Containerfile puts the scripts. */
 const INSTALLED = "/usr/share/archway";
-/** Where Debian's packages are kept between builds. */
 export const PACKAGE_CACHE = join(ROOT, "dist", "debian");
 
 /** Arguments of the engine. Podman and buildah keep a manifest list; docker writes an archive, which any store can load. */
@@ -159,7 +158,6 @@ async function succeeds(command: string, args: readonly string[]): Promise<boole
   }
 }
 
-/** Lays out what the Containerfile copies. */
 async function fillContext(options: ImageOptions): Promise<void> {
   const { form, architectures, context } = options;
   const scripts = join(context, "archway");

@@ -11,7 +11,6 @@ import { patchObject } from "../update_object.ts";
 import { JobLabel } from "../workloads.ts";
 
 export interface PlayedBuild {
-  /** Of the node. */
   readonly architecture: string;
   readonly node: string;
   readonly digest: string;
@@ -19,15 +18,12 @@ export interface PlayedBuild {
 
 /** The builder. Disposing it ends what is under way. */
 export interface ImageBuilder extends AsyncDisposable {
-  /** Images in the order in which they were pushed. */
   played(): readonly PlayedBuild[];
 }
 
 export interface ImageBuilderOptions {
   readonly registry: Pick<Registry, "host" | "push">;
-  /** How long a build takes (ms). */
   readonly buildMs: number;
-  /** Logs what it cannot do. */
   readonly log: Logger;
 }
 
@@ -87,7 +83,6 @@ async function build(
   return { architecture, node, digest };
 }
 
-/** The variables of the container that builds. */
 function environmentOf(pod: KubeObject): ReadonlyMap<string, string> {
   const variables = listAt(pod, "spec", "initContainers", 0, "env");
   return new Map(variables.map((one) => [textAt(one, "name") ?? "", textAt(one, "value") ?? ""]));

@@ -7,7 +7,6 @@ import type { KubeObject } from "../../lib/k8s/types.ts";
 import { listAt, textAt } from "../json_value.ts";
 import type { PlayedBuild } from "./builder.ts";
 
-/** One architecture's build. */
 export interface ArchitectureOutcome {
   readonly architecture: string;
   /** Where its Job ran; empty: nowhere. */
@@ -31,15 +30,12 @@ export interface ImageBuildOutcome {
   readonly ok: boolean;
 }
 
-/** What the outcome is read from. */
 export interface BuildEvidence {
   readonly config: KubeObject;
-  /** Those of the configuration. */
   readonly builds: readonly KubeObject[];
   readonly played: readonly PlayedBuild[];
   /** Text of a manifest of the registry. */
   readonly manifestOf: (reference: string) => string | undefined;
-  /** Architectures of the pool. */
   readonly wanted: readonly string[];
 }
 
@@ -97,7 +93,6 @@ function problemOf(config: KubeObject, builds: readonly KubeObject[]): string {
   return said.flatMap((one) => textAt(one, "message") ?? []).join(" ");
 }
 
-/** Digits of a digest that a table has. */
 const SHORT_DIGEST = "sha256:".length + 12;
 
 /** The table, one line an architecture, and below it what was published, with a trailing newline. */

@@ -6,7 +6,6 @@ import { Upgrades } from "../../lib/upgrades/names.ts";
 
 /** The release that is there and stays; only its payload changes. */
 export const RELEASE = "4.20.5";
-/** Names of the ClusterOperators. */
 export const OPERATORS = ["etcd", "kube-apiserver", "machine-config"] as const;
 /** Nodes of each pool, the control plane first. */
 export const POOLS = { master: ["master-1"], worker: ["worker-1", "worker-2", "worker-3"] } as const;
@@ -23,7 +22,6 @@ export function payloadOf(architecture: "" | "Multi"): string {
   return `quay.io/openshift-release-dev/ocp-release@sha256:${(architecture === "" ? "5" : "a").repeat(64)}`;
 }
 
-/** What a ClusterVersion says of a release. */
 export function releaseStatus(
   architecture: "" | "Multi",
   { state, at }: { readonly state: "Completed" | "Partial"; readonly at: string },
@@ -50,7 +48,6 @@ export function releaseStatus(
   };
 }
 
-/** What a ClusterOperator says once it runs from a payload. */
 export function operatorStatus(architecture: "" | "Multi"): Readonly<Record<string, unknown>> {
   return {
     conditions: conditions({ Available: "True", Progressing: "False", Degraded: "False" }),
@@ -58,7 +55,6 @@ export function operatorStatus(architecture: "" | "Multi"): Readonly<Record<stri
   };
 }
 
-/** The name of the rendered MachineConfig of a pool. */
 export function renderedOf(pool: PoolName, architecture: "" | "Multi"): string {
   return `rendered-${pool}-${architecture === "" ? "one" : "several"}`;
 }

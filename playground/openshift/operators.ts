@@ -19,7 +19,6 @@ import {
 
 export interface OperatorDeps {
   readonly api: KubeApi;
-  /** Stamps what they write; the plan is by it. */
   readonly clock: Pick<Clock, "nowMs">;
   /** Waits the pace: between two things that an operator does. */
   readonly pause: (signal: AbortSignal) => Promise<void>;
@@ -38,7 +37,6 @@ export async function createCluster(
   for (const sample of sampleCluster({ at: timeOf(clock), image })) await create(api, sample, signal);
 }
 
-/** Creates the plan, which is due. */
 export async function createPlan(
   { api, clock }: Pick<OperatorDeps, "api" | "clock">,
   signal: AbortSignal,

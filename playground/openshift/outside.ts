@@ -4,7 +4,6 @@ import { Upgrades } from "../../lib/upgrades/names.ts";
 import type { Outside } from "../../lib/upgrades/outside/outside.ts";
 import { payloadOf, RELEASE } from "./objects.ts";
 
-/** Opens it. Nothing of it can fail. */
 export function openSampleOutside(): Outside {
   const silences = new Map<string, Silence>();
   const payload = { image: payloadOf("Multi"), version: RELEASE, isIndex: true, architectures: ["amd64", "arm64"] };

@@ -23,7 +23,6 @@ const OUTCOME: Readonly<
   pass: { label: "passed", tone: "calm", says: "Admitted untouched" },
 };
 
-/** The table of the latest decisions. */
 export function DecisionsPanel({ recent, nowMs }: { recent: readonly BoardEntry[]; nowMs: number }): JSX.Element {
   const shown = recent.slice(0, ROWS_SHOWN);
   if (shown.length === 0) {

@@ -5,7 +5,6 @@ import { renderDuration } from "../../lib/duration.ts";
 import { renderCount } from "./elements.tsx";
 import type { DashboardView } from "./view.ts";
 
-/** Bars of the little chart of gate times. */
 const BARS = 24;
 
 /** The row of numbers. What only the leader has is a dash elsewhere. */

@@ -8,33 +8,24 @@ import type { ConfigPresence, GatingHealth } from "../../lib/operator/decide/gat
 export interface DashboardView {
   /** Wall time (epoch ms) that ages are counted from. */
   readonly nowMs: number;
-  /** Unique name of this replica. */
   readonly identity: string;
   /** Who holds the Lease; `lib/k8s/lease.ts` has it. */
   readonly lease: { readonly holder: string | undefined; readonly isLeader: boolean };
-  /** Whether new pods are gated here, and why not. */
   readonly gating: GatingHealth;
-  /** Whether there is a ClusterPodPlacementConfig. */
   readonly config: ConfigPresence;
-  /** What is held now. */
   readonly gated: GatedView;
-  /** Pods waiting for a decision. */
   readonly queueDepth: number;
   /** Architecture taints; undefined while this replica does not manage them. */
   readonly taints?: TaintsView | undefined;
-  /** Images known in memory. */
   readonly cachedInspections: number;
   /** Registries that got requests, in the order to show. */
   readonly registries: readonly RegistryView[];
-  /** What was decided lately. */
   readonly board: BoardSnapshot;
   /** Containers that were to run a program of another architecture; undefined where they are not looked for. */
   readonly execFormat: readonly ReportedFailure[] | undefined;
 }
 
-/** A pod that is held now. */
 export interface GatedPod {
-  /** Namespace of the pod. */
   readonly namespace: string;
   readonly pod: string;
   /** Wall time (epoch ms) since when. */
@@ -43,7 +34,6 @@ export interface GatedPod {
 
 /** Gated pods in the cache of this replica: only the leader watches them. */
 export interface GatedView {
-  /** How many there are. */
   readonly count: number;
   /** Those to be named, longest held first; may be fewer than `count`. */
   readonly pods: readonly GatedPod[];

@@ -75,7 +75,6 @@ export function openConfigs(parts: ConfigsDeps): Configs {
 
 interface SeenConfig {
   readonly config: ClusterConfig;
-  /** What listeners are notified of. */
   readonly reported: string;
 }
 
@@ -94,7 +93,6 @@ interface NamespaceConfigs extends Pick<Configs, "run" | "hasSynced"> {
   of(namespace: string): readonly NamespaceConfig[];
 }
 
-/** The PodPlacementConfigs, by their namespace. */
 function openNamespaceConfigs(parts: ConfigsDeps, notify: (namespace: string) => void): NamespaceConfigs {
   const byNamespace = new Map<string, readonly NamespaceConfig[]>();
   const reflector = new Reflector<NamespaceConfig>({

@@ -8,7 +8,6 @@ import { Resource } from "../../k8s/types.ts";
 import { priorityOf } from "../decide/validate.ts";
 import type { Configs } from "./configs.ts";
 
-/** What a review reads of another config. */
 export interface SiblingConfig {
   readonly name: string;
   readonly priority: number;

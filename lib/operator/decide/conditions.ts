@@ -27,11 +27,9 @@ export interface OperandObservation {
 export interface OperandState {
   /** Pods are gated and placed. */
   readonly available: boolean;
-  /** Something is still being rolled out. */
   readonly progressing: boolean;
   /** Not available, and neither removed nor being rolled out. */
   readonly degraded: boolean;
-  /** The config is being deleted. */
   readonly deprovisioning: boolean;
   /** Not available or not rolled out in full. */
   readonly controllerNotReady: boolean;
@@ -39,7 +37,6 @@ export interface OperandState {
   readonly webhookNotReady: boolean;
   /** The API server does not call us. */
   readonly webhookConfigurationMissing: boolean;
-  /** Whether the webhook configuration may be there. */
   readonly canDeployWebhook: boolean;
 }
 
@@ -48,23 +45,19 @@ export type MonitorState =
   /** Daemons that are ready, of those that there shall be. */
   | { readonly kind: "installed"; readonly ready: number; readonly wanted: number }
   | { readonly kind: "no-image" }
-  /** What the API server said. */
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "leaving"; readonly pendingEvents: number };
 
 export interface EarlierConditions {
   readonly earlier: readonly Condition[];
-  /** Of the config that was observed. */
   readonly generation: number;
   /** Time of the API server (epoch ms). */
   readonly nowMs: number;
 }
 
-/** What the messages mention besides the state. */
 export interface ConditionContext extends EarlierConditions {
   /** Pods that hold our gate; counted while leaving. */
   readonly gatedPods: number;
-  /** What the operator waits for. */
   readonly waiting: WaitReason | undefined;
   /** Why pods are not gated at the moment; undefined while they are. */
   readonly gatingStopped: string | undefined;
@@ -72,7 +65,6 @@ export interface ConditionContext extends EarlierConditions {
   readonly monitor: MonitorState | undefined;
 }
 
-/** The state from the observation. */
 export function deriveOperandState(seen: OperandObservation): OperandState {
   const { deleting } = seen;
   const available = seen.webhookConfigured && seen.webhookAvailable && seen.controllerAvailable;
@@ -117,12 +109,9 @@ export function renderLeaderlessConditions(reason: string, options: EarlierCondi
   return setCondition(unavailable, said(gatingRow(reason), generation), nowMs);
 }
 
-/** Type of the condition about the architecture taints. */
 export const TAINT_CONDITION = "ArchitectureTaints";
 
-/** What the condition about the architecture taints says. */
 export interface TaintCondition {
-  /** Every node carries its taint. */
   readonly isTrue: boolean;
   readonly reason: string;
   readonly message: string;

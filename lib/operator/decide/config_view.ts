@@ -5,23 +5,18 @@ import { type Condition, parseConditions } from "../../cluster/condition.ts";
 import { parseTime } from "../../cluster/time.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 
-/** The ClusterPodPlacementConfig as the operator sees it. */
 export interface OperandConfig {
   /** Distinguishes a config from a later one of the same name. */
   readonly uid: string;
   /** Version that was read: guards writes. */
   readonly resourceVersion: string;
-  /** Counts changes of the spec. */
   readonly generation: number;
   /** When deletion was requested (epoch ms); undefined while it was not. */
   readonly deletingSinceMs: number | undefined;
-  /** All of them, in their order. */
   readonly finalizers: readonly string[];
   /** As written; undefined when absent or not an object. */
   readonly namespaceSelector: Readonly<Record<string, unknown>> | undefined;
-  /** Whether the execFormatErrorMonitor plugin is on. */
   readonly enoexecEnabled: boolean;
-  /** Those that can be read. */
   readonly conditions: readonly Condition[];
 }
 

@@ -14,7 +14,6 @@ export const FALLBACK_ANNOTATION = "multiarch.openshift.io/fallback-architecture
 /** Holds, in v1alpha1, what only v1beta1 can say. Removed on the way back. */
 export const STASH_ANNOTATION = "archway.dev/v1beta1-spec";
 
-/** A converted object, or why it cannot be converted. */
 export type Conversion =
   | { readonly kind: "ok"; readonly object: JsonObject }
   | { readonly kind: "failed"; readonly message: string };
@@ -22,7 +21,6 @@ export type Conversion =
 /** Members of spec that both versions have. */
 const SHARED = ["logVerbosity", "namespaceSelector"];
 
-/** What the stash annotation carries, as JSON. */
 interface Stash {
   readonly spec: JsonObject;
   /** The fallback annotation that the v1beta1 object itself had, which v1alpha1 uses for another purpose. */

@@ -7,7 +7,6 @@ import { ExecFormatMonitor, NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../names.t
 import type { OperandConfig } from "./config_view.ts";
 import { renderOwnerReference } from "./webhooks.ts";
 
-/** Where the daemon runs, and from what. */
 export interface DaemonSettings {
   readonly namespace: string;
   /** Archway's image with `bpftrace` in it. */

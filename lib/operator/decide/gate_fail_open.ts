@@ -17,7 +17,6 @@ export function overdueInMs(
   return maxGateAgeMs + MARGIN_MS - ageMs;
 }
 
-/** What is said of one release without a leader. */
 export interface LeaderlessRelease {
   readonly gate: string;
   /** The Lease, as `namespace/name`. */

@@ -207,7 +207,6 @@ const UNINSTALLING: readonly OperandRule[] = [
   REMOVE_UNINSTALL_FINALIZERS,
 ];
 
-/** The rules of each state, in order. */
 export const OPERAND_RULES = {
   present: PRESENT,
   deleting: DELETING,

@@ -2,7 +2,6 @@
 import type { Finalizer } from "../../names.ts";
 import type { OperandConfig } from "./config_view.ts";
 
-/** One of the finalizers Archway keeps on the cluster config. */
 export type OperandFinalizer = typeof Finalizer[keyof typeof Finalizer];
 
 /** Archway's own account and role. */
@@ -43,12 +42,9 @@ export interface MonitorFacts {
   readonly isForced: boolean;
 }
 
-/** Everything the next step depends on. */
 export interface OperandFacts {
-  /** undefined when there is no ClusterPodPlacementConfig. */
   readonly config: OperandConfig | undefined;
   readonly installation: InstallationState;
-  /** Whether any PodPlacementConfig exists. */
   readonly hasNamespaceConfigs: boolean;
   /** The live webhook configuration compared with the desired one. */
   readonly webhook: "absent" | "current" | "drifted";
@@ -56,9 +52,7 @@ export interface OperandFacts {
   readonly unservedForMs: number;
   /** Pods holding our gate; counted only while leaving. */
   readonly gatedPods: number;
-  /** How long the config has been leaving or gone (ms). */
   readonly leavingForMs: number;
-  /** Longest a pod may stay gated (ms). */
   readonly maxGateAgeMs: number;
   readonly monitor: MonitorFacts;
   /** Whether nodes may still carry architecture taints that Archway keeps; `none` where it keeps none. */
@@ -67,7 +61,6 @@ export interface OperandFacts {
   readonly forced: { readonly attempts: number; readonly agoMs: number };
 }
 
-/** Why there is nothing to do but wait. */
 export type WaitReason =
   | "NamespaceConfigsExist"
   | "PodsStillGated"
@@ -84,14 +77,11 @@ export type OperandStep =
   | { readonly kind: "remove"; readonly target: "webhook"; readonly reason: "NotWanted" | "NoReplicaServes" }
   /** Lift all gates by force: these pods were not placed in time. */
   | { readonly kind: "remove"; readonly target: "gates" }
-  /** The architecture taints of all nodes. */
   | { readonly kind: "remove"; readonly target: "taints" }
   | { readonly kind: "remove"; readonly target: "finalizer"; readonly finalizer: OperandFinalizer }
   | { readonly kind: "remove"; readonly target: "uninstallFinalizers" }
-  /** The DaemonSet of the exec format error monitor. */
   | { readonly kind: "apply"; readonly target: "monitor" }
   | { readonly kind: "remove"; readonly target: "monitor" }
-  /** The finalizer on Archway's own Deployment. */
   | { readonly kind: "apply"; readonly target: "handler" }
   | { readonly kind: "remove"; readonly target: "handler" }
   /** ENoExecEvents: those from which nothing will come, or all. */

@@ -2,7 +2,6 @@
 import * as z from "zod";
 import type { KubeObject } from "../../k8s/types.ts";
 
-/** What the status of a Deployment says. */
 export interface Rollout {
   /** At least one replica is available. */
   readonly available: boolean;

@@ -12,13 +12,10 @@ import { FALLBACK_ANNOTATION } from "./convert.ts";
 
 /** What is to be done to a config. `object` is absent on DELETE, `oldObject` on CREATE. */
 export interface ConfigWrite {
-  /** Of the admission request. */
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
   /** Of the config; empty for the cluster config. */
   readonly namespace: string;
-  /** Of the config. */
   readonly name: string;
-  /** As it shall be. */
   readonly object: unknown;
   readonly oldObject: unknown;
 }
@@ -33,9 +30,7 @@ export type ConfigVerdict =
     readonly message: string;
   };
 
-/** What the rules for a PodPlacementConfig read of the cluster. */
 export interface NamespaceConfigFacts {
-  /** State of the ClusterPodPlacementConfig, read live. */
   readonly clusterConfig: "absent" | "deleting" | "present";
   /** The PodPlacementConfigs of the same namespace, this one included where it exists. */
   readonly siblings: readonly { readonly name: string; readonly priority: number }[];
@@ -45,7 +40,6 @@ export interface NamespaceConfigFacts {
 export interface ConfigName {
   /** Of the config; empty for the cluster config. */
   readonly namespace: string;
-  /** Of the config. */
   readonly name: string;
 }
 
@@ -66,7 +60,6 @@ export function validateClusterConfig(write: ConfigWrite, namespaceConfigs: read
   return broken === undefined ? allow("valid ClusterPodPlacementConfig") : forbid(broken);
 }
 
-/** Judges a PodPlacementConfig. */
 export function validateNamespaceConfig(write: ConfigWrite, facts: NamespaceConfigFacts): ConfigVerdict {
   if (write.operation !== "CREATE" && write.operation !== "UPDATE") return allow("operation not explicitly handled");
   if (keepsMeaning(write)) return allow("valid PodPlacementConfig");

@@ -7,9 +7,7 @@ import type { KubeObject } from "../../k8s/types.ts";
 import { WebhookPath } from "../../names.ts";
 import { encodeBundle, type WebhookEndpoint } from "./webhooks.ts";
 
-/** How the API server is to call us. */
 export interface ClientSettings {
-  /** Where it reaches us. */
   readonly endpoint: WebhookEndpoint;
   /** PEM; undefined when another controller of the cluster injects it. */
   readonly caBundle: string | undefined;

@@ -30,9 +30,7 @@ export function webhookEndpoint(
     : { kind: "url", baseUrl: webhookUrl.replace(/\/+$/, "") };
 }
 
-/** What the webhook configuration depends on besides the config. */
 export interface WebhookSettings {
-  /** Where the API server reaches us. */
   readonly endpoint: WebhookEndpoint;
   /** PEM; undefined when another controller of the cluster (OpenShift's service-ca) writes the bundle. */
   readonly caBundle: string | undefined;

@@ -7,7 +7,6 @@ import { Resource } from "../../k8s/types.ts";
 import type { Logger } from "../../log.ts";
 import { AUDIT_NAMESPACE_LABEL } from "../../names.ts";
 
-/** The namespaces of the label, as they are now. */
 export interface AuditedNamespaces {
   /** Follows them until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;

@@ -9,7 +9,6 @@ export interface PreferredTerm {
   readonly architecture: string;
 }
 
-/** What one config contributed to the preferences. */
 export interface PreferenceOutcome {
   /** `ClusterPodPlacementConfig` or `PodPlacementConfig-<name>`. */
   readonly source: string;
@@ -17,7 +16,6 @@ export interface PreferenceOutcome {
   readonly skipped: readonly string[];
 }
 
-/** Which preferred terms to append, and how it came about. */
 export interface PreferencePlan {
   readonly terms: readonly PreferredTerm[];
   /** The whole audit annotation as it must end; undefined when the plan has nothing to audit. */
@@ -31,7 +29,6 @@ export interface PreferencePlan {
   readonly present: boolean;
 }
 
-/** The architectures that a node may have. */
 export interface ArchitectureRequirement {
   readonly kind: "in";
   readonly architectures: readonly string[];
@@ -86,7 +83,6 @@ interface Left {
   readonly tolerations: readonly TolerationPlan[];
 }
 
-/** What one image contributed to a decision. */
 export interface ImageOutcome {
   readonly image: string;
   /** Empty when the image could not be inspected. */
@@ -96,7 +92,6 @@ export interface ImageOutcome {
   readonly source: "registry" | "cache" | "bundle" | "failed";
 }
 
-/** The pod may run on these architectures. */
 export interface PlaceDecision {
   readonly kind: "place";
   /** `user-constrained`: the pod's own constraint holds, nothing is added. */
@@ -117,20 +112,17 @@ export interface NowhereDecision {
   readonly preferences: PreferencePlan;
 }
 
-/** Which image failed, and how. */
 export interface ImageFailure {
   readonly image: string;
   readonly failure: InspectionFailure;
 }
 
-/** The result for all images of a pod. */
 export type ImageJudgement = {
   readonly outcomes: readonly ImageOutcome[];
   /** The images whose config must be read before this is final; empty when it is. */
   readonly configOf: readonly string[];
 } & (SharedImages | { readonly kind: "failed"; readonly failed: ImageFailure });
 
-/** All images were inspected. */
 export interface SharedImages {
   readonly kind: "shared";
   /** Sorted; empty when the images share none. */
@@ -164,7 +156,6 @@ export interface ReleaseDecision extends GivenUp, Left {
   readonly kept: readonly string[] | undefined;
 }
 
-/** What is to become of a gated pod. */
 export type PlacementDecision =
   /** Leave the pod unconstrained and take the gate off. */
   | Partial<Left> & { readonly kind: "ignore"; readonly reason: IgnoreReason }

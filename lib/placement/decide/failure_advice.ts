@@ -4,7 +4,6 @@ import { FAILURE_REASONS, type FailureReason } from "../../oci/types.ts";
 import type { ImageFailure } from "./decision_types.ts";
 import { clip, failureText } from "./failures.ts";
 
-/** What the advice depends on besides the reason. */
 export interface AdviceSubject {
   /** `host[:port]`; undefined when no request was sent, or it is not known any more. */
   readonly registry?: string | undefined;

@@ -13,7 +13,6 @@ import { planInspection } from "./plan_inspection.ts";
 import { entryOf } from "../../json.ts";
 import type { InspectionPlan, PlacementFacts, PodView } from "./types.ts";
 
-/** What a verdict is made from. */
 export interface AdmissionFacts extends Pick<PlacementFacts, "pod" | "settings" | "liveArchitectures"> {
   readonly plan: InspectionPlan;
   /** The inspections of all images of the plan, when all are in memory. */

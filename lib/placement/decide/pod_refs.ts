@@ -1,7 +1,6 @@
 // References to a pod: as the object of an event, and as the scope of the pull secrets for its images.
 import type { PodView } from "./types.ts";
 
-/** The object of an event about a pod. */
 export interface PodReference {
   readonly apiVersion: "v1";
   readonly kind: "Pod";
@@ -18,12 +17,10 @@ export interface PullScope {
   readonly pullSecrets: readonly string[];
 }
 
-/** A pod as the object of an event. */
 export function podRef({ namespace, name, uid }: Pick<PodView, "namespace" | "name" | "uid">): PodReference {
   return { apiVersion: "v1", kind: "Pod", namespace, name, uid };
 }
 
-/** The scope of a pod, or of a template. */
 export function pullScopeOf(
   { namespace, serviceAccountName, imagePullSecrets }: Pick<
     PodView,

@@ -14,7 +14,6 @@ import type { PodView } from "./types.ts";
  */
 export type OwnTerms = "none" | "audited" | "reinvocation";
 
-/** The plan when no config asks for preferences. */
 const NO_PREFERENCES: PreferencePlan = {
   terms: [],
   audit: undefined,

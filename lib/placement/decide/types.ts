@@ -59,10 +59,8 @@ export interface PodView {
   readonly ephemeralContainers: readonly ContainerView[];
   /** Images of `volumes[].image`. */
   readonly imageVolumes: readonly ContainerView[];
-  /** Names of the pull secrets, in order. */
   readonly imagePullSecrets: readonly string[];
   readonly serviceAccountName: string;
-  /** undefined when the list is absent. */
   readonly tolerations: readonly Toleration[] | undefined;
   readonly owners: readonly OwnerView[];
   /** Owned by a DaemonSet that is its controller. */
@@ -100,7 +98,6 @@ export type Evidence =
   | { readonly kind: "decided"; readonly decision: PlacementDecision }
   | { readonly kind: "judged"; readonly plan: PodPlan; readonly judgement: ImageJudgement };
 
-/** What the controller decides from. */
 export interface PlacementFacts {
   readonly pod: PodView;
   readonly settings: PlacementSettings;

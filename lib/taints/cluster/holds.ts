@@ -10,7 +10,6 @@ const FAILED_MS = 10_000;
 /** Objects whose refusal is kept: those that are named are a few. */
 const MAX_REFUSALS = 1_000;
 
-/** What is held, and why writes were refused. */
 export interface Holds {
   /** `version`: the resourceVersion that is known now; an object that has changed since its write is free. */
   isHeld(key: string, version?: string): boolean;
@@ -20,7 +19,6 @@ export interface Holds {
   note(key: string, outcome: WriteOutcome, version?: string): void;
   /** Why the last write of an object failed, by key. */
   readonly refusals: ReadonlyMap<string, string>;
-  /** Objects that are held, and refusals that are kept. */
   readonly size: number;
 }
 

@@ -11,7 +11,6 @@ import { patchNode, type WriteOutcome } from "./write.ts";
 
 export interface LifterDeps {
   readonly api: ReadApi & Pick<KubeApi, "patch">;
-  /** Key of the taint. */
   readonly key: string;
   readonly pace: Pace;
   /** Nodes that are written side by side. Default 1. */
@@ -26,7 +25,6 @@ export interface Lifted {
 
 export interface LiftOptions {
   readonly signal: AbortSignal;
-  /** Only reads. */
   readonly dryRun?: boolean;
   /** Called before each write; the first false ends it. */
   readonly goesOn?: () => boolean;

@@ -11,13 +11,10 @@ import type { PodNeed } from "../decide/types.ts";
 
 export type WriteOutcome =
   | { readonly kind: "written" }
-  /** The object is no longer there. */
   | { readonly kind: "gone" }
-  /** The object has changed since it was read. */
   | { readonly kind: "stale" }
   | { readonly kind: "failed"; readonly why: string };
 
-/** Who writes. */
 export interface Writing {
   readonly api: Pick<KubeApi, "patch">;
   readonly signal: AbortSignal;

@@ -11,7 +11,6 @@ import type { TaintNode, TaintRule } from "./types.ts";
 
 export type TaintRepair = "missing" | "value" | "effect" | "several";
 
-/** What is to become of the taint of a node. */
 export type NodeVerdict =
   /** It has the taint that it should have. */
   | { readonly kind: "keep" }

@@ -21,9 +21,7 @@ export interface NodeWrite {
 export type TaintStep =
   /** These pods get the tolerations that they lack. */
   | { readonly kind: "tolerate"; readonly needs: readonly PodNeed[] }
-  /** This node gets its taint, or has it repaired. */
   | { readonly kind: "taint" } & NodeWrite
-  /** The taint comes off this node. */
   | { readonly kind: "untaint" } & NodeWrite
   /** Nothing can be written before this is so: pods tolerate, templates of DaemonSets tolerate, written objects show. */
   | { readonly kind: "wait"; readonly pods: readonly PodNeed[]; readonly daemonSets: readonly string[] }
@@ -31,7 +29,6 @@ export type TaintStep =
   | { readonly kind: "paused"; readonly pods: readonly PodNeed[] }
   | { readonly kind: "done" };
 
-/** The progress of the work, in one word. */
 export type TaintPhase = "Tolerating" | "Waiting" | "Tainting" | "Paused" | "Done" | "Lifting" | "Lifted";
 
 export interface StepOptions {
@@ -49,7 +46,6 @@ export function nextStep(survey: TaintSurvey, options: StepOptions): TaintStep {
   return options.goal === "lift" ? nextLift(survey, options) : nextTaint(survey, options);
 }
 
-/** The phase that a step belongs to. */
 export function phaseOf(step: TaintStep, goal: StepOptions["goal"]): TaintPhase {
   if (goal === "lift") return step.kind === "done" ? "Lifted" : "Lifting";
   return PHASES[step.kind];

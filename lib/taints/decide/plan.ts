@@ -19,10 +19,8 @@ export interface TaintPlan {
   readonly daemonSets: readonly PlannedDaemonSet[];
 }
 
-/** A node and what is to be done to it. */
 export interface PlannedNode {
   readonly node: string;
-  /** As its kubelet reports it. */
   readonly architecture: string;
   readonly action: "keep" | "add" | "repair" | "remove" | "none";
   readonly reason: string;

@@ -4,10 +4,8 @@ import { starvedDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { PodNeed, TaintRule } from "./types.ts";
 import { printable } from "../../json.ts";
 
-/** Names in one message. */
 const NAMED = 3;
 
-/** Where the work stands, for people and metrics. */
 export interface TaintProgress {
   readonly phase: TaintPhase;
   readonly nodes: ReturnType<typeof countNodes>;

@@ -1,7 +1,6 @@
 // When the progress is reported: each phase that lasts, and numbers now and then. A phase of a moment is not reported.
 import type { TaintPhase } from "./next_step.ts";
 
-/** What was reported, and what is seen since. */
 export interface ReportMemory {
   readonly phase: TaintPhase | undefined;
   readonly sinceMs: number;
@@ -11,7 +10,6 @@ export interface ReportMemory {
   readonly atMs: number;
 }
 
-/** Nothing reported yet. */
 export const NOTHING_REPORTED: ReportMemory = {
   phase: undefined,
   sinceMs: 0,

@@ -12,7 +12,6 @@ import { splitKey } from "../../k8s/types.ts";
  */
 const MAX_CHECKS = 4_000_000;
 
-/** A node and what is to become of its taint. */
 export interface JudgedNode {
   readonly node: TaintNode;
   readonly verdict: NodeVerdict;

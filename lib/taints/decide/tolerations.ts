@@ -29,7 +29,6 @@ export interface TolerationContext {
   readonly rule: TaintRule;
   /** The architecture of a node; undefined while it is not known. */
   readonly architectureOf: (node: string) => string | undefined;
-  /** The architectures of all nodes. */
   readonly architectures: readonly string[];
 }
 

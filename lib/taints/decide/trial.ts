@@ -7,7 +7,6 @@ import type { PodNeed } from "./types.ts";
 /** What the API server answers for a policy or a webhook that denies a request, whatever status it chose. */
 const DENIED = /denied (?:the )?request/;
 
-/** What is known of one pod. */
 export type Trial =
   | { readonly kind: "accepted" }
   /** The API server, or a policy or webhook of the cluster, does not let it have the toleration. */
@@ -15,7 +14,6 @@ export type Trial =
   /** It was not tried, or the answer does not say. */
   | { readonly kind: "unknown"; readonly why: string };
 
-/** Pods that are tried at most. */
 const MAX_TRIED = 100;
 
 /** Of a pod that was left out because of {@link MAX_TRIED}, or of the time that trying may take. */

@@ -13,7 +13,6 @@ export interface PlacementOptions {
   readonly archTaints: "off" | "tolerate" | "manage";
   /** Taints that pods tolerate besides the managed one; undefined: with `tolerate` those of clouds. */
   readonly tolerateArchTaints?: readonly string[] | undefined;
-  /** The taint that is managed. */
   readonly archTaint: string;
   readonly variantLabels: readonly string[];
   readonly runtimeClasses: readonly string[];
@@ -22,7 +21,6 @@ export interface PlacementOptions {
   readonly audit: boolean;
 }
 
-/** Settings, or all problems at once. */
 export type ParsedOptions =
   | { readonly kind: "parsed"; readonly value: PlacementSettings }
   | { readonly kind: "unparsable"; readonly problems: readonly string[] };

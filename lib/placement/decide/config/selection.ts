@@ -7,7 +7,6 @@ interface LabelledPod {
   readonly labels: Labels | undefined;
 }
 
-/** The configs that apply to one pod. */
 export interface SelectedConfigs {
   readonly cluster: ClusterConfig | undefined;
   /** Those whose selector matches: highest priority first, then the oldest, then by name. */

@@ -33,7 +33,6 @@ export interface ClusterConfig {
   readonly namespaceSelector: LabelSelector;
   readonly fallbackArchitecture: string | undefined;
   readonly scoring: NodeAffinityScoring;
-  /** The plugin execFormatErrorMonitor is on. */
   readonly monitorsExecFormat: boolean;
 }
 

@@ -11,7 +11,6 @@ export type PodStage = "gated" | "held" | "unschedulable" | "pending" | "schedul
  */
 export type Participation = "selected" | "not-selected" | "audited" | "off" | "unread";
 
-/** What an explanation needs besides the pod. */
 export interface ExplainContext {
   /** By the clock of the API server; undefined when the pod has no time of creation. */
   readonly ageMs: number | undefined;
@@ -28,7 +27,6 @@ export interface ExplainContext {
 
 export interface PodExplanation {
   readonly state: PodStage;
-  /** The state in a sentence. */
   readonly standing: string;
   /** One sentence each, the most important first. */
   readonly why: readonly string[];

@@ -20,10 +20,8 @@ const NODE_AFFINITY = ["spec", "affinity", "nodeAffinity"] as const;
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/** The path of the required terms in a pod. */
 export const REQUIRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, REQUIRED, "nodeSelectorTerms");
 
-/** The path of the preferred terms in a pod. */
 export const PREFERRED_TERMS_POINTER: string = pointer(...NODE_AFFINITY, PREFERRED);
 
 /** What no node satisfies: the images share no architecture. */
@@ -57,7 +55,6 @@ export function requiredAddition(plan: ArchitectureRequirement): RequiredAdditio
   };
 }
 
-/** The addition of a single requirement. */
 export function plainAddition(requirement: LabelRequirement): RequiredAddition {
   return { expressions: [requirement], newTerms: [termOf(requirement)] };
 }

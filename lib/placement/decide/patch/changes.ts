@@ -74,7 +74,6 @@ function absent(...keys: readonly string[]): ReadonlyMap<string, undefined> {
   return new Map(keys.map((key) => [key, undefined]));
 }
 
-/** What a decision ends in. */
 export function changesOf(decision: PlacementDecision): PodChanges {
   if (decision.kind === "ignore") {
     return { ...NO_CHANGES, labels: new Map([UNGATED]), tolerations: decision.tolerations ?? [], gate: "removed" };

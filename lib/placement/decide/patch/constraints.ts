@@ -7,7 +7,6 @@ import type { PodView } from "../types.ts";
 /** The label, and its name before Kubernetes 1.14, which kubelets still set. */
 const ARCH_LABELS: readonly string[] = [NODE_ARCH_LABEL, "beta.kubernetes.io/arch"];
 
-/** Whether the pod carries Archway's scheduling gate. */
 export function isGated(pod: PodView): boolean {
   return pod.gates?.includes(SCHEDULING_GATE) === true;
 }

@@ -18,7 +18,6 @@ import { bareReleasePatch, gatePatch, releasePatch } from "./release_patch.ts";
 /** The ways to release a pod, from all that was decided to the gate alone. */
 export type ReleaseStep = "full" | "unannotated" | "bare" | "gate-and-label" | "gate";
 
-/** How the write of a release failed. */
 export type ReleaseFailure =
   /** Another client changed the pod in between. */
   | "changed"
@@ -31,7 +30,6 @@ export type ReleaseFailure =
   /** No answer: it is unknown whether the write was carried out. */
   | "unreachable";
 
-/** A failed write and what went before. */
 export interface FailedRelease {
   readonly step: ReleaseStep;
   readonly failure: ReleaseFailure;
@@ -56,7 +54,6 @@ export const MAX_REREADS = 3;
 /** An unanswered write may be a blip of the server: only the second one of a pod counts against the change. */
 const UNANSWERED_IN_A_ROW = 2;
 
-/** Decides what follows a failed write. */
 export function nextTry(failed: FailedRelease): NextTry {
   const { failure, isOverdue, rereads, unanswered } = failed;
   const wait: NextTry = { kind: "wait" };

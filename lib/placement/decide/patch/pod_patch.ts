@@ -11,10 +11,8 @@ import { affinityOperations } from "./affinity.ts";
 import type { Changes, PodChanges } from "./changes.ts";
 import { isGated } from "./constraints.ts";
 
-/** The path of the labels in a pod. */
 export const LABELS = "/metadata/labels";
 
-/** The path of the annotations in a pod. */
 export const ANNOTATIONS = "/metadata/annotations";
 
 /**

@@ -5,7 +5,6 @@ import { EventReason } from "../../../names.ts";
 /** The longest message that the events API takes, in characters. */
 export const MESSAGE_MAX = 1024;
 
-/** An event to post on the pod. */
 export interface PodReport {
   readonly type: "Normal" | "Warning";
   /** One of `EventReason`. */
