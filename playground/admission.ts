@@ -1,13 +1,15 @@
-// The admission chain of the playground: calls mutating and validating webhooks over TLS, as the real API server does.
+// The admission chain of the playground: which webhooks of the stored configurations an attempt must ask, and the calls of the
+// mutating and validating ones over TLS, as the real API server makes them.
 import { isDeepStrictEqual } from "node:util";
 import { type KubeObject, Resource, type ResourceType } from "../lib/k8s/types.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import { type Admission, type AdmissionAttempt, parseKubeObject } from "./cluster.ts";
-import { numberAt, objectAt, textAt, valueAt } from "./json_value.ts";
+import { listAt, numberAt, objectAt, textAt, valueAt } from "./json_value.ts";
 import { applyJsonPatch } from "./patches.ts";
 import { StatusError } from "./status.ts";
 import type { ObjectStore } from "./store.ts";
-import { matchesWebhook, parseWebhooks, type Webhook } from "./webhooks.ts";
+import * as z from "zod";
+import { CLUSTER_SELECTOR_BOUNDS, type Labels, matchesSelector, parseSelector } from "../lib/cluster/label_selector.ts";
 
 export interface WebhookAdmission extends Admission, Disposable {}
 
@@ -150,4 +152,50 @@ function unnamed(object: KubeObject | undefined): unknown {
   if (object === undefined) return null;
   const { name, ...metadata } = object.metadata;
   return name === "" ? { ...object, metadata } : object;
+}
+
+const TEXTS = z.array(z.string());
+
+const WEBHOOK = z.object({
+  name: z.string(),
+  /** A Service has no address in the playground: a call of it fails. */
+  clientConfig: z.object({ url: z.string().optional(), caBundle: z.string().optional() }),
+  failurePolicy: z.enum(["Fail", "Ignore"]).default("Fail"),
+  reinvocationPolicy: z.enum(["Never", "IfNeeded"]).default("Never"),
+  timeoutSeconds: z.number().default(10),
+  rules: z.array(z.object({ operations: TEXTS, apiGroups: TEXTS, apiVersions: TEXTS, resources: TEXTS })).default([]),
+  namespaceSelector: z.unknown().optional(),
+  objectSelector: z.unknown().optional(),
+});
+
+/** One webhook of a configuration. `matchPolicy` and `matchConditions` (CEL) are not understood and do not narrow. */
+type Webhook = z.output<typeof WEBHOOK>;
+
+/** The webhooks of a Mutating- or ValidatingWebhookConfiguration, in order. */
+function parseWebhooks(configuration: KubeObject): readonly Webhook[] {
+  return z.array(WEBHOOK).parse(listAt(configuration, "webhooks"));
+}
+
+/** Whether the webhook must be asked. `namespaceLabels` are those of the object's namespace, if it has one. */
+function matchesWebhook(
+  { rules, namespaceSelector, objectSelector }: Webhook,
+  attempt: AdmissionAttempt,
+  namespaceLabels: Labels | undefined,
+): boolean {
+  const { kind, subresource, operation, object, oldObject } = attempt;
+  const resources = subresource === undefined
+    ? ["*", "*/*", kind.plural]
+    : ["*/*", `${kind.plural}/*`, `*/${subresource}`, `${kind.plural}/${subresource}`];
+  const isRuled = rules.some((rule) =>
+    hasAny(rule.operations, ["*", operation]) && hasAny(rule.apiGroups, ["*", kind.group]) &&
+    hasAny(rule.apiVersions, ["*", kind.version]) && hasAny(rule.resources, resources)
+  );
+  const selects = (selector: unknown, labels: Labels | undefined): boolean =>
+    matchesSelector(parseSelector(selector, CLUSTER_SELECTOR_BOUNDS), labels);
+  return isRuled && (namespaceLabels === undefined || selects(namespaceSelector, namespaceLabels)) &&
+    [object, oldObject].some((each) => each !== undefined && selects(objectSelector, each.metadata.labels));
+}
+
+function hasAny(named: readonly string[], wanted: readonly string[]): boolean {
+  return wanted.some((each) => named.includes(each));
 }

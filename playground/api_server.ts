@@ -9,7 +9,7 @@ import { findDocument } from "./discovery.ts";
 import { numberAt, objectAt, textAt } from "./json_value.ts";
 import { listen } from "./listen.ts";
 import { parseSelection, readResource } from "./reads.ts";
-import { parseResourcePath, type ResourcePath } from "./request_path.ts";
+import { parseResourcePath, type ResourcePath } from "./kinds.ts";
 import { methodNotAllowed, renderStatus, StatusError, unknownPath } from "./status.ts";
 import { bindPod, parseBody, type PatchKind, patchObject, updateObject } from "./update_object.ts";
 

@@ -4,8 +4,7 @@ import { type Cluster, findObject, parseKubeObject, withMetadata } from "./clust
 import { withDefaults } from "./defaults.ts";
 import { listAt, objectAt, textAt, timestamp } from "./json_value.ts";
 import { kindNamed, type ServedKind } from "./kinds.ts";
-import { checkMetadata } from "./metadata_rules.ts";
-import { checkNewPod } from "./pod_rules.ts";
+import { checkMetadata, checkNewPod } from "./pod_rules.ts";
 import { newPodStatus } from "./pod_status.ts";
 import { alreadyExists, badRequest, type FieldCause, invalid, StatusError } from "./status.ts";
 

@@ -3,10 +3,9 @@ import type { JsonObject } from "../lib/json.ts";
 import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../lib/names.ts";
 import type { Cluster } from "./cluster.ts";
-import { recordEvent } from "./cluster_events.ts";
 import { isFree } from "./delete_object.ts";
 import { listAt, textAt, timestamp } from "./json_value.ts";
-import { withCondition } from "./pod_status.ts";
+import { recordEvent, withCondition } from "./pod_status.ts";
 
 /** What the kubelet finds when it pulls an image: the architectures it runs on, no image, or an unknown registry. */
 export type PulledImage =

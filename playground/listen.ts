@@ -1,5 +1,7 @@
-// A listener on loopback for a fetch-style handler: plain by Deno.serve, TLS by the service's own TLS listener.
+// A listener on loopback for a fetch-style handler: plain by Deno.serve, TLS by the service's own TLS listener, with a throw-away
+// authority and a serving certificate.
 import { type KeyPair, openHttpsListener } from "../lib/server/https_listener.ts";
+import { issueAuthority, issueServing } from "../lib/tls/issue.ts";
 
 export type Handler = (request: Request) => Response | Promise<Response>;
 
@@ -35,4 +37,22 @@ export async function listenTls(
   const server = await openHttpsListener({ host: "127.0.0.1", port, certificate, handler });
   const host = `127.0.0.1:${server.port}`;
   return { host, origin: `https://${host}`, [Symbol.asyncDispose]: () => server.close(0) };
+}
+
+/** An authority and a certificate it signed for 127.0.0.1, ::1 and localhost. */
+export interface LoopbackCertificates {
+  /** Certificate of the authority, PEM. */
+  readonly authority: string;
+  /** Certificate and key of the server, PEM. */
+  readonly serving: KeyPair;
+}
+
+const LIFETIME_MS = 30 * 86_400_000;
+
+/** Issues both, valid for thirty days. The authority's key is not kept. */
+export async function issueLoopbackCertificates(nowMs: number): Promise<LoopbackCertificates> {
+  const validity = { nowMs, lifetimeMs: LIFETIME_MS };
+  const authority = await issueAuthority(validity);
+  const serving = await issueServing(authority, { ...validity, names: ["127.0.0.1", "::1", "localhost"] });
+  return { authority: authority.cert, serving };
 }

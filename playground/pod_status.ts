@@ -1,8 +1,10 @@
-// The status of a pod: as the API server makes it, and with what scheduler and kubelet say.
+// What scheduler and kubelet say of a pod: its status, as the API server makes it at first, and events, one object a reason with the
+// latest message, counted up.
 import { isDeepStrictEqual } from "node:util";
 import { isObject, type JsonObject } from "../lib/json.ts";
-import type { KubeObject } from "../lib/k8s/types.ts";
-import { listAt, objectAt, timestamp } from "./json_value.ts";
+import { type KubeObject, Resource } from "../lib/k8s/types.ts";
+import { listAt, numberAt, objectAt, timestamp } from "./json_value.ts";
+import { type Cluster, parseKubeObject } from "./cluster.ts";
 
 interface PodCondition extends JsonObject {
   readonly type: string;
@@ -28,4 +30,33 @@ export function withCondition(status: unknown, condition: PodCondition, nowMs: n
     ...objectAt(status),
     conditions: [...others, { ...condition, ...times, lastTransitionTime: timestamp(nowMs) }],
   };
+}
+
+interface PodEvent {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+  /** The component: `default-scheduler`, `kubelet`. */
+  readonly component: string;
+}
+
+/** Stores the event, or counts it up when one for this reason was posted on this pod before. */
+export function recordEvent({ store, clock }: Cluster, pod: KubeObject, event: PodEvent): void {
+  const { namespace = "", name: podName, uid = "" } = pod.metadata;
+  const { component, ...said } = event;
+  const name = `${podName}.${uid}.${said.reason.toLowerCase()}`;
+  const now = timestamp(clock.nowMs());
+  const previous = store.get(Resource.events, `${namespace}/${name}`);
+  store.put(
+    Resource.events,
+    parseKubeObject({
+      metadata: previous?.metadata ?? { name, namespace, uid: crypto.randomUUID(), creationTimestamp: now },
+      involvedObject: { kind: "Pod", apiVersion: "v1", namespace, name: podName, uid },
+      ...said,
+      source: { component },
+      firstTimestamp: previous?.["firstTimestamp"] ?? now,
+      lastTimestamp: now,
+      count: (numberAt(previous, "count") ?? 0) + 1,
+    }),
+  );
 }

@@ -2,8 +2,7 @@
 import type { JsonObject } from "../lib/json.ts";
 import { apiVersionOf, keyOf, type KubeObject } from "../lib/k8s/types.ts";
 import { type Cluster, findObject } from "./cluster.ts";
-import type { ServedKind } from "./kinds.ts";
-import type { ResourcePath } from "./request_path.ts";
+import type { ResourcePath, ServedKind } from "./kinds.ts";
 import { parseFieldSelector, parseLabelSelector, type Selector } from "./selectors.ts";
 import { badRequest, expired } from "./status.ts";
 import { openWatch } from "./watch.ts";

@@ -3,10 +3,9 @@ import { isDeepStrictEqual } from "node:util";
 import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Cluster } from "./cluster.ts";
-import { recordEvent } from "./cluster_events.ts";
 import { listAt, objectAt, textAt } from "./json_value.ts";
 import { chooseNode } from "./node_fit.ts";
-import { withCondition } from "./pod_status.ts";
+import { recordEvent, withCondition } from "./pod_status.ts";
 
 const component = "default-scheduler";
 

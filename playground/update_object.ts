@@ -8,9 +8,8 @@ import { withDefaults } from "./defaults.ts";
 import { storeObject } from "./delete_object.ts";
 import { listAt, numberAt, objectAt, textAt } from "./json_value.ts";
 import type { ServedKind } from "./kinds.ts";
-import { checkMetadata } from "./metadata_rules.ts";
 import { applyJsonPatch, mergePatch, STRATEGIC_KEYS } from "./patches.ts";
-import { checkPodUpdate } from "./pod_rules.ts";
+import { checkMetadata, checkPodUpdate } from "./pod_rules.ts";
 import { badRequest, conflict, StatusError } from "./status.ts";
 
 /** Which object to change, and whether it is a dry run. */

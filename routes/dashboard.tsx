@@ -2,12 +2,10 @@
 import type { Context } from "hono";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { DecisionsPanel, KindsPanel } from "./dashboard/decisions.tsx";
-import { ExecFormatPanel } from "./dashboard/exec_format.tsx";
-import { GatedPanel } from "./dashboard/gated.tsx";
+import { ExecFormatPanel, GatedPanel, TaintsPanel } from "./dashboard/panels.tsx";
 import { ARCH_PATH, PageHead, REFRESH_SECONDS, safePage } from "./dashboard/page.tsx";
 import { RegistriesPanel } from "./dashboard/registries.tsx";
 import { Status } from "./dashboard/status.tsx";
-import { TaintsPanel } from "./dashboard/taints.tsx";
 import { Tiles } from "./dashboard/tiles.tsx";
 import type { DashboardView } from "./dashboard/view.ts";
 

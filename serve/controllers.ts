@@ -1,7 +1,6 @@
 // What runs on every replica, and what on the leader alone: whatever writes to the cluster, but for what must not wait for a
 // leader when there is none. Switches of the configuration decide about the optional ones.
-import { ALL_NAMESPACES } from "../controllers/audit/catch_up.ts";
-import { openAudit } from "../controllers/audit/controller.ts";
+import { ALL_NAMESPACES, openAudit } from "../controllers/audit/controller.ts";
 import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { openGatingStatus } from "../controllers/gating_status/controller.ts";
 import type { ExecFormatDeps } from "../controllers/exec_format/deps.ts";

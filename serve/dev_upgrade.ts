@@ -14,10 +14,8 @@ import { readKubeconfigAccess } from "../lib/k8s/kubeconfig_access.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import { silentLogger } from "../lib/log.ts";
-import { openFastClock } from "../playground/openshift/fast_clock.ts";
 import { createCluster, createPlan, runOperators } from "../playground/openshift/operators.ts";
-import { openSampleOutside } from "../playground/openshift/outside.ts";
-import { ProgressLines } from "../playground/openshift/progress_lines.ts";
+import { openFastClock, openSampleOutside, ProgressLines } from "../playground/openshift/outside.ts";
 import type { Playground } from "../playground/playground.ts";
 import { openUpgradeMetrics } from "../lib/upgrades/metrics.ts";
 import { Upgrades } from "../lib/upgrades/names.ts";
@@ -25,9 +23,7 @@ import { parsePlan } from "../lib/upgrades/decide/parse/plan.ts";
 import { progressOf } from "../lib/upgrades/decide/progress.ts";
 import type { UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { upgradePage } from "../routes/upgrade_page.tsx";
-import { gaugesOf } from "./upgrades.ts";
-import { openWorkloadAdvice } from "./upgrades_advice.ts";
-import { openUpgradeView } from "./upgrades_page.ts";
+import { gaugesOf, openUpgradeView, openWorkloadAdvice } from "./upgrades.ts";
 
 /** So many seconds of the upgrade pass in one of the machine's. */
 const SPEED = 30;

@@ -4,12 +4,25 @@ import type { UpgradeGauges } from "../controllers/upgrades/deps.ts";
 import { labelsOfPlan, openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrades/metrics.ts";
 import { Upgrades } from "../lib/upgrades/names.ts";
 import { collect } from "../lib/upgrades/decide/collector.ts";
-import { upgradePage } from "../routes/upgrade_page.tsx";
+import { upgradePage, type UpgradePageView } from "../routes/upgrade_page.tsx";
 import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
-import { openWorkloadAdvice } from "./upgrades_advice.ts";
-import { openOutside } from "./upgrades_outside.ts";
-import { openUpgradeView } from "./upgrades_page.ts";
 import { openPlanWebhook } from "./upgrades_webhook.ts";
+import { NO_PROXIES } from "../lib/oci/http/proxy.ts";
+import { openTrustedBundles } from "../lib/upgrades/outside/http/trusted_bundles.ts";
+import { openOutside as openServices, type Outside } from "../lib/upgrades/outside/outside.ts";
+import type { PolicySync } from "../lib/upgrades/outside/policy/policy_sync.ts";
+import type { Clock } from "../lib/clock.ts";
+import { type ReadApi, serverNowMs } from "../lib/k8s/api.ts";
+import { openClusterReader } from "../lib/upgrades/cluster/cluster_reader.ts";
+import { readInput } from "../lib/upgrades/cluster/plan_input.ts";
+import { KeptValue } from "../lib/upgrades/outside/http/kept_value.ts";
+import { observe } from "../lib/upgrades/cluster/observe.ts";
+import { adviseOnWorkloads } from "../lib/cli/workload_advice.ts";
+import { openImageService } from "../lib/images/pods/image_service.ts";
+import { openPodImages } from "../lib/images/pods/pod_images.ts";
+import { PullSecrets } from "../lib/images/pods/pull_secrets.ts";
+import { type Logger, silentLogger } from "../lib/log.ts";
+import { readCredentials } from "../lib/upgrades/outside/releases/cluster_payloads.ts";
 
 export const UPGRADES: Capability = {
   leaseName: Upgrades.lease,
@@ -59,4 +72,77 @@ function samplesOf(controller: UpgradesController): ReturnType<typeof collect> |
   if (seen === undefined || seen.plan.kind === "absent") return [];
   const { known, clusterVersion } = seen;
   return known === undefined || clusterVersion.kind === "unknown" ? undefined : collect(known, clusterVersion.value);
+}
+
+/** Opens it, with what keeps the plan as a policy source states it. No request is sent before a reconcile needs it. */
+function openOutside(
+  { clock, config, log, userAgent }: ServeDeps,
+  { leaderApi: api, stack }: CapabilityParts,
+  metrics: UpgradeMetrics,
+): { readonly outside: Outside; readonly manager: PolicySync } {
+  const { namespace, kubeconfig, registryEnvironment, pullSecrets, globalPullSecret } = config;
+  const services = stack.use(openServices({
+    api,
+    namespace,
+    metrics,
+    userAgent,
+    clock,
+    log: log.with({ part: "upgrades" }),
+    // A process outside of the cluster reaches what the cluster shows to the outside.
+    monitoring: kubeconfig === undefined ? "service" : "route",
+    registries: config,
+    pullSecret: pullSecrets === "none" ? undefined : globalPullSecret,
+    bundles: openTrustedBundles(config.registryCa, { clock, log }),
+    proxies: registryEnvironment?.proxies ?? NO_PROXIES,
+  }));
+  return { outside: services, manager: services.policy };
+}
+
+interface UpgradeViewDeps {
+  readonly readApi: ReadApi;
+  readonly clock: Clock;
+  readonly namespace: string;
+}
+
+/** However often and by whom the page is opened: the API server is read once in so long (ms). */
+const KEEP_MS = 3_000;
+
+/** Opens it; nothing is read before the page is requested. `stop` ends what is being read. */
+export function openUpgradeView(deps: UpgradeViewDeps, stop: AbortSignal): () => Promise<UpgradePageView> {
+  const kept = new KeptValue(deps.clock, async (signal) => ({ value: await readView(deps, signal), keepMs: KEEP_MS }));
+  return () => kept.get(stop);
+}
+
+async function readView(deps: UpgradeViewDeps, signal: AbortSignal): Promise<UpgradePageView> {
+  const nowMs = serverNowMs(deps.clock, deps.readApi);
+  const [{ plan, known }, pools] = await Promise.all([
+    readInput(deps, { nowMs, signal }),
+    observe(openClusterReader(deps.readApi, signal).pools, signal),
+  ]);
+  return { nowMs, plan: plan.kind === "unknown" ? plan : { kind: "observed", value: known }, pools };
+}
+
+type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "userAgent"> & { readonly log: Logger };
+
+export function openWorkloadAdvice(
+  deps: AdviceDeps,
+  parts: Pick<CapabilityParts, "leaderApi">,
+): (signal: AbortSignal) => Promise<readonly string[]> {
+  return (signal) => lookAround(deps, parts, signal);
+}
+
+async function lookAround(
+  { clock, config, log, userAgent }: AdviceDeps,
+  { leaderApi: api }: Pick<CapabilityParts, "leaderApi">,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const pullSecret = config.pullSecrets === "none" ? undefined : config.globalPullSecret;
+  const credentials = await readCredentials({ api, pullSecret, log }, signal);
+  const options = { config, clock, log, userAgent, clusterCredentials: () => credentials };
+  await using service = await openImageService(options);
+  // Those of namespaces are not for this account to read: images that need them are named as not inspected.
+  const pullSecrets = new PullSecrets({ api, mode: "none", ownNamespace: "", clock, log: silentLogger });
+  const { inspector, known } = service;
+  const images = openPodImages({ inspector, pullSecrets, known, clock, log: silentLogger, signal, observe: () => {} });
+  return await adviseOnWorkloads({ api, images, clock, signal });
 }

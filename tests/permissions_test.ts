@@ -2,7 +2,7 @@
 // tests/cluster/support/archway.ts starts the service with the set `serve`, so every cluster test shows that it suffices.
 import assert from "node:assert/strict";
 import * as z from "zod";
-import { issueLoopbackCertificates } from "../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../playground/listen.ts";
 import { readPermissions, renderPermissions } from "../manifests/image/compile.ts";
 import { openFakeRegistry } from "./support/registry.ts";
 

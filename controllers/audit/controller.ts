@@ -4,12 +4,12 @@ import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../../lib/clock.ts";
 import { BACKGROUND_RETRY_MS, inspectInBackground, type PodImages } from "../../lib/images/pods/pod_images.ts";
 import type { AuditedNamespaces } from "../../lib/placement/cluster/audited_namespaces.ts";
-import type { ReadApi } from "../../lib/k8s/api.ts";
+import { type ReadApi, serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Shares } from "../../lib/k8s/shares.ts";
-import { Resource, splitKey } from "../../lib/k8s/types.ts";
+import { keyOf, Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
 import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/decide/config/types.ts";
@@ -17,13 +17,14 @@ import { evidenceOf } from "../../lib/placement/decide/images.ts";
 import { recordOf } from "../../lib/placement/decide/patch/record.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
 import { podRef, pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
-import { bytesOfView, parsePod, unlessLarge } from "../../lib/placement/decide/pod_view.ts";
+import { bytesOfView, isLarge, parsePod, unlessLarge } from "../../lib/placement/decide/pod_view.ts";
 import { auditDecision, auditReports } from "../../lib/placement/decide/report/audit.ts";
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import type { Inspection } from "../../lib/oci/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
-import { youngPods } from "./catch_up.ts";
+import { listAll } from "../../lib/k8s/lists.ts";
+import { PodLabel } from "../../lib/names.ts";
 
 export interface AuditDeps {
   readonly api: ReadApi;
@@ -203,4 +204,26 @@ async function audit(
   const fields = { namespace, pod: name, reason: decisionReason(decision), record: recordOf(decision) };
   deps.log.info("pod audited", fields);
   return "reported";
+}
+
+/** Stands for every namespace. */
+export const ALL_NAMESPACES = "";
+
+/** Pods created less than this before may have started before they were watched: while a leader took over, or a label was read (ms). */
+const CATCH_UP_MS = 60_000;
+
+/** Recent pods of a namespace, in any phase, that the webhook passed: those that it handled carry its label. Large ones are left out. */
+async function* youngPods(
+  { api, clock }: { readonly api: ReadApi; readonly clock: Clock },
+  namespace: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly [key: string, pod: PodView], void> {
+  const scope = namespace === ALL_NAMESPACES ? {} : { namespace };
+  for await (const object of listAll(api, Resource.pods, { ...scope, signal })) {
+    const pod = parsePod(object);
+    const createdMs = pod?.creationTimestampMs ?? 0;
+    const ageMs = serverNowMs(clock, api) - createdMs;
+    if (pod === undefined || ageMs > CATCH_UP_MS || pod.labels?.[PodLabel.gate] !== undefined || isLarge(pod)) continue;
+    yield [keyOf(object), pod];
+  }
 }

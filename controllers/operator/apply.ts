@@ -13,10 +13,8 @@ import { podRef } from "../../lib/placement/decide/pod_refs.ts";
 import { unreachable } from "../../lib/parsed.ts";
 import type { OperatorFacts, OperatorRun } from "./deps.ts";
 import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor.ts";
-import { dropFinalizer } from "./finalizers.ts";
-import { setHandler } from "./handler.ts";
 import { recordConfigEvent } from "./report.ts";
-import { setUninstallFinalizers } from "./uninstall_finalizers.ts";
+import { dropFinalizer, setHandler, setUninstallFinalizers } from "./uninstall_finalizers.ts";
 
 export type OperandChange = Extract<OperandStep, { readonly kind: "apply" | "remove" }>;
 

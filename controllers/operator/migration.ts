@@ -5,7 +5,7 @@ import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { Finalizer } from "../../lib/names.ts";
 import type { OperatorRun } from "./deps.ts";
-import { dropFinalizer } from "./finalizers.ts";
+import { dropFinalizer } from "./uninstall_finalizers.ts";
 
 const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[] = [
   ["pod-placement-controller", Finalizer.podPlacement],

@@ -1,12 +1,20 @@
-// Keeps Archway's own account and the role that leaving takes until it has left, by a finalizer on each. An uninstall that
-// deletes everything at once would otherwise take the rights first, and strand webhook, gates and finalizers.
+// Finalizers of what Archway keeps, or frees, until it has left: its account and the role that leaving takes, which an uninstall
+// that deletes everything at once would otherwise take first; and, while daemons write ENoExecEvents, its own Deployment, whose
+// leader handles them, by the MTO's finalizer.
 import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
-import { type KubeObject, Resource, type ResourceTarget, type ResourceType } from "../../lib/k8s/types.ts";
+import {
+  apiVersionOf,
+  type KubeObject,
+  Resource,
+  type ResourceTarget,
+  type ResourceType,
+} from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
-import { Installation, UNINSTALL_FINALIZER } from "../../lib/names.ts";
-import type { InstallationState } from "../../lib/operator/decide/operand_step.ts";
+import { Finalizer, Installation, UNINSTALL_FINALIZER } from "../../lib/names.ts";
+import type { HandlerState, InstallationState } from "../../lib/operator/decide/operand_step.ts";
 import type { OperatorRun } from "./deps.ts";
-import { ownFinalizers } from "./finalizers.ts";
+import { type JsonPatch, pointer } from "../../lib/k8s/patch.ts";
+import { type KubeApi, type PatchOptions, readOptional } from "../../lib/k8s/api.ts";
 
 /** How the installation stands. That it is being deleted is kept: one that is created later is another installation. */
 export async function readInstallation({ api, settings, memory, signal }: OperatorRun): Promise<InstallationState> {
@@ -61,4 +69,63 @@ export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | 
   if (refused.length === 0) return log.info("own account and role", { state: wanted });
   memory.finalizersRefused = true;
   log.warn("own account and role not held or let go", { state: wanted, error: errorText(refused[0]) });
+}
+
+/** Removes it if it is still where it was read; nothing to do when it is not among them. */
+export function dropFinalizer(finalizers: readonly string[], finalizer: string): JsonPatch {
+  const index = finalizers.indexOf(finalizer);
+  if (index < 0) return [];
+  const path = pointer("metadata", "finalizers", index);
+  return [{ op: "test", path, value: finalizer }, { op: "remove", path }];
+}
+
+/** Makes these finalizers all that we own of the object, so that one which is not among them goes. */
+export async function ownFinalizers(
+  { api, ...options }: { readonly api: KubeApi } & Pick<PatchOptions, "signal" | "holdBack">,
+  type: ResourceType,
+  target: ResourceTarget,
+  finalizers: readonly string[],
+): Promise<void> {
+  const metadata = { ...target, finalizers: finalizers.length === 0 ? undefined : finalizers };
+  const document = { apiVersion: apiVersionOf(type), kind: type.kind, metadata };
+  await api.patch(type, target, { body: { kind: "apply", document, force: true }, ...options });
+}
+
+/** The state of the Deployment. While Archway is being uninstalled it may no longer be read, and counts as held until it was released. */
+export async function readHandler(
+  { api, settings: { namespace }, memory, signal }: OperatorRun,
+  installation: InstallationState,
+): Promise<HandlerState> {
+  if (memory.handlerRefused) return "foreign";
+  if (installation === "uninstalling") return memory.handlerLetGo ? "foreign" : "held";
+  const wanted = { type: Resource.deployments, namespace, name: Installation.deployment, signal };
+  try {
+    return handlerStateOf(await readOptional(api, wanted));
+  } catch (error) {
+    if (isForbidden(error)) return "foreign";
+    throw error;
+  }
+}
+
+function handlerStateOf(deployment: KubeObject | undefined): HandlerState {
+  if (deployment === undefined) return "foreign";
+  const { finalizers, deletionTimestamp } = deployment.metadata;
+  const isHeld = finalizers?.includes(Finalizer.enoexecEvents) === true;
+  if (deletionTimestamp !== undefined) return isHeld ? "leaving" : "foreign";
+  return isHeld ? "held" : "free";
+}
+
+/** Puts the finalizer on the Deployment, or takes it away. One that is not ours to change is left as it is. */
+export async function setHandler(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
+  const { log, settings: { namespace }, memory } = run;
+  const target = { namespace, name: Installation.deployment };
+  try {
+    await ownFinalizers(run, Resource.deployments, target, wanted === "held" ? [Finalizer.enoexecEvents] : []);
+    log.info("own deployment", { state: wanted });
+  } catch (error) {
+    if (!isForbidden(error) && !isNotFound(error)) throw error;
+    memory.handlerRefused = true;
+    log.debug("own deployment not held or let go", { state: wanted, error: errorText(error) });
+  }
+  memory.handlerLetGo = wanted === "free";
 }

@@ -35,8 +35,7 @@ import { Inspections } from "./inspections.ts";
 import { leftMs, type PodState, PodStates, stopInspection } from "./pod_states.ts";
 import { ReadPods } from "./read_pods.ts";
 import { reportGated } from "./report.ts";
-import { sweepForEver } from "./sweep.ts";
-import { Unadmitted } from "./unadmitted.ts";
+import { sweepForEver, Unadmitted } from "./sweep.ts";
 import { WriteHealth } from "./write_health.ts";
 
 /** Pods at their deadline that are released while all workers are busy with others. */

@@ -5,9 +5,8 @@ import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, EventReason } from "../../lib/names.ts";
 import { renderTaintCondition, type TaintCondition } from "../../lib/operator/decide/conditions.ts";
-import { decideReport, NOTHING_REPORTED } from "../../lib/taints/decide/report_pace.ts";
 import type { JudgedNode, TaintSurvey } from "../../lib/taints/decide/survey.ts";
-import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
+import { decideReport, NOTHING_REPORTED, type TaintProgress } from "../../lib/taints/decide/progress.ts";
 import { type ConfigConditionsDeps, writeConfigConditions } from "../config_conditions.ts";
 
 export interface ReportsDeps extends ConfigConditionsDeps {

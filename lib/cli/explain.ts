@@ -8,8 +8,12 @@ import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
 import type { ImageOutcome } from "../placement/decide/decision_types.ts";
 import { explainPod } from "../placement/decide/explain/explain.ts";
-import { failingContainer } from "../placement/decide/explain/failing_container.ts";
-import type { Participation, PodExplanation, PodStage } from "../placement/decide/explain/pod_explanation.ts";
+import {
+  failingContainer,
+  type Participation,
+  type PodExplanation,
+  type PodStage,
+} from "../placement/decide/explain/pod_explanation.ts";
 import { parsePod } from "../placement/decide/pod_view.ts";
 import { listAt, memberOf, objectAt, textAt } from "../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../cluster/label_selector.ts";

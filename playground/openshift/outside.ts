@@ -1,8 +1,11 @@
-// The services outside of the sample cluster: an Alertmanager that keeps silences, no alerts, and a registry that has the payload.
+// What an upgrade of the sample cluster has around it: a clock that runs faster than the machine's, an Alertmanager that keeps
+// silences, no alerts, a registry that has the payload, and lines that say how far it is.
 import type { Silence } from "../../lib/upgrades/decide/types/cluster.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
 import type { Outside } from "../../lib/upgrades/outside/outside.ts";
 import { payloadOf, RELEASE } from "./objects.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { PlanProgress } from "../../lib/upgrades/decide/progress.ts";
 
 export function openSampleOutside(): Outside {
   const silences = new Map<string, Silence>();
@@ -29,4 +32,31 @@ export function openSampleOutside(): Outside {
     },
     notify: () => Promise.resolve(),
   };
+}
+
+/** So many seconds pass on it in one of `clock`. It begins at the time of that. */
+export function openFastClock(clock: Clock, speed: number): Clock {
+  const [startMs, startMonotonicMs] = [clock.nowMs(), clock.monotonicMs()];
+  const passedMs = (): number => (clock.monotonicMs() - startMonotonicMs) * speed;
+  return {
+    nowMs: () => startMs + passedMs(),
+    monotonicMs: passedMs,
+    sleep: (ms, signal) => clock.sleep(ms / speed, signal),
+  };
+}
+
+/** Which lines a state of a plan adds, given what the states before it have added. */
+export class ProgressLines {
+  readonly #said = new Map<string, string>();
+
+  /** In the order of the steps; each ends with a newline. */
+  linesOf({ phase, steps }: PlanProgress, elapsedMs: number): readonly string[] {
+    const rows = [["Phase", phase, ""], ...steps.map(({ id, state, message }) => [id, state, message])];
+    return rows.flatMap(([name = "", state = "", message = ""]) => {
+      const text = `${state.padEnd(9)} ${message}`.trimEnd();
+      if (state === "open" || this.#said.get(name) === text) return [];
+      this.#said.set(name, text);
+      return [`${`${(elapsedMs / 1_000).toFixed(1)}s`.padStart(6)}  ${name.padEnd(36)} ${text}\n`];
+    });
+  }
 }

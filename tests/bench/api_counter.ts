@@ -1,7 +1,7 @@
 // A proxy between Archway and the API server that counts requests by what they are for, and the bytes of watches. Not
 // cluster/support/api_proxy.ts: raw TLS connections have no TCP_NODELAY in Deno, and its 40 ms would be in every figure.
 import { type HttpsListener, openHttpsListener } from "../../lib/server/https_listener.ts";
-import { type LoopbackCertificates } from "../../playground/certificates.ts";
+import type { LoopbackCertificates } from "../../playground/listen.ts";
 import { type ClusterAccess, read, renderKubeconfig } from "../cluster/support/cluster_access.ts";
 
 /** What went through since the last reset. */

@@ -1,6 +1,6 @@
 // The cluster of one growth point: plain Node objects without kubelets, namespaces with PodPlacementConfigs, and a registry
 // double in memory. No scheduler runs: Archway's part ends with the release, and 20 000 real pushes would take an hour.
-import { issueLoopbackCertificates } from "../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../playground/listen.ts";
 import { type Archway, enablePlacement, installArchway, startArchway } from "../cluster/support/archway.ts";
 import { type ClusterAccess, expectStatus } from "../cluster/support/cluster_access.ts";
 import { startControlPlane } from "../cluster/support/control_plane.ts";

@@ -1,5 +1,5 @@
 // Starts server.ts as a process of its own, with certificates made for it.
-import { issueLoopbackCertificates } from "../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../playground/listen.ts";
 import { installedEnv } from "./as_installed.ts";
 
 /** The path that every kind of server answers. */

@@ -6,7 +6,7 @@ import type { Cluster } from "../../playground/cluster.ts";
 import { createObject } from "../../playground/create_object.ts";
 import { deleteObject } from "../../playground/delete_object.ts";
 import { numberAt, valueAt } from "../../playground/json_value.ts";
-import { openGarbageCollector } from "../../playground/garbage_collector.ts";
+import { openGarbageCollector } from "../../playground/owners.ts";
 import { waitFor } from "../../playground/store.ts";
 import { JobLabel, openWorkloads } from "../../playground/workloads.ts";
 import { patchObject } from "../../playground/update_object.ts";

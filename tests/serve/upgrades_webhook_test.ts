@@ -1,7 +1,7 @@
 // The webhook of plans on a real TLS listener: what other clients get, and what it costs the API server.
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
-import { issueLoopbackCertificates } from "../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../playground/listen.ts";
 import { createAuthority } from "../cluster/support/pki.ts";
 import { silentLogger } from "../../lib/log.ts";
 import type { HttpsListener, KeyPair } from "../../lib/server/https_listener.ts";

@@ -5,13 +5,14 @@ import type { Clock } from "../../clock.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector } from "../../k8s/reflector.ts";
-import type { Keeping } from "../../k8s/object_cache.ts";
+import { type Keeping, ObjectCache } from "../../k8s/object_cache.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
-import type { Logger } from "../../log.ts";
+import { type Logger, silentLogger } from "../../log.ts";
 import { isManaged, judge, type JudgedNode, surveyOf, type TaintSurvey } from "../decide/survey.ts";
 import { covers, needOf } from "../decide/tolerations.ts";
 import type { TaintDaemonSet, TaintPod, TaintRule } from "../decide/types.ts";
 import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../decide/views.ts";
+import { listAll } from "../../k8s/lists.ts";
 
 export interface TaintWatchesDeps {
   readonly api: ReadApi;
@@ -131,4 +132,25 @@ function dependsOnNodes({ scope }: TaintPod): boolean {
 
 function architecturesOf(nodes: Reflector<JudgedNode>): readonly string[] {
   return [...new Set([...nodes.values()].filter(isManaged).map(({ node }) => node.reported))];
+}
+
+/** Reads it page by page. Throws ApiError when something cannot be listed. */
+export async function readSurvey(api: ReadApi, rule: TaintRule, signal: AbortSignal): Promise<TaintSurvey> {
+  const nodes = new Map<string, ReturnType<typeof judge>>();
+  for await (const node of listAll(api, Resource.nodes, { signal })) {
+    nodes.set(node.metadata.name, judge(parseTaintNode(node), rule));
+  }
+  const daemonSets = new ObjectCache<TaintDaemonSet>({
+    parse: (object) => parseTaintDaemonSet(object, rule),
+    onChange: () => {},
+    keep: KEPT_DAEMON_SETS,
+    log: silentLogger,
+  });
+  for await (const object of listAll(api, Resource.daemonSets, { signal })) daemonSets.apply(object);
+  const pods = new Map<string, TaintPod>();
+  for await (const object of listAll(api, Resource.pods, { fieldSelector: ALIVE, signal })) {
+    const pod = parseTaintPod(object, rule);
+    if (pod !== undefined) pods.set(pod.key, pod);
+  }
+  return surveyOf(rule, nodes, pods.values(), daemonSets.values());
 }

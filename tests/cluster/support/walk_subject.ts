@@ -2,7 +2,7 @@
 // on which the real scheduler puts the pods.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
-import { issueLoopbackCertificates } from "../../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { textAt } from "../../../playground/json_value.ts";
 import { DEAD_HOST, openWalkRegistries, renderRegistriesConf } from "../../support/walk/registries.ts";
 import type { WalkSetting, WalkSubject } from "../../support/walk/subject.ts";

@@ -1,7 +1,6 @@
 // Audit mode: which pods are reported, once each, whatever came first, the pod, its running, the label or the leader.
 import assert from "node:assert/strict";
-import { ALL_NAMESPACES } from "../../../controllers/audit/catch_up.ts";
-import { type AuditDeps, openAudit } from "../../../controllers/audit/controller.ts";
+import { ALL_NAMESPACES, type AuditDeps, openAudit } from "../../../controllers/audit/controller.ts";
 import { openAuditedNamespaces } from "../../../lib/placement/cluster/audited_namespaces.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";

@@ -1,6 +1,6 @@
 // The sweep of a sweep: what it counts, and that it reports once.
 import assert from "node:assert/strict";
-import { Unadmitted } from "../../../controllers/pod_placement/unadmitted.ts";
+import { Unadmitted } from "../../../controllers/pod_placement/sweep.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";

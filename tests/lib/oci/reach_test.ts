@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { TLSSocket } from "node:tls";
 import type { ClientCertificate } from "../../../lib/oci/pull_plan.ts";
-import { issueLoopbackCertificates } from "../../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { issueAuthority, issueServing } from "../../../lib/tls/issue.ts";
 import { makeMultiArch } from "../../support/documents.ts";
 import { makeCredential, makeEndpoint, openTestInspector, PLAIN, planAt } from "../../support/inspectors.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { type CertificateAuthority, createAuthority } from "../../cluster/support/pki.ts";
-import { issueLoopbackCertificates } from "../../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { CONNECTION_LIMITS, type ConnectionLimits, type DropReason } from "../../../lib/server/connection_table.ts";
 import { type HttpsListener, openHttpsListener } from "../../../lib/server/https_listener.ts";
 import { makePathCheck } from "../../../lib/server/path_check.ts";

@@ -1,7 +1,6 @@
 // What is printed of a sample upgrade, and the clock that it runs on.
 import assert from "node:assert/strict";
-import { openFastClock } from "../../../playground/openshift/fast_clock.ts";
-import { ProgressLines } from "../../../playground/openshift/progress_lines.ts";
+import { openFastClock, ProgressLines } from "../../../playground/openshift/outside.ts";
 import type { PlanProgress, StepProgress } from "../../../lib/upgrades/decide/progress.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 

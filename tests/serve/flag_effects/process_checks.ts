@@ -13,7 +13,7 @@ import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { logLevelOf } from "../../../lib/operator/cluster/configs.ts";
 import { webhookEndpoint } from "../../../lib/operator/decide/webhooks.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
-import { issueLoopbackCertificates } from "../../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { openHttpsListener } from "../../../lib/server/https_listener.ts";
 import { openServingCertificate, readClientCa } from "../../../lib/tls/open_certificate.ts";
 import { openScene } from "../../controllers/make.ts";

@@ -6,7 +6,7 @@ import { openGlobalPullSecret } from "../../../lib/images/pods/global_pull_secre
 import { PullSecrets } from "../../../lib/images/pods/pull_secrets.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../lib/log.ts";
-import { issueLoopbackCertificates } from "../../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { whileRunning } from "../../controllers/make.ts";
 import { makeFolder, type TestFolder } from "../../lib/oci/config/planner_support.ts";
 import { FakeClock } from "../../support/fake_clock.ts";

@@ -208,7 +208,7 @@ Deno.test("DV-127 inspect() works as a stranger when nobody has a credential", a
 
 Deno.test("inspect() does not send a password to a token server without TLS for a registry with it", async () => {
   await using thief = await open(TOKEN);
-  const { issueLoopbackCertificates } = await import("../../../../playground/certificates.ts");
+  const { issueLoopbackCertificates } = await import("../../../../playground/listen.ts");
   const { authority, serving } = await issueLoopbackCertificates(Date.now());
   await using registry = await openFakeRegistry({
     login: { ...TOKEN, realm: `${thief.origin}/token` },

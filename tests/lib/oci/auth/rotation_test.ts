@@ -6,7 +6,7 @@ import { makeCredential, openTestInspector } from "../../../support/inspectors.t
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 import type { Credential } from "../../../../lib/oci/credential.ts";
 import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
-import { issueLoopbackCertificates } from "../../../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 
 const { index } = makeMultiArch(["amd64", "arm64"]);
 const { authority, serving } = await issueLoopbackCertificates(Date.now());

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { proxyFor, readProxySettings } from "../../../../lib/oci/http/proxy.ts";
-import { issueLoopbackCertificates } from "../../../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { makeMultiArch } from "../../../support/documents.ts";
 import { openTestInspector } from "../../../support/inspectors.ts";
 import { openFakeRegistry } from "../../../support/registry.ts";

@@ -12,7 +12,7 @@ import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
 import { Transport, type TransportDeps } from "../../../../lib/oci/http/transport.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
-import { issueLoopbackCertificates } from "../../../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 

@@ -8,7 +8,7 @@ import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
 import { Transport } from "../../../../lib/oci/http/transport.ts";
 import type { EndpointTransport } from "../../../../lib/oci/pull_plan.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
-import { issueLoopbackCertificates } from "../../../../playground/certificates.ts";
+import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 

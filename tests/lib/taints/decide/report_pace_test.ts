@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { TaintPhase } from "../../../../lib/taints/decide/next_step.ts";
-import { decideReport, NOTHING_REPORTED } from "../../../../lib/taints/decide/report_pace.ts";
+import { decideReport, NOTHING_REPORTED } from "../../../../lib/taints/decide/progress.ts";
 
 /** What is reported of phases seen at these seconds: `E` an event, `C` a condition, by the second. */
 function reported(seen: readonly (readonly [second: number, phase: TaintPhase, message?: string])[]): string {

@@ -1,8 +1,11 @@
 // The explanation of a pod, from what stands on it.
 import assert from "node:assert/strict";
 import { explainPod } from "../../../../../lib/placement/decide/explain/explain.ts";
-import { failingContainer } from "../../../../../lib/placement/decide/explain/failing_container.ts";
-import type { ExplainContext, PodExplanation } from "../../../../../lib/placement/decide/explain/pod_explanation.ts";
+import {
+  type ExplainContext,
+  failingContainer,
+  type PodExplanation,
+} from "../../../../../lib/placement/decide/explain/pod_explanation.ts";
 import { ARM64, container, type FactChanges, type Json, make, released } from "../make.ts";
 
 const AROUND: ExplainContext = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" };

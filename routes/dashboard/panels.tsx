@@ -1,0 +1,95 @@
+// The panels of short lists: pods that are held now, containers that were to run a program of another architecture, and nodes by
+// the state of their architecture taint.
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { renderDuration } from "../../lib/duration.ts";
+import { Nothing, Panel, PodName, renderCount } from "./elements.tsx";
+import type { GatedView, TaintsView } from "./view.ts";
+import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
+
+const GATED_SHOWN = 8;
+
+export function GatedPanel(
+  { gated, leads, nowMs }: { gated: GatedView; leads: boolean; nowMs: number },
+): JSX.Element {
+  const { count, pods } = gated;
+  const shown = pods.slice(0, GATED_SHOWN);
+  const more = count - shown.length;
+  return (
+    <Panel id="gated" title="Gated now" note={shown.length === 0 ? "" : "longest first"}>
+      {shown.length === 0 ? <NothingGated count={count} leads={leads} /> : (
+        <ul class="rows">
+          {shown.map(({ namespace, pod, sinceMs }) => (
+            <li>
+              <PodName namespace={namespace} pod={pod} />
+              <span class="number held">{renderDuration(Math.max(0, nowMs - sinceMs))}</span>
+            </li>
+          ))}
+          {more > 0 ? <li class="more">and {more} more</li> : ""}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function NothingGated({ count, leads }: { count: number; leads: boolean }): JSX.Element {
+  if (!leads) return <Nothing title="Known to the leader" says="Only the leader follows gated pods." />;
+  if (count > 0) return <Nothing title={`${count} held`} says="Their names are not at hand." />;
+  return <Nothing title="Nothing is held" says="Every pod that was gated has been released." />;
+}
+
+const SHOWN = 8;
+
+/** The latest reports of this replica; it has some only while it leads. */
+export function ExecFormatPanel(
+  { failures, nowMs }: { failures: readonly ReportedFailure[]; nowMs: number },
+): JSX.Element {
+  const shown = failures.slice(0, SHOWN);
+  return (
+    <Panel id="exec-format" title="Exec format errors" note={shown.length === 0 ? "" : "newest first"}>
+      {shown.length === 0
+        ? <Nothing title="None reported" says="No container was seen that runs a program of another architecture." />
+        : (
+          <ul class="rows">
+            {shown.map(({ namespace, pod, container, node, architecture, atMs }) => (
+              <li>
+                <span>
+                  <PodName namespace={namespace} pod={pod} />{" "}
+                  <span class="reason">
+                    <bdi>{container === "" ? "a container" : container}</bdi> on <bdi>{node}</bdi> ({architecture})
+                  </span>
+                </span>
+                <span class="number">{renderDuration(Math.max(0, nowMs - atMs))}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+    </Panel>
+  );
+}
+
+const ROWS: readonly (readonly [label: string, count: (taints: TaintsView) => number])[] = [
+  ["nodes tainted", ({ nodes }) => nodes.tainted],
+  ["nodes to be tainted", ({ nodes }) => nodes.left],
+  ["nodes opted out", ({ nodes }) => nodes.optedOut],
+  ["nodes left alone: kubelet and label disagree", ({ nodes }) => nodes.disagreeing],
+  ["nodes that have not reported yet", ({ nodes }) => nodes.unknown],
+  ["pods without their toleration", ({ lackingPods }) => lackingPods],
+];
+
+/** How the work on the taints stands; nothing where this replica does not manage them. */
+export function TaintsPanel({ taints }: { taints: TaintsView | undefined }): JSX.Element | null {
+  if (taints === undefined) return null;
+  return (
+    <Panel id="taints" title="Architecture taints" note={taints.phase}>
+      <ul class="rows">
+        {ROWS.filter(([, count], at) => at === 0 || count(taints) > 0).map(([label, count]) => (
+          <li>
+            <span>{label}</span>
+            <span class="number">{renderCount(count(taints))}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="more">{taints.message}</p>
+    </Panel>
+  );
+}
