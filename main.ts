@@ -3,10 +3,11 @@
 import { ExitCode, type Terminal } from "./lib/cli/output.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";
-import { type Config, parseConfig } from "./lib/config/parse.ts";
+import { type Config, parseConfig, withValues } from "./lib/config/parse.ts";
 import type { KubeApi } from "./lib/k8s/api.ts";
 import type { ClusterAccess } from "./lib/k8s/cluster_access.ts";
 import { errorText, openLogger, silentLogger } from "./lib/log.ts";
+import { loginFile } from "./lib/oci/config/registry_environment.ts";
 import { parsePlacementOptions, placementProblems } from "./lib/placement/decide/config/options.ts";
 import { unreachable } from "./lib/parsed.ts";
 import type { ServeRun } from "./serve/dev.ts";
@@ -77,10 +78,10 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
       return await runDev(config, { terminal, stop, runServe });
     }
     case "inspect":
-      return await (await import("./lib/cli/inspect.ts")).runInspect(config, deps);
+      return await (await import("./lib/cli/inspect.ts")).runInspect(withLogins(config), deps);
     case "index": {
       const { runIndex } = await import("./lib/cli/index_command.ts");
-      return await runIndex(config, { ...deps, showsProgress: Deno.stderr.isTerminal() });
+      return await runIndex(withLogins(config), { ...deps, showsProgress: Deno.stderr.isTerminal() });
     }
     case "release":
     case "explain":
@@ -95,6 +96,11 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     default:
       return unreachable(config.command);
   }
+}
+
+/** With the logins of whoever runs the command; `serve` has only those that were named. */
+function withLogins(config: Config): Config {
+  return withValues(config, { dockerConfig: config.dockerConfig ?? loginFile(Deno.env.toObject(), isFile) });
 }
 
 /** The commands that work on a cluster. */

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { createAuthority } from "./cluster/support/pki.ts";
 import { runArchway } from "./support/archway_program.ts";
+import { makeImage } from "./support/documents.ts";
+import { openFakeRegistry } from "./support/registry.ts";
 import { Match, openApiServerStub, statusBody } from "./support/api_server.ts";
 
 interface Ran {
@@ -100,6 +102,38 @@ Deno.test("archway explain looks for a pod in the namespace of the kubeconfig's 
     }
   } finally {
     await Deno.remove(kubeconfig);
+  }
+});
+
+Deno.test("archway index and inspect log in as container tools do: REGISTRY_AUTH_FILE, DOCKER_CONFIG, the home", async () => {
+  await using registry = await openFakeRegistry({ login: { kind: "basic", users: { me: "right" } } });
+  const { config, manifest } = makeImage();
+  registry.putBlob("team/app", config);
+  registry.put("team/app", manifest, "v1");
+  const image = `${registry.host}/team/app:v1`;
+  const home = await Deno.makeTempDir();
+  const login = async (path: string, password: string): Promise<void> => {
+    await Deno.mkdir(`${home}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    const auths = { [registry.host]: { auth: btoa(`me:${password}`) } };
+    await Deno.writeTextFile(`${home}/${path}`, JSON.stringify({ auths }));
+  };
+  const inspect = async (command: readonly string[], env: Readonly<Record<string, string>>): Promise<number> => {
+    const args = [...command, "--insecure-registry", registry.host, image];
+    return (await archway(args, { DOCKER_CONFIG: "", REGISTRY_AUTH_FILE: "", ...env })).code;
+  };
+  const index = ["index", "inspect"];
+  try {
+    assert.equal(await inspect(index, { HOME: home }), 1);
+    await login(".docker/config.json", "right");
+    assert.equal(await inspect(index, { HOME: home }), 0);
+    assert.equal(await inspect(["inspect"], { HOME: home }), 0);
+    await login("other/config.json", "wrong");
+    assert.equal(await inspect(index, { HOME: home, DOCKER_CONFIG: `${home}/other` }), 1);
+    await login("auth.json", "right");
+    const all = { HOME: home, DOCKER_CONFIG: `${home}/other`, REGISTRY_AUTH_FILE: `${home}/auth.json` };
+    assert.equal(await inspect(index, all), 0);
+  } finally {
+    await Deno.remove(home, { recursive: true });
   }
 });
 

@@ -1,4 +1,4 @@
-// The environment variables that concern registries: the home folder, and the proxies.
+// The environment variables that concern registries: the home folder, the proxies, and where container tools keep logins.
 import { NO_PROXIES, type ProxySettings, readProxySettings } from "../http/proxy.ts";
 
 /** The environment as far as it matters here. */
@@ -51,4 +51,19 @@ export function readRegistryEnvironment(env: Readonly<Record<string, string | un
   const home = folder(env.HOME);
   const cacheHome = folder(env.XDG_CACHE_HOME) ?? (home === undefined ? undefined : `${home}/.cache`);
   return { home, cacheHome, proxies: readProxySettings(env) };
+}
+
+/**
+ * The file with the logins of container tools, where one is: that of REGISTRY_AUTH_FILE, else docker's, in DOCKER_CONFIG or
+ * the home. One that REGISTRY_AUTH_FILE names counts also when it is missing, so that this is reported.
+ */
+export function loginFile(
+  env: Readonly<Record<string, string | undefined>>,
+  exists: (path: string) => boolean,
+): string | undefined {
+  const { REGISTRY_AUTH_FILE: named, DOCKER_CONFIG: docker } = env;
+  if (named) return named;
+  const { home } = readRegistryEnvironment(env);
+  const folder = docker || (home === undefined ? undefined : `${home}/.docker`);
+  return folder !== undefined && exists(`${folder}/config.json`) ? `${folder}/config.json` : undefined;
 }

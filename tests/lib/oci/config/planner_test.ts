@@ -1,6 +1,7 @@
 // The planner on real files: what is missing, what is broken, what stays in force.
 import assert from "node:assert/strict";
 import {
+  loginFile,
   NO_REGISTRY_ENVIRONMENT,
   readRegistryEnvironment,
   systemPaths,
@@ -86,6 +87,17 @@ Deno.test("systemPaths() has the usual cache of a home, and nothing of a home th
   assert.equal(usual.aliasCaches[0], "/home/me/.cache/containers/short-name-aliases.conf");
   const none = systemPaths(readRegistryEnvironment({ HOME: "me", XDG_CACHE_HOME: "" }));
   assert.deepEqual(none, systemPaths(NO_REGISTRY_ENVIRONMENT));
+});
+
+Deno.test("loginFile() takes the auth file, else docker's folder, else the home; of docker only what is there", () => {
+  const env = { REGISTRY_AUTH_FILE: "/auth.json", DOCKER_CONFIG: "/docker", HOME: "/home/me" };
+  const none = (): boolean => false;
+  const all = (): boolean => true;
+  assert.equal(loginFile(env, none), "/auth.json");
+  assert.equal(loginFile({ ...env, REGISTRY_AUTH_FILE: "" }, all), "/docker/config.json");
+  assert.equal(loginFile({ ...env, REGISTRY_AUTH_FILE: "" }, none), undefined);
+  assert.equal(loginFile({ HOME: "/home/me/" }, all), "/home/me/.docker/config.json");
+  assert.equal(loginFile({ HOME: "me" }, all), undefined);
 });
 
 Deno.test("openPullPlanner() goes on without aliases when their cache is broken, and reports it", () => {
