@@ -90,3 +90,14 @@ export function sentencesOf({ target, problems, tagWritten }: Assembled): readon
     : `Nothing was published: ${target} is as it was.`;
   return [...problems.map(({ message }) => message), end];
 }
+
+/** What does not come along with the images, one sentence each. Whether a copied image has referrers is not asked. */
+export function lossesOf({ images }: Assembled): readonly string[] {
+  return images.flatMap(({ image, copy, leftOut }) => [
+    ...leftOut.length === 0 ? [] : [
+      `The index does not hold what "${image}" has beside its image: ` +
+      `${leftOut.map(({ kind, digest }) => `${kind} ${digest}`).join(", ")}.`,
+    ],
+    ...copy.kind === "in place" ? [] : [`Signatures and other referrers of "${image}" are not copied with it.`],
+  ]);
+}

@@ -6,7 +6,7 @@ import { inspectIndex } from "../images/assemble/inspect_index.ts";
 import { Repositories } from "../oci/repositories.ts";
 import { indexTarget } from "../config/words.ts";
 import { openRegistryAccess, type RegistryConfig } from "../oci/registry_access.ts";
-import { renderAssembled, sentencesOf, toAssembled } from "./index_assembled.ts";
+import { lossesOf, renderAssembled, sentencesOf, toAssembled } from "./index_assembled.ts";
 import { renderIndex, toInspectedIndex } from "./index_inspected.ts";
 import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 import { ProgressLine } from "./progress_line.ts";
@@ -65,9 +65,9 @@ async function assemble({ to = "", images, dryRun, output }: Words, deps: Deps):
     line.clear();
     const assembled = toAssembled(result, { target: to, requests: repositories.requests });
     if (result.kind !== "failed" || output !== "table") terminal.out(renderAssembled(assembled, output));
-    if (result.kind !== "failed") return ExitCode.done;
-    for (const sentence of sentencesOf(assembled)) terminal.err(`archway: ${sentence}\n`);
-    return exitCodeOf(result.problems);
+    const sentences = result.kind === "failed" ? sentencesOf(assembled) : lossesOf(assembled);
+    for (const sentence of sentences) terminal.err(`archway: ${sentence}\n`);
+    return result.kind === "failed" ? exitCodeOf(result.problems) : ExitCode.done;
   } finally {
     line.clear();
   }

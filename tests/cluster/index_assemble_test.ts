@@ -295,7 +295,9 @@ Deno.test("index assemble: of an index with attestations its one image is taken 
   const args = ["assemble", "--to", `${registry.host}/team/app:v1`, ...flagsFor(registry), "-o", "json", ...words];
   const { code, stdout, stderr } = await archwayIndex(args);
   assert.equal(code, 0, stderr);
-  assert.equal(JSON.parse(stdout).images[0].digest, children[0]);
+  const [{ digest, leftOut }] = JSON.parse(stdout).images;
+  assert.deepEqual([digest, leftOut], [children[0], [{ kind: "attestation", digest: children[1] }]]);
+  assert.match(stderr, new RegExp(`^archway: The index does not hold what .*: attestation ${children[1]}\\.\n$`));
 });
 
 /** Runs buildah with its storage in a folder; answers what it printed. */

@@ -12,7 +12,7 @@ import type { TargetRepository } from "../../oci/push/target_repository.ts";
 import { type ChildCopy, copyChildren, type CopyProgress, IN_PLACE, planCopy } from "./copy_children.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 import { type PublishDeps, publishIndex } from "./publish_index.ts";
-import { type ReadChild, readChildren, type ReadDeps, type ReadImage } from "./read_child.ts";
+import { type LeftOut, type ReadChild, readChildren, type ReadDeps, type ReadImage } from "./read_child.ts";
 
 export interface AssembleRequest {
   /** Where the index goes: `registry/repository:tag`. */
@@ -33,6 +33,8 @@ export interface JoinedImage {
   readonly mediaType: string;
   readonly size: number;
   readonly copy: ChildCopy;
+  /** What the index that it was read from has beside it, and the new one has not: attestations as a rule. */
+  readonly leftOut: readonly LeftOut[];
 }
 
 export type AssembleResult =
@@ -123,13 +125,14 @@ function copiesOf(children: readonly ReadChild[], target: TargetRepository): rea
 }
 
 function joined(children: readonly ReadChild[], copies: readonly ChildCopy[]): readonly JoinedImage[] {
-  return children.map(({ child: { image, platform, digest, mediaType, size } }, at) => ({
+  return children.map(({ child: { image, platform, digest, mediaType, size, leftOut } }, at) => ({
     image,
     platform,
     digest,
     mediaType,
     size,
     copy: copies[at] ?? IN_PLACE,
+    leftOut,
   }));
 }
 

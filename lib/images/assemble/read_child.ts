@@ -14,16 +14,25 @@ import {
   judgeDocument,
   judgeManifest,
 } from "../index/child.ts";
+import { type EntryKind, kindOfEntry } from "../index/check_entry.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 
 /** An image of one platform that was read and is well. */
 export interface ReadImage extends ChildImage {
   readonly kind: "image";
+  /** What the index that was read has beside the image. */
+  readonly leftOut: readonly LeftOut[];
   /** Of its config. */
   readonly labels: Readonly<Record<string, string>>;
   /** Its manifest as it came. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly text: string;
+}
+
+/** An entry of an index that is not joined. */
+export interface LeftOut {
+  readonly kind: EntryKind;
+  readonly digest: string;
 }
 
 /** An image that is to be joined. */
@@ -94,7 +103,14 @@ export async function readImage(
   const { digest, bytes, text } = whole;
   const own = await readConfig(session, whole.manifest);
   if (own.kind === "problem") return own;
-  return { ...own, kind: "image", image, digest, bytes, text, size: bytes.byteLength };
+  const leftOut = leftOutBeside(digest, top.manifest);
+  return { ...own, kind: "image", image, digest, bytes, text, size: bytes.byteLength, leftOut };
+}
+
+function leftOutBeside(image: string, document: ManifestDocument): readonly LeftOut[] {
+  if (document.kind !== "index") return [];
+  const others = document.entries.filter(({ digest }) => digest !== image);
+  return others.map((entry) => ({ kind: kindOfEntry(entry), digest: entry.digest }));
 }
 
 /** What an image says of itself. */

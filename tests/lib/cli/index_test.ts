@@ -4,7 +4,7 @@ import { parse as parseYaml } from "yaml";
 import type { AssembleResult, JoinedImage } from "../../../lib/images/assemble/assemble_index.ts";
 import type { ChildCopy } from "../../../lib/images/assemble/copy_children.ts";
 import type { InspectedIndex } from "../../../lib/images/assemble/inspect_index.ts";
-import { renderAssembled, sentencesOf, toAssembled } from "../../../lib/cli/index_assembled.ts";
+import { lossesOf, renderAssembled, sentencesOf, toAssembled } from "../../../lib/cli/index_assembled.ts";
 import { renderIndex, toInspectedIndex } from "../../../lib/cli/index_inspected.ts";
 import { ProgressLine, renderProgress } from "../../../lib/cli/progress_line.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -19,7 +19,8 @@ const NONE: ChildCopy = { kind: "in place", present: 0, mounted: 0, copied: 0, f
 
 function joined(architecture: string, copy: ChildCopy): JoinedImage {
   const platform = { os: "linux", architecture };
-  return { image: `quay.io/team/app:v1-${architecture}`, platform, digest: DIGEST, mediaType: "a/b", size: 400, copy };
+  const image = `quay.io/team/app:v1-${architecture}`;
+  return { image, platform, digest: DIGEST, mediaType: "a/b", size: 400, copy, leftOut: [] };
 }
 
 const MADE: Exclude<AssembleResult, { kind: "failed" }> = {
@@ -92,6 +93,16 @@ Deno.test("index assemble reports in sentences what is wrong, and what became of
   assert.match(last ?? "", /^It is unknown whether .* was written: look with `archway index inspect/);
   const json = JSON.parse(renderAssembled(toAssembled(failed, OF), "json"));
   assert.deepEqual([json.outcome, json.problems, json.tagWritten], ["failed", [problem], false]);
+});
+
+Deno.test("index assemble names what does not come along: entries beside an image, referrers of a copied one", () => {
+  const [amd64, arm64] = [joined("amd64", NONE), joined("arm64", { ...NONE, kind: "to be copied" })];
+  const images = [{ ...amd64, leftOut: [{ kind: "attestation", digest: OLD } as const] }, arm64];
+  assert.deepEqual(lossesOf(toAssembled({ ...MADE, images }, OF)), [
+    `The index does not hold what "quay.io/team/app:v1-amd64" has beside its image: attestation ${OLD}.`,
+    'Signatures and other referrers of "quay.io/team/app:v1-arm64" are not copied with it.',
+  ]);
+  assert.deepEqual(lossesOf(toAssembled({ ...MADE, images: [amd64] }, OF)), []);
 });
 
 const INDEX: InspectedIndex = {
