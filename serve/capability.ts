@@ -95,12 +95,13 @@ export async function serveCapability(deps: ServeDeps, capability: Capability, s
   const parts = openParts(deps, { capability, lifetime, isBusy: () => isBusy() });
   const opened = await capability.open(deps, parts);
   isBusy = opened.isBusy ?? isBusy;
-  await using admin = openAdmin(adminListen, adminOf(parts, opened, only));
-  const [webhookPort, adminPort] = [opened.webhooks?.port ?? 0, admin.addr.port];
-  log.info("listening", { webhookPort, adminPort, only });
-  deps.onListening({ webhookPort, adminPort });
-  await runAndDrain(deps, { parts, opened, background });
-  await admin.shutdown();
+  {
+    await using admin = await openAdmin(adminListen, adminOf(parts, opened, only));
+    const [webhookPort, adminPort] = [opened.webhooks?.port ?? 0, admin.port];
+    log.info("listening", { webhookPort, adminPort, only });
+    deps.onListening({ webhookPort, adminPort });
+    await runAndDrain(deps, { parts, opened, background });
+  }
   log.info("stopped");
 }
 

@@ -19,7 +19,7 @@ export async function runEnoexecDaemon(deps: EnoexecDaemonDeps, stop: AbortSigna
   const metrics = openMetrics(registry, DAEMON_COUNTERS);
   const setGauges = openGauges(registry, DAEMON_GAUGES);
   const daemon = new Daemon({ api, clock, log, metrics, nodeName, namespace, start });
-  await using server = openAdmin(adminListen, {
+  await using server = await openAdmin(adminListen, {
     registry,
     beforeScrape: () =>
       setGauges({
@@ -34,8 +34,8 @@ export async function runEnoexecDaemon(deps: EnoexecDaemonDeps, stop: AbortSigna
     }],
     pages: {},
   });
-  log.info("listening", { adminPort: server.addr.port, node: nodeName });
-  deps.onListening?.(server.addr.port);
+  log.info("listening", { adminPort: server.port, node: nodeName });
+  deps.onListening?.(server.port);
   await daemon.run(stop);
   log.info("stopped");
 }

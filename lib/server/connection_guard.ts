@@ -30,7 +30,8 @@ export interface ListenerGuard {
   ) => void;
 }
 
-const UNLIMITED = { burst: Infinity, perSecond: 0 } as const;
+/** A rate that never runs out. */
+export const UNLIMITED = { burst: Infinity, perSecond: 0 } as const;
 
 /** For listeners of our own tests and playground: accepts everything. */
 const OPEN: ListenerGuard = {

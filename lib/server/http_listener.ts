@@ -1,0 +1,137 @@
+// The guarded life of a listener on node's own server: a guard sees each TCP connection first, and closing drains. With it the
+// plain listener for probes, metrics and pages, whose clients prove nothing: each gets one answer a connection.
+import { createServer, type Server as HttpServer } from "node:http";
+import type { Server as HttpsServer } from "node:https";
+import { type AddressInfo, Socket } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { ConnectionGuard, UNLIMITED } from "./connection_guard.ts";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "./connection_table.ts";
+
+/** A listener that answers until it is closed. */
+export interface HttpListener {
+  /** The port in use; differs from the wanted one when that was 0. */
+  readonly port: number;
+  /**
+   * Stops accepting, lets running requests, and those of clients that have connected already, finish for at most `graceMs`, then
+   * closes every connection.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface GuardedServer {
+  readonly server: HttpServer | HttpsServer;
+  readonly guard: ConnectionGuard;
+}
+
+export interface ListenAt {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What a handler of the plain listener is told of a request's client. */
+export interface PlainClient {
+  readonly remoteAddr: { readonly hostname: string };
+}
+
+export interface HttpListenerOptions extends ListenAt {
+  readonly handler: (request: Request, client: PlainClient) => Response | Promise<Response>;
+}
+
+/** Of a request and its headers (bytes). */
+const MAX_HEAD_BYTES = 8 * 1024;
+
+/**
+ * A new connection displaces the oldest one of the address with the most: a probe, which sends its head at once and is
+ * answered within milliseconds, finds a place however many connections others hold.
+ */
+const PLAIN_LIMITS: ConnectionLimits = {
+  ...CONNECTION_LIMITS,
+  maxConnections: 64,
+  maxUnproven: 64,
+  maxUnprovenPerAddress: 16,
+  handshakes: { address: UNLIMITED, strangers: UNLIMITED, reserve: UNLIMITED },
+  // No body is read.
+  maxArrivingBytes: Infinity,
+  timeoutsMs: { ...CONNECTION_LIMITS.timeoutsMs, unprovenIdle: 5_000, body: 5_000 },
+};
+
+/** Starts the plain listener; rejects when the address is taken. */
+export function openHttpListener({ handler, host, port }: HttpListenerOptions): Promise<HttpListener> {
+  const guard = new ConnectionGuard({
+    limits: PLAIN_LIMITS,
+    check: (url) => ({ kind: "plain", url }),
+    acceptsPlain: () => true,
+    plainProves: false,
+    dropped: () => {},
+    began: () => {},
+  });
+  const answer = getRequestListener(
+    (request, { incoming }) => handler(request, { remoteAddr: { hostname: incoming.socket.remoteAddress ?? "" } }),
+    { overrideGlobalObjects: false, autoCleanupIncoming: false },
+  );
+  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES, noDelay: true }, (request, response) => {
+    if (guard.begins(request, response)) void answer(request, response);
+  });
+  server.on("connection", (socket: Socket) => guard.secured(socket));
+  return listenGuarded({ server, guard }, { host, port });
+}
+
+/** Starts listening; the server's own listeners get a connection once the guard lets it begin. */
+export async function listenGuarded({ server, guard }: GuardedServer, { host, port }: ListenAt): Promise<HttpListener> {
+  // The guard has time limits of its own, by what a connection has proven.
+  Object.assign(server, { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: guard.idleTimeoutMs });
+  const begin = server.listeners("connection");
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: unknown) => {
+    if (!(socket instanceof Socket)) return;
+    guard.accept(socket, () => begin.forEach((listener) => void listener.call(server, socket)));
+  });
+  server.on("clientError", (_error, socket) => socket.destroy());
+  await listening(server, { host, port });
+  return { port: portOf(server, port), close: (graceMs) => closeWithin({ server, guard }, graceMs) };
+}
+
+function listening(server: GuardedServer["server"], address: ListenAt): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(address.port, address.host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function portOf(server: GuardedServer["server"], wanted: number): number {
+  const address: AddressInfo | string | null = server.address();
+  return typeof address === "object" && address !== null ? address.port : wanted;
+}
+
+/** Between two looks at what is left (ms). */
+const SWEEP_MS = 50;
+
+async function closeWithin({ server, guard }: GuardedServer, graceMs: number): Promise<void> {
+  const endMs = performance.now() + graceMs;
+  await backlogTaken(guard, graceMs * BACKLOG_SHARE);
+  // The runtime would close idle connections here, also those whose next request has arrived unread.
+  server.closeIdleConnections = () => {};
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const timer = setTimeout(() => guard.closeAll(), Math.max(0, endMs - performance.now()));
+  // Keep-alive connections become idle one by one as their last answer leaves.
+  const sweep = setInterval(() => guard.closeIdle(), SWEEP_MS);
+  await closed;
+  clearTimeout(timer);
+  clearInterval(sweep);
+  guard.stop();
+}
+
+/** Of the grace, while new connections come all the time: who has a request under way needs the rest. */
+const BACKLOG_SHARE = 1 / 4;
+
+/** Resolves when no connection has come for a moment, or the time is over: the kernel resets those that it has taken and that we have not. */
+async function backlogTaken(guard: ConnectionGuard, limitMs: number): Promise<void> {
+  const endMs = performance.now() + limitMs;
+  for (let before = -1; before !== guard.accepted && performance.now() < endMs;) {
+    before = guard.accepted;
+    await new Promise((resolve) => setTimeout(resolve, SWEEP_MS));
+  }
+}
