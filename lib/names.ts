@@ -57,12 +57,12 @@ export const EnoexecAnnotation = {
   entryPoint: "archway.dev/entry-point",
   /** When it happened, RFC 3339. */
   at: "archway.dev/at",
-  /** Of a record: the image's digest, the namespace that it counts in (empty: every one), the image as the pod named it. */
+  /** Of a record: the image's digest, the namespace that it counts in, the image as the pod named it. */
   failedDigest: "archway.dev/failed-digest",
   failedIn: "archway.dev/failed-in",
   failedImage: "archway.dev/failed-image",
-  /** The namespace of the pod that failed last. */
-  failedBy: "archway.dev/failed-by",
+  /** The nodes, separated by commas, on which it was certainly the image's own program that failed. */
+  failedNodes: "archway.dev/failed-nodes",
 } as const;
 
 /** Names of the exec format error monitor's objects: those of the MTO. */

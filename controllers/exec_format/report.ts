@@ -8,6 +8,7 @@ import {
   isWithinLimits,
   parseFailedImage,
   type RecordSource,
+  renewFailedImage,
 } from "../../lib/exec_format/decide/failed_image.ts";
 import { describeFailure } from "../../lib/exec_format/decide/message.ts";
 import type { FailureSource } from "../../lib/exec_format/reported.ts";
@@ -80,8 +81,9 @@ async function follow(
   view: PodView,
   inspected: KnownImage | undefined,
 ): Promise<void> {
-  const { namespace: podNamespace, runtimeClassName } = view;
-  const start = { isEntryPoint, podNamespace, architecture, inspected, runtimeClassName, nowMs: run.clock.nowMs() };
+  const { namespace: podNamespace, nodeName, runtimeClassName } = view;
+  const nowMs = run.clock.nowMs();
+  const start = { isEntryPoint, podNamespace, nodeName, architecture, inspected, runtimeClassName, nowMs };
   try {
     const failed = container === undefined || !isCertain ? undefined : failedImageOf({ container, ...start });
     if (failed !== undefined) await recordImage(run, failed);
@@ -97,18 +99,21 @@ async function recordImage(
   { api, log, signal, settings: { namespace } }: ExecFormatRun,
   failed: FailedImage,
 ): Promise<void> {
-  const document = buildFailedImage(failed, namespace);
-  if (document === undefined) return;
-  const { name } = document.metadata;
+  const name = buildFailedImage(failed, namespace)?.metadata.name;
+  if (name === undefined) return;
   const records: RecordSource[] = [];
+  let before: FailedImage | undefined;
   const labelSelector = EnoexecLabel.failedArchitecture;
   for await (const object of listAll(api, Resource.enoexecEvents, { namespace, labelSelector, signal })) {
-    records.push({ name: object.metadata.name, reportedBy: parseFailedImage(object)?.reportedBy ?? "" });
+    const record = parseFailedImage(object);
+    records.push({ name: object.metadata.name, namespace: record?.namespace ?? "" });
+    if (object.metadata.name === name) before = record;
   }
-  const { reportedBy, digest, architecture } = failed;
-  if (!isWithinLimits({ name, reportedBy }, records)) {
-    return log.warn("failed image not remembered: there are too many", { records: records.length, by: reportedBy });
+  const { namespace: by, digest, architecture } = failed;
+  if (!isWithinLimits({ name, namespace: by }, records)) {
+    return log.warn("failed image not remembered: there are too many", { records: records.length, by });
   }
+  const document = buildFailedImage(renewFailedImage(failed, before), namespace);
   await api.patch(Resource.enoexecEvents, { namespace, name }, {
     body: { kind: "apply", document, force: true },
     signal,

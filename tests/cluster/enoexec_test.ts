@@ -325,7 +325,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
     await setContainerStatus(controlPlane, { namespace, name: "liar", status });
     const annotations = { [EnoexecAnnotation.entryPoint]: "true" };
     await write("liar", { pod: "liar", node: "amd64-2", digit: "f", annotations });
-    const record = `failed-amd64-${digest.slice("sha256:".length).slice(0, 40)}`;
+    const record = `failed-amd64-${digest.slice("sha256:".length).slice(0, 40)}-${namespace}`;
     await waitUntil("the record", () => isThere(controlPlane, `${EVENTS}/${record}`), PATIENT);
     const cluster = ["--kubeconfig", controlPlane.kubeconfigFile];
     const { stdout } = await runArchway(["explain", "liar", "-n", namespace, ...cluster]);

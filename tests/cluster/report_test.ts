@@ -55,7 +55,7 @@ async function furnish(bed: WalkBed, namespace: string): Promise<void> {
   await createPods(controlPlane, namespace, { pods: [{ name: "bare", images: [old] }] });
   const digest = JSON.parse((await report(bed, "-n", namespace, "-o", "json")).stdout).images
     .find(({ image }: { readonly image: string }) => image === lying).digest;
-  const failed = { digest, architecture: "arm64", namespace: undefined, reportedBy: namespace, image: lying };
+  const failed = { digest, architecture: "arm64", namespace, nodes: [], image: lying };
   const record = buildFailedImage({ ...failed, atMs: Date.now() }, "archway-system");
   await create(
     controlPlane,

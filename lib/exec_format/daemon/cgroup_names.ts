@@ -21,22 +21,29 @@ export interface CgroupContainer {
   readonly id: string;
   /** The scheme of `containerID` in a pod's status; undefined where the name does not show it. */
   readonly runtime: string | undefined;
+  /** Whether the path ends with it: the process is in the folder that the runtime made, not in one of the container's own. */
+  readonly isInnermost: boolean;
 }
 
 const POD = /^(?:pod|(?:[a-z]+-)?kubepods(?:-burstable|-besteffort)?-pod)(.+?)(?:\.slice)?$/;
 const UID = /^(?:[0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})$/;
 const CONTAINER = /^(?:(cri-containerd|crio|docker)-)?([0-9a-f]{64})(?:\.scope)?$/;
+/** Below the container's, where crun starts the container. */
+const CRUN_FOLDER = "container";
 const SCHEMES: Readonly<Record<string, string>> = { "cri-containerd": "containerd", crio: "cri-o", docker: "docker" };
 
 /**
- * The containers on a path of cgroup names, from the root inwards. More than one where a node runs in a pod of another
+ * The containers on a whole path of cgroup names, from the root inwards. More than one where a node runs in a pod of another
  * cluster; a container that may make cgroups of its own can add some, but only behind its own. Pure.
  */
 export function containersOn(path: readonly string[]): readonly CgroupContainer[] {
   return path.flatMap((name, at) => {
     const podUid = podUidOf(path[at - 1] ?? "");
     const [, prefix = "", id] = CONTAINER.exec(name) ?? [];
-    return podUid === undefined || id === undefined ? [] : [{ podUid, id, runtime: SCHEMES[prefix] }];
+    if (podUid === undefined || id === undefined) return [];
+    const below = path.slice(at + 1);
+    const isInnermost = below.length === 0 || prefix === "crio" && below.join("/") === CRUN_FOLDER;
+    return [{ podUid, id, runtime: SCHEMES[prefix], isInnermost }];
   });
 }
 

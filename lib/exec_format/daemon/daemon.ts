@@ -32,17 +32,17 @@ const DEFAULT_RUNTIME = "containerd";
 const SETTLE_MS = 1_000;
 
 /** A failure and the containers that it may be of. */
-interface Sighting {
-  readonly command: string | undefined;
-  readonly isEntryPoint: boolean;
+interface Sighting extends Pick<TracedFailure, "command" | "isEntryPoint"> {
   readonly candidates: readonly CgroupContainer[];
+  /** IDs of the containers that the parent is in. */
+  readonly parents: readonly string[];
   readonly atMs: number;
 }
 
 /** The place of a sighting: which candidate, in which pod. */
 interface Place {
   readonly pod: NodePod;
-  readonly containerId: string;
+  readonly container: CgroupContainer;
 }
 
 /** No request is sent to the API server and no program runs before `run`. */
@@ -94,6 +94,8 @@ export class Daemon {
     switch (message.kind) {
       case "failure":
         return this.#take(message.failure);
+      case "cut off":
+        return this.#count("cut-off");
       case "lost":
         return this.#deps.metrics.archway_exec_trace_messages_lost_total.inc(message.messages);
       case "alive":
@@ -104,11 +106,12 @@ export class Daemon {
     }
   }
 
-  #take({ command, isEntryPoint, paths }: TracedFailure): void {
+  #take({ command, isEntryPoint, parentPath, paths }: TracedFailure): void {
     const { clock } = this.#deps;
     const candidates = paths.flatMap(containersOn);
     if (candidates.length === 0) return this.#count("outside-pods");
-    const sighting: Sighting = { command, isEntryPoint, candidates, atMs: clock.nowMs() };
+    const parents = containersOn(parentPath).map(({ id }) => id);
+    const sighting: Sighting = { command, isEntryPoint, parents, candidates, atMs: clock.nowMs() };
     const place = this.#placeOf(sighting);
     if (place !== undefined) return this.#report(sighting, place);
     if (this.#unplaced.add(sighting, clock.monotonicMs()) !== undefined) this.#count("overflow");
@@ -116,15 +119,19 @@ export class Daemon {
 
   /** The first container, from the outside, whose pod is on this node. */
   #placeOf({ candidates }: Sighting): Place | undefined {
-    for (const { podUid, id, runtime } of candidates) {
-      const pod = this.#pods.find(podUid);
-      const scheme = runtime ?? this.#pods.runtime ?? DEFAULT_RUNTIME;
-      if (pod !== undefined) return { pod, containerId: `${scheme}://${id}` };
+    for (const container of candidates) {
+      const pod = this.#pods.find(container.podUid);
+      if (pod !== undefined) return { pod, container };
     }
     return undefined;
   }
 
-  #report({ command, isEntryPoint, atMs }: Sighting, { pod, containerId }: Place): void {
+  #report(
+    { command, atMs, parents, ...traced }: Sighting,
+    { pod, container: { id, runtime, isInnermost } }: Place,
+  ): void {
+    const containerId = `${runtime ?? this.#pods.runtime ?? DEFAULT_RUNTIME}://${id}`;
+    const isEntryPoint = traced.isEntryPoint && isInnermost && !parents.includes(id);
     const { clock, nodeName } = this.#deps;
     const verdict = this.#filter.judge(containerId, clock.monotonicMs());
     if (verdict !== "report") return this.#count(verdict);

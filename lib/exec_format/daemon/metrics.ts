@@ -7,6 +7,7 @@ export const FAILURE_OUTCOMES = [
   "repeated",
   "text",
   "outside-pods",
+  "cut-off",
   "unknown-pod",
   "limited",
   "overflow",

@@ -1,7 +1,9 @@
 // What bpftrace prints (`-f json`, one object a line), read into failures. A failure comes as several messages of one CPU,
 // because a program in the kernel can hold one name at a time; messages of other CPUs may come between them.
 //
-//   b CPU TIME COMM   f CPU TIME FILE   d|c CPU TIME NAME (outwards)   e CPU TIME FIRST     h REPEATS TEXTS
+//   b CPU TIME COMM   f CPU TIME FILE   d|c|p CPU TIME NAME (outwards)   e CPU TIME FIRST     h REPEATS TEXTS
+//
+// FIRST is 1 for a container's first program, 2 where the path has more folders than were printed.
 //
 // Names, files and commands are chosen by the user of the program. They are the last field of a message and come escaped by
 // bpftrace, so none of them can pass for a message of its own.
@@ -11,14 +13,18 @@ import { memberOf, parseObject, textAt } from "../../json.ts";
 export interface TracedFailure {
   /** The file that was to be started, else what the process was called; undefined where neither is known. */
   readonly command: string | undefined;
-  /** Whether it was the first program of a container. */
+  /** Whether it was the first program of a container, if its parent is in none. */
   readonly isEntryPoint: boolean;
+  /** Names of the cgroups that the parent of such a program is in, from the root inwards. */
+  readonly parentPath: readonly string[];
   /** Names of the cgroups that the process is in, from the root inwards: one path a hierarchy that was read. */
   readonly paths: readonly (readonly string[])[];
 }
 
 export type TraceMessage =
   | { readonly kind: "failure"; readonly failure: TracedFailure }
+  /** A failure in folders so deep that the outer ones, and with them the container, are not known. */
+  | { readonly kind: "cut off" }
   /** Messages that the kernel or this reader could not keep. */
   | { readonly kind: "lost"; readonly messages: number }
   /** All probes are attached: repetitions and texts since the last such message. */
@@ -27,7 +33,7 @@ export type TraceMessage =
 interface Group {
   comm: string;
   file: string;
-  readonly names: Readonly<Record<"c" | "d", string[]>>;
+  readonly names: Readonly<Record<"c" | "d" | "p", string[]>>;
 }
 
 /** Failures of which some messages are still to come: as many as CPUs, when nothing is lost. */
@@ -36,7 +42,7 @@ const MAX_GROUPS = 1_024;
 const MAX_NAMES = 64;
 /** What the runtimes are called at the moment at which they become the container's program. */
 const RUNTIME = /^(?:runc|crun)(?::|$)/;
-const MESSAGE = /^([bfdce]) (\d+ \d+) ([\s\S]*)$/;
+const MESSAGE = /^([bfdcpe]) (\d+ \d+) ([\s\S]*)$/;
 const ALIVE = /^h (\d+) (\d+)/;
 
 /** Reads one run of bpftrace. Pure but for what it keeps, which is bounded. */
@@ -67,14 +73,17 @@ export class TraceReader {
     // The beginning was lost, which bpftrace has said already.
     if (group === undefined) return undefined;
     if (mark === "f") group.file = rest;
-    if ((mark === "c" || mark === "d") && group.names[mark].length < MAX_NAMES) group.names[mark].push(rest);
+    if ((mark === "c" || mark === "d" || mark === "p") && group.names[mark].length < MAX_NAMES) {
+      group.names[mark].push(rest);
+    }
     if (mark !== "e") return undefined;
     this.#groups.delete(key);
+    if (rest === "2") return { kind: "cut off" };
     return { kind: "failure", failure: { ...failureOf(group), isEntryPoint: rest === "1" } };
   }
 
   #begin(key: string, comm: string): TraceMessage | undefined {
-    this.#groups.set(key, { comm, file: "", names: { c: [], d: [] } });
+    this.#groups.set(key, { comm, file: "", names: { c: [], d: [], p: [] } });
     const [oldest] = this.#groups.keys();
     if (oldest === undefined || this.#groups.size <= MAX_GROUPS) return undefined;
     this.#groups.delete(oldest);
@@ -92,6 +101,7 @@ function failureOf({ comm, file, names }: Group): Omit<TracedFailure, "isEntryPo
   const known = file === "" ? comm : file;
   return {
     command: known === "" || RUNTIME.test(known) ? undefined : known,
+    parentPath: names.p.toReversed(),
     paths: [names.d, names.c].filter(({ length }) => length > 0).map((outwards) => outwards.toReversed()),
   };
 }

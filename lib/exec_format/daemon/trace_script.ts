@@ -21,7 +21,10 @@ export interface KernelFacts {
 const ENOEXEC = -8;
 /** Flag of a task that has executed nothing since it was forked. */
 const PF_FORKNOEXEC = 0x40;
-/** Folders of a path that are printed: a container of a node that is a container itself has about ten. */
+/**
+ * Folders of a path that are printed: a container of a node that is a container itself has about ten. A longer path is
+ * reported as cut off: a container can make folders below its own that are named as another container's.
+ */
 const LEVELS = 12;
 /** Controllers of cgroup v1 that are tried, in turn, for one whose hierarchy is mounted. */
 const CONTROLLERS = [0, 1, 2, 3, 4];
@@ -66,7 +69,8 @@ export function renderTraceScript(facts: KernelFacts): string {
 /**
  * Whether nothing has run in the container before: the process has executed nothing since it was forked, is the first of
  * its PID namespace, which is a child of the runtime's, and was forked outside of the container, by the runtime. A user who
- * may `exec` into a container can make a process the first of a PID namespace, but of one within the container's.
+ * may `exec` into a container can make a process the first of a PID namespace, but of one within the container's, and
+ * its parent is in a folder of the container: the parent's folders are printed for that.
  */
 const FIRST_PROGRAM = [
   "  $leader = curtask->group_leader;",
@@ -117,9 +121,10 @@ function renderReport({ parentField, canProbe }: KernelFacts): string {
     '  printf("b %d %llu %s", cpu, $at, comm);',
     '  printf("f %d %llu %s", cpu, $at, str(@file[tid]));',
     FIRST_PROGRAM,
+    `  if ($isFirst) {\n${renderParent(parentField)}\n  }`,
     "  $isOther = $c->id != $d->id;",
-    renderChain("d", parentField),
-    `  if ($isOther) {\n${renderChain("c", parentField)}\n  }`,
+    renderChain({ chain: "d", mark: "d", parentField, cutOff: "$isFirst = 2;" }),
+    `  if ($isOther) {\n${renderChain({ chain: "c", mark: "c", parentField, cutOff: "$isFirst = 2;" })}\n  }`,
     '  printf("e %d %llu %d", cpu, $at, $isFirst);',
     "} else { @repeats++; }",
   ].join("\n");
@@ -134,14 +139,34 @@ function controllerGroup(parentField: string): string {
   return [`$c = ${of(first)};`, ...more].join("\n");
 }
 
+/** The parent's path. It has no variable of its own: the kernel gives a program 512 bytes for all of them. */
+function renderParent(parentField: string): string {
+  return [
+    "  $d = $leader->real_parent->cgroups->dfl_cgrp->kn;",
+    renderChain({ chain: "d", mark: "p", parentField, cutOff: "$isFirst = 0;" }),
+    "  $d = curtask->cgroups->dfl_cgrp->kn;",
+  ].join("\n");
+}
+
+interface Chain {
+  /** The variable with the innermost folder. */
+  readonly chain: "c" | "d";
+  /** What its messages begin with. */
+  readonly mark: "c" | "d" | "p";
+  readonly parentField: string;
+  /** What is done when there are more folders than are printed. */
+  readonly cutOff: string;
+}
+
 /** The names from the process's own folder outwards; the root has none. */
-function renderChain(chain: string, parentField: string): string {
+function renderChain({ chain, mark, parentField, cutOff }: Chain): string {
   return [
     `  unroll(${LEVELS}) {`,
     `    if ((uint64)$${chain}->${parentField} != 0) {`,
-    `      printf("${chain} %d %llu %s", cpu, $at, str($${chain}->name));`,
+    `      printf("${mark} %d %llu %s", cpu, $at, str($${chain}->name));`,
     `      $${chain} = $${chain}->${parentField};`,
     "    }",
     "  }",
+    `  if ((uint64)$${chain}->${parentField} != 0) { ${cutOff} }`,
   ].join("\n");
 }

@@ -12,10 +12,10 @@ export interface FailedImage {
   /** `sha256:…`, what the image's name resolves to. */
   readonly digest: string;
   readonly architecture: string;
-  /** Where it counts; undefined: everywhere. */
-  readonly namespace: string | undefined;
-  /** Namespace of the pod that failed last. */
-  readonly reportedBy: string;
+  /** Of the pods that have failed: it counts there. */
+  readonly namespace: string;
+  /** The last nodes on which it was certainly the image's own program that failed: with records of others it counts everywhere. */
+  readonly nodes: readonly string[];
   /** As the pod named it; for people. */
   readonly image: string;
   /** When it last failed (epoch ms). */
@@ -24,6 +24,8 @@ export interface FailedImage {
 
 /** For so long an image counts as failed: it may be that the node was at fault (ms). */
 export const FAILED_TTL_MS = 7 * 86_400_000;
+/** An image is avoided everywhere when its own program has failed in so many namespaces, and on so many nodes. */
+const WITNESSES = 2;
 /** Records in a cluster at most. */
 export const MAX_FAILED_IMAGES = 500;
 /** Of them by pods of one namespace: a user who pushes images without end takes no place of others. */
@@ -35,20 +37,20 @@ const MAX_IMAGE_LENGTH = 255;
 
 /** The object of a record; undefined for a digest or an architecture that no name can be made of. */
 export function buildFailedImage(failed: FailedImage, ownNamespace: string): KubeObject | undefined {
-  const { digest, architecture, namespace, reportedBy, image, atMs } = failed;
+  const { digest, architecture, namespace, nodes, image, atMs } = failed;
   const hex = DIGEST.exec(digest)?.[1];
   if (hex === undefined || !ARCHITECTURE.test(architecture)) return undefined;
   return {
     apiVersion: apiVersionOf(Resource.enoexecEvents),
     kind: Resource.enoexecEvents.kind,
     metadata: {
-      name: `failed-${architecture}-${hex.slice(0, 40)}${namespace === undefined ? "" : `-${namespace}`}`,
+      name: `failed-${architecture}-${hex.slice(0, 40)}-${namespace}`,
       namespace: ownNamespace,
       labels: { [EnoexecLabel.failedArchitecture]: architecture },
       annotations: {
         [EnoexecAnnotation.failedDigest]: digest,
-        [EnoexecAnnotation.failedIn]: namespace ?? "",
-        [EnoexecAnnotation.failedBy]: reportedBy,
+        [EnoexecAnnotation.failedIn]: namespace,
+        [EnoexecAnnotation.failedNodes]: nodes.join(),
         [EnoexecAnnotation.failedImage]: image.slice(0, MAX_IMAGE_LENGTH),
         [EnoexecAnnotation.at]: new Date(atMs).toISOString(),
       },
@@ -67,12 +69,13 @@ export function parseFailedImage({ metadata }: KubeObject): FailedImage | undefi
   const annotations = metadata.annotations ?? {};
   const digest = annotations[EnoexecAnnotation.failedDigest];
   const atMs = parseTime(annotations[EnoexecAnnotation.at]);
-  if (architecture === undefined || digest === undefined || atMs === undefined) return undefined;
+  const namespace = annotations[EnoexecAnnotation.failedIn] ?? "";
+  if (architecture === undefined || digest === undefined || atMs === undefined || namespace === "") return undefined;
   return {
     digest,
     architecture,
-    namespace: annotations[EnoexecAnnotation.failedIn] || undefined,
-    reportedBy: annotations[EnoexecAnnotation.failedBy] ?? "",
+    namespace,
+    nodes: (annotations[EnoexecAnnotation.failedNodes] ?? "").split(",").filter((node) => node !== ""),
     image: annotations[EnoexecAnnotation.failedImage] ?? "",
     atMs,
   };
@@ -81,13 +84,18 @@ export function parseFailedImage({ metadata }: KubeObject): FailedImage | undefi
 /** The object of a record, and the namespace that it came from. */
 export interface RecordSource {
   readonly name: string;
-  readonly reportedBy: string;
+  readonly namespace: string;
+}
+
+/** A record that takes the place of another: the latest nodes are kept. */
+export function renewFailedImage(failed: FailedImage, before: FailedImage | undefined): FailedImage {
+  return { ...failed, nodes: [...new Set([...failed.nodes, ...before?.nodes ?? []])].slice(0, WITNESSES) };
 }
 
 /** Whether one more may be kept: of all namespaces together, and of the one whose pod has failed. Renewals always may. */
 export function isWithinLimits(record: RecordSource, records: readonly RecordSource[]): boolean {
   if (records.some(({ name }) => name === record.name)) return true;
-  const own = records.filter(({ reportedBy }) => reportedBy === record.reportedBy);
+  const own = records.filter(({ namespace }) => namespace === record.namespace);
   return records.length < MAX_FAILED_IMAGES && own.length < MAX_FAILED_IMAGES_OF_NAMESPACE;
 }
 
@@ -96,17 +104,26 @@ export function isFresh({ atMs }: FailedImage, nowMs: number): boolean {
   return nowMs - atMs < FAILED_TTL_MS;
 }
 
-/** The architectures on which an image has failed, for pods of a namespace; sorted. */
+/**
+ * The architectures on which an image has failed, for pods of a namespace; sorted. What one namespace reports, or one node,
+ * says nothing to others: either may be an attacker's.
+ */
 export function failedArchitectures(
   records: Iterable<FailedImage>,
   wanted: { readonly digest: string; readonly namespace: string; readonly nowMs: number },
 ): readonly string[] {
-  const found = new Set<string>();
-  for (const record of records) {
-    const counts = record.namespace === undefined || record.namespace === wanted.namespace;
-    if (record.digest === wanted.digest && counts && isFresh(record, wanted.nowMs)) found.add(record.architecture);
-  }
-  return [...found].sort();
+  const fresh = [...records].filter((record) => record.digest === wanted.digest && isFresh(record, wanted.nowMs));
+  const counting = fresh.filter(({ architecture, namespace }) =>
+    namespace === wanted.namespace || countsEverywhere(fresh.filter((other) => other.architecture === architecture))
+  );
+  return [...new Set(counting.map(({ architecture }) => architecture))].sort();
+}
+
+function countsEverywhere(records: readonly FailedImage[]): boolean {
+  const certain = records.filter(({ nodes }) => nodes.length > 0);
+  const namespaces = new Set(certain.map(({ namespace }) => namespace));
+  const nodes = new Set(certain.flatMap(({ nodes }) => nodes));
+  return namespaces.size >= WITNESSES && nodes.size >= WITNESSES;
 }
 
 /** What is known of the start. */
@@ -115,6 +132,7 @@ export interface StartFacts {
   /** Whether it was certainly the first program of the container, so that no other process can have started it. */
   readonly isEntryPoint: boolean;
   readonly podNamespace: string;
+  readonly nodeName: string;
   readonly architecture: string;
   /** What Archway's own inspection found; undefined when the image could not be inspected. */
   readonly inspected: { readonly digest: string; readonly architectures: readonly string[] } | undefined;
@@ -126,11 +144,11 @@ export interface StartFacts {
 /**
  * The record to keep; undefined when the start says nothing about the image. The container must have ended at once, and
  * its image claim the node's architecture. Where that may have been caused by a user who created the pod or may `exec` into it (it was
- * not the first program of the container, or the pod changes what is started), the record counts in the pod's namespace
- * only: otherwise one tenant could have an image of others avoided.
+ * not the first program of the container, or the pod changes what is started), the record names no node, and counts in the
+ * pod's namespace only: otherwise tenants could have an image of others avoided.
  */
 export function failedImageOf(facts: StartFacts): FailedImage | undefined {
-  const { container, isEntryPoint, podNamespace, architecture, inspected, runtimeClassName, nowMs } = facts;
+  const { container, isEntryPoint, podNamespace, nodeName, architecture, inspected, runtimeClassName, nowMs } = facts;
   if (inspected === undefined || runtimeClassName !== "" || !endedAtOnce(container)) return undefined;
   const { digest, architectures } = inspected;
   if (!architectures.includes(architecture)) return undefined;
@@ -140,8 +158,8 @@ export function failedImageOf(facts: StartFacts): FailedImage | undefined {
   return {
     digest,
     architecture,
-    namespace: isEntryPoint && isSame && container.isImagesOwn ? undefined : podNamespace,
-    reportedBy: podNamespace,
+    namespace: podNamespace,
+    nodes: isEntryPoint && isSame && container.isImagesOwn ? [nodeName] : [],
     image: container.image,
     atMs: nowMs,
   };

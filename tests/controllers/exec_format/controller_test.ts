@@ -347,7 +347,7 @@ Deno.test("an image that claims what its program lacks is recorded, and dropped 
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
   await remembering.run(async () => {
     await scene.clock.advance(0);
-    const name = `failed-arm64-${"12".repeat(20)}`;
+    const name = `failed-arm64-${"12".repeat(20)}-shop`;
     assert.deepEqual(eventsLeft(scene), [name]);
     await scene.clock.advance(FAILED_TTL_MS + 1_000);
     assert.deepEqual(eventsLeft(scene), []);

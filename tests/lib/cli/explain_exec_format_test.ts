@@ -36,8 +36,8 @@ function furnish(cluster: MemoryCluster): void {
   const failed = {
     digest,
     architecture: "arm64",
-    namespace: undefined,
-    reportedBy: "shop",
+    namespace: "shop",
+    nodes: [],
     image: "single-amd64",
     atMs: clock.nowMs(),
   };

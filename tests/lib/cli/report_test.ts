@@ -87,7 +87,7 @@ Deno.test("runReport() --arch lists what blocks an architecture, a lying image a
     digest: bed.registry.digestOf(image),
     architecture: "arm64",
     namespace: "shop",
-    reportedBy: "shop",
+    nodes: [],
     image,
     atMs: bed.clock.nowMs(),
   };

@@ -28,8 +28,8 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   const failed = {
     digest,
     architecture: "arm64",
-    namespace: undefined,
-    reportedBy: "shop",
+    namespace: "shop",
+    nodes: [],
     image: "app",
     atMs: clock.nowMs(),
   };

@@ -121,6 +121,32 @@ Deno.test("the daemon reports a container once a minute and counts the rest", as
   });
 });
 
+Deno.test("the daemon reports nothing of a path that was cut off, whatever container it names", async () => {
+  const bed = new DaemonBed();
+  bed.cluster.put(Resource.pods, pod("victim"));
+  await bed.run(async () => {
+    const made = Array.from({ length: 10 }, (_, at) => `made-${at}`);
+    bed.trace.fail([...made, ...pathTo(UID, ID).slice(-2)], { first: "2" });
+    await bed.counted("cut-off", 1);
+    assert.deepEqual(bed.events(), []);
+  });
+});
+
+Deno.test("the daemon takes for an entry point what fails in the container's own folder alone, and of no parent in it", async () => {
+  const bed = new DaemonBed();
+  bed.cluster.put(Resource.pods, pod("web"));
+  await bed.run(async () => {
+    bed.trace.fail([...pathTo(UID, ID), ...pathTo(UID, containerId("b")).slice(-2)]);
+    bed.trace.fail([...pathTo(UID, containerId("c")), "container"], { at: 2 });
+    bed.trace.fail(pathTo(UID, containerId("d")), { at: 3 });
+    const own = pathTo(UID, containerId("e"));
+    bed.trace.fail(own, { at: 4, parent: [...own, "made"] });
+    await bed.counted("reported", 4);
+    const marks = bed.events().map(({ metadata }) => metadata.annotations?.[EnoexecAnnotation.entryPoint]);
+    assert.deepEqual(marks, [undefined, undefined, "true", undefined]);
+  });
+});
+
 Deno.test("the daemon counts failures outside of pods and reports none", async () => {
   const bed = new DaemonBed();
   await bed.run(async () => {

@@ -31,11 +31,16 @@ export class FakeTrace implements TraceProcess {
   /** The messages of one failure; the path is from the root inwards. */
   fail(
     path: readonly string[],
-    { file = "/app", at = 1, first = "1" }: { readonly file?: string; readonly at?: number; readonly first?: string } =
-      {},
+    { file = "/app", at = 1, first = "1", parent = [] }: {
+      readonly file?: string;
+      readonly at?: number;
+      readonly first?: string;
+      readonly parent?: readonly string[];
+    } = {},
   ): void {
     this.say("printf", `b 0 ${at} runc:[2:INIT]`);
     this.say("printf", `f 0 ${at} ${file}`);
+    for (const name of parent.toReversed()) this.say("printf", `p 0 ${at} ${name}`);
     for (const name of path.toReversed()) this.say("printf", `d 0 ${at} ${name}`);
     this.say("printf", `e 0 ${at} ${first}`);
   }

@@ -10,7 +10,7 @@ function readAll(data: readonly string[], reader = new TraceReader()): readonly 
 const ONE = ["b 0 7 runc:[2:INIT]", "f 0 7 /app", "d 0 7 inner", "d 0 7 outer", "e 0 7 1"];
 const FAILURE = {
   kind: "failure",
-  failure: { command: "/app", isEntryPoint: true, paths: [["outer", "inner"]] },
+  failure: { command: "/app", isEntryPoint: true, parentPath: [], paths: [["outer", "inner"]] },
 } as const;
 
 Deno.test("TraceReader puts the messages of a failure together, from the root inwards", () => {
@@ -24,9 +24,19 @@ Deno.test("TraceReader keeps failures of different CPUs and times apart", () => 
   assert.deepEqual(found, ["/app", "/other"]);
 });
 
+Deno.test("TraceReader makes no failure of a path whose outer folders are missing", () => {
+  assert.deepEqual(readAll([...ONE.slice(0, -1), "e 0 7 2"]), [{ kind: "cut off" }]);
+});
+
 Deno.test("TraceReader gives one path a hierarchy", () => {
   const [message] = readAll(["b 0 7 sh", "d 0 7 a", "c 0 7 b", "c 0 7 a", "e 0 7 0"]);
-  const failure = { command: "sh", isEntryPoint: false, paths: [["a"], ["a", "b"]] };
+  const failure = { command: "sh", isEntryPoint: false, parentPath: [], paths: [["a"], ["a", "b"]] };
+  assert.deepEqual(message, { kind: "failure", failure });
+});
+
+Deno.test("TraceReader gives the path of the parent by itself", () => {
+  const [message] = readAll(["b 0 7 sh", "p 0 7 shim", "p 0 7 services", "d 0 7 a", "e 0 7 1"]);
+  const failure = { command: "sh", isEntryPoint: true, parentPath: ["services", "shim"], paths: [["a"]] };
   assert.deepEqual(message, { kind: "failure", failure });
 });
 
@@ -46,7 +56,7 @@ Deno.test("TraceReader takes no name for a message of its own, whatever it holds
   const [message, ...more] = readAll(["b 0 7 sh", `f 0 7 ${hostile}`, `d 0 7 ${hostile}`, "e 0 7 0"]);
   assert.deepEqual(message, {
     kind: "failure",
-    failure: { command: hostile, isEntryPoint: false, paths: [[hostile]] },
+    failure: { command: hostile, isEntryPoint: false, parentPath: [], paths: [[hostile]] },
   });
   assert.deepEqual(more, []);
 });

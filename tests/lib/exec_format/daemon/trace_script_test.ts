@@ -40,6 +40,20 @@ Deno.test("renderTraceScript() looks whether anything has run in the container b
   assert.match(script, /printf\("e %d %llu %d", cpu, \$at, \$isFirst\)/);
 });
 
+Deno.test("renderTraceScript() says of each path whether folders are missing, and takes none for a first program then", () => {
+  const ends = [...renderTraceScript(NEW).matchAll(/ if \(\(uint64\)\$([cd])->__parent != 0\) \{ (\$isFirst = \d);/g)];
+  const one = ["d $isFirst = 0", "d $isFirst = 2", "c $isFirst = 2"];
+  // Once for each way to start a program.
+  assert.deepEqual(ends.map(([, ...end]) => end.join(" ")), [...one, ...one]);
+});
+
+Deno.test("renderTraceScript() prints the folders of the parent of a first program", () => {
+  assert.match(
+    renderTraceScript(NEW),
+    /if \(\$isFirst\) \{\s*\$d = \$leader->real_parent->cgroups->dfl_cgrp->kn;[\s\S]*"p %d/,
+  );
+});
+
 Deno.test("renderTraceScript() takes programs of every system, and files of zeros, for more than texts", () => {
   const script = renderTraceScript(NEW);
   const compared = [...script.matchAll(/strncmp\(\$file->buf, ("[^"]*"), (\d)\) == 0/g)].map(([, ...rest]) =>

@@ -11,6 +11,7 @@ import {
   MAX_FAILED_IMAGES,
   MAX_FAILED_IMAGES_OF_NAMESPACE,
   parseFailedImage,
+  renewFailedImage,
   type StartFacts,
 } from "../../../../lib/exec_format/decide/failed_image.ts";
 import { ended, idOf, makeFailedPod } from "./make.ts";
@@ -20,20 +21,20 @@ const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 const FAILED: FailedImage = {
   digest: DIGEST,
   architecture: "arm64",
-  namespace: undefined,
-  reportedBy: "shop",
+  namespace: "shop",
+  nodes: ["n1", "n2"],
   image: "r/app:1",
   atMs: NOW_MS,
 };
 
 Deno.test("buildFailedImage() and parseFailedImage() are each other's inverse, one object a digest, architecture and scope", () => {
-  for (const failed of [FAILED, { ...FAILED, namespace: "shop" }]) {
+  for (const failed of [FAILED, { ...FAILED, nodes: [] }]) {
     const object = buildFailedImage(failed, "archway-system") ?? assert.fail("no object");
     assert.ok(isFailedImage(object));
     assert.match(object.metadata.name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
     assert.deepEqual(parseFailedImage(object), failed);
   }
-  const names = [FAILED, { ...FAILED, namespace: "shop" }, { ...FAILED, architecture: "s390x" }]
+  const names = [FAILED, { ...FAILED, namespace: "other" }, { ...FAILED, architecture: "s390x" }]
     .map((failed) => buildFailedImage(failed, "n")?.metadata.name);
   assert.equal(new Set(names).size, 3);
 });
@@ -47,28 +48,55 @@ Deno.test("parseFailedImage() takes a report for none", () => {
   assert.equal(parseFailedImage({ metadata: { name: "x" } }), undefined);
 });
 
-Deno.test("failedArchitectures() counts fresh records of that digest, of everywhere and of the namespace", () => {
+Deno.test("failedArchitectures() counts fresh records of that digest, of the namespace", () => {
   const records = [
     FAILED,
-    { ...FAILED, architecture: "s390x", namespace: "shop" },
+    { ...FAILED, architecture: "s390x", namespace: "other" },
     { ...FAILED, architecture: "amd64", atMs: NOW_MS - FAILED_TTL_MS },
     { ...FAILED, architecture: "ppc64le", digest: "sha256:other" },
   ];
   const of = (namespace: string): readonly string[] =>
     failedArchitectures(records, { digest: DIGEST, namespace, nowMs: NOW_MS });
-  assert.deepEqual(of("shop"), ["arm64", "s390x"]);
-  assert.deepEqual(of("other"), ["arm64"]);
+  assert.deepEqual([of("shop"), of("other"), of("third")], [["arm64"], ["s390x"], []]);
+});
+
+const WITNESSES: readonly (readonly [title: string, records: readonly Partial<FailedImage>[], counts: boolean])[] = [
+  ["two namespaces on two nodes", [{ nodes: ["n1"] }, { namespace: "other", nodes: ["n2"] }], true],
+  ["one namespace on two nodes", [{ nodes: ["n1", "n2"] }], false],
+  ["two namespaces on one node", [{ nodes: ["n1"] }, { namespace: "other", nodes: ["n1"] }], false],
+  ["a namespace that is not certain", [{ nodes: ["n1", "n2"] }, { namespace: "other", nodes: [] }], false],
+  ["another architecture", [{}, { namespace: "other", architecture: "s390x" }], false],
+  ["another digest", [{}, { namespace: "other", digest: "sha256:other" }], false],
+  ["a record that has decayed", [{}, { namespace: "other", atMs: NOW_MS - FAILED_TTL_MS }], false],
+];
+for (const [title, records, counts] of WITNESSES) {
+  Deno.test(`failedArchitectures() of a third namespace ${counts ? "takes" : "does not take"} the word of ${title}`, () => {
+    const found = failedArchitectures(records.map((record) => ({ ...FAILED, ...record })), {
+      digest: DIGEST,
+      namespace: "third",
+      nowMs: NOW_MS,
+    });
+    assert.equal(found.includes("arm64"), counts);
+  });
+}
+
+Deno.test("renewFailedImage() keeps the latest two nodes", () => {
+  const renewed = (node: readonly string[], before?: FailedImage): readonly string[] =>
+    renewFailedImage({ ...FAILED, nodes: node }, before).nodes;
+  assert.deepEqual([renewed(["n3"], FAILED), renewed([], FAILED), renewed(["n3"])], [["n3", "n1"], ["n1", "n2"], [
+    "n3",
+  ]]);
 });
 
 Deno.test("isWithinLimits() leaves places for other namespaces when one has filled its own, and for renewals always", () => {
-  const records = (count: number, by: (at: number) => string): { name: string; reportedBy: string }[] =>
-    Array.from({ length: count }, (_, at) => ({ name: `failed-${at}`, reportedBy: by(at) }));
+  const records = (count: number, by: (at: number) => string): { name: string; namespace: string }[] =>
+    Array.from({ length: count }, (_, at) => ({ name: `failed-${at}`, namespace: by(at) }));
   const hostile = records(MAX_FAILED_IMAGES_OF_NAMESPACE, () => "hostile");
-  assert.equal(isWithinLimits({ name: "new", reportedBy: "hostile" }, hostile), false);
-  assert.equal(isWithinLimits({ name: "new", reportedBy: "hostile" }, hostile.slice(1)), true);
-  assert.equal(isWithinLimits({ name: "failed-1", reportedBy: "hostile" }, hostile), true);
-  assert.equal(isWithinLimits({ name: "new", reportedBy: "shop" }, hostile), true);
-  assert.equal(isWithinLimits({ name: "new", reportedBy: "shop" }, records(MAX_FAILED_IMAGES, String)), false);
+  assert.equal(isWithinLimits({ name: "new", namespace: "hostile" }, hostile), false);
+  assert.equal(isWithinLimits({ name: "new", namespace: "hostile" }, hostile.slice(1)), true);
+  assert.equal(isWithinLimits({ name: "failed-1", namespace: "hostile" }, hostile), true);
+  assert.equal(isWithinLimits({ name: "new", namespace: "shop" }, hostile), true);
+  assert.equal(isWithinLimits({ name: "new", namespace: "shop" }, records(MAX_FAILED_IMAGES, String)), false);
 });
 
 function start(overrides: Partial<StartFacts> = {}, pod: Parameters<typeof makeFailedPod>[0] = {}): StartFacts {
@@ -78,6 +106,7 @@ function start(overrides: Partial<StartFacts> = {}, pod: Parameters<typeof makeF
     container: container ?? assert.fail("no container"),
     isEntryPoint: true,
     podNamespace: "shop",
+    nodeName: "n1",
     architecture: "arm64",
     inspected: { digest: DIGEST, architectures: ["amd64", "arm64"] },
     runtimeClassName: "",
@@ -87,28 +116,28 @@ function start(overrides: Partial<StartFacts> = {}, pod: Parameters<typeof makeF
 }
 
 const SAYS: readonly (readonly [title: string, facts: StartFacts, scope: string])[] = [
-  ["remembers for everybody what the image itself starts", start(), "everywhere"],
+  ["remembers for everybody what the image itself starts", start(), "n1"],
   [
     "remembers for the namespace where the pod changes what is started",
     start({}, { container: { command: ["/x"] } }),
-    "shop",
+    "",
   ],
   [
     "remembers for the namespace where the tag may have moved",
     start({}, { status: { state: ended(1), imageID: "r/app@sha256:00" } }),
-    "shop",
+    "",
   ],
   [
     "remembers for the namespace where the pod was given this image after another one had failed",
     start({}, { container: { image: `r/app@${DIGEST}` }, status: { state: ended(255), imageID: "r/evil@sha256:00" } }),
-    "shop",
+    "",
   ],
   [
     "remembers for the namespace where another container, maybe of another image, has failed before",
     start({}, {
       status: { state: { running: {} }, lastState: ended(255, { id: idOf("b") }), imageID: `r/app@${DIGEST}` },
     }),
-    "shop",
+    "",
   ],
   ["says nothing of an image that does not claim the architecture", start({ architecture: "s390x" }), "nothing"],
   ["says nothing of a container that goes on running", start({}, { status: { state: { running: {} } } }), "nothing"],
@@ -116,13 +145,13 @@ const SAYS: readonly (readonly [title: string, facts: StartFacts, scope: string]
   [
     "remembers for the namespace where something may have run in the container before",
     start({ isEntryPoint: false }),
-    "shop",
+    "",
   ],
   ["says nothing under a RuntimeClass", start({ runtimeClassName: "kata" }), "nothing"],
 ];
-for (const [title, facts, scope] of SAYS) {
+for (const [title, facts, nodes] of SAYS) {
   Deno.test(`failedImageOf() ${title}`, () => {
     const failed = failedImageOf(facts);
-    assert.equal(failed === undefined ? "nothing" : failed.namespace ?? "everywhere", scope);
+    assert.equal(failed === undefined ? "nothing" : failed.nodes.join(), nodes);
   });
 }
