@@ -266,62 +266,58 @@ Deno.test("deno task compile assembles an executable on a stand-in base", async 
   }
 });
 
-Deno.test({
-  name: "the bundle runs on the libraries of distroless/cc alone, as uid 65532, and places its samples",
+Deno.test("the bundle runs on the libraries of distroless/cc alone, as uid 65532, and places its samples", {
   ignore: lacks("root"),
-  fn: async () => {
-    await using root = await BareRoot.open(Deno.execPath());
-    await root.add(Deno.execPath(), "/usr/bin/deno");
-    const sizes = await bundleTo(join(root.folder, "usr/share/archway"));
-    const first = sizes["main.js"] ?? Infinity;
-    assert.ok(first < 6 * 1_048_576, `${first} bytes are read at every start`);
-    const folder = join(root.folder, "usr/share/archway");
-    const launcher = renderLauncher(await readPermissions("serve"));
-    await Deno.writeTextFile(join(folder, "deno.json"), launcher["deno.json"]);
-    await Deno.writeTextFile(
-      join(folder, "archway"),
-      launcher.archway + await Deno.readTextFile(join(folder, "main.js")),
-    );
-    await Deno.chmod(join(folder, "archway"), 0o755);
-    const command = entrypointOf("bundle");
-    const env = { DENO_DIR: "/var/cache/deno", DENO_NO_UPDATE_CHECK: "1", DENO_NO_PROMPT: "1" };
+}, async () => {
+  await using root = await BareRoot.open(Deno.execPath());
+  await root.add(Deno.execPath(), "/usr/bin/deno");
+  const sizes = await bundleTo(join(root.folder, "usr/share/archway"));
+  const first = sizes["main.js"] ?? Infinity;
+  assert.ok(first < 6 * 1_048_576, `${first} bytes are read at every start`);
+  const folder = join(root.folder, "usr/share/archway");
+  const launcher = renderLauncher(await readPermissions("serve"));
+  await Deno.writeTextFile(join(folder, "deno.json"), launcher["deno.json"]);
+  await Deno.writeTextFile(
+    join(folder, "archway"),
+    launcher.archway + await Deno.readTextFile(join(folder, "main.js")),
+  );
+  await Deno.chmod(join(folder, "archway"), 0o755);
+  const command = entrypointOf("bundle");
+  const env = { DENO_DIR: "/var/cache/deno", DENO_NO_UPDATE_CHECK: "1", DENO_NO_PROMPT: "1" };
 
-    const version = await root.run([...command, "--version"], env);
-    assert.equal(version.code, 0, version.stderr);
-    assert.match(version.stdout, /^archway \d/);
-    const cache = "--cache-path=/var/cache/archway/images.kv";
-    const samples = await root.run([...command, "dev", "--once", cache], env);
-    assert.equal(samples.code, 0, samples.stderr + samples.stdout);
-    assert.ok((await Deno.stat(join(root.folder, "var/cache/archway/images.kv"))).size > 0);
-    const [size, start] = [(first / 1_048_576).toFixed(1), version.ms.toFixed(0)];
-    await Deno.stdout.write(new TextEncoder().encode(`main.js ${size} MiB, first answer after ${start} ms\n`));
-  },
+  const version = await root.run([...command, "--version"], env);
+  assert.equal(version.code, 0, version.stderr);
+  assert.match(version.stdout, /^archway \d/);
+  const cache = "--cache-path=/var/cache/archway/images.kv";
+  const samples = await root.run([...command, "dev", "--once", cache], env);
+  assert.equal(samples.code, 0, samples.stderr + samples.stdout);
+  assert.ok((await Deno.stat(join(root.folder, "var/cache/archway/images.kv"))).size > 0);
+  const [size, start] = [(first / 1_048_576).toFixed(1), version.ms.toFixed(0)];
+  await Deno.stdout.write(new TextEncoder().encode(`main.js ${size} MiB, first answer after ${start} ms\n`));
 });
 
-Deno.test({
-  name: "the image's user reads what the runtime knows of the scripts, where nothing can be written",
+Deno.test("the image's user reads what the runtime knows of the scripts, where nothing can be written", {
   ignore: lacks("root"),
-  fn: async () => {
-    await using root = await BareRoot.open(Deno.execPath());
-    await root.add(Deno.execPath(), "/usr/bin/deno");
-    const scripts = join(root.folder, "usr/share/archway");
-    await bundleTo(scripts);
-    const launcher = renderLauncher(await readPermissions("serve"));
-    await Deno.writeTextFile(join(scripts, "deno.json"), launcher["deno.json"]);
-    const program = launcher.archway + await Deno.readTextFile(join(scripts, "main.js"));
-    await Deno.writeTextFile(join(scripts, "archway"), program, { mode: 0o755 });
-    const folder = join(root.folder, "var/cache/deno");
-    await writeAnalysis({ scripts, installed: "/usr/share/archway", folder });
-    const env = { DENO_DIR: "/var/cache/deno", DENO_NO_UPDATE_CHECK: "1", DENO_NO_PROMPT: "1" };
-    const command = [...entrypointOf("bundle"), "--version"];
-    assert.equal((await root.run(command, env)).code, 0);
+}, async () => {
+  await using root = await BareRoot.open(Deno.execPath());
+  await root.add(Deno.execPath(), "/usr/bin/deno");
+  const scripts = join(root.folder, "usr/share/archway");
+  await bundleTo(scripts);
+  const launcher = renderLauncher(await readPermissions("serve"));
+  await Deno.writeTextFile(join(scripts, "deno.json"), launcher["deno.json"]);
+  const program = launcher.archway + await Deno.readTextFile(join(scripts, "main.js"));
+  await Deno.writeTextFile(join(scripts, "archway"), program, { mode: 0o755 });
+  const folder = join(root.folder, "var/cache/deno");
+  await writeAnalysis({ scripts, installed: "/usr/share/archway", folder });
+  const env = { DENO_DIR: "/var/cache/deno", DENO_NO_UPDATE_CHECK: "1", DENO_NO_PROMPT: "1" };
+  const command = [...entrypointOf("bundle"), "--version"];
+  assert.equal((await root.run(command, env)).code, 0);
 
-    // Said to import what is not there, the program cannot start: so this is what is read, and the scripts are not parsed.
-    await misinform(folder);
-    const misled = await root.run(command, env);
-    assert.notEqual(misled.code, 0);
-    assert.match(misled.stderr, /Module not found "file:\/\/\/usr\/share\/archway\/absent-/);
-  },
+  // Said to import what is not there, the program cannot start: so this is what is read, and the scripts are not parsed.
+  await misinform(folder);
+  const misled = await root.run(command, env);
+  assert.notEqual(misled.code, 0);
+  assert.match(misled.stderr, /Module not found "file:\/\/\/usr\/share\/archway\/absent-/);
 });
 
 /** Makes the stored analysis of every script name chunks that do not exist. */

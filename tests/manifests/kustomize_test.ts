@@ -96,26 +96,22 @@ function clientsOf(objects: readonly ManifestObject[]): readonly (readonly [stri
 }
 
 for (const folder of FOLDERS) {
-  Deno.test({
-    name: `${folder}: webhooks lead to the service, by the paths it serves (1.1, 1.4)`,
-    ignore,
-    fn: async () => {
-      const clients = clientsOf(await renderedFolder(folder));
-      const service = (path: string): unknown => ({
-        service: { namespace: "archway-system", name: "archway-webhook", path, port: 443 },
-      });
-      assert.deepEqual(Object.fromEntries(clients), {
-        [WebhookName.validateClusterConfig]: service(WebhookPath.validateClusterConfig),
-        [WebhookName.validateNamespaceConfig]: service(WebhookPath.validateNamespaceConfig),
-        conversion: service(WebhookPath.convert),
-      });
-    },
+  Deno.test(`${folder}: webhooks lead to the service, by the paths it serves (1.1, 1.4)`, { ignore }, async () => {
+    const clients = clientsOf(await renderedFolder(folder));
+    const service = (path: string): unknown => ({
+      service: { namespace: "archway-system", name: "archway-webhook", path, port: 443 },
+    });
+    assert.deepEqual(Object.fromEntries(clients), {
+      [WebhookName.validateClusterConfig]: service(WebhookPath.validateClusterConfig),
+      [WebhookName.validateNamespaceConfig]: service(WebhookPath.validateNamespaceConfig),
+      conversion: service(WebhookPath.convert),
+    });
   });
 
-  Deno.test({
-    name: `${folder}: two replicas, hardened, live is not ready, no CPU limit, time to drain`,
-    ignore,
-    fn: async () => {
+  Deno.test(
+    `${folder}: two replicas, hardened, live is not ready, no CPU limit, time to drain`,
+    { ignore },
+    async () => {
       const { replicas, template } = deploymentOf(await renderedFolder(folder));
       const { priorityClassName, terminationGracePeriodSeconds, containers: [container] } = template.spec;
       assert.equal(replicas, 2);
@@ -126,12 +122,12 @@ for (const folder of FOLDERS) {
       assert.equal(container.livenessProbe.httpGet.path, "/healthz");
       assert.equal(container.readinessProbe.httpGet.path, "/readyz");
     },
-  });
+  );
 
-  Deno.test({
-    name: `${folder}: the arguments are flags of serve, and what listens is what the Services point to`,
-    ignore,
-    fn: async () => {
+  Deno.test(
+    `${folder}: the arguments are flags of serve, and what listens is what the Services point to`,
+    { ignore },
+    async () => {
       const { args, ports } = deploymentOf(await renderedFolder(folder)).template.spec.containers[0];
       assert.equal(args[0], "serve");
       assertFlags(args.slice(1));
@@ -141,41 +137,33 @@ for (const folder of FOLDERS) {
         "admin 8080",
       ]);
     },
-  });
+  );
 
-  Deno.test({
-    name: `${folder}: moved to another namespace, nothing is left behind`,
-    ignore,
-    fn: async () => {
-      const text = JSON.stringify(await renderComposition(folder, [], { namespace: "elsewhere" }));
-      const left = text.match(/.{60}archway-system.{20}/g) ?? [];
-      // What cannot follow: names within a certificate, which the overlay's own `namespace` decides.
-      assert.deepEqual(left.filter((place) => !place.includes("archway-webhook.archway-system.svc")), []);
-    },
+  Deno.test(`${folder}: moved to another namespace, nothing is left behind`, { ignore }, async () => {
+    const text = JSON.stringify(await renderComposition(folder, [], { namespace: "elsewhere" }));
+    const left = text.match(/.{60}archway-system.{20}/g) ?? [];
+    // What cannot follow: names within a certificate, which the overlay's own `namespace` decides.
+    assert.deepEqual(left.filter((place) => !place.includes("archway-webhook.archway-system.svc")), []);
   });
 }
 
 for (const component of COMPONENTS) {
-  Deno.test({
-    name: `${component}: adds flags of serve, and rights of its own`,
-    ignore,
-    fn: async () => {
-      const [base, objects] = [await renderedFolder("base"), await renderedComposition("base", [component])];
-      const before = deploymentOf(base).template.spec.containers[0].args;
-      const { args } = deploymentOf(objects).template.spec.containers[0];
-      assert.deepEqual(args.slice(0, before.length), before);
-      assertFlags(args.slice(1));
-      const roles = (list: readonly ManifestObject[]): readonly string[] =>
-        list.filter(({ kind }) => /^(Cluster)?Role$/.test(kind)).map(slugOf).sort();
-      assert.notDeepEqual(roles(objects), roles(base));
-    },
+  Deno.test(`${component}: adds flags of serve, and rights of its own`, { ignore }, async () => {
+    const [base, objects] = [await renderedFolder("base"), await renderedComposition("base", [component])];
+    const before = deploymentOf(base).template.spec.containers[0].args;
+    const { args } = deploymentOf(objects).template.spec.containers[0];
+    assert.deepEqual(args.slice(0, before.length), before);
+    assertFlags(args.slice(1));
+    const roles = (list: readonly ManifestObject[]): readonly string[] =>
+      list.filter(({ kind }) => /^(Cluster)?Role$/.test(kind)).map(slugOf).sort();
+    assert.notDeepEqual(roles(objects), roles(base));
   });
 }
 
-Deno.test({
-  name: "base: every role is bound to the ServiceAccount, no wildcard, no right to escalate",
-  ignore,
-  fn: async () => {
+Deno.test(
+  "base: every role is bound to the ServiceAccount, no wildcard, no right to escalate",
+  { ignore },
+  async () => {
     const objects = await renderedFolder("base");
     const roles = objects.filter(({ kind, metadata }) => /Role$/.test(kind) && !/-(edit|view)$/.test(metadata.name));
     assert.ok(roles.length > 5);
@@ -188,18 +176,14 @@ Deno.test({
       }
     }
   },
-});
+);
 
-Deno.test({
-  name: "base: names in the rights are the names that the service uses",
-  ignore,
-  fn: async () => {
-    const rules = (await renderedFolder("base")).flatMap(({ rules }) => rules === undefined ? [] : RULES.parse(rules));
-    const names = new Set(rules.flatMap(({ resourceNames }) => resourceNames ?? []));
-    for (const name of [LEASE_NAME, WebhookName.configuration, WebhookName.validatingConfiguration, "archway-tls"]) {
-      assert.ok(names.has(name), name);
-    }
-  },
+Deno.test("base: names in the rights are the names that the service uses", { ignore }, async () => {
+  const rules = (await renderedFolder("base")).flatMap(({ rules }) => rules === undefined ? [] : RULES.parse(rules));
+  const names = new Set(rules.flatMap(({ resourceNames }) => resourceNames ?? []));
+  for (const name of [LEASE_NAME, WebhookName.configuration, WebhookName.validatingConfiguration, "archway-tls"]) {
+    assert.ok(names.has(name), name);
+  }
 });
 
 function assertFlags(args: readonly string[]): void {
@@ -212,49 +196,47 @@ function assertFlags(args: readonly string[]): void {
 }
 
 for (const [path, components] of [...FOLDERS.map((folder) => [folder, []] as const), ["base", COMPONENTS] as const]) {
-  Deno.test({
-    name: `${path}${components.length === 0 ? "" : " with components"}: all of it is found by its label, to be removed`,
-    ignore,
-    fn: async () => {
+  Deno.test(
+    `${path}${components.length === 0 ? "" : " with components"}: all of it is found by its label, to be removed`,
+    { ignore },
+    async () => {
       for (const { kind, metadata } of await renderedComposition(path, components)) {
         const { labels } = LABELLED.parse(metadata);
         assert.equal(labels["app.kubernetes.io/part-of"], "archway", `${kind} ${metadata.name}`);
       }
     },
-  });
+  );
 }
 
 const SERVING = ["upgrades", "image-builds"].map((name) => `components/${name}`);
 
-Deno.test({
-  name: "every Deployment of Archway's own tolerates the taint of every architecture, whatever is installed",
+Deno.test("every Deployment of Archway's own tolerates the taint of every architecture, whatever is installed", {
   ignore,
-  fn: async () => {
-    const compositions = [
-      ...FOLDERS.map((folder) => [folder, []] as const),
-      ["base", [...COMPONENTS, ...SERVING]] as const,
-    ];
-    const rule = { key: "supported-arch", effect: "NoSchedule" } as const;
-    for (const [path, components] of compositions) {
-      const deployments = (await renderedComposition(path, components)).filter(({ kind }) => kind === "Deployment");
-      assert.equal(deployments.length, 1 + (components.length === 0 ? 0 : SERVING.length));
-      for (const deployment of deployments) {
-        const { name } = deployment.metadata;
-        const spec = objectAt(objectAt(objectAt(deployment, "spec"), "template"), "spec");
-        const tolerations = parseTaintPod({ ...deployment, metadata: { name }, spec }, rule)?.tolerations;
-        const lacking = KNOWN_ARCHITECTURES.filter((architecture) =>
-          !tolerations?.some((one) => covers(one, { rule, architecture }))
-        );
-        assert.deepEqual(lacking, [], `${path}: ${name}`);
-      }
+}, async () => {
+  const compositions = [
+    ...FOLDERS.map((folder) => [folder, []] as const),
+    ["base", [...COMPONENTS, ...SERVING]] as const,
+  ];
+  const rule = { key: "supported-arch", effect: "NoSchedule" } as const;
+  for (const [path, components] of compositions) {
+    const deployments = (await renderedComposition(path, components)).filter(({ kind }) => kind === "Deployment");
+    assert.equal(deployments.length, 1 + (components.length === 0 ? 0 : SERVING.length));
+    for (const deployment of deployments) {
+      const { name } = deployment.metadata;
+      const spec = objectAt(objectAt(objectAt(deployment, "spec"), "template"), "spec");
+      const tolerations = parseTaintPod({ ...deployment, metadata: { name }, spec }, rule)?.tolerations;
+      const lacking = KNOWN_ARCHITECTURES.filter((architecture) =>
+        !tolerations?.some((one) => covers(one, { rule, architecture }))
+      );
+      assert.deepEqual(lacking, [], `${path}: ${name}`);
     }
-  },
+  }
 });
 
-Deno.test({
-  name: "where runbooks are read is said once, on the Deployment, and every alert's link follows",
-  ignore,
-  fn: async () => {
+Deno.test(
+  "where runbooks are read is said once, on the Deployment, and every alert's link follows",
+  { ignore },
+  async () => {
     const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
     const annotations = { [RUNBOOK_BASE_URL]: runbookBaseUrl };
     const metadata = { name: "archway", namespace: "archway-system", annotations };
@@ -277,7 +259,7 @@ Deno.test({
       await Deno.remove(folder, { recursive: true });
     }
   },
-});
+);
 
 const IP_BLOCK = z.object({ cidr: z.string(), except: z.array(z.string()).default([]) });
 const NETWORK_POLICY = z.object({
@@ -289,10 +271,10 @@ const NETWORK_POLICY = z.object({
   }),
 });
 
-Deno.test({
-  name: "the network policy lets no port but those of names and of the API server on nodes reach metadata addresses",
-  ignore,
-  fn: async () => {
+Deno.test(
+  "the network policy lets no port but those of names and of the API server on nodes reach metadata addresses",
+  { ignore },
+  async () => {
     const { spec: { egress } } = NETWORK_POLICY.parse(find(await renderedFolder("base"), "networkpolicy-archway"));
     const open = egress.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports.map(({ port }) => port));
     assert.deepEqual([...new Set(open)].sort(), [53, 5353, 6443]);
@@ -309,17 +291,17 @@ Deno.test({
     }
     for (const [network] of excepted) assert.ok(!isAllowedAddress(network.toString()), network.toString());
   },
-});
+);
 
 const SPREAD = z.object({
   affinity: z.record(z.string(), z.unknown()),
   topologySpreadConstraints: z.array(z.looseObject({ topologyKey: z.string(), whenUnsatisfiable: z.string() })),
 });
 
-Deno.test({
-  name: "two replicas are on two nodes where there are two: older and terminating ones do not count",
-  ignore,
-  fn: async () => {
+Deno.test(
+  "two replicas are on two nodes where there are two: older and terminating ones do not count",
+  { ignore },
+  async () => {
     const { spec } = z.object({ spec: z.object({ template: z.object({ spec: SPREAD }) }) })
       .parse(find(await renderedFolder("base"), "deployment-archway"));
     const { affinity, topologySpreadConstraints } = spec.template.spec;
@@ -330,22 +312,17 @@ Deno.test({
       ["DoNotSchedule", 1, ["pod-template-hash"], "Honor"],
     );
   },
+);
+
+Deno.test("the first probe waits for the usual start, and the last one for an emulated node", { ignore }, async () => {
+  const { startupProbe } = deploymentOf(await renderedFolder("base")).template.spec.containers[0];
+  assert.deepEqual(startupProbe, { initialDelaySeconds: 2, failureThreshold: 120 });
 });
 
-Deno.test({
-  name: "the first probe waits for the usual start, and the last one for an emulated node",
-  ignore,
-  fn: async () => {
-    const { startupProbe } = deploymentOf(await renderedFolder("base")).template.spec.containers[0];
-    assert.deepEqual(startupProbe, { initialDelaySeconds: 2, failureThreshold: 120 });
-  },
-});
-
-Deno.test({
-  name:
-    "overlays/openshift reads the node's registry configuration under whichever constraint the cluster has; a component undoes it",
-  ignore,
-  fn: async () => {
+Deno.test(
+  "overlays/openshift reads the node's registry configuration under whichever constraint the cluster has; a component undoes it",
+  { ignore },
+  async () => {
     const text = async (components: readonly string[]): Promise<string> =>
       JSON.stringify(await renderedComposition("overlays/openshift", components));
     const [usual, legacy, without] = [
@@ -365,30 +342,22 @@ Deno.test({
     assert.match(without, /"pod-security\.kubernetes\.io\/enforce":"restricted"/);
     assert.doesNotMatch(JSON.stringify(await renderedFolder("base")), /hostPath|"privileged"[,}]/);
   },
+);
+
+Deno.test("components/registry-ca mounts the ConfigMap that it names and trusts it", { ignore }, async () => {
+  const objects = await renderedComposition("base", ["components/registry-ca"]);
+  assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
+  const text = JSON.stringify(objects);
+  assert.match(text, /"--registry-ca=\/etc\/archway\/registry-ca\/ca\.crt"/);
+  assert.match(text, /"mountPath":"\/etc\/archway\/registry-ca"/);
+  assert.match(text, /"configMap":\{"name":"archway-registry-ca"\}/);
 });
 
-Deno.test({
-  name: "components/registry-ca mounts the ConfigMap that it names and trusts it",
-  ignore,
-  fn: async () => {
-    const objects = await renderedComposition("base", ["components/registry-ca"]);
-    assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
-    const text = JSON.stringify(objects);
-    assert.match(text, /"--registry-ca=\/etc\/archway\/registry-ca\/ca\.crt"/);
-    assert.match(text, /"mountPath":"\/etc\/archway\/registry-ca"/);
-    assert.match(text, /"configMap":\{"name":"archway-registry-ca"\}/);
-  },
-});
-
-Deno.test({
-  name: "components/registries-conf mounts the ConfigMap that it names and reads it",
-  ignore,
-  fn: async () => {
-    const objects = await renderedComposition("base", ["components/registries-conf"]);
-    assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
-    const text = JSON.stringify(objects);
-    assert.match(text, /"--config=\/etc\/archway\/registries-conf-settings\/config\.yaml"/);
-    assert.match(text, /"mountPath":"\/etc\/archway\/registries-conf"/);
-    assert.match(text, /"configMap":\{"name":"archway-registries-conf"\}/);
-  },
+Deno.test("components/registries-conf mounts the ConfigMap that it names and reads it", { ignore }, async () => {
+  const objects = await renderedComposition("base", ["components/registries-conf"]);
+  assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
+  const text = JSON.stringify(objects);
+  assert.match(text, /"--config=\/etc\/archway\/registries-conf-settings\/config\.yaml"/);
+  assert.match(text, /"mountPath":"\/etc\/archway\/registries-conf"/);
+  assert.match(text, /"configMap":\{"name":"archway-registries-conf"\}/);
 });

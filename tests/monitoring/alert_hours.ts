@@ -6,7 +6,6 @@ import { lacks } from "../support/needs.ts";
 /** Values by series, one a minute, as `promtool` reads them: `0x9 1x9` is ten of 0 and ten of 1. */
 export type Series = Readonly<Record<string, string>>;
 
-/** An hour, and which alerts fire when, by minutes. */
 export interface Hour {
   readonly title: string;
   readonly series: Series;

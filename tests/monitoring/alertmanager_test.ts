@@ -50,11 +50,10 @@ const PLAN = { version: "4.16.3", criticals: ["etcdMembersDown", "ClusterOperato
 const ALL = `Silence for OSD control plane upgrade to version 4.16.3`;
 const CRITICAL = `Silence for critical alerts during OSD control plane upgrade to version 4.16.3`;
 
-Deno.test({
-  name:
-    "M-350 a real Alertmanager gets two silences for the control plane, with the matchers of the original, and no third",
-  ignore: lacks("alertmanager"),
-  fn: async () => {
+Deno.test(
+  "M-350 a real Alertmanager gets two silences for the control plane, with the matchers of the original, and no third",
+  { ignore: lacks("alertmanager") },
+  async () => {
     await using server = await startAlertmanager();
     const { upstream, store } = open(server);
     using _ = upstream;
@@ -74,35 +73,32 @@ Deno.test({
     ]);
     assert.equal(isAnyActive(await store.list(SIGNAL)), true);
   },
+);
+
+Deno.test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of the number that is left", {
+  ignore: lacks("alertmanager"),
+}, async () => {
+  await using server = await startAlertmanager();
+  const { upstream, store } = open(server);
+  using _ = upstream;
+  const windowOf = (remaining: number) => ({
+    version: "4.16.3",
+    remaining,
+    endsAtMs: Date.now() + HOUR_MS,
+    workerStartMs: Date.now(),
+  });
+  assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await store.list(SIGNAL))), 1);
+  assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await store.list(SIGNAL))), 0);
+  assert.equal(await carryOut(store, openWorkerWindow(windowOf(3), await store.list(SIGNAL))), 2);
+  assert.deepEqual(await comments(store), [
+    "Silence for OSD worker node upgrade to version 4.16.3 with remaining 3 nodes",
+  ]);
 });
 
-Deno.test({
-  name: "M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of the number that is left",
-  ignore: lacks("alertmanager"),
-  fn: async () => {
-    await using server = await startAlertmanager();
-    const { upstream, store } = open(server);
-    using _ = upstream;
-    const windowOf = (remaining: number) => ({
-      version: "4.16.3",
-      remaining,
-      endsAtMs: Date.now() + HOUR_MS,
-      workerStartMs: Date.now(),
-    });
-    assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await store.list(SIGNAL))), 1);
-    assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await store.list(SIGNAL))), 0);
-    assert.equal(await carryOut(store, openWorkerWindow(windowOf(3), await store.list(SIGNAL))), 2);
-    assert.deepEqual(await comments(store), [
-      "Silence for OSD worker node upgrade to version 4.16.3 with remaining 3 nodes",
-    ]);
-  },
-});
-
-Deno.test({
-  name:
-    "M-355 M-356 N-019 a real Alertmanager loses the operator's silences alone, and takes the window again after they expired",
-  ignore: lacks("alertmanager"),
-  fn: async () => {
+Deno.test(
+  "M-355 M-356 N-019 a real Alertmanager loses the operator's silences alone, and takes the window again after they expired",
+  { ignore: lacks("alertmanager") },
+  async () => {
     await using server = await startAlertmanager();
     const { upstream, store } = open(server);
     using _ = upstream;
@@ -131,70 +127,64 @@ Deno.test({
     assert.equal(await carryOut(store, openControlPlaneWindow(window, await store.list(SIGNAL))), 2);
     assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
   },
+);
+
+Deno.test("M-352 a worker window that ran out by itself in a real Alertmanager stays out", {
+  ignore: lacks("alertmanager"),
+}, async () => {
+  await using server = await startAlertmanager();
+  const { upstream, store } = open(server);
+  using _ = upstream;
+  const workerStartMs = Date.now();
+  const window = { version: "4.16.3", remaining: 2, endsAtMs: workerStartMs + 1_500, workerStartMs };
+  assert.equal(await carryOut(store, openWorkerWindow(window, await store.list(SIGNAL))), 1);
+  await waitUntil("the silence to run out", async () => !isAnyActive(await store.list(SIGNAL)));
+  assert.deepEqual(openWorkerWindow(window, await store.list(SIGNAL)), []);
 });
 
-Deno.test({
-  name: "M-352 a worker window that ran out by itself in a real Alertmanager stays out",
+Deno.test("N-019 a silence that ran out by itself in a real Alertmanager does not keep the next one from being made", {
   ignore: lacks("alertmanager"),
-  fn: async () => {
-    await using server = await startAlertmanager();
-    const { upstream, store } = open(server);
-    using _ = upstream;
-    const workerStartMs = Date.now();
-    const window = { version: "4.16.3", remaining: 2, endsAtMs: workerStartMs + 1_500, workerStartMs };
-    assert.equal(await carryOut(store, openWorkerWindow(window, await store.list(SIGNAL))), 1);
-    await waitUntil("the silence to run out", async () => !isAnyActive(await store.list(SIGNAL)));
-    assert.deepEqual(openWorkerWindow(window, await store.list(SIGNAL)), []);
-  },
+}, async () => {
+  await using server = await startAlertmanager();
+  const { upstream, store } = open(server);
+  using _ = upstream;
+  const soon = { version: "4.16.3", criticals: [], endsAtMs: Date.now() + 1_500 };
+  assert.equal(await carryOut(store, openControlPlaneWindow(soon, await store.list(SIGNAL))), 1);
+  await waitUntil("the silence to run out", async () => !isAnyActive(await store.list(SIGNAL)), {
+    deadlineMs: 60_000,
+  });
+  assert.equal((await rawSilences(upstream)).length, 1);
+  const again = { ...soon, endsAtMs: Date.now() + HOUR_MS };
+  assert.equal(await carryOut(store, openControlPlaneWindow(again, await store.list(SIGNAL))), 1);
+  assert.deepEqual(await comments(store), [ALL]);
 });
 
-Deno.test({
-  name: "N-019 a silence that ran out by itself in a real Alertmanager does not keep the next one from being made",
+Deno.test("M-351 a real Alertmanager that refuses, is not trusted or is gone costs an error without a secret", {
   ignore: lacks("alertmanager"),
-  fn: async () => {
-    await using server = await startAlertmanager();
-    const { upstream, store } = open(server);
-    using _ = upstream;
-    const soon = { version: "4.16.3", criticals: [], endsAtMs: Date.now() + 1_500 };
-    assert.equal(await carryOut(store, openControlPlaneWindow(soon, await store.list(SIGNAL))), 1);
-    await waitUntil("the silence to run out", async () => !isAnyActive(await store.list(SIGNAL)), {
-      deadlineMs: 60_000,
+}, async () => {
+  await using server = await startAlertmanager();
+  const { upstream, store } = open(server);
+  using _ = upstream;
+  const past = { comment: "late", matchers: [], endsAtMs: Date.now() - HOUR_MS };
+  await assert.rejects(
+    store.create(past, SIGNAL),
+    /Cannot write to Alertmanager "127\.0\.0\.1:\d+\/api\/v2\/silences": it answered with status 422\./,
+  );
+  const wrongLogin = { ...server, endpoint: { ...server.endpoint, authorization: "Bearer very-secret-token" } };
+  const strangers = [[wrongLogin, /status 401/], [
+    { ...server, endpoint: { ...server.endpoint, caCerts: [] } },
+    /TLS/,
+  ]] as const;
+  for (const [stranger, words] of strangers) {
+    const other = open(stranger);
+    using _ = other.upstream;
+    await assert.rejects(other.store.list(SIGNAL), (error) => {
+      assert.ok(error instanceof Error);
+      assert.match(error.message, words);
+      assert.doesNotMatch(error.message, /very-secret-token/);
+      return true;
     });
-    assert.equal((await rawSilences(upstream)).length, 1);
-    const again = { ...soon, endsAtMs: Date.now() + HOUR_MS };
-    assert.equal(await carryOut(store, openControlPlaneWindow(again, await store.list(SIGNAL))), 1);
-    assert.deepEqual(await comments(store), [ALL]);
-  },
-});
-
-Deno.test({
-  name: "M-351 a real Alertmanager that refuses, is not trusted or is gone costs an error without a secret",
-  ignore: lacks("alertmanager"),
-  fn: async () => {
-    await using server = await startAlertmanager();
-    const { upstream, store } = open(server);
-    using _ = upstream;
-    const past = { comment: "late", matchers: [], endsAtMs: Date.now() - HOUR_MS };
-    await assert.rejects(
-      store.create(past, SIGNAL),
-      /Cannot write to Alertmanager "127\.0\.0\.1:\d+\/api\/v2\/silences": it answered with status 422\./,
-    );
-    const wrongLogin = { ...server, endpoint: { ...server.endpoint, authorization: "Bearer very-secret-token" } };
-    const strangers = [[wrongLogin, /status 401/], [
-      { ...server, endpoint: { ...server.endpoint, caCerts: [] } },
-      /TLS/,
-    ]] as const;
-    for (const [stranger, words] of strangers) {
-      const other = open(stranger);
-      using _ = other.upstream;
-      await assert.rejects(other.store.list(SIGNAL), (error) => {
-        assert.ok(error instanceof Error);
-        assert.match(error.message, words);
-        assert.doesNotMatch(error.message, /very-secret-token/);
-        return true;
-      });
-    }
-    await server.stop();
-    await assert.rejects(store.list(SIGNAL), /it cannot be reached/);
-  },
+  }
+  await server.stop();
+  await assert.rejects(store.list(SIGNAL), /it cannot be reached/);
 });

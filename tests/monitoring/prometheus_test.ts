@@ -52,11 +52,10 @@ async function evaluated(alerts: AlertReader): Promise<void> {
   });
 }
 
-Deno.test({
-  name:
-    "M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the platform, without those that are ignored",
-  ignore: lacks("prometheus"),
-  fn: async () => {
+Deno.test(
+  "M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the platform, without those that are ignored",
+  { ignore: lacks("prometheus") },
+  async () => {
     await using server = await startPrometheus(RULES);
     const { upstream, alerts } = open(server);
     using _ = upstream;
@@ -77,33 +76,31 @@ Deno.test({
     };
     assert.deepEqual(await alerts.firingCriticals(all, SIGNAL), []);
   },
+);
+
+Deno.test("M-037 a real Prometheus names the paging alerts that fired during an upgrade, and none of before", {
+  ignore: lacks("prometheus"),
+}, async () => {
+  const beforeMs = Date.now();
+  await using server = await startPrometheus(RULES);
+  const { upstream, alerts } = open(server);
+  using _ = upstream;
+  await evaluated(alerts);
+  const endMs = Date.now();
+  const fired = { startMs: beforeMs, endMs: endMs + 2_000 };
+  const paging = ["ArchwayUpgradeHealthChecksFail", "UpgradeNodeDrainFailedSRE"];
+  assert.deepEqual(await alerts.pagingBetween(fired, SIGNAL), paging);
+  assert.deepEqual(
+    await alerts.pagingBetween({ startMs: beforeMs - 7_200_000, endMs: beforeMs - 3_600_000 }, SIGNAL),
+    [],
+  );
+  assert.deepEqual(await alerts.pagingBetween({ startMs: endMs, endMs: beforeMs }, SIGNAL), []);
 });
 
-Deno.test({
-  name: "M-037 a real Prometheus names the paging alerts that fired during an upgrade, and none of before",
-  ignore: lacks("prometheus"),
-  fn: async () => {
-    const beforeMs = Date.now();
-    await using server = await startPrometheus(RULES);
-    const { upstream, alerts } = open(server);
-    using _ = upstream;
-    await evaluated(alerts);
-    const endMs = Date.now();
-    const fired = { startMs: beforeMs, endMs: endMs + 2_000 };
-    const paging = ["ArchwayUpgradeHealthChecksFail", "UpgradeNodeDrainFailedSRE"];
-    assert.deepEqual(await alerts.pagingBetween(fired, SIGNAL), paging);
-    assert.deepEqual(
-      await alerts.pagingBetween({ startMs: beforeMs - 7_200_000, endMs: beforeMs - 3_600_000 }, SIGNAL),
-      [],
-    );
-    assert.deepEqual(await alerts.pagingBetween({ startMs: endMs, endMs: beforeMs }, SIGNAL), []);
-  },
-});
-
-Deno.test({
-  name: "M-222 a real Prometheus that refuses the query or is gone costs an error",
-  ignore: lacks("prometheus"),
-  fn: async () => {
+Deno.test(
+  "M-222 a real Prometheus that refuses the query or is gone costs an error",
+  { ignore: lacks("prometheus") },
+  async () => {
     await using server = await startPrometheus(RULES);
     const { upstream, alerts } = open(server);
     using _ = upstream;
@@ -115,4 +112,4 @@ Deno.test({
     await server.stop();
     await assert.rejects(alerts.firingCriticals(NONE, SIGNAL), /it cannot be reached/);
   },
-});
+);

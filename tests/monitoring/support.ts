@@ -8,7 +8,6 @@ import type { UpstreamEndpoint } from "../../lib/upgrades/outside/http/upstream.
 export interface MonitoringServer extends AsyncDisposable {
   /** Where it is, with its CA and the login that it takes. */
   readonly endpoint: UpstreamEndpoint & { readonly authorization: string };
-  /** Ends the process. */
   stop(): Promise<void>;
 }
 
@@ -18,7 +17,6 @@ const HASH = "$2y$04$qhcifDtEaSuYKGEYusC6oecNpFkSw9YwxJDrL1sS.ZN3Laj2kKi7q";
 
 const BASIC = `Basic ${btoa(`operator:${PASSWORD}`)}`;
 
-/** Starts Alertmanager. */
 export async function startAlertmanager(): Promise<MonitoringServer> {
   return await start({
     command: "prometheus-alertmanager",

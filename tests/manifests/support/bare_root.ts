@@ -7,7 +7,6 @@ const LIBRARIES = /^(linux-vdso\.so\.1|ld-linux-[\w-]+\.so\.\d|lib(c|m|dl|rt|pth
 /** The user of the image. */
 const NOBODY = 65532;
 
-/** What a program in the root said. */
 export interface BareRun {
   readonly code: number;
   readonly stdout: string;
@@ -15,7 +14,6 @@ export interface BareRun {
   readonly ms: number;
 }
 
-/** The root; its folder goes with it. */
 export class BareRoot implements AsyncDisposable {
   readonly folder: string;
 
@@ -37,7 +35,6 @@ export class BareRoot implements AsyncDisposable {
     return root;
   }
 
-  /** Puts a file of this machine into the root. */
   async add(from: string, to: string): Promise<void> {
     const target = join(this.folder, to);
     await Deno.mkdir(dirname(target), { recursive: true });
