@@ -28,12 +28,10 @@ import { lacks } from "./support/needs.ts";
 const READY_PLANES = "tests/cluster/support/run.ts";
 const SHARED_NODES = "tests/node/support/run.ts";
 
-/** One line on standard output. */
 function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** What the command line asks for. */
 interface Wanted {
   readonly what: string;
   readonly isStrict: boolean;

@@ -11,7 +11,6 @@ export interface ApiTraffic {
   readonly watchedBytes: number;
 }
 
-/** The running proxy. */
 export interface ApiCounter extends AsyncDisposable {
   /** The given kubeconfig, through the proxy. */
   readonly kubeconfigFile: string;

@@ -8,7 +8,6 @@ import { readCpuMs, readMemoryMb } from "./process_usage.ts";
 import { percentile } from "./statistics.ts";
 import type { AttackPlan, AttackReport } from "./webhook_attack.ts";
 
-/** What these clients do, and for how long. */
 export type Attack = Omit<AttackPlan, "addresses"> & { readonly seconds: number };
 
 /** The load that the limits of docs/webhook-security.md are stated for. */
@@ -17,10 +16,8 @@ export const FULL_ATTACK: Attack = { idle: 12_000, halves: 2_100, bodies: 100, p
 /** Where these clients connect from: `nowhere` is a port of another process that closes all connections, the load without us. */
 export const ORIGINS = ["nowhere", "other addresses", "the API server's address"] as const;
 
-/** One of {@link ORIGINS}. */
 export type Origin = typeof ORIGINS[number];
 
-/** What the API server saw. */
 export interface Reviews {
   readonly p50Ms: number;
   readonly p99Ms: number;

@@ -17,7 +17,6 @@ export interface Burst {
   readonly gated: number;
 }
 
-/** What is created. */
 export interface BurstPlan {
   readonly image: string;
   readonly count: number;

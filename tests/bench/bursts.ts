@@ -13,7 +13,6 @@ import type { Row } from "./table.ts";
 /** Gates every pod, as where no image is known yet: without it only the first pods of a cold burst are gated. */
 const GATE_ALWAYS = "--warm-admission=false";
 
-/** Measures them. */
 export async function benchBursts(bench: Bench): Promise<readonly Row[]> {
   const { options, reference } = bench;
   const run = new BurstRun(bench);

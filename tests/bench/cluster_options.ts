@@ -4,10 +4,8 @@ import { parseArgs } from "node:util";
 /** Targets of the protocol that `--only` may name. */
 export const MEASURES = ["B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8", "U1"] as const;
 
-/** One of {@link MEASURES}. */
 export type Measure = (typeof MEASURES)[number];
 
-/** What to measure, and how much of it. */
 export interface BenchOptions {
   readonly only: readonly Measure[];
   /** Pods of an ordinary burst; B5 and B6 also take ten times as many. */
@@ -29,7 +27,6 @@ export interface BenchOptions {
   readonly referenceWebhook: { readonly url: URL; readonly caFile: string } | undefined;
 }
 
-/** How to call it. */
 export const USAGE = `deno task bench:cluster [options]
   --only B2,B4              measure these alone (${MEASURES.join(", ")}); the results file keeps the others
   --pods N                  pods of a burst (1000); B5 and B6 also take ten times as many

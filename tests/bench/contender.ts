@@ -17,7 +17,6 @@ export type StartContender = (bed: WalkBed, spec?: unknown) => Promise<Contender
 const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 const REFERENCE_DEADLINE_MS = 120_000;
 
-/** Archway at work. */
 export interface ArchwayContender extends Contender {
   readonly archway: Archway;
 }

@@ -10,7 +10,6 @@ export const FILES = {
   page: new URL("../../docs/figures.md", import.meta.url).pathname,
 } as const;
 
-/** What the page must be. */
 export async function renderCommitted(): Promise<string> {
   const { route } = await readResults<RouteEntry>(FILES.route);
   const { indexes } = await readResults<IndexesEntry>(FILES.route);

@@ -170,7 +170,6 @@ function renderGrowth({ growth }: Results): readonly string[] {
   return [GROWTH, when, "", PLOT, ""];
 }
 
-/** The whole page. */
 export function renderFigures(results: Results): string {
   const sections = SECTIONS.flatMap((section) => renderSection(section, results));
   const apart = [...renderRoute(results), ...renderIndexes(results)];

@@ -1,6 +1,5 @@
 // What grows, and how far: each point differs from the base in one thing. Pure.
 
-/** How much there is of each. */
 export interface GrowthPoint {
   /** Created in one burst, each gated. */
   readonly pods: number;
@@ -11,10 +10,8 @@ export interface GrowthPoint {
   readonly namespaces: number;
 }
 
-/** One thing that grows. */
 export type Axis = keyof GrowthPoint;
 
-/** The steps of each axis. */
 export const AXES: Readonly<Record<Axis, readonly number[]>> = {
   pods: [100, 1_000, 10_000],
   images: [10, 1_000, 20_000],

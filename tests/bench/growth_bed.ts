@@ -12,7 +12,6 @@ import { asInstalled } from "./as_installed.ts";
 import { forEach } from "./for_each.ts";
 import type { GrowthPoint } from "./growth_axes.ts";
 
-/** Everything that one point runs on. */
 export interface GrowthBed extends AsyncDisposable {
   readonly cluster: ClusterAccess;
   readonly counter: ApiCounter;

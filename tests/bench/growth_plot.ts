@@ -84,7 +84,6 @@ interface Panel {
   readonly axis: Axis;
   readonly row: number;
   readonly column: number;
-  /** Largest value that fits. */
   readonly top: number;
   readonly results: Readonly<Record<string, GrowthResult>>;
 }

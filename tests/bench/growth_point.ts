@@ -16,7 +16,6 @@ export interface GrowthResult {
   readonly idleMb: number;
   /** When all images are known. */
   readonly learntMb: number;
-  /** Most it ever was. */
   readonly peakMb: number;
   readonly cpuMsPerPod: number;
   /** To learn an image, with its share of the pods that named it. */
@@ -41,7 +40,6 @@ const DEADLINE_MS = 300_000;
 /** Without a request other than those for the Lease: all has been said. Events are held back for 3 s while pods wait. */
 const QUIET_MS = 5_000;
 
-/** Measures it on a cluster of its own. */
 export async function measureGrowth(point: GrowthPoint): Promise<GrowthResult> {
   await using bed = await openGrowthBed(point);
   const { archway, counter } = bed;

@@ -2,7 +2,6 @@
 import { sampleReview } from "./sample.ts";
 import { connectRaw, type RawClient, renderPost } from "./raw_client.ts";
 
-/** A number in 0..1, new at each call. */
 export type Random = () => number;
 
 /** The same numbers for the same seed (mulberry32). */
@@ -27,7 +26,6 @@ const POISON = [
 ];
 const ODD_VALUES = ["null", "[]", "{}", "1e999", "-0", '""', `"\\ud800"`, `"\\udfff\\ud800"`, `"\\u0000"`, "true", "7"];
 
-/** A kind of body and how to make one. */
 export interface HostileKind {
   readonly name: string;
   readonly make: (random: Random) => string | Uint8Array;
@@ -44,7 +42,6 @@ function insertMember(random: Random, member: string): string {
   return `${REVIEW.slice(0, at)}${member},${REVIEW.slice(at)}`;
 }
 
-/** Gives one of the members another value. */
 function replaceValue(random: Random, value: string): string {
   const members = [...REVIEW.matchAll(/"[a-zA-Z]+":("[^"]*"|true|false|null|\d+)/g)];
   const member = pick(random, members);
@@ -103,14 +100,12 @@ export interface Crowd extends Disposable {
   readonly size: number;
 }
 
-/** How many of each. */
 export interface CrowdPlan {
   readonly port: number;
   readonly path: string;
   readonly caPem: string;
   /** Connected, and silent after the handshake. */
   readonly idle: number;
-  /** Connected without a handshake. */
   readonly halfOpen: number;
   /** In the middle of a head, or of a large body, of which they send a byte now and then. */
   readonly slow: number;

@@ -17,7 +17,6 @@ const ROUNDS = 5;
 const COPIES = 3;
 const LAYERS = 4;
 
-/** How much is copied. */
 export interface IndexBenchOptions {
   readonly copiedMib: number;
 }
@@ -121,7 +120,6 @@ function randomBytes(size: number): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** What a command took. */
 interface Ran {
   readonly seconds: number;
   readonly peakBytes: number;

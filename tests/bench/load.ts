@@ -2,7 +2,6 @@
 // answer is checked for its status; an error is counted and reported, never mistaken for a request.
 import { connectRaw, renderPost } from "./raw_client.ts";
 
-/** What to send, to whom and for how long. */
 export interface Load {
   readonly port: number;
   readonly path: string;

@@ -1,7 +1,6 @@
 // The machine and the software that figures were measured with: they mean nothing without.
 import { cpus, release, totalmem } from "node:os";
 
-/** Facts that go beside figures. */
 export interface MachineFacts {
   readonly cpu: string;
   readonly cores: number;
@@ -16,7 +15,6 @@ export interface MachineFacts {
   readonly date: string;
 }
 
-/** Reads them. */
 export async function readMachineFacts(): Promise<MachineFacts> {
   return {
     cpu: cpus()[0]?.model.trim() ?? "unknown",

@@ -15,7 +15,6 @@ import type { AdmissionVerdict } from "../../lib/placement/decide/decision_types
 import type { PlacementFacts } from "../../lib/placement/decide/types.ts";
 import { samplePod } from "./sample.ts";
 
-/** One measured operation. */
 export interface MicroResult {
   readonly name: string;
   readonly microseconds: number;
@@ -36,7 +35,6 @@ function measure(name: string, operation: () => unknown): MicroResult {
   return { name, microseconds: rounds[Math.floor(ROUNDS / 2)] ?? NaN };
 }
 
-/** Runs all of them. */
 export function runMicro(): readonly MicroResult[] {
   const settings = makeSettings({ operatorNamespace: "archway-system" });
   const configs = { cluster: undefined, namespace: [] };

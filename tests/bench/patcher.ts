@@ -21,7 +21,6 @@ const PATCH = [
   },
 ];
 
-/** Patches until the signal aborts. */
 export async function runPatcher(
   cluster: ClusterAccess,
   { workers, signal, onFollowing }: {

@@ -6,17 +6,13 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** A connection. */
 export interface RawClient extends Disposable {
-  /** Sends bytes as they are. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Reads the next answer. */
   read(): Promise<RawAnswer>;
 }
 
 const encoder = new TextEncoder();
 
-/** The bytes of a POST. */
 export function renderPost(path: string, body: string | Uint8Array): Uint8Array {
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
   const head = encoder.encode(

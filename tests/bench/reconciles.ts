@@ -1,7 +1,6 @@
 // The audit log, cut into the reconciles of upgrades: what each asked of the API server, and how long it took. Pure.
 import type { AuditedRequest } from "../cluster/support/audit_log.ts";
 
-/** One reconcile. */
 export interface Reconcile {
   readonly reads: number;
   readonly writes: number;

@@ -2,7 +2,6 @@
 import { dirname } from "node:path";
 import type { MachineFacts } from "./machine.ts";
 
-/** Something measured together, and where and when. */
 export interface ResultEntry {
   readonly machine: MachineFacts;
   readonly [fact: string]: unknown;

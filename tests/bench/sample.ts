@@ -1,6 +1,5 @@
 // An AdmissionReview as the API server sends it for a pod of an ordinary Deployment: about 6 KB.
 
-/** The pod of the review. */
 export function samplePod(image = "registry.example.com/shop/web:v1.2.3"): Record<string, unknown> {
   const env = Array.from({ length: 30 }, (_, index) => ({
     name: `SETTING_${index}`,
@@ -62,7 +61,6 @@ export function samplePod(image = "registry.example.com/shop/web:v1.2.3"): Recor
   };
 }
 
-/** The review around it. */
 export function sampleReview(): Record<string, unknown> {
   return {
     kind: "AdmissionReview",

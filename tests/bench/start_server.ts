@@ -2,10 +2,8 @@
 import { issueLoopbackCertificates } from "../../playground/listen.ts";
 import { installedEnv } from "./as_installed.ts";
 
-/** The path that every kind of server answers. */
 export const WEBHOOK_PATH = "/add-pod-scheduling-gate";
 
-/** A running server. */
 export interface BenchServer extends AsyncDisposable {
   readonly port: number;
   readonly caPem: string;

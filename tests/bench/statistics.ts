@@ -23,7 +23,6 @@ export class Samples {
     return median(this.#values.get(name) ?? []);
   }
 
-  /** For the results file. */
   toJSON(): Readonly<Record<string, readonly number[]>> {
     return Object.fromEntries(this.#values);
   }

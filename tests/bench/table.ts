@@ -11,7 +11,6 @@ export type Target =
   /** Measured to be known. */
   | { readonly kind: "none" };
 
-/** One measured thing. */
 export interface Row {
   /** Begins with the target's name: `B2 …`; ends with the unit. */
   readonly measure: string;

@@ -10,7 +10,6 @@ import { isGated } from "../../lib/placement/decide/patch/constraints.ts";
 import { parsePod } from "../../lib/placement/decide/pod_view.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 
-/** What was seen of a burst. */
 export interface BurstWatch extends AsyncDisposable {
   /** The creation of a pod was answered. */
   created(name: string): void;

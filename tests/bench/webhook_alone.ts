@@ -20,7 +20,6 @@ import type { Row } from "./table.ts";
 const CONFIGURATION =
   `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${WebhookName.configuration}`;
 
-/** A webhook that loads are sent to. */
 type Target = Pick<Load, "port" | "path" | "caPem" | "body">;
 
 interface Targets {

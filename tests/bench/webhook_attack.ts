@@ -6,7 +6,6 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { WebhookPath } from "../../lib/names.ts";
 
-/** What to keep up. */
 export interface AttackPlan {
   /** Where the clients connect from, in turn. */
   readonly addresses: readonly string[];
@@ -20,7 +19,6 @@ export interface AttackPlan {
   readonly perSecond: number;
 }
 
-/** What came of it. */
 export interface AttackReport {
   readonly opened: number;
   readonly closed: number;

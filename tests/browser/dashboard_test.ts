@@ -78,22 +78,18 @@ async function inspectAll(browser: Browser, origin: string, folder: string): Pro
   }
 }
 
-Deno.test({
-  name: "dashboard() can be read at every width and in both schemes",
-  ignore: lacks("chromium"),
-  fn: async () => {
-    const app = new Hono();
-    for (const [name, view] of Object.entries(VIEWS)) app.get(`/${name}`, dashboard(view));
-    const wanted = Deno.env.get("SCREENSHOTS");
-    const folder = wanted ?? await Deno.makeTempDir({ prefix: "archway-dashboard-" });
-    const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, app.fetch);
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-    try {
-      await inspectAll(browser, `http://127.0.0.1:${server.addr.port}`, folder);
-    } finally {
-      await browser.close();
-      await server.shutdown();
-      if (wanted === undefined) await Deno.remove(folder, { recursive: true });
-    }
-  },
+Deno.test("dashboard() can be read at every width and in both schemes", { ignore: lacks("chromium") }, async () => {
+  const app = new Hono();
+  for (const [name, view] of Object.entries(VIEWS)) app.get(`/${name}`, dashboard(view));
+  const wanted = Deno.env.get("SCREENSHOTS");
+  const folder = wanted ?? await Deno.makeTempDir({ prefix: "archway-dashboard-" });
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, app.fetch);
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  try {
+    await inspectAll(browser, `http://127.0.0.1:${server.addr.port}`, folder);
+  } finally {
+    await browser.close();
+    await server.shutdown();
+    if (wanted === undefined) await Deno.remove(folder, { recursive: true });
+  }
 });

@@ -9,10 +9,8 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import type { WalkBed } from "../cluster/support/walk_bed.ts";
 import { openPair, type Pair, type Prepare, waitUntilGating } from "./pair.ts";
 
-/** The bed. Disposing it stops everything. */
 export interface ChaosBed extends Pair {
   readonly apiProxy: ApiProxy;
-  /** The cache of the first replica. */
   readonly cacheFile: string;
   /** Folder of the cache when it is a small disk of its own; undefined where we may not mount one. */
   readonly smallDisk: string | undefined;
@@ -119,7 +117,6 @@ async function run(command: string, args: readonly string[]): Promise<boolean> {
   }
 }
 
-/** The replica that leads; waits for one. */
 export async function leaderOf({ replicas }: Pair, deadlineMs = 60_000): Promise<Archway> {
   return await waitUntil("a leader", async () => {
     for (const replica of replicas) {

@@ -7,7 +7,6 @@ import { RowPods } from "./row_pods.ts";
 /** Ends the fault, and says in a few words what its effect was. Throws when it had none. */
 export type Heal = () => Promise<string>;
 
-/** A fault, and the pods that meet it. */
 export interface Row {
   readonly area: "registry" | "API server" | "etcd" | "KV" | "clock" | "replicas";
   readonly fault: string;
@@ -31,11 +30,9 @@ export interface Row {
   readonly missing?: (bed: ChaosBed) => string | undefined;
 }
 
-/** What came of a row. */
 export interface RowResult {
   readonly area: string;
   readonly fault: string;
-  /** How the fault was felt. */
   readonly felt: string;
   readonly pods: number;
   readonly fates: Fates;
@@ -56,7 +53,6 @@ export function drawArrivals(row: Row, random: () => number): readonly number[] 
   return Array.from({ length: arriving }, () => Math.round(random() * arriveWithinMs)).sort((a, b) => a - b);
 }
 
-/** The row's plan in one line. */
 export function renderPlan(row: Row, arrivals: readonly number[]): string {
   const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
   const arriving = arrivals.length === 0 ? "none arrive" : `arrivals at ${arrivals.map(seconds).join(" ")} s`;

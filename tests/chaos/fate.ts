@@ -15,17 +15,13 @@ import { isReleased, isScheduled, listPodEvents, type PodOutcome } from "../clus
  */
 export type Fate = "stuck" | "missed" | "given up" | "misplaced" | "placed";
 
-/** How many pods had each fate. */
 export type Fates = Readonly<Record<Fate, number>>;
 
-/** No pod yet. */
 export const NO_FATES: Fates = { stuck: 0, missed: 0, "given up": 0, misplaced: 0, placed: 0 };
 
-/** What a judgement needs besides the pod. */
 export interface Case {
   /** Architectures that all images of the pod support. */
   readonly architectures: readonly string[];
-  /** Architecture of each node, by its name. */
   readonly nodes: ReadonlyMap<string, string>;
 }
 
@@ -37,7 +33,6 @@ export function isPlacedWell(pod: PodOutcome, { architectures, nodes }: Case): b
   return isConstrained && isAllowed(nodes.get(pod.nodeName) ?? "");
 }
 
-/** Judges one pod. */
 export async function judgePod(
   cluster: ClusterAccess,
   pod: PodOutcome,
@@ -50,7 +45,6 @@ export async function judgePod(
   return events.some(({ type }) => type === "Warning") ? "given up" : "misplaced";
 }
 
-/** Counts one more. */
 export function addFate(fates: Fates, fate: Fate): Fates {
   return { ...fates, [fate]: fates[fate] + 1 };
 }

@@ -4,13 +4,11 @@ import { systemClock } from "../../lib/clock.ts";
 import { watchEventLoop } from "../../lib/server/metrics.ts";
 import { LATENCY_BUCKETS_SECONDS } from "../../lib/metrics.ts";
 
-/** A running measurement. */
 export interface IdleLoop extends AsyncDisposable {
   /** Ends it and gives the bound (ms). */
   p99Ms(): Promise<number>;
 }
 
-/** Starts it. */
 export function startIdleLoop(): IdleLoop {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "--allow-env", new URL(import.meta.url).pathname],

@@ -67,7 +67,6 @@ async function writeUntilFull(path: string): Promise<void> {
   while (await file.write(block).catch(() => 0) > 0);
 }
 
-/** Kills the KV server of the second replica. */
 export async function killServer(bed: ChaosBed): Promise<Heal> {
   const { kvServer, replicas: [, second] } = bed;
   await makeLeader(bed, second);

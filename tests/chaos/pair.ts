@@ -7,13 +7,11 @@ import { startTcpBalancer, type TcpBalancer } from "../cluster/support/tcp_balan
 import { waitUntil } from "../cluster/support/wait.ts";
 import { openOwnWalkBed, type OwnWalkBed } from "../cluster/support/walk_bed.ts";
 
-/** The running pair. Disposing it stops everything. */
 export interface Pair extends OwnWalkBed {
   readonly replicas: readonly [Archway, Archway];
   readonly balancer: TcpBalancer;
   /** Signs what the replicas serve. */
   readonly authority: CertificateAuthority;
-  /** Architecture of each node, by its name. */
   readonly nodes: ReadonlyMap<string, string>;
 }
 

@@ -1,7 +1,6 @@
 // What a replica holds now: memory, descriptors, and how late its event loop has been.
 import type { Archway } from "../cluster/support/archway.ts";
 
-/** One look at a replica. */
 export interface ProcessSample {
   /** `performance.now()` of the look. */
   readonly atMs: number;

@@ -3,7 +3,6 @@ import type { Fault } from "../cluster/support/fault_plan.ts";
 import type { ChaosBed } from "./bed.ts";
 import type { Heal } from "./engine.ts";
 
-/** Answers every request so. */
 export function answer(fault: Fault): (bed: ChaosBed) => Promise<Heal> {
   return ({ proxy }) => {
     proxy.reset();
@@ -16,7 +15,6 @@ export function answer(fault: Fault): (bed: ChaosBed) => Promise<Heal> {
   };
 }
 
-/** Presents a certificate of an untrusted CA. */
 export async function presentStranger({ proxy, replicas }: ChaosBed): Promise<Heal> {
   const failures = async (): Promise<number> => {
     const counts = replicas.map((replica) =>

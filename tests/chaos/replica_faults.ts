@@ -6,7 +6,6 @@ import type { Heal } from "./engine.ts";
 import { felt } from "./registry_faults.ts";
 import { atRelease, type ReleaseMoment } from "./watch_cuts.ts";
 
-/** The phases of a release. */
 export const MOMENTS: readonly ReleaseMoment[] = ["before the patch", "patch in flight", "before the events"];
 
 /** The Lease of a dead leader ends after 6 s; a loaded machine takes longer. */

@@ -3,7 +3,6 @@ import { readMachineFacts } from "../bench/machine.ts";
 
 const FOLDER = new URL("./", import.meta.url).pathname;
 
-/** One line on standard output. */
 export function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }

@@ -78,17 +78,14 @@ export class RowPods implements AsyncDisposable {
     return await reference;
   }
 
-  /** Pods that exist. */
   get created(): number {
     return this.#existing().length;
   }
 
-  /** Whether each pod that exists holds the gate. */
   areAllGated(): boolean {
     return this.#existing().every(({ last, releasedMs }) => last !== undefined && releasedMs === undefined);
   }
 
-  /** Whether each is on a node. */
   areAllPlaced(): boolean {
     return this.#existing().every(({ scheduledMs }) => scheduledMs !== undefined);
   }
@@ -121,7 +118,6 @@ export class RowPods implements AsyncDisposable {
     return { fates, wrong };
   }
 
-  /** Ends the following and deletes the pods. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
     await this.#polling;

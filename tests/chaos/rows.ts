@@ -19,7 +19,6 @@ function registry(fault: string, begin: Row["begin"]): Row {
   return { area: "registry", fault, ...ARRIVING, forMs: 3_000, begin };
 }
 
-/** All rows, in the order in which they run. */
 export function chaosTable({ absenceMs }: TableOptions): readonly Row[] {
   return [
     registry("500", registries.answer({ kind: "status", status: 500 })),

@@ -11,7 +11,6 @@ import { type Course, courseOf, eventLoopP99Ms, type ProcessSample, sampleProces
 import { type LoadView, SoakLoad } from "./soak_load.ts";
 import { type Disturbance, planSoak, renderStep, type Step } from "./soak_plan.ts";
 
-/** How to soak. */
 export interface SoakOptions {
   readonly minutes: number;
   readonly seed: number;
@@ -28,7 +27,6 @@ export interface ReplicaCourse {
   readonly eventLoopP99Ms: number;
 }
 
-/** What came of it. */
 export interface SoakReport {
   readonly minutes: number;
   readonly seed: number;
@@ -83,7 +81,6 @@ export async function soak({ minutes, seed, print }: SoakOptions): Promise<SoakR
   };
 }
 
-/** Samples and prints a line again and again. */
 function reportUntil(
   endMs: number,
   { load, watch, print, everyMs }: {
@@ -112,7 +109,6 @@ function renderLoad({ created, fates, alive, worstGateMs, failures }: LoadView):
     `refused ${failures.length} worst gate ${(worstGateMs / 1_000).toFixed(1)} s`;
 }
 
-/** Remembers what each replica held. */
 class ReplicaWatch {
   readonly #replicas: readonly Archway[];
   readonly #samples = new Map<string, ProcessSample[]>();

@@ -1,7 +1,6 @@
 // The limits of a soak, and how its result is reported. Pure.
 import type { SoakReport } from "./soak.ts";
 
-/** One goal and what came of it. */
 export interface Goal {
   readonly measure: string;
   readonly value: string;
@@ -56,7 +55,6 @@ function count(measure: string, value: number, most: number): Goal {
   return { measure, value: String(value), target: most === 0 ? "0" : `≤ ${most}`, isMet: value <= most };
 }
 
-/** The report as markdown. */
 export function renderSoak(
   report: SoakReport,
   { goals, machine }: { readonly goals: readonly Goal[]; readonly machine: string },

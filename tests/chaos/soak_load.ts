@@ -20,14 +20,12 @@ const ARCHITECTURES: readonly (readonly string[])[] = [
   ["amd64", "ppc64le"],
 ];
 
-/** A pod that was created. */
 interface Lodger {
   readonly architectures: readonly string[];
   readonly createdMs: number;
   releasedMs?: number;
 }
 
-/** What the load has seen so far. */
 export interface LoadView {
   readonly created: number;
   readonly fates: Fates;
@@ -39,7 +37,6 @@ export interface LoadView {
   readonly failures: readonly string[];
 }
 
-/** The coming and going, until it is stopped. */
 export class SoakLoad {
   readonly #bed: WalkBed;
   readonly #namespace: string;
@@ -60,7 +57,6 @@ export class SoakLoad {
     this.#nodes = place.nodes;
   }
 
-  /** Begins to create and to reap. */
   start(): void {
     this.#running = [this.#createForEver(), this.#reapForEver()];
   }

@@ -1,7 +1,6 @@
 // What is done to the replicas during a soak, and when: drawn from a seed before it begins, so that it can be done again. Pure.
 import type { Fault } from "../cluster/support/fault_plan.ts";
 
-/** One thing that is done while pods come and go. */
 export type Disturbance =
   | { readonly kind: "registry fault"; readonly fault: Fault; readonly fraction: number; readonly forMs: number }
   | { readonly kind: "certificate rotation"; readonly replica: 0 | 1 }
@@ -55,7 +54,6 @@ function draw(
   return { kind: "registry fault", fault, fraction, forMs: Math.round(2_000 + 3_000 * random()) };
 }
 
-/** One line for people. */
 export function renderStep({ atMs, ...step }: Step): string {
   const { kind, ...rest } = step;
   return `${(atMs / 1_000).toFixed(1).padStart(7)} s  ${kind} ${JSON.stringify(rest)}`;

@@ -71,12 +71,10 @@ function cellsOf(outcome: Outcome): readonly string[] {
   return [area, fault, felt, ...counts, seconds(worstGateMs), seconds(recoveryMs)];
 }
 
-/** The results, aligned for a terminal. */
 export function renderOutcomes(outcomes: readonly Outcome[]): string {
   return renderTable([...HEADER], outcomes.map((outcome) => [...cellsOf(outcome)]));
 }
 
-/** The results as a markdown page. */
 export function renderResults(
   outcomes: readonly Outcome[],
   { seed, machine }: { readonly seed: number; readonly machine: string },

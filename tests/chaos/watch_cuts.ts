@@ -2,7 +2,6 @@
 // of answers. Pure but for what they count.
 import type { ApiInterceptor, RequestHead } from "../cluster/support/api_proxy.ts";
 
-/** Where in an answer the connection is cut. */
 export type CutPlace = "in a line" | "between lines" | "in a character" | "in a chunk header";
 
 /** How many of the bytes pass before the cut; undefined when they hold no such place. */

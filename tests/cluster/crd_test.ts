@@ -91,7 +91,6 @@ const FALLBACK_ROWS: readonly (readonly [row: number, value: string, accepted: b
 const ID = "a".repeat(64);
 const long = (length: number): string => Array.from({ length }, (_, at) => at % 50 === 49 ? "." : "a").join("");
 
-/** One member of an ENoExecEvent's status. */
 const STATUS_ROWS: readonly (readonly [row: number, member: string, value: string, accepted: boolean])[] = [
   [156, "nodeName", long(254), false],
   [157, "nodeName", "test!-node-name", false],

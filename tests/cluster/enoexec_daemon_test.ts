@@ -37,7 +37,6 @@ async function create(cluster: SharedControlPlane, path: string, object: object)
   return (answer.body as { readonly metadata: { readonly uid: string } }).metadata.uid;
 }
 
-/** Creates a pod on the node; gives its UID. */
 function createPod(
   cluster: SharedControlPlane,
   namespace: string,

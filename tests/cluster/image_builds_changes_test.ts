@@ -18,9 +18,7 @@ function entry(content: string, containerfileArch = "NoArch"): { containerfileAr
   return { containerfileArch, content: `FROM configs AS final\nRUN echo ${content}\n` };
 }
 
-/** What a change must lead to. */
 interface Expected {
-  /** Architectures that are built. */
   readonly built: readonly string[];
   /** `same`: nothing else is published. `new`: another digest. `moved`: the same digest elsewhere. */
   readonly published: "same" | "new" | "moved";

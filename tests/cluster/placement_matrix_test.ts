@@ -18,7 +18,6 @@ const PREFIX = "multiarch.openshift.io/";
 const ARM_PREFERENCE = { enabled: true, platforms: [{ architecture: "arm64", weight: 30 }] };
 const PREFERRED_SOURCE = "arm64:30:PodPlacementConfig-scoring";
 
-/** How a pod ends, in the columns of the matrix. */
 interface Row {
   /** Labels of the operator's domain, without the prefix; all others must be absent. */
   readonly labels: Readonly<Record<string, string>>;
@@ -28,7 +27,6 @@ interface Row {
   readonly events: readonly string[];
   /** The audit of preferences; absent when undefined. */
   readonly audit?: string;
-  /** The annotation with the last error. */
   readonly error?: RegExp;
   readonly gated?: true;
 }

@@ -21,7 +21,6 @@ function secret(scope: string, password: string, source = "secret team/pull"): C
   return { scope, source, secret: { kind: "basic", username: "puller", password } };
 }
 
-/** A docker config.json with one entry for a host. */
 function dockerConfig(host: string, entry: Readonly<Record<string, string>>): Promise<TemporaryFiles> {
   return writeTemporaryFiles({ "config.json": { auths: { [host]: entry } } });
 }

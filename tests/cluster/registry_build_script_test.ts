@@ -45,7 +45,6 @@ async function buildBase(folder: string, env: Readonly<Record<string, string>>):
   await run("buildah", [...args, "--tag", "localhost/base", "--file", `${folder}/Basefile`, root], env);
 }
 
-/** What the pod of a Job mounts. */
 async function writeMounts(folder: string, { host, caPem, users }: RealRegistry): Promise<void> {
   const [[user, password] = ["", ""]] = Object.entries(users);
   const login = JSON.stringify({ auths: { [host]: { auth: btoa(`${user}:${password}`) } } });

@@ -39,7 +39,6 @@ async function openBed(): Promise<Bed> {
   return { origin, cache, mirror, digest, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** How the mirror is configured for each runtime. */
 const CONFIGURATIONS: readonly {
   readonly name: string;
   readonly files: (bed: Bed) => Readonly<Record<string, string>>;

@@ -72,7 +72,6 @@ Deno.test("upgrades: the API server and what lies outside go away in the middle;
   await assertDoneOnce(bed);
 });
 
-/** Waits until the step at hand says this. */
 async function untilSays(bed: UpgradeBed, words: RegExp): Promise<void> {
   let message: unknown;
   await waitUntil(`the step to say ${words}`, async () => {

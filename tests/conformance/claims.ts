@@ -1,6 +1,5 @@
 // Which rows a test says it proves, by its name.
 
-/** What the name of a test says about rows. */
 export interface Claim {
   readonly ids: readonly string[];
   /** Why the product deliberately does something else, from `(different: …)`. */

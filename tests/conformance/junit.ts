@@ -1,6 +1,5 @@
 // Reads what `deno test --junit-path` wrote.
 
-/** One test or step that ran. */
 export interface RanTest {
   /** Without the names of the tests around a step. */
   readonly name: string;

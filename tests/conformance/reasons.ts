@@ -1,7 +1,6 @@
 // Why a row has no test that carries its id. A test that carries the id counts first.
 import { BUILD_REASONS } from "./build_reasons.ts";
 
-/** One reason for some rows. */
 export type Reason =
   | {
     /** Ids as at the head of a test's name; ranges as `UT-01..13` or `47-59`. */

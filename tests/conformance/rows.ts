@@ -10,7 +10,6 @@ import { M, N } from "./catalogue/upgrades.ts";
 /** Which part of the product a row is about. */
 export type Area = "placement" | "inspection" | "operator" | "enoexec" | "upgrades" | "image builds";
 
-/** One row. */
 export interface Row {
   /** As in the catalogue: `PM-01`, or a bare number for the operator document. */
   readonly id: string;

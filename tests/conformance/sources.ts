@@ -4,7 +4,6 @@ import { join } from "node:path";
 import * as z from "zod";
 import { parseClaim } from "./claims.ts";
 
-/** The committed page. */
 export const PAGE: string = new URL("../conformance.md", import.meta.url).pathname;
 
 /** The committed record of the run that the page is made of. */

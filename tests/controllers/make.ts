@@ -73,7 +73,6 @@ export function makeWorkload(kind: string, name: string, image: string): KubeObj
   return { apiVersion: "apps/v1", kind, metadata: { name, namespace: "shop", uid: `uid-${name}` }, spec };
 }
 
-/** A node of an architecture. */
 export function makeNode(name: string, architecture: string): KubeObject {
   const metadata = { name, labels: { "kubernetes.io/arch": architecture } };
   return { apiVersion: "v1", kind: "Node", metadata };

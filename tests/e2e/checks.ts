@@ -11,7 +11,6 @@ import { conditionOf, type EndToEndCluster } from "./cluster.ts";
 import type { EndToEndOptions } from "./options.ts";
 import type { CheckOutcome } from "./outcome.ts";
 
-/** What a check works with. */
 export interface CheckDeps {
   readonly cluster: EndToEndCluster;
   readonly options: EndToEndOptions;
@@ -45,7 +44,6 @@ export async function requireArchway(api: ReadApi, signal: AbortSignal): Promise
   );
 }
 
-/** Runs all checks one after the other. */
 export async function runChecks(deps: CheckDeps): Promise<readonly CheckOutcome[]> {
   const { options: { images } } = deps;
   const [first = ""] = images;

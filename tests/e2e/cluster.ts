@@ -9,7 +9,6 @@ import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
 /** Beginning of the names of all namespaces that are made. */
 export const NAMESPACE_PREFIX = "archway-e2e-";
 
-/** A pod to create. */
 export interface WantedPod {
   readonly name: string;
   readonly image: string;
@@ -30,7 +29,6 @@ export interface EndToEndCluster extends AsyncDisposable {
   until<T>(probe: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/** What it is opened with. */
 export interface EndToEndDeps {
   readonly api: KubeApi;
   readonly namespaceLabels: Readonly<Record<string, string>>;
@@ -42,7 +40,6 @@ const LOOK_MS = 500;
 /** Deleting must not depend on the signal that ended the checks (ms). */
 const CLEAN_UP_MS = 30_000;
 
-/** Makes the namespace. */
 export async function openEndToEndCluster(deps: EndToEndDeps): Promise<EndToEndCluster> {
   const { api, signal } = deps;
   const namespace = `${NAMESPACE_PREFIX}${crypto.randomUUID().slice(0, 8)}`;

@@ -3,7 +3,6 @@ import { parseArgs } from "node:util";
 import { errorText } from "../../lib/log.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 
-/** What to check where. */
 export interface EndToEndOptions {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
@@ -19,7 +18,6 @@ export interface EndToEndOptions {
   readonly output: "table" | "json";
 }
 
-/** What the command line says. */
 export type ParsedOptions =
   | { readonly kind: "run"; readonly options: EndToEndOptions }
   | { readonly kind: "help" }
@@ -28,7 +26,6 @@ export type ParsedOptions =
 /** For any architecture, and small. */
 export const DEFAULT_IMAGE = "registry.k8s.io/pause:3.10";
 
-/** As they were given. */
 interface Flags {
   readonly "kubeconfig"?: string;
   readonly "context"?: string;
@@ -59,7 +56,6 @@ function readFlags(args: readonly string[]): Flags {
   }).values;
 }
 
-/** What `--help` prints. */
 export const HELP =
   `Checks an installed Archway as its user: makes namespaces archway-e2e-*, creates pods there, says what became
 of them, and deletes the namespaces.
@@ -79,7 +75,6 @@ Exit codes: 0 all is well, 1 a check failed, 2 wrong arguments, 3 nothing could 
 Rights: docs/development.md lists them.
 `;
 
-/** Reads the arguments. */
 export function parseOptions(args: readonly string[]): ParsedOptions {
   let values: Flags;
   try {

@@ -1,7 +1,6 @@
 // What the checks came to, as a table or as JSON. Pure.
 import { renderTable } from "../../lib/cli/output.ts";
 
-/** One check. */
 export interface CheckOutcome {
   readonly check: string;
   readonly result: "passed" | "failed" | "skipped";

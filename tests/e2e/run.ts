@@ -65,7 +65,6 @@ async function check(options: EndToEndOptions, signal: AbortSignal): Promise<num
   return outcomes.some(({ result }) => result === "failed") ? ExitCode.no : ExitCode.done;
 }
 
-/** What to say of an error that ended everything. */
 function describe(error: unknown): string {
   if (error instanceof ApiError && error.status === 403) {
     return `${errorText(error)}. The rights that are needed are in docs/development.md.`;

@@ -13,11 +13,9 @@ const CONNECTIONS = 8;
 const GOOD_EVERY = 20;
 const GOOD = JSON.stringify(sampleReview());
 
-/** A webhook under assault. */
 export interface AssaultTarget {
   readonly port: number;
   readonly caPem: string;
-  /** The path of the pod webhook. */
   readonly path: string;
 }
 

@@ -106,7 +106,6 @@ async function assertLogins(lab: OpenLab, registry: RealRegistry): Promise<void>
   await assertRan(lab, byAccount);
 }
 
-/** Registries of every kind, beside each other. */
 interface Registries extends AsyncDisposable {
   readonly issued: RealRegistry;
   readonly selfSigned: RealRegistry;

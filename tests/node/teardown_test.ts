@@ -29,12 +29,10 @@ function renderPod(image: string): string {
   return JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name: "left", namespace: "default" }, spec });
 }
 
-/** A shell in a lab. */
 interface LabShell extends AsyncDisposable {
   /** Coordinates of the lab, once it is ready. */
   readonly lab: unknown;
   type(line: string): Promise<void>;
-  /** Kills what runs the lab: it cannot clean up. */
   kill(): Promise<void>;
 }
 

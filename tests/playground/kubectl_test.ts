@@ -7,10 +7,10 @@ import { renderWelcome } from "../../playground/report.ts";
 import { lacks } from "../support/needs.ts";
 import { podBody } from "./make.ts";
 
-Deno.test({
-  name: "kubectl gets, watches, creates, changes and deletes pods of the playground",
-  ignore: lacks("kubectl"),
-  fn: async () => {
+Deno.test(
+  "kubectl gets, watches, creates, changes and deletes pods of the playground",
+  { ignore: lacks("kubectl") },
+  async () => {
     const workDir = await Deno.makeTempDir();
     try {
       await using playground = await openPlayground({ clock: systemClock, log: silentLogger, workDir });
@@ -22,7 +22,7 @@ Deno.test({
       await Deno.remove(workDir, { recursive: true });
     }
   },
-});
+);
 
 async function useKubectl(
   env: Record<string, string>,

@@ -27,13 +27,11 @@ export async function makeCluster(parts: Partial<Cluster> = {}): Promise<Cluster
 /** A clock on which every wait is over at once. */
 export const impatientClock: Clock = { ...systemClock, sleep: () => Promise.resolve() };
 
-/** A minimal pod body. */
 export function podBody(name: string, spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
   const containers = [{ name: "main", image: "registry.example/app:v1" }];
   return { apiVersion: "v1", kind: "Pod", metadata: { name, ...metadata }, spec: { containers, ...spec } };
 }
 
-/** A pod as it lies in the store. */
 export function makePod(spec: JsonObject = {}): KubeObject {
   return parseKubeObject(podBody("p", spec, { namespace: "default" }));
 }
@@ -53,23 +51,19 @@ export function inValues(key: string, ...values: readonly string[]): JsonObject 
   return { key, operator: "In", values };
 }
 
-/** A node of an architecture. */
 export function makeNode(name: string, architecture: string, rest: JsonObject = {}): KubeObject {
   return parseKubeObject({ metadata: { name, labels: { "kubernetes.io/arch": architecture } }, spec: {}, ...rest });
 }
 
-/** Stores nodes. */
 export function addNodes(cluster: Cluster, ...nodes: readonly KubeObject[]): void {
   for (const node of nodes) cluster.store.put(Resource.nodes, node);
 }
 
-/** An answer: status and parsed JSON body. */
 export interface Answer {
   readonly status: number;
   readonly body: JsonObject;
 }
 
-/** A served cluster and a way to talk to it. */
 export interface ServedCluster extends AsyncDisposable {
   readonly cluster: Cluster;
   readonly server: ApiServer;
@@ -87,7 +81,6 @@ export interface LineReader extends AsyncDisposable {
   next(): Promise<JsonObject | undefined>;
 }
 
-/** Serves a cluster on loopback. */
 export async function serveCluster(cluster?: Cluster): Promise<ServedCluster> {
   const served = cluster ?? await makeCluster();
   const server = await openApiServer(served, { log: silentLogger });

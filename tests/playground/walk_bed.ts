@@ -29,7 +29,6 @@ export interface Walk extends WalkSubject {
   readonly playground: Playground;
 }
 
-/** What to open. */
 export interface WalkOptions extends WalkSetting {
   /** Makes what must be there before the service starts. */
   readonly prepare?: ((walk: Walk) => Promise<void>) | undefined;
@@ -182,7 +181,6 @@ export function decidedPod(walk: Walk, namespace: string, name: string): KubeObj
   return gates.includes(SCHEDULING_GATE) ? undefined : pod;
 }
 
-/** Objects of a kind, as stored. */
 export function stored(walk: Walk, type: ResourceType): readonly KubeObject[] {
   return walk.playground.cluster.store.list(type);
 }

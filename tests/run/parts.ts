@@ -1,6 +1,5 @@
 // The parts of a test run: which files, with which permissions, beside what. Pure.
 
-/** A set of test files that one process runs. */
 export interface Part {
   /** Also the beginning of its JUnit file's name. */
   readonly name:

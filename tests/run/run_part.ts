@@ -5,7 +5,6 @@ import { listTestFiles, writeIsolates } from "./isolates.ts";
 import { FORM_VARIABLE } from "../support/form.ts";
 import type { Part } from "./parts.ts";
 
-/** What a part came to. */
 export interface PartResult {
   readonly name: string;
   readonly passed: number;
@@ -17,7 +16,6 @@ export interface PartResult {
   readonly seconds: number;
 }
 
-/** How to run it. */
 export interface PartOptions {
   /** What precedes `test` flags: `["test"]`, or `["run", "-A", SCRIPT]` for a script that passes them on. */
   readonly command: readonly string[];
@@ -78,7 +76,6 @@ async function runPaths(part: Part, options: PartOptions): Promise<Run> {
   return { isSuccess: success, tests: await readTests(options.junit) };
 }
 
-/** Runs it. */
 export async function runPart(part: Part, options: PartOptions): Promise<FirstRun> {
   const startedMs = performance.now();
   const result = await run(part, options);
@@ -123,7 +120,6 @@ async function runFilesAgain(
   return { isSuccess: second.isSuccess, tests: replaceFiles(tests, second.tests) };
 }
 
-/** Hands the lines of a stream on as they come. */
 export async function printLines(stream: ReadableStream<Uint8Array>, print: (line: string) => void): Promise<void> {
   let rest = "";
   for await (const text of stream.pipeThrough(new TextDecoderStream())) {

@@ -57,7 +57,6 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
   },
 ];
 
-/** What became of a skipped test. */
 export type SkipVerdict =
   | { readonly kind: "allowed"; readonly test: string; readonly reason: string }
   | { readonly kind: "forbidden"; readonly test: string };
@@ -71,7 +70,6 @@ export function judgeSkip(
   return entry === undefined ? { kind: "forbidden", test } : { kind: "allowed", test, reason: entry.reason };
 }
 
-/** How a run ended. */
 export interface Counts {
   readonly failed: number;
   /** Skips that are not allowed. */

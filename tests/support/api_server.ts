@@ -9,7 +9,6 @@ import {
 import { createServer as createHttpsServer } from "node:https";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 
-/** A request as it arrived. */
 export interface StubRequest {
   readonly method: string;
   readonly path: string;
@@ -53,7 +52,6 @@ interface Obstacle {
   readonly answer: StubAnswer;
 }
 
-/** A Status of the API. */
 export function statusBody(code: number, reason: string, more: Readonly<Record<string, unknown>> = {}): unknown {
   return { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message: `stub says ${reason}`, ...more };
 }
@@ -106,7 +104,6 @@ export class ApiServerStub implements AsyncDisposable {
     return `${this.#scheme}://127.0.0.1:${this.port}`;
   }
 
-  /** Watches that are open now. */
   get watching(): number {
     return this.#watchers.size;
   }

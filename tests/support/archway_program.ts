@@ -16,7 +16,6 @@ export function archwayProgram(grants: Grants, flags: readonly string[] = []): r
   return [Deno.execPath(), "run", ...options, ...flags, entry];
 }
 
-/** How a command ended. */
 export interface CommandResult {
   readonly code: number;
   readonly stdout: string;

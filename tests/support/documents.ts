@@ -1,14 +1,12 @@
 // Registry documents for tests: configs, manifests and indexes as bytes with their digests. Pure.
 import { createHash } from "node:crypto";
 
-/** A document as a registry serves it. */
 export interface Document {
   readonly text: string;
   readonly mediaType: string;
   readonly digest: string;
 }
 
-/** Media types by their short names. */
 export const MediaType = {
   ociIndex: "application/vnd.oci.image.index.v1+json",
   ociManifest: "application/vnd.oci.image.manifest.v1+json",
@@ -20,7 +18,6 @@ export const MediaType = {
   schema1Signed: "application/vnd.docker.distribution.manifest.v1+prettyjws",
 } as const;
 
-/** Any object as a document. */
 export function makeDocument(body: unknown, mediaType: string): Document {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return { text, mediaType, digest: digestOf(text) };
@@ -31,7 +28,6 @@ export function digestOf(text: string, algorithm = "sha256"): string {
   return `${algorithm}:${createHash(algorithm).update(text).digest("hex")}`;
 }
 
-/** A single image: its config and its manifest. */
 export function makeImage(
   options: {
     readonly architecture?: string;
@@ -62,7 +58,6 @@ export function makeImage(
   return { config, manifest };
 }
 
-/** One entry of an index. */
 export function makeEntry(
   document: Document,
   more: {
@@ -73,7 +68,6 @@ export function makeEntry(
   return { ...descriptorOf(document), ...more };
 }
 
-/** An index over entries. */
 export function makeIndex(
   entries: readonly unknown[],
   options: { readonly mediaType?: string; readonly body?: Readonly<Record<string, unknown>> } = {},

@@ -7,7 +7,6 @@ import { NO_REQUESTS } from "../../lib/oci/request_log.ts";
 import type { Inspection, InspectionFailure, Platform } from "../../lib/oci/types.ts";
 import type { FakeClock } from "./fake_clock.ts";
 
-/** One request. */
 export interface FakeRead {
   readonly image: string;
   readonly method: "GET" | "HEAD";
@@ -18,7 +17,6 @@ export interface FakeRead {
 /** The part of an answer's time after which the tags are read. */
 const READ_AT = 0.1;
 
-/** The registry. */
 export class FakeRegistry implements RegistryLookups {
   readonly reads: FakeRead[] = [];
   /** Names of images that need a credential. */

@@ -69,7 +69,6 @@ export async function pinnedCacheDirectory(prefix: string, pins: readonly (strin
   return `${root}/archway/${prefix}-${hash}`;
 }
 
-/** Whether `go` is on the PATH. */
 export async function hasGo(): Promise<boolean> {
   return await findOnPath("go") !== undefined;
 }
@@ -82,7 +81,6 @@ export async function findOnPath(name: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Whether there is such a file. */
 export async function isFile(path: string): Promise<boolean> {
   return await Deno.stat(path).then((info) => info.isFile, () => false);
 }

@@ -16,7 +16,6 @@ import { DIRECT, makeCredential, NO_KEYRING } from "./inspectors.ts";
 /** How long a tag is believed (ms). */
 export const TAG_TTL_MS = 300_000;
 
-/** A replica's memory of images. */
 export interface ImageBed {
   readonly clock: FakeClock;
   readonly registry: FakeRegistry;

@@ -44,7 +44,6 @@ export interface TestInspector extends Disposable {
   cacheSize(): number;
 }
 
-/** Opens one. */
 export function openTestInspector(
   options: {
     readonly clock?: Clock;
@@ -112,7 +111,6 @@ function planned(request: PlannedRequest, planner: PullPlanner): PlannedRequest 
   return plan.kind === "refused" ? request : { ...request, endpoints: plan.endpoints };
 }
 
-/** A user and a password for a host. */
 export function makeCredential(
   scope: string,
   options: { readonly username?: string; readonly password?: string; readonly source?: string } = {},
@@ -147,7 +145,6 @@ export const DIRECT: PullPlanner = { plan: (image) => planDirect(image, PLAIN) }
 
 export const NO_KEYRING: Keyring = { lookup: () => Promise.resolve([]) };
 
-/** An endpoint on a host. */
 export function makeEndpoint(
   host: string,
   more: Partial<Endpoint> & Pick<Endpoint, "repository" | "reference">,

@@ -8,7 +8,6 @@ interface Watcher {
   wake: () => void;
 }
 
-/** What an object was and is. */
 export interface Change {
   readonly before: KubeObject | undefined;
   readonly now: KubeObject | undefined;

@@ -35,12 +35,10 @@ const NEEDS = {
 /** Bit of CAP_SYS_ADMIN in the capability sets of Linux. */
 const CAP_SYS_ADMIN = 1n << 21n;
 
-/** Says whether this machine has it. */
 export function has(need: Need): boolean {
   return NEEDS[need]();
 }
 
-/** For the `ignore` of a test. */
 export function lacks(need: Need): boolean {
   return !has(need);
 }

@@ -4,7 +4,6 @@ import { type KeyPair } from "../../lib/server/https_listener.ts";
 import { type Listener, listenPlain, listenTls } from "../../playground/listen.ts";
 import type { Document } from "./documents.ts";
 
-/** A request as the registry saw it. */
 export interface SeenRequest {
   readonly method: string;
   /** Path with query. */
@@ -14,7 +13,6 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** How to log in. */
 export type Login =
   | { readonly kind: "none" }
   | { readonly kind: "basic"; readonly users: Readonly<Record<string, string>> }
@@ -34,7 +32,6 @@ export type Login =
 /** Answers instead of the registry; undefined lets the request pass. */
 export type Intercept = (request: SeenRequest) => Response | Promise<Response> | undefined;
 
-/** A running registry. */
 export interface FakeRegistry extends AsyncDisposable {
   /** `127.0.0.1:port`. */
   readonly host: string;
@@ -48,7 +45,6 @@ export interface FakeRegistry extends AsyncDisposable {
   asked(): readonly string[];
 }
 
-/** Starts one. */
 export async function openFakeRegistry(
   options: { readonly login?: Login; readonly certificate?: KeyPair } = {},
 ): Promise<FakeRegistry> {

@@ -1,7 +1,6 @@
 // An HTTP proxy on loopback that opens every tunnel to one server, whatever name is asked for; it keeps what was asked.
 import { Relays } from "./relays.ts";
 
-/** A running proxy. */
 export interface TunnelProxy extends AsyncDisposable {
   /** `http://127.0.0.1:port`. */
   readonly origin: string;

@@ -1,7 +1,6 @@
 // The Go program of tests/tls/server: built once, started, asked through its standard streams.
 import { ensureGoProgram, pinnedCacheDirectory } from "../support/go_build.ts";
 
-/** One server of the matrix. */
 export interface TlsConfiguration {
   readonly name: string;
   /** How clients must call it; it leads to 127.0.0.1, through the proxy when it does not resolve. */
@@ -16,7 +15,6 @@ export interface TlsConfiguration {
   readonly go: string;
 }
 
-/** The running program. */
 export interface TlsServers extends AsyncDisposable {
   readonly configurations: readonly TlsConfiguration[];
   /** A proxy whose tunnels lead to 127.0.0.1 whatever name is asked for. */

@@ -3,7 +3,6 @@
 import { Relays } from "../../support/relays.ts";
 import { findFreePort } from "./ports.ts";
 
-/** The first line of a request. */
 export interface RequestHead {
   readonly method: string;
   /** Path and query. */
@@ -25,15 +24,12 @@ export interface ApiInterceptor {
   onAnswer?(head: RequestHead, bytes: Uint8Array<ArrayBuffer>): AnswerVerdict;
 }
 
-/** In front of what. */
 export interface ApiProxyOptions {
-  /** The API server, and the CA that signed it. */
   readonly upstream: { readonly url: string; readonly caPem: string };
   /** What clients of the API server trust: its own certificate and key will do. */
   readonly certificate: { readonly certificatePem: string; readonly keyPem: string };
 }
 
-/** A running proxy. */
 export interface ApiProxy extends AsyncDisposable {
   readonly url: string;
   /** Replaces the interceptor; undefined lets all pass. Open connections feel it at once. */

@@ -10,7 +10,6 @@ import { waitUntil } from "./wait.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
-/** How to start it. */
 export interface ArchwayOptions {
   /** A kubeconfig of its own ServiceAccount; see installArchway(). */
   readonly kubeconfigFile: string;
@@ -31,7 +30,6 @@ export interface ArchwayOptions {
   readonly account?: "kubeconfig" | "mounted";
 }
 
-/** One line of its log. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
 /** A running service. Ports, certificate and cache survive {@link restart}. */
@@ -44,9 +42,7 @@ export interface Archway extends AsyncDisposable {
   readonly caPem: string;
   readonly pid: () => number;
   readonly isAlive: () => boolean;
-  /** Whether `/readyz` says yes now. */
   isReady(): Promise<boolean>;
-  /** Text of `/metrics`. */
   metrics(): Promise<string>;
   /** Sum of the samples of a metric whose labels contain these; 0 when there are none. Rejects where no metric has that name. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
@@ -111,7 +107,6 @@ interface ServiceOptions {
   readonly adminPort: number;
 }
 
-/** The process and what answers on its admin port. */
 class Service implements AsyncDisposable {
   readonly adminUrl: string;
   readonly #options: ServiceOptions;

@@ -2,7 +2,6 @@
 import { request } from "node:https";
 import { NAMESPACE } from "./service_bed.ts";
 
-/** Where to ask, and whom to trust. */
 export interface WebhookTarget {
   readonly port: number;
   readonly path: string;
@@ -10,7 +9,6 @@ export interface WebhookTarget {
   readonly ca: string;
 }
 
-/** A client certificate, PEM. */
 export interface ClientIdentity {
   readonly cert: string;
   readonly key: string;

@@ -8,13 +8,10 @@ import {
   pinnedCacheDirectory,
 } from "../../support/go_build.ts";
 
-/** Paths of the executables. */
 export type Binaries = Readonly<Record<BinaryName, string>>;
 
-/** One of the executables of a control plane. */
 export type BinaryName = (typeof RECIPES)[number]["name"];
 
-/** How one executable is built. */
 interface Recipe {
   readonly name: string;
   /** Folder of the go.mod that pins it. */

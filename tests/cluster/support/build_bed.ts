@@ -28,13 +28,11 @@ import { type SeenBuild, seenBuilds } from "./seen_builds.ts";
 import { controlPlaneWith } from "./shared_control_plane.ts";
 import { type WaitOptions, waitUntil } from "./wait.ts";
 
-/** The account of the service. */
 export const BUILD_ACCOUNT = "system:serviceaccount:archway-system:archway-image-builds";
 
 const GROUP = "/apis/machineconfiguration.openshift.io/v1";
 const ALL = ["amd64", "arm64", "ppc64le", "s390x"];
 
-/** How a bed is opened. */
 export interface BuildBedOptions {
   readonly nodes?: readonly WantedNode[];
   /** `imageBuilds` of the configuration file. */
@@ -43,7 +41,6 @@ export interface BuildBedOptions {
   readonly cluster?: ClusterAccess;
 }
 
-/** The bed. */
 export class BuildBed implements AsyncDisposable {
   readonly cluster: ClusterAccess;
   readonly registry: RealRegistry;
@@ -124,7 +121,6 @@ export class BuildBed implements AsyncDisposable {
     await this.#create(`${GROUP}/machineconfigpools`, renderPool(name, rendered));
   }
 
-  /** Gives the pool another rendered configuration. */
   async render(wanted: WantedRendered, pool = "worker"): Promise<string> {
     const name = await this.#createRendered(pool, wanted);
     await this.patch(`${GROUP}/machineconfigpools/${pool}`, { spec: { configuration: { name, source: [] } } });
@@ -145,7 +141,6 @@ export class BuildBed implements AsyncDisposable {
     await this.patch(`/api/v1/nodes/${name}`, { spec: { taints, unschedulable } });
   }
 
-  /** Removes a node. */
   async removeNode(name: string): Promise<void> {
     expectStatus("delete the node", await this.cluster.request("DELETE", `/api/v1/nodes/${name}`), [200]);
   }
@@ -166,12 +161,10 @@ export class BuildBed implements AsyncDisposable {
     return `${this.relay.host}/${repository}`;
   }
 
-  /** Creates the MachineOSConfig of a pool. */
   async createConfig(wanted: WantedConfig = {}): Promise<void> {
     await this.#create(`${GROUP}/machineosconfigs`, renderConfig(wanted, this.repositoryOf(wanted)));
   }
 
-  /** Gives it another spec as a whole. */
   async replaceConfig(wanted: WantedConfig = {}): Promise<void> {
     const path = `${GROUP}/machineosconfigs/${wanted.pool ?? "worker"}`;
     await waitUntil("the configuration to be replaced", async () => {
@@ -181,17 +174,14 @@ export class BuildBed implements AsyncDisposable {
     });
   }
 
-  /** Annotates the MachineOSConfig. */
   async annotate(annotations: Readonly<Record<string, string | null>>, pool = "worker"): Promise<void> {
     await this.patch(`${GROUP}/machineosconfigs/${pool}`, { metadata: { annotations } });
   }
 
-  /** A merge patch by the admin. */
   async patch(path: string, document: unknown): Promise<void> {
     expectStatus(`patch ${path}`, await this.cluster.request("PATCH", path, document), [200]);
   }
 
-  /** Starts the service; resolves when it is ready. */
   async startArchway(
     { identity = "one", args = [] }: { readonly identity?: string; readonly args?: readonly string[] } = {},
   ): Promise<RunningProcess> {
@@ -208,7 +198,6 @@ export class BuildBed implements AsyncDisposable {
     return archway;
   }
 
-  /** The MachineOSConfig as it is. */
   async config(pool = "worker"): Promise<unknown> {
     return (await this.cluster.request("GET", `${GROUP}/machineosconfigs/${pool}`)).body;
   }
@@ -218,7 +207,6 @@ export class BuildBed implements AsyncDisposable {
     return String(read(await this.config(pool), "status", "currentImagePullSpec") ?? "");
   }
 
-  /** Its MachineOSBuilds, the oldest first. */
   async builds(pool = "worker"): Promise<readonly SeenBuild[]> {
     const { body } = await this.cluster.request("GET", `${GROUP}/machineosbuilds`);
     return seenBuilds(body, pool);
@@ -272,7 +260,6 @@ export class BuildBed implements AsyncDisposable {
     ).map(({ verb, resource, status }) => `${verb} ${resource}${status < 300 ? "" : ` ${status}`}`);
   }
 
-  /** Jobs that Archway created so far. */
   async jobsCreated(): Promise<number> {
     return (await this.writes()).filter((write) => write === "create jobs.batch").length;
   }

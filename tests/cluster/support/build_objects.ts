@@ -5,7 +5,6 @@ export const BUILD_NAMESPACE = "openshift-machine-config-operator";
 
 const API_VERSION = "machineconfiguration.openshift.io/v1";
 
-/** A MachineOSConfig as a test has it. */
 export interface WantedConfig {
   readonly pool?: string;
   readonly containerFile?: readonly { readonly containerfileArch?: string; readonly content: string }[];
@@ -16,7 +15,6 @@ export interface WantedConfig {
   readonly pullSecret?: string;
 }
 
-/** A rendered MachineConfig as a test has it. */
 export interface WantedRendered {
   readonly kernelArguments?: readonly string[];
   readonly kernelType?: string;
@@ -26,7 +24,6 @@ export interface WantedRendered {
   readonly file?: string;
 }
 
-/** A node as a test has it. */
 export interface WantedNode {
   readonly name: string;
   readonly arch: string;
@@ -35,7 +32,6 @@ export interface WantedNode {
   readonly unschedulable?: boolean;
 }
 
-/** A registry secret. */
 export function renderLogin(
   name: string,
   { host, username, password }: { readonly host: string; readonly username: string; readonly password: string },
@@ -64,7 +60,6 @@ export function renderPool(name: string, rendered: string): unknown {
   };
 }
 
-/** A rendered MachineConfig. */
 export function renderRendered(name: string, wanted: WantedRendered & { readonly osImageURL: string }): unknown {
   const { osImageURL, kernelArguments = [], extensions = [], kernelType = "", file } = wanted;
   const source = `data:,${encodeURIComponent(file ?? "none")}`;
@@ -88,7 +83,6 @@ export function renderRendered(name: string, wanted: WantedRendered & { readonly
   };
 }
 
-/** A node that can be scheduled at once. */
 export function renderNode({ name, arch, pool = "worker" }: WantedNode, lastHeartbeatTime: string): unknown {
   const resources = { cpu: "64", memory: "256Gi", pods: "200", "ephemeral-storage": "1Ti" };
   const labels = {
@@ -117,7 +111,6 @@ export function renderConfig(wanted: WantedConfig, repository: string): unknown 
   return { apiVersion: API_VERSION, kind: "MachineOSConfig", metadata: { name: pool, annotations }, spec };
 }
 
-/** Its spec. */
 export function renderConfigSpec(wanted: WantedConfig, repository: string): unknown {
   const { pool = "worker", containerFile = [], tag = "latest", pushSecret = "push", pullSecret } = wanted;
   return {

@@ -14,7 +14,6 @@ const KINDS: readonly OpenShiftKind[] = [
   ...["controllerconfigs", "machinesets", "clusterversions"] as const,
 ];
 
-/** A control plane that has it. */
 export const BUILDS_PLANE: PlaneState = {
   name: "builds",
   kinds: KINDS.map(pathOfKind),
@@ -22,7 +21,6 @@ export const BUILDS_PLANE: PlaneState = {
   make: prepareBuilds,
 };
 
-/** Adds it to a new control plane. */
 export async function prepareBuilds(cluster: ClusterAccess): Promise<void> {
   await applyDefinitions(cluster, KINDS);
   const create = async (path: string, object: unknown): Promise<void> =>

@@ -5,7 +5,6 @@ import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import type { RealRegistry } from "./registry.ts";
 import { pause } from "./wait.ts";
 
-/** How a pod ends. */
 export type Fate =
   | {
     readonly kind: "succeed";
@@ -24,7 +23,6 @@ export type Fate =
   /** Its node is drained. */
   | { readonly kind: "evict" };
 
-/** A pod that was played. */
 export interface PlayedPod {
   readonly pod: string;
   readonly job: string;
@@ -33,14 +31,12 @@ export interface PlayedPod {
   /** `registry/repository:tag`. */
   readonly tag: string;
   readonly buildKey: string;
-  /** The image that it is built on. */
   readonly base: string;
   readonly fate: Fate["kind"];
   /** Of what was pushed; empty: nothing. */
   readonly digest: string;
 }
 
-/** What it plays with. */
 export interface BuildPlayerOptions {
   readonly cluster: ClusterAccess;
   readonly registry: RealRegistry;
@@ -51,7 +47,6 @@ export interface BuildPlayerOptions {
 
 const SUCCEED: Fate = { kind: "succeed" };
 
-/** The player. */
 export class BuildPlayer implements AsyncDisposable {
   readonly #options: BuildPlayerOptions;
   readonly #stop = new AbortController();
@@ -73,7 +68,6 @@ export class BuildPlayer implements AsyncDisposable {
     return this.#busy;
   }
 
-  /** Begins to play. */
   start(): void {
     this.#running = this.#run();
   }
@@ -256,7 +250,6 @@ export class BuildPlayer implements AsyncDisposable {
   }
 }
 
-/** The plain variables of the building container. */
 function envOf(pod: unknown): Readonly<Record<string, string>> {
   const env = read(pod, "spec", "initContainers", 0, "env");
   return Object.fromEntries(

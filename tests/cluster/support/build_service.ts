@@ -4,7 +4,6 @@ import { archwayProgram } from "../../support/archway_program.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 
-/** How it is started. */
 export interface BuildServiceOptions {
   /** For its configuration and its log. */
   readonly directory: string;
@@ -17,7 +16,6 @@ export interface BuildServiceOptions {
   readonly args: readonly string[];
 }
 
-/** Starts it; resolves when it is ready. */
 export async function startBuildService(options: BuildServiceOptions): Promise<RunningProcess> {
   const { directory, kubeconfig, registry, settings, identity, args } = options;
   const port = findFreePort();

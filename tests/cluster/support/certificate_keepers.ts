@@ -21,11 +21,9 @@ const INJECTED = [
 
 const LOOK_MS = 300;
 
-/** A running party. Dispose it to stop. */
 export interface CertificateKeeper extends AsyncDisposable {
   /** Its CA as it writes it into configurations, PEM. */
   readonly bundle: () => string;
-  /** Configurations that it has written so far. */
   readonly injections: () => number;
   /** A new CA: the serving certificate is of the new one, both are in the bundle. Resolves when all of it is written. */
   rotate(): Promise<void>;
@@ -41,7 +39,6 @@ interface Custom {
   readonly isCaInSecret: boolean;
 }
 
-/** OpenShift's service CA. */
 export function playServiceCa(cluster: ClusterAccess): Promise<CertificateKeeper> {
   return play(cluster, {
     requests: `/api/v1/namespaces/${NAMESPACE}/services`,

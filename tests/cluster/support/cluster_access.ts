@@ -23,14 +23,12 @@ export interface ApiAnswer {
   readonly body: unknown;
 }
 
-/** The end of a kubectl run. */
 export interface KubectlResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A node that kwok plays. */
 export interface NodeSpec {
   readonly name: string;
   /** Value of `kubernetes.io/arch`. */
@@ -39,7 +37,6 @@ export interface NodeSpec {
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
 }
 
-/** What tests do with a control plane. */
 export interface ClusterAccess extends Coordinates {
   /** An admin's request; `body` goes out as JSON. Never throws for a status; does when no answer comes. */
   request(
@@ -61,7 +58,6 @@ export interface ClusterAccess extends Coordinates {
   createNamespace(prefix: string, labels?: Readonly<Record<string, string>>): Promise<string>;
 }
 
-/** The access and the connection pool it holds. */
 export class AdminConnection implements Disposable {
   readonly access: ClusterAccess;
   readonly #client: Deno.HttpClient;

@@ -13,7 +13,6 @@ import { findFreePort, isPortFree } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 import { waitUntil } from "./wait.ts";
 
-/** How to start it. */
 export interface ControlPlaneOptions {
   /** Writes `audit.log` at level Metadata. */
   readonly auditLog?: boolean;
@@ -62,7 +61,6 @@ export interface ControlPlane extends ClusterAccess, AsyncDisposable {
   stopEtcd(manner?: StopManner): Promise<void>;
   /** Resolves when it answers. */
   startEtcd(): Promise<void>;
-  /** Process ids, for measurements. */
   pids(): Readonly<Record<string, number>>;
 }
 

@@ -2,7 +2,6 @@
 import type { Coordinates } from "./cluster_access.ts";
 import { createAuthority, exportKeyPem, generateSigningKeys } from "./pki.ts";
 
-/** Loopback ports, one a listener. */
 export interface ServerPorts {
   readonly etcd: number;
   readonly etcdPeer: number;
@@ -12,7 +11,6 @@ export interface ServerPorts {
   readonly kwok: number;
 }
 
-/** More flags for a server. */
 export interface ServerFlags {
   readonly "etcd"?: readonly string[];
   readonly "kube-apiserver"?: readonly string[];
@@ -29,7 +27,6 @@ export interface RealNodes {
   readonly names: readonly string[];
 }
 
-/** Where everything lies. */
 export interface ServerPlan {
   readonly realNodes: RealNodes | undefined;
   readonly directory: string;

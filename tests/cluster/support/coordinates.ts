@@ -4,13 +4,11 @@ import { type Coordinates, read } from "./cluster_access.ts";
 /** Name of the environment variable that carries them to the patcher of the benchmark. */
 export const CONTROL_PLANE_VARIABLE = "ARCHWAY_TEST_CONTROL_PLANE";
 
-/** The coordinates as JSON. */
 export function renderCoordinates(access: Coordinates): string {
   const { url, caFile, caPem, adminToken, kubeconfigFile, directory, auditLogFile, kubectlFile } = access;
   return JSON.stringify({ url, caFile, caPem, adminToken, kubeconfigFile, directory, auditLogFile, kubectlFile });
 }
 
-/** Reads what {@link renderCoordinates} wrote. */
 export function parseCoordinates(json: string): Coordinates {
   const value: unknown = JSON.parse(json);
   const text = (name: string): string => {

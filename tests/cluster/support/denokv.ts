@@ -70,7 +70,6 @@ export class KvServer implements AsyncDisposable {
     await this.#process.waitReady(() => takesConnections(this.#port));
   }
 
-  /** Ends it as a crash would. */
   async kill(): Promise<void> {
     this.#process?.kill("SIGKILL");
     await this.#process?.ended;

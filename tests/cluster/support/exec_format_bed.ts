@@ -12,9 +12,7 @@ const COMPONENTS = new URL("../../../manifests/components/", import.meta.url).pa
 const GROUP = "/apis/multiarch.openshift.io/v1beta1";
 /** The ENoExecEvents of Archway's namespace. */
 export const EVENTS = `${GROUP}/namespaces/${NAMESPACE}/enoexecevents`;
-/** The cluster config. */
 export const CONFIG = `${GROUP}/clusterpodplacementconfigs/cluster`;
-/** The monitor's DaemonSet. */
 export const DAEMON_SET = `/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets/enoexec-event-daemon`;
 
 /** Archway's own Deployment, whose leader handles the events. */
@@ -58,7 +56,6 @@ export async function applyComponents(cluster: ClusterAccess): Promise<void> {
   assert.equal(labelled.code, 0, labelled.stderr);
 }
 
-/** Whether something is there. */
 export async function isThere(cluster: ClusterAccess, path: string): Promise<boolean> {
   return (await cluster.request("GET", path)).status === 200;
 }
@@ -132,7 +129,6 @@ export async function warnBackOff(
   expectStatus("create", await cluster.request("POST", `/api/v1/namespaces/${namespace}/events`, event), [201]);
 }
 
-/** What a test says of an ENoExecEvent. */
 export interface EventSpec {
   readonly name: string;
   readonly node: string;

@@ -45,7 +45,6 @@ export class FailingStarts implements AsyncDisposable {
     this.#root = root;
   }
 
-  /** Makes both. */
   static async open(): Promise<FailingStarts> {
     const program = await Deno.makeTempFile({ prefix: "archway-foreign-" });
     const machine = Deno.build.arch === "aarch64" ? S390X : AARCH64;

@@ -3,10 +3,8 @@
 /** What a registry request is for. `other` is everything that pushes, and unknown paths. */
 export const REQUEST_KINDS = ["ping", "manifestGet", "manifestHead", "blobGet", "token", "other"] as const;
 
-/** One of {@link REQUEST_KINDS}. */
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
-/** What happens to a request. */
 export type Fault =
   /** Answered by the proxy; the registry is not asked. */
   | { readonly kind: "status"; readonly status: number; readonly retryAfterSeconds?: number }

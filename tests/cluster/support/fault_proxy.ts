@@ -8,7 +8,6 @@ import { findFreePort } from "./ports.ts";
 import { Upstream } from "./fault_upstream.ts";
 import { TlsRelay } from "./tls_relay.ts";
 
-/** In front of what, and how. */
 export interface FaultProxyOptions {
   /** The registry; its own faults and rights pass through. */
   readonly upstream: { readonly url: string; readonly caPem: string };
@@ -21,7 +20,6 @@ export interface FaultProxyOptions {
 /** The certificate that new connections get. */
 export type PresentedCertificate = "trusted" | "untrusted" | "expired" | "wrongName";
 
-/** A running proxy. */
 export interface FaultProxy extends AsyncDisposable {
   /** `127.0.0.1:PORT`: the registry host to put into image references. */
   readonly host: string;

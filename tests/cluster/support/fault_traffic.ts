@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { chooseFault, classifyRequest, type Fault, type FaultRule, type RequestKind } from "./fault_plan.ts";
 import type { Answer, Upstream } from "./fault_upstream.ts";
 
-/** One request that came in. */
 export interface SeenRequest {
   readonly kind: RequestKind;
   readonly method: string;
@@ -21,7 +20,6 @@ export interface StorageRequest {
   readonly hadAuthorization: boolean;
 }
 
-/** What the traffic is led to. */
 export interface TrafficOptions {
   readonly upstream: Upstream;
   readonly random: () => number;

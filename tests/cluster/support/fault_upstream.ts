@@ -1,14 +1,12 @@
 // Asks the registry (and its token server) behind a fault proxy.
 import type { IncomingHttpHeaders } from "node:http";
 
-/** A whole answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** A whole request. */
 export interface Question {
   readonly method: string;
   /** With its query. */

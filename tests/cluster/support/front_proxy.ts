@@ -12,7 +12,6 @@ export interface FrontProxy extends AsyncDisposable {
   readonly caPem: string;
 }
 
-/** Makes them. */
 export async function openFrontProxy(): Promise<FrontProxy> {
   const authority = await createAuthority("archway test front proxy");
   const { certificatePem, keyPem } = await authority.issue({ commonName: FRONT_PROXY, usage: "client" });

@@ -21,7 +21,6 @@ export interface TagRequest {
   readonly status: number;
 }
 
-/** The running server. */
 export interface ImageApi extends AsyncDisposable {
   readonly requests: readonly TagRequest[];
   /** Answers instead; undefined: it answers as it does. */

@@ -45,16 +45,13 @@ export interface SingleSpec extends SharedSpec {
   readonly single: PlatformSpec;
 }
 
-/** What an image is made of. */
 export type ImageSpec = IndexSpec | SingleSpec;
 
-/** Bytes with their digest. */
 export interface Blob {
   readonly digest: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** A manifest or index as it is pushed. */
 export interface ImageDocument extends Blob {
   readonly mediaType: string;
 }
@@ -155,7 +152,6 @@ async function toDocument(value: unknown, mediaType: string): Promise<ImageDocum
   return { ...await toBlob(new TextEncoder().encode(JSON.stringify(value))), mediaType };
 }
 
-/** The blob of some bytes. */
 export async function toBlob(bytes: Uint8Array<ArrayBuffer>): Promise<Blob> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
   return { digest: `sha256:${hash}`, bytes };

@@ -6,7 +6,6 @@ import { parseConfig } from "../../../lib/config/parse.ts";
 import type { CommandResult } from "../../support/archway_program.ts";
 import type { RealRegistry } from "./registry.ts";
 
-/** Runs `archway index ARGS…`. */
 export async function archwayIndex(
   args: readonly string[],
   { signal = new AbortController().signal, showsProgress = false }: {
@@ -27,7 +26,6 @@ export async function archwayIndex(
   return { code, stdout: written.out, stderr: written.err };
 }
 
-/** A request as it passed. */
 export interface PassedRequest {
   readonly method: string;
   /** With its query. */
@@ -35,7 +33,6 @@ export interface PassedRequest {
   readonly headers: Headers;
 }
 
-/** A running relay. */
 export interface PushRelay extends AsyncDisposable {
   readonly host: string;
   readonly requests: PassedRequest[];

@@ -48,7 +48,6 @@ export function platformsIn({ inspection }: InspectionReport): string {
   ).join(",");
 }
 
-/** The failure; throws when there is none. */
 export function failureIn({ inspection }: { readonly inspection: Inspection }): InspectionFailure {
   if (inspection.kind === "failed") return inspection.failure;
   throw new Error(`no failure, but ${inspection.digest}`);

@@ -28,7 +28,6 @@ const DEFINITION_SPEC = z.looseObject({
 });
 const WEBHOOKS = z.array(z.looseObject({ clientConfig: z.object({ service: z.object({ path: z.string() }) }) }));
 
-/** What to install. */
 export interface Composition {
   /** `base`, or an overlay. */
   readonly path: string;

@@ -1,14 +1,12 @@
 // Signs the RS256 tokens that a registry with `auth: token` believes.
 import type { IssuedCertificate } from "./pki.ts";
 
-/** What a token allows on one repository. */
 export interface RepositoryAccess {
   readonly type: string;
   readonly name: string;
   readonly actions: readonly string[];
 }
 
-/** Claims of a registry token. */
 export interface TokenClaims {
   readonly issuer: string;
   readonly audience: string;

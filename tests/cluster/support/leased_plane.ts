@@ -29,7 +29,6 @@ export const INSTALLED: PlaneState = {
   kinds: ["/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs"],
 };
 
-/** What the file of a control plane says. */
 export interface ReadyPlane {
   /** As renderCoordinates() wrote them. */
   readonly coordinates: string;
@@ -71,7 +70,6 @@ function lastFile(file: string): string {
   return `${file}.last`;
 }
 
-/** Whether the file is ours now. */
 async function take(file: string): Promise<boolean> {
   try {
     using _taken = await Deno.open(takenFile(file), { createNew: true, write: true });

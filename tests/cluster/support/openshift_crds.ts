@@ -55,7 +55,6 @@ async function download(): Promise<string> {
   return Dir;
 }
 
-/** A definition as the module has it. */
 export async function readDefinition(kind: OpenShiftKind): Promise<unknown> {
   return parse(await Deno.readTextFile(`${await openShiftModule()}/${FILES[kind]}`));
 }
@@ -80,7 +79,6 @@ export async function applyDefinitions(cluster: ClusterAccess, kinds: readonly O
   }
 }
 
-/** A case of one of the suites. */
 export interface SuiteCase {
   readonly name: string;
   readonly initial: unknown;

@@ -28,7 +28,6 @@ import { bareControlPlane, type SharedControlPlane } from "./shared_control_plan
 export const NAMESPACE = "archway-system";
 const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
 
-/** What tests of the operator look at. */
 export interface OperatorBench extends AsyncDisposable {
   readonly controlPlane: SharedControlPlane;
   /** The operator's own rights. */
@@ -46,7 +45,6 @@ export interface OperatorBench extends AsyncDisposable {
   find(type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined>;
 }
 
-/** Starts everything. */
 export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): Promise<OperatorBench> {
   await using undo = new AsyncDisposableStack();
   const controlPlane = undo.use(await bareControlPlane());

@@ -16,7 +16,6 @@ export const ORIGINAL_HOLDER = "managed-upgrade-operator-6d9f7c9d5b-x2k4q_5f0c1f
 
 /** When it began; all its times are this one. */
 export const ORIGINAL_BEGAN = "2026-11-01T20:00:00Z";
-/** It, with the Lease. */
 export class OriginalOperator implements AsyncDisposable {
   readonly #bed: UpgradeService;
   readonly #stop = new AbortController();

@@ -25,16 +25,13 @@ import { openHastyClock, openUpgradeBed, type UpgradeBed } from "./upgrade_bed.t
 import { applyAll } from "./upgrade_surroundings.ts";
 import { waitUntil } from "./wait.ts";
 
-/** A server that may be away. */
 export type OutageServer = "Prometheus" | "Alertmanager" | "cluster manager" | "API server";
 
-/** A silence, as Alertmanager itself lists it. */
 export interface ListedSilence {
   readonly comment: string;
   readonly state: string;
 }
 
-/** The bed. Dispose it to stop everything. */
 export interface OutageBed extends AsyncDisposable {
   readonly upgrade: UpgradeBed;
   readonly manager: OcmDouble;
@@ -53,7 +50,6 @@ interface Parts {
   readonly gatedApi: KubeApi;
 }
 
-/** Opens it. */
 export async function openOutageBed(): Promise<OutageBed> {
   await using undo = new AsyncDisposableStack();
   const upgrade = undo.use(await openUpgradeBed({ clock: openHastyClock(120) }));

@@ -11,7 +11,6 @@ const RSA = {
   hash: "SHA-256",
 } as const;
 
-/** A certificate with its key, as PEM. */
 export interface IssuedCertificate {
   readonly certificatePem: string;
   readonly keyPem: string;

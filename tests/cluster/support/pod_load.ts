@@ -3,14 +3,12 @@ import type { ClusterAccess } from "./cluster_access.ts";
 import { renderPod } from "./pods.ts";
 import { pause } from "./wait.ts";
 
-/** What a load did. */
 export interface LoadResult {
   readonly created: number;
   /** Answers other than 201, and requests without an answer. */
   readonly failures: readonly string[];
 }
 
-/** A load that runs until it is stopped. */
 export interface PodLoad {
   readonly created: () => number;
   /** Ends it after the creations under way. */

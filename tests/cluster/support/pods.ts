@@ -2,7 +2,6 @@
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 
-/** A pod in short. */
 export interface PodSpec {
   readonly name: string;
   /** One container each. */
@@ -18,14 +17,12 @@ export interface PodSpec {
   readonly spec?: Readonly<Record<string, unknown>>;
 }
 
-/** An event about a pod. */
 export interface PodEvent {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
 }
 
-/** How a pod stands. */
 export interface PodOutcome {
   readonly name: string;
   readonly phase: string;
@@ -42,7 +39,6 @@ export interface PodOutcome {
   readonly creationTimestamp: string;
 }
 
-/** Body of a pod, as a client would send it. */
 export function renderPod(
   { name, labels = {}, annotations = {}, ...rest }: PodSpec,
 ): Readonly<Record<string, unknown>> {
@@ -85,7 +81,6 @@ export async function createPods(
   await Promise.all(Array.from({ length: parallel }, worker));
 }
 
-/** Creates a Deployment whose pods are of the spec. */
 export async function createDeployment(
   cluster: ClusterAccess,
   namespace: string,
@@ -120,7 +115,6 @@ export async function createPullSecret(
   expectStatus(`create Secret "${namespace}/${name}"`, answer, [201]);
 }
 
-/** How all pods of a namespace stand now, by name. */
 export async function listPods(cluster: ClusterAccess, namespace: string): Promise<readonly PodOutcome[]> {
   const answer = await cluster.request("GET", `/api/v1/namespaces/${namespace}/pods?resourceVersion=0`);
   expectStatus(`list pods of "${namespace}"`, answer, [200]);
@@ -181,7 +175,6 @@ export async function listPodEvents(
   }));
 }
 
-/** Architecture of each node by its name. */
 export async function listNodeArchitectures(cluster: ClusterAccess): Promise<ReadonlyMap<string, string>> {
   const answer = await cluster.request("GET", "/api/v1/nodes");
   expectStatus("list nodes", answer, [200]);

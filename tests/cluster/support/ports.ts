@@ -6,7 +6,6 @@ const FIRST = 11_000;
 const LAST = 31_999;
 const handedOut = new Set<number>();
 
-/** Whether the port of 127.0.0.1 is free. */
 export function isPortFree(port: number): boolean {
   try {
     Deno.listen({ hostname: "127.0.0.1", port }).close();

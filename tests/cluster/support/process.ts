@@ -1,7 +1,6 @@
 // A child process of a test: output to a file, readiness by polling, a sure end.
 import { GiveUp, type WaitOptions, waitUntil } from "./wait.ts";
 
-/** What to run. */
 export interface ProcessOptions {
   /** Name for messages; the log is `<directory>/<name>.log`. */
   readonly name: string;
@@ -54,12 +53,10 @@ export class RunningProcess implements AsyncDisposable {
     return new RunningProcess(name, logFile, child);
   }
 
-  /** Whether the child has not ended yet. */
   get isAlive(): boolean {
     return this.#status === undefined;
   }
 
-  /** All it has written so far. */
   async readLog(): Promise<string> {
     return await Deno.readTextFile(this.logFile).catch(() => "");
   }
@@ -86,7 +83,6 @@ export class RunningProcess implements AsyncDisposable {
     }
   }
 
-  /** Ends the child and waits for it. */
   async stop({ graceMs = 5_000 }: { readonly graceMs?: number } = {}): Promise<Deno.CommandStatus> {
     this.kill("SIGTERM");
     const timer = setTimeout(() => this.kill("SIGKILL"), graceMs);

@@ -4,7 +4,6 @@ import { renderFolder } from "../../../manifests/generate/kustomize.ts";
 import { Finalizer, WebhookName } from "../../../lib/names.ts";
 import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
 
-/** Where it is installed. */
 export const REFERENCE_NAMESPACE = "openshift-multiarch-tuning-operator";
 
 /** Leaves the status of the config as the MTO does: its own condition stays true when nothing of it runs. */

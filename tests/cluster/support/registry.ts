@@ -7,7 +7,6 @@ import { type Pushed, RegistryPush } from "./registry_push.ts";
 import type { ImageDocument, ImageDocuments, ImageSpec } from "./image_documents.ts";
 import { startTokenServer, type TokenServer, type TokenServerOptions } from "./token_server.ts";
 
-/** How to start it. */
 export interface RegistryOptions {
   readonly auth?: "none" | "htpasswd" | "token";
   /** Where it listens and what its certificate names. Default 127.0.0.1. */
@@ -47,7 +46,6 @@ export interface RealRegistry extends AsyncDisposable {
   readonly users: Readonly<Record<string, string>>;
   /** The token server of `auth: "token"`. */
   readonly tokenServer: TokenServer | undefined;
-  /** Pushes an image, with the rights to do so. */
   push(repository: string, tag: string, spec: ImageSpec): Promise<Pushed>;
   /** Pushes documents that were built elsewhere. */
   pushDocuments(repository: string, tag: string, documents: ImageDocuments): Promise<Pushed>;

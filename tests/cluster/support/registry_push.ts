@@ -2,15 +2,12 @@
 import { type Blob, buildImage, type ImageDocument, type ImageDocuments, type ImageSpec } from "./image_documents.ts";
 import type { IssuedCertificate } from "./pki.ts";
 
-/** What a push left in the registry. */
 export interface Pushed {
-  /** Digest of the index, or of the single manifest. */
   readonly digest: string;
   /** Digests of the manifests of the index, attestations last; empty for a single manifest. */
   readonly children: readonly string[];
 }
 
-/** Where to push and with which rights. */
 export interface RegistryPushOptions {
   readonly url: string;
   readonly caPem: string;

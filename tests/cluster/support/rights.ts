@@ -86,7 +86,6 @@ export function readUses(auditLog: string, username: string): readonly Use[] {
   });
 }
 
-/** Requests that no right allows. */
 export function findMissing(rights: readonly Right[], uses: readonly Use[]): readonly Use[] {
   return uses.filter((use) => !isLookForLeftOvers(use) && !rights.some((right) => allows(right, use)));
 }
@@ -97,7 +96,6 @@ function isLookForLeftOvers({ verb, resource, name = "", status }: Use): boolean
   return status === 403 && verb === "get" && resource === "deployments.apps" && names.includes(name);
 }
 
-/** Rights that no request needed. */
 export function findIdle(rights: readonly Right[], uses: readonly Use[]): readonly Right[] {
   return rights.filter((right) => !uses.some((use) => allows(right, use)));
 }

@@ -22,7 +22,6 @@ export async function bareControlPlane(): Promise<SharedControlPlane> {
   return await controlPlaneWith(BARE);
 }
 
-/** One with what the state says. */
 export async function controlPlaneWith(state: PlaneState): Promise<SharedControlPlane> {
   const leased = await lease(state);
   if (leased !== undefined) return leased;

@@ -17,7 +17,6 @@ export const PLANS =
 export const FROM = "4.20.1";
 export const TO = "4.20.5";
 
-/** How the cluster behaves. */
 export interface SimulationOptions {
   /** Nodes of each pool; `master` is the control plane. */
   readonly pools: Readonly<Record<string, number>>;
@@ -35,7 +34,6 @@ export interface NodeFault {
   readonly message: string;
 }
 
-/** A simulated cluster whose operators run. */
 export interface SimulatedOpenShift extends AsyncDisposable {
   readonly cluster: ClusterAccess;
   /** What the cluster version operator was asked for, in order: `version architecture image`. */
@@ -151,7 +149,6 @@ interface Wanted {
   readonly image: string;
 }
 
-/** Its operators. */
 class OperatorLoops implements SimulatedOpenShift {
   readonly cluster: ClusterAccess;
   readonly asked: string[] = [];
@@ -415,7 +412,6 @@ async function replaceStatus(cluster: ClusterAccess, path: string, change: Json)
   expectStatus(`write the status of ${path}`, answer, [200]);
 }
 
-/** The objects of a collection. */
 export async function list(cluster: ClusterAccess, path: string): Promise<readonly unknown[]> {
   const items = read((await cluster.request("GET", path)).body, "items");
   return Array.isArray(items) ? items : [];

@@ -131,7 +131,6 @@ export async function archwayRequests(cluster: ClusterAccess): Promise<readonly 
   });
 }
 
-/** Runs `archway taints …` as an administrator. */
 export async function runTaints(cluster: ClusterAccess, ...args: readonly string[]): Promise<CommandResult> {
   return await runArchway(["taints", ...args, "--kubeconfig", cluster.kubeconfigFile]);
 }

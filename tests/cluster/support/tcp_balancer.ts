@@ -1,7 +1,6 @@
 // A TCP balancer in front of replicas, as a Service is: a new connection goes round to the next replica that takes it.
 import { passBytes, Relays } from "../../support/relays.ts";
 
-/** A running balancer. */
 export interface TcpBalancer extends AsyncDisposable {
   readonly port: number;
   /** Connections that each target port got. */

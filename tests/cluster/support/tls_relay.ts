@@ -2,7 +2,6 @@
 import { passBytes, Relays } from "../../support/relays.ts";
 import type { IssuedCertificate } from "./pki.ts";
 
-/** From where to where, under which certificate. */
 export interface TlsRelayOptions {
   readonly port: number;
   readonly targetPort: number;

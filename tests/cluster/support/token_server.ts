@@ -3,11 +3,9 @@
 import { type RepositoryAccess, signToken } from "./json_web_token.ts";
 import { type CertificateAuthority, createAuthority, type IssuedCertificate } from "./pki.ts";
 
-/** How it answers. */
 export interface TokenServerOptions {
   readonly service: string;
   readonly issuer: string;
-  /** Password by user. */
   readonly users: Readonly<Record<string, string>>;
   /** Repositories (prefixes) that anyone may pull. */
   readonly publicRepositories?: readonly string[];
@@ -22,7 +20,6 @@ export interface TokenServerOptions {
   readonly address?: string;
 }
 
-/** What was asked of it. */
 export interface TokenRequest {
   readonly method: string;
   readonly user: string | undefined;
@@ -31,7 +28,6 @@ export interface TokenRequest {
   readonly status: number;
 }
 
-/** A running token server. */
 export interface TokenServer extends AsyncDisposable {
   /** URL for `realm`. */
   readonly realm: string;
@@ -44,7 +40,6 @@ export interface TokenServer extends AsyncDisposable {
   issue(access: readonly RepositoryAccess[]): Promise<string>;
 }
 
-/** Starts it on a free port. */
 export async function startTokenServer(options: TokenServerOptions): Promise<TokenServer> {
   const signers = await createAuthority("archway test token server");
   const signer = await signers.issue({ commonName: "token signer", usage: "client", keyType: "rsa" });

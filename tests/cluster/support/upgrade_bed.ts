@@ -52,7 +52,6 @@ export function statesOf(notified: readonly Notification[]): readonly Notificati
   return notified.map(({ state }) => state).filter((state) => state !== "StateDelayed");
 }
 
-/** A bed. Dispose it to stop everything. */
 export interface UpgradeBed extends AsyncDisposable {
   readonly controlPlane: ClusterAccess;
   readonly openshift: SimulatedOpenShift;
@@ -76,7 +75,6 @@ export interface ShiftableClock extends Clock {
   shift(ms: number): void;
 }
 
-/** Makes it. */
 export function openFastClock(speed = SPEED): ShiftableClock {
   const [startMs, startMonotonicMs] = [systemClock.nowMs(), systemClock.monotonicMs()];
   let shiftMs = 0;
@@ -100,7 +98,6 @@ export function openHastyClock(speed: number): ShiftableClock {
   return { ...openFastClock(speed), nowMs: () => systemClock.nowMs() + shiftMs, shift };
 }
 
-/** How a bed is opened. */
 export interface UpgradeBedOptions extends Partial<SimulationOptions> {
   readonly clock?: ShiftableClock;
   /** As `WITHOUT_KUBELETS` says: of many nodes, or whose servers are restarted. Default: one that tests share. */

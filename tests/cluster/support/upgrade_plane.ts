@@ -12,14 +12,12 @@ const KINDS: readonly OpenShiftKind[] = [
   ...["machinesets", "machines"] as const,
 ];
 
-/** A control plane that has it. */
 export const UPGRADES_PLANE: PlaneState = {
   name: "upgrades",
   kinds: [...KINDS.map(pathOfKind), "/apis/upgrade.managed.openshift.io/v1alpha1/upgradeconfigs"],
   make: prepareUpgrades,
 };
 
-/** Adds it to a new control plane. */
 export async function prepareUpgrades(cluster: ClusterAccess): Promise<void> {
   await applyDefinitions(cluster, KINDS);
   const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "-f", PLAN_DEFINITION]);

@@ -50,13 +50,11 @@ const WEBHOOKS = z.array(z.looseObject({ clientConfig: z.object({ service: z.obj
 // After the account was mounted: names of Services are found as in a cluster.
 const WITH_HOSTS = `set -e; mount --bind "$1" /etc/hosts; shift; exec setpriv --pdeathsig KILL -- "$@"`;
 
-/** A running replica. */
 export interface UpgradeReplica {
   readonly process: RunningProcess;
   readonly adminUrl: string;
 }
 
-/** The Lease, reduced. */
 export interface UpgradeLease {
   readonly holder: string;
   readonly durationMs: number;
@@ -64,13 +62,11 @@ export interface UpgradeLease {
   readonly renewedMs: number;
 }
 
-/** How a bed is opened. */
 export interface UpgradeServiceOptions extends Partial<Pick<SimulationOptions, "pools" | "stepMs">> {
   /** As `WITHOUT_KUBELETS` says: of many nodes. Default: one that tests share. */
   readonly cluster?: ClusterAccess;
 }
 
-/** The bed. */
 export class UpgradeService implements AsyncDisposable {
   readonly cluster: ClusterAccess;
   readonly openshift: SimulatedOpenShift;
@@ -118,7 +114,6 @@ export class UpgradeService implements AsyncDisposable {
     }
   }
 
-  /** Writes the settings. */
   async configure(text: string): Promise<void> {
     const metadata = { namespace: NAMESPACE, name: Upgrades.settings };
     await applyAll(this.cluster, [{
@@ -248,7 +243,6 @@ export class UpgradeService implements AsyncDisposable {
     return await this.#audit.uses();
   }
 
-  /** A merge patch by the admin. */
   async patch(path: string, document: unknown): Promise<void> {
     expectStatus(`patch ${path}`, await this.cluster.request("PATCH", path, document), [200]);
   }

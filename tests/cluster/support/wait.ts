@@ -6,7 +6,6 @@
  */
 const DEADLINE_MS = 60_000;
 
-/** How long and how often to look. */
 export interface WaitOptions {
   /** Default 60 s. */
   readonly deadlineMs?: number;

@@ -46,7 +46,6 @@ export async function openWalkBed({ registry }: BedOptions = {}): Promise<WalkBe
   return await layOut(parts, undo.move());
 }
 
-/** Opens a bed with a control plane of its own. */
 export async function openOwnWalkBed(
   options: BedOptions & { readonly controlPlane?: ControlPlaneOptions } = {},
 ): Promise<OwnWalkBed> {

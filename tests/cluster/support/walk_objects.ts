@@ -29,7 +29,6 @@ export interface WalkParts {
   readonly number: number;
 }
 
-/** A walk of this number. */
 export function clusterWalk(cluster: ClusterAccess, { registries, node, number }: WalkParts): ClusterWalk {
   const place = (namespace: string): string => KEPT_NAMES.includes(namespace) ? namespace : `${namespace}-${number}`;
   const targetOf = (
@@ -71,7 +70,6 @@ export function clusterWalk(cluster: ClusterAccess, { registries, node, number }
   };
 }
 
-/** Whether the pod waits for Archway. */
 export function isGated(pod: KubeObject): boolean {
   return listAt(pod, "spec", "schedulingGates").some((gate) => textAt(gate, "name") === SCHEDULING_GATE);
 }

@@ -25,13 +25,11 @@ const PATIENCE_MS = 60_000;
 /** Kwok lets the pods of a Job end, and pulls no image. */
 const RAN = ["Running", "Succeeded"];
 
-/** A control plane with Archway before it. */
 export interface WalkCluster extends AsyncDisposable {
   /** Lays out a walk: namespaces, what `prepare` makes, then the cluster config. Resolves when pods are gated. */
   begin(setting: WalkSetting, prepare?: (walk: WalkSubject) => Promise<void>): Promise<WalkSubject>;
 }
 
-/** Opens it with one replica. */
 export async function openWalkCluster(): Promise<WalkCluster> {
   await using undo = new AsyncDisposableStack();
   const folder = await Deno.makeTempDir({ prefix: "archway-walk-" });

@@ -13,17 +13,14 @@ import { openScene, type Scene, whileRunning } from "../make.ts";
 
 export const NAMESPACE = "archway-system";
 
-/** A monitor, and what it counted. */
 export interface MonitorScene extends Scene {
   readonly counted: string[];
   readonly deps: ExecFormatDeps;
-  /** Turns the plugin on or off. */
   setMonitored(on: boolean): void;
   /** Runs it for as long as a test plays with it. */
   run(play: () => Promise<void>): Promise<void>;
 }
 
-/** Opens it; the plugin is on. */
 export function openMonitorScene(overrides: Partial<ExecFormatDeps> = {}): MonitorScene {
   const scene = openScene();
   const counted: string[] = [];
@@ -90,7 +87,6 @@ export function makeEvent(
   };
 }
 
-/** The ENoExecEvents that are left. */
 export function eventsLeft({ cluster }: Scene): readonly string[] {
   const { plural } = Resource.enoexecEvents;
   return [...cluster.objects.keys()].filter((path) => path.includes(`/${plural}/`)).map((path) =>
@@ -98,7 +94,6 @@ export function eventsLeft({ cluster }: Scene): readonly string[] {
   );
 }
 
-/** Evictions under test. */
 export interface Repaired {
   readonly scene: MonitorScene;
   /** The pods whose eviction was requested, in order. */
@@ -134,7 +129,6 @@ export function strayPod(name: string, owner = "web"): KubeObject {
   return makeFailedPod({ status: { state: ended(1) }, metadata: { name, uid: `uid-${name}`, ownerReferences } });
 }
 
-/** Has a pod fail as its kubelet would show it. */
 export async function failPod({ scene }: Repaired, pod: KubeObject): Promise<void> {
   const { name } = pod.metadata;
   scene.cluster.put(Resource.pods, pod);

@@ -25,13 +25,10 @@ export interface OperatorBench extends AsyncDisposable {
   readonly events: readonly Recorded[];
   readonly signal: AbortSignal;
   find(type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined>;
-  /** Creates the ClusterPodPlacementConfig. */
   createConfig(spec?: Readonly<Record<string, unknown>>): Promise<KubeObject>;
   /** Condition statuses by type, shortened: `Available=True`. */
   conditions(): Promise<readonly Condition[]>;
-  /** Waits until a question is answered with yes. */
   until(what: string, holds: () => Promise<boolean>): Promise<void>;
-  /** Starts the operator; the bench ends it. */
   start(): void;
 }
 

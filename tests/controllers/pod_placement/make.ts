@@ -10,7 +10,6 @@ import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
 import { mark, NO_CONFIGS } from "../../lib/placement/decide/make.ts";
 import { makePod, type Scene } from "../make.ts";
 
-/** A gated pod with the label of the gate. */
 export function gated(
   name: string,
   options: { readonly image?: string; readonly gates?: readonly string[] } = {},
@@ -40,12 +39,10 @@ export function controllerOf(scene: Scene, config: PlacementConfigs = NO_CONFIGS
   });
 }
 
-/** A pod as the API server has it. */
 export function podOf(scene: Scene, name: string): KubeObject {
   return scene.cluster.find("pods", `shop/${name}`) ?? assert.fail(`no pod ${name}`);
 }
 
-/** The reasons of the events, in order. */
 export function reasonsOf({ recorded }: Scene): readonly string[] {
   return recorded.map(({ reason }) => reason);
 }

@@ -12,7 +12,6 @@ import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts
 /** Where the plan is. */
 export const NAMESPACE = "openshift-managed-upgrade-operator";
 
-/** What the controller runs on. */
 export interface UpgradeScene {
   readonly cluster: MemoryCluster;
   readonly clock: FakeClock;
@@ -100,7 +99,6 @@ export function putSettings(cluster: MemoryCluster): void {
   });
 }
 
-/** A pool. */
 export function pool(
   name: string,
   { machines = 3, updated = machines }: { readonly machines?: number; readonly updated?: number } = {},

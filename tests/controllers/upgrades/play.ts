@@ -64,7 +64,6 @@ export function entryOf(scene: UpgradeScene): Readonly<Record<string, unknown>> 
   return Object(Object(planOf(scene)?.["status"]).history?.[0]);
 }
 
-/** What remembers silences and notifications. */
 export interface RememberingOutside extends Outside {
   /** Notifications that are new to it, in their order. */
   readonly notified: string[];

@@ -48,7 +48,6 @@ const FAILED: InspectionReport = {
   trace: [],
 };
 
-/** What the command makes of reports. */
 function inspected(trace: boolean): readonly InspectedImage[] {
   const { mirror: _mirror, credentialSource: _source, ...failed } = FAILED;
   return [

@@ -5,13 +5,11 @@ import { Resource } from "../../../lib/k8s/types.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
 import { podBody, serveCluster } from "../../playground/make.ts";
 
-/** What a command said. */
 export interface Said {
   out: string;
   err: string;
 }
 
-/** A terminal and its memory. */
 export function recordingTerminal({ color }: { readonly color: boolean }): { terminal: Terminal; said: Said } {
   const said: Said = { out: "", err: "" };
   const terminal: Terminal = {
@@ -22,11 +20,9 @@ export function recordingTerminal({ color }: { readonly color: boolean }): { ter
   return { terminal, said };
 }
 
-/** An API server to run commands against. */
 export interface CommandBed extends AsyncDisposable {
   readonly api: KubeApi;
   readonly signal: AbortSignal;
-  /** Creates a pod of namespace `default`. */
   createPod(
     name: string,
     spec?: Readonly<Record<string, unknown>>,
@@ -34,7 +30,6 @@ export interface CommandBed extends AsyncDisposable {
   ): Promise<void>;
 }
 
-/** Opens the bed. */
 export async function openCommandBed(): Promise<CommandBed> {
   const served = await serveCluster();
   const api = openTestApi(plainAccess(served.server.url));

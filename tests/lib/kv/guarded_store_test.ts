@@ -11,7 +11,6 @@ import type { JsonValue } from "../../../lib/kv/store.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { recordingLogger } from "./kv_support.ts";
 
-/** A database whose moods a test sets. */
 class MoodyDatabase implements Database {
   mood: "well" | "hangs" | "fails" | "full" = "well";
   calls = 0;

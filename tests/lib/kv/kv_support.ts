@@ -16,7 +16,6 @@ export function recordingLogger(): { readonly log: Logger; readonly lines: reado
   return { log, lines };
 }
 
-/** A folder that is gone after the test. */
 export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await Deno.makeTempDir({ prefix: "archway-kv-" });
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };

@@ -25,7 +25,6 @@ function make(
   return changeAuthority(authority, { change, terms: TERMS, nowMs });
 }
 
-/** The certificates of a bundle. */
 function trusted(authority: Authority): readonly X509Certificate[] {
   return bundleOf(authority).split(/(?<=-----END CERTIFICATE-----\n)/).map((pem) => new X509Certificate(pem));
 }

@@ -11,7 +11,6 @@ export const STORAGE_VARIABLE = "CONTAINERS_STORAGE_CONF";
 
 /** The image of this checkout, and that of the daemon, in forms of `deno task image`. */
 const FORMS = { dev: "bundle", daemon: "daemon" } as const;
-/** One of Archway's images, by its tag. */
 export type ArchwayImage = keyof typeof FORMS;
 
 /** Has images kept in a folder. Gives the file for {@link STORAGE_VARIABLE}. */
@@ -33,7 +32,6 @@ export async function ensureBuilt(tag: ArchwayImage): Promise<string> {
   return name;
 }
 
-/** The same for the base of the images. */
 export async function ensureBase(): Promise<string> {
   await once("base", buildBaseImage);
   return BASE_IMAGE;

@@ -23,7 +23,6 @@ USER 65532:65532
 WORKDIR /home/nonroot
 `;
 
-/** Builds it for both architectures. */
 export async function buildBaseImage(): Promise<void> {
   const context = await Deno.makeTempDir({ prefix: "archway-base-" });
   try {

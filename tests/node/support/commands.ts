@@ -1,6 +1,5 @@
 // Runs a command to its end and gives what it printed.
 
-/** Where and how a command runs. */
 export interface CommandOptions {
   readonly cwd?: string | URL | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;

@@ -41,7 +41,6 @@ function renderDaemon(image: string): KubeObject {
   return renderDaemonSet(config, { namespace: NAMESPACE, image });
 }
 
-/** What the daemons have logged. */
 export async function daemonLog(lab: OpenLab): Promise<string> {
   return await kubectl(lab, "-n", NAMESPACE, "logs", "-l", `app=${NAME}`, "--prefix", "--tail=50");
 }

@@ -15,20 +15,17 @@ import { daemonLog } from "./exec_format_daemon.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 
-/** An event as a daemon wrote it. */
 export interface WrittenEvent extends EventView {
   readonly uid: string;
   /** The node of the daemon that wrote it. */
   readonly author: string;
 }
 
-/** A pod by its name. */
 export interface PodName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Follows the ENoExecEvents until it is disposed. */
 export interface EventFollower extends AsyncDisposable {
   /** All that there were, handled ones included; of each the latest state. */
   all(): readonly WrittenEvent[];
@@ -36,7 +33,6 @@ export interface EventFollower extends AsyncDisposable {
   of(pod: PodName, count?: number): Promise<readonly WrittenEvent[]>;
 }
 
-/** Begins to follow them; resolves once it does. */
 export async function followEvents(lab: OpenLab): Promise<EventFollower> {
   await using undo = new AsyncDisposableStack();
   const api = undo.use(openTestApi(await readKubeconfigAccess(lab.kubeconfigFile, { clock: systemClock })));
@@ -76,7 +72,6 @@ function readWritten(object: KubeObject): WrittenEvent {
   return { ...parseEvent(object), uid, author: annotations?.[EnoexecAnnotation.node] ?? "" };
 }
 
-/** An event on a pod. */
 export interface PodReport {
   readonly message: string;
   readonly createdAtMs: number;
@@ -96,7 +91,6 @@ export async function reportOn(lab: OpenLab, { namespace, name }: PodName): Prom
   });
 }
 
-/** What the replicas have logged last. */
 export async function archwayLog(lab: OpenLab): Promise<string> {
   const select = ["-l", "app.kubernetes.io/name=archway", "--prefix", "--tail=100"];
   return await kubectl(lab, "-n", NAMESPACE, "logs", ...select);

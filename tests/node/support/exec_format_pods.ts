@@ -13,7 +13,6 @@ export const FOREIGN = "/programs/app-arm64";
 /** The same: a kibibyte of zeros. */
 export const ZEROS = "/zeros/zeros";
 
-/** A container as its pod's status shows it. */
 export interface SeenContainer {
   readonly id: string;
   /** When it was started (epoch ms). */

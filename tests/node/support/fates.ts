@@ -2,7 +2,6 @@
 import { waitUntil } from "../../cluster/support/wait.ts";
 import type { OpenLab } from "./open_lab.ts";
 
-/** What became of one pod. */
 export interface PodFate {
   readonly name: string;
   readonly workload: string;
@@ -13,7 +12,6 @@ export interface PodFate {
   readonly faults: readonly string[];
 }
 
-/** What became of the pods of a namespace so far. */
 export async function readFates(lab: OpenLab, namespace: string): Promise<readonly PodFate[]> {
   const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods`);
   return (body as { readonly items: readonly PodJson[] }).items.map(toFate);

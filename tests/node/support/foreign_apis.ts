@@ -17,7 +17,6 @@ export const FOREIGN_KINDS = {
   Certificate: "cert-manager.io",
 } as const;
 
-/** One of {@link FOREIGN_KINDS}. */
 export type ForeignKind = keyof typeof FOREIGN_KINDS;
 
 /** Defines the kinds. Dispose the answer to take them away. */

@@ -9,7 +9,6 @@ import type { OpenLab } from "./open_lab.ts";
 const CHART = new URL("../../../manifests/helm/archway", import.meta.url).pathname;
 const RELEASE = ["archway", "--namespace", NAMESPACE];
 
-/** What to install it with. */
 export interface Release {
   readonly image: string;
   /** As for `--set`, each. */

@@ -33,7 +33,6 @@ const BASE: ProgramImage = { kind: "index", platforms: [{ claims: "amd64" }, { c
 /** A build on the emulated node takes some seconds when the machine has nothing else to do. */
 const PATIENCE = { deadlineMs: 240_000, intervalMs: 500 };
 
-/** It is there until it is disposed. */
 export interface ImageBuildBed extends AsyncDisposable {
   readonly registry: RealRegistry;
   readonly builder: BuilderSettings;
@@ -41,7 +40,6 @@ export interface ImageBuildBed extends AsyncDisposable {
   readonly base: string;
 }
 
-/** Makes it. */
 export async function openImageBuildBed(lab: OpenLab): Promise<ImageBuildBed> {
   await using undo = new AsyncDisposableStack();
   const options = { tls: false, auth: "htpasswd", users: { builder: "secret" }, images: [] } as const;

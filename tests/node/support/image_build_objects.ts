@@ -4,7 +4,6 @@ import type { NodeArch } from "./program_images.ts";
 
 /** Version of the API. */
 export const API_VERSION = "machineconfiguration.openshift.io/v1";
-/** The pool, and its MachineOSConfig. */
 export const POOL = "worker";
 /** What nodes of the pool have. */
 export const POOL_LABEL = `node-role.kubernetes.io/${POOL}`;

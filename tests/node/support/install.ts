@@ -35,25 +35,20 @@ export const ON_NATIVE_NODES: readonly unknown[] = [
 /** A namespace that is deleted waits for half the grace period of its pods, even if they have ended; ours end within 10 s. */
 const GRACE_SECONDS = 12;
 
-/** Operations for an object of a component. */
 export interface OtherPatch {
   readonly kind: string;
   readonly name: string;
   readonly patch: readonly unknown[];
 }
 
-/** What to install. */
 export interface Installation {
   readonly image: string;
   /** Folder below manifests/; default `base`. */
   readonly kustomization?: string;
   /** Folders below manifests/components/. */
   readonly components?: readonly string[];
-  /** More arguments of `serve`. */
   readonly args?: readonly string[];
-  /** More JSON patch operations for the Deployment. */
   readonly patch?: readonly unknown[];
-  /** JSON patch operations for other objects. */
   readonly others?: readonly OtherPatch[];
   /** Longest roll-out; default 120. */
   readonly rolloutSeconds?: number;
@@ -140,7 +135,6 @@ export async function kubectl(lab: OpenLab, ...args: readonly string[]): Promise
   return stdout;
 }
 
-/** Removes the installation in README's order. */
 export async function uninstall(
   lab: OpenLab,
   { kustomization = "base", components = [] }: Pick<Installation, "kustomization" | "components"> = {},

@@ -25,7 +25,6 @@ export async function holdDuring(lab: OpenLab, event: () => Promise<void>): Prom
   return result;
 }
 
-/** Waits for the Deployment's rollout. */
 export async function rolledOut(lab: OpenLab): Promise<void> {
   await kubectl(lab, "-n", NAMESPACE, "rollout", "status", "deployment/archway", "--timeout=120s");
 }

@@ -27,7 +27,6 @@ export interface LabCoordinates {
   readonly controlUrl: string;
 }
 
-/** One node's host. */
 export interface LabHost {
   readonly name: string;
   readonly index: number;

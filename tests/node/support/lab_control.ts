@@ -7,13 +7,11 @@ import { type NodeOptions, startNode } from "./node.ts";
 import { labName, type NodeHost } from "./node_host.ts";
 import type { NodePrograms } from "./programs.ts";
 
-/** What can be ended and started. */
 export interface LabParts {
   readonly controlPlane: ControlPlane;
   readonly nodes: readonly NodeOptions[];
 }
 
-/** A running server. */
 export interface LabControl extends AsyncDisposable {
   readonly url: string;
 }

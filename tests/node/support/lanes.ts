@@ -19,7 +19,6 @@ const FIRST = /\/(?:enoexec|image_builds|install|lab|life\w*|taints|takeover|tea
 /** Arguments of `deno test`, files among them. */
 type Lane = readonly string[];
 
-/** Where and how lanes run. */
 interface LanesOptions {
   /** Folder that is removed at the end. */
   readonly directory: string;
@@ -32,7 +31,6 @@ export function sharedStorage(): string | undefined {
   return Deno.env.get(LANE_VARIABLE) || undefined;
 }
 
-/** Whether this process is one of the lanes. */
 export function isLane(): boolean {
   return sharedStorage() !== undefined;
 }

@@ -22,7 +22,6 @@ export interface NodeOptions {
   readonly pauseArchive: string;
 }
 
-/** A running node. */
 export interface RealNode {
   readonly name: string;
   readonly host: NodeHost;

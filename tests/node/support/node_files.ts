@@ -3,7 +3,6 @@ import { stringify } from "yaml";
 import { labName, type NodeHost } from "./node_host.ts";
 import { CNI_FOLDER } from "./requirements.ts";
 
-/** What the files depend on. */
 export interface NodeFilesInput {
   readonly host: Pick<NodeHost, "name" | "index" | "address" | "directory">;
   /** CA of the API server's client certificates. */

@@ -9,7 +9,6 @@ import { waitUntil } from "../../cluster/support/wait.ts";
 import { runCommand } from "./commands.ts";
 import { CGROUP_HIERARCHIES } from "./requirements.ts";
 
-/** Where a host is. */
 export interface HostOptions {
   readonly name: string;
   /** 1 for the first host, to whose bridge the others are connected. */
@@ -18,7 +17,6 @@ export interface HostOptions {
   readonly directory: string;
 }
 
-/** What runs a command on a host. */
 export interface HostCommand {
   /** Name of the log file. */
   readonly name: string;
@@ -29,7 +27,6 @@ export interface HostCommand {
 
 /** A running host. It ends with its cgroup: see clean_up.sh. */
 export interface NodeHost extends HostOptions {
-  /** Address of the node. */
   readonly address: string;
   /** Of the process that holds the namespaces. */
   readonly holderPid: number;
@@ -56,7 +53,6 @@ const HOLD = 'echo $$ > "$1" && exec unshare --net --mount --propagation private
 /** Shell script that goes into the cgroup of its first argument and becomes the command of the others. */
 export const ENTER = 'echo $$ > "$1" && shift && exec "$@"';
 
-/** Makes a host and connects it to the first one. */
 export async function openNodeHost(options: HostOptions, first?: NodeHost): Promise<NodeHost> {
   const { name, index, directory } = options;
   await Deno.mkdir(directory, { recursive: true });

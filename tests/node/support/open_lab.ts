@@ -6,7 +6,6 @@ import { removeLeftOvers } from "./left_overs.ts";
 import { LAB_VARIABLE, type LabCoordinates } from "./lab.ts";
 import type { NodeArch } from "./program_images.ts";
 
-/** A pod of one container. */
 export interface LabPod {
   readonly name: string;
   /** One of LAB_IMAGES. */
@@ -19,10 +18,8 @@ export interface LabPod {
 /** The cluster of this run. Dispose it to close its connections; the nodes stay. */
 export interface OpenLab extends ClusterAccess, AsyncDisposable {
   readonly lab: LabCoordinates;
-  /** Full reference of one of LAB_IMAGES. */
   image(name: string): string;
   createPods(namespace: string, pods: readonly LabPod[]): Promise<void>;
-  /** Creates a pod of any spec. */
   createPod(namespace: string, pod: { readonly name: string; readonly spec: unknown }): Promise<void>;
   /** What the only container of a pod printed, once the pod has ended; within a minute, or what is given. */
   logOfEnded(namespace: string, name: string, options?: { readonly deadlineMs: number }): Promise<string>;

@@ -7,10 +7,8 @@ import {
 } from "../../cluster/support/image_documents.ts";
 import { runCommand } from "./commands.ts";
 
-/** An architecture that the test nodes have. */
 export type NodeArch = "amd64" | "arm64";
 
-/** One manifest of an image. */
 export interface ProgramPlatform {
   /** What index and config say: a GOARCH name. */
   readonly claims: string;
@@ -18,7 +16,6 @@ export interface ProgramPlatform {
   readonly holds?: NodeArch;
 }
 
-/** What an image is made of. */
 export type ProgramImage =
   & (
     | { readonly kind: "index"; readonly platforms: readonly ProgramPlatform[] }

@@ -3,7 +3,6 @@ import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 import { runCommand } from "./commands.ts";
 
-/** One running pod of Archway. */
 export interface Replica {
   readonly name: string;
   readonly node: string;
@@ -28,7 +27,6 @@ export async function leaderOf(lab: OpenLab): Promise<string> {
   return text.trim();
 }
 
-/** What a process may do. */
 export interface Confinement {
   readonly user: number;
   /** In effect, as the kernel writes them. */

@@ -6,7 +6,6 @@ import { isScheduled, listNodeArchitectures, type PodOutcome, waitForPods } from
 import { waitUntil } from "../../cluster/support/wait.ts";
 import type { OpenLab } from "./open_lab.ts";
 
-/** What a stream came to. */
 export interface StreamResult {
   readonly pods: number;
   readonly fates: Readonly<Record<Fate, readonly string[]>>;

@@ -4,7 +4,6 @@ import { type JsonObject, listAt, objectAt, textAt } from "../../../playground/j
 /** The label by which the pod of an owner is found; its value is the name that the walk gives the pod. */
 export const POD_LABEL = "walk-pod";
 
-/** What to create. */
 export interface Owner {
   /** Of its collection, below the namespace. */
   readonly path: (namespace: string) => string;

@@ -23,7 +23,6 @@ export interface NodeWalkRegistries extends WalkRegistries {
   readonly caFile: string;
 }
 
-/** Opens them and fills them. */
 export async function openNodeWalkRegistries(lab: OpenLab): Promise<NodeWalkRegistries> {
   await using undo = new AsyncDisposableStack();
   const address = lab.lab.hosts[0]?.address ?? "";

@@ -15,14 +15,12 @@ export interface ImagePlaces {
   mirror(name: string): string;
 }
 
-/** A container in short. */
 interface Container {
   readonly from: keyof ImagePlaces;
   readonly image: string;
   readonly command: "pause" | "hello";
 }
 
-/** One owner of pods. */
 export interface Workload {
   readonly kind: "Deployment" | "StatefulSet" | "DaemonSet" | "Job" | "CronJob" | "Pod";
   readonly name: string;
@@ -73,7 +71,6 @@ export const WORKLOADS: readonly Workload[] = [
 /** How many pods they make together. */
 export const POD_COUNT = WORKLOADS.reduce((sum, { pods }) => sum + pods, 0);
 
-/** Creates all of them, and a run of the CronJob. */
 export async function createWorkloads(
   lab: OpenLab,
   namespace: string,

@@ -15,7 +15,6 @@ export const WEBHOOK_HOST = "127.0.0.2";
 export const ADMIN_HOST = "127.0.0.3";
 const NAMESPACE = "archway-elsewhere";
 
-/** What was observed. */
 export interface Served {
   /** The one address of 127.0.0.1 and {@link WEBHOOK_HOST} at which the webhook port answers. */
   readonly webhookAnswersAt: string;

@@ -9,7 +9,6 @@ import { serve } from "../../../serve/serve.ts";
 import { until } from "../../support/until.ts";
 import { serveConfig, settingsOf } from "./support.ts";
 
-/** What was observed. */
 export interface ServedOnly {
   /** Names of the Leases that are held. */
   readonly leases: readonly string[];

@@ -3,7 +3,6 @@ import { archIn, type Expected } from "./scenario.ts";
 
 /** The architectures of the big images. */
 export const FOUR = ["amd64", "arm64", "ppc64le", "s390x"];
-/** The preference of most configs. */
 export const A50 = `${archIn("amd64")}:50`;
 
 /** Placed by its images: the labels of success, one term, and these preferences. */

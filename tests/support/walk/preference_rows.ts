@@ -10,7 +10,6 @@ export function scoring(enabled: boolean, ...platforms: readonly (readonly [stri
   return { nodeAffinityScoring: { enabled, platforms: list } };
 }
 
-/** A PodPlacementConfig. */
 export interface Config {
   readonly name: string;
   readonly namespace: string;
@@ -19,7 +18,6 @@ export interface Config {
   readonly app?: string;
 }
 
-/** Creates them. */
 export async function createConfigs(walk: WalkSubject, configs: readonly Config[]): Promise<void> {
   for (const { name, namespace, priority, platforms, app } of configs) {
     const labelSelector = app === undefined ? {} : { labelSelector: { matchLabels: { app } } };
@@ -28,12 +26,10 @@ export async function createConfigs(walk: WalkSubject, configs: readonly Config[
   }
 }
 
-/** Deletes them. */
 export async function removeConfigs(walk: WalkSubject, configs: readonly Config[]): Promise<void> {
   for (const { name, namespace } of configs) await walk.remove("PodPlacementConfig", name, namespace);
 }
 
-/** The configs of {@link preferenceRows}. */
 export const CONFIGS: readonly Config[] = [
   { name: "a", namespace: "three", priority: 50, platforms: [["arm64", 30]] },
   { name: "b", namespace: "three", priority: 30, platforms: [["s390x", 10]] },

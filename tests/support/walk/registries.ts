@@ -56,7 +56,6 @@ export function trustedImages(): readonly ImageDescription[] {
   return walkImages([...REPOSITORIES, ONLY_THERE]);
 }
 
-/** Where they are. */
 export interface WalkRegistries extends AsyncDisposable {
   /** Host of the registry whose authority is trusted. */
   readonly host: string;
@@ -64,7 +63,6 @@ export interface WalkRegistries extends AsyncDisposable {
   readonly insecureHost: string;
   /** Its certificate is of an unknown authority. */
   readonly untrustedHost: string;
-  /** Digest of a tag of `hello`. */
   digestOf(tag: string): string;
 }
 

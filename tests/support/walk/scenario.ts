@@ -22,7 +22,6 @@ export interface Expected {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A pod. */
 export interface Scenario {
   /** Ids of rows first. */
   readonly name: string;

@@ -3,20 +3,17 @@ import type { KubeObject } from "../../../lib/k8s/types.ts";
 import type { JsonObject } from "../../../playground/json_value.ts";
 import type { WalkRegistries } from "./registries.ts";
 
-/** What nodes make of a pod. */
 export interface Fate {
   readonly kind: "runs" | "pull fails";
   /** Architectures of the nodes that it may be on. */
   readonly on: readonly string[];
 }
 
-/** A cluster, its registries and Archway. */
 export interface WalkSubject extends Omit<WalkRegistries, typeof Symbol.asyncDispose> {
   /** Name of a node for amd64. */
   readonly node: string;
   /** Creates an object as a client of the API server does. */
   create(kind: string, body: JsonObject, namespace?: string): Promise<unknown>;
-  /** Deletes one. */
   remove(kind: string, name: string, namespace?: string): Promise<unknown>;
   /** Names of the objects of a cluster-wide kind. */
   names(kind: string): Promise<readonly string[]>;
@@ -28,13 +25,11 @@ export interface WalkSubject extends Omit<WalkRegistries, typeof Symbol.asyncDis
   readonly assertFate?: ((pod: WalkPod, fate: Fate) => Promise<void>) | undefined;
 }
 
-/** A pod by its names in the walk. */
 export interface WalkPod {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What to lay out before the pods come. */
 export interface WalkSetting {
   /** Spec of the ClusterPodPlacementConfig. */
   readonly spec: JsonObject;

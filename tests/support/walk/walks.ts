@@ -9,7 +9,6 @@ import { affinity, archIn, type Expected, type Scenario, walkAll } from "./scena
 import type { WalkSetting, WalkSubject } from "./subject.ts";
 import { workloads } from "./workload_rows.ts";
 
-/** One cluster config and what happens under it. */
 export interface Walk {
   readonly name: string;
   readonly setting: WalkSetting;

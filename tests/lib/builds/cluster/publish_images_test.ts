@@ -23,9 +23,7 @@ interface Bed extends AsyncDisposable {
   readonly registry: Registry;
   /** Answers first; undefined lets the request pass. */
   before: (request: Request) => Response | undefined;
-  /** Builds the image of an architecture anew. */
   build(arch: typeof ARCHS[number], salt: string): Promise<void>;
-  /** Takes an image away, with its tag. */
   lose(arch: typeof ARCHS[number]): Promise<void>;
   /** One attempt, until the signal aborts; answers what it makes of the record. */
   attempt(record: BuildRecord, stop?: AbortSignal): Promise<BuildRecord>;

@@ -11,7 +11,6 @@ import type { Parsed } from "../../../../lib/parsed.ts";
 
 export const SETTINGS = ImageBuildsSchema.parse({ builderImage: "registry.test/tools/builder:v1" });
 
-/** The value of a parser; fails the test otherwise. */
 export function valueOf<T>(parsed: Parsed<T>): T {
   return parsed.kind === "parsed" ? parsed.value : assert.fail(parsed.fault.message);
 }

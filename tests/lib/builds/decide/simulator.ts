@@ -47,7 +47,6 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return merged;
 }
 
-/** The bed. */
 export class Simulator {
   nowMs = Date.parse("2026-01-01T00:00:00Z");
   config: KubeObject;

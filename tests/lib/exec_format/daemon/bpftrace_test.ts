@@ -15,7 +15,6 @@ interface Bed {
   readonly isTracing: () => boolean;
 }
 
-/** A trace that runs while the work does. */
 async function withTrace(
   work: (bed: Bed, clock: FakeClock) => Promise<void>,
   changes: Partial<TraceDeps> = {},

@@ -26,7 +26,6 @@ export function pathTo(uid: string, id: string): readonly string[] {
   return ["kubepods", "besteffort", `pod${uid}`, id];
 }
 
-/** A pod as the API has it. */
 export function pod(name: string, { uid = UID, node = NODE, ...more }: {
   readonly uid?: string;
   readonly node?: string;
@@ -41,7 +40,6 @@ export function pod(name: string, { uid = UID, node = NODE, ...more }: {
   };
 }
 
-/** What a test sees of a running daemon. */
 export class DaemonBed {
   readonly cluster = new MemoryCluster();
   readonly clock = new FakeClock();
@@ -62,7 +60,6 @@ export class DaemonBed {
     return this.#trace;
   }
 
-  /** Runs a daemon while the work does. */
   async run(work: (bed: DaemonBed) => Promise<void>): Promise<void> {
     const daemon = new Daemon({
       api: this.cluster.client((call) => {
@@ -101,12 +98,10 @@ export class DaemonBed {
     assert.equal(await this.count(outcome), count);
   }
 
-  /** The events that were created, in order. */
   events(): readonly KubeObject[] {
     return [...this.cluster.objects].filter(([path]) => path.includes("/enoexecevents/")).map(([, object]) => object);
   }
 
-  /** The bodies of the writes of a verb. */
   bodies(verb: MemoryCall["verb"]): readonly unknown[] {
     return this.calls.filter((call) => call.verb === verb && call.plural === "enoexecevents").map(({ body }) => body);
   }

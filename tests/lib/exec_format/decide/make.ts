@@ -27,7 +27,6 @@ export function makeFailedPod(
   };
 }
 
-/** The state of a container that ended. */
 export function ended(
   exitCode: number,
   options: { readonly seconds?: number; readonly message?: string; readonly id?: string } = {},
@@ -39,7 +38,6 @@ export function ended(
   };
 }
 
-/** A node of an architecture. */
 export function makeArchNode(architecture: string, name = "node-1"): KubeObject {
   const labels: Record<string, string> = architecture === "" ? {} : { "kubernetes.io/arch": architecture };
   return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };

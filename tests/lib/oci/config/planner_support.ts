@@ -11,7 +11,6 @@ export interface TestFolder extends Disposable {
   write(name: string, text: string): string;
 }
 
-/** Makes a directory with these files. */
 export function makeFolder(files: Readonly<Record<string, string>> = {}): TestFolder {
   const path = Deno.makeTempDirSync();
   const write = (name: string, text: string): string => {
@@ -24,7 +23,6 @@ export function makeFolder(files: Readonly<Record<string, string>> = {}): TestFo
   return { path, write, [Symbol.dispose]: () => Deno.removeSync(path, { recursive: true }) };
 }
 
-/** A logger whose lines can be read. */
 export function keepLog(): Logger & {
   readonly lines: readonly { readonly message: string; readonly fields: LogFields }[];
 } {

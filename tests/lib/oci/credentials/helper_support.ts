@@ -6,7 +6,6 @@ export interface ProgramFolder extends Disposable {
   readonly path: string;
   /** Writes a script that is run by `sh`; `calls` counts its runs. */
   program(name: string, script: string): void;
-  /** Writes any file. Answers its path. */
   file(name: string, text: string): string;
   /** What a program has been given on stdin and as arguments, a line a run. */
   calls(name: string): readonly string[];
@@ -14,7 +13,6 @@ export interface ProgramFolder extends Disposable {
   readonly run: CommandRunner;
 }
 
-/** Makes a folder of programs. */
 export function makePrograms(): ProgramFolder {
   const path = Deno.makeTempDirSync();
   const file = (name: string, text: string): string => {

@@ -29,7 +29,6 @@ const CONFIGS = [
   make.configs(cluster({ platforms: [make.platform(ARM64, 50)] })),
 ];
 
-/** One look of a leader at the pod. */
 interface Look {
   readonly answer: "platforms" | "permanent" | "transient";
   readonly words: string;

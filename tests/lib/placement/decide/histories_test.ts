@@ -47,7 +47,6 @@ function unshared(raw: Json): Json {
   return JSON.parse(JSON.stringify(raw));
 }
 
-/** The pod, the registries and two replicas. */
 class History {
   pod: Json;
   ageMs = 0;

@@ -21,7 +21,6 @@ import { releasePatch } from "../../../../lib/placement/decide/patch/release_pat
 import { evidenceOf } from "../../../../lib/placement/decide/images.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
 
-/** A JSON object under construction. */
 export type Json = Record<string, unknown>;
 
 export const AMD64 = "amd64";
@@ -160,7 +159,6 @@ function plugins(changes: { readonly platforms?: readonly Json[]; readonly enabl
   return { plugins: { nodeAffinityScoring: { enabled, platforms } } };
 }
 
-/** No configs at all. */
 export const NO_CONFIGS: PlacementConfigs = { cluster: undefined, namespace: [] };
 
 export function configs(clusterConfig?: ClusterConfig, ...namespace: readonly NamespaceConfig[]): PlacementConfigs {

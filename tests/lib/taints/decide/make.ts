@@ -9,7 +9,6 @@ import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../../../../
 
 export const RULE: TaintRule = { key: "supported-arch", effect: "NoSchedule" };
 
-/** A raw taint. */
 export type RawTaint = Readonly<Record<string, string>>;
 
 /** The taint that a node of the architecture should have. */
@@ -86,7 +85,6 @@ export function rawTaintPod(spec: RawPodSpec = {}): KubeObject {
   };
 }
 
-/** A DaemonSet with this pod spec. */
 export function rawDaemonSet(name: string, spec: Readonly<Record<string, unknown>> = {}): KubeObject {
   return {
     apiVersion: "apps/v1",
@@ -96,7 +94,6 @@ export function rawDaemonSet(name: string, spec: Readonly<Record<string, unknown
   };
 }
 
-/** The survey of a cluster of these objects. */
 export function survey(
   { nodes, pods = [], daemonSets = [], rule = RULE }: {
     readonly nodes: readonly KubeObject[];
@@ -119,13 +116,11 @@ export function applied(object: KubeObject, patch: JsonPatch): KubeObject {
   return jsonPatch.applyPatch(structuredClone(object), operations, true).newDocument;
 }
 
-/** The taints of a node. */
 export function taintsOf(node: KubeObject): readonly RawTaint[] {
   const { taints = [] } = node["spec"] as { taints?: readonly RawTaint[] };
   return taints;
 }
 
-/** The object of this name. */
 export function named(objects: readonly KubeObject[], name: string): KubeObject {
   const found = objects.find(({ metadata }) => metadata.name === name);
   assert.ok(found !== undefined, `${name} is there`);

@@ -5,7 +5,6 @@ import type { KubeObject } from "../../../../lib/k8s/types.ts";
 /** 2026-03-01 12:00 UTC. */
 export const NOW_MS: number = Date.UTC(2026, 2, 1, 12);
 
-/** Minutes in ms. */
 export function minutes(count: number): number {
   return count * 60_000;
 }
@@ -15,7 +14,6 @@ export function minutesAgo(count: number): string {
   return new Date(NOW_MS - minutes(count)).toISOString();
 }
 
-/** A MachineSet of a pool. */
 export function machineSet(
   name: string,
   {
@@ -59,7 +57,6 @@ export function machineSet(
   };
 }
 
-/** A Machine of a clone. */
 export function machine(
   name: string,
   { set, node, phase = "Running" }: { readonly set: string; readonly node?: string; readonly phase?: string },

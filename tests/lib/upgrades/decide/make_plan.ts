@@ -166,7 +166,6 @@ export function makeObservations(overrides: Partial<Observations> = {}): Observa
   };
 }
 
-/** What came of driving a generator to its end. */
 export interface Driven<End> {
   readonly end: End;
   readonly effects: readonly Effect[];

@@ -27,7 +27,6 @@ import {
   unseen,
 } from "./make_plan.ts";
 
-/** What goes wrong in one reconcile. */
 export interface Fault {
   /** The reconcile is interrupted at this request, before it is answered. */
   readonly cutAt?: number | undefined;
@@ -40,7 +39,6 @@ export interface Fault {
 /** What the cluster comes to by itself once it was asked, in any order. */
 export const GOALS = ["accepted", "completed", "settled", "operators", "counts", "images"] as const;
 
-/** One of {@link GOALS}. */
 export type Goal = typeof GOALS[number];
 
 export class Model {

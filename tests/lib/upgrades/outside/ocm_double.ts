@@ -14,7 +14,6 @@ export const CLUSTER_ID = "1jm3c45p0e6h0k9example";
 export const PULL_SECRET_AUTH = "czNjcmV0LXB1bGwtc2VjcmV0";
 export const AUTHORIZATION = `AccessToken ${EXTERNAL_ID}:${PULL_SECRET_AUTH}`;
 
-/** A policy as the manager stores it. */
 export interface DoublePolicy {
   readonly id: string;
   readonly version: string;
@@ -22,7 +21,6 @@ export interface DoublePolicy {
   state: { value: string; description: string };
 }
 
-/** The double. */
 export interface OcmDouble extends AsyncDisposable {
   readonly origin: string;
   readonly policies: DoublePolicy[];
@@ -134,7 +132,6 @@ function refuse(status: number, reason: string): Response {
 /** A pull secret with the login. */
 export const AUTHS = { auths: { "cloud.openshift.com": { auth: PULL_SECRET_AUTH } } };
 
-/** A Secret as the API server gives it. */
 export function secretOf(content: unknown, key = ".dockerconfigjson"): Readonly<Record<string, unknown>> {
   const text = typeof content === "string" ? content : JSON.stringify(content);
   return { data: { [key]: btoa(text) } };
@@ -167,7 +164,6 @@ export function openOcm(
   return { client, [Symbol.dispose]: () => upstream[Symbol.dispose]() };
 }
 
-/** Orders an upgrade. */
 export function addPolicy(
   double: OcmDouble,
   id: string,

@@ -5,7 +5,6 @@ import { fixedEndpoint } from "../../../../lib/upgrades/outside/http/fixed_endpo
 import { Upstream, type UpstreamLimits, type UpstreamOptions } from "../../../../lib/upgrades/outside/http/upstream.ts";
 import { Relays } from "../../../support/relays.ts";
 
-/** A signal that never aborts. */
 export const SIGNAL: AbortSignal = new AbortController().signal;
 
 /** Roomy limits without retries. */
@@ -23,7 +22,6 @@ export function hastyClock(pauses: number[] = []): Clock {
   };
 }
 
-/** A client of a server at an address. */
 export function openUpstream(baseUrl: string, options: Partial<UpstreamOptions> = {}): Upstream {
   const source = fixedEndpoint({ baseUrl, caCerts: [], authorization: "Bearer s3cret-token" });
   return new Upstream({
@@ -52,7 +50,6 @@ export const FAULTS: Readonly<Record<string, Handler | string | null>> = {
   "redirects elsewhere": () => new Response(null, { status: 302, headers: { location: "http://127.0.0.1:1/x" } }),
 };
 
-/** A server with one of the faults. */
 export function openFaulty(fault: Handler | string | null): Listener {
   if (typeof fault === "function") return listenPlain(fault);
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

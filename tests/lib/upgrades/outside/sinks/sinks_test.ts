@@ -50,7 +50,6 @@ const nothing = (): Promise<void> => Promise.resolve();
 const SENDING = { attempt: { begin: nothing, withdraw: nothing }, signal: SIGNAL };
 const STARTED = noticeOf("StateStarted");
 
-/** A sink that fails a given number of times. */
 function flaky(name: string, failures: number): NotificationSink & { readonly sent: string[] } {
   const sent: string[] = [];
   let left = failures;
