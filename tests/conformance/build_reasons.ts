@@ -1,4 +1,5 @@
 // Why a row about image builds has no test that carries its id.
+import { covered, differs, internals, notYet } from "./reason.ts";
 import type { Reason } from "./reasons.ts";
 
 const ROLL_OUT =
@@ -18,36 +19,19 @@ const NO_LOGIN = "neither of its two registries asks for a login";
 
 /** One for each row at most. */
 export const BUILD_REASONS: readonly Reason[] = [
-  { ids: ["O-040"], status: "different", of: "internals", why: HELPER },
-  { ids: ["O-052..054", "O-056"], status: "different", of: "internals", why: OWNERS },
-  { ids: ["O-057..059"], status: "different", of: "internals", why: WRITER },
-  { ids: ["O-093"], status: "different", of: "internals", why: SHUTDOWN },
-  {
-    ids: ["O-110", "O-111", "O-113..117", "O-121", "O-134..137", "O-139", "O-141..142"],
-    status: "different",
-    of: "internals",
-    why: ROLL_OUT,
-  },
-  {
-    ids: ["O-138"],
-    status: "different",
-    of: "behaviour",
-    why: OPERATOR_STATUS,
-    by: "O-084 a secret that cannot be used is said, and waited for",
-  },
-  {
-    ids: ["P-100"],
-    status: "covered",
-    why: NO_LOGIN,
-    by: "index assemble: whoever reads the tag while it moves gets a whole index each time (P-149)",
-  },
-  {
-    ids: ["P-121"],
-    status: "covered",
-    why: SAME_TLS,
-    by: "registry TLS: --registry-ca is trusted; without it the message names the way to trust",
-  },
-  { ids: ["P-122"], status: "different", of: "internals", why: TAGS },
-  { ids: ["O-102"], status: "not yet", why: PUBLIC },
-  { ids: ["O-126", "O-151"], status: "not yet", why: COREOS },
+  internals(["O-040"], HELPER),
+  internals(["O-052..054", "O-056"], OWNERS),
+  internals(["O-057..059"], WRITER),
+  internals(["O-093"], SHUTDOWN),
+  internals(["O-110", "O-111", "O-113..117", "O-121", "O-134..137", "O-139", "O-141..142"], ROLL_OUT),
+  differs(["O-138"], OPERATOR_STATUS, "O-084 a secret that cannot be used is said, and waited for"),
+  covered(
+    ["P-100"],
+    NO_LOGIN,
+    "index assemble: whoever reads the tag while it moves gets a whole index each time (P-149)",
+  ),
+  covered(["P-121"], SAME_TLS, "registry TLS: --registry-ca is trusted; without it the message names the way to trust"),
+  internals(["P-122"], TAGS),
+  notYet(["O-102"], PUBLIC),
+  notYet(["O-126", "O-151"], COREOS),
 ];

@@ -7,8 +7,10 @@ import type { Reason } from "./reasons.ts";
 /** Where a test ran, the weakest evidence first. */
 export const BEDS = ["pure", "unit", "playground", "registry", "control plane", "node"] as const;
 
+/** One of {@link BEDS}. */
 export type Bed = (typeof BEDS)[number];
 
+/** What each bed is, for the page. */
 export const BED_MEANINGS: Readonly<Record<Bed, string>> = {
   "pure": "a decision, called without any permission",
   "unit": "code with an API server in memory, or servers on loopback, in the test's own process",
@@ -18,6 +20,7 @@ export const BED_MEANINGS: Readonly<Record<Bed, string>> = {
   "node": "on real kubelets with containers",
 };
 
+/** One test or step that names a row. */
 export interface Proof {
   readonly name: string;
   readonly bed: Bed;
@@ -41,6 +44,7 @@ const BED_OF_FILE: readonly (readonly [beginning: string, bed: Bed])[] = [
   ["tests/node/", "node"],
 ];
 
+/** The bed of a test file. */
 export function bedOf(file: string): Bed {
   return BED_OF_FILE.find(([beginning]) => file.startsWith(beginning))?.[1] ?? "unit";
 }
@@ -74,6 +78,7 @@ const RECORD = z.array(z.strictObject({
   isStep: z.boolean(),
 }));
 
+/** Parses the committed file. */
 export function parseRunRecord(json: string): readonly Proof[] {
   return RECORD.parse(JSON.parse(json));
 }
