@@ -31,140 +31,86 @@ Deno.test("P-161 a new pool of two architectures gets one Job each and one index
   assert.match(bed.pullSpec(), /^registry\.test\/org\/os@sha256:/);
 });
 
-interface Row {
+type Row = readonly [
+  change: string,
+  jobs: readonly string[],
+  index: "same" | "new" | "pushed again",
+  make: (bed: Simulator) => void,
+  given?: RawConfig,
   /** Rows of the catalogue besides P-080. */
-  readonly ids?: string;
-  readonly change: string;
-  readonly given?: RawConfig;
-  readonly make: (bed: Simulator) => void;
-  readonly jobs: readonly string[];
-  readonly index: "same" | "new" | "pushed again";
-}
-
-const ROWS: readonly Row[] = [
-  {
-    change: "the order of containerfiles",
-    given: { files: [NO_ARCH, ARM64] },
-    make: (bed) => bed.edit({ files: [ARM64, NO_ARCH] }),
-    jobs: [],
-    index: "same",
-  },
-  {
-    change: "the text that both use",
-    make: (bed) => bed.edit({ files: [{ ...NO_ARCH, content: "FROM configs AS final\nRUN echo other\n" }] }),
-    jobs: ["amd64", "arm64"],
-    index: "new",
-  },
-  {
-    change: "the text of arm64",
-    given: { files: [NO_ARCH, ARM64] },
-    make: (bed) => bed.edit({ files: [NO_ARCH, { ...ARM64, content: "FROM configs AS final\n" }] }),
-    jobs: ["arm64"],
-    index: "new",
-  },
-  {
-    change: "a text for arm64 that says what was used before",
-    make: (bed) => bed.edit({ files: [NO_ARCH, { ...ARM64, content: NO_ARCH.content }] }),
-    jobs: [],
-    index: "same",
-  },
-  {
-    ids: "O-081 O-144 ",
-    change: "a file of the configuration",
-    make: (bed) => render(bed, {}),
-    jobs: [],
-    index: "same",
-  },
-  {
-    change: "kernel arguments",
-    make: (bed) => render(bed, { kernelArguments: ["nosmt"] }),
-    jobs: ["amd64", "arm64"],
-    index: "new",
-  },
-  {
-    change: "the kernel",
-    make: (bed) => render(bed, { kernelType: "realtime" }),
-    jobs: ["amd64", "arm64"],
-    index: "new",
-  },
-  {
-    change: "extensions",
-    make: (bed) => render(bed, { extensions: ["usbguard"] }),
-    jobs: ["amd64", "arm64"],
-    index: "new",
-  },
-  {
-    change: "the base image",
-    make: (bed) => render(bed, { osImageURL: `registry.test/base/os@sha256:${"c".repeat(64)}` }),
-    jobs: ["amd64", "arm64"],
-    index: "new",
-  },
-  {
-    change: "names of secrets",
-    make: (bed) => bed.edit({ pushSecret: "other-push", pullSecret: "other-pull" }),
-    jobs: [],
-    index: "same",
-  },
-  {
-    change: "the repository",
-    make: (bed) => bed.edit({ pushSpec: "registry.test/org/moved:latest" }),
-    jobs: [],
-    index: "pushed again",
-  },
-  {
-    change: "the tag of the push spec",
-    make: (bed) => bed.edit({ pushSpec: "registry.test/org/os:other" }),
-    jobs: [],
-    index: "same",
-  },
-  {
-    change: "the last node of arm64 leaves",
-    make: (bed) => (bed.nodes = bed.nodes.slice(0, 1)),
-    jobs: [],
-    index: "same",
-  },
-  {
-    change: "the image of arm64 is deleted from the registry",
-    make: (bed) => {
-      const [arm] = [...bed.images].filter(([, image]) => image.architecture === "arm64");
-      bed.images.delete(arm?.[0] ?? "");
-    },
-    jobs: ["arm64"],
-    index: "new",
-  },
-  {
-    change: "the rebuild annotation `all`",
-    make: (bed) => bed.annotate({ "machineconfiguration.openshift.io/rebuild": "all" }),
-    jobs: ["amd64", "arm64"],
-    index: "new",
-  },
-  {
-    change: "an empty rebuild annotation after success",
-    make: (bed) => bed.annotate({ "machineconfiguration.openshift.io/rebuild": "" }),
-    jobs: ["amd64", "arm64"],
-    index: "new",
-  },
-  {
-    change: "the rebuild annotation `arm64`",
-    make: (bed) => bed.annotate({ "machineconfiguration.openshift.io/rebuild": "arm64" }),
-    jobs: ["arm64"],
-    index: "new",
-  },
-  {
-    change: "a text for an architecture that no node has",
-    make: (bed) => bed.edit({ files: [NO_ARCH, { containerfileArch: "S390X", content: "FROM configs\n" }] }),
-    jobs: [],
-    index: "same",
-  },
-  {
-    change: "a text for amd64 beside one for all",
-    make: (bed) => bed.edit({ files: [NO_ARCH, AMD64] }),
-    jobs: ["amd64"],
-    index: "new",
-  },
+  ids?: string,
 ];
 
-for (const { ids = "", change, given, make, jobs, index } of ROWS) {
+const BOTH = ["amd64", "arm64"];
+const ROWS: readonly Row[] = [
+  ["the order of containerfiles", [], "same", (bed) => bed.edit({ files: [ARM64, NO_ARCH] }), {
+    files: [NO_ARCH, ARM64],
+  }],
+  [
+    "the text that both use",
+    BOTH,
+    "new",
+    (bed) => bed.edit({ files: [{ ...NO_ARCH, content: "FROM configs AS final\nRUN echo other\n" }] }),
+  ],
+  [
+    "the text of arm64",
+    ["arm64"],
+    "new",
+    (bed) => bed.edit({ files: [NO_ARCH, { ...ARM64, content: "FROM configs AS final\n" }] }),
+    { files: [NO_ARCH, ARM64] },
+  ],
+  [
+    "a text for arm64 that says what was used before",
+    [],
+    "same",
+    (bed) => bed.edit({ files: [NO_ARCH, { ...ARM64, content: NO_ARCH.content }] }),
+  ],
+  ["a file of the configuration", [], "same", (bed) => render(bed, {}), {}, "O-081 O-144 "],
+  ["kernel arguments", BOTH, "new", (bed) => render(bed, { kernelArguments: ["nosmt"] })],
+  ["the kernel", BOTH, "new", (bed) => render(bed, { kernelType: "realtime" })],
+  ["extensions", BOTH, "new", (bed) => render(bed, { extensions: ["usbguard"] })],
+  [
+    "the base image",
+    BOTH,
+    "new",
+    (bed) => render(bed, { osImageURL: `registry.test/base/os@sha256:${"c".repeat(64)}` }),
+  ],
+  ["names of secrets", [], "same", (bed) => bed.edit({ pushSecret: "other-push", pullSecret: "other-pull" })],
+  ["the repository", [], "pushed again", (bed) => bed.edit({ pushSpec: "registry.test/org/moved:latest" })],
+  ["the tag of the push spec", [], "same", (bed) => bed.edit({ pushSpec: "registry.test/org/os:other" })],
+  ["the last node of arm64 leaves", [], "same", (bed) => (bed.nodes = bed.nodes.slice(0, 1))],
+  ["the image of arm64 is deleted from the registry", ["arm64"], "new", (bed) => {
+    const [arm] = [...bed.images].filter(([, image]) => image.architecture === "arm64");
+    bed.images.delete(arm?.[0] ?? "");
+  }],
+  [
+    "the rebuild annotation `all`",
+    BOTH,
+    "new",
+    (bed) => bed.annotate({ "machineconfiguration.openshift.io/rebuild": "all" }),
+  ],
+  [
+    "an empty rebuild annotation after success",
+    BOTH,
+    "new",
+    (bed) => bed.annotate({ "machineconfiguration.openshift.io/rebuild": "" }),
+  ],
+  [
+    "the rebuild annotation `arm64`",
+    ["arm64"],
+    "new",
+    (bed) => bed.annotate({ "machineconfiguration.openshift.io/rebuild": "arm64" }),
+  ],
+  [
+    "a text for an architecture that no node has",
+    [],
+    "same",
+    (bed) => bed.edit({ files: [NO_ARCH, { containerfileArch: "S390X", content: "FROM configs\n" }] }),
+  ],
+  ["a text for amd64 beside one for all", ["amd64"], "new", (bed) => bed.edit({ files: [NO_ARCH, AMD64] })],
+];
+
+for (const [change, jobs, index, make, given, ids = ""] of ROWS) {
   Deno.test(`${ids}P-080 decideBuild() after ${change}: Jobs [${jobs.join(", ")}], index ${index}`, () => {
     const bed = published(given);
     const before = bed.pullSpec();

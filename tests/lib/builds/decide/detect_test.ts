@@ -20,114 +20,62 @@ function detect(nodes: readonly RawNode[], more: Partial<DetectInput> = {}): Det
   return detectArchitectures({ ...input, nodes: nodes.map(nodeOf), ...more });
 }
 
-interface Row {
-  readonly name: string;
-  readonly nodes: readonly RawNode[];
+interface More {
   readonly more?: Partial<DetectInput>;
-  readonly set: readonly string[];
   readonly source?: string;
   readonly findings?: readonly string[];
 }
+type Row = readonly [name: string, nodes: readonly RawNode[], set: readonly string[], more?: More];
 
 const INFRA = poolObject({ name: "infra" });
 const ROWS: readonly Row[] = [
-  {
-    name: "P-001 takes one architecture from three nodes",
-    nodes: [{ name: "a" }, { name: "b" }, { name: "c" }],
-    set: ["amd64"],
-  },
-  {
-    name: "P-002 takes both from two of amd64 and one of arm64",
-    nodes: [{ name: "a" }, { name: "b" }, { reported: "arm64" }],
-    set: ["amd64", "arm64"],
-  },
-  { name: "P-003 takes nothing from the payload", nodes: [{}], more: { isMultiPayload: true }, set: ["amd64"] },
-  {
-    name: "P-004 leaves a node of another pool out",
-    nodes: [{}, { reported: "arm64", roles: ["master"] }],
-    set: ["amd64"],
-  },
-  {
-    name: "P-005 counts a node of a custom pool for that alone",
-    nodes: [{}, { reported: "arm64", roles: ["worker", "infra"] }],
-    more: { pools: [...POOLS, INFRA] },
-    set: ["amd64"],
-  },
-  {
-    name: "P-005 finds it in the custom pool",
-    nodes: [{}, { reported: "arm64", roles: ["worker", "infra"] }],
+  ["P-001 takes one architecture from three nodes", [{ name: "a" }, { name: "b" }, { name: "c" }], ["amd64"]],
+  ["P-002 takes both from two of amd64 and one of arm64", [{ name: "a" }, { name: "b" }, { reported: "arm64" }], [
+    "amd64",
+    "arm64",
+  ]],
+  ["P-003 takes nothing from the payload", [{}], ["amd64"], { more: { isMultiPayload: true } }],
+  ["P-004 leaves a node of another pool out", [{}, { reported: "arm64", roles: ["master"] }], ["amd64"]],
+  ["P-005 counts a node of a custom pool for that alone", [{}, { reported: "arm64", roles: ["worker", "infra"] }], [
+    "amd64",
+  ], { more: { pools: [...POOLS, INFRA] } }],
+  ["P-005 finds it in the custom pool", [{}, { reported: "arm64", roles: ["worker", "infra"] }], ["arm64"], {
     more: { pools: [...POOLS, INFRA], pool: "infra" },
-    set: ["arm64"],
-  },
-  {
-    name: "counts a control plane node that is also a worker for the control plane",
-    nodes: [{ reported: "arm64", roles: ["worker", "master"] }, {}],
-    set: ["amd64"],
-  },
-  {
-    name: "counts a node of two custom pools for none",
-    nodes: [{}, { reported: "arm64", roles: ["worker", "infra", "edge"] }],
-    more: { pools: [...POOLS, INFRA, poolObject({ name: "edge" })], pool: "infra" },
-    set: ["amd64"],
-    source: "worker pool",
-  },
-  {
-    name: "P-006 believes the kubelet before the label, and says that they disagree",
-    nodes: [{ reported: "arm64", label: "amd64" }],
-    set: ["arm64"],
-    findings: ["ArchitectureDisagreement"],
-  },
-  {
-    name: "P-007 leaves a node out that reports nothing yet",
-    nodes: [{}, { name: "n", reported: "", label: "arm64" }],
-    set: ["amd64"],
-  },
-  {
-    name: "P-008 counts a node that is not ready",
-    nodes: [{}, { reported: "arm64", ready: false }],
-    set: ["amd64", "arm64"],
-  },
-  {
-    name: "P-009 leaves a Windows node out",
-    nodes: [{}, { name: "w", reported: "arm64", os: "windows" }],
-    set: ["amd64"],
-  },
-  {
-    name: "P-010 reports an architecture without images",
-    nodes: [{}, { reported: "riscv64" }],
-    set: ["amd64"],
+  }],
+  ["counts a control plane node that is also a worker for the control plane", [{
+    reported: "arm64",
+    roles: ["worker", "master"],
+  }, {}], ["amd64"]],
+  ["counts a node of two custom pools for none", [{}, { reported: "arm64", roles: ["worker", "infra", "edge"] }], [
+    "amd64",
+  ], { more: { pools: [...POOLS, INFRA, poolObject({ name: "edge" })], pool: "infra" }, source: "worker pool" }],
+  [
+    "P-006 believes the kubelet before the label, and says that they disagree",
+    [{ reported: "arm64", label: "amd64" }],
+    ["arm64"],
+    { findings: ["ArchitectureDisagreement"] },
+  ],
+  ["P-007 leaves a node out that reports nothing yet", [{}, { name: "n", reported: "", label: "arm64" }], ["amd64"]],
+  ["P-008 counts a node that is not ready", [{}, { reported: "arm64", ready: false }], ["amd64", "arm64"]],
+  ["P-009 leaves a Windows node out", [{}, { name: "w", reported: "arm64", os: "windows" }], ["amd64"]],
+  ["P-010 reports an architecture without images", [{}, { reported: "riscv64" }], ["amd64"], {
     findings: ["UnknownArchitecture"],
-  },
-  {
-    name: "P-011 takes that of the workers for an empty pool",
-    nodes: [{ reported: "arm64" }],
+  }],
+  ["P-011 takes that of the workers for an empty pool", [{ reported: "arm64" }], ["arm64"], {
     more: { pools: [...POOLS, INFRA], pool: "infra" },
-    set: ["arm64"],
     source: "worker pool",
-  },
-  {
-    name: "P-011 takes that of the control plane where there are no workers",
-    nodes: [{ reported: "s390x", roles: ["master"] }],
-    set: ["s390x"],
-    source: "control plane",
-  },
-  {
-    name: "P-012 takes a user's",
-    nodes: [{}],
-    more: { override: "ARM64, amd64,amd64" },
-    set: ["amd64", "arm64"],
-    source: "override",
-  },
-  {
-    name: "P-012 takes none of a user's where one is wrong, and says so",
-    nodes: [{}],
+  }],
+  ["P-011 takes that of the control plane where there are no workers", [{ reported: "s390x", roles: ["master"] }], [
+    "s390x",
+  ], { source: "control plane" }],
+  ["P-012 takes a user's", [{}], ["amd64", "arm64"], { more: { override: "ARM64, amd64,amd64" }, source: "override" }],
+  ["P-012 takes none of a user's where one is wrong, and says so", [{}], ["amd64"], {
     more: { override: "arm64,sparc" },
-    set: ["amd64"],
     findings: ["InvalidOverride"],
-  },
+  }],
 ];
 
-for (const { name, nodes, more, set, source = "nodes", findings = [] } of ROWS) {
+for (const [name, nodes, set, { more, source = "nodes", findings = [] } = {}] of ROWS) {
   Deno.test(`${name.replace(/^((?:P-\d+ )?)/, "$1detectArchitectures() ")}`, () => {
     const found = detect(nodes, more);
     assert.deepEqual(found.set, set);

@@ -39,115 +39,66 @@ function wait(bed: Simulator, ms = 10_000): void {
   bed.settle({ run: false });
 }
 
-interface Row {
-  readonly name: string;
-  readonly make: (bed: Simulator, job: KubeObject) => void;
-  readonly becomes: string;
-  readonly waitMs?: number;
-}
+type Row = readonly [name: string, becomes: string, make: (bed: Simulator, job: KubeObject) => void, waitMs?: number];
 
 const ROWS: readonly Row[] = [
-  { name: "all four of its pods fail", make: (bed, job) => bed.failJob(job), becomes: "Failed BuildFailed" },
-  {
-    name: "P-070 it takes longer than its deadline",
-    make: (bed, job) => bed.failJob(job, "DeadlineExceeded"),
-    becomes: "Failed DeadlineExceeded",
-  },
-  {
-    name: "its builder gives up",
-    make: (bed, job) => bed.failJob(job, "PodFailurePolicy"),
-    becomes: "Failed InvalidContainerfile",
-  },
-  {
-    name: "P-069 one of its pods was evicted",
-    make: (bed, job) => bed.setJob(job, { active: 1 }),
-    becomes: "Building",
-  },
-  {
-    name: "O-051 three of its pods failed",
-    make: (bed, job) => bed.setJob(job, { active: 1, failed: 3 }),
-    becomes: "Building",
-  },
-  {
-    name: "O-128 it is deleted",
-    make: (bed, job) => void bed.jobs.delete(job.metadata.name),
-    becomes: "Interrupted JobDeleted",
-  },
-  {
-    name: "it leaves no digest, and the tag has its image",
-    make: (bed, job) => {
-      bed.completeJob(job);
-      bed.objects.delete(digestName(job));
-    },
-    becomes: "Succeeded",
-  },
-  {
-    name: "it leaves no digest and no image",
-    make: (bed, job) => {
-      bed.completeJob(job);
-      bed.objects.delete(digestName(job));
-      bed.tags.delete(tagOf(job));
-    },
-    becomes: "Failed DigestMissing",
-  },
-  {
-    name: "the image of its digest is not there",
-    make: (bed, job) => {
-      bed.completeJob(job);
-      for (const [name, image] of bed.images) if (image.architecture === "arm64") bed.images.delete(name);
-    },
-    becomes: "Failed DigestMissing",
-  },
-  {
-    name: "its digest is another Job's, and the tag has nothing",
-    make: (bed, job) => {
-      bed.completeJob(job);
-      bed.tags.delete(tagOf(job));
-      const map = bed.objects.get(digestName(job)) ?? assert.fail("no digest");
-      bed.objects.set(digestName(job), { ...map, data: { ...Object(map.data), jobUID: "another" } });
-    },
-    becomes: "Failed DigestMissing",
-  },
-  {
-    name: "it pushed an image of another architecture",
-    make: (bed, job) => bed.completeJob(job, { arch: "amd64" }),
-    becomes: "Failed ArchMismatch",
-  },
-  {
-    name: "its image does not say what it was built from",
-    make: (bed, job) => bed.completeJob(job, { label: false }),
-    becomes: "Failed ArchMismatch",
-  },
-  {
-    name: "reading its image is refused",
-    make: (bed, job) => {
-      bed.completeJob(job);
-      bed.overrides.set("image ", { kind: "denied", message: "no" });
-    },
-    becomes: "Failed PushDenied",
-  },
-  {
-    name: "P-081 the registry does not answer",
-    make: (bed, job) => {
-      bed.completeJob(job);
-      bed.overrides.set("image ", { kind: "unknown", message: "timeout" });
-    },
-    becomes: "Building",
-  },
-  {
-    name: "no node takes its pod for a while",
-    make: (bed) => void bed.unschedulable.set("arm64", "0/2 nodes"),
-    becomes: "Preparing",
-  },
-  {
-    name: "P-041 no node takes its pod for a quarter of an hour",
-    make: (bed) => void bed.unschedulable.set("arm64", "0/2 nodes"),
-    becomes: "Failed NoNodeForArchitecture",
-    waitMs: 15 * MINUTE,
-  },
+  ["all four of its pods fail", "Failed BuildFailed", (bed, job) => bed.failJob(job)],
+  [
+    "P-070 it takes longer than its deadline",
+    "Failed DeadlineExceeded",
+    (bed, job) => bed.failJob(job, "DeadlineExceeded"),
+  ],
+  ["its builder gives up", "Failed InvalidContainerfile", (bed, job) => bed.failJob(job, "PodFailurePolicy")],
+  ["P-069 one of its pods was evicted", "Building", (bed, job) => bed.setJob(job, { active: 1 })],
+  ["O-051 three of its pods failed", "Building", (bed, job) => bed.setJob(job, { active: 1, failed: 3 })],
+  ["O-128 it is deleted", "Interrupted JobDeleted", (bed, job) => void bed.jobs.delete(job.metadata.name)],
+  ["it leaves no digest, and the tag has its image", "Succeeded", (bed, job) => {
+    bed.completeJob(job);
+    bed.objects.delete(digestName(job));
+  }],
+  ["it leaves no digest and no image", "Failed DigestMissing", (bed, job) => {
+    bed.completeJob(job);
+    bed.objects.delete(digestName(job));
+    bed.tags.delete(tagOf(job));
+  }],
+  ["the image of its digest is not there", "Failed DigestMissing", (bed, job) => {
+    bed.completeJob(job);
+    for (const [name, image] of bed.images) if (image.architecture === "arm64") bed.images.delete(name);
+  }],
+  ["its digest is another Job's, and the tag has nothing", "Failed DigestMissing", (bed, job) => {
+    bed.completeJob(job);
+    bed.tags.delete(tagOf(job));
+    const map = bed.objects.get(digestName(job)) ?? assert.fail("no digest");
+    bed.objects.set(digestName(job), { ...map, data: { ...Object(map.data), jobUID: "another" } });
+  }],
+  [
+    "it pushed an image of another architecture",
+    "Failed ArchMismatch",
+    (bed, job) => bed.completeJob(job, { arch: "amd64" }),
+  ],
+  [
+    "its image does not say what it was built from",
+    "Failed ArchMismatch",
+    (bed, job) => bed.completeJob(job, { label: false }),
+  ],
+  ["reading its image is refused", "Failed PushDenied", (bed, job) => {
+    bed.completeJob(job);
+    bed.overrides.set("image ", { kind: "denied", message: "no" });
+  }],
+  ["P-081 the registry does not answer", "Building", (bed, job) => {
+    bed.completeJob(job);
+    bed.overrides.set("image ", { kind: "unknown", message: "timeout" });
+  }],
+  ["no node takes its pod for a while", "Preparing", (bed) => void bed.unschedulable.set("arm64", "0/2 nodes")],
+  [
+    "P-041 no node takes its pod for a quarter of an hour",
+    "Failed NoNodeForArchitecture",
+    (bed) => void bed.unschedulable.set("arm64", "0/2 nodes"),
+    15 * MINUTE,
+  ],
 ];
 
-for (const { name, make, becomes, waitMs } of ROWS) {
+for (const [name, becomes, make, waitMs] of ROWS) {
   const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
   Deno.test(`${ids}a Job of which ${words}: the architecture is ${becomes}, and nothing is published unless all is well`, () => {
     const bed = halfway();
@@ -159,63 +110,31 @@ for (const { name, make, becomes, waitMs } of ROWS) {
   });
 }
 
-interface Course {
-  readonly name: string;
-  readonly outcomes: readonly Publication[];
-  readonly ends: "published" | string;
-  readonly jobs?: readonly string[];
-  readonly waitMs?: number;
-}
+type Course = readonly [
+  name: string,
+  ends: "published" | string,
+  outcomes: readonly Publication[],
+  waitMs?: number,
+  jobs?: readonly string[],
+];
 
 const message = "the registry's words";
 const TRANSIENT = { kind: "retry", message } as const;
 const LOST = { kind: "lost", arch: "arm64", message } as const;
 const fails = (reason: FailureReason, arch?: Arch): Publication => ({ kind: "failed", reason, message, arch });
 const PUBLICATIONS: readonly Course[] = [
-  {
-    name: "P-117 the registry is busy for a moment",
-    outcomes: [TRANSIENT, TRANSIENT],
-    ends: "published",
-    waitMs: MINUTE,
-  },
-  {
-    name: "the registry stays busy",
-    outcomes: Array.from({ length: 20 }, () => TRANSIENT),
-    ends: "RegistryUnavailable",
-    waitMs: 5 * MINUTE,
-  },
-  { name: "pushing is refused", outcomes: [fails("PushDenied")], ends: "PushDenied" },
-  {
-    name: "P-145 the index is refused in both forms",
-    outcomes: [fails("IndexUnsupported")],
-    ends: "IndexUnsupported",
-  },
-  {
-    name: "P-146 the registry says another digest",
-    outcomes: [fails("DigestMismatch")],
-    ends: "DigestMismatch",
-  },
-  {
-    name: "P-137 an image is for another architecture",
-    outcomes: [fails("ArchMismatch", "arm64")],
-    ends: "ArchMismatch",
-  },
-  {
-    name: "P-136 an image is lost once",
-    outcomes: [LOST],
-    ends: "published",
-    jobs: ["amd64", "arm64", "arm64"],
-  },
-  {
-    name: "an image is lost twice",
-    outcomes: [LOST, LOST],
-    ends: "ImageLost",
-    jobs: ["amd64", "arm64", "arm64"],
-  },
-  { name: "P-088 the tag cannot be moved", outcomes: [{ kind: "tag immutable", message }], ends: "published" },
+  ["P-117 the registry is busy for a moment", "published", [TRANSIENT, TRANSIENT], MINUTE],
+  ["the registry stays busy", "RegistryUnavailable", Array.from({ length: 20 }, () => TRANSIENT), 5 * MINUTE],
+  ["pushing is refused", "PushDenied", [fails("PushDenied")]],
+  ["P-145 the index is refused in both forms", "IndexUnsupported", [fails("IndexUnsupported")]],
+  ["P-146 the registry says another digest", "DigestMismatch", [fails("DigestMismatch")]],
+  ["P-137 an image is for another architecture", "ArchMismatch", [fails("ArchMismatch", "arm64")]],
+  ["P-136 an image is lost once", "published", [LOST], 0, ["amd64", "arm64", "arm64"]],
+  ["an image is lost twice", "ImageLost", [LOST, LOST], 0, ["amd64", "arm64", "arm64"]],
+  ["P-088 the tag cannot be moved", "published", [{ kind: "tag immutable", message }]],
 ];
 
-for (const { name, outcomes, ends, jobs = ["amd64", "arm64"], waitMs = 0 } of PUBLICATIONS) {
+for (const [name, ends, outcomes, waitMs = 0, jobs = ["amd64", "arm64"]] of PUBLICATIONS) {
   const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
   Deno.test(`${ids}a publication of which ${words} ends ${ends}`, () => {
     const bed = new Simulator(["amd64", "arm64"]);

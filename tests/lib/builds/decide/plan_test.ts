@@ -36,100 +36,46 @@ function keys(given: Given = {}): Readonly<Record<string, string>> {
   return Object.fromEntries(plan(given).builds.map(({ arch, buildKey }) => [arch, buildKey]));
 }
 
-interface Change {
-  readonly name: string;
-  readonly before?: Given;
-  readonly after: Given;
-  /** Architectures whose key changes, and whether the name of the build does. */
-  readonly keys: readonly string[];
-  readonly renames: boolean;
-}
+/** Architectures whose key changes, and whether the name of the build does. */
+type Change = readonly [name: string, keys: readonly string[], renames: boolean, after: Given, before?: Given];
 
 const THREE = { files: [NO_ARCH, ARM64, AMD64] };
 const CHANGES: readonly Change[] = [
-  {
-    name: "P-020 containerfiles in another order",
-    before: { config: THREE },
-    after: { config: { files: [...THREE.files].reverse() } },
-    keys: [],
-    renames: false,
-  },
-  { name: "P-021 architectures in another order", after: { set: ["amd64", "arm64"] }, keys: [], renames: false },
-  {
-    name: "P-022 extensions in another order",
-    before: { rendered: { extensions: ["wasm", "usbguard"] } },
-    after: { rendered: { extensions: ["usbguard", "wasm", "wasm"] } },
-    keys: [],
-    renames: false,
-  },
-  {
-    name: "P-022 kernel arguments in another order",
-    before: { rendered: { kernelArguments: ["a", "b"] } },
-    after: { rendered: { kernelArguments: ["b", "a"] } },
-    keys: ["amd64", "arm64"],
-    renames: true,
-  },
-  {
-    name: "P-023 another text for arm64",
-    before: { config: { files: [NO_ARCH, ARM64] } },
-    after: { config: { files: [NO_ARCH, { ...ARM64, content: "FROM configs\n" }] } },
-    keys: ["arm64"],
-    renames: true,
-  },
-  {
-    name: "P-024 another text for all where amd64 has its own",
-    before: { config: { files: [NO_ARCH, AMD64] } },
-    after: { config: { files: [{ ...NO_ARCH, content: "FROM x\n" }, AMD64] } },
-    keys: ["arm64"],
-    renames: true,
-  },
-  {
-    name: "P-025 a text for arm64 that says the same",
-    after: { config: { files: [NO_ARCH, { ...ARM64, content: NO_ARCH.content }] } },
-    keys: [],
-    renames: false,
-  },
-  {
-    name: "P-026 line ends of another system",
-    after: { config: { files: [{ ...NO_ARCH, content: NO_ARCH.content.replaceAll("\n", "\r\n") }] } },
-    keys: [],
-    renames: false,
-  },
-  {
-    name: "P-027 other names of secrets",
-    after: { config: { pushSecret: "other", pullSecret: "another" } },
-    keys: [],
-    renames: false,
-  },
-  {
-    name: "P-028 another tag",
-    after: { config: { pushSpec: "registry.test/org/os:other" } },
-    keys: [],
-    renames: false,
-  },
-  {
-    name: "P-028 another repository",
-    after: { config: { pushSpec: "registry.test/org/moved:latest" } },
-    keys: [],
-    renames: true,
-  },
-  {
-    name: "P-029 a configuration that changes no image",
-    after: { rendered: { name: "rendered-worker-2" }, pool: poolObject({ rendered: "rendered-worker-2" }) },
-    keys: [],
-    renames: true,
-  },
-  {
-    name: "P-030 another base image",
-    after: { rendered: { osImageURL: "registry.test/base/os:2" } },
-    keys: ["amd64", "arm64"],
-    renames: true,
-  },
-  { name: "P-035 another version of the template", after: { template: 2 }, keys: ["amd64", "arm64"], renames: true },
-  { name: "the usual kernel by its name", after: { rendered: { kernelType: "default" } }, keys: [], renames: false },
+  ["P-020 containerfiles in another order", [], false, { config: { files: [...THREE.files].reverse() } }, {
+    config: THREE,
+  }],
+  ["P-021 architectures in another order", [], false, { set: ["amd64", "arm64"] }],
+  ["P-022 extensions in another order", [], false, { rendered: { extensions: ["usbguard", "wasm", "wasm"] } }, {
+    rendered: { extensions: ["wasm", "usbguard"] },
+  }],
+  ["P-022 kernel arguments in another order", ["amd64", "arm64"], true, { rendered: { kernelArguments: ["b", "a"] } }, {
+    rendered: { kernelArguments: ["a", "b"] },
+  }],
+  ["P-023 another text for arm64", ["arm64"], true, {
+    config: { files: [NO_ARCH, { ...ARM64, content: "FROM configs\n" }] },
+  }, { config: { files: [NO_ARCH, ARM64] } }],
+  ["P-024 another text for all where amd64 has its own", ["arm64"], true, {
+    config: { files: [{ ...NO_ARCH, content: "FROM x\n" }, AMD64] },
+  }, { config: { files: [NO_ARCH, AMD64] } }],
+  ["P-025 a text for arm64 that says the same", [], false, {
+    config: { files: [NO_ARCH, { ...ARM64, content: NO_ARCH.content }] },
+  }],
+  ["P-026 line ends of another system", [], false, {
+    config: { files: [{ ...NO_ARCH, content: NO_ARCH.content.replaceAll("\n", "\r\n") }] },
+  }],
+  ["P-027 other names of secrets", [], false, { config: { pushSecret: "other", pullSecret: "another" } }],
+  ["P-028 another tag", [], false, { config: { pushSpec: "registry.test/org/os:other" } }],
+  ["P-028 another repository", [], true, { config: { pushSpec: "registry.test/org/moved:latest" } }],
+  ["P-029 a configuration that changes no image", [], true, {
+    rendered: { name: "rendered-worker-2" },
+    pool: poolObject({ rendered: "rendered-worker-2" }),
+  }],
+  ["P-030 another base image", ["amd64", "arm64"], true, { rendered: { osImageURL: "registry.test/base/os:2" } }],
+  ["P-035 another version of the template", ["amd64", "arm64"], true, { template: 2 }],
+  ["the usual kernel by its name", [], false, { rendered: { kernelType: "default" } }],
 ];
 
-for (const { name, before = {}, after, keys: changed, renames } of CHANGES) {
+for (const [name, changed, renames, after, before = {}] of CHANGES) {
   const [, ids = "", words = name] = /^((?:P-\d+ )*)(.*)$/.exec(name) ?? [];
   Deno.test(`${ids}planBuild() with ${words}: ${changed.length} keys change, the name ${renames ? "too" : "stays"}`, () => {
     const [old, next] = [keys(before), keys(after)];

@@ -15,156 +15,77 @@ function matching(keys: readonly string[], image: string): readonly string[] {
     .map(({ scope }) => scope);
 }
 
-interface Row {
-  readonly id: string;
-  readonly says: string;
-  readonly keys: readonly string[];
-  readonly image: string;
-  readonly apply: readonly string[];
-}
+type Row = readonly [id: string, says: string, keys: readonly string[], image: string, apply: readonly string[]];
 
 const PORT_KEYS = ["docker.io", "*.kubernetes.io:443", "abc.kubernetes.io:443/other-repo"];
 const REPO = "abc.kubernetes.io/my-repo/my-image:bar";
 const DEEP_PORT = "abc.def.kubernetes.io:443/my-repo/my-image:bar";
 
 const ROWS: readonly Row[] = [
-  {
-    id: "AU-01",
-    says: "wants a label for each star",
-    keys: ["*.kubernetes.io"],
-    image: "kubernetes.io/foo:bar",
-    apply: [],
-  },
-  {
-    id: "AU-02",
-    says: "lets a star stand for one label",
-    keys: ["*.kubernetes.io"],
-    image: "abc.kubernetes.io/foo:bar",
-    apply: ["*.kubernetes.io"],
-  },
-  {
-    id: "AU-03",
-    says: "never lets a star stand for no label",
-    keys: ["*.*.kubernetes.io"],
-    image: "abc.kubernetes.io/foo:bar",
-    apply: [],
-  },
-  {
-    id: "AU-04",
-    says: "takes one star a label",
-    keys: ["*.*.kubernetes.io"],
-    image: "abc.def.kubernetes.io/baz/foo:bar",
-    apply: ["*.*.kubernetes.io"],
-  },
-  {
-    id: "AU-05",
-    says: "takes a star in the middle",
-    keys: ["prefix.*.io"],
-    image: "prefix.kubernetes.io/foo:bar",
-    apply: ["prefix.*.io"],
-  },
-  {
-    id: "AU-06",
-    says: "takes a star within a label",
-    keys: ["*-good.kubernetes.io"],
-    image: "prefix-good.kubernetes.io/baz/foo:bar",
-    apply: ["*-good.kubernetes.io"],
-  },
-  {
-    id: "AU-07",
-    says: "takes a literal host as it is",
-    keys: ["kubernetes.io"],
-    image: "kubernetes.io/foo:bar",
-    apply: ["kubernetes.io"],
-  },
-  {
-    id: "AU-08",
-    says: "takes docker.io as it is",
-    keys: ["docker.io"],
-    image: "docker.io/foo:bar",
-    apply: ["docker.io"],
-  },
-  {
-    id: "AU-09",
-    says: "passes over globs for other hosts",
-    keys: ["docker.io", "*.kubernetes.io"],
-    image: "docker.io/foo:bar",
-    apply: ["docker.io"],
-  },
-  {
-    id: "AU-10",
-    says: "puts the literal before the glob of the same path",
-    keys: ["docker.io", "*.kubernetes.io/my-repo", "abc.kubernetes.io/my-repo"],
-    image: REPO,
-    apply: ["abc.kubernetes.io/my-repo", "*.kubernetes.io/my-repo"],
-  },
-  {
-    id: "AU-11",
-    says: "puts the longer path first and keeps the glob",
-    keys: ["docker.io", "*.kubernetes.io", "abc.kubernetes.io/my-repo"],
-    image: REPO,
-    apply: ["abc.kubernetes.io/my-repo", "*.kubernetes.io"],
-  },
-  {
-    id: "AU-12",
-    says: "uses the glob when the literal is for another repository",
-    keys: ["docker.io", "*.kubernetes.io", "abc.kubernetes.io/other-repo"],
-    image: REPO,
-    apply: ["*.kubernetes.io"],
-  },
-  {
-    id: "AU-13",
-    says: "keeps the path of a glob",
-    keys: ["docker.io", "*.kubernetes.io/my-repo", "abc.kubernetes.io/other-repo"],
-    image: REPO,
-    apply: ["*.kubernetes.io/my-repo"],
-  },
-  {
-    id: "AU-14",
-    says: "keeps the port of a glob",
-    keys: PORT_KEYS,
-    image: "abc.kubernetes.io:443/my-repo/my-image:bar",
-    apply: ["*.kubernetes.io:443"],
-  },
-  {
-    id: "AU-15",
-    says: "takes the glob with as many labels",
-    keys: [...PORT_KEYS, "*.*.kubernetes.io:443"],
-    image: DEEP_PORT,
-    apply: ["*.*.kubernetes.io:443"],
-  },
-  { id: "AU-16", says: "takes no glob with fewer labels", keys: PORT_KEYS, image: DEEP_PORT, apply: [] },
-  {
-    id: "DV-115",
-    says: "knows docker's own key of Docker Hub",
-    keys: ["https://index.docker.io/v1/"],
-    image: "registry-1.docker.io/library/nginx:latest",
-    apply: ["https://index.docker.io/v1/"],
-  },
-  {
-    id: "DV-116",
-    says: "tries the key with the longer path first",
-    keys: ["quay.io", "quay.io/org"],
-    image: "quay.io/org/x",
-    apply: ["quay.io/org", "quay.io"],
-  },
-  {
-    id: "DV-125",
-    says: "compares paths by segment",
-    keys: ["*.io/foo", "quay.io/foob"],
-    image: "quay.io/foobar/x",
-    apply: [],
-  },
-  {
-    id: "DV-126",
-    says: "wants equal ports",
-    keys: ["*.example.com:5000", "a.example.com"],
-    image: "a.example.com:5001/x/y",
-    apply: [],
-  },
+  ["AU-01", "wants a label for each star", ["*.kubernetes.io"], "kubernetes.io/foo:bar", []],
+  ["AU-02", "lets a star stand for one label", ["*.kubernetes.io"], "abc.kubernetes.io/foo:bar", ["*.kubernetes.io"]],
+  ["AU-03", "never lets a star stand for no label", ["*.*.kubernetes.io"], "abc.kubernetes.io/foo:bar", []],
+  ["AU-04", "takes one star a label", ["*.*.kubernetes.io"], "abc.def.kubernetes.io/baz/foo:bar", [
+    "*.*.kubernetes.io",
+  ]],
+  ["AU-05", "takes a star in the middle", ["prefix.*.io"], "prefix.kubernetes.io/foo:bar", ["prefix.*.io"]],
+  ["AU-06", "takes a star within a label", ["*-good.kubernetes.io"], "prefix-good.kubernetes.io/baz/foo:bar", [
+    "*-good.kubernetes.io",
+  ]],
+  ["AU-07", "takes a literal host as it is", ["kubernetes.io"], "kubernetes.io/foo:bar", ["kubernetes.io"]],
+  ["AU-08", "takes docker.io as it is", ["docker.io"], "docker.io/foo:bar", ["docker.io"]],
+  ["AU-09", "passes over globs for other hosts", ["docker.io", "*.kubernetes.io"], "docker.io/foo:bar", ["docker.io"]],
+  [
+    "AU-10",
+    "puts the literal before the glob of the same path",
+    ["docker.io", "*.kubernetes.io/my-repo", "abc.kubernetes.io/my-repo"],
+    REPO,
+    ["abc.kubernetes.io/my-repo", "*.kubernetes.io/my-repo"],
+  ],
+  [
+    "AU-11",
+    "puts the longer path first and keeps the glob",
+    ["docker.io", "*.kubernetes.io", "abc.kubernetes.io/my-repo"],
+    REPO,
+    ["abc.kubernetes.io/my-repo", "*.kubernetes.io"],
+  ],
+  [
+    "AU-12",
+    "uses the glob when the literal is for another repository",
+    ["docker.io", "*.kubernetes.io", "abc.kubernetes.io/other-repo"],
+    REPO,
+    ["*.kubernetes.io"],
+  ],
+  [
+    "AU-13",
+    "keeps the path of a glob",
+    ["docker.io", "*.kubernetes.io/my-repo", "abc.kubernetes.io/other-repo"],
+    REPO,
+    ["*.kubernetes.io/my-repo"],
+  ],
+  ["AU-14", "keeps the port of a glob", PORT_KEYS, "abc.kubernetes.io:443/my-repo/my-image:bar", [
+    "*.kubernetes.io:443",
+  ]],
+  ["AU-15", "takes the glob with as many labels", [...PORT_KEYS, "*.*.kubernetes.io:443"], DEEP_PORT, [
+    "*.*.kubernetes.io:443",
+  ]],
+  ["AU-16", "takes no glob with fewer labels", PORT_KEYS, DEEP_PORT, []],
+  [
+    "DV-115",
+    "knows docker's own key of Docker Hub",
+    ["https://index.docker.io/v1/"],
+    "registry-1.docker.io/library/nginx:latest",
+    ["https://index.docker.io/v1/"],
+  ],
+  ["DV-116", "tries the key with the longer path first", ["quay.io", "quay.io/org"], "quay.io/org/x", [
+    "quay.io/org",
+    "quay.io",
+  ]],
+  ["DV-125", "compares paths by segment", ["*.io/foo", "quay.io/foob"], "quay.io/foobar/x", []],
+  ["DV-126", "wants equal ports", ["*.example.com:5000", "a.example.com"], "a.example.com:5001/x/y", []],
 ];
 
-for (const { id, says, keys, image, apply } of ROWS) {
+for (const [id, says, keys, image, apply] of ROWS) {
   Deno.test(`${id} matchCredentials() ${says}`, () => assert.deepEqual(matching(keys, image), apply));
 }
 

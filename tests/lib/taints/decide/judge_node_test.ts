@@ -7,82 +7,59 @@ import { applied, type NodeSpec, ours, rawNode, type RawTaint, RULE, taintsOf } 
 const FOREIGN: RawTaint = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
 const CLOUD: RawTaint = { key: "node.cloud/x", effect: "NoExecute" };
 
-interface Row {
-  readonly name: string;
-  readonly node: NodeSpec;
-  /** What the verdict is called, and the taints that its patch leads to. */
-  readonly ends: readonly [verdict: string, taints: readonly RawTaint[]];
-}
+/** What the verdict is called, and the taints that its patch leads to. */
+type End = readonly [verdict: string, taints: readonly RawTaint[]];
 
 /** Of the table "Reimplementing it as a mode": key and value, which field, node writes, opt-out. */
-const ROWS: readonly Row[] = [
-  { name: "a node without taints gets one", node: {}, ends: ["missing", [ours("amd64")]] },
-  { name: "an empty list gets one", node: { taints: [] }, ends: ["missing", [ours("amd64")]] },
-  {
-    name: "foreign taints stay before it, in their order",
-    node: { taints: [FOREIGN, CLOUD] },
-    ends: ["missing", [FOREIGN, CLOUD, ours("amd64")]],
-  },
-  {
-    name: "the right taint is kept",
-    node: { taints: [FOREIGN, ours("amd64")] },
-    ends: ["keep", [FOREIGN, ours("amd64")]],
-  },
-  {
-    name: "a wrong value is put right in its place",
-    node: { taints: [FOREIGN, ours("arm64"), CLOUD] },
-    ends: ["value", [FOREIGN, ours("amd64"), CLOUD]],
-  },
-  {
-    name: "a wrong effect is put right in its place",
-    node: { taints: [ours("amd64", "NoExecute"), FOREIGN] },
-    ends: ["effect", [ours("amd64"), FOREIGN]],
-  },
-  {
-    name: "two wrong taints become one",
-    node: { taints: [ours("arm64"), FOREIGN, ours("s390x", "NoExecute")] },
-    ends: ["several", [ours("amd64"), FOREIGN]],
-  },
-  {
-    name: "of a right and a wrong taint the right one stays where it is",
-    node: { taints: [ours("amd64", "PreferNoSchedule"), FOREIGN, ours("amd64"), ours("arm64", "NoExecute"), CLOUD] },
-    ends: ["several", [FOREIGN, ours("amd64"), CLOUD]],
-  },
-  {
-    name: "a node that opted out loses its taint and nothing else",
-    node: { labels: { "archway.dev/arch-taint": "off" }, taints: [FOREIGN, ours("amd64")] },
-    ends: ["optedOut", [FOREIGN]],
-  },
-  {
-    name: "a node that opted out and has none is left alone",
-    node: { labels: { "archway.dev/arch-taint": "off" }, taints: [FOREIGN] },
-    ends: ["optedOut", [FOREIGN]],
-  },
-  {
-    name: "kubelet and label disagree: nothing is written",
-    node: { reported: "arm64", label: "amd64", taints: [FOREIGN] },
-    ends: ["disagreement", [FOREIGN]],
-  },
-  {
-    name: "without the label the kubelet counts",
-    node: { reported: "arm64", label: undefined },
-    ends: ["missing", [ours("arm64")]],
-  },
-  {
-    name: "a kubelet that has not reported yet: nothing is written",
-    node: { reported: "", label: "amd64" },
-    ends: ["unknown", []],
-  },
+const ROWS: readonly (readonly [name: string, node: NodeSpec, ends: End])[] = [
+  ["a node without taints gets one", {}, ["missing", [ours("amd64")]]],
+  ["an empty list gets one", { taints: [] }, ["missing", [ours("amd64")]]],
+  ["foreign taints stay before it, in their order", { taints: [FOREIGN, CLOUD] }, ["missing", [
+    FOREIGN,
+    CLOUD,
+    ours("amd64"),
+  ]]],
+  ["the right taint is kept", { taints: [FOREIGN, ours("amd64")] }, ["keep", [FOREIGN, ours("amd64")]]],
+  ["a wrong value is put right in its place", { taints: [FOREIGN, ours("arm64"), CLOUD] }, ["value", [
+    FOREIGN,
+    ours("amd64"),
+    CLOUD,
+  ]]],
+  ["a wrong effect is put right in its place", { taints: [ours("amd64", "NoExecute"), FOREIGN] }, ["effect", [
+    ours("amd64"),
+    FOREIGN,
+  ]]],
+  ["two wrong taints become one", { taints: [ours("arm64"), FOREIGN, ours("s390x", "NoExecute")] }, ["several", [
+    ours("amd64"),
+    FOREIGN,
+  ]]],
+  ["of a right and a wrong taint the right one stays where it is", {
+    taints: [ours("amd64", "PreferNoSchedule"), FOREIGN, ours("amd64"), ours("arm64", "NoExecute"), CLOUD],
+  }, ["several", [FOREIGN, ours("amd64"), CLOUD]]],
+  ["a node that opted out loses its taint and nothing else", {
+    labels: { "archway.dev/arch-taint": "off" },
+    taints: [FOREIGN, ours("amd64")],
+  }, ["optedOut", [FOREIGN]]],
+  ["a node that opted out and has none is left alone", {
+    labels: { "archway.dev/arch-taint": "off" },
+    taints: [FOREIGN],
+  }, ["optedOut", [FOREIGN]]],
+  ["kubelet and label disagree: nothing is written", { reported: "arm64", label: "amd64", taints: [FOREIGN] }, [
+    "disagreement",
+    [FOREIGN],
+  ]],
+  ["without the label the kubelet counts", { reported: "arm64", label: undefined }, ["missing", [ours("arm64")]]],
+  ["a kubelet that has not reported yet: nothing is written", { reported: "", label: "amd64" }, ["unknown", []]],
 ];
 
-function judged(spec: NodeSpec): readonly [verdict: string, taints: readonly RawTaint[]] {
+function judged(spec: NodeSpec): End {
   const raw = rawNode(spec);
   const verdict = judgeNode(parseTaintNode(raw), RULE);
   const operations = "operations" in verdict ? verdict.operations : [];
   return [verdict.kind === "patch" ? verdict.repair : verdict.kind, taintsOf(applied(raw, operations))];
 }
 
-for (const { name, node, ends } of ROWS) {
+for (const [name, node, ends] of ROWS) {
   Deno.test(`judgeNode(): ${name}`, () => assert.deepEqual(judged(node), ends));
 }
 
