@@ -5,6 +5,7 @@ import { runArchway } from "./support/archway_program.ts";
 import { makeImage } from "./support/documents.ts";
 import { openFakeRegistry } from "./support/registry.ts";
 import { Match, openApiServerStub, statusBody } from "./support/api_server.ts";
+import { temporaryFolder } from "./support/temporary_folder.ts";
 
 interface Ran {
   readonly code: number;
@@ -60,21 +61,17 @@ Deno.test("archway prints what is wrong on standard error: 2 for how it was call
 });
 
 Deno.test("archway explain takes the kubeconfig of the home, and of a list of files the first that is there", async () => {
-  const home = await Deno.makeTempDir();
-  try {
-    await Deno.mkdir(`${home}/.kube`);
-    await Deno.writeTextFile(`${home}/.kube/config`, "contexts: []\n");
-    const byHome = await archway(["explain", "pod/web"], { HOME: home, ARCHWAY_OUTPT: "json" });
-    assert.equal(byHome.code, 3);
-    assert.match(
-      byHome.err,
-      /^archway: Ignored the variable ARCHWAY_OUTPT: .*\narchway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/,
-    );
-    const byList = await archway(["release"], { KUBECONFIG: `/no/such/file:${home}/.kube/config` });
-    assert.match(byList.err, /^archway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/);
-  } finally {
-    await Deno.remove(home, { recursive: true });
-  }
+  await using home = await temporaryFolder();
+  await Deno.mkdir(`${home.path}/.kube`);
+  await Deno.writeTextFile(`${home.path}/.kube/config`, "contexts: []\n");
+  const byHome = await archway(["explain", "pod/web"], { HOME: home.path, ARCHWAY_OUTPT: "json" });
+  assert.equal(byHome.code, 3);
+  assert.match(
+    byHome.err,
+    /^archway: Ignored the variable ARCHWAY_OUTPT: .*\narchway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/,
+  );
+  const byList = await archway(["release"], { KUBECONFIG: `/no/such/file:${home.path}/.kube/config` });
+  assert.match(byList.err, /^archway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/);
 });
 
 Deno.test("archway explain looks for a pod in the namespace of the kubeconfig's context, unless -n names another", async () => {

@@ -8,6 +8,7 @@ import { ROWS } from "./rows.ts";
 import { parseRunRecord, type Proof, recordRun, renderRunRecord } from "./run_record.ts";
 import { PAGE, RECORD } from "./sources.ts";
 import { replaceFiles } from "../run/again.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 const USAGE = `Usage: deno task conformance [--from FOLDER | --render]
@@ -98,13 +99,9 @@ async function main(args: readonly string[]): Promise<number> {
     print(USAGE);
     return flag === "--help" ? 0 : 2;
   }
-  const folder = await Deno.makeTempDir({ prefix: "archway-junit-" });
-  try {
-    await runAll(folder);
-    return await writeRun(folder) ? 0 : 1;
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  await runAll(folder.path);
+  return await writeRun(folder.path) ? 0 : 1;
 }
 
 if (import.meta.main) {

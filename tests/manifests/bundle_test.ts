@@ -8,6 +8,7 @@ import { type ManifestObject, renderFolder } from "../../manifests/generate/kust
 import { parseConfig } from "../../lib/config/parse.ts";
 import { ensureGoProgram, pinnedCacheDirectory } from "../support/go_build.ts";
 import { lacks } from "../support/needs.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const CSV = "bundle/manifests/clusterserviceversion-archway.v0.1.0.yaml";
 const MODULE = new URL("validate_bundle/", import.meta.url);
@@ -54,13 +55,9 @@ function boundRules(objects: readonly ManifestObject[], kind: string): readonly 
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await Deno.makeTempDir({ prefix: "archway-bundle-" });
-  try {
-    await writeBundle(folder, await renderBundle());
-    return await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  await writeBundle(folder.path, await renderBundle());
+  return await work(folder.path);
 }
 
 async function run(

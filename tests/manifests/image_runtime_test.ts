@@ -12,20 +12,17 @@ import {
   refusalOf,
   variableOf,
 } from "../../manifests/image/runtime.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const FOREIGN = NATIVE === "arm64" ? "amd64" : "arm64";
 const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 
 /** A file that says it is this version, by what it prints and by what is in it. */
 async function inFile(texts: readonly string[], work: (...files: readonly string[]) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "archway-runtime-" });
-  try {
-    const files = texts.map((_, at) => join(folder, String(at)));
-    for (const [at, text] of texts.entries()) await Deno.writeTextFile(files[at] ?? "", text, { mode: 0o755 });
-    await work(...files);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  const files = texts.map((_, at) => join(folder.path, String(at)));
+  for (const [at, text] of texts.entries()) await Deno.writeTextFile(files[at] ?? "", text, { mode: 0o755 });
+  await work(...files);
 }
 
 Deno.test("the Containerfile pins the version of Deno that README names, and labels the image with it", async () => {

@@ -31,6 +31,7 @@ import { lacks } from "../support/needs.ts";
 import { BareRoot } from "./support/bare_root.ts";
 import { buildAgain } from "./support/built_images.ts";
 import { bundleTo } from "./support/bundle_copy.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const CONTAINERFILE = Deno.readTextFileSync(join(ROOT, "manifests", "image", "Containerfile"));
 const IMAGE: ImageOptions = {
@@ -147,20 +148,18 @@ Deno.test("renderNextSteps() narrows the Deployments to what an image for one ar
   const step = renderNextSteps("podman", { ...IMAGE, architectures: ["arm64"] }).at(-1) ?? "";
   const [command = "", why = ""] = step.split("   ");
   assert.match(why, /replicas elsewhere cannot start; Helm: --set-string 'nodeSelector\.kubernetes\\\.io\/arch=arm64'/);
-  const copy = await Deno.makeTempDir({ prefix: "archway-manifests-" });
-  try {
-    const files = ["base", "components/upgrades", "components/image-builds"].map((name) =>
-      `manifests/${name}/deployment.yaml`
-    );
-    for (const file of files) {
-      await Deno.mkdir(dirname(`${copy}/${file}`), { recursive: true });
-      await Deno.copyFile(join(ROOT, file), `${copy}/${file}`);
-    }
-    const { success } = await new Deno.Command("sh", { args: ["-c", command], cwd: copy }).output();
-    assert.ok(success, command);
-    for (const file of files) assert.deepEqual(architecturesIn(await Deno.readTextFile(`${copy}/${file}`)), ["arm64"]);
-  } finally {
-    await Deno.remove(copy, { recursive: true });
+  await using copy = await temporaryFolder();
+  const files = ["base", "components/upgrades", "components/image-builds"].map((name) =>
+    `manifests/${name}/deployment.yaml`
+  );
+  for (const file of files) {
+    await Deno.mkdir(dirname(`${copy.path}/${file}`), { recursive: true });
+    await Deno.copyFile(join(ROOT, file), `${copy.path}/${file}`);
+  }
+  const { success } = await new Deno.Command("sh", { args: ["-c", command], cwd: copy.path }).output();
+  assert.ok(success, command);
+  for (const file of files) {
+    assert.deepEqual(architecturesIn(await Deno.readTextFile(`${copy.path}/${file}`)), ["arm64"]);
   }
 });
 
@@ -322,16 +321,12 @@ Deno.test("the image's user reads what the runtime knows of the scripts, where n
 
 /** Makes the stored analysis of every script name chunks that do not exist. */
 async function misinform(folder: string): Promise<void> {
-  const own = await Deno.makeTempDir({ prefix: "archway-misinformed-" });
-  try {
-    for (const name of ANALYSIS_FILES) await Deno.rename(join(folder, name), join(own, name));
-    const database = new DatabaseSync(join(own, ANALYSIS_FILES[0] ?? ""));
-    database.exec("UPDATE moduleinfocache SET module_info = replace(module_info, './chunk-', './absent-')");
-    for (const name of ANALYSIS_FILES) await Deno.copyFile(join(own, name), join(folder, name));
-    database.close();
-  } finally {
-    await Deno.remove(own, { recursive: true });
-  }
+  await using own = await temporaryFolder();
+  for (const name of ANALYSIS_FILES) await Deno.rename(join(folder, name), join(own.path, name));
+  const database = new DatabaseSync(join(own.path, ANALYSIS_FILES[0] ?? ""));
+  database.exec("UPDATE moduleinfocache SET module_info = replace(module_info, './chunk-', './absent-')");
+  for (const name of ANALYSIS_FILES) await Deno.copyFile(join(own.path, name), join(folder, name));
+  database.close();
 }
 
 /** The command of a stage of the Containerfile. */

@@ -14,6 +14,7 @@ import { covers } from "../../lib/taints/decide/tolerations.ts";
 import { parseTaintPod } from "../../lib/taints/decide/views.ts";
 import { lacks } from "../support/needs.ts";
 import { renderedComposition, renderedFolder } from "./support/rendered.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ignore = lacks("kubectl");
 const FOLDERS = [
@@ -241,23 +242,19 @@ Deno.test(
     const annotations = { [RUNBOOK_BASE_URL]: runbookBaseUrl };
     const metadata = { name: "archway", namespace: "archway-system", annotations };
     const patch = { apiVersion: "apps/v1", kind: "Deployment", metadata };
-    const folder = await Deno.makeTempDir({ prefix: "archway-component-" });
-    try {
-      const component = {
-        ...{ apiVersion: "kustomize.config.k8s.io/v1alpha1", kind: "Component" },
-        patches: [{ patch: JSON.stringify(patch) }],
-      };
-      await Deno.writeTextFile(`${folder}/kustomization.yaml`, JSON.stringify(component));
-      const components = [relative(MANIFESTS, folder), "monitoring", "components/image-builds-alerts"];
-      const objects = await renderedComposition("base", components);
-      const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
-      const wanted = Object.values(ALERT_GROUPS).flatMap(({ alerts, runbooksFile }) =>
-        alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`)
-      );
-      assert.deepEqual(links.toSorted(), wanted.toSorted());
-    } finally {
-      await Deno.remove(folder, { recursive: true });
-    }
+    await using folder = await temporaryFolder();
+    const component = {
+      ...{ apiVersion: "kustomize.config.k8s.io/v1alpha1", kind: "Component" },
+      patches: [{ patch: JSON.stringify(patch) }],
+    };
+    await Deno.writeTextFile(`${folder.path}/kustomization.yaml`, JSON.stringify(component));
+    const components = [relative(MANIFESTS, folder.path), "monitoring", "components/image-builds-alerts"];
+    const objects = await renderedComposition("base", components);
+    const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
+    const wanted = Object.values(ALERT_GROUPS).flatMap(({ alerts, runbooksFile }) =>
+      alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`)
+    );
+    assert.deepEqual(links.toSorted(), wanted.toSorted());
   },
 );
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { Alert } from "../../lib/cluster/alert.ts";
 import { lacks } from "../support/needs.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 /** Values by series, one a minute, as `promtool` reads them: `0x9 1x9` is ten of 0 and ten of 1. */
 export type Series = Readonly<Record<string, string>>;
@@ -25,18 +26,14 @@ export function testHours(alerts: readonly Alert[], hours: readonly Hour[]): voi
 }
 
 async function evaluate(rules: readonly unknown[], hour: Hour): Promise<void> {
-  const directory = await Deno.makeTempDir();
-  try {
-    await Deno.writeTextFile(`${directory}/rules.yml`, JSON.stringify({ groups: [{ name: "test", rules }] }));
-    const test = { rule_files: ["rules.yml"], evaluation_interval: "1m", tests: [renderTest(hour)] };
-    await Deno.writeTextFile(`${directory}/test.yml`, JSON.stringify(test));
-    const args = ["test", "rules", `${directory}/test.yml`];
-    const { code, stdout, stderr } = await new Deno.Command("promtool", { args }).output();
-    const said = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
-    assert.equal(code, 0, said);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
+  await using directory = await temporaryFolder();
+  await Deno.writeTextFile(`${directory.path}/rules.yml`, JSON.stringify({ groups: [{ name: "test", rules }] }));
+  const test = { rule_files: ["rules.yml"], evaluation_interval: "1m", tests: [renderTest(hour)] };
+  await Deno.writeTextFile(`${directory.path}/test.yml`, JSON.stringify(test));
+  const args = ["test", "rules", `${directory.path}/test.yml`];
+  const { code, stdout, stderr } = await new Deno.Command("promtool", { args }).output();
+  const said = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
+  assert.equal(code, 0, said);
 }
 
 function renderTest({ series, fires }: Hour): unknown {

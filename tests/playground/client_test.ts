@@ -9,57 +9,54 @@ import { silentLogger } from "../../lib/log.ts";
 import { openPlayground } from "../../playground/playground.ts";
 import { openTestApi } from "../support/cluster_api.ts";
 import { GATE, podBody } from "./make.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const clock = systemClock;
 const log = silentLogger;
 
 Deno.test("lib/k8s reads the playground's kubeconfig, reflects its pods and distinguishes its refusals", async () => {
-  const workDir = await Deno.makeTempDir();
-  try {
-    await using playground = await openPlayground({ clock, log, workDir });
-    const access = await readKubeconfigAccess(playground.files.kubeconfig, { clock });
-    await using api = openTestApi(access);
-    const stop = new AbortController();
-    const { signal } = stop;
-    const gone = Promise.withResolvers<void>();
-    const labels = { [GATE]: "gated" };
-    const reflector = new Reflector<string>({
-      keep: { kind: "all" },
-      api,
-      resource: Resource.pods,
-      labelSelector: `${GATE}=gated`,
-      parse: (pod) => pod.metadata.name,
-      onChange: (change) => {
-        if (change.kind === "delete") gone.resolve();
-      },
-      clock,
-      log,
-      name: "pods",
-    });
-    const running = reflector.run(signal);
-    const target = { namespace: "demo", name: "a" };
-    const pod = podBody("a", { schedulingGates: [{ name: GATE }] }, { labels });
-    await api.create(Resource.pods, pod, { namespace: "demo", signal });
-    await reflector.synced(signal);
-    const stale = [{ op: "test", path: "/metadata/name", value: "other" }] as const;
-    await assert.rejects(
-      api.patch(Resource.pods, target, { body: { kind: "json", operations: stale }, signal }),
-      (error) => classifyWriteFailure(error) === "stale",
-    );
-    const forbidden = [{ op: "add", path: "/spec/hostNetwork", value: true }] as const;
-    await assert.rejects(
-      api.patch(Resource.pods, target, { body: { kind: "json", operations: forbidden }, signal }),
-      (error) => classifyWriteFailure(error) === "refused",
-    );
-    const release = [
-      { op: "remove", path: "/spec/schedulingGates" },
-      { op: "replace", path: `/metadata/labels/${GATE.replace("/", "~1")}`, value: "removed" },
-    ] as const;
-    await api.patch(Resource.pods, target, { body: { kind: "json", operations: release }, signal });
-    await gone.promise;
-    stop.abort();
-    await running;
-  } finally {
-    await Deno.remove(workDir, { recursive: true });
-  }
+  await using workDir = await temporaryFolder();
+  await using playground = await openPlayground({ clock, log, workDir: workDir.path });
+  const access = await readKubeconfigAccess(playground.files.kubeconfig, { clock });
+  await using api = openTestApi(access);
+  const stop = new AbortController();
+  const { signal } = stop;
+  const gone = Promise.withResolvers<void>();
+  const labels = { [GATE]: "gated" };
+  const reflector = new Reflector<string>({
+    keep: { kind: "all" },
+    api,
+    resource: Resource.pods,
+    labelSelector: `${GATE}=gated`,
+    parse: (pod) => pod.metadata.name,
+    onChange: (change) => {
+      if (change.kind === "delete") gone.resolve();
+    },
+    clock,
+    log,
+    name: "pods",
+  });
+  const running = reflector.run(signal);
+  const target = { namespace: "demo", name: "a" };
+  const pod = podBody("a", { schedulingGates: [{ name: GATE }] }, { labels });
+  await api.create(Resource.pods, pod, { namespace: "demo", signal });
+  await reflector.synced(signal);
+  const stale = [{ op: "test", path: "/metadata/name", value: "other" }] as const;
+  await assert.rejects(
+    api.patch(Resource.pods, target, { body: { kind: "json", operations: stale }, signal }),
+    (error) => classifyWriteFailure(error) === "stale",
+  );
+  const forbidden = [{ op: "add", path: "/spec/hostNetwork", value: true }] as const;
+  await assert.rejects(
+    api.patch(Resource.pods, target, { body: { kind: "json", operations: forbidden }, signal }),
+    (error) => classifyWriteFailure(error) === "refused",
+  );
+  const release = [
+    { op: "remove", path: "/spec/schedulingGates" },
+    { op: "replace", path: `/metadata/labels/${GATE.replace("/", "~1")}`, value: "removed" },
+  ] as const;
+  await api.patch(Resource.pods, target, { body: { kind: "json", operations: release }, signal });
+  await gone.promise;
+  stop.abort();
+  await running;
 });

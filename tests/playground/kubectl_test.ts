@@ -6,21 +6,18 @@ import { openPlayground } from "../../playground/playground.ts";
 import { renderWelcome } from "../../playground/report.ts";
 import { lacks } from "../support/needs.ts";
 import { podBody } from "./make.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 Deno.test(
   "kubectl gets, watches, creates, changes and deletes pods of the playground",
   { ignore: lacks("kubectl") },
   async () => {
-    const workDir = await Deno.makeTempDir();
-    try {
-      await using playground = await openPlayground({ clock: systemClock, log: silentLogger, workDir });
-      const env = { KUBECONFIG: playground.files.kubeconfig, KUBECACHEDIR: `${workDir}/cache` };
-      const welcome = { ...playground, ...playground.files, dashboardUrl: "", archway: "archway", sample: "a" };
-      const suggested = /get pods -w -o '(\S+)'/.exec(renderWelcome(welcome))?.[1] ?? "";
-      await useKubectl(env, { workDir, suggested });
-    } finally {
-      await Deno.remove(workDir, { recursive: true });
-    }
+    await using workDir = await temporaryFolder();
+    await using playground = await openPlayground({ clock: systemClock, log: silentLogger, workDir: workDir.path });
+    const env = { KUBECONFIG: playground.files.kubeconfig, KUBECACHEDIR: `${workDir.path}/cache` };
+    const welcome = { ...playground, ...playground.files, dashboardUrl: "", archway: "archway", sample: "a" };
+    const suggested = /get pods -w -o '(\S+)'/.exec(renderWelcome(welcome))?.[1] ?? "";
+    await useKubectl(env, { workDir: workDir.path, suggested });
   },
 );
 

@@ -9,15 +9,12 @@ import { createObject } from "../../playground/create_object.ts";
 import { openPlayground, type Playground } from "../../playground/playground.ts";
 import { recordingTerminal } from "../lib/cli/support.ts";
 import { kindNamed } from "../../playground/kinds.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 async function withPlayground(use: (playground: Playground) => Promise<void>): Promise<void> {
-  const workDir = await Deno.makeTempDir();
-  try {
-    await using playground = await openPlayground({ clock: systemClock, log: silentLogger, workDir });
-    await use(playground);
-  } finally {
-    await Deno.remove(workDir, { recursive: true });
-  }
+  await using workDir = await temporaryFolder();
+  await using playground = await openPlayground({ clock: systemClock, log: silentLogger, workDir: workDir.path });
+  await use(playground);
 }
 
 /** A webhook without a server: pods pass as they are. */

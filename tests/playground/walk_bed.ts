@@ -21,6 +21,7 @@ import {
 } from "../support/walk/registries.ts";
 import type { WalkSetting, WalkSubject } from "../support/walk/subject.ts";
 import { settingsFlag } from "../support/settings_file.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const PATIENCE_MS = 30_000;
 
@@ -38,25 +39,21 @@ export interface WalkOptions extends WalkSetting {
 
 /** Runs `use` while the service serves; everything is closed afterwards. */
 export async function withWalk(options: WalkOptions, use: (walk: Walk) => Promise<void>): Promise<void> {
-  const workDir = await Deno.makeTempDir({ prefix: "archway-walk-" });
-  try {
-    await using playground = await openPlayground({
-      clock: systemClock,
-      log: silentLogger,
-      workDir,
-      namespaces: [OPERATOR_NAMESPACE, "openshift-config"],
-    });
-    const certificate = {
-      cert: await Deno.readTextFile(playground.files.certificate),
-      key: await Deno.readTextFile(playground.files.key),
-    };
-    await using registries = await openWalkRegistries(certificate, options.intercept);
-    const walk = walkOf(playground, registries);
-    await furnish(walk, options);
-    await serveWhile(walk, { workDir, use });
-  } finally {
-    await Deno.remove(workDir, { recursive: true });
-  }
+  await using workDir = await temporaryFolder();
+  await using playground = await openPlayground({
+    clock: systemClock,
+    log: silentLogger,
+    workDir: workDir.path,
+    namespaces: [OPERATOR_NAMESPACE, "openshift-config"],
+  });
+  const certificate = {
+    cert: await Deno.readTextFile(playground.files.certificate),
+    key: await Deno.readTextFile(playground.files.key),
+  };
+  await using registries = await openWalkRegistries(certificate, options.intercept);
+  const walk = walkOf(playground, registries);
+  await furnish(walk, options);
+  await serveWhile(walk, { workDir: workDir.path, use });
 }
 
 function walkOf(playground: Playground, registries: WalkRegistries): Walk {

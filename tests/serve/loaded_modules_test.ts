@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { openPlayground } from "../../playground/playground.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -89,38 +90,34 @@ Deno.test("serve loads neither playground nor commands nor the Kubernetes client
 });
 
 Deno.test("serve is ready soon after its process starts", async () => {
-  const workDir = await Deno.makeTempDir({ prefix: "archway-start-" });
+  await using workDir = await temporaryFolder();
+  await using playground = await openPlayground({
+    clock: systemClock,
+    log: silentLogger,
+    workDir: workDir.path,
+    namespaces: ["archway-system"],
+  });
+  const [webhookPort, adminPort] = [freePort(), freePort()];
+  const startedMs = performance.now();
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "-A", "--no-check", "--unstable-kv", "--quiet", new URL("main.ts", ROOT).href, "serve"],
+      ...playground.serveFlags,
+      `--listen=127.0.0.1:${webhookPort}`,
+      `--admin-listen=127.0.0.1:${adminPort}`,
+      `--webhook-url=https://127.0.0.1:${webhookPort}`,
+    ],
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
   try {
-    await using playground = await openPlayground({
-      clock: systemClock,
-      log: silentLogger,
-      workDir,
-      namespaces: ["archway-system"],
-    });
-    const [webhookPort, adminPort] = [freePort(), freePort()];
-    const startedMs = performance.now();
-    const child = new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["run", "-A", "--no-check", "--unstable-kv", "--quiet", new URL("main.ts", ROOT).href, "serve"],
-        ...playground.serveFlags,
-        `--listen=127.0.0.1:${webhookPort}`,
-        `--admin-listen=127.0.0.1:${adminPort}`,
-        `--webhook-url=https://127.0.0.1:${webhookPort}`,
-      ],
-      stdin: "null",
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
-    try {
-      await waitUntilReady(adminPort);
-      const readyMs = performance.now() - startedMs;
-      assert.ok(readyMs < READY_MS, `ready after ${Math.round(readyMs)} ms`);
-    } finally {
-      child.kill("SIGKILL");
-      await child.status;
-    }
+    await waitUntilReady(adminPort);
+    const readyMs = performance.now() - startedMs;
+    assert.ok(readyMs < READY_MS, `ready after ${Math.round(readyMs)} ms`);
   } finally {
-    await Deno.remove(workDir, { recursive: true });
+    child.kill("SIGKILL");
+    await child.status;
   }
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { runCache } from "../../../lib/cli/cache.ts";
 import { ExitCode, type Terminal } from "../../../lib/cli/output.ts";
 import { systemClock } from "../../../lib/clock.ts";
-import { temporaryFolder } from "../kv/kv_support.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 const LINE = JSON.stringify({

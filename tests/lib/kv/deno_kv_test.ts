@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { openDenoKv } from "../../../lib/kv/deno_kv.ts";
 import { REST_MS } from "../../../lib/kv/guarded_store.ts";
-import { recordingLogger, shiftedClock, spawnScript, temporaryFolder } from "./kv_support.ts";
+import { recordingLogger, shiftedClock, spawnScript } from "./kv_support.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 const ONE_WARNING = ["warn cannot use the cache database; memory only until it answers"];
 

@@ -16,11 +16,6 @@ export function recordingLogger(): { readonly log: Logger; readonly lines: reado
   return { log, lines };
 }
 
-export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await Deno.makeTempDir({ prefix: "archway-kv-" });
-  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
-}
-
 /** The machine's clock, whose monotonic time a test can set forward. */
 export function shiftedClock(): { readonly clock: Clock; forward(ms: number): void } {
   let shiftMs = 0;

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { ROOT } from "../../../manifests/image/compile.ts";
 import type { ImageOptions } from "../../../manifests/image/image.ts";
 import { type RealRegistry, startRegistry } from "../../cluster/support/registry.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 /** An entry of the index that was pushed. */
 export interface PushedEntry {
@@ -19,20 +20,16 @@ const ACCEPT = "application/vnd.oci.image.index.v1+json,application/vnd.docker.d
 
 /** Builds and pushes one name as often as there are contents; gives the index that was there after each. */
 export async function buildAgain(contents: readonly string[]): Promise<readonly (readonly PushedEntry[])[]> {
-  const folder = await Deno.makeTempDir({ prefix: "archway-built-" });
-  try {
-    await using registry = await startRegistry({ tls: false });
-    const env = await writeSettings(folder, registry);
-    const indexes: (readonly PushedEntry[])[] = [];
-    for (const content of contents) {
-      const context = await fillContext(join(folder, "context"), content);
-      await build({ context, name: `${registry.host}/archway:1`, env });
-      indexes.push(await readIndex(`${registry.url}/v2/archway/manifests/1`));
-    }
-    return indexes;
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  await using folder = await temporaryFolder();
+  await using registry = await startRegistry({ tls: false });
+  const env = await writeSettings(folder.path, registry);
+  const indexes: (readonly PushedEntry[])[] = [];
+  for (const content of contents) {
+    const context = await fillContext(join(folder.path, "context"), content);
+    await build({ context, name: `${registry.host}/archway:1`, env });
+    indexes.push(await readIndex(`${registry.url}/v2/archway/manifests/1`));
   }
+  return indexes;
 }
 
 /** A storage of its own for the engine, and its settings for the registry, in the folder. */

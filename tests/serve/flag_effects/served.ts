@@ -9,6 +9,7 @@ import { openPlayground, type Playground } from "../../../playground/playground.
 import { serve } from "../../../serve/serve.ts";
 import { until } from "../../support/until.ts";
 import { serveConfig, settingsOf } from "./support.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 /** Where the webhooks listen: not the default, and not where the admin pages are. */
 export const WEBHOOK_HOST = "127.0.0.2";
@@ -35,15 +36,11 @@ export function served(): Promise<Served> {
 }
 
 async function observe(): Promise<Served> {
-  const workDir = await Deno.makeTempDir({ prefix: "archway-flags-" });
-  try {
-    const options = { clock: systemClock, log: silentLogger, workDir, namespaces: [NAMESPACE] };
-    await using playground = await openPlayground(options);
-    await Deno.writeTextFile(`${workDir}/archway.yaml`, "webhookPath: plain\n");
-    return await serveBeside(playground, workDir);
-  } finally {
-    await Deno.remove(workDir, { recursive: true });
-  }
+  await using workDir = await temporaryFolder();
+  const options = { clock: systemClock, log: silentLogger, workDir: workDir.path, namespaces: [NAMESPACE] };
+  await using playground = await openPlayground(options);
+  await Deno.writeTextFile(`${workDir.path}/archway.yaml`, "webhookPath: plain\n");
+  return await serveBeside(playground, workDir.path);
 }
 
 async function serveBeside(playground: Playground, workDir: string): Promise<Served> {

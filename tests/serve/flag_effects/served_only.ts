@@ -8,6 +8,7 @@ import { openPlayground } from "../../../playground/playground.ts";
 import { serve } from "../../../serve/serve.ts";
 import { until } from "../../support/until.ts";
 import { serveConfig, settingsOf } from "./support.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 export interface ServedOnly {
   /** Names of the Leases that are held. */
@@ -20,47 +21,43 @@ export interface ServedOnly {
 
 /** Serves with these flags until a Lease is held, observes and stops. */
 export async function servedOnly(...flags: readonly string[]): Promise<ServedOnly> {
-  const workDir = await Deno.makeTempDir({ prefix: "archway-only-" });
+  await using workDir = await temporaryFolder();
+  const options = { clock: systemClock, log: silentLogger, workDir: workDir.path, namespaces: ["archway-system"] };
+  await using playground = await openPlayground(options);
+  const config = serveConfig(
+    ...playground.serveFlags,
+    "--listen=127.0.0.1:0",
+    "--admin-listen=127.0.0.1:0",
+    ...flags,
+  );
+  const log = openLogger({ level: "error", write: () => {} });
+  const stop = new AbortController();
+  const listening = Promise.withResolvers<number>();
+  const serving = serve({
+    ...{ config, settings: settingsOf(config), clock: systemClock, log, identity: "only", lingerMs: 0 },
+    access: await readKubeconfigAccess(playground.files.kubeconfig, { clock: systemClock }),
+    userAgent: "archway/test",
+    onListening: ({ adminPort }) => listening.resolve(adminPort),
+  }, stop.signal);
+  serving.catch(listening.reject);
   try {
-    const options = { clock: systemClock, log: silentLogger, workDir, namespaces: ["archway-system"] };
-    await using playground = await openPlayground(options);
-    const config = serveConfig(
-      ...playground.serveFlags,
-      "--listen=127.0.0.1:0",
-      "--admin-listen=127.0.0.1:0",
-      ...flags,
-    );
-    const log = openLogger({ level: "error", write: () => {} });
-    const stop = new AbortController();
-    const listening = Promise.withResolvers<number>();
-    const serving = serve({
-      ...{ config, settings: settingsOf(config), clock: systemClock, log, identity: "only", lingerMs: 0 },
-      access: await readKubeconfigAccess(playground.files.kubeconfig, { clock: systemClock }),
-      userAgent: "archway/test",
-      onListening: ({ adminPort }) => listening.resolve(adminPort),
-    }, stop.signal);
-    serving.catch(listening.reject);
-    try {
-      const base = `http://127.0.0.1:${await listening.promise}`;
-      const { store } = playground.cluster;
-      const held = (): readonly string[] =>
-        store.list(Resource.leases).filter((lease) => textAt(lease, "spec", "holderIdentity") === "only")
-          .map(({ metadata }) => metadata.name);
-      await until("a Lease", () => held().length > 0);
-      const ready = await fetch(`${base}/readyz`);
-      await ready.body?.cancel();
-      return {
-        leases: held(),
-        webhooks: store.list(Resource.mutatingWebhooks).length,
-        metrics: await (await fetch(`${base}/metrics`)).text(),
-        readyStatus: ready.status,
-      };
-    } finally {
-      stop.abort();
-      await serving;
-      log.close();
-    }
+    const base = `http://127.0.0.1:${await listening.promise}`;
+    const { store } = playground.cluster;
+    const held = (): readonly string[] =>
+      store.list(Resource.leases).filter((lease) => textAt(lease, "spec", "holderIdentity") === "only")
+        .map(({ metadata }) => metadata.name);
+    await until("a Lease", () => held().length > 0);
+    const ready = await fetch(`${base}/readyz`);
+    await ready.body?.cancel();
+    return {
+      leases: held(),
+      webhooks: store.list(Resource.mutatingWebhooks).length,
+      metrics: await (await fetch(`${base}/metrics`)).text(),
+      readyStatus: ready.status,
+    };
   } finally {
-    await Deno.remove(workDir, { recursive: true });
+    stop.abort();
+    await serving;
+    log.close();
   }
 }

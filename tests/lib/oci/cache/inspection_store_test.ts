@@ -12,7 +12,7 @@ import { PUBLIC_NAME, PUBLIC_SCOPE } from "../../../../lib/oci/cache/access_scop
 import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
 import { type DocumentRecord, documentToJson } from "../../../../lib/oci/cache/records.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
-import { temporaryFolder } from "../../kv/kv_support.ts";
+import { temporaryFolder } from "../../../support/temporary_folder.ts";
 
 const MB = 1024 * 1024;
 /** What SQLite writes ahead of the file before it takes it over. */

@@ -7,30 +7,27 @@ import { openTrustedBundles, trusting } from "../../../../../lib/upgrades/outsid
 import { createAuthority } from "../../../../cluster/support/pki.ts";
 import { FakeClock } from "../../../../support/fake_clock.ts";
 import { SIGNAL } from "../support.ts";
+import { temporaryFolder } from "../../../../support/temporary_folder.ts";
 
 Deno.test("openTrustedBundles() uses what can be read, logs the rest, and sees a file that appears later", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const [early, late, broken] = ["early", "late", "broken"].map((name) => join(folder, name));
-    const [one, two] = await Promise.all(
-      ["one", "two"].map(async (name) => (await createAuthority(name)).certificatePem),
-    );
-    await Deno.writeTextFile(early ?? "", one ?? "");
-    await Deno.writeTextFile(broken ?? "", "no certificate");
-    const lines: string[] = [];
-    const log = { ...silentLogger, warn: (message: string) => void lines.push(message) };
-    const clock = new FakeClock({ nowMs: Date.now() });
-    const bundles = openTrustedBundles([early ?? "", late ?? "", broken ?? ""], { clock, log });
-    assert.deepEqual((await bundles(SIGNAL)).map((pem) => pem.trim()), [one?.trim()]);
-    assert.deepEqual(lines.length, 2, lines.join(""));
-    await Deno.writeTextFile(late ?? "", two ?? "");
-    await bundles(SIGNAL);
-    assert.equal(lines.length, 2, "kept for a while");
-    await clock.advance(60_000);
-    assert.deepEqual((await bundles(SIGNAL)).map((pem) => pem.trim()), [one?.trim(), two?.trim()]);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using folder = await temporaryFolder();
+  const [early, late, broken] = ["early", "late", "broken"].map((name) => join(folder.path, name));
+  const [one, two] = await Promise.all(
+    ["one", "two"].map(async (name) => (await createAuthority(name)).certificatePem),
+  );
+  await Deno.writeTextFile(early ?? "", one ?? "");
+  await Deno.writeTextFile(broken ?? "", "no certificate");
+  const lines: string[] = [];
+  const log = { ...silentLogger, warn: (message: string) => void lines.push(message) };
+  const clock = new FakeClock({ nowMs: Date.now() });
+  const bundles = openTrustedBundles([early ?? "", late ?? "", broken ?? ""], { clock, log });
+  assert.deepEqual((await bundles(SIGNAL)).map((pem) => pem.trim()), [one?.trim()]);
+  assert.deepEqual(lines.length, 2, lines.join(""));
+  await Deno.writeTextFile(late ?? "", two ?? "");
+  await bundles(SIGNAL);
+  assert.equal(lines.length, 2, "kept for a while");
+  await clock.advance(60_000);
+  assert.deepEqual((await bundles(SIGNAL)).map((pem) => pem.trim()), [one?.trim(), two?.trim()]);
 });
 
 Deno.test("trusting() adds the bundles to what the source trusts", async () => {
