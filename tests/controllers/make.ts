@@ -42,7 +42,7 @@ export function openScene(): Scene {
 export async function whileRunning(
   { clock }: Pick<Scene, "clock">,
   controller: { run(signal: AbortSignal): Promise<void> },
-  play: () => Promise<void>,
+  play: () => void | Promise<void>,
 ): Promise<void> {
   const stop = new AbortController();
   const running = controller.run(stop.signal);

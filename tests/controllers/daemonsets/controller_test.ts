@@ -26,7 +26,6 @@ Deno.test("openDaemonSetWatch() reports the nodes that cannot run the images, an
     ]);
     assert.match(scene.recorded[0]?.message ?? "", /\{arm64\}.*single-amd64/);
     assert.ok(scene.requests.every(({ priority }) => priority === "prewarm"));
-    return Promise.resolve();
   });
 });
 

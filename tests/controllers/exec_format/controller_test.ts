@@ -35,7 +35,6 @@ Deno.test("145 146 a report becomes an event and a label on the pod, and is dele
     assert.match(scene.recorded[0]?.message ?? "", /^Container "c" .*\(ppc64le\)/);
     assert.deepEqual([labelOf(scene), eventsLeft(scene)], ["true", []]);
     assert.deepEqual(scene.counted.toSorted(), ["handled", "kernel"]);
-    return Promise.resolve();
   });
 });
 
@@ -62,7 +61,6 @@ for (const { title, pod, event } of DISMISSED) {
     await scene.run(() => {
       assert.deepEqual([eventsLeft(scene), scene.recorded, labelOf(scene)], [[], [], undefined]);
       assert.deepEqual(scene.counted, ["handled"]);
-      return Promise.resolve();
     });
   });
 }
@@ -155,7 +153,6 @@ Deno.test("229 a pod that goes while it is labelled leaves nothing behind", asyn
   scene.cluster.put(Resource.enoexecEvents, makeEvent());
   await scene.run(() => {
     assert.deepEqual([scene.recorded, eventsLeft(scene), scene.counted], [[], [], ["handled"]]);
-    return Promise.resolve();
   });
 });
 
@@ -218,7 +215,6 @@ Deno.test("without a daemon a pod that is not started again is found as failed",
   furnish(scene, makeFailedPod({ status: { state: ended(1) }, phase: "Failed" }), "arm64");
   await scene.run(() => {
     assert.equal(scene.recorded.length, 1);
-    return Promise.resolve();
   });
 });
 
@@ -241,7 +237,6 @@ for (const [title, afterMs, counted] of LABELLED) {
     await scene.run(() => {
       assert.equal(scene.recorded.length, 1);
       assert.deepEqual(scene.counted, counted);
-      return Promise.resolve();
     });
   });
 }

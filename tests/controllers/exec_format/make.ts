@@ -18,7 +18,7 @@ export interface MonitorScene extends Scene {
   readonly deps: ExecFormatDeps;
   setMonitored(on: boolean): void;
   /** Runs it for as long as a test plays with it. */
-  run(play: () => Promise<void>): Promise<void>;
+  run(play: () => void | Promise<void>): Promise<void>;
 }
 
 export function openMonitorScene(overrides: Partial<ExecFormatDeps> = {}): MonitorScene {

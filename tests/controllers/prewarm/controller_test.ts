@@ -35,7 +35,6 @@ Deno.test("openPrewarm() inspects the templates of all five kinds, at the lowest
     const expected = KINDS.map(({ kind }) => `image-of-${kind}`);
     assert.deepEqual([...requestedImages(scene)].sort(), expected.sort());
     assert.ok(scene.requests.every(({ priority }) => priority === "prewarm"));
-    return Promise.resolve();
   });
 });
 

@@ -16,7 +16,6 @@ Deno.test("isSettled() is false until the labelled namespaces are listed, then h
   assert.deepEqual([audited.isSettled(), audited.has("shop")], [false, false]);
   await whileRunning({ clock }, audited, () => {
     assert.deepEqual([audited.isSettled(), audited.has("shop"), audited.has("other")], [true, true, false]);
-    return Promise.resolve();
   });
 });
 
@@ -27,6 +26,5 @@ Deno.test("isSettled() is true when namespaces cannot be listed: readiness must 
   const audited = openAuditedNamespaces({ api: cluster.api, clock, log: silentLogger });
   await whileRunning({ clock }, audited, () => {
     assert.deepEqual([audited.isSettled(), audited.has("shop")], [true, false]);
-    return Promise.resolve();
   });
 });

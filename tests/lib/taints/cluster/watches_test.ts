@@ -38,6 +38,5 @@ Deno.test("openTaintWatches() keeps little of a pod, however many tolerations an
       ],
     );
     for (const { pod } of needs) assert.ok(JSON.stringify(pod).length < 500, JSON.stringify(pod));
-    return Promise.resolve();
   });
 });
