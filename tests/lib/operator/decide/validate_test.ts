@@ -35,19 +35,15 @@ function update(before: Readonly<Record<string, unknown>>, after: Readonly<Recor
   return makeWrite(after, { operation: "UPDATE", oldObject: makeWrite(before).object });
 }
 
+const ABSENT = { clusterConfig: "absent" } as const;
 const NAMESPACE_ROWS: readonly (readonly [string, ConfigWrite, Partial<NamespaceConfigFacts>, RegExp])[] = [
   [
     "124 205 223 refuses when there is no cluster config",
     makeWrite({}),
-    { clusterConfig: "absent" },
+    ABSENT,
     /^400 .*does not exist: create it first/,
   ],
-  [
-    "refuses when the cluster config is leaving",
-    makeWrite({}),
-    { clusterConfig: "deleting" },
-    /^400 .*being deleted/,
-  ],
+  ["refuses when the cluster config is leaving", makeWrite({}), { clusterConfig: "deleting" }, /^400 .*being deleted/],
   ["128 allows when the cluster config is there", makeWrite({ priority: 50 }), {}, /^allow$/],
   [
     "136 211 PC-07 EP-01 refuses an architecture that comes twice",
@@ -61,24 +57,18 @@ const NAMESPACE_ROWS: readonly (readonly [string, ConfigWrite, Partial<Namespace
     {},
     /^allow$/,
   ],
-  [
-    "137 212 PC-08 EP-02 refuses a priority that is taken and prints it as a number",
-    makeWrite({ priority: 50 }),
-    { siblings: [{ name: "test-ppc", priority: 50 }] },
-    /^403 priority 50 already used by "test-ppc"$/,
-  ],
+  ["137 212 PC-08 EP-02 refuses a priority that is taken and prints it as a number", makeWrite({ priority: 50 }), {
+    siblings: [{ name: "test-ppc", priority: 50 }],
+  }, /^403 priority 50 already used by "test-ppc"$/],
   [
     "DV-132 223 counts an absent priority as 0",
     makeWrite({}),
     { siblings: [{ name: "first", priority: 0 }] },
     /^403 priority 0 already used by "first"$/,
   ],
-  [
-    "138 213 PC-09 EP-03 refuses an update to a priority that is taken",
-    update({ priority: 30 }, { priority: 50 }),
-    { siblings: [{ name: "mine", priority: 30 }, { name: "test-ppc-2", priority: 50 }] },
-    /^403 priority 50 already used by "test-ppc-2"$/,
-  ],
+  ["138 213 PC-09 EP-03 refuses an update to a priority that is taken", update({ priority: 30 }, { priority: 50 }), {
+    siblings: [{ name: "mine", priority: 30 }, { name: "test-ppc-2", priority: 50 }],
+  }, /^403 priority 50 already used by "test-ppc-2"$/],
   ["139 214 PC-10 EP-04 allows a priority whose holder went", makeWrite({ priority: 50 }), {}, /^allow$/],
   [
     "DV-133 allows an update that keeps its priority although another has it",
@@ -86,15 +76,24 @@ const NAMESPACE_ROWS: readonly (readonly [string, ConfigWrite, Partial<Namespace
     { siblings: [{ name: "racy", priority: 50 }] },
     /^allow$/,
   ],
-  ["DV-134 refuses a change of the spec when there is no cluster config", update({ priority: 1 }, { priority: 2 }), {
-    clusterConfig: "absent",
-  }, /^400 /],
-  ["allows an update of metadata alone when there is no cluster config", update({ priority: 1 }, { priority: 1 }), {
-    clusterConfig: "absent",
-  }, /^allow$/],
-  ["DV-135 223 allows deletion when there is no cluster config", makeWrite({}, { operation: "DELETE" }), {
-    clusterConfig: "absent",
-  }, /^allow$/],
+  [
+    "DV-134 refuses a change of the spec when there is no cluster config",
+    update({ priority: 1 }, { priority: 2 }),
+    ABSENT,
+    /^400 /,
+  ],
+  [
+    "allows an update of metadata alone when there is no cluster config",
+    update({ priority: 1 }, { priority: 1 }),
+    ABSENT,
+    /^allow$/,
+  ],
+  [
+    "DV-135 223 allows deletion when there is no cluster config",
+    makeWrite({}, { operation: "DELETE" }),
+    ABSENT,
+    /^allow$/,
+  ],
   [
     "DV-139 refuses a label selector that can select nothing",
     makeWrite({ labelSelector: { matchLabels: { "bad key": "x" } } }),
