@@ -8,7 +8,6 @@ import { type ManifestObject, renderFolder } from "../../manifests/generate/kust
 import { parseConfig } from "../../lib/config/parse.ts";
 import { ensureGoProgram, pinnedCacheDirectory } from "../support/go_build.ts";
 import { lacks } from "../support/needs.ts";
-import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const CSV = "bundle/manifests/clusterserviceversion-archway.v0.1.0.yaml";
 const MODULE = new URL("validate_bundle/", import.meta.url);
@@ -55,9 +54,13 @@ function boundRules(objects: readonly ManifestObject[], kind: string): readonly 
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  await using folder = await temporaryFolder();
-  await writeBundle(folder.path, await renderBundle());
-  return await work(folder.path);
+  const folder = await Deno.makeTempDir({ prefix: "archway-bundle-" });
+  try {
+    await writeBundle(folder, await renderBundle());
+    return await work(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 }
 
 async function run(
@@ -69,10 +72,10 @@ async function run(
   return { code, text: decoder.decode(stdout) + decoder.decode(stderr) };
 }
 
-Deno.test(
-  "the bundle has the same bytes each time, and the images that were asked for",
-  { ignore: lacks("kubectl") },
-  async () => {
+Deno.test({
+  name: "the bundle has the same bytes each time, and the images that were asked for",
+  ignore: lacks("kubectl"),
+  fn: async () => {
     const [first, second] = [await renderBundle(), await renderBundle()];
     assert.deepEqual([...first], [...second]);
     assert.ok(
@@ -88,12 +91,12 @@ Deno.test(
     );
     assert.match(named.get("catalog/archway/catalog.yaml") ?? "", /^image: registry\.test\/b:1$/m);
   },
-);
+});
 
-Deno.test(
-  "the bundle grants the rules of the base and no others, in one install mode",
-  { ignore: lacks("kubectl") },
-  async () => {
+Deno.test({
+  name: "the bundle grants the rules of the base and no others, in one install mode",
+  ignore: lacks("kubectl"),
+  fn: async () => {
     const [{ install, installModes }, base] = [await readCsv(), await renderFolder("base")];
     const { clusterPermissions, permissions } = install.spec;
     const granted = (entries: z.infer<typeof PERMISSIONS>): readonly string[] =>
@@ -102,12 +105,12 @@ Deno.test(
     assert.deepEqual(granted(permissions), sorted(boundRules(base, "Role")));
     assert.deepEqual(installModes.filter(({ supported }) => supported), [{ type: "AllNamespaces", supported: true }]);
   },
-);
+});
 
-Deno.test(
-  "the CSV reports that it is for amd64 and arm64, and for no other architecture",
-  { ignore: lacks("kubectl") },
-  async () => {
+Deno.test({
+  name: "the CSV reports that it is for amd64 and arm64, and for no other architecture",
+  ignore: lacks("kubectl"),
+  fn: async () => {
     const { labels } = z.object({ labels: z.record(z.string(), z.string()) })
       .parse(parse((await renderBundle()).get(CSV) ?? "").metadata);
     assert.deepEqual(Object.entries(labels).filter(([name]) => name.startsWith("operatorframework.io/arch.")), [
@@ -115,70 +118,74 @@ Deno.test(
       ["operatorframework.io/arch.arm64", "supported"],
     ]);
   },
-);
+});
 
-Deno.test("the bundle's webhooks are those of the base, served with the certificate and by the Service of OLM", {
+Deno.test({
+  name: "the bundle's webhooks are those of the base, served with the certificate and by the Service of OLM",
   ignore: lacks("kubectl"),
-}, async () => {
-  const { webhookdefinitions, install } = await readCsv();
-  assert.deepEqual(
-    webhookdefinitions.map(({ type, webhookPath, failurePolicy }) => [type, webhookPath, failurePolicy]),
-    [
-      ["ValidatingAdmissionWebhook", "/validate-multiarch-openshift-io-v1beta1-clusterpodplacementconfig", "Fail"],
-      ["ValidatingAdmissionWebhook", "/validate-multiarch-openshift-io-v1beta1-podplacementconfig", "Fail"],
-      ["ConversionWebhook", "/convert", undefined],
-    ],
-  );
-  const [{ spec }] = install.spec.deployments;
-  const args = z.object({
-    template: z.object({
-      spec: z.object({
-        containers: z.tuple([z.object({ args: z.array(z.string()) })]),
-        volumes: z.array(z.unknown()),
+  fn: async () => {
+    const { webhookdefinitions, install } = await readCsv();
+    assert.deepEqual(
+      webhookdefinitions.map(({ type, webhookPath, failurePolicy }) => [type, webhookPath, failurePolicy]),
+      [
+        ["ValidatingAdmissionWebhook", "/validate-multiarch-openshift-io-v1beta1-clusterpodplacementconfig", "Fail"],
+        ["ValidatingAdmissionWebhook", "/validate-multiarch-openshift-io-v1beta1-podplacementconfig", "Fail"],
+        ["ConversionWebhook", "/convert", undefined],
+      ],
+    );
+    const [{ spec }] = install.spec.deployments;
+    const args = z.object({
+      template: z.object({
+        spec: z.object({
+          containers: z.tuple([z.object({ args: z.array(z.string()) })]),
+          volumes: z.array(z.unknown()),
+        }),
       }),
-    }),
-  }).parse(spec).template.spec;
-  assert.match(JSON.stringify(args.volumes), /"secretName":"archway-service-cert"/);
-  const settings = parse((await renderBundle()).get("bundle/manifests/configmap-archway-olm.yaml") ?? "");
-  const readFile = (): string => settings.data["archway.yaml"];
-  const parsed = parseConfig(args.containers[0].args, { env: { NAMESPACE: "archway" }, readFile });
-  assert.ok(parsed.kind === "run", JSON.stringify(parsed));
-  const { webhookPath, webhookService, tlsCa, tlsCert } = parsed.config;
-  assert.deepEqual({ webhookPath, webhookService, tlsCa, tlsCert }, {
-    webhookPath: "plain",
-    webhookService: "archway-service",
-    tlsCert: "/etc/archway/tls/tls.crt",
-    tlsCa: "/etc/archway/tls/ca.crt",
-  });
+    }).parse(spec).template.spec;
+    assert.match(JSON.stringify(args.volumes), /"secretName":"archway-service-cert"/);
+    const settings = parse((await renderBundle()).get("bundle/manifests/configmap-archway-olm.yaml") ?? "");
+    const readFile = (): string => settings.data["archway.yaml"];
+    const parsed = parseConfig(args.containers[0].args, { env: { NAMESPACE: "archway" }, readFile });
+    assert.ok(parsed.kind === "run", JSON.stringify(parsed));
+    const { webhookPath, webhookService, tlsCa, tlsCert } = parsed.config;
+    assert.deepEqual({ webhookPath, webhookService, tlsCa, tlsCert }, {
+      webhookPath: "plain",
+      webhookService: "archway-service",
+      tlsCert: "/etc/archway/tls/tls.crt",
+      tlsCa: "/etc/archway/tls/ca.crt",
+    });
+  },
 });
 
-Deno.test("the catalog names the package, its channel and the bundle with the kinds of the CRDs", {
+Deno.test({
+  name: "the catalog names the package, its channel and the bundle with the kinds of the CRDs",
   ignore: lacks("kubectl"),
-}, async () => {
-  const text = (await renderBundle()).get("catalog/archway/catalog.yaml") ?? "";
-  const blobs = parseAllDocuments(text).map((document) =>
-    z.looseObject({ schema: z.string(), name: z.string() }).parse(document.toJS())
-  );
-  assert.deepEqual(blobs.map(({ schema, name }) => `${schema} ${name}`), [
-    "olm.package archway",
-    "olm.channel stable",
-    "olm.bundle archway.v0.1.0",
-  ]);
-  const { properties } = z.object({
-    properties: z.array(z.object({ type: z.string(), value: z.object({ kind: z.string().optional() }) })),
-  }).parse(blobs[2]);
-  const kinds = properties.filter(({ type }) => type === "olm.gvk").map(({ value }) => value.kind);
-  assert.deepEqual([...new Set(kinds)].sort(), [
-    "ClusterPodPlacementConfig",
-    "ENoExecEvent",
-    "PodPlacementConfig",
-  ]);
+  fn: async () => {
+    const text = (await renderBundle()).get("catalog/archway/catalog.yaml") ?? "";
+    const blobs = parseAllDocuments(text).map((document) =>
+      z.looseObject({ schema: z.string(), name: z.string() }).parse(document.toJS())
+    );
+    assert.deepEqual(blobs.map(({ schema, name }) => `${schema} ${name}`), [
+      "olm.package archway",
+      "olm.channel stable",
+      "olm.bundle archway.v0.1.0",
+    ]);
+    const { properties } = z.object({
+      properties: z.array(z.object({ type: z.string(), value: z.object({ kind: z.string().optional() }) })),
+    }).parse(blobs[2]);
+    const kinds = properties.filter(({ type }) => type === "olm.gvk").map(({ value }) => value.kind);
+    assert.deepEqual([...new Set(kinds)].sort(), [
+      "ClusterPodPlacementConfig",
+      "ENoExecEvent",
+      "PodPlacementConfig",
+    ]);
+  },
 });
 
-Deno.test(
-  "OLM's own validators find nothing wrong with the bundle",
-  { ignore: lacks("kubectl") || lacks("go") },
-  async () => {
+Deno.test({
+  name: "OLM's own validators find nothing wrong with the bundle",
+  ignore: lacks("kubectl") || lacks("go"),
+  fn: async () => {
     const pins = ["go.mod", "go.sum", "main.go"].map((file) => new URL(file, MODULE));
     const directory = await pinnedCacheDirectory("validate-bundle", pins);
     const program = { name: "validate-bundle", module: MODULE, package: ".", linkerFlags: "-s -w" };
@@ -192,26 +199,28 @@ Deno.test(
     assert.equal(warnings.length, EXPECTED_WARNINGS.length, text);
     for (const [at, expected] of EXPECTED_WARNINGS.entries()) assert.match(warnings[at] ?? "", expected);
   },
-);
+});
 
-Deno.test("the images of bundle and catalog build, and hold what OLM looks for", {
+Deno.test({
+  name: "the images of bundle and catalog build, and hold what OLM looks for",
   ignore: lacks("kubectl") || lacks("buildah"),
-}, async () => {
-  await inFolder(async (folder) => {
-    for (const [part, label] of [["bundle", "package.v1"], ["catalog", "configs.v1"]] as const) {
-      const name = `localhost/archway-test-${part}:v1`;
-      const built = await run("buildah", [
-        "build",
-        `--file=${folder}/${part}.Containerfile`,
-        `--tag=${name}`,
-        folder,
-      ]);
-      assert.equal(built.code, 0, built.text);
-      try {
-        assert.ok((await run("buildah", ["inspect", name])).text.includes(label));
-      } finally {
-        await run("buildah", ["rmi", name]);
+  fn: async () => {
+    await inFolder(async (folder) => {
+      for (const [part, label] of [["bundle", "package.v1"], ["catalog", "configs.v1"]] as const) {
+        const name = `localhost/archway-test-${part}:v1`;
+        const built = await run("buildah", [
+          "build",
+          `--file=${folder}/${part}.Containerfile`,
+          `--tag=${name}`,
+          folder,
+        ]);
+        assert.equal(built.code, 0, built.text);
+        try {
+          assert.ok((await run("buildah", ["inspect", name])).text.includes(label));
+        } finally {
+          await run("buildah", ["rmi", name]);
+        }
       }
-    }
-  });
+    });
+  },
 });

@@ -22,6 +22,7 @@ import { lacks } from "../support/needs.ts";
 import { renderTemplate } from "./support/template.ts";
 
 const ignore = lacks("kubectl");
+const test = (name: string, fn: () => Promise<void>): void => Deno.test({ name, ignore, fn });
 const POD_SPEC = z.object({
   spec: z.object({
     template: z.object({
@@ -52,16 +53,12 @@ async function renderWith(
     .flatMap(([, text]) => parseManifest(renderTemplate(text, scope)));
 }
 
-Deno.test({
-  name: "the chart is up to date with the manifests (deno task helm)",
-  ignore,
-  fn: async () => {
-    const rendered = renderTemplates(await readChartSources());
-    const onDisk = [...await readChart()].filter(([name]) => /^templates\/.*\.yaml$/.test(name));
-    const names = [...rendered.keys()].map((name) => `templates/${name}`);
-    assert.deepEqual(onDisk.map(([name]) => name).sort(), names.sort());
-    for (const [name, text] of onDisk) assert.equal(text, rendered.get(name.replace("templates/", "")), name);
-  },
+test("the chart is up to date with the manifests (deno task helm)", async () => {
+  const rendered = renderTemplates(await readChartSources());
+  const onDisk = [...await readChart()].filter(([name]) => /^templates\/.*\.yaml$/.test(name));
+  const names = [...rendered.keys()].map((name) => `templates/${name}`);
+  assert.deepEqual(onDisk.map(([name]) => name).sort(), names.sort());
+  for (const [name, text] of onDisk) assert.equal(text, rendered.get(name.replace("templates/", "")), name);
 });
 
 Deno.test({
@@ -84,128 +81,103 @@ for (const { values, overlay = "base", component } of FEATURES) {
 }
 
 for (const overlay of [undefined, "overlays/cert-manager", "overlays/openshift", "overlays/gke"]) {
-  Deno.test({
-    name: `the chart with every feature is ${overlay ?? "base"} with every component`,
-    ignore,
-    fn: async () => {
-      const chosen = FEATURES.filter((feature) =>
-        (feature.component !== undefined && feature.overlay === undefined &&
-          !("pullSecrets" in feature.values && feature.values.pullSecrets === "none") &&
-          !(overlay === "overlays/openshift" && "monitoring" in feature.values)) ||
-        (overlay !== undefined && feature.overlay === overlay)
-      );
-      const components = chosen.flatMap(({ component }) => component ?? []);
-      const values: Record<string, unknown> = Object.assign(
-        { monitoring: true },
-        ...chosen.map(({ values }) => values),
-      );
-      assertSameObjects(await renderWith(values), await renderComposition(overlay ?? "base", components));
-    },
+  test(`the chart with every feature is ${overlay ?? "base"} with every component`, async () => {
+    const chosen = FEATURES.filter((feature) =>
+      (feature.component !== undefined && feature.overlay === undefined &&
+        !("pullSecrets" in feature.values && feature.values.pullSecrets === "none") &&
+        !(overlay === "overlays/openshift" && "monitoring" in feature.values)) ||
+      (overlay !== undefined && feature.overlay === overlay)
+    );
+    const components = chosen.flatMap(({ component }) => component ?? []);
+    const values: Record<string, unknown> = Object.assign(
+      { monitoring: true },
+      ...chosen.map(({ values }) => values),
+    );
+    assertSameObjects(await renderWith(values), await renderComposition(overlay ?? "base", components));
   });
 }
 
-Deno.test({
-  name: "what every cluster has its own of is set as a whole, and left to the manifests otherwise",
-  ignore,
-  fn: async () => {
-    const values = {
-      imagePullSecrets: [{ name: "registry" }],
-      nodeSelector: { "node-role.kubernetes.io/infra": "" },
-      resources: { requests: { cpu: "1" } },
-      tolerations: [{ key: "infra", operator: "Exists" }],
-    };
-    assert.deepEqual(Object.keys(values), SETTINGS.map(({ value }) => value));
-    const objects = await renderWith(values);
-    const { resources, ...ofPod } = values;
-    const deployment = objects.find(({ kind }) => kind === "Deployment");
+test("what every cluster has its own of is set as a whole, and left to the manifests otherwise", async () => {
+  const values = {
+    imagePullSecrets: [{ name: "registry" }],
+    nodeSelector: { "node-role.kubernetes.io/infra": "" },
+    resources: { requests: { cpu: "1" } },
+    tolerations: [{ key: "infra", operator: "Exists" }],
+  };
+  assert.deepEqual(Object.keys(values), SETTINGS.map(({ value }) => value));
+  const objects = await renderWith(values);
+  const { resources, ...ofPod } = values;
+  const deployment = objects.find(({ kind }) => kind === "Deployment");
+  const { containers, ...pod } = POD_SPEC.parse(deployment).spec.template.spec;
+  for (const [name, value] of Object.entries(ofPod)) assert.deepEqual(pod[name], value, name);
+  assert.deepEqual(containers[0].resources, resources);
+});
+
+test("where pods may run and who may pull holds for every Deployment of the chart, what they use for the first", async () => {
+  const ofEvery = {
+    imagePullSecrets: [{ name: "registry" }],
+    nodeSelector: { "kubernetes.io/arch": "amd64" },
+    tolerations: [{ key: "infra", operator: "Exists" }],
+  };
+  assert.deepEqual(Object.keys(ofEvery), SETTINGS.filter(({ isOfEvery }) => isOfEvery).map(({ value }) => value));
+  const features = { upgrades: true, imageBuilds: true };
+  const deployments = async (values: Readonly<Record<string, unknown>>): Promise<readonly ManifestObject[]> =>
+    (await renderWith({ ...features, ...values })).filter(({ kind }) => kind === "Deployment");
+  const [usual, set] = [await deployments({}), await deployments({ ...ofEvery, resources: { limits: {} } })];
+  assert.deepEqual(set.map(({ metadata }) => metadata.name), [
+    "archway-image-builds",
+    "archway-upgrades",
+    "archway",
+  ]);
+  for (const [at, deployment] of set.entries()) {
     const { containers, ...pod } = POD_SPEC.parse(deployment).spec.template.spec;
-    for (const [name, value] of Object.entries(ofPod)) assert.deepEqual(pod[name], value, name);
-    assert.deepEqual(containers[0].resources, resources);
-  },
+    const before = POD_SPEC.parse(usual[at]).spec.template.spec;
+    for (const [name, value] of Object.entries(ofEvery)) assert.deepEqual(pod[name], value, name);
+    const isFirst = deployment.metadata.name === "archway";
+    assert.deepEqual(containers[0].resources, isFirst ? { limits: {} } : before.containers[0].resources);
+    assert.deepEqual(pod["affinity"], before["affinity"]);
+  }
 });
 
-Deno.test({
-  name: "where pods may run and who may pull holds for every Deployment of the chart, what they use for the first",
-  ignore,
-  fn: async () => {
-    const ofEvery = {
-      imagePullSecrets: [{ name: "registry" }],
-      nodeSelector: { "kubernetes.io/arch": "amd64" },
-      tolerations: [{ key: "infra", operator: "Exists" }],
-    };
-    assert.deepEqual(Object.keys(ofEvery), SETTINGS.filter(({ isOfEvery }) => isOfEvery).map(({ value }) => value));
-    const features = { upgrades: true, imageBuilds: true };
-    const deployments = async (values: Readonly<Record<string, unknown>>): Promise<readonly ManifestObject[]> =>
-      (await renderWith({ ...features, ...values })).filter(({ kind }) => kind === "Deployment");
-    const [usual, set] = [await deployments({}), await deployments({ ...ofEvery, resources: { limits: {} } })];
-    assert.deepEqual(set.map(({ metadata }) => metadata.name), [
-      "archway-image-builds",
-      "archway-upgrades",
-      "archway",
-    ]);
-    for (const [at, deployment] of set.entries()) {
-      const { containers, ...pod } = POD_SPEC.parse(deployment).spec.template.spec;
-      const before = POD_SPEC.parse(usual[at]).spec.template.spec;
-      for (const [name, value] of Object.entries(ofEvery)) assert.deepEqual(pod[name], value, name);
-      const isFirst = deployment.metadata.name === "archway";
-      assert.deepEqual(containers[0].resources, isFirst ? { limits: {} } : before.containers[0].resources);
-      assert.deepEqual(pod["affinity"], before["affinity"]);
-    }
-  },
+test("every alert of the chart and of the service itself leads to where the repository can be read", async () => {
+  const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
+  const objects = await renderWith({ monitoring: true, runbookBaseUrl });
+  const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link]) => link);
+  const { alerts, runbooksFile } = ALERT_GROUPS.archway;
+  const wanted = alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`);
+  assert.deepEqual(links, wanted);
+  const deployment = objects.find(({ kind }) => kind === "Deployment");
+  assert.deepEqual(deployment?.metadata.annotations, { [RUNBOOK_BASE_URL]: runbookBaseUrl });
 });
 
-Deno.test({
-  name: "every alert of the chart and of the service itself leads to where the repository can be read",
-  ignore,
-  fn: async () => {
-    const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
-    const objects = await renderWith({ monitoring: true, runbookBaseUrl });
-    const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link]) => link);
-    const { alerts, runbooksFile } = ALERT_GROUPS.archway;
-    const wanted = alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`);
-    assert.deepEqual(links, wanted);
-    const deployment = objects.find(({ kind }) => kind === "Deployment");
-    assert.deepEqual(deployment?.metadata.annotations, { [RUNBOOK_BASE_URL]: runbookBaseUrl });
-  },
+test("the chart follows the release's namespace, the image, the replicas and extra arguments", async () => {
+  const values = { image: "registry.test/archway@sha256:0", replicas: 5, extraArgs: ["--audit", "--tag-ttl=8m"] };
+  const text = JSON.stringify(await renderWith(values, "elsewhere"));
+  assert.ok(!text.includes("archway-system"));
+  const deployment = (await renderWith(values)).find(({ kind }) => kind === "Deployment");
+  assert.match(JSON.stringify(deployment), /"replicas":5/);
+  assert.match(JSON.stringify(deployment), /"image":"registry\.test\/archway@sha256:0"/);
+  assert.match(JSON.stringify(deployment), /"--audit","--tag-ttl=8m"\]/);
 });
 
-Deno.test({
-  name: "the chart follows the release's namespace, the image, the replicas and extra arguments",
-  ignore,
-  fn: async () => {
-    const values = { image: "registry.test/archway@sha256:0", replicas: 5, extraArgs: ["--audit", "--tag-ttl=8m"] };
-    const text = JSON.stringify(await renderWith(values, "elsewhere"));
-    assert.ok(!text.includes("archway-system"));
-    const deployment = (await renderWith(values)).find(({ kind }) => kind === "Deployment");
-    assert.match(JSON.stringify(deployment), /"replicas":5/);
-    assert.match(JSON.stringify(deployment), /"image":"registry\.test\/archway@sha256:0"/);
-    assert.match(JSON.stringify(deployment), /"--audit","--tag-ttl=8m"\]/);
-  },
-});
-
-Deno.test({
-  name:
-    "settings of image builds are those of the file that their service reads, and the links of their alerts begin alike",
-  ignore,
-  fn: async () => {
-    const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
-    const imageBuildsSettings = { maxParallel: 1, jobDeadline: "2h", requests: { cpu: "2" } };
-    const objects = await renderWith({
-      imageBuilds: true,
-      imageBuildsAlerts: true,
-      imageBuildsSettings,
-      runbookBaseUrl,
-    });
-    const file = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "archway-image-builds");
-    const { "config.yaml": text = "" } = z.record(z.string(), z.string()).parse(file?.data);
-    const parsed = parseConfig(["serve", "--config=/f"], { env: {}, readFile: () => text });
-    assert.ok(parsed.kind === "run", JSON.stringify(parsed));
-    assert.deepEqual(parsed.config.imageBuilds, ImageBuildsSchema.parse(imageBuildsSettings));
-    assert.equal(parsed.config.imageBuilds.jobDeadline, 7_200_000);
-    const rule = objects.find(({ kind }) => kind === "PrometheusRule");
-    const links = [...JSON.stringify(rule).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
-    assert.ok(links.length > 0 && links.every((link) => link.startsWith(`${runbookBaseUrl}docs/image-builds.md#`)));
-  },
+test("settings of image builds are those of the file that their service reads, and the links of their alerts begin alike", async () => {
+  const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
+  const imageBuildsSettings = { maxParallel: 1, jobDeadline: "2h", requests: { cpu: "2" } };
+  const objects = await renderWith({
+    imageBuilds: true,
+    imageBuildsAlerts: true,
+    imageBuildsSettings,
+    runbookBaseUrl,
+  });
+  const file = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "archway-image-builds");
+  const { "config.yaml": text = "" } = z.record(z.string(), z.string()).parse(file?.data);
+  const parsed = parseConfig(["serve", "--config=/f"], { env: {}, readFile: () => text });
+  assert.ok(parsed.kind === "run", JSON.stringify(parsed));
+  assert.deepEqual(parsed.config.imageBuilds, ImageBuildsSchema.parse(imageBuildsSettings));
+  assert.equal(parsed.config.imageBuilds.jobDeadline, 7_200_000);
+  const rule = objects.find(({ kind }) => kind === "PrometheusRule");
+  const links = [...JSON.stringify(rule).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
+  assert.ok(links.length > 0 && links.every((link) => link.startsWith(`${runbookBaseUrl}docs/image-builds.md#`)));
 });
 
 Deno.test("the chart has the version of the project", async () => {

@@ -16,7 +16,7 @@ import { lacks } from "../support/needs.ts";
 import { renderedComposition, renderedFolder } from "./support/rendered.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
-const ignore = lacks("kubectl");
+const test = (name: string, fn: () => Promise<void>): void => Deno.test({ name, ignore: lacks("kubectl"), fn });
 const FOLDERS = [
   "base",
   ...["vanilla", "cert-manager", "openshift", "gke", "monitoring"].map((name) => `overlays/${name}`),
@@ -97,7 +97,7 @@ function clientsOf(objects: readonly ManifestObject[]): readonly (readonly [stri
 }
 
 for (const folder of FOLDERS) {
-  Deno.test(`${folder}: webhooks lead to the service, by the paths it serves (1.1, 1.4)`, { ignore }, async () => {
+  test(`${folder}: webhooks lead to the service, by the paths it serves (1.1, 1.4)`, async () => {
     const clients = clientsOf(await renderedFolder(folder));
     const service = (path: string): unknown => ({
       service: { namespace: "archway-system", name: "archway-webhook", path, port: 443 },
@@ -109,38 +109,30 @@ for (const folder of FOLDERS) {
     });
   });
 
-  Deno.test(
-    `${folder}: two replicas, hardened, live is not ready, no CPU limit, time to drain`,
-    { ignore },
-    async () => {
-      const { replicas, template } = deploymentOf(await renderedFolder(folder));
-      const { priorityClassName, terminationGracePeriodSeconds, containers: [container] } = template.spec;
-      assert.equal(replicas, 2);
-      assert.equal(priorityClassName, "system-cluster-critical");
-      assert.equal(terminationGracePeriodSeconds, 30);
-      assert.equal(template.spec.securityContext.seccompProfile.type, "RuntimeDefault");
-      assert.deepEqual(Object.keys(container.resources.limits), ["memory"]);
-      assert.equal(container.livenessProbe.httpGet.path, "/healthz");
-      assert.equal(container.readinessProbe.httpGet.path, "/readyz");
-    },
-  );
+  test(`${folder}: two replicas, hardened, live is not ready, no CPU limit, time to drain`, async () => {
+    const { replicas, template } = deploymentOf(await renderedFolder(folder));
+    const { priorityClassName, terminationGracePeriodSeconds, containers: [container] } = template.spec;
+    assert.equal(replicas, 2);
+    assert.equal(priorityClassName, "system-cluster-critical");
+    assert.equal(terminationGracePeriodSeconds, 30);
+    assert.equal(template.spec.securityContext.seccompProfile.type, "RuntimeDefault");
+    assert.deepEqual(Object.keys(container.resources.limits), ["memory"]);
+    assert.equal(container.livenessProbe.httpGet.path, "/healthz");
+    assert.equal(container.readinessProbe.httpGet.path, "/readyz");
+  });
 
-  Deno.test(
-    `${folder}: the arguments are flags of serve, and what listens is what the Services point to`,
-    { ignore },
-    async () => {
-      const { args, ports } = deploymentOf(await renderedFolder(folder)).template.spec.containers[0];
-      assert.equal(args[0], "serve");
-      assertFlags(args.slice(1));
-      const listen = args.find((arg) => arg.startsWith("--listen="))?.split(":")[1] ?? "9443";
-      assert.deepEqual(ports.map(({ name, containerPort }) => `${name} ${containerPort}`), [
-        `webhook ${listen}`,
-        "admin 8080",
-      ]);
-    },
-  );
+  test(`${folder}: the arguments are flags of serve, and what listens is what the Services point to`, async () => {
+    const { args, ports } = deploymentOf(await renderedFolder(folder)).template.spec.containers[0];
+    assert.equal(args[0], "serve");
+    assertFlags(args.slice(1));
+    const listen = args.find((arg) => arg.startsWith("--listen="))?.split(":")[1] ?? "9443";
+    assert.deepEqual(ports.map(({ name, containerPort }) => `${name} ${containerPort}`), [
+      `webhook ${listen}`,
+      "admin 8080",
+    ]);
+  });
 
-  Deno.test(`${folder}: moved to another namespace, nothing is left behind`, { ignore }, async () => {
+  test(`${folder}: moved to another namespace, nothing is left behind`, async () => {
     const text = JSON.stringify(await renderComposition(folder, [], { namespace: "elsewhere" }));
     const left = text.match(/.{60}archway-system.{20}/g) ?? [];
     // What cannot follow: names within a certificate, which the overlay's own `namespace` decides.
@@ -149,7 +141,7 @@ for (const folder of FOLDERS) {
 }
 
 for (const component of COMPONENTS) {
-  Deno.test(`${component}: adds flags of serve, and rights of its own`, { ignore }, async () => {
+  test(`${component}: adds flags of serve, and rights of its own`, async () => {
     const [base, objects] = [await renderedFolder("base"), await renderedComposition("base", [component])];
     const before = deploymentOf(base).template.spec.containers[0].args;
     const { args } = deploymentOf(objects).template.spec.containers[0];
@@ -161,25 +153,21 @@ for (const component of COMPONENTS) {
   });
 }
 
-Deno.test(
-  "base: every role is bound to the ServiceAccount, no wildcard, no right to escalate",
-  { ignore },
-  async () => {
-    const objects = await renderedFolder("base");
-    const roles = objects.filter(({ kind, metadata }) => /Role$/.test(kind) && !/-(edit|view)$/.test(metadata.name));
-    assert.ok(roles.length > 5);
-    for (const role of roles) {
-      const binding = find(objects, `${role.kind.toLowerCase()}binding-${role.metadata.name}`);
-      assert.deepEqual(binding.subjects, [{ kind: "ServiceAccount", name: "archway", namespace: "archway-system" }]);
-      for (const rule of RULES.parse(role.rules)) {
-        assert.ok(![...rule.apiGroups, ...rule.resources, ...rule.verbs].includes("*"));
-        assert.ok(!rule.verbs.some((verb) => ["escalate", "bind", "impersonate", "deletecollection"].includes(verb)));
-      }
+test("base: every role is bound to the ServiceAccount, no wildcard, no right to escalate", async () => {
+  const objects = await renderedFolder("base");
+  const roles = objects.filter(({ kind, metadata }) => /Role$/.test(kind) && !/-(edit|view)$/.test(metadata.name));
+  assert.ok(roles.length > 5);
+  for (const role of roles) {
+    const binding = find(objects, `${role.kind.toLowerCase()}binding-${role.metadata.name}`);
+    assert.deepEqual(binding.subjects, [{ kind: "ServiceAccount", name: "archway", namespace: "archway-system" }]);
+    for (const rule of RULES.parse(role.rules)) {
+      assert.ok(![...rule.apiGroups, ...rule.resources, ...rule.verbs].includes("*"));
+      assert.ok(!rule.verbs.some((verb) => ["escalate", "bind", "impersonate", "deletecollection"].includes(verb)));
     }
-  },
-);
+  }
+});
 
-Deno.test("base: names in the rights are the names that the service uses", { ignore }, async () => {
+test("base: names in the rights are the names that the service uses", async () => {
   const rules = (await renderedFolder("base")).flatMap(({ rules }) => rules === undefined ? [] : RULES.parse(rules));
   const names = new Set(rules.flatMap(({ resourceNames }) => resourceNames ?? []));
   for (const name of [LEASE_NAME, WebhookName.configuration, WebhookName.validatingConfiguration, "archway-tls"]) {
@@ -197,23 +185,17 @@ function assertFlags(args: readonly string[]): void {
 }
 
 for (const [path, components] of [...FOLDERS.map((folder) => [folder, []] as const), ["base", COMPONENTS] as const]) {
-  Deno.test(
-    `${path}${components.length === 0 ? "" : " with components"}: all of it is found by its label, to be removed`,
-    { ignore },
-    async () => {
-      for (const { kind, metadata } of await renderedComposition(path, components)) {
-        const { labels } = LABELLED.parse(metadata);
-        assert.equal(labels["app.kubernetes.io/part-of"], "archway", `${kind} ${metadata.name}`);
-      }
-    },
-  );
+  test(`${path}${components.length === 0 ? "" : " with components"}: all of it is found by its label, to be removed`, async () => {
+    for (const { kind, metadata } of await renderedComposition(path, components)) {
+      const { labels } = LABELLED.parse(metadata);
+      assert.equal(labels["app.kubernetes.io/part-of"], "archway", `${kind} ${metadata.name}`);
+    }
+  });
 }
 
 const SERVING = ["upgrades", "image-builds"].map((name) => `components/${name}`);
 
-Deno.test("every Deployment of Archway's own tolerates the taint of every architecture, whatever is installed", {
-  ignore,
-}, async () => {
+test("every Deployment of Archway's own tolerates the taint of every architecture, whatever is installed", async () => {
   const compositions = [
     ...FOLDERS.map((folder) => [folder, []] as const),
     ["base", [...COMPONENTS, ...SERVING]] as const,
@@ -234,29 +216,25 @@ Deno.test("every Deployment of Archway's own tolerates the taint of every archit
   }
 });
 
-Deno.test(
-  "where runbooks are read is said once, on the Deployment, and every alert's link follows",
-  { ignore },
-  async () => {
-    const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
-    const annotations = { [RUNBOOK_BASE_URL]: runbookBaseUrl };
-    const metadata = { name: "archway", namespace: "archway-system", annotations };
-    const patch = { apiVersion: "apps/v1", kind: "Deployment", metadata };
-    await using folder = await temporaryFolder();
-    const component = {
-      ...{ apiVersion: "kustomize.config.k8s.io/v1alpha1", kind: "Component" },
-      patches: [{ patch: JSON.stringify(patch) }],
-    };
-    await Deno.writeTextFile(`${folder.path}/kustomization.yaml`, JSON.stringify(component));
-    const components = [relative(MANIFESTS, folder.path), "monitoring", "components/image-builds-alerts"];
-    const objects = await renderedComposition("base", components);
-    const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
-    const wanted = Object.values(ALERT_GROUPS).flatMap(({ alerts, runbooksFile }) =>
-      alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`)
-    );
-    assert.deepEqual(links.toSorted(), wanted.toSorted());
-  },
-);
+test("where runbooks are read is said once, on the Deployment, and every alert's link follows", async () => {
+  const runbookBaseUrl = "https://git.example.com/archway/blob/main/";
+  const annotations = { [RUNBOOK_BASE_URL]: runbookBaseUrl };
+  const metadata = { name: "archway", namespace: "archway-system", annotations };
+  const patch = { apiVersion: "apps/v1", kind: "Deployment", metadata };
+  await using folder = await temporaryFolder();
+  const component = {
+    ...{ apiVersion: "kustomize.config.k8s.io/v1alpha1", kind: "Component" },
+    patches: [{ patch: JSON.stringify(patch) }],
+  };
+  await Deno.writeTextFile(`${folder.path}/kustomization.yaml`, JSON.stringify(component));
+  const components = [relative(MANIFESTS, folder.path), "monitoring", "components/image-builds-alerts"];
+  const objects = await renderedComposition("base", components);
+  const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
+  const wanted = Object.values(ALERT_GROUPS).flatMap(({ alerts, runbooksFile }) =>
+    alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`)
+  );
+  assert.deepEqual(links.toSorted(), wanted.toSorted());
+});
 
 const IP_BLOCK = z.object({ cidr: z.string(), except: z.array(z.string()).default([]) });
 const NETWORK_POLICY = z.object({
@@ -268,80 +246,68 @@ const NETWORK_POLICY = z.object({
   }),
 });
 
-Deno.test(
-  "the network policy lets no port but those of names and of the API server on nodes reach metadata addresses",
-  { ignore },
-  async () => {
-    const { spec: { egress } } = NETWORK_POLICY.parse(find(await renderedFolder("base"), "networkpolicy-archway"));
-    const open = egress.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports.map(({ port }) => port));
-    assert.deepEqual([...new Set(open)].sort(), [53, 5353, 6443]);
-    const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
-    assert.deepEqual(blocks.map(({ cidr }) => cidr), ["0.0.0.0/0", "::/0"]);
-    const excepted = blocks.flatMap(({ except }) => except.map((range) => ipaddr.parseCIDR(range)));
-    for (const address of [...METADATA_ADDRESSES, "169.254.169.254", "169.254.170.2", "fe80::a9fe:a9fe"]) {
-      const parsed = ipaddr.parse(address);
-      assert.ok(!isAllowedAddress(address), address);
-      assert.ok(
-        excepted.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits)),
-        address,
-      );
-    }
-    for (const [network] of excepted) assert.ok(!isAllowedAddress(network.toString()), network.toString());
-  },
-);
+test("the network policy lets no port but those of names and of the API server on nodes reach metadata addresses", async () => {
+  const { spec: { egress } } = NETWORK_POLICY.parse(find(await renderedFolder("base"), "networkpolicy-archway"));
+  const open = egress.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports.map(({ port }) => port));
+  assert.deepEqual([...new Set(open)].sort(), [53, 5353, 6443]);
+  const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+  assert.deepEqual(blocks.map(({ cidr }) => cidr), ["0.0.0.0/0", "::/0"]);
+  const excepted = blocks.flatMap(({ except }) => except.map((range) => ipaddr.parseCIDR(range)));
+  for (const address of [...METADATA_ADDRESSES, "169.254.169.254", "169.254.170.2", "fe80::a9fe:a9fe"]) {
+    const parsed = ipaddr.parse(address);
+    assert.ok(!isAllowedAddress(address), address);
+    assert.ok(
+      excepted.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits)),
+      address,
+    );
+  }
+  for (const [network] of excepted) assert.ok(!isAllowedAddress(network.toString()), network.toString());
+});
 
 const SPREAD = z.object({
   affinity: z.record(z.string(), z.unknown()),
   topologySpreadConstraints: z.array(z.looseObject({ topologyKey: z.string(), whenUnsatisfiable: z.string() })),
 });
 
-Deno.test(
-  "two replicas are on two nodes where there are two: older and terminating ones do not count",
-  { ignore },
-  async () => {
-    const { spec } = z.object({ spec: z.object({ template: z.object({ spec: SPREAD }) }) })
-      .parse(find(await renderedFolder("base"), "deployment-archway"));
-    const { affinity, topologySpreadConstraints } = spec.template.spec;
-    assert.deepEqual(Object.keys(affinity), ["nodeAffinity"]);
-    const byNode = topologySpreadConstraints.find(({ topologyKey }) => topologyKey === "kubernetes.io/hostname");
-    assert.deepEqual(
-      [byNode?.whenUnsatisfiable, byNode?.["maxSkew"], byNode?.["matchLabelKeys"], byNode?.["nodeTaintsPolicy"]],
-      ["DoNotSchedule", 1, ["pod-template-hash"], "Honor"],
-    );
-  },
-);
+test("two replicas are on two nodes where there are two: older and terminating ones do not count", async () => {
+  const { spec } = z.object({ spec: z.object({ template: z.object({ spec: SPREAD }) }) })
+    .parse(find(await renderedFolder("base"), "deployment-archway"));
+  const { affinity, topologySpreadConstraints } = spec.template.spec;
+  assert.deepEqual(Object.keys(affinity), ["nodeAffinity"]);
+  const byNode = topologySpreadConstraints.find(({ topologyKey }) => topologyKey === "kubernetes.io/hostname");
+  assert.deepEqual(
+    [byNode?.whenUnsatisfiable, byNode?.["maxSkew"], byNode?.["matchLabelKeys"], byNode?.["nodeTaintsPolicy"]],
+    ["DoNotSchedule", 1, ["pod-template-hash"], "Honor"],
+  );
+});
 
-Deno.test("the first probe waits for the usual start, and the last one for an emulated node", { ignore }, async () => {
+test("the first probe waits for the usual start, and the last one for an emulated node", async () => {
   const { startupProbe } = deploymentOf(await renderedFolder("base")).template.spec.containers[0];
   assert.deepEqual(startupProbe, { initialDelaySeconds: 2, failureThreshold: 120 });
 });
 
-Deno.test(
-  "overlays/openshift reads the node's registry configuration under whichever constraint the cluster has; a component undoes it",
-  { ignore },
-  async () => {
-    const text = async (components: readonly string[]): Promise<string> =>
-      JSON.stringify(await renderedComposition("overlays/openshift", components));
-    const [usual, legacy, without] = [
-      await text([]),
-      await text(["components/hostmount-anyuid"]),
-      await text(["components/no-node-registry-config"]),
-    ];
-    for (const objects of [usual, legacy]) {
-      assert.match(objects, /"resourceNames":\["hostmount-anyuid-v2","hostmount-anyuid"\]/);
-      assert.match(objects, /"mountPath":"\/etc\/docker\/certs\.d"/);
-      assert.match(objects, /"mountPath":"\/etc\/containers"/);
-      assert.doesNotMatch(objects, /required-scc/);
-    }
-    assert.match(usual, /"type":"spc_t"/);
-    assert.doesNotMatch(legacy, /spc_t/);
-    assert.doesNotMatch(without, /hostPath|spc_t|certs-dir|hostmount|"privileged"[,}]/);
-    assert.match(without, /"pod-security\.kubernetes\.io\/enforce":"restricted"/);
-    assert.doesNotMatch(JSON.stringify(await renderedFolder("base")), /hostPath|"privileged"[,}]/);
-  },
-);
+test("overlays/openshift reads the node's registry configuration under whichever constraint the cluster has; a component undoes it", async () => {
+  const text = async (components: readonly string[]): Promise<string> =>
+    JSON.stringify(await renderedComposition("overlays/openshift", components));
+  const [usual, legacy, without] = [
+    await text([]),
+    await text(["components/hostmount-anyuid"]),
+    await text(["components/no-node-registry-config"]),
+  ];
+  for (const objects of [usual, legacy]) {
+    assert.match(objects, /"resourceNames":\["hostmount-anyuid-v2","hostmount-anyuid"\]/);
+    assert.match(objects, /"mountPath":"\/etc\/docker\/certs\.d"/);
+    assert.match(objects, /"mountPath":"\/etc\/containers"/);
+    assert.doesNotMatch(objects, /required-scc/);
+  }
+  assert.match(usual, /"type":"spc_t"/);
+  assert.doesNotMatch(legacy, /spc_t/);
+  assert.doesNotMatch(without, /hostPath|spc_t|certs-dir|hostmount|"privileged"[,}]/);
+  assert.match(without, /"pod-security\.kubernetes\.io\/enforce":"restricted"/);
+  assert.doesNotMatch(JSON.stringify(await renderedFolder("base")), /hostPath|"privileged"[,}]/);
+});
 
-Deno.test("components/registry-ca mounts the ConfigMap that it names and trusts it", { ignore }, async () => {
+test("components/registry-ca mounts the ConfigMap that it names and trusts it", async () => {
   const objects = await renderedComposition("base", ["components/registry-ca"]);
   assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
   const text = JSON.stringify(objects);
@@ -350,7 +316,7 @@ Deno.test("components/registry-ca mounts the ConfigMap that it names and trusts 
   assert.match(text, /"configMap":\{"name":"archway-registry-ca"\}/);
 });
 
-Deno.test("components/registries-conf mounts the ConfigMap that it names and reads it", { ignore }, async () => {
+test("components/registries-conf mounts the ConfigMap that it names and reads it", async () => {
   const objects = await renderedComposition("base", ["components/registries-conf"]);
   assertFlags(deploymentOf(objects).template.spec.containers[0].args.slice(1));
   const text = JSON.stringify(objects);

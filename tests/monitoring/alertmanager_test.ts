@@ -16,6 +16,8 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { type MonitoringServer, startAlertmanager } from "./support.ts";
 
+const test = (name: string, fn: () => Promise<void>): void => Deno.test({ name, ignore: lacks("alertmanager"), fn });
+
 const SIGNAL = new AbortController().signal;
 const HOUR_MS = 3_600_000;
 const LIMITS = { timeoutMs: 30_000, maxBytes: 1024 * 1024 };
@@ -50,34 +52,28 @@ const PLAN = { version: "4.16.3", criticals: ["etcdMembersDown", "ClusterOperato
 const ALL = `Silence for OSD control plane upgrade to version 4.16.3`;
 const CRITICAL = `Silence for critical alerts during OSD control plane upgrade to version 4.16.3`;
 
-Deno.test(
-  "M-350 a real Alertmanager gets two silences for the control plane, with the matchers of the original, and no third",
-  { ignore: lacks("alertmanager") },
-  async () => {
-    await using server = await startAlertmanager();
-    const { upstream, store } = open(server);
-    using _ = upstream;
-    const endsAtMs = Date.now() + HOUR_MS;
-    const opened = openControlPlaneWindow({ ...PLAN, endsAtMs }, await store.list(SIGNAL));
-    assert.equal(await carryOut(store, opened), 2);
-    assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
-    assert.equal(await carryOut(store, openControlPlaneWindow({ ...PLAN, endsAtMs }, await store.list(SIGNAL))), 0);
-    const raw = await rawSilences(upstream);
-    assert.equal(raw.length, 2);
-    const silence = raw.find(({ comment }) => comment === ALL);
-    assert.equal(silence?.createdBy, SILENCE_AUTHOR);
-    assert.equal(silence?.endsAt, new Date(endsAtMs).toISOString());
-    assert.deepEqual(silence?.matchers, [
-      { isEqual: true, isRegex: true, name: "severity", value: "(warning|info)" },
-      { isEqual: true, isRegex: true, name: "namespace", value: "(^openshift.*|^kube.*|^redhat.*|^default$)" },
-    ]);
-    assert.equal(isAnyActive(await store.list(SIGNAL)), true);
-  },
-);
+test("M-350 a real Alertmanager gets two silences for the control plane, with the matchers of the original, and no third", async () => {
+  await using server = await startAlertmanager();
+  const { upstream, store } = open(server);
+  using _ = upstream;
+  const endsAtMs = Date.now() + HOUR_MS;
+  const opened = openControlPlaneWindow({ ...PLAN, endsAtMs }, await store.list(SIGNAL));
+  assert.equal(await carryOut(store, opened), 2);
+  assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
+  assert.equal(await carryOut(store, openControlPlaneWindow({ ...PLAN, endsAtMs }, await store.list(SIGNAL))), 0);
+  const raw = await rawSilences(upstream);
+  assert.equal(raw.length, 2);
+  const silence = raw.find(({ comment }) => comment === ALL);
+  assert.equal(silence?.createdBy, SILENCE_AUTHOR);
+  assert.equal(silence?.endsAt, new Date(endsAtMs).toISOString());
+  assert.deepEqual(silence?.matchers, [
+    { isEqual: true, isRegex: true, name: "severity", value: "(warning|info)" },
+    { isEqual: true, isRegex: true, name: "namespace", value: "(^openshift.*|^kube.*|^redhat.*|^default$)" },
+  ]);
+  assert.equal(isAnyActive(await store.list(SIGNAL)), true);
+});
 
-Deno.test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of the number that is left", {
-  ignore: lacks("alertmanager"),
-}, async () => {
+test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of the number that is left", async () => {
   await using server = await startAlertmanager();
   const { upstream, store } = open(server);
   using _ = upstream;
@@ -95,43 +91,37 @@ Deno.test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers
   ]);
 });
 
-Deno.test(
-  "M-355 M-356 N-019 a real Alertmanager loses the operator's silences alone, and takes the window again after they expired",
-  { ignore: lacks("alertmanager") },
-  async () => {
-    await using server = await startAlertmanager();
-    const { upstream, store } = open(server);
-    using _ = upstream;
-    assert.equal(await carryOut(store, closeWindows("all", await store.list(SIGNAL))), 0);
-    const endsAtMs = Date.now() + HOUR_MS;
-    const foreign = {
-      matchers: [{ name: "alertname", value: "Watchdog", isRegex: false, isEqual: true }],
-      startsAt: new Date().toISOString(),
-      endsAt: new Date(endsAtMs).toISOString(),
-      createdBy: "someone",
-      comment: ALL,
-    };
-    await upstream.send({ method: "POST", path: "/api/v2/silences", body: foreign }, SIGNAL);
-    const window = { ...PLAN, endsAtMs };
-    await carryOut(store, openControlPlaneWindow(window, await store.list(SIGNAL)));
-    const [first] = await store.list(SIGNAL);
-    assert.equal(await carryOut(store, closeWindows("controlPlane", await store.list(SIGNAL))), 2);
-    assert.deepEqual(await comments(store), []);
-    const active = (await rawSilences(upstream)).filter(({ status }) =>
-      Reflect.get(Object(status), "state") === "active"
-    );
-    assert.deepEqual(active.map(({ createdBy }) => createdBy), ["someone"]);
-    // One that is over already, and one that never was.
-    await store.end(first?.id ?? "", SIGNAL);
-    await store.end("00000000-0000-4000-8000-000000000000", SIGNAL);
-    assert.equal(await carryOut(store, openControlPlaneWindow(window, await store.list(SIGNAL))), 2);
-    assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
-  },
-);
+test("M-355 M-356 N-019 a real Alertmanager loses the operator's silences alone, and takes the window again after they expired", async () => {
+  await using server = await startAlertmanager();
+  const { upstream, store } = open(server);
+  using _ = upstream;
+  assert.equal(await carryOut(store, closeWindows("all", await store.list(SIGNAL))), 0);
+  const endsAtMs = Date.now() + HOUR_MS;
+  const foreign = {
+    matchers: [{ name: "alertname", value: "Watchdog", isRegex: false, isEqual: true }],
+    startsAt: new Date().toISOString(),
+    endsAt: new Date(endsAtMs).toISOString(),
+    createdBy: "someone",
+    comment: ALL,
+  };
+  await upstream.send({ method: "POST", path: "/api/v2/silences", body: foreign }, SIGNAL);
+  const window = { ...PLAN, endsAtMs };
+  await carryOut(store, openControlPlaneWindow(window, await store.list(SIGNAL)));
+  const [first] = await store.list(SIGNAL);
+  assert.equal(await carryOut(store, closeWindows("controlPlane", await store.list(SIGNAL))), 2);
+  assert.deepEqual(await comments(store), []);
+  const active = (await rawSilences(upstream)).filter(({ status }) =>
+    Reflect.get(Object(status), "state") === "active"
+  );
+  assert.deepEqual(active.map(({ createdBy }) => createdBy), ["someone"]);
+  // One that is over already, and one that never was.
+  await store.end(first?.id ?? "", SIGNAL);
+  await store.end("00000000-0000-4000-8000-000000000000", SIGNAL);
+  assert.equal(await carryOut(store, openControlPlaneWindow(window, await store.list(SIGNAL))), 2);
+  assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
+});
 
-Deno.test("M-352 a worker window that ran out by itself in a real Alertmanager stays out", {
-  ignore: lacks("alertmanager"),
-}, async () => {
+test("M-352 a worker window that ran out by itself in a real Alertmanager stays out", async () => {
   await using server = await startAlertmanager();
   const { upstream, store } = open(server);
   using _ = upstream;
@@ -142,9 +132,7 @@ Deno.test("M-352 a worker window that ran out by itself in a real Alertmanager s
   assert.deepEqual(openWorkerWindow(window, await store.list(SIGNAL)), []);
 });
 
-Deno.test("N-019 a silence that ran out by itself in a real Alertmanager does not keep the next one from being made", {
-  ignore: lacks("alertmanager"),
-}, async () => {
+test("N-019 a silence that ran out by itself in a real Alertmanager does not keep the next one from being made", async () => {
   await using server = await startAlertmanager();
   const { upstream, store } = open(server);
   using _ = upstream;
@@ -159,9 +147,7 @@ Deno.test("N-019 a silence that ran out by itself in a real Alertmanager does no
   assert.deepEqual(await comments(store), [ALL]);
 });
 
-Deno.test("M-351 a real Alertmanager that refuses, is not trusted or is gone costs an error without a secret", {
-  ignore: lacks("alertmanager"),
-}, async () => {
+test("M-351 a real Alertmanager that refuses, is not trusted or is gone costs an error without a secret", async () => {
   await using server = await startAlertmanager();
   const { upstream, store } = open(server);
   using _ = upstream;

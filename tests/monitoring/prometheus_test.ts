@@ -8,6 +8,8 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { type MonitoringServer, startPrometheus } from "./support.ts";
 
+const test = (name: string, fn: () => Promise<void>): void => Deno.test({ name, ignore: lacks("prometheus"), fn });
+
 const SIGNAL = new AbortController().signal;
 const NONE = { ignoredCriticals: [], ignoredNamespaces: [] };
 
@@ -52,35 +54,29 @@ async function evaluated(alerts: AlertReader): Promise<void> {
   });
 }
 
-Deno.test(
-  "M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the platform, without those that are ignored",
-  { ignore: lacks("prometheus") },
-  async () => {
-    await using server = await startPrometheus(RULES);
-    const { upstream, alerts } = open(server);
-    using _ = upstream;
-    await evaluated(alerts);
-    const upgrade = "UpgradeNodeDrainFailedSRE";
-    assert.deepEqual(await alerts.firingCriticals(NONE, SIGNAL), [
-      "EtcdDown",
-      "KubeletDown",
-      "LogsLost",
-      'Odd"}Name',
-      upgrade,
-    ]);
-    const ignored = { ignoredCriticals: ["EtcdDown", 'Odd"}Name', upgrade], ignoredNamespaces: ["openshift-logging"] };
-    assert.deepEqual(await alerts.firingCriticals(ignored, SIGNAL), ["KubeletDown"]);
-    const all = {
-      ignoredCriticals: [...ignored.ignoredCriticals, "KubeletDown"],
-      ignoredNamespaces: ["openshift-logging"],
-    };
-    assert.deepEqual(await alerts.firingCriticals(all, SIGNAL), []);
-  },
-);
+test("M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the platform, without those that are ignored", async () => {
+  await using server = await startPrometheus(RULES);
+  const { upstream, alerts } = open(server);
+  using _ = upstream;
+  await evaluated(alerts);
+  const upgrade = "UpgradeNodeDrainFailedSRE";
+  assert.deepEqual(await alerts.firingCriticals(NONE, SIGNAL), [
+    "EtcdDown",
+    "KubeletDown",
+    "LogsLost",
+    'Odd"}Name',
+    upgrade,
+  ]);
+  const ignored = { ignoredCriticals: ["EtcdDown", 'Odd"}Name', upgrade], ignoredNamespaces: ["openshift-logging"] };
+  assert.deepEqual(await alerts.firingCriticals(ignored, SIGNAL), ["KubeletDown"]);
+  const all = {
+    ignoredCriticals: [...ignored.ignoredCriticals, "KubeletDown"],
+    ignoredNamespaces: ["openshift-logging"],
+  };
+  assert.deepEqual(await alerts.firingCriticals(all, SIGNAL), []);
+});
 
-Deno.test("M-037 a real Prometheus names the paging alerts that fired during an upgrade, and none of before", {
-  ignore: lacks("prometheus"),
-}, async () => {
+test("M-037 a real Prometheus names the paging alerts that fired during an upgrade, and none of before", async () => {
   const beforeMs = Date.now();
   await using server = await startPrometheus(RULES);
   const { upstream, alerts } = open(server);
@@ -97,19 +93,15 @@ Deno.test("M-037 a real Prometheus names the paging alerts that fired during an 
   assert.deepEqual(await alerts.pagingBetween({ startMs: endMs, endMs: beforeMs }, SIGNAL), []);
 });
 
-Deno.test(
-  "M-222 a real Prometheus that refuses the query or is gone costs an error",
-  { ignore: lacks("prometheus") },
-  async () => {
-    await using server = await startPrometheus(RULES);
-    const { upstream, alerts } = open(server);
-    using _ = upstream;
-    const refused = upstream.send({ method: "GET", path: "/api/v1/query", query: { query: "ALERTS{" } }, SIGNAL);
-    await assert.rejects(
-      refused,
-      /Cannot read from Prometheus "127\.0\.0\.1:\d+\/api\/v1\/query": it answered with status 400\./,
-    );
-    await server.stop();
-    await assert.rejects(alerts.firingCriticals(NONE, SIGNAL), /it cannot be reached/);
-  },
-);
+test("M-222 a real Prometheus that refuses the query or is gone costs an error", async () => {
+  await using server = await startPrometheus(RULES);
+  const { upstream, alerts } = open(server);
+  using _ = upstream;
+  const refused = upstream.send({ method: "GET", path: "/api/v1/query", query: { query: "ALERTS{" } }, SIGNAL);
+  await assert.rejects(
+    refused,
+    /Cannot read from Prometheus "127\.0\.0\.1:\d+\/api\/v1\/query": it answered with status 400\./,
+  );
+  await server.stop();
+  await assert.rejects(alerts.firingCriticals(NONE, SIGNAL), /it cannot be reached/);
+});
