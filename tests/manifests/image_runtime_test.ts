@@ -76,15 +76,14 @@ Deno.test("refusalOf() refuses another version and reports what to do, and lets 
   );
 });
 
-Deno.test("findRuntime() takes a foreign Deno by what is in it, and refuses one of another version", async () => {
-  await inFile(["\x7fELF Deno/2.9.6", "\x7fELF Deno/2.9.5", "no name"], async (right = "", wrong = "", silent = "") => {
+Deno.test("findRuntime() takes a foreign Deno by what is in it, and refuses one of another version", () =>
+  inFile(["\x7fELF Deno/2.9.6", "\x7fELF Deno/2.9.5", "no name"], async (right = "", wrong = "", silent = "") => {
     const find = (given: string | undefined) => findRuntime(FOREIGN, { given, pinned: "2.9.6" });
     assert.equal(await find(right), right);
     assert.equal(await find(silent), silent);
     await assert.rejects(find(wrong), { message: new RegExp(`${variableOf(FOREIGN)} names Deno 2\\.9\\.5,`) });
     await assert.rejects(find(undefined), { message: new RegExp(`set ${variableOf(FOREIGN)} to a deno`) });
-  });
-});
+  }));
 
 Deno.test("findRuntime() asks a native Deno itself, and without one takes that which runs", async () => {
   const script = (version: string): string => `#!/bin/sh\n# Deno/7.7.7\necho "deno ${version} (stable)"\n`;

@@ -39,23 +39,21 @@ function eventReasons(walk: Walk, pod: string): readonly (string | undefined)[] 
     .map((event) => textAt(event, "reason"));
 }
 
-Deno.test("DV-14 serve posts an event about the gate it added", async () => {
-  await withWalk({ spec: {}, namespaces: NAMESPACES }, async (walk) => {
+Deno.test("DV-14 serve posts an event about the gate it added", () =>
+  withWalk({ spec: {}, namespaces: NAMESPACES }, async (walk) => {
     await createPod(walk, "one", { image: `${walk.host}/hello:ar` });
     await decided(walk, "one");
     await waitFor(walk, () => eventReasons(walk, "one").includes("ArchAwareSchedGateAdded"));
-  });
-});
+  }));
 
-Deno.test("DV-13 serve posts an event about the gate of a pod whose name the server made", async () => {
-  await withWalk({ spec: {}, namespaces: NAMESPACES }, async (walk) => {
+Deno.test("DV-13 serve posts an event about the gate of a pod whose name the server made", () =>
+  withWalk({ spec: {}, namespaces: NAMESPACES }, async (walk) => {
     const spec = { containers: [{ name: "c", image: `${walk.host}/hello:ar` }] };
     const { metadata: { name } } = await create(walk, "Pod", { metadata: { generateName: "made-" }, spec }, "walk");
     assert.match(name, /^made-.+/);
     await decided(walk, name);
     await waitFor(walk, () => eventReasons(walk, name).includes("ArchAwareSchedGateAdded"));
-  });
-});
+  }));
 
 Deno.test("PR-07 PR-08 serve takes a pushed tag from its cache, and asks again when the policy is Always", async () => {
   let target = "ar";
@@ -201,8 +199,8 @@ function isMarkedFailing(pod: KubeObject): boolean {
   return textAt(pod, "metadata", "labels", `${API_GROUP}/image-inspect-error`) !== undefined;
 }
 
-Deno.test("IN-01..04 140 openConfigs() follows the cluster config as it comes, changes and goes", async () => {
-  await withWalk({ spec: SCORING, namespaces: NAMESPACES }, async (walk) => {
+Deno.test("IN-01..04 140 openConfigs() follows the cluster config as it comes, changes and goes", () =>
+  withWalk({ spec: SCORING, namespaces: NAMESPACES }, async (walk) => {
     const access = await readKubeconfigAccess(walk.playground.files.kubeconfig, { clock: systemClock });
     await using api = openTestApi(access);
     const configs = openConfigs({ api, clock: systemClock, log: silentLogger });
@@ -225,5 +223,4 @@ Deno.test("IN-01..04 140 openConfigs() follows the cluster config as it comes, c
     await until(() => configs.cluster() === undefined);
     stop.abort();
     await running;
-  });
-});
+  }));

@@ -26,8 +26,8 @@ function registerDeadWebhook(playground: Playground): Promise<unknown> {
   return createObject(playground.cluster, kindNamed("MutatingWebhookConfiguration"), { body });
 }
 
-Deno.test("openPlayground() gives serve its files and a cluster of four nodes with a config", async () => {
-  await withPlayground(async (playground) => {
+Deno.test("openPlayground() gives serve its files and a cluster of four nodes with a config", () =>
+  withPlayground(async (playground) => {
     const { files, apiUrl, registryHost, serveFlags } = playground;
     const kubeconfig = JSON.parse(await Deno.readTextFile(files.kubeconfig));
     assert.equal(kubeconfig.clusters[0].cluster.server, apiUrl);
@@ -42,11 +42,10 @@ Deno.test("openPlayground() gives serve its files and a cluster of four nodes wi
     const image = await fetch(`https://${registryHost}/v2/demo/web/manifests/v1`, { client });
     assert.equal((await image.json()).schemaVersion, 2);
     client.close();
-  });
-});
+  }));
 
-Deno.test("openPlayground() writes the login of the registry's user for `index assemble`, readable by its owner alone", async () => {
-  await withPlayground(async ({ files, registry, registryHost, serveFlags }) => {
+Deno.test("openPlayground() writes the login of the registry's user for `index assemble`, readable by its owner alone", () =>
+  withPlayground(async ({ files, registry, registryHost, serveFlags }) => {
     const login = files.settings.replace("archway.yaml", "config.json");
     assert.equal(((await Deno.stat(login)).mode ?? 0) & 0o777, 0o600);
     const image = (name: string): string => `${registryHost}/demo/${name}:v1`;
@@ -65,11 +64,10 @@ Deno.test("openPlayground() writes the login of the registry's user for `index a
     assert.equal(await assemble(), 1, "it takes a login");
     assert.equal(await assemble(`--config=${files.settings}`), 0);
     assert.deepEqual(registry.architecturesOf("demo/joined:v1"), ["amd64", "arm64"]);
-  });
-});
+  }));
 
-Deno.test("applySamples() waits for a webhook; without anyone behind it no sample ends as expected", async () => {
-  await withPlayground(async (playground) => {
+Deno.test("applySamples() waits for a webhook; without anyone behind it no sample ends as expected", () =>
+  withPlayground(async (playground) => {
     const never = new AbortController();
     const applied = playground.applySamples(never.signal);
     assert.equal(playground.outcomes().length, 0);
@@ -80,16 +78,14 @@ Deno.test("applySamples() waits for a webhook; without anyone behind it no sampl
     assert.deepEqual(new Set(outcomes.map(({ decision }) => decision)), new Set(["unseen"]));
     assert.ok(outcomes.every(({ ok }) => !ok));
     assert.equal(playground.cluster.store.list(Resource.pods).length, 8);
-  });
-});
+  }));
 
-Deno.test("waitUntilSettled() rejects when its signal aborts", async () => {
-  await withPlayground(async (playground) => {
+Deno.test("waitUntilSettled() rejects when its signal aborts", () =>
+  withPlayground(async (playground) => {
     await registerDeadWebhook(playground);
     await playground.applySamples(new AbortController().signal);
     const hurry = new AbortController();
     const settled = playground.waitUntilSettled(hurry.signal);
     hurry.abort(new Error("too late"));
     await assert.rejects(settled, /too late/);
-  });
-});
+  }));

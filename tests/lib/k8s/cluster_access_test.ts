@@ -71,8 +71,8 @@ function kubeconfig(
   });
 }
 
-Deno.test("readInClusterAccess() reads token and CA, and the token again when a minute has passed", async () => {
-  await withServer({}, async ({ directory, stub, authority, write, ask }) => {
+Deno.test("readInClusterAccess() reads token and CA, and the token again when a minute has passed", () =>
+  withServer({}, async ({ directory, stub, authority, write, ask }) => {
     const clock = new FakeClock();
     await write("token", "first\n");
     await write("ca.crt", authority.certificatePem);
@@ -84,11 +84,10 @@ Deno.test("readInClusterAccess() reads token and CA, and the token again when a 
     assert.equal((await ask(access)).headers["authorization"], "Bearer second");
     const [one, two] = [await access.credentials(), await access.credentials()];
     assert.equal(one.tls, two.tls, "an unchanged CA keeps the connection pool");
-  });
-});
+  }));
 
-Deno.test("readInClusterAccess() reads the token again at once after a 401", async () => {
-  await withServer({}, async ({ directory, stub, authority, write, ask }) => {
+Deno.test("readInClusterAccess() reads the token again at once after a 401", () =>
+  withServer({}, async ({ directory, stub, authority, write, ask }) => {
     const clock = new FakeClock();
     await write("token", "first");
     await write("ca.crt", authority.certificatePem);
@@ -97,11 +96,10 @@ Deno.test("readInClusterAccess() reads the token again at once after a 401", asy
     await clock.advance(2_000);
     stub.obstruct(Match.any, { kind: "json", status: 401, body: statusBody(401, "Unauthorized") });
     assert.equal((await ask(access)).headers["authorization"], "Bearer second");
-  });
-});
+  }));
 
-Deno.test("readInClusterAccess() keeps the credentials it has while the files cannot be read", async () => {
-  await withServer({}, async ({ directory, stub, authority, write, ask }) => {
+Deno.test("readInClusterAccess() keeps the credentials it has while the files cannot be read", () =>
+  withServer({}, async ({ directory, stub, authority, write, ask }) => {
     const clock = new FakeClock();
     await write("token", "first");
     await write("ca.crt", authority.certificatePem);
@@ -109,11 +107,10 @@ Deno.test("readInClusterAccess() keeps the credentials it has while the files ca
     await Deno.remove(`${directory}/token`);
     await clock.advance(61_000);
     assert.equal((await ask(access)).headers["authorization"], "Bearer first");
-  });
-});
+  }));
 
-Deno.test("readInClusterAccess() reports which file or variable is missing and what to do", async () => {
-  await withServer({}, async ({ directory, write }) => {
+Deno.test("readInClusterAccess() reports which file or variable is missing and what to do", () =>
+  withServer({}, async ({ directory, write }) => {
     const clock = new FakeClock();
     await assert.rejects(
       readInClusterAccess({ host: undefined, port: undefined, directory, clock }),
@@ -133,11 +130,10 @@ Deno.test("readInClusterAccess() reports which file or variable is missing and w
     await write("token", "t");
     const access = await readInClusterAccess({ host: "::1", port: "6443", directory, clock });
     assert.equal(access.baseUrl, "https://[::1]:6443");
-  });
-});
+  }));
 
-Deno.test("readKubeconfigAccess() uses a token, and a token file that it reads again", async () => {
-  await withServer({}, async (scene) => {
+Deno.test("readKubeconfigAccess() uses a token, and a token file that it reads again", () =>
+  withServer({}, async (scene) => {
     const clock = new FakeClock();
     const path = await scene.write("config", kubeconfig(scene, { user: { token: "static" } }));
     assert.equal(
@@ -151,11 +147,10 @@ Deno.test("readKubeconfigAccess() uses a token, and a token file that it reads a
     await scene.write("token", "rotated");
     await clock.advance(60_000);
     assert.equal((await scene.ask(access)).headers["authorization"], "Bearer rotated");
-  });
-});
+  }));
 
-Deno.test("readKubeconfigAccess() presents a client certificate, from data or from relative files", async () => {
-  await withServer({ asksForClientCertificate: true }, async (scene) => {
+Deno.test("readKubeconfigAccess() presents a client certificate, from data or from relative files", () =>
+  withServer({ asksForClientCertificate: true }, async (scene) => {
     const { certificatePem, keyPem } = scene.client;
     const clock = new FakeClock();
     const data = { "client-certificate-data": btoa(certificatePem), "client-key-data": btoa(keyPem) };
@@ -166,8 +161,7 @@ Deno.test("readKubeconfigAccess() presents a client certificate, from data or fr
     const files = { "client-certificate": "c.pem", "client-key": "k.pem" };
     const second = await scene.write("config2", kubeconfig(scene, { user: files }));
     assert.equal((await scene.ask(await readKubeconfigAccess(second, { clock }))).clientName, "system:archway");
-  });
-});
+  }));
 
 Deno.test("readKubeconfigAccess() runs an exec plugin, again when its token has expired or is refused", async () => {
   await withServer({}, async (scene) => {
@@ -211,8 +205,8 @@ Deno.test("readKubeconfigAccess() trusts the server by the kubeconfig's CA and i
   });
 });
 
-Deno.test("readKubeconfigAccess() reports what is wrong: file, context, two ways at once, failing plugin", async () => {
-  await withServer({}, async (scene) => {
+Deno.test("readKubeconfigAccess() reports what is wrong: file, context, two ways at once, failing plugin", () =>
+  withServer({}, async (scene) => {
     const clock = new FakeClock();
     const read = (path: string, context?: string): Promise<ClusterAccess> =>
       readKubeconfigAccess(path, context === undefined ? { clock } : { clock, context });
@@ -245,11 +239,10 @@ Deno.test("readKubeconfigAccess() reports what is wrong: file, context, two ways
     const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "/bin/false", args: [] };
     const failing = await scene.write("failing", kubeconfig(scene, { user: { exec } }));
     await assert.rejects(read(failing), /user "u" in kubeconfig "\S+": its exec plugin failed/);
-  });
-});
+  }));
 
-Deno.test("readKubeconfigAccess() takes any certificate where the file sets that, and warns of it", async () => {
-  await withServer({ names: ["kubernetes.default"], asksForClientCertificate: true }, async (scene) => {
+Deno.test("readKubeconfigAccess() takes any certificate where the file sets that, and warns of it", () =>
+  withServer({ names: ["kubernetes.default"], asksForClientCertificate: true }, async (scene) => {
     const { certificatePem, keyPem } = scene.client;
     const user = { "client-certificate-data": btoa(certificatePem), "client-key-data": btoa(keyPem), token: "t" };
     const cluster = { "insecure-skip-tls-verify": true, "certificate-authority-data": undefined };
@@ -259,11 +252,10 @@ Deno.test("readKubeconfigAccess() takes any certificate where the file sets that
     const seen = await scene.ask(await readKubeconfigAccess(path, { clock: new FakeClock(), warn }));
     assert.deepEqual([seen.headers["authorization"], seen.clientName], ["Bearer t", "system:archway"]);
     assert.match(warnings.join(), /"\S+config" sets insecure-skip-tls-verify: whoever answers at https:/);
-  });
-});
+  }));
 
-Deno.test("readKubeconfigAccess() verifies the server by the file's tls-server-name, and calls it by its own", async () => {
-  await withServer({ names: ["kubernetes.default"] }, async (scene) => {
+Deno.test("readKubeconfigAccess() verifies the server by the file's tls-server-name, and calls it by its own", () =>
+  withServer({ names: ["kubernetes.default"] }, async (scene) => {
     const clock = new FakeClock();
     const read = async (name: string): Promise<ClusterAccess> =>
       await readKubeconfigAccess(
@@ -273,8 +265,7 @@ Deno.test("readKubeconfigAccess() verifies the server by the file's tls-server-n
     const seen = await scene.ask(await read("kubernetes.default"));
     assert.equal(seen.headers["host"], new URL(scene.stub.url).host);
     await assert.rejects(scene.ask(await read("kubernetes.other")), /certificate not valid for name.*is for this name/);
-  });
-});
+  }));
 
 for (const names of [undefined, "kubernetes.default"]) {
   Deno.test(`readKubeconfigAccess() trusts a server that is its own CA${names === undefined ? "" : `, named ${names}`}`, async () => {

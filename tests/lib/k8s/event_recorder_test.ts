@@ -52,8 +52,8 @@ function makeEvent(more: Partial<Omit<EventInput, "object">> & { readonly pod?: 
   return { object, type: "Normal", reason: "ArchAwarePredicateSet", message: "set", ...rest };
 }
 
-Deno.test("record() writes a core/v1 event with source, reporter, counts and times", async () => {
-  await withRecorder({}, async ({ recorder, clock, events, results }) => {
+Deno.test("record() writes a core/v1 event with source, reporter, counts and times", () =>
+  withRecorder({}, async ({ recorder, clock, events, results }) => {
     recorder.record(makeEvent());
     await clock.advance(0);
     const [event] = events();
@@ -75,11 +75,10 @@ Deno.test("record() writes a core/v1 event with source, reporter, counts and tim
       lastTimestamp: "2026-11-21T12:00:00Z",
     });
     assert.deepEqual(results, ["created"]);
-  });
-});
+  }));
 
-Deno.test("record() counts the same event up instead of writing another, also while the first is on its way", async () => {
-  await withRecorder({}, async ({ recorder, clock, events, calls }) => {
+Deno.test("record() counts the same event up instead of writing another, also while the first is on its way", () =>
+  withRecorder({}, async ({ recorder, clock, events, calls }) => {
     for (let n = 0; n < 3; n++) recorder.record(makeEvent());
     await clock.advance(60_000);
     recorder.record(makeEvent());
@@ -91,11 +90,10 @@ Deno.test("record() counts the same event up instead of writing another, also wh
     recorder.record(makeEvent({ message: "another" }));
     await clock.advance(0);
     assert.equal(events().length, 2);
-  });
-});
+  }));
 
-Deno.test("record() writes a new event when the earlier one is gone or long ago", async () => {
-  await withRecorder({}, async ({ recorder, clock, events, cluster }) => {
+Deno.test("record() writes a new event when the earlier one is gone or long ago", () =>
+  withRecorder({}, async ({ recorder, clock, events, cluster }) => {
     recorder.record(makeEvent());
     await clock.advance(0);
     cluster.objects.clear();
@@ -106,39 +104,35 @@ Deno.test("record() writes a new event when the earlier one is gone or long ago"
     recorder.record(makeEvent());
     await clock.advance(0);
     assert.equal(events().length, 2);
-  });
-});
+  }));
 
-Deno.test("record() cuts a message to 1024 bytes between characters", async () => {
-  await withRecorder({}, async ({ recorder, clock, events }) => {
+Deno.test("record() cuts a message to 1024 bytes between characters", () =>
+  withRecorder({}, async ({ recorder, clock, events }) => {
     recorder.record(makeEvent({ message: "é".repeat(2_000) }));
     await clock.advance(0);
     const message = String(events()[0]?.["message"]);
     assert.ok(new TextEncoder().encode(message).byteLength <= 1_024);
     assert.match(message, /^é+…$/);
-  });
-});
+  }));
 
-Deno.test("record() puts events about cluster-scoped objects into the default namespace", async () => {
-  await withRecorder({}, async ({ recorder, clock, events }) => {
+Deno.test("record() puts events about cluster-scoped objects into the default namespace", () =>
+  withRecorder({}, async ({ recorder, clock, events }) => {
     recorder.record({
       ...makeEvent(),
       object: { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig", name: "cluster" },
     });
     await clock.advance(0);
     assert.equal(events()[0]?.metadata.namespace, "default");
-  });
-});
+  }));
 
-Deno.test("record() makes valid names for objects with the longest names", async () => {
-  await withRecorder({}, async ({ recorder, clock, events }) => {
+Deno.test("record() makes valid names for objects with the longest names", () =>
+  withRecorder({}, async ({ recorder, clock, events }) => {
     recorder.record(makeEvent({ pod: `${"a".repeat(229)}.${"b".repeat(23)}` }));
     await clock.advance(0);
     const name = events()[0]?.metadata.name ?? "";
     assert.ok(name.length <= 253);
     assert.match(name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
-  });
-});
+  }));
 
 Deno.test("record() drops the oldest Normal first when the queue is full, keeps Warnings, and counts what it drops", async () => {
   const gate = Promise.withResolvers<void>();
@@ -221,8 +215,8 @@ Deno.test("flush() ends when its signal aborts, and close() ends what is under w
   });
 });
 
-Deno.test("record() keeps one event a slot: repetitions count up whatever they say, another reason takes its place", async () => {
-  await withRecorder({}, async ({ recorder, clock, events }) => {
+Deno.test("record() keeps one event a slot: repetitions count up whatever they say, another reason takes its place", () =>
+  withRecorder({}, async ({ recorder, clock, events }) => {
     const failing = { type: "Warning", reason: "ArchAwareInspectionError", slot: 2 } as const;
     for (const message of ["answered 500", "no route", "no route"]) {
       recorder.record(makeEvent({ ...failing, message }));
@@ -237,11 +231,10 @@ Deno.test("record() keeps one event a slot: repetitions count up whatever they s
     assert.deepEqual([set?.["reason"], set?.["type"], set?.["count"]], ["ArchAwarePredicateSet", "Normal", 1]);
     assert.equal(set?.["firstTimestamp"], "2026-11-21T13:00:00Z");
     assert.deepEqual(others, []);
-  });
-});
+  }));
 
-Deno.test("record() takes over a slot that another process filled", async () => {
-  await withRecorder({}, async ({ recorder, clock, cluster, events }) => {
+Deno.test("record() takes over a slot that another process filled", () =>
+  withRecorder({}, async ({ recorder, clock, cluster, events }) => {
     recorder.record(makeEvent({ slot: 1, message: "the first" }));
     await clock.advance(0);
     await using next = new BackgroundEventRecorder({
@@ -254,18 +247,16 @@ Deno.test("record() takes over a slot that another process filled", async () => 
     next.record(makeEvent({ slot: 1, message: "the second" }));
     await clock.advance(0);
     assert.deepEqual(events().map((event) => event["message"]), ["the second"]);
-  });
-});
+  }));
 
-Deno.test("record() replaces what waits in the slot, so that only the latest is sent", async () => {
-  await withRecorder({}, async ({ recorder, clock, events, calls }) => {
+Deno.test("record() replaces what waits in the slot, so that only the latest is sent", () =>
+  withRecorder({}, async ({ recorder, clock, events, calls }) => {
     recorder.record(makeEvent({ slot: 1, reason: "ArchAwareSchedGateAdded" }));
     recorder.record(makeEvent({ slot: 1, type: "Warning", message: "removed" }));
     await clock.advance(0);
     assert.deepEqual(events().map(({ message }) => message), ["removed"]);
     assert.equal(calls.length, 1);
-  });
-});
+  }));
 
 Deno.test("record() never drops what must arrive for anything else, and tries it for minutes", async () => {
   let isAway = true;
@@ -307,13 +298,12 @@ Deno.test("record() gives way while the server is busy, for three seconds at mos
   });
 });
 
-Deno.test("record() lets no stream of warnings keep news waiting while the server is busy", async () => {
-  await withRecorder({ isBusy: () => true }, async ({ recorder, clock, events }) => {
+Deno.test("record() lets no stream of warnings keep news waiting while the server is busy", () =>
+  withRecorder({ isBusy: () => true }, async ({ recorder, clock, events }) => {
     recorder.record(makeEvent({ pod: "news" }));
     for (let n = 0; n < 70; n++) {
       recorder.record(makeEvent({ pod: `warned-${n}`, type: "Warning" }));
       await clock.advance(50);
     }
     assert.ok(events().some(({ metadata }) => metadata.name.startsWith("news.")));
-  });
-});
+  }));

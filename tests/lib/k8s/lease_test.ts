@@ -97,8 +97,8 @@ const away = (): never => {
 const hang = ({ signal }: MemoryCall): Promise<void> =>
   new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 
-Deno.test("Election.run() makes one of two contenders the leader and lets the other see it", async () => {
-  await withReplicas(async ({ clock, cluster, start }) => {
+Deno.test("Election.run() makes one of two contenders the leader and lets the other see it", () =>
+  withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(100);
     const b = start("b");
@@ -112,11 +112,10 @@ Deno.test("Election.run() makes one of two contenders the leader and lets the ot
     assert.equal(spec["leaseDurationSeconds"], 6);
     assert.match(String(spec["renewTime"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
     assert.equal(spec["leaseTransitions"], 0);
-  });
-});
+  }));
 
-Deno.test("Election.run() shows every replica what the leader cannot do, also while the next one cannot say yet", async () => {
-  await withReplicas(async ({ clock, start }) => {
+Deno.test("Election.run() shows every replica what the leader cannot do, also while the next one cannot say yet", () =>
+  withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(100);
     const b = start("b");
@@ -130,11 +129,10 @@ Deno.test("Election.run() shows every replica what the leader cannot do, also wh
     b.state = { kind: "able" };
     await clock.advance(5_000);
     assert.equal(b.view?.impairment, undefined);
-  });
-});
+  }));
 
-Deno.test("Election.run() shows why a replica cannot take the Lease for as long as that is so", async () => {
-  await withReplicas(async ({ clock, start }) => {
+Deno.test("Election.run() shows why a replica cannot take the Lease for as long as that is so", () =>
+  withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(5_000);
     assert.deepEqual([a.view?.isLeader, a.view?.refusal], [true, undefined]);
@@ -146,11 +144,10 @@ Deno.test("Election.run() shows why a replica cannot take the Lease for as long 
     a.fault = undefined;
     await clock.advance(10_000);
     assert.deepEqual([a.view?.isLeader, a.view?.refusal], [true, undefined]);
-  });
-});
+  }));
 
-Deno.test("Election.run() hands over within seconds when the leader shuts down", async () => {
-  await withReplicas(async ({ clock, cluster, start }) => {
+Deno.test("Election.run() hands over within seconds when the leader shuts down", () =>
+  withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(100);
     const b = start("b");
@@ -162,11 +159,10 @@ Deno.test("Election.run() hands over within seconds when the leader shuts down",
     await clock.advance(2_500);
     assert.equal(b.isLeading, true);
     assert.equal(specOf(cluster)["leaseTransitions"], 1);
-  });
-});
+  }));
 
-Deno.test("Election.run() stops leading before another may start when the API is lost, and takes part again afterwards", async () => {
-  await withReplicas(async ({ clock, start }) => {
+Deno.test("Election.run() stops leading before another may start when the API is lost, and takes part again afterwards", () =>
+  withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(100);
     const b = start("b");
@@ -187,11 +183,10 @@ Deno.test("Election.run() stops leading before another may start when the API is
     await b.running;
     await clock.advance(3_000);
     assert.deepEqual([a.isLeading, a.terms], [true, 2]);
-  });
-});
+  }));
 
-Deno.test("Election.run() stops leading in time when requests hang instead of failing", async () => {
-  await withReplicas(async ({ clock, start }) => {
+Deno.test("Election.run() stops leading in time when requests hang instead of failing", () =>
+  withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(5_000);
     a.fault = hang;
@@ -201,11 +196,10 @@ Deno.test("Election.run() stops leading in time when requests hang instead of fa
     a.fault = undefined;
     await clock.advance(10_000);
     assert.equal(a.isLeading, true, "a single replica leads again without a restart");
-  });
-});
+  }));
 
-Deno.test("Election.run() survives a blip shorter than the renew deadline", async () => {
-  await withReplicas(async ({ clock, start }) => {
+Deno.test("Election.run() survives a blip shorter than the renew deadline", () =>
+  withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(4_000);
     a.fault = away;
@@ -213,11 +207,10 @@ Deno.test("Election.run() survives a blip shorter than the renew deadline", asyn
     a.fault = undefined;
     await clock.advance(20_000);
     assert.deepEqual([a.isLeading, a.terms], [true, 1]);
-  });
-});
+  }));
 
-Deno.test("Election.run() does not rely on clocks: a lease renewed by a holder whose clock is an hour behind is held", async () => {
-  await withReplicas(async ({ clock, cluster, start }) => {
+Deno.test("Election.run() does not rely on clocks: a lease renewed by a holder whose clock is an hour behind is held", () =>
+  withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(100);
     a.stop.abort();
@@ -240,8 +233,7 @@ Deno.test("Election.run() does not rely on clocks: a lease renewed by a holder w
     await clock.advance(20_000);
     assert.equal(b.isLeading, true, "taken when it was not renewed for its duration");
     assert.equal(specOf(cluster)["leaseTransitions"], 5);
-  });
-});
+  }));
 
 Deno.test("Election.run() says once which other program holds the lease, waits as long as that one says, and takes it when it is given up", async () => {
   const [clock, cluster, stop] = [new FakeClock(), new MemoryCluster(), new AbortController()];
@@ -277,8 +269,8 @@ Deno.test("Election.run() says once which other program holds the lease, waits a
   await running;
 });
 
-Deno.test("Election.run() ends its term at once when another has taken the lease", async () => {
-  await withReplicas(async ({ clock, cluster, start }) => {
+Deno.test("Election.run() ends its term at once when another has taken the lease", () =>
+  withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(3_000);
     const path = resourcePath(Resource.leases, LEASE);
@@ -288,11 +280,10 @@ Deno.test("Election.run() ends its term at once when another has taken the lease
     cluster.objects.set(path, { ...known, metadata, spec: { ...Object(known["spec"]), holderIdentity: "thief" } });
     await clock.advance(4_500);
     assert.deepEqual([a.isLeading, a.view?.isLeader, a.view?.holder], [false, false, "thief"]);
-  });
-});
+  }));
 
-Deno.test("Election.run() keeps leading when an unrelated writer touches the lease", async () => {
-  await withReplicas(async ({ clock, cluster, start }) => {
+Deno.test("Election.run() keeps leading when an unrelated writer touches the lease", () =>
+  withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(3_000);
     const path = resourcePath(Resource.leases, LEASE);
@@ -303,8 +294,7 @@ Deno.test("Election.run() keeps leading when an unrelated writer touches the lea
     await clock.advance(30_000);
     assert.deepEqual([a.isLeading, a.terms], [true, 1]);
     assert.deepEqual(cluster.objects.get(path)?.metadata.labels, { team: "x" }, "unknown fields survive");
-  });
-});
+  }));
 
 Deno.test("Election.run() leads again after `lead` has failed, having let others in", async () => {
   const clock = new FakeClock();
@@ -322,8 +312,8 @@ Deno.test("Election.run() leads again after `lead` has failed, having let others
   await running;
 });
 
-Deno.test("Election.run() ends at shutdown even when the lease cannot be given up", async () => {
-  await withReplicas(async ({ clock, start }) => {
+Deno.test("Election.run() ends at shutdown even when the lease cannot be given up", () =>
+  withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(3_000);
     a.fault = hang;
@@ -331,11 +321,10 @@ Deno.test("Election.run() ends at shutdown even when the lease cannot be given u
     await clock.advance(2_100);
     await a.running;
     assert.equal(a.isLeading, false);
-  });
-});
+  }));
 
-Deno.test("Election.run() reports until when no other replica may lead, and no longer once the Lease is lost", async () => {
-  await withReplicas(async ({ clock, start }) => {
+Deno.test("Election.run() reports until when no other replica may lead, and no longer once the Lease is lost", () =>
+  withReplicas(async ({ clock, start }) => {
     const a = start("a");
     await clock.advance(1_000);
     const heldUntilMs = a.view?.heldUntilMs ?? 0;
@@ -346,5 +335,4 @@ Deno.test("Election.run() reports until when no other replica may lead, and no l
     await clock.advance(12_000);
     assert.equal(a.view?.isLeader, false);
     assert.equal(a.view?.heldUntilMs, undefined);
-  });
-});
+  }));

@@ -74,8 +74,8 @@ const CUTS: readonly { readonly how: WatchCut; readonly title: string; readonly 
 ];
 
 for (const { how, title, lists } of CUTS) {
-  Deno.test(`reflector: ${title}, and loses nothing`, async () => {
-    await withReflector(async ({ stub, agreeOn, changes }) => {
+  Deno.test(`reflector: ${title}, and loses nothing`, () =>
+    withReflector(async ({ stub, agreeOn, changes }) => {
       stub.put("before");
       await agreeOn(["first-0", "first-1", "before"]);
       stub.cutWatches(how);
@@ -90,8 +90,7 @@ for (const { how, title, lists } of CUTS) {
       assert.equal(stub.requests.filter(Match.list).length, lists);
       // Each is reported once: resuming repeats nothing, a list reports differences only.
       assert.equal(changes.filter((change) => change.startsWith("apply default/before")).length, 1);
-    });
-  });
+    }));
 }
 
 Deno.test("reflector: lists anew when a watch has been silent, bookmarks included, for too long", async () => {
@@ -103,8 +102,8 @@ Deno.test("reflector: lists anew when a watch has been silent, bookmarks include
   }, { stallMs: 300 });
 });
 
-Deno.test("reflector: resumes from a bookmark, so that an old watch position is not refused", async () => {
-  await withReflector(async ({ stub, agreeOn }) => {
+Deno.test("reflector: resumes from a bookmark, so that an old watch position is not refused", () =>
+  withReflector(async ({ stub, agreeOn }) => {
     stub.bookmark();
     const last = String(stub.version);
     await waitUntil("the bookmark to be read", async () => {
@@ -117,22 +116,20 @@ Deno.test("reflector: resumes from a bookmark, so that an old watch position is 
     await agreeOn(["first-0", "first-1", "after"]);
     assert.equal(stub.requests.filter(Match.list).length, 1);
     assert.equal(stub.requests.filter(Match.watch)[0]?.query.get("allowWatchBookmarks"), "true");
-  });
-});
+  }));
 
-Deno.test("reflector: lists again after an HTTP 410 and deletes what is gone", async () => {
-  await withReflector(async ({ stub, agreeOn }) => {
+Deno.test("reflector: lists again after an HTTP 410 and deletes what is gone", () =>
+  withReflector(async ({ stub, agreeOn }) => {
     stub.cutWatches("end");
     stub.remove("first-0");
     stub.put("new");
     stub.compact();
     await agreeOn(["first-1", "new"]);
     assert.equal(stub.requests.filter(Match.list).length, 2);
-  });
-});
+  }));
 
-Deno.test("reflector: backs off and goes on after 500, 429 and cuts before the answer", async () => {
-  await withReflector(async ({ stub, agreeOn }) => {
+Deno.test("reflector: backs off and goes on after 500, 429 and cuts before the answer", () =>
+  withReflector(async ({ stub, agreeOn }) => {
     stub.obstruct(Match.watch, { kind: "json", status: 500, body: statusBody(500, "InternalError") });
     stub.obstruct(Match.watch, { kind: "json", status: 429, body: statusBody(429, "TooManyRequests") });
     stub.obstruct(Match.watch, { kind: "destroy" });
@@ -140,11 +137,10 @@ Deno.test("reflector: backs off and goes on after 500, 429 and cuts before the a
     stub.put("meanwhile");
     await agreeOn(["first-0", "first-1", "meanwhile"]);
     assert.equal(stub.requests.filter(Match.list).length, 1);
-  });
-});
+  }));
 
-Deno.test("reflector: keeps trying while the API server is gone and has everything when it is back", async () => {
-  await withReflector(async ({ stub, agreeOn, reflector }) => {
+Deno.test("reflector: keeps trying while the API server is gone and has everything when it is back", () =>
+  withReflector(async ({ stub, agreeOn, reflector }) => {
     const port = stub.port;
     await stub.stop();
     stub.put("while-down");
@@ -152,8 +148,7 @@ Deno.test("reflector: keeps trying while the API server is gone and has everythi
     assert.ok(reflector.hasSynced(), "the copy serves on");
     await stub.listen(port);
     await agreeOn(["first-0", "while-down"]);
-  });
-});
+  }));
 
 Deno.test("reflector: starts the list over when its continue token has expired", async () => {
   await withReflector(async ({ stub, agreeOn }) => {
@@ -165,8 +160,8 @@ Deno.test("reflector: starts the list over when its continue token has expired",
   }, { pageSize: 2, objects: 5 });
 });
 
-Deno.test("reflector: loses nothing when the server drops it again and again for reading too slowly", async () => {
-  await withReflector(async ({ stub, heard, reflector }) => {
+Deno.test("reflector: loses nothing when the server drops it again and again for reading too slowly", () =>
+  withReflector(async ({ stub, heard, reflector }) => {
     stub.slowReaderBytes = 512 * 1024;
     const padding = "x".repeat(7_000);
     const names = 1_000;
@@ -179,5 +174,4 @@ Deno.test("reflector: loses nothing when the server drops it again and again for
     assert.equal(reflector.size, names + 2);
     assert.ok(stub.slowReadersDropped > 0, "the stub did drop the reader");
     assert.equal(stub.requests.filter(Match.list).length, 1);
-  });
-});
+  }));

@@ -67,8 +67,8 @@ const UNAVAILABLE: readonly { readonly status: number; readonly state: Reflector
 ];
 
 for (const { status, state } of UNAVAILABLE) {
-  Deno.test(`reflector: is ${state} on ${status}, tries every 30 s at most, says so once, and takes what appears later`, async () => {
-    await withRun({ fault: new ApiError("no", { status }) }, async (run) => {
+  Deno.test(`reflector: is ${state} on ${status}, tries every 30 s at most, says so once, and takes what appears later`, () =>
+    withRun({ fault: new ApiError("no", { status }) }, async (run) => {
       await run.clock.advance(120_000);
       assert.equal(run.reflector.state(), state);
       assert.equal(run.reflector.hasSynced(), false);
@@ -82,12 +82,11 @@ for (const { status, state } of UNAVAILABLE) {
       await run.clock.advance(30_000);
       assert.equal(run.reflector.hasSynced(), true);
       assert.deepEqual([...run.reflector.values()], ["cluster"]);
-    });
-  });
+    }));
 }
 
-Deno.test("reflector: keeps its copy on 403 after the first list, empties it when the kind is gone", async () => {
-  await withRun({ names: ["cluster"] }, async (run) => {
+Deno.test("reflector: keeps its copy on 403 after the first list, empties it when the kind is gone", () =>
+  withRun({ names: ["cluster"] }, async (run) => {
     await run.clock.advance(0);
     assert.equal(run.reflector.size, 1);
     run.fault = new ApiError("no", { status: 403 });
@@ -96,11 +95,10 @@ Deno.test("reflector: keeps its copy on 403 after the first list, empties it whe
     run.fault = new ApiError("no", { status: 404 });
     await run.clock.advance(60_000);
     assert.deepEqual([run.reflector.size, run.reflector.state()], [0, "missing"]);
-  });
-});
+  }));
 
-Deno.test("reflector: tries every 5 s at most while the API server is away, and warns once", async () => {
-  await withRun({}, async (run) => {
+Deno.test("reflector: tries every 5 s at most while the API server is away, and warns once", () =>
+  withRun({}, async (run) => {
     await run.clock.advance(1_000);
     run.fault = new ApiError("away", { status: 0 });
     await run.clock.advance(90_000);
@@ -110,11 +108,10 @@ Deno.test("reflector: tries every 5 s at most while the API server is away, and 
     assert.ok(tries >= 11 && tries <= 25, `${tries} tries in 60 s`);
     assert.equal(run.warnings.length, 1);
     assert.equal(run.reflector.hasSynced(), true);
-  });
-});
+  }));
 
-Deno.test("reflector: refusedForMs() counts refusals of list and watch, neither an outage nor a silent watch", async () => {
-  await withRun({ fault: new ApiError("away", { status: 0 }) }, async (run) => {
+Deno.test("reflector: refusedForMs() counts refusals of list and watch, neither an outage nor a silent watch", () =>
+  withRun({ fault: new ApiError("away", { status: 0 }) }, async (run) => {
     await run.clock.advance(20_000);
     assert.equal(run.reflector.refusedForMs(), 20_000);
     run.fault = undefined;
@@ -129,20 +126,18 @@ Deno.test("reflector: refusedForMs() counts refusals of list and watch, neither 
     run.fault = undefined;
     await run.clock.advance(40_000);
     assert.equal(run.reflector.refusedForMs(), 0);
-  });
-});
+  }));
 
-Deno.test("reflector: lists anew after a watch on which nothing came, not even a bookmark", async () => {
-  await withRun({ names: ["cluster"] }, async (run) => {
+Deno.test("reflector: lists anew after a watch on which nothing came, not even a bookmark", () =>
+  withRun({ names: ["cluster"] }, async (run) => {
     await run.clock.advance(80_000);
     const before = run.calls.filter(({ verb }) => verb === "list").length;
     await run.clock.advance(20_000);
     assert.equal(run.calls.filter(({ verb }) => verb === "list").length, before + 1);
-  });
-});
+  }));
 
-Deno.test("reflector: waits as long as a 429 asks for", async () => {
-  await withRun({}, async (run) => {
+Deno.test("reflector: waits as long as a 429 asks for", () =>
+  withRun({}, async (run) => {
     await run.clock.advance(0);
     run.fault = new ApiError("slow down", { status: 429, retryAfterMs: 20_000 });
     await run.clock.advance(91_000);
@@ -151,17 +146,15 @@ Deno.test("reflector: waits as long as a 429 asks for", async () => {
     assert.equal(run.calls.length, before);
     await run.clock.advance(3_000);
     assert.equal(run.calls.length, before + 1);
-  });
-});
+  }));
 
-Deno.test("reflector: synced() rejects with the signal's reason when that aborts before the first list is complete", async () => {
-  await withRun({ fault: new ApiError("away", { status: 0 }) }, async (run) => {
+Deno.test("reflector: synced() rejects with the signal's reason when that aborts before the first list is complete", () =>
+  withRun({ fault: new ApiError("away", { status: 0 }) }, async (run) => {
     const waiting = new AbortController();
     const synced = run.reflector.synced(waiting.signal);
     waiting.abort(new Error("tired"));
     await assert.rejects(synced, { message: "tired" });
-  });
-});
+  }));
 
 Deno.test("reflector: lists pods in small pages, since each may be as large as its creator likes", async () => {
   const clock = new FakeClock();

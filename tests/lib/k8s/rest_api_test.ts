@@ -29,8 +29,8 @@ async function faultOf(promise: Promise<unknown>): Promise<ApiError> {
   return error;
 }
 
-Deno.test("patch() sends each format with its content type, field manager and force", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("patch() sends each format with its content type, field manager and force", () =>
+  withApi(async ({ stub, api }) => {
     stub.obstruct(Match.any, { kind: "json", body: POD }, 3);
     const operations = [{ op: "add", path: "/metadata/labels", value: {} }] as const;
     const document = { metadata: { labels: { a: "b" } } };
@@ -67,11 +67,10 @@ Deno.test("patch() sends each format with its content type, field manager and fo
       ],
     );
     assert.equal(stub.requests[0]?.headers["user-agent"], "archway-tests/0");
-  });
-});
+  }));
 
-Deno.test("patch() asks for a dry run only where it is one", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("patch() asks for a dry run only where it is one", () =>
+  withApi(async ({ stub, api }) => {
     stub.obstruct(Match.any, { kind: "json", body: POD }, 2);
     const body = { kind: "json", operations: [] } as const;
     for (const isDryRun of [true, false]) await api.patch(Resource.pods, TARGET, { body, signal: never, isDryRun });
@@ -79,8 +78,7 @@ Deno.test("patch() asks for a dry run only where it is one", async () => {
       "fieldManager=archway&dryRun=All",
       "fieldManager=archway",
     ]);
-  });
-});
+  }));
 
 Deno.test("patch() with holdBack sends the head at once, and the body when it may", async () => {
   const [head, permission] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -101,8 +99,8 @@ Deno.test("patch() with holdBack sends the head at once, and the body when it ma
   assert.deepEqual(JSON.parse(body ?? ""), document);
 });
 
-Deno.test("create(), replace(), delete() and get() use the paths and bodies of the API", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("create(), replace(), delete() and get() use the paths and bodies of the API", () =>
+  withApi(async ({ stub, api }) => {
     stub.obstruct(Match.any, { kind: "json", body: POD }, 5);
     await api.create(Resource.pods, POD, { ...TARGET, signal: never });
     await api.create(Resource.pods, POD, { ...TARGET, subresource: "eviction", signal: never });
@@ -122,11 +120,10 @@ Deno.test("create(), replace(), delete() and get() use the paths and bodies of t
       preconditions: { uid: "u1" },
       propagationPolicy: "Background",
     });
-  });
-});
+  }));
 
-Deno.test("get() parses no Secret or ServiceAccount whose users gave it thousands of members, but any other object", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("get() parses no Secret or ServiceAccount whose users gave it thousands of members, but any other object", () =>
+  withApi(async ({ stub, api }) => {
     const data = Object.fromEntries(Array.from({ length: 10_100 }, (_, at) => [`k${at}`, ""]));
     const reads = [Resource.secrets, Resource.serviceAccounts, Resource.configMaps];
     for (const dense of [true, false]) {
@@ -136,19 +133,17 @@ Deno.test("get() parses no Secret or ServiceAccount whose users gave it thousand
       const tooLarge = dense ? "AnswerTooLarge" : "read";
       assert.deepEqual(await Promise.all(ends), [tooLarge, tooLarge, "read"]);
     }
-  });
-});
+  }));
 
-Deno.test("create() takes the Status that answers an eviction, which has no name", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("create() takes the Status that answers an eviction, which has no name", () =>
+  withApi(async ({ stub, api }) => {
     stub.obstruct(Match.any, { kind: "json", status: 201, body: { kind: "Status", metadata: {}, status: "Success" } });
     const evicted = await api.create(Resource.pods, {}, { ...TARGET, subresource: "eviction", signal: never });
     assert.equal(evicted.metadata.name, "web");
-  });
-});
+  }));
 
-Deno.test("ApiError carries status, reason, causes and Retry-After of the server's Status", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("ApiError carries status, reason, causes and Retry-After of the server's Status", () =>
+  withApi(async ({ stub, api }) => {
     const causes = statusBody(422, "Invalid", { details: { causes: [{ field: "spec" }] } });
     stub.obstruct(Match.any, { kind: "json", status: 422, body: causes });
     const patch = (): Promise<unknown> =>
@@ -167,11 +162,10 @@ Deno.test("ApiError carries status, reason, causes and Retry-After of the server
     });
     const later = await faultOf(patch());
     assert.deepEqual([later.retryAfterMs, classifyWriteFailure(later)], [7_000, "later"]);
-  });
-});
+  }));
 
-Deno.test("GET and LIST are tried again after 5xx, 429 and cut connections", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("GET and LIST are tried again after 5xx, 429 and cut connections", () =>
+  withApi(async ({ stub, api }) => {
     stub.put("a");
     stub.obstruct(Match.any, { kind: "json", status: 500, body: statusBody(500, "InternalError") });
     stub.obstruct(Match.any, { kind: "cut" });
@@ -181,11 +175,10 @@ Deno.test("GET and LIST are tried again after 5xx, 429 and cut connections", asy
     assert.equal((await api.list(Resource.pods, {}, never)).items.length, 1);
     stub.obstruct(Match.any, { kind: "json", status: 500, body: statusBody(500, "InternalError") }, 3);
     assert.equal((await faultOf(api.list(Resource.pods, {}, never))).status, 500);
-  });
-});
+  }));
 
-Deno.test("a write is tried again after 429 only: 5xx and cuts may have been carried out", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("a write is tried again after 429 only: 5xx and cuts may have been carried out", () =>
+  withApi(async ({ stub, api }) => {
     const create = (): Promise<unknown> => api.create(Resource.pods, POD, { ...TARGET, signal: never });
     stub.obstruct(Match.any, { kind: "json", status: 429, body: statusBody(429, "TooManyRequests") });
     stub.obstruct(Match.any, { kind: "json", body: POD });
@@ -199,8 +192,7 @@ Deno.test("a write is tried again after 429 only: 5xx and cuts may have been car
     stub.obstruct(Match.any, { kind: "destroy" });
     const destroyed = await faultOf(create());
     assert.deepEqual([destroyed.status, destroyed.reason, stub.requests.length], [0, "Interrupted", 5]);
-  });
-});
+  }));
 
 Deno.test("a refused connection is reported as unreachable, without the URL's query, and a write is tried again after it", async () => {
   const stub = await openApiServerStub();
@@ -255,8 +247,8 @@ Deno.test("a 401 makes credentials be read anew and the request be sent once mor
 
 const TLS = { caCerts: [] };
 
-Deno.test("requests are capped, Leases and watches do not wait behind them", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("requests are capped, Leases and watches do not wait behind them", () =>
+  withApi(async ({ stub, api }) => {
     stub.obstruct((request) => request.path.includes("/pods/"), { kind: "hang" }, 200);
     const stop = new AbortController();
     const many = Array.from({ length: 100 }, () => api.get(Resource.pods, TARGET, stop.signal).catch(() => {}));
@@ -270,20 +262,18 @@ Deno.test("requests are capped, Leases and watches do not wait behind them", asy
     stop.abort(new Error("enough"));
     await assert.rejects(first, { message: "enough" });
     await Promise.all(many);
-  });
-});
+  }));
 
-Deno.test("raw() gives JSON parsed and other answers as text", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("raw() gives JSON parsed and other answers as text", () =>
+  withApi(async ({ stub, api }) => {
     stub.obstruct(Match.any, { kind: "json", body: { gitVersion: "v1.36.3" } });
     assert.deepEqual(await api.raw("/version", never), { gitVersion: "v1.36.3" });
     stub.obstruct(Match.any, { kind: "json", body: "ok", headers: { "content-type": "text/plain" } });
     assert.equal(await api.raw("/readyz", never), '"ok"');
-  });
-});
+  }));
 
-Deno.test("listAll() reads all pages and starts over when the continue token has expired", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("listAll() reads all pages and starts over when the continue token has expired", () =>
+  withApi(async ({ stub, api }) => {
     for (const name of ["a", "b", "c", "d", "e"]) stub.put(name);
     const isSecondPage = (request: { readonly query: URLSearchParams }): boolean => request.query.has("continue");
     stub.obstruct(isSecondPage, { kind: "json", status: 410, body: statusBody(410, "Expired") });
@@ -294,11 +284,10 @@ Deno.test("listAll() reads all pages and starts over when the continue token has
     assert.deepEqual(names, ["a", "b", "a", "b", "c", "d", "e"]);
     const versions = stub.requests.map(({ query }) => [query.has("continue"), query.get("resourceVersion")]);
     assert.ok(versions.every(([isLater, version]) => version === (isLater ? null : "0")));
-  });
-});
+  }));
 
-Deno.test("listAll() asks for ever fewer objects while pages are too large, and for more again where they are small", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("listAll() asks for ever fewer objects while pages are too large, and for more again where they are small", () =>
+  withApi(async ({ stub, api }) => {
     const large = { padding: "x".repeat(1_400_000) };
     for (let at = 0; at < 10; at++) stub.put(`large-${at}`, large);
     for (let at = 0; at < 40; at++) stub.put(`small-${at}`);
@@ -309,19 +298,17 @@ Deno.test("listAll() asks for ever fewer objects while pages are too large, and 
     const limits = stub.requests.map(({ query }) => Number(query.get("limit")));
     // 50 and 12 are given up after 8 MiB; then two large ones a page, then twice as many each time.
     assert.deepEqual(limits, [50, 12, 3, 2, 2, 2, 2, 4, 8, 16, 32]);
-  });
-});
+  }));
 
-Deno.test("list() gives an object that is larger than a page when it is the only one", async () => {
-  await withApi(async ({ stub, api }) => {
+Deno.test("list() gives an object that is larger than a page when it is the only one", () =>
+  withApi(async ({ stub, api }) => {
     stub.put("huge", { padding: "x".repeat(9_000_000) });
     const { items, bytes } = await api.list(Resource.pods, { limit: 1 }, never);
     assert.equal(items.length, 1);
     assert.ok(bytes !== undefined && bytes > 9_000_000);
     await assert.rejects(api.list(Resource.pods, { limit: 2 }, never), AnswerTooLarge);
     assert.equal(stub.requests.length, 2);
-  });
-});
+  }));
 
 Deno.test("serverClockOffsetMs() narrows down on the server's clock and follows a jump of it", async () => {
   const clock = new FakeClock();

@@ -51,8 +51,8 @@ async function nthRun({ runs }: Bed, count: number): Promise<FakeTrace> {
   return run;
 }
 
-Deno.test("the trace shows that it runs from the moment on at which the probes are attached", async () => {
-  await withTrace(async (bed) => {
+Deno.test("the trace shows that it runs from the moment on at which the probes are attached", () =>
+  withTrace(async (bed) => {
     const run = await nthRun(bed, 1);
     assert.equal(bed.isTracing(), false);
     run.attach();
@@ -61,11 +61,10 @@ Deno.test("the trace shows that it runs from the moment on at which the probes a
     assert.equal(bed.isTracing(), true);
     await run.end(1, "gone");
     await until("the end to be seen", () => !bed.isTracing());
-  });
-});
+  }));
 
-Deno.test("the trace starts again with growing pauses and reports why it ended", async () => {
-  await withTrace(async (bed, clock) => {
+Deno.test("the trace starts again with growing pauses and reports why it ended", () =>
+  withTrace(async (bed, clock) => {
     for (const [count, pauseMs] of [[1, 1_000], [2, 2_000], [3, 4_000]] as const) {
       await (await nthRun(bed, count)).end(1, "boom");
       await until("the failure to be counted", () => bed.failures === count);
@@ -74,11 +73,10 @@ Deno.test("the trace starts again with growing pauses and reports why it ended",
       await clock.advance(pauseMs);
     }
     assert.match(bed.errors[0] ?? "", /It said: boom/);
-  });
-});
+  }));
 
-Deno.test("the trace tries the next script at once where the kernel is another one", async () => {
-  await withTrace(async (bed) => {
+Deno.test("the trace tries the next script at once where the kernel is another one", () =>
+  withTrace(async (bed) => {
     await (await nthRun(bed, 1)).end(1, "does not contain a field named '__parent'");
     const second = await nthRun(bed, 2);
     assert.match(second.script, /->parent\b/);
@@ -87,8 +85,7 @@ Deno.test("the trace tries the next script at once where the kernel is another o
     assert.match(third.script, /->parent\b/);
     assert.doesNotMatch(third.script, /kprobe/);
     assert.equal(bed.failures, 0);
-  });
-});
+  }));
 
 Deno.test("the trace survives a bpftrace that cannot be started", async () => {
   await withTrace(async (bed) => {
@@ -101,8 +98,8 @@ Deno.test("the trace survives a bpftrace that cannot be started", async () => {
   });
 });
 
-Deno.test("the trace stops a bpftrace that writes nothing any more, but not one that sends heartbeats", async () => {
-  await withTrace(async (bed, clock) => {
+Deno.test("the trace stops a bpftrace that writes nothing any more, but not one that sends heartbeats", () =>
+  withTrace(async (bed, clock) => {
     const run = await nthRun(bed, 1);
     run.attach();
     for (let count = 2; count < 6; count++) {
@@ -115,8 +112,7 @@ Deno.test("the trace stops a bpftrace that writes nothing any more, but not one 
     assert.equal(run.isStopped, true);
     await until("the failure", () => bed.failures === 1);
     assert.match(bed.errors[0] ?? "", /silent/);
-  });
-});
+  }));
 
 Deno.test("the trace stops bpftrace at the end, and counts that as no failure", async () => {
   let run: FakeTrace | undefined;

@@ -42,8 +42,8 @@ function outcomeOf({ inspection }: InspectionReport): string {
   return inspection.kind === "failed" ? inspection.failure.reason : inspection.kind;
 }
 
-Deno.test("a pod with 400 images of a host leaves places there for another namespace", async () => {
-  await withHost(async (inspector, host) => {
+Deno.test("a pod with 400 images of a host leaves places there for another namespace", () =>
+  withHost(async (inspector, host) => {
     let floodLeft = 400;
     const flood = Array.from({ length: floodLeft }, async (_, at) => {
       await inspector.inspect(`${host}/evil/i${at}:v1`, { namespace: "evil" });
@@ -53,11 +53,10 @@ Deno.test("a pod with 400 images of a host leaves places there for another names
     assert.equal(outcomeOf(report), "platforms");
     assert.ok(floodLeft > 300, `${floodLeft} of the flood wait longer`);
     await Promise.all(flood);
-  });
-});
+  }));
 
-Deno.test("a repository that always answers 502 stops no other one of its host", async () => {
-  await withHost(async (inspector, host) => {
+Deno.test("a repository that always answers 502 stops no other one of its host", () =>
+  withHost(async (inspector, host) => {
     const outcomes = new Set<string>();
     for (let at = 0; at < 15; at++) {
       const broken = [1, 2, 3, 4].map((n) => inspector.inspect(`${host}/broken/i${n}:v${at}`, { namespace: "evil" }));
@@ -65,29 +64,26 @@ Deno.test("a repository that always answers 502 stops no other one of its host",
       await Promise.all(broken);
     }
     assert.deepEqual([...outcomes], ["platforms"]);
-  });
-});
+  }));
 
-Deno.test("an account over its quota stops no other account", async () => {
-  await withHost(async (inspector, host) => {
+Deno.test("an account over its quota stops no other account", () =>
+  withHost(async (inspector, host) => {
     const as = (username: string): Promise<InspectionReport> =>
       inspector.inspect(`${host}/private/${username}:v1`, { credentials: [makeCredential(host, { username })] });
     assert.equal(outcomeOf(await as("evil")), "RateLimited");
     assert.equal(outcomeOf(await as("evil")), "RateLimited");
     assert.equal(outcomeOf(await as("good")), "platforms");
-  });
-});
+  }));
 
-Deno.test("an image that Quay has deleted stops no other one of its organisation", async () => {
-  await withHost(async (inspector, host) => {
+Deno.test("an image that Quay has deleted stops no other one of its organisation", () =>
+  withHost(async (inspector, host) => {
     for (let at = 0; at < 10; at++) {
       const gone = [1, 2, 3, 4].map((n) => inspector.inspect(`${host}/org/gone${n}:v${at}`, { namespace: "evil" }));
       assert.deepEqual([...new Set((await Promise.all(gone)).map(outcomeOf))], ["ManifestUnknown"]);
     }
     assert.equal(outcomeOf(await inspector.inspect(`${host}/org/app:v1`, { namespace: "good" })), "platforms");
     assert.deepEqual(inspector.hostStates().map(({ circuit }) => circuit), ["closed"]);
-  });
-});
+  }));
 
 Deno.test("tags that Quay has deleted since they were read stop no other image of their organisation", async () => {
   const deleted = new Set<string>();
