@@ -41,6 +41,18 @@ export function summarizePools(pools: readonly MachineConfigPool[]): PoolsSummar
   };
 }
 
+/** The pool of the control plane. */
+export const CONTROL_PLANE_POOL = "master";
+
+/** What the control plane waits for of its own nodes, one sentence part each; nothing once they are updated. */
+export function describeControlPlane(pools: readonly MachineConfigPool[]): readonly string[] {
+  const late = pools.filter((pool) => pool.name === CONTROL_PLANE_POOL && isPoolUpdating(pool));
+  const counts = late.map(({ name, isPaused, machineCount, updatedMachineCount }) =>
+    `MachineConfigPool ${name}${isPaused ? " is paused" : ""}: ${updatedMachineCount} of ${machineCount} nodes updated`
+  );
+  return [...counts, ...describeTrouble(late, [])];
+}
+
 /** Longest part of a message of the cluster that is repeated. */
 const MAX_MESSAGE_CHARS = 300;
 const MAX_NODES = 3;

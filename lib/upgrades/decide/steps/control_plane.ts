@@ -8,6 +8,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { Step } from "../types/steps.ts";
 import { unreachable } from "../../../parsed.ts";
+import { describeControlPlane } from "../pools.ts";
 import { closeWindows, openControlPlaneWindow } from "../windows.ts";
 import {
   COMMENCE_STEP,
@@ -80,10 +81,10 @@ export const COMMENCE: Step = untilCommenced({
 /** Waits for the control plane. Its time only alerts: an upgrade cannot be taken back. */
 export const AWAIT_CONTROL_PLANE: Step = once({
   id: "ControlPlaneUpgraded",
-  reads: () => [],
+  reads: () => ["pools"],
   decide: (observed, nowMs) => {
     if (isCompleted(observed.plan.spec.desired, observed.clusterVersion)) return done(controlPlaneFinished(observed));
-    const message = progressOf(observed);
+    const message = withPool(observed, progressOf(observed));
     return isControlPlaneLate(observed, nowMs) ? wait(message, [controlPlaneTimeout(observed, 1)]) : wait(message);
   },
 });
@@ -115,7 +116,13 @@ export function isControlPlaneLate({ plan, config, clusterVersion, history }: Ob
 }
 
 /** The ClusterVersion's message about its progress. */
-export function progressOf({ clusterVersion }: Observed): string {
+function progressOf({ clusterVersion }: Observed): string {
   const progressing = clusterVersion.conditions.find(({ type, status }) => type === "Progressing" && status === "True");
   return progressing?.message || "the control plane is being upgraded";
+}
+
+/** The message with the pool of the control plane, while its nodes are waited for. */
+export function withPool({ read }: Observed, message: string): string {
+  const pools = read.pools?.kind === "observed" ? read.pools.value : [];
+  return [message, ...describeControlPlane(pools)].join("; ");
 }

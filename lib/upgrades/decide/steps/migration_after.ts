@@ -9,7 +9,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { PlanFinding, Step, StepResult } from "../types/steps.ts";
 import { unreachable } from "../../../parsed.ts";
-import { controlPlaneFinished, controlPlaneTimeout, isControlPlaneLate } from "./control_plane.ts";
+import { controlPlaneFinished, controlPlaneTimeout, isControlPlaneLate, withPool } from "./control_plane.ts";
 import { done, fail, once, wait, withReading } from "./results.ts";
 import { nodesFinished, waitForNodes, WORKERS_STEP } from "./workers.ts";
 
@@ -21,14 +21,14 @@ const READ_ON_MS = 1_000;
 /** Waits until the control plane runs the new payload. */
 export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
   id: "ControlPlaneUpgraded",
-  reads: () => [],
+  reads: () => ["pools"],
   decide: (observed, nowMs) => {
     const facts = factsOf(observed, NO_POOLS);
     const convergence = decideConvergence(facts, CONTROL_PLANE_RULES);
     if (convergence.kind === "converged") return done([...controlPlaneFinished(observed), stuckMetric(0)]);
     const obstacle = obstacleOf(observed);
     const late: readonly Effect[] = isControlPlaneLate(observed, nowMs) ? [controlPlaneTimeout(observed, 1)] : [];
-    if (obstacle === undefined) return wait(convergence.message, [stuckMetric(0), ...late]);
+    if (obstacle === undefined) return wait(withPool(observed, convergence.message), [stuckMetric(0), ...late]);
     const limitMs = observed.config.maintenance.controlPlaneMinutes * MINUTE_MS;
     const isStuck = elapsedMs(obstacle.sinceMs ?? nowMs, nowMs) > limitMs;
     const notices = isStuck ? notify("StateMigrationStuck", observed, { findings: obstacle.message }) : [];

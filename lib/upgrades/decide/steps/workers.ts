@@ -8,7 +8,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { PlanFinding, Step, StepRecord, StepResult } from "../types/steps.ts";
 import { unreachable } from "../../../parsed.ts";
-import { describeTrouble } from "../pools.ts";
+import { describeTrouble, summarizePools } from "../pools.ts";
 import { closeWindows, isAnyActive, openWorkerWindow } from "../windows.ts";
 import { done, fail, once, skipWhen, versionLabel, wait, withReading } from "./results.ts";
 
@@ -37,18 +37,23 @@ export const AWAIT_WORKERS: Step = once({
   reads: () => ["pools", "silences", "lostNodes"],
   decide: (observed) =>
     withReading(observed, "pools", (pools) => {
+      const { updating, isDone } = summarizePools(pools);
       const remaining = remainingNodes(pools);
-      const message = `${remaining} nodes are left`;
-      return remaining > 0 ? waitForNodes(observed, { message, pools }) : nodesFinished(observed, pools);
+      const names = updating.map(({ name }) => name).join(", ");
+      const message = remaining > 0 ? `${remaining} nodes are left` : `not Updated: MachineConfigPools ${names}`;
+      return isDone ? nodesFinished(observed, pools) : waitForNodes(observed, { message, pools });
     }),
 });
 
-/** Removes the temporary workers. */
+/**
+ * Removes the temporary workers, also those of a plan that did without them only later. Such a plan is not held up where machines
+ * cannot be read, as on clusters without the Machine API.
+ */
 export const RELEASE_CAPACITY: Step = once({
   id: "ComputeCapacityRemoved",
-  reads: ({ plan }) => plan.spec.capacity.enabled ? ["capacityLeft"] : [],
+  reads: () => ["capacityLeft"],
   decide: (observed) => {
-    if (!observed.plan.spec.capacity.enabled) return done();
+    if (!observed.plan.spec.capacity.enabled && observed.read.capacityLeft?.kind !== "observed") return done();
     return withReading(observed, "capacityLeft", (left): StepResult => {
       const release: Effect = { kind: "releaseCapacity", drain: "help" };
       switch (left.kind) {

@@ -234,6 +234,26 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
   ["M-197 the control plane is late", AWAIT_CONTROL_PLANE, { ...ASKED, ...LATE }, /^wait: controlplane_timeout=1 \(/],
   ["M-198 the control plane is in time", AWAIT_CONTROL_PLANE, ASKED, /^wait \(the control plane is being upgraded\)$/],
   [
+    "the control plane waits for its nodes: their pool is named, with its trouble",
+    AWAIT_CONTROL_PLANE,
+    {
+      ...ASKED,
+      observed: {
+        pools: seen([
+          makePool("worker", { updatedMachineCount: 1 }),
+          makePool("master", { updatedMachineCount: 1, isUpdated: false, isDegraded: true, degradedMessage: "m-2" }),
+        ]),
+      },
+    },
+    /^wait \(the control plane is being upgraded; MachineConfigPool master: 1 of 3 nodes updated; .* degraded \(m-2\)\)$/,
+  ],
+  [
+    "the pools cannot be read: the control plane is waited for all the same",
+    AWAIT_CONTROL_PLANE,
+    { ...ASKED, observed: { pools: unseen() } },
+    /^wait \(the control plane is being upgraded\)$/,
+  ],
+  [
     "M-189 the window of workers that are left",
     OPEN_WORKER_WINDOW,
     { observed: { pools: seen(UPDATING) } },
@@ -305,6 +325,12 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
     /^wait: .* \(1 nodes are left\)$/,
   ],
   [
+    "a pool whose counts are those of the configuration before is waited for until it is Updated",
+    AWAIT_WORKERS,
+    { observed: { pools: seen([makePool("master"), makePool("worker", { isUpdated: false })]) } },
+    /^wait: worker_timeout=1 \(not Updated: MachineConfigPools worker\)$/,
+  ],
+  [
     "nodes of a paused pool are not waited for",
     AWAIT_WORKERS,
     { observed: { pools: seen([makePool("infra", { updatedMachineCount: 2, isPaused: true })]) } },
@@ -321,6 +347,12 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
     RELEASE_CAPACITY,
     { ...RESERVED, observed: { capacityLeft: seen({ kind: "present", message: "2 machines" }) } },
     /^wait: releaseCapacity \(2 machines\)$/,
+  ],
+  [
+    "capacity that the plan does without since is removed all the same",
+    RELEASE_CAPACITY,
+    { observed: { capacityLeft: seen({ kind: "present", message: "1 machine" }) } },
+    /^wait: releaseCapacity \(1 machine\)$/,
   ],
   ["nothing is left of capacity", RELEASE_CAPACITY, RESERVED, /^done: clear node_drain_timeout$/],
   [
