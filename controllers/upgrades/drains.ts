@@ -8,16 +8,14 @@ import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts"
 import { adviseDrains, carryOutDrains, drainPolicyOf } from "../../lib/upgrades/cluster/drains.ts";
 import type { DrainAdvice } from "../../lib/upgrades/decide/drain/types.ts";
 import { isUnderConfiguration, isWorkedOn } from "../../lib/upgrades/decide/nodes.ts";
-import { summarizePools } from "../../lib/upgrades/decide/pools.ts";
+import { CONTROL_PLANE_POOL, summarizePools } from "../../lib/upgrades/decide/pools.ts";
 import type { LostNode } from "../../lib/upgrades/decide/types/cluster.ts";
 import type { Base } from "../../lib/upgrades/decide/types/observed.ts";
 import type { UpgradesDeps } from "./deps.ts";
 
 const METRIC = "upgradeoperator_node_drain_timeout";
-/** The pool of the control plane: only the machine config operator drains its nodes. */
-const CONTROL_PLANE_POOL = "master";
 
-/** Keeps which drains were reported, so that each is reported once. */
+/** Keeps which drains were reported, so that each is reported once, and when each node had its turn. */
 export interface Drains {
   /** Checks all nodes once. Throws when something cannot be read. */
   check(
@@ -34,6 +32,7 @@ export interface Drains {
 
 export function openDrains(deps: UpgradesDeps): Drains {
   const overdue = new Set<string>();
+  const readMs = new Map<string, number>();
   let forbidden = false;
   let lost: readonly LostNode[] = [];
   return {
@@ -44,18 +43,20 @@ export function openDrains(deps: UpgradesDeps): Drains {
       lost = [];
       if (overdue.size > 0) deps.gauges.clear(METRIC);
       overdue.clear();
+      readMs.clear();
     },
     check: async ({ plan, config }, { nowMs, signal }) => {
       const reader = openClusterReader(deps.readApi, signal);
       const { updating } = summarizePools(await reader.pools());
       lost = [];
+      // Only the machine config operator drains nodes of the control plane.
       if (!updating.some(({ name }) => name !== CONTROL_PLANE_POOL)) return;
       const nodes = await reader.nodes();
       lost = lostOf(nodes);
       const policy = drainPolicyOf(plan.spec, config);
       // What a person cordoned is that person's: its pods stay, and it takes no turn of a node that is drained.
       const drained = nodes.filter(isUnderConfiguration);
-      const advice = await adviseDrains(drained, { reader, policy, nowMs });
+      const advice = await adviseDrains(drained, { reader, policy, nowMs, readMs });
       reportOverdue(deps, { nodes, advice, overdue, plan, config });
       const actions = advice.flatMap((one) => one.kind === "draining" ? one.actions : []);
       if (actions.length === 0) return;
@@ -85,8 +86,9 @@ function reportOverdue(
   },
 ): void {
   const failed = new Map(advice.flatMap((one) => isOverdue(one, nodes) ? [[one.node, one] as const] : []));
+  const unread = new Set(advice.flatMap((one) => one.kind === "unread" ? [one.node] : []));
   for (const node of overdue) {
-    if (failed.has(node)) continue;
+    if (failed.has(node) || unread.has(node)) continue;
     overdue.delete(node);
     gauges.set(METRIC, { node_name: node }, 0);
   }

@@ -12,10 +12,7 @@ import type { OperatorConfig } from "../decide/types/operator_config.ts";
 import type { UpgradeSpec } from "../decide/types/plan.ts";
 import type { ClusterReader } from "./cluster_reader.ts";
 
-/**
- * Nodes whose pods are read in one round, longest cordoned first: those of each cost a request. With the pools, the nodes and the
- * budgets a round costs ten.
- */
+/** Nodes whose pods are read in one round: those of each cost a request. With pools, nodes and budgets a round costs ten. */
 export const NODES_A_ROUND = 7;
 
 export function drainPolicyOf(spec: UpgradeSpec, config: OperatorConfig): DrainPolicy {
@@ -29,24 +26,31 @@ export function drainPolicyOf(spec: UpgradeSpec, config: OperatorConfig): DrainP
   };
 }
 
-/** Advises about nodes. Those that are not cordoned cost nothing, and neither do those whose drain is in its time. */
+/**
+ * Advises about nodes. Those that are not cordoned cost nothing, and neither do those whose drain is in its time. Late nodes take
+ * turns: those that were not read for the longest time come first, then those that are cordoned for the longest. `readMs` keeps
+ * when each was read.
+ */
 export async function adviseDrains(
   nodes: readonly Node[],
-  { reader, policy, nowMs }: {
+  { reader, policy, nowMs, readMs = new Map() }: {
     readonly reader: Pick<ClusterReader, "drainPods">;
     readonly policy: DrainPolicy;
     readonly nowMs: number;
+    readonly readMs?: Map<string, number>;
   },
 ): Promise<readonly DrainAdvice[]> {
-  const cordoned = nodes.filter((node) => !node.isSchedulable && !isMaster(node))
-    .toSorted((one, other) => cordonedAtMs(one) - cordonedAtMs(other));
+  const cordoned = nodes.filter((node) => !node.isSchedulable && !isMaster(node));
   const [late, inTime] = partition(cordoned, (node) => needsPods(node, policy, nowMs));
+  const turnMs = ({ name }: Node): number => readMs.get(name) ?? 0;
+  late.sort((one, other) => turnMs(one) - turnMs(other) || cordonedAtMs(one) - cordonedAtMs(other));
   const advice = inTime.map((node) => adviseDrain(node, policy, { pods: [], nowMs }));
   for (const node of late.slice(0, NODES_A_ROUND)) {
     const pods = await reader.drainPods(node.name, policy);
+    readMs.set(node.name, nowMs);
     advice.push(adviseDrain(node, policy, { pods, nowMs }));
   }
-  return advice;
+  return [...advice, ...late.slice(NODES_A_ROUND).map(({ name: node }) => ({ kind: "unread", node }) as const)];
 }
 
 function partition<T>(all: readonly T[], holds: (one: T) => boolean): readonly [T[], T[]] {

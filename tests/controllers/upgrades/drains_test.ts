@@ -15,7 +15,7 @@ interface Bed extends Pick<ReturnType<typeof openScene>, "cluster"> {
   /** `n1=1`, in order. */
   readonly gauges: readonly string[];
   readonly calls: readonly string[];
-  look(mode?: DrainMode): Promise<void>;
+  look(mode?: DrainMode, laterMs?: number): Promise<void>;
   readonly drains: Drains;
 }
 
@@ -52,10 +52,10 @@ function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
     },
   };
   const drains = openDrains(deps);
-  const look = (drainMode: DrainMode = "DeleteAndStripFinalizers"): Promise<void> =>
+  const look = (drainMode: DrainMode = "DeleteAndStripFinalizers", laterMs = 0): Promise<void> =>
     drains.check(
       { plan: makePlan({ drainMode }), config: makeConfig() },
-      { nowMs: NOW_MS, signal: new AbortController().signal },
+      { nowMs: NOW_MS + laterMs, signal: new AbortController().signal },
     );
   cluster.put(Resource.machineConfigPools, pool("worker", 1));
   cluster.put(Resource.nodes, rawNode(NODE, { cordonedMinutes: 200, state: "Working" }));
@@ -87,6 +87,22 @@ Deno.test("a round over 50 drains that are late costs at most ten requests", asy
   }
   await bed.look("Observe");
   assert.equal(bed.calls.length, 10, bed.calls.join(", "));
+});
+
+Deno.test("late nodes take turns: each is helped on and reported, however many others are stuck for longer", async () => {
+  const bed = openBed();
+  bed.cluster.drop(Resource.nodes, NODE);
+  for (let at = 0; at < 20; at++) {
+    bed.cluster.put(Resource.nodes, rawNode(`late-${at}`, { cordonedMinutes: 400 - at, state: "Working" }));
+    const stuck = pod(`pod-${at}`, `late-${at}`);
+    const metadata = { ...stuck.metadata, ...at < 18 ? { finalizers: ["example.com/keep"] } : {} };
+    bed.cluster.put(Resource.pods, { ...stuck, metadata });
+  }
+  for (let round = 0; round < 6; round++) await bed.look("Delete", round * 60_000);
+  for (const at of [18, 19]) assert.equal(bed.cluster.find("pods", `shop/pod-${at}`), undefined);
+  const reported = bed.gauges.filter((gauge) => gauge.endsWith("=1"));
+  assert.equal(new Set(reported).size, 20);
+  assert.deepEqual(bed.gauges.filter((gauge) => gauge.endsWith("=0")), [], "whose turn has not come stays reported");
 });
 
 Deno.test("pods of nodes that a person cordoned stay, however many those are and for how long, and in every mode", async () => {

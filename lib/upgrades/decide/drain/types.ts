@@ -59,6 +59,8 @@ export interface Strategy {
 export type DrainAdvice =
   /** Not cordoned, or no node of the workers. */
   | { readonly kind: "none" }
+  /** Late; its pods are read in a later round. */
+  | { readonly kind: "unread"; readonly node: string }
   /** Cordoned, but since when is not known: nothing is timed. */
   | { readonly kind: "unknownStart"; readonly node: string }
   | {
