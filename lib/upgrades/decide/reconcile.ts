@@ -5,8 +5,8 @@
 //             │          └─────────┘  └─────────┴──► Failed    (did not begin in time, or another took over)
 //             └─ already requested ────────────►
 //
-// Pending goes back to New when the policy source has another plan. Once the update was requested there is no way back;
-// before, deleting the plan or `suspend` stops everything.
+// Pending goes back to New when the policy source has another plan, Upgrading to Pending when the plan is postponed. Once the
+// update was requested there is no way back; before, deleting the plan or `suspend` stops everything.
 import { isDeepStrictEqual } from "node:util";
 import { drainModeCondition } from "./drain/mode.ts";
 import { historyOf, withHistory, withoutPlanCondition, withPlanCondition } from "./record.ts";

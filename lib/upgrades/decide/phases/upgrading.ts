@@ -1,7 +1,7 @@
-// Phase Upgrading: the steps are run, unless the upgrade did not begin within its time, or another has taken over.
+// Phase Upgrading: the steps are run, unless the upgrade was postponed, did not begin within its time, or another has taken over.
 import { isStepDone } from "../record.ts";
 import { lostRequest } from "../release/target.ts";
-import { decideSchedule } from "../schedule.ts";
+import { decideSchedule, type Schedule } from "../schedule.ts";
 import { COMMENCE_STEP, hasCommenced } from "../steps/results.ts";
 import { runSteps } from "../steps/run.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
@@ -15,7 +15,12 @@ import { failed, PACE_MS, type Part, save, settled, type Turn, withEntry, withSt
 export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {
   const { base, entry, status, nowMs } = turn;
   const upgrader = upgraderFor(entry.profile, base.plan.spec.type);
-  if (isTooLate(turn, upgrader)) return yield* giveUp(turn, { kind: "late" });
+  const { isReady, isBreached } = scheduleOf(turn, upgrader);
+  if (isBreached) return yield* giveUp(turn, { kind: "late" });
+  if (!isReady) {
+    yield* save(withEntry(turn, { phase: "Pending", startMs: undefined }));
+    return settled(PACE_MS);
+  }
   const lost = isStepDone(entry, COMMENCE_STEP) ? lostRequest(base.plan.spec.desired, base.clusterVersion) : undefined;
   if (lost !== undefined) return yield* giveUp(turn, { kind: "lost", message: lost });
   const end = yield* runSteps(upgrader.steps, { base, target: entry, status, nowMs });
@@ -36,9 +41,9 @@ export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {
 }
 
 /** The time to begin is counted from the time of the plan: an operator that was away does not begin in the middle of the day. */
-function isTooLate({ base, entry, nowMs }: Turn, { hasWindow }: Upgrader): boolean {
+function scheduleOf({ base, entry, nowMs }: Turn, { hasWindow }: Upgrader): Schedule {
   const { plan, config, clusterVersion } = base;
-  if (!hasWindow || hasCommenced({ plan, clusterVersion, history: entry })) return false;
-  const windowMs = config.upgradeWindow.timeoutMinutes * MINUTE_MS;
-  return decideSchedule(plan.spec.upgradeAt, { nowMs, windowMs }).isBreached;
+  if (hasCommenced({ plan, clusterVersion, history: entry })) return { isReady: true, isBreached: false, untilMs: 0 };
+  const windowMs = hasWindow ? config.upgradeWindow.timeoutMinutes * MINUTE_MS : 0;
+  return decideSchedule(plan.spec.upgradeAt, { nowMs, windowMs });
 }

@@ -387,6 +387,20 @@ Deno.test("an upgrade that did not begin in time removes what it prepared before
   assert.equal(phaseOf(reconcileOnce({ plan: aro, nowMs: TOO_LATE_MS })), "Upgrading");
 });
 
+Deno.test("a plan that is postponed before the update was requested waits again, and begins at its new time", () => {
+  const upgradeAt = "2026-03-02T02:00:00Z";
+  const conditions = [{ type: "ComputeCapacityReserved", status: "True", reason: "", message: "" }] as const;
+  for (const type of ["OSD", "ARO"] as const) {
+    const plan = makePlan({ type, upgradeAt, capacity: CAPACITY }, { history: [makeHistory({ conditions })] });
+    const run = reconcileOnce({ plan });
+    const [entry] = run.saved.at(-1)?.history ?? [];
+    assert.deepEqual([run.effects, run.reads, entry?.phase, entry?.startMs], [[], [], "Pending", undefined]);
+    assert.equal(phaseOf(reconcileOnce({ plan, clusterVersion: commencedCluster() })), "Upgrading");
+    const due = reconcileOnce({ plan: { ...plan, status: run.saved.at(-1) ?? plan.status }, nowMs: NOW_MS + 6 * HOUR });
+    assert.equal(wordsOf(due.effects).includes("patchClusterVersion"), true);
+  }
+});
+
 const ASKED = { type: "UpgradeCommenced", status: "True", reason: "", message: "" } as const;
 
 Deno.test("an upgrade that did not begin in time reports what it waited for", () => {
