@@ -8,6 +8,7 @@ import { CLUSTER_VERSION_NAME, Upgrades } from "../names.ts";
 import { parseClusterVersion } from "../decide/parse/cluster.ts";
 import { parseOperatorConfig } from "../decide/parse/operator_config.ts";
 import { parsePlan } from "../decide/parse/plan.ts";
+import { withTargetUnderWay } from "../decide/under_way.ts";
 import type { ReconcileInput } from "../decide/reconcile.ts";
 import type { Base } from "../decide/types/observed.ts";
 import type { ConfigReading } from "../decide/types/operator_config.ts";
@@ -34,19 +35,24 @@ export async function readInput(
     readConfig(() => api.get(Resource.configMaps, { namespace, name: Upgrades.settings }, signal), signal),
     observe(() => api.get(Resource.clusterVersions, { name: CLUSTER_VERSION_NAME }, signal), signal),
   ]);
+  const version: ReconcileInput["clusterVersion"] = clusterVersion.kind === "unknown"
+    ? clusterVersion
+    : { kind: "observed", value: parseClusterVersion(clusterVersion.value) };
   const read: ReconcileInput = {
     plan: plan.kind === "unknown"
       ? plan
       : plan.value === undefined
       ? { kind: "absent" }
-      : { kind: "observed", value: parsePlan(plan.value) },
-    clusterVersion: clusterVersion.kind === "unknown"
-      ? clusterVersion
-      : { kind: "observed", value: parseClusterVersion(clusterVersion.value) },
+      : { kind: "observed", value: followed(parsePlan(plan.value), version) },
+    clusterVersion: version,
     config,
     nowMs,
   };
   return { ...read, known: read.plan.kind === "observed" ? read.plan.value : undefined, base: baseOf(read) };
+}
+
+function followed(plan: UpgradeConfig, clusterVersion: ReconcileInput["clusterVersion"]): UpgradeConfig {
+  return clusterVersion.kind === "unknown" ? plan : withTargetUnderWay(plan, clusterVersion.value);
 }
 
 function baseOf({ plan, clusterVersion, config }: ReconcileInput): Base | undefined {

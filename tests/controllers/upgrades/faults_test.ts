@@ -210,7 +210,7 @@ Deno.test("upgrades: a ClusterVersion that another leads elsewhere is left alone
   assert.equal(bed.scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
 });
 
-Deno.test("upgrades: a plan that names another version in the middle: what was prepared goes, the history reports why, the new one is carried out", async () => {
+Deno.test("upgrades: a plan that names another version while the cluster moves to the first: that is finished, then the new one is carried out", async () => {
   const bed = openBed();
   const { cluster } = bed.scene;
   await playUntilAsked(bed);
@@ -241,9 +241,8 @@ Deno.test("upgrades: a plan that names another version in the middle: what was p
   const entries = Array.isArray(history) ? history : [];
   assert.deepEqual(entries.map((entry) => [textAt(entry, "version"), textAt(entry, "phase")]), [
     ["4.20.6", "Upgraded"],
-    ["4.20.5", "Failed"],
+    ["4.20.5", "Upgraded"],
   ]);
-  assert.match(JSON.stringify(entries[1]), /The plan names another target, 4\.20\.6, since\./);
   assert.equal(cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
   assert.deepEqual(bed.outside.silences, []);
 });

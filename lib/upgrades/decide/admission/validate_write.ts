@@ -2,7 +2,8 @@
 // cluster may still come to offer is found out when its time comes.
 import { parseGlob } from "../../../cluster/glob.ts";
 import { isDeepStrictEqual } from "node:util";
-import { memberOf } from "../../../json.ts";
+import { memberOf, objectAt, textAt } from "../../../json.ts";
+import { Upgrades } from "../../names.ts";
 import { parseSpec } from "../parse/plan.ts";
 import { parseStatus } from "../parse/status.ts";
 import { historyOf, isStepDone } from "../record.ts";
@@ -41,7 +42,11 @@ export function validatePlanWrite(write: PlanWrite, { clusterVersion }: PlanFact
   const spec = parseSpec(memberOf(object, "spec"));
   const problem = RULES.map((rule) => rule(spec, clusterVersion)).find((found) => found !== undefined);
   if (problem !== undefined) return { kind: "deny", message: problem };
-  return allow([...WARNINGS.flatMap((warn) => warn(spec, clusterVersion)), ...changedWarnings(write)]);
+  return allow([
+    ...nameWarnings(object),
+    ...WARNINGS.flatMap((warn) => warn(spec, clusterVersion)),
+    ...changedWarnings(write),
+  ]);
 }
 
 type Rule = (spec: UpgradeSpec, cv: ClusterVersion | undefined) => string | undefined;
@@ -97,8 +102,8 @@ const WARNINGS: readonly Warning[] = [
   ({ drainMode }) =>
     drainMode === undefined
       ? [
-        "spec.drain.mode is absent: pods that keep a node from being drained are only reported; " +
-        "DeleteAndStripFinalizers does what the Managed Upgrade Operator does",
+        "spec.drain.mode is absent: unless nodeDrain.mode of the settings says otherwise, pods that keep a node from being " +
+        "drained are only reported; DeleteAndStripFinalizers does what the Managed Upgrade Operator does",
       ]
       : [],
   ({ suspend, desired }, cv) =>
@@ -106,6 +111,12 @@ const WARNINGS: readonly Warning[] = [
       ? ["spec.suspend has no effect: the update was requested, and goes on"]
       : [],
 ];
+
+function nameWarnings(object: unknown): readonly string[] {
+  return textAt(objectAt(object, "metadata"), "name") === Upgrades.config
+    ? []
+    : [`only the plan "${Upgrades.config}" is carried out: this one has no effect`];
+}
 
 function changedWarnings({ operation, object, oldObject }: PlanWrite): readonly string[] {
   if (operation !== "UPDATE") return [];
@@ -118,7 +129,11 @@ function goesOn(oldObject: unknown, what: "changed" | "deleted"): readonly strin
   const { desired } = parseSpec(memberOf(oldObject, "spec"));
   const entry = historyOf(parseStatus(memberOf(oldObject, "status")), desired);
   if (entry?.phase !== "Upgrading" || !isStepDone(entry, COMMENCE_STEP)) return [];
-  return [`the upgrade to ${entry.version} has begun and goes on by itself, although its plan is ${what}`];
+  return what === "deleted"
+    ? [`the upgrade to ${entry.version} has begun and goes on by itself, although its plan is deleted`]
+    : [
+      `the upgrade to ${entry.version} has begun: where the cluster moves to it already, it is finished first, although its plan is changed`,
+    ];
 }
 
 function allow(warnings: readonly string[]): PlanVerdict {

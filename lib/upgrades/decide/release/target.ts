@@ -26,7 +26,11 @@ export function lostRequest(desired: DesiredRelease, cv: ClusterVersion): string
   return `the ClusterVersion is asked for ${asked.version || asked.image} since`;
 }
 
-function isReleaseOf({ version, image, architecture }: DesiredRelease, release: ClusterVersion["desired"]): boolean {
+/** Whether a release is this target. */
+export function isReleaseOf(
+  { version, image, architecture }: DesiredRelease,
+  release: ClusterVersion["desired"],
+): boolean {
   if (image !== "") return release.image === image;
   return release.version === version && (architecture === "" || release.architecture === architecture);
 }

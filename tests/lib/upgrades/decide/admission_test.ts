@@ -58,6 +58,14 @@ for (const [name, spec, expected] of ROWS) {
   Deno.test(`validatePlanWrite(): ${name}`, () => assert.match(wordOf(judge(spec)), expected));
 }
 
+Deno.test("validatePlanWrite() warns of a plan of another name, which nothing carries out", () => {
+  const other = { ...object({}), metadata: { name: "my-upgrade" } };
+  const verdict = validatePlanWrite({ operation: "CREATE", object: other, oldObject: undefined }, {
+    clusterVersion: makeCluster(),
+  });
+  assert.equal(wordOf(verdict), 'allow; only the plan "managed-upgrade-config" is carried out: this one has no effect');
+});
+
 Deno.test("validatePlanWrite() judges a plan by itself when the cluster is not known", () => {
   const facts = { clusterVersion: undefined };
   const verdict = validatePlanWrite({
