@@ -1,7 +1,7 @@
 // `archway serve --only=upgrades`: the upgrades of an OpenShift cluster, beside no pod placement.
 import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
 import type { UpgradeGauges } from "../controllers/upgrades/deps.ts";
-import { labelsOfPlan, openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrades/metrics.ts";
+import { labelsOfPlan, openSettingsMetric, openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrades/metrics.ts";
 import { Upgrades } from "../lib/upgrades/names.ts";
 import { collect } from "../lib/upgrades/decide/collector.ts";
 import { upgradePage, type UpgradePageView } from "../routes/upgrade_page.tsx";
@@ -46,6 +46,7 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
     namespace,
     queueMetrics: parts.clientMetrics.queue,
   });
+  openSettingsMetric(parts.registry, () => areSettingsInvalid(controller));
   const webhook = await openPlanWebhook(deps, parts);
   return {
     everywhere: [webhook.certificate],
@@ -66,7 +67,7 @@ export function gaugesOf(metrics: UpgradeMetrics): UpgradeGauges {
   };
 }
 
-/** What follows from the plan that was read last; none where there is no plan, or this replica does not lead. */
+/** What follows from the plan as it was read or written last; none where there is no plan, or this replica does not lead. */
 function samplesOf(controller: UpgradesController): ReturnType<typeof collect> | undefined {
   const seen = controller.seen();
   if (seen === undefined || seen.plan.kind === "absent") return [];
@@ -145,4 +146,10 @@ async function lookAround(
   const { inspector, known } = service;
   const images = openPodImages({ inspector, pullSecrets, known, clock, log: silentLogger, signal, observe: () => {} });
   return await adviseOnWorkloads({ api, images, clock, signal });
+}
+
+/** Whether the settings that were read last are missing or wrong; undefined where they could not be read. */
+function areSettingsInvalid(controller: UpgradesController): boolean | undefined {
+  const kind = controller.seen()?.config.kind ?? "unknown";
+  return kind === "unknown" ? undefined : kind === "unparsable";
 }

@@ -29,7 +29,7 @@ export interface UpgradeOptions {
 
 const { namespace } = Upgrades;
 
-/** Runs it. 1: there is no plan, it has failed, or something is in its way, such as a window that is over. */
+/** Runs it. 1: there is no plan, it has failed, its settings are wrong, or something is in its way, such as a window that is over. */
 export async function runUpgrade(deps: UpgradeDeps, options: UpgradeOptions): Promise<number> {
   const [verb] = options.words;
   if (verb === "suspend" || verb === "resume") {
@@ -41,10 +41,14 @@ export async function runUpgrade(deps: UpgradeDeps, options: UpgradeOptions): Pr
   return verb === "plan" ? await plan(deps, input, options) : status(deps, input, options);
 }
 
-function status({ terminal }: UpgradeDeps, { known }: UpgradeInput, { output }: UpgradeOptions): number {
+function status({ terminal }: UpgradeDeps, { known, config }: UpgradeInput, { output }: UpgradeOptions): number {
   if (known === undefined) return ExitCode.no;
   const described = describeStatus(known);
   terminal.out(output === "table" ? renderStatus(described) : render(described, output));
+  if (config.kind === "unparsable") {
+    terminal.err(`archway: Cannot upgrade by the settings: ${config.problems.join("; ")}.\n`);
+    return ExitCode.no;
+  }
   return described.phase === "Failed" ? ExitCode.no : ExitCode.done;
 }
 

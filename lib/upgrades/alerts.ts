@@ -13,6 +13,15 @@ export const UPGRADE_ALERTS: readonly Alert[] = [
       "UpgradeConfig {{ $labels.upgradeconfig_name }} has been refused for fifteen minutes: its time, version, channel or image is wrong, or the cluster does not offer the version.",
   },
   {
+    name: "ArchwayUpgradeSettingsInvalid",
+    expression: "max by (upgradeconfig_name) (archway_upgrade_settings_invalid) == 1",
+    forDuration: "15m",
+    severity: "critical",
+    summary: "The settings of upgrades are missing or wrong.",
+    description:
+      "For fifteen minutes the ConfigMap managed-upgrade-operator-config is missing or wrong: no upgrade begins or goes on, and the other metrics of upgrades stand still.",
+  },
+  {
     name: "ArchwayUpgradeHealthChecksFail",
     expression: "max by (reason, version) (upgradeoperator_healthcheck_failed) == 1",
     forDuration: "15m",

@@ -184,3 +184,18 @@ export function openUpgradeMetrics(registry: Registry): UpgradeMetrics {
     },
   };
 }
+
+/** Registers the gauge about the settings, read at each scrape; without a series while that is not known. */
+export function openSettingsMetric(registry: Registry, areInvalid: () => boolean | undefined): void {
+  new Gauge({
+    name: "archway_upgrade_settings_invalid",
+    help: "1 while the settings of upgrades are missing or wrong: no upgrade begins or goes on.",
+    labelNames: [NAME],
+    registers: [registry],
+    collect(): void {
+      this.reset();
+      const invalid = areInvalid();
+      if (invalid !== undefined) this.set(labelsOfPlan({}), Number(invalid));
+    },
+  });
+}

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { DAEMON_COUNTERS, DAEMON_GAUGES, FAILURE_OUTCOMES } from "../../lib/exec_format/daemon/metrics.ts";
 import { openGauges, openMetrics } from "../../lib/metrics.ts";
-import { openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
+import { openSettingsMetric, openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
 import { ProcessMetrics } from "../support/process_metrics.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/metrics.md", import.meta.url));
@@ -14,6 +14,7 @@ async function exposed(): Promise<readonly string[]> {
   const text = await new ProcessMetrics().text({ registries: [REGISTRY] });
   const ofUpgrades = new Registry();
   openUpgradeMetrics(ofUpgrades);
+  openSettingsMetric(ofUpgrades, () => undefined);
   const all = `${text}\n${await ofUpgrades.metrics()}`;
   return [...all.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`).toSorted();
 }

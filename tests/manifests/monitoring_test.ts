@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import * as z from "zod";
-import { openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
+import { openSettingsMetric, openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
 import { ALERT_GROUPS, type AlertGroup } from "../../lib/operator/alerts.ts";
 import { renderRuleFile, RULE_FILES } from "../../manifests/generate/alerts.ts";
 import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
@@ -31,6 +31,7 @@ async function exposedNames(): Promise<ReadonlySet<string>> {
 async function upgradeNames(): Promise<readonly string[]> {
   const registry = new Registry();
   openUpgradeMetrics(registry);
+  openSettingsMetric(registry, () => undefined);
   return (await registry.getMetricsAsJSON()).map(({ name }) => name);
 }
 

@@ -65,7 +65,7 @@ async function readConfig(read: () => Promise<KubeObject>, signal: AbortSignal):
     return parseOperatorConfig(entryOf(textMapAt(await read(), "data"), Upgrades.settingsKey) ?? "");
   } catch (error) {
     signal.throwIfAborted();
-    const why = isNotFound(error) ? `the ConfigMap ${Upgrades.settings} does not exist` : errorText(error);
-    return { kind: "unknown", why };
+    if (!isNotFound(error)) return { kind: "unknown", why: errorText(error) };
+    return { kind: "unparsable", problems: [`the ConfigMap ${Upgrades.settings} does not exist`] };
   }
 }

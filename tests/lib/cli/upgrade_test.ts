@@ -70,6 +70,21 @@ Deno.test("upgrade status shows the phase and each step, and answers no when it 
   assert.match(none.err, /there is none in the namespace openshift-managed-upgrade-operator/);
 });
 
+Deno.test("upgrade status answers no while the settings are missing or wrong, and says which", async () => {
+  const settings = `${NAMESPACE}/managed-upgrade-operator-config`;
+  const missing = clusterOf(plan());
+  missing.drop(Resource.configMaps, settings);
+  const none = await run(missing, "status");
+  assert.deepEqual([none.code, /New/.test(none.out)], [1, true]);
+  assert.match(none.err, /by the settings: the ConfigMap managed-upgrade-operator-config does not exist\.$/m);
+  const broken = clusterOf(plan());
+  const [namespace, name] = [NAMESPACE, "managed-upgrade-operator-config"];
+  broken.put(Resource.configMaps, { metadata: { namespace, name }, data: { "config.yaml": "scale: { timeOut: 0 }" } });
+  const wrong = await run(broken, "status", "-ojson");
+  assert.deepEqual([wrong.code, JSON.parse(wrong.out).phase], [1, "New"]);
+  assert.match(wrong.err, /scale\.timeOut must be above 0/);
+});
+
 Deno.test("upgrade plan reports when it begins, its steps, and what is in the way; it writes nothing", async () => {
   const cluster = clusterOf(plan());
   const before = JSON.stringify([...cluster.objects]);

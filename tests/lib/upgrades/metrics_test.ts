@@ -1,7 +1,7 @@
 // The metrics of upgrades, against the names that alerts and reports of the MUO key on.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
-import { openUpgradeMetrics, type UpgradeMetrics } from "../../../lib/upgrades/metrics.ts";
+import { openSettingsMetric, openUpgradeMetrics, type UpgradeMetrics } from "../../../lib/upgrades/metrics.ts";
 
 const NAME = "upgradeconfig_name";
 const STAGE = ["_id", NAME, "version"];
@@ -61,6 +61,19 @@ function open(): { readonly metrics: UpgradeMetrics; series(): Promise<readonly 
     (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return { metrics, series };
 }
+
+Deno.test("openSettingsMetric() shows whether the settings are wrong, as they were read last", async () => {
+  const registry = new Registry();
+  let areInvalid: boolean | undefined;
+  openSettingsMetric(registry, () => areInvalid);
+  const shown = async (): Promise<string | undefined> =>
+    (await registry.metrics()).match(/^archway_upgrade_settings_invalid.*$/m)?.[0];
+  assert.equal(await shown(), undefined);
+  areInvalid = true;
+  assert.equal(await shown(), 'archway_upgrade_settings_invalid{upgradeconfig_name="managed-upgrade-config"} 1');
+  areInvalid = false;
+  assert.match(await shown() ?? "", / 0$/);
+});
 
 Deno.test("N-032 openUpgradeMetrics() registers every metric of the MUO with its labels, and two of its own", async () => {
   const registry = new Registry();
