@@ -7,6 +7,7 @@ import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { OsImages } from "../../lib/upgrades/cluster/os_images.ts";
 import { readInput, type UpgradeInput } from "../../lib/upgrades/cluster/plan_input.ts";
 import { reconcile } from "../../lib/upgrades/decide/reconcile.ts";
+import type { UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
 import type { ReconcileEnd } from "../../lib/upgrades/decide/types/steps.ts";
 import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
 import type { UpgradesDeps } from "./deps.ts";
@@ -16,7 +17,7 @@ import { drive } from "./drive.ts";
 import { openUpgradeWatches } from "./watches.ts";
 import { openWorkloadLook } from "./workload_look.ts";
 
-/** The controller, and what it read last; undefined before the first reconcile. */
+/** The controller, and what it read last, with the status that it has written since; undefined before the first reconcile. */
 export interface UpgradesController extends Controller {
   seen(): UpgradeInput | undefined;
 }
@@ -42,7 +43,10 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
     seen = input;
     const { known: plan, base, nowMs } = input;
     const isDrainForbidden = drains.isForbidden();
-    const options = { ...beside, plan, base, osImages, nowMs, signal };
+    const onWritten = (status: UpgradeStatus): void => {
+      if (plan !== undefined) seen = { ...input, known: { ...plan, status } };
+    };
+    const options = { ...beside, plan, base, osImages, nowMs, signal, onWritten };
     const end = await drive(reconcile({ ...input, isDrainForbidden }), deps, options);
     drainTurns.follow(input);
     return resultOf(end, isUpgrading(input));

@@ -24,6 +24,8 @@ export interface DriveOptions extends Beside {
   readonly osImages: OsImages;
   readonly nowMs: number;
   readonly signal: AbortSignal;
+  /** Called with each status that was written. */
+  readonly onWritten?: (status: UpgradeStatus) => void;
 }
 
 /** Drives it to its end. Rejects when the signal aborts, and when the plan was changed by another: nothing more is done then. */
@@ -92,6 +94,7 @@ class Driver {
     await this.#patch(body, "status");
     reportChanges(this.#deps, { plan, before: this.#status, after: status });
     this.#status = status;
+    this.#options.onWritten?.(status);
   }
 
   /** Beside the history, which is written as a whole: neither write takes the other's away. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
+import { parseStatus } from "../../../lib/upgrades/decide/parse/status.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { rawNode } from "../../lib/upgrades/decide/make.ts";
 import { openScene, whileRunning } from "../make.ts";
@@ -29,6 +30,33 @@ const CLUSTER_VERSION: KubeObject = {
     history: [{ version: "4.17.1", image: "h", state: "Completed", completionTime: "2026-01-01T00:00:00Z" }],
   },
 };
+
+Deno.test("what was written is seen at once, so that metrics follow it, and not the next reconcile", async () => {
+  const { cluster, clock, events } = openScene();
+  const nothing = (): void => {};
+  const refuse = (): never => assert.fail("nothing outside is asked");
+  const gauges = { set: nothing, clear: nothing, clearGroup: nothing };
+  const outside = { readers: refuse, createSilence: refuse, endSilence: refuse, notify: refuse };
+  cluster.put(Resource.upgradeConfigs, plan("Pending"));
+  cluster.put(Resource.clusterVersions, CLUSTER_VERSION);
+  cluster.put(Resource.configMaps, { metadata: { namespace: NAMESPACE, name: "managed-upgrade-operator-config" } });
+  let reads = 0;
+  // The plan can be read once.
+  const api = cluster.client(({ verb, plural, signal }) => {
+    if (verb !== "get" || plural !== "upgradeconfigs" || reads++ === 0) return;
+    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  });
+  const controller = openUpgrades({
+    ...{ readApi: api, api, clock, events, log: silentLogger, namespace: NAMESPACE, gauges, outside },
+  });
+  await whileRunning({ clock }, controller, async () => {
+    await clock.advance(1_000);
+    const { status } = controller.seen()?.known ?? assert.fail("nothing was read");
+    const stored = cluster.find("upgradeconfigs", `${NAMESPACE}/managed-upgrade-config`);
+    assert.deepEqual(status, parseStatus(stored?.["status"]));
+    assert.ok(status.conditions.some(({ type }) => type === "Valid"));
+  });
+});
 
 Deno.test("M-302 no node is looked at while the plan is not being carried out", async () => {
   const { cluster, clock, events } = openScene();
