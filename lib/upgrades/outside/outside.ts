@@ -1,7 +1,7 @@
 // Everything that upgrades need beside the API server, put together: Prometheus, Alertmanager, the cluster manager, the update
 // graph, registries, and the sinks of notifications.
 import type { Clock } from "../../clock.ts";
-import type { KubeApi } from "../../k8s/api.ts";
+import { type KubeApi, serverNowMs } from "../../k8s/api.ts";
 import { eventObjectOf } from "../../k8s/event_input.ts";
 import { Resource } from "../../k8s/types.ts";
 import type { Logger } from "../../log.ts";
@@ -80,7 +80,8 @@ export function openOutside(options: OutsideOptions): OpenOutside {
   const manager = undo.use(new ClusterManager({ ...options, clusterId: settings.clusterId }));
   const policy = openPolicy(options, { settings, manager });
   const notify = openNotifications(options, { settings, manager });
-  const silences = openSilenceStore({ upstream: alertmanager, clock });
+  // Their ends are decided by the clock of the API server.
+  const silences = openSilenceStore({ upstream: alertmanager, clock: { nowMs: () => serverNowMs(clock, api) } });
   const services = {
     ...{ api, clock, userAgent: options.userAgent, policy, silences },
     alerts: openAlertReader({ upstream: prometheus, clock }),

@@ -93,6 +93,20 @@ Deno.test("openOutside() reads silences, health, dependencies and alerts of an u
   assert.deepEqual(await readers.policy(), { kind: "notConfigured" });
 });
 
+Deno.test("a silence begins by the clock of the API server, which its end is of", async () => {
+  let startsAt = "";
+  await using monitoring = listenPlain(async (request) => {
+    ({ startsAt } = Object(await request.json()));
+    return Response.json({ silenceID: "a1" });
+  });
+  const serverAheadMs = -26 * 3_600_000;
+  await using bed = openBed(monitoring.origin);
+  Object.assign(bed.cluster.api, { serverClockOffsetMs: () => serverAheadMs });
+  const before = hastyClock().nowMs() + serverAheadMs;
+  await bed.outside.createSilence({ comment: "c", matchers: [], endsAtMs: before + 60_000 }, SIGNAL);
+  assert.ok(Math.abs(Date.parse(startsAt) - before) < 3_600_000, startsAt);
+});
+
 Deno.test("openOutside() asks the graph of the ClusterVersion for the architecture of the control plane", async () => {
   const asked: string[] = [];
   await using graph = listenPlain(({ url }) => {
