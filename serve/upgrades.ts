@@ -138,7 +138,7 @@ async function lookAround(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const pullSecret = config.pullSecrets === "none" ? undefined : config.globalPullSecret;
-  const credentials = await readCredentials({ api, pullSecret, log }, signal);
+  const { credentials } = await readCredentials({ api, pullSecret, log }, signal);
   const options = { config, clock, log, userAgent, clusterCredentials: () => credentials };
   await using service = await openImageService(options);
   // Those of namespaces are not for this account to read: images that need them are named as not inspected.

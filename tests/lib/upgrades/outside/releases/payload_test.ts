@@ -137,6 +137,8 @@ Deno.test("openClusterPayloads() reads a payload with the pull secret of the clu
   await assert.rejects(read(), InspectionError);
   const auths = { auths: { [host]: { auth: btoa("puller:s3cret") } } };
   const data = { ".dockerconfigjson": btoa(JSON.stringify(auths)) };
+  cluster.put(Resource.secrets, { metadata: pullSecret, type: "Opaque", data });
+  await assert.rejects(read(), /401.* openshift-config\/pull-secret: its type is not a docker config/);
   cluster.put(Resource.secrets, { metadata: pullSecret, type: "kubernetes.io/dockerconfigjson", data });
   assert.equal((await read()).version, VERSION);
   const asked = bed.registry.requests.length;
