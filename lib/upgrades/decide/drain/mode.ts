@@ -6,9 +6,9 @@ import type { DrainMode, UpgradeSpec } from "../types/plan.ts";
 type Mode = Pick<UpgradeSpec, "drainMode">;
 type Settings = Pick<OperatorConfig, "nodeDrain">;
 
-/** The mode that holds. Without `spec.drain.mode`, and with strategies disabled, nothing is done. */
+/** The mode that holds: that of the plan, else that of the settings. Without one, and with strategies disabled, nothing is done. */
 export function drainModeOf({ drainMode }: Mode, { nodeDrain }: Settings): DrainMode {
-  return nodeDrain.disableDrainStrategies ? "Observe" : drainMode ?? "Observe";
+  return nodeDrain.disableDrainStrategies ? "Observe" : drainMode ?? nodeDrain.mode ?? "Observe";
 }
 
 /** What the condition follows from. */
@@ -22,7 +22,7 @@ const REPORTED = "Pods that keep a node from being drained are reported, not del
 
 /** The condition `DrainMode`: True where pods are to be deleted. */
 export function drainModeCondition(
-  { drainMode }: Mode,
+  plan: Mode,
   { config, isForbidden }: DrainModeContext,
 ): PlanConditionChange {
   const says = (isTrue: boolean, reason: string, message: string): PlanConditionChange => {
@@ -31,15 +31,16 @@ export function drainModeCondition(
   if (config.nodeDrain.disableDrainStrategies) {
     return says(false, "DrainStrategiesDisabled", `${REPORTED}: nodeDrain.disableDrainStrategies is true.`);
   }
-  if (drainMode === undefined) {
+  const mode = plan.drainMode ?? config.nodeDrain.mode;
+  if (mode === undefined) {
     const hint = "Set spec.drain.mode to DeleteAndStripFinalizers for what the Managed Upgrade Operator does.";
     return says(false, "ObserveByDefault", `${REPORTED}. ${hint}`);
   }
-  if (drainMode === "Observe") return says(false, drainMode, `${REPORTED}.`);
+  if (mode === "Observe") return says(false, mode, `${REPORTED}.`);
   if (isForbidden) {
     const hint = "The component `upgrades-drain` grants the right.";
-    return says(false, "Forbidden", `${REPORTED}: the API server forbids what ${drainMode} tries (403). ${hint}`);
+    return says(false, "Forbidden", `${REPORTED}: the API server forbids what ${mode} tries (403). ${hint}`);
   }
   const granted = "where the component `upgrades-drain` grants it";
-  return says(true, drainMode, `Pods that keep a node from being drained in time are to be deleted, ${granted}.`);
+  return says(true, mode, `Pods that keep a node from being drained in time are to be deleted, ${granted}.`);
 }

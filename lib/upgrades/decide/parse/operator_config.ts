@@ -7,6 +7,7 @@ import { objectAt, textAt } from "../../../json.ts";
 import { faultText } from "../../../parsed.ts";
 import { Upgrades } from "../../names.ts";
 import type { ConfigReading, OperatorConfig } from "../types/operator_config.ts";
+import { DRAIN_MODES } from "../types/plan.ts";
 
 const number = z.number({ error: "is not a number" });
 const above = (fallback: number): z.ZodDefault<z.ZodNumber> => number.positive("must be above 0").default(fallback);
@@ -59,6 +60,7 @@ const SCHEMA = z.object({
       timeOut: above(45),
       expectedNodeDrainTime: above(8),
       disableDrainStrategies: flag,
+      mode: z.enum(DRAIN_MODES, { error: `is not one of ${DRAIN_MODES.join(", ")}` }).nullish(),
       ignoredNamespacePatterns: z.preprocess(emptyList, z.array(expression, NO_LIST)),
     }, NO_MAP),
   ),
@@ -130,6 +132,7 @@ function shape(data: Decoded): OperatorConfig {
       timeoutMinutes: data.nodeDrain.timeOut,
       expectedMinutes: data.nodeDrain.expectedNodeDrainTime,
       disableDrainStrategies: data.nodeDrain.disableDrainStrategies,
+      mode: data.nodeDrain.mode ?? undefined,
       ignoredNamespacePatterns: data.nodeDrain.ignoredNamespacePatterns,
     },
     healthCheck: data.healthCheck,

@@ -3,10 +3,15 @@
 import { isObject, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { parseDeliveries } from "../notifications/deliveries.ts";
-import type { CapacitySettings, DrainMode, SmokeSettings, UpgradeConfig, UpgradeSpec } from "../types/plan.ts";
+import {
+  type CapacitySettings,
+  DRAIN_MODES,
+  type SmokeSettings,
+  type UpgradeConfig,
+  type UpgradeSpec,
+} from "../types/plan.ts";
 import { parseStatus } from "./status.ts";
 
-const DRAIN_MODES: readonly DrainMode[] = ["Observe", "Delete", "DeleteAndStripFinalizers"];
 const SMOKE_MINUTES = 15;
 
 export function parsePlan({ metadata, spec, status }: KubeObject): UpgradeConfig {

@@ -1,4 +1,5 @@
 // The ConfigMap `managed-upgrade-operator-config`, decoded: every value is there, by itself or by its documented default.
+import type { DrainMode } from "./plan.ts";
 
 /** Everything the ConfigMap says. */
 export interface OperatorConfig {
@@ -32,6 +33,8 @@ export interface OperatorConfig {
     readonly timeoutMinutes: number;
     readonly expectedMinutes: number;
     readonly disableDrainStrategies: boolean;
+    /** For plans without `spec.drain.mode`. Not of the original. */
+    readonly mode: DrainMode | undefined;
     /** Regular expressions, searched for in the name. */
     readonly ignoredNamespacePatterns: readonly string[];
   };

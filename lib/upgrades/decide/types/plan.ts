@@ -21,7 +21,8 @@ export interface DesiredRelease {
 }
 
 /** What may be done to a pod that keeps a node from being drained in time. */
-export type DrainMode = "Observe" | "Delete" | "DeleteAndStripFinalizers";
+export const DRAIN_MODES = ["Observe", "Delete", "DeleteAndStripFinalizers"] as const;
+export type DrainMode = typeof DRAIN_MODES[number];
 
 /** Temporary workers. */
 export interface CapacitySettings {
@@ -51,7 +52,7 @@ export interface UpgradeSpec {
   readonly capacity: CapacitySettings;
   /** Nothing begins while it is set; once the update was requested it has no effect. */
   readonly suspend: boolean;
-  /** Undefined when the field is absent, which means `Observe`. */
+  /** Undefined when the field is absent: that of the settings, else `Observe`. */
   readonly drainMode: DrainMode | undefined;
   readonly smoke: SmokeSettings | undefined;
 }

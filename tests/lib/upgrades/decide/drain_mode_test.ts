@@ -61,3 +61,20 @@ for (const [drainMode, disabled, isForbidden, holds, expected, says] of ROWS) {
     assert.match(message, says);
   });
 }
+
+/** Mode of the plan, mode of the settings: the mode that holds, status and reason. */
+const DEFAULTS: readonly (readonly [DrainMode | undefined, DrainMode, DrainMode, string])[] = [
+  [undefined, "DeleteAndStripFinalizers", "DeleteAndStripFinalizers", "True DeleteAndStripFinalizers"],
+  [undefined, "Observe", "Observe", "False Observe"],
+  ["Observe", "Delete", "Observe", "False Observe"],
+  ["Delete", "Observe", "Delete", "True Delete"],
+];
+
+for (const [drainMode, mode, holds, expected] of DEFAULTS) {
+  Deno.test(`${drainMode ?? "no mode"}, nodeDrain.mode is ${mode}: DrainMode is ${expected}`, () => {
+    const config = makeConfig({ nodeDrain: { mode } });
+    assert.equal(drainModeOf({ drainMode }, config), holds);
+    const { isTrue, reason } = drainModeCondition({ drainMode }, { config, isForbidden: false });
+    assert.equal(`${isTrue ? "True" : "False"} ${reason}`, expected);
+  });
+}
