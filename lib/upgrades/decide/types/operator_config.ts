@@ -1,58 +1,122 @@
-// The ConfigMap `managed-upgrade-operator-config`, decoded: every value is there, by itself or by its documented default.
-import type { DrainMode } from "./plan.ts";
+// The ConfigMap `managed-upgrade-operator-config`: the same keys as the original, with defaults that hold. Decoded, every value is
+// there, by a name with its unit. Keys that are not known are left alone.
+import * as z from "zod";
+import { parseGlob } from "../../../cluster/glob.ts";
+import { Upgrades } from "../../names.ts";
+import { DRAIN_MODES } from "./plan.ts";
 
-/** Everything the ConfigMap says. */
-export interface OperatorConfig {
+const NO_TEXT = { error: "is not a text" };
+const NO_LIST = { error: "is not a list" };
+const NO_MAP = { error: "is not a map" };
+const number = z.number({ error: "is not a number" });
+const above = (fallback: number): z.ZodDefault<z.ZodNumber> => number.positive("must be above 0").default(fallback);
+const fromZero = (fallback: number): z.ZodDefault<z.ZodNumber> =>
+  number.nonnegative("must not be below 0").default(fallback);
+const flag = z.boolean({ error: "is not true or false" }).default(false);
+
+/** A section or list that is absent, or empty in YAML. */
+const emptySection = (value: unknown): unknown => value ?? {};
+const emptyList = (value: unknown): unknown => value ?? [];
+const texts = z.preprocess(emptyList, z.array(z.string(NO_TEXT), NO_LIST));
+
+const glob = z.string(NO_TEXT)
+  .refine((pattern) => parseGlob(pattern) !== undefined, { error: ({ input }) => `"${input}" is not a valid pattern` });
+const expression = z.string(NO_TEXT)
+  .refine(isExpression, { error: ({ input }) => `"${input}" is not a valid regular expression` });
+const url = z.string(NO_TEXT).refine(isUrl, { error: "is not an http or https URL" });
+
+const SOURCES = ["OCM", "LOCAL"] as const;
+/** Others are kept in the ConfigMap without effect. */
+const GATES = ["PreHealthCheck", "ServiceLogNotification"] as const;
+
+const manager = z.object({
+  source: z.string(NO_TEXT).nullish(),
+  ocmBaseUrl: z.string(NO_TEXT).nullish(),
+  localConfigName: z.string(NO_TEXT).nullish(),
+  watchInterval: above(60),
+}, NO_MAP).transform(({ source: named, ocmBaseUrl, localConfigName, watchInterval: watchIntervalMinutes }) => {
+  const source = SOURCES.find((one) => one === named?.toUpperCase()) ?? "none";
+  return {
+    source,
+    ocmBaseUrl: source === "OCM" ? ocmBaseUrl ?? undefined : undefined,
+    localConfigName: localConfigName ?? Upgrades.config,
+    watchIntervalMinutes,
+  };
+});
+
+const maintenance = z.object({
+  controlPlaneTime: above(90),
+  ignoredAlerts: z.preprocess(emptySection, z.object({ controlPlaneCriticals: texts }, NO_MAP)),
+}, NO_MAP).transform(({ controlPlaneTime: controlPlaneMinutes, ignoredAlerts: { controlPlaneCriticals } }) => {
+  return { controlPlaneMinutes, controlPlaneCriticals };
+});
+
+const scale = z.object({
+  timeOut: above(30),
+  /** Patterns of `path.Match`. */
+  extraMachinePools: z.preprocess(emptyList, z.array(glob, NO_LIST)),
+}, NO_MAP).transform(({ timeOut: timeoutMinutes, ...rest }) => ({ timeoutMinutes, ...rest }));
+
+const upgradeWindow = z.object({
+  /** 0: no end. */
+  timeOut: fromZero(120),
+  /** 0: no notice. */
+  delayTrigger: fromZero(30),
+}, NO_MAP).transform(({ timeOut: timeoutMinutes, delayTrigger: delayTriggerMinutes }) => {
+  return { timeoutMinutes, delayTriggerMinutes };
+});
+
+const nodeDrain = z.object({
+  timeOut: above(45),
+  expectedNodeDrainTime: above(8),
+  disableDrainStrategies: flag,
+  /** For plans without `spec.drain.mode`. Not of the original. */
+  mode: z.enum(DRAIN_MODES, { error: `is not one of ${DRAIN_MODES.join(", ")}` }).nullish(),
+  /** Searched for in the name. */
+  ignoredNamespacePatterns: z.preprocess(emptyList, z.array(expression, NO_LIST)),
+}, NO_MAP).transform(({ timeOut: timeoutMinutes, expectedNodeDrainTime: expectedMinutes, mode, ...rest }) => {
+  return { timeoutMinutes, expectedMinutes, mode: mode ?? undefined, ...rest };
+});
+
+const dependencies = z.object({
+  http: z.preprocess(
+    emptySection,
+    z.object({
+      timeout: number.min(1, "must be from 1 to 60").max(60, "must be from 1 to 60").default(10),
+      urls: z.preprocess(emptyList, z.array(url, NO_LIST)),
+    }, NO_MAP),
+  ),
+}, NO_MAP).transform(({ http: { timeout: timeoutSeconds, urls } }) => ({ timeoutSeconds, urls }));
+
+const notifications = z.object({
+  /** Where notifications are posted as JSON, beside everything else; may be secret. Not of the original. */
+  webhook: z.preprocess(emptySection, z.object({ url: url.nullish() }, NO_MAP)),
+}, NO_MAP).transform(({ webhook }) => ({ webhookUrl: webhook.url ?? undefined }));
+
+/** What the text of the ConfigMap is decoded by. */
+export const OperatorConfigSchema = z.object({
   /** For plans that a policy source makes. */
-  readonly upgradeType: "OSD" | "ARO";
-  readonly configManager: {
-    readonly source: "OCM" | "LOCAL" | "none";
-    /** Undefined unless the source is OCM. */
-    readonly ocmBaseUrl: string | undefined;
-    readonly localConfigName: string;
-    readonly watchIntervalMinutes: number;
-  };
-  readonly validation: { readonly cincinnati: boolean };
-  readonly environment: { readonly fedramp: boolean };
-  readonly maintenance: {
-    readonly controlPlaneMinutes: number;
-    readonly controlPlaneCriticals: readonly string[];
-  };
-  readonly scale: {
-    readonly timeoutMinutes: number;
-    /** Patterns of `path.Match`. */
-    readonly extraMachinePools: readonly string[];
-  };
-  readonly upgradeWindow: {
-    /** 0: no end. */
-    readonly timeoutMinutes: number;
-    /** 0: no notice. */
-    readonly delayTriggerMinutes: number;
-  };
-  readonly nodeDrain: {
-    readonly timeoutMinutes: number;
-    readonly expectedMinutes: number;
-    readonly disableDrainStrategies: boolean;
-    /** For plans without `spec.drain.mode`. Not of the original. */
-    readonly mode: DrainMode | undefined;
-    /** Regular expressions, searched for in the name. */
-    readonly ignoredNamespacePatterns: readonly string[];
-  };
-  readonly healthCheck: {
-    readonly ignoredCriticals: readonly string[];
-    readonly ignoredNamespaces: readonly string[];
-  };
-  readonly dependencies: {
-    readonly timeoutSeconds: number;
-    readonly urls: readonly string[];
-  };
-  readonly notifications: {
-    /** Where notifications are posted as JSON, beside everything else; may be secret. Not of the original. */
-    readonly webhookUrl: string | undefined;
-  };
-  /** Gates that are on. Others are kept in the ConfigMap without effect. */
-  readonly gates: ReadonlySet<"PreHealthCheck" | "ServiceLogNotification">;
-}
+  upgradeType: z.enum(["OSD", "ARO", ""], { error: "is not one of OSD, ARO" }).nullish()
+    .transform((type) => type === "OSD" ? "OSD" : "ARO"),
+  configManager: z.preprocess(emptySection, manager),
+  validation: z.preprocess(emptySection, z.object({ cincinnati: flag }, NO_MAP)),
+  environment: z.preprocess(emptySection, z.object({ fedramp: flag }, NO_MAP)),
+  maintenance: z.preprocess(emptySection, maintenance),
+  scale: z.preprocess(emptySection, scale),
+  upgradeWindow: z.preprocess(emptySection, upgradeWindow),
+  nodeDrain: z.preprocess(emptySection, nodeDrain),
+  healthCheck: z.preprocess(emptySection, z.object({ ignoredCriticals: texts, ignoredNamespaces: texts }, NO_MAP)),
+  extDependencyAvailabilityChecks: z.preprocess(emptySection, dependencies),
+  notifications: z.preprocess(emptySection, notifications),
+  featureGate: z.preprocess(emptySection, z.object({ enabled: texts }, NO_MAP)),
+}, NO_MAP).transform(({ extDependencyAvailabilityChecks, featureGate: { enabled }, ...sections }) => ({
+  ...sections,
+  dependencies: extDependencyAvailabilityChecks,
+  gates: new Set(GATES.filter((gate) => enabled.includes(gate))),
+}));
+
+/** Everything the ConfigMap says: every value is there, by itself or by its documented default. */
+export type OperatorConfig = z.output<typeof OperatorConfigSchema>;
 
 export type ConfigReading =
   /** `warnings` are about keys that have no effect as they are written. */
@@ -60,3 +124,16 @@ export type ConfigReading =
   /** All problems, each with the key that it is about. */
   | { readonly kind: "unparsable"; readonly problems: readonly string[] }
   | { readonly kind: "unknown"; readonly why: string };
+
+/** Whether a text is the address of a web server. */
+export function isUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+function isExpression(pattern: string): boolean {
+  try {
+    return new RegExp(pattern) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
