@@ -12,7 +12,6 @@ import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 export interface CacheConfig {
   /** `export` or `import`, then a file name or `-`. */
   readonly words: readonly string[];
-  /** File of the local database. */
   readonly cachePath?: string | undefined;
   /** Server of the shared database; wins over the file. */
   readonly kvUrl?: string | undefined;
@@ -22,7 +21,6 @@ export interface CacheDeps {
   /** Lines of `export -` go to `out`, progress and problems to `err`. */
   readonly terminal: Terminal;
   readonly clock: Clock;
-  /** Ends the command between two lines. */
   readonly signal: AbortSignal;
   /** What `import -` reads; default standard input. */
   readonly input?: ReadableStream<Uint8Array<ArrayBuffer>>;

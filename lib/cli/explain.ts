@@ -128,7 +128,6 @@ async function readParticipation(
   }
 }
 
-/** The explanation in the wanted form. Pure. */
 function renderExplanation(
   pod: PodView,
   explanation: PodExplanation,

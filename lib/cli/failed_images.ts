@@ -9,7 +9,6 @@ import { EnoexecLabel } from "../names.ts";
 /** Where Archway is installed unless its manifests are moved; not needed by users who may list all namespaces. */
 const USUAL_NAMESPACE = "archway-system";
 
-/** What was read of the records. */
 export interface ReadFailures {
   readonly images: readonly FailedImage[];
   /** Whether they may not be listed, so that it is not known which there are. */

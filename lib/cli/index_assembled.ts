@@ -7,7 +7,6 @@ import { renderPlatform } from "../oci/image/platforms.ts";
 import { renderColumns, renderTable } from "./output.ts";
 import { renderMib } from "./progress_line.ts";
 
-/** The document of `-o json`. */
 export interface Assembled {
   readonly target: string;
   readonly outcome: AssembleResult["kind"];
@@ -15,7 +14,6 @@ export interface Assembled {
   readonly reference?: string | undefined;
   readonly digest?: string | undefined;
   readonly mediaType?: string | undefined;
-  /** What the tag named before. */
   readonly replaced?: string | undefined;
   readonly images: readonly JoinedImage[];
   readonly requests: number;
@@ -37,7 +35,6 @@ export function toAssembled(
   return { target, outcome: kind, reference, digest, mediaType, replaced, images, requests, problems: [] };
 }
 
-/** The document in the wanted form. */
 export function renderAssembled(assembled: Assembled, output: "table" | "json" | "yaml"): string {
   if (output === "json") return `${JSON.stringify(assembled, null, 2)}\n`;
   if (output === "yaml") return stringify(assembled);

@@ -23,7 +23,6 @@ export interface IndexDeps {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** Ends the command. */
   readonly signal: AbortSignal;
   /** Whether `err` is a terminal, where a line can be written over. */
   readonly showsProgress: boolean;

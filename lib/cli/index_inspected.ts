@@ -5,7 +5,6 @@ import type { AssembleProblem } from "../images/assemble/problem.ts";
 import { renderPlatform } from "../oci/image/platforms.ts";
 import { renderColumns, renderTable } from "./output.ts";
 
-/** The document of `-o json`. */
 export interface InspectedIndexDocument {
   readonly image: string;
   /** `image`: the reference leads to a single image, not to an index. */
@@ -27,7 +26,6 @@ export function toInspectedIndex(
   return { image, ...result, requests };
 }
 
-/** The document in the wanted form. */
 export function renderIndex(document: InspectedIndexDocument, output: "table" | "json" | "yaml"): string {
   if (output === "json") return `${JSON.stringify(document, null, 2)}\n`;
   if (output === "yaml") return stringify(document);

@@ -17,7 +17,6 @@ export interface InspectDeps {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** Ends the command. */
   readonly signal: AbortSignal;
 }
 
@@ -35,7 +34,6 @@ export async function runInspect(config: InspectConfig, parts: InspectDeps): Pro
   return images.every(({ error }) => error === undefined) ? ExitCode.done : ExitCode.no;
 }
 
-/** All images in the wanted form. Pure. */
 export function renderInspected(images: readonly InspectedImage[], output: InspectConfig["output"]): string {
   if (output === "json") return `${JSON.stringify(images, null, 2)}\n`;
   if (output === "yaml") return stringify(images);

@@ -6,7 +6,6 @@ import type { Finding, InspectionFailure, Platform } from "../oci/types.ts";
 /** Why an image could not be inspected, as it is printed. */
 export type InspectedError = Pick<InspectionFailure, "kind" | "reason" | "message" | "retryAfterMs">;
 
-/** One image as it is printed with `-o json`. */
 export interface InspectedImage {
   readonly image: string;
   readonly resolved: string;
@@ -23,7 +22,6 @@ export interface InspectedImage {
   readonly error?: InspectedError;
 }
 
-/** The document of one image. Pure. */
 export function toInspected(
   image: string,
   report: InspectionReport,

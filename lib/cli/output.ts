@@ -1,7 +1,6 @@
 // The terminal as commands use it. They write through it, so that tests can read their output.
 import type { LogFields, Logger } from "../log.ts";
 
-/** Where a command writes, and whether in colour. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -45,7 +44,6 @@ export function terminalLogger(terminal: Terminal, fields: LogFields = {}): Logg
 
 const COLOR_CODES = { red: 31, green: 32, yellow: 33 } as const;
 
-/** One of the colours of {@link paint}. */
 export type Color = keyof typeof COLOR_CODES;
 
 /** A text in a colour of the terminal. Only for a terminal that has `color`. */

@@ -7,7 +7,6 @@ const ERASE = "\r\x1b[K";
 
 const MIB = 1024 * 1024;
 
-/** The line. Clear it before anything else is written. */
 export class ProgressLine {
   readonly #write: (text: string) => void;
   readonly #clock: Clock;
@@ -15,7 +14,6 @@ export class ProgressLine {
   #shownMs = -Infinity;
   #isShown = false;
 
-  /** Shows nothing yet. */
   constructor({ write, clock }: { readonly write: (text: string) => void; readonly clock: Clock }) {
     this.#write = write;
     this.#clock = clock;

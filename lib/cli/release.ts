@@ -23,7 +23,6 @@ export async function runRelease(
   return release.left.length === 0 ? ExitCode.done : ExitCode.no;
 }
 
-/** The report. Pure. */
 export function renderRelease(
   { released, left }: GateRelease,
   { dryRun, output }: { readonly dryRun: boolean; readonly output: "table" | "json" | "yaml" },

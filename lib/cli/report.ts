@@ -17,7 +17,6 @@ import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 import { renderBlocked, renderReport, undeclaredRegistries } from "./report_text.ts";
 import { readSupport } from "./workload_support.ts";
 
-/** The flags of the report itself. */
 export interface ReportOptions {
   /** The only namespace that is read; absent: all. */
   readonly podNamespace?: string | undefined;
@@ -53,7 +52,6 @@ export async function runReport(config: ReportConfig, deps: ReportDeps): Promise
   return await printReport(config, { ...deps, images });
 }
 
-/** The same with images that are inspected elsewhere. */
 export async function printReport(
   { arch, podNamespace, output }: ReportOptions,
   { api, terminal, clock, signal, images }: Omit<ReportDeps, "userAgent"> & { readonly images: PodImages },

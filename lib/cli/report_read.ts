@@ -28,10 +28,8 @@ const TEMPLATES: readonly ResourceType[] = [
   Resource.jobs,
 ];
 
-/** The workloads, and what is missing among them. */
 export interface ReadWorkloads {
   readonly workloads: readonly Workload[];
-  /** Kinds that may not be listed. */
   readonly unread: readonly string[];
   /** False when the cluster has more than a report holds. */
   readonly isComplete: boolean;
@@ -73,7 +71,6 @@ export interface InspectDeps {
   readonly parallel?: number | undefined;
 }
 
-/** What was found of an image for a workload. */
 export type Inspections = (workload: Workload, image: string) => InspectedImage | undefined;
 
 /** Inspects all images, each once for each set of pull secrets. Rejects only when the signal aborts. */

@@ -48,7 +48,6 @@ export function undeclaredRegistries(images: readonly ReportedImage[]): readonly
   return [...new Set(denied)];
 }
 
-/** A reason as a sentence without its last stop. */
 function describeBlocker(blocker: Blocker, architecture: string): string {
   switch (blocker.kind) {
     case "lacking":

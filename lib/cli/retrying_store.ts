@@ -6,10 +6,8 @@ import type { KeyValueStore } from "../kv/store.ts";
 const TRIES = 60;
 const TRY_EVERY_MS = 200;
 
-/** How waiting is measured and ended. */
 export interface WaitOptions {
   readonly clock: Clock;
-  /** Ends the waiting. */
   readonly signal: AbortSignal;
 }
 

@@ -19,7 +19,6 @@ export interface TaintsDeps {
   readonly clock: Clock;
 }
 
-/** The flags and arguments of the command. */
 export interface TaintsOptions {
   /** `plan`, `apply` or `clean`. */
   readonly words: readonly string[];

@@ -56,7 +56,6 @@ function exceptions(pods: readonly PlannedPod[]): string {
   return parts.length === 0 ? "" : `, but ${parts.join(" and ")}`;
 }
 
-/** How `apply` ended. */
 export function renderApplied(applied: AppliedTaints, output: OutputForm): string {
   if (output !== "table") return renderDocument(applied, output);
   const { end, toleratedPods, taintedNodes, message } = applied;
@@ -66,7 +65,6 @@ export function renderApplied(applied: AppliedTaints, output: OutputForm): strin
   return `${message}\nPods given tolerations: ${toleratedPods}. Nodes tainted: ${taintedNodes}.\n${advice}\n`;
 }
 
-/** What `clean` did, or would do. */
 export function renderLifted(
   { lifted, left }: Lifted,
   { dryRun, output, key }: { readonly dryRun: boolean; readonly output: OutputForm; readonly key: string },

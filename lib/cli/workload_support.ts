@@ -9,7 +9,6 @@ import type { WorkloadSupport } from "../report/types.ts";
 import type { ReadFailures } from "./failed_images.ts";
 import { type InspectDeps, inspectWorkloads, type ReadWorkloads, readWorkloads } from "./report_read.ts";
 
-/** What to read, and with what. */
 export interface SupportOptions extends InspectDeps {
   readonly api: KubeApi;
   /** The only namespace; absent: all. */
@@ -21,7 +20,6 @@ export interface SupportOptions extends InspectDeps {
   readonly limits?: InventoryLimits | undefined;
 }
 
-/** What was found, and what is missing in it. */
 export interface SupportFound extends Omit<ReadWorkloads, "workloads"> {
   readonly workloads: readonly WorkloadSupport[];
 }

@@ -14,7 +14,6 @@ export interface ListOptions {
   readonly resourceVersion?: string;
 }
 
-/** Options of a watch, from a list's resourceVersion on. */
 export interface WatchOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
@@ -29,7 +28,6 @@ export interface RawWatchEvent {
   readonly object: KubeObject;
 }
 
-/** A patch and how it is sent. */
 export interface PatchOptions {
   readonly body: PatchBody;
   readonly signal: AbortSignal;
@@ -75,7 +73,6 @@ export function serverNowMs(
   return clock.nowMs() + api.serverClockOffsetMs();
 }
 
-/** Read and write access to the API server. */
 export interface KubeApi extends ReadApi {
   create(
     type: ResourceType,
@@ -100,7 +97,6 @@ export interface KubeApi extends ReadApi {
   ): Promise<void>;
 }
 
-/** The same API, with some calls replaced. */
 export function withCalls(api: KubeApi, calls: Partial<KubeApi>): KubeApi {
   return {
     get: (...call) => api.get(...call),

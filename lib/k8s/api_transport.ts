@@ -60,7 +60,6 @@ export interface ApiTransportOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly userAgent: string;
-  /** Called after every attempt, for metrics. */
   readonly observe?: (call: ApiCall) => void;
 }
 
@@ -84,7 +83,6 @@ export class ApiTransport implements AsyncDisposable {
     return (await this.sendMeasured(request, signal)).body;
   }
 
-  /** The same, with the size of the body. */
   async sendMeasured(request: ApiRequest, signal: AbortSignal): Promise<MeasuredAnswer> {
     let renewed = false;
     for (let attempt = 1;; attempt++) {
@@ -216,9 +214,7 @@ function retryDelayMs(
 }
 
 interface ReadAnswerOptions {
-  /** What errors call the request. */
   readonly action: string;
-  /** Default: any number. */
   readonly maxBytes?: number | undefined;
   readonly signal: AbortSignal;
 }

@@ -42,7 +42,6 @@ const COUNTED = {
   archway_events_dropped_total: { type: "counter", help: "Kubernetes events dropped by the background queue." },
 } as const satisfies MetricTable;
 
-/** The metrics of the Kubernetes client. */
 export class ClientMetrics {
   readonly #of: MetricsOf<typeof COUNTED>;
 
@@ -50,7 +49,6 @@ export class ClientMetrics {
     this.#of = openMetrics(registry, COUNTED);
   }
 
-  /** Makes the series of a work queue, at zero. */
   readonly queue = (name: string): QueueMetrics => {
     const {
       workqueue_adds_total: adds,
@@ -73,7 +71,6 @@ export class ClientMetrics {
     };
   };
 
-  /** One attempt of a request ended. */
   readonly apiCall = ({ method, status, durationMs }: ApiCall): void => {
     this.#of.rest_client_requests_total.inc({ code: codeOf(status), method });
     this.#of.rest_client_request_duration_seconds.observe({ verb: method }, durationMs / 1_000);

@@ -19,7 +19,6 @@ export interface ClusterCredentials {
 export interface ClusterAccess {
   /** `https://host:port`, without a slash at the end. Its host is the name the server's certificate must carry. */
   readonly baseUrl: string;
-  /** HTTP proxy to go through. */
   readonly proxyUrl?: string;
   /** The name that the server's certificate must carry when it is not the one in `baseUrl`. */
   readonly serverName?: string;
@@ -39,7 +38,6 @@ const CREDENTIALS_MAX_AGE_MS = 60_000;
 /** A server that refuses every request must not cause a file read or an exec plugin for each. */
 const DISCARD_INTERVAL_MS = 1_000;
 
-/** Where a pod finds its ServiceAccount. */
 const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** The pod's view of its cluster. `host` and `port` are KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. */
@@ -144,7 +142,6 @@ export interface KubeconfigPlaces {
   readonly given: string | undefined;
   /** Home of the user; undefined where no default file is to be looked for, as in a pod. */
   readonly home: string | undefined;
-  /** Whether there is a file of this path. */
   readonly exists: (path: string) => boolean;
 }
 

@@ -16,17 +16,14 @@ export class DueHeap {
   #items: Item[] = [];
   #puts = 0;
 
-  /** How many keys are in it. */
   get size(): number {
     return this.#items.length;
   }
 
-  /** The earliest, left in place. */
   peek(): DueKey | undefined {
     return this.#items[0];
   }
 
-  /** Puts a key in. O(log n). */
   push({ key, dueMs }: DueKey): void {
     const items = this.#items;
     const item = { key, dueMs, order: this.#puts++ };
@@ -42,7 +39,6 @@ export class DueHeap {
     items[at] = item;
   }
 
-  /** Takes the earliest out. O(log n). */
   pop(): DueKey | undefined {
     const items = this.#items;
     const first = items[0];

@@ -9,7 +9,6 @@ export class ApiError extends Error {
   readonly reason: string;
   /** Whether the server named fields it refused (`details.causes`). A failed `test` operation names none. */
   readonly hasCauses: boolean;
-  /** The pause of the server's `Retry-After`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -56,12 +55,10 @@ export function classifyWriteFailure(error: unknown): WriteFailure {
   return "later";
 }
 
-/** Whether the fault is a plain "no such object". */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** Whether the caller lacks the right. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403;
 }

@@ -2,17 +2,14 @@
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { apiVersionOf, type ResourceType, type Wire } from "./types.ts";
 
-/** The type of a core/v1 Event. */
 export type EventType = "Normal" | "Warning";
 
-/** What an object is found by. */
 interface EventTarget {
   readonly name: string;
   readonly namespace?: string;
   readonly uid?: string;
 }
 
-/** The object that an event is about. */
 export interface EventObject extends EventTarget {
   readonly apiVersion: string;
   readonly kind: string;
@@ -60,13 +57,11 @@ export function queuedEventOf(input: EventInput): QueuedEvent {
   return { key, input: { ...input, message }, urgency: urgencyOf(input) };
 }
 
-/** The members of an event that a repetition changes. */
 export type EventUpdate = Pick<
   Wire<CoreV1Event>,
   "type" | "reason" | "message" | "count" | "firstTimestamp" | "lastTimestamp"
 >;
 
-/** Renders these members; times in epoch ms. */
 export function renderUpdate(
   { type, reason, message }: EventInput,
   { count, firstMs, lastMs }: { readonly count: number; readonly firstMs: number; readonly lastMs: number },

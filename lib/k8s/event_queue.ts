@@ -58,7 +58,6 @@ export class EventQueue {
     return event;
   }
 
-  /** A taken event was sent or dropped. */
   finish(key: string): void {
     this.#taken.delete(key);
   }

@@ -14,7 +14,6 @@ export type EventResult = "created" | "updated" | "dropped" | "refused" | "faile
 
 export interface EventRecorderOptions extends EventSinkOptions {
   readonly log: Logger;
-  /** Most distinct events that wait. */
   readonly capacity?: number;
   /** Whether requests with priority are under way: events wait then, but not for long. */
   readonly isBusy?: () => boolean;

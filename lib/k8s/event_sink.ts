@@ -21,7 +21,6 @@ export interface EventSinkOptions {
 const CLUSTER_SCOPED_NAMESPACE = "default";
 /** An event without a slot that occurs again within this time is counted on the one that was sent. */
 const REPEAT_WINDOW_MS = 10 * 60_000;
-/** Sent events that are kept for that. */
 const MAX_SENT_EVENTS = 4_096;
 
 /** An event on the API server, as this process last wrote it. `atMs`: when (monotonic ms). */
@@ -34,7 +33,6 @@ interface SentEvent {
   readonly atMs: number;
 }
 
-/** Sends events, one call each. */
 export class EventSink {
   readonly #options: EventSinkOptions;
   readonly #sent = new LRUCache<string, SentEvent>({ max: MAX_SENT_EVENTS });

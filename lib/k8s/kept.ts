@@ -6,7 +6,6 @@ import type { Sharing } from "./shares.ts";
 /** Of what tenants make: bytes of the heap, about. */
 export type SharesRow = { readonly kind: "shares" } & Omit<Sharing<never>, "weightOf">;
 
-/** All of it, and why that is bounded. */
 export interface WholeRow {
   readonly kind: "all";
   readonly because: string;

@@ -27,7 +27,6 @@ export function parseKubeList(value: unknown): KubeList {
   };
 }
 
-/** The members of a Status that Archway acts on. */
 export interface StatusView {
   readonly code: number | undefined;
   readonly reason: string;

@@ -73,7 +73,6 @@ async function loadKubeconfig(path: string, context: string | undefined): Promis
   return config;
 }
 
-/** The fixed part of the access. */
 function serverOf(config: KubeConfig, path: string): Omit<ClusterAccess, "credentials" | "discardCredentials"> {
   const cluster = config.getCurrentCluster();
   if (cluster === null || !URL.canParse(cluster.server)) {

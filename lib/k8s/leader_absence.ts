@@ -8,7 +8,6 @@ import type { LeaseView } from "./lease.ts";
 import { parseLease } from "./lease_lock.ts";
 import { Resource } from "./types.ts";
 
-/** What a replica has observed of the leader. */
 export interface LeaderSilence {
   readonly isLeader: boolean;
   /** Since a renewal of the Lease was last seen; since the start of this process when none was (ms). */
@@ -21,7 +20,6 @@ export interface LeaderSilence {
 
 /** From when on a silent leader counts as missing. */
 export interface AbsenceLimits {
-  /** How long it is silent (ms). */
   readonly silenceMs: number;
   /** For how long of that reads of the Lease prove it (ms). */
   readonly proofMs: number;
@@ -45,7 +43,6 @@ export function decideLeaderState(silence: LeaderSilence, { silenceMs, proofMs }
 
 export interface LeaderAbsenceDeps extends LeaseReading {
   readonly log: Logger;
-  /** The Lease as this replica's election sees it. */
   readonly view: () => LeaseView;
 }
 
@@ -56,14 +53,12 @@ export class LeaderAbsence {
   readonly #startedMs: number;
   #proof: LeaseProof | undefined;
 
-  /** Sends nothing yet. */
   constructor(deps: LeaderAbsenceDeps, limits: AbsenceLimits) {
     this.#deps = deps;
     this.#limits = limits;
     this.#startedMs = deps.clock.monotonicMs();
   }
 
-  /** As of this moment, by the reads so far. */
   get state(): LeaderState {
     const { clock, view } = this.#deps;
     const proof = this.#proof;
@@ -125,7 +120,6 @@ export async function readLeaseProof(
   return { renewal, sinceMs: nowMs, untilMs: nowMs };
 }
 
-/** How long it has been proven (ms). */
 export function provenForMs(proof: LeaseProof | undefined): number {
   return proof === undefined ? 0 : proof.untilMs - proof.sinceMs;
 }

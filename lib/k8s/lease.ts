@@ -5,7 +5,6 @@ import { type KubeApi, withCalls } from "./api.ts";
 import { ApiError } from "./errors.ts";
 import { type HolderState, LeaseLock, type LockView } from "./lease_lock.ts";
 
-/** The Lease as this replica sees it. */
 export interface LeaseView extends LockView {
   readonly isLeader: boolean;
 }
@@ -28,7 +27,6 @@ export const LEASE_TIMING: LeaseTiming = { durationMs: 6_000, renewDeadlineMs: 4
 /** One request may take this long: a hanging one leaves time for another within the renew deadline. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 
-/** Which Lease, and the identity of this replica. */
 export interface ElectionOptions {
   readonly api: KubeApi;
   readonly namespace: string;
@@ -79,7 +77,6 @@ export class Election {
     this.#view = { ...this.#lock.view, isLeader: false };
   }
 
-  /** The Lease as last seen. */
   view(): LeaseView {
     return this.#view;
   }
@@ -144,7 +141,6 @@ export class Election {
     this.#enter(false);
   }
 
-  /** Runs `lead`; when it ends, the term ends. */
   async #lead(lead: Lead, term: AbortController): Promise<void> {
     try {
       await lead(term.signal);

@@ -12,7 +12,6 @@ import { apiVersionOf, type KubeObject, Resource, type Wire } from "./types.ts";
 /** Giving the Lease up is a courtesy: shutdown does not wait longer for it. */
 const RELEASE_TIMEOUT_MS = 2_000;
 
-/** Which Lease, and the identity of the replica. */
 export interface LeaseLockOptions {
   readonly api: KubeApi;
   readonly namespace: string;
@@ -22,7 +21,6 @@ export interface LeaseLockOptions {
   readonly durationMs: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The state that the holder publishes in the Lease. */
   readonly state: () => HolderState;
   /** Called when the Lease was seen to have changed, by our own writes too. */
   readonly onChange: () => void;
@@ -75,7 +73,6 @@ export class LeaseLock {
     };
   }
 
-  /** Tries once to take or renew the Lease. */
   async attempt(timeoutMs: number, signal: AbortSignal): Promise<Attempt> {
     using deadline = openDeadline(timeoutMs, { signal, clock: this.#options.clock });
     try {
@@ -185,7 +182,6 @@ export class LeaseLock {
   }
 }
 
-/** The members of a Lease that an election needs. */
 export interface LeaseRecord {
   /** Empty when the Lease is free. */
   readonly holder: string;
@@ -197,7 +193,6 @@ export interface LeaseRecord {
   readonly impairment: string | undefined;
 }
 
-/** The state that a holder publishes with each renewal. */
 export type HolderState =
   | { readonly kind: "able" }
   | { readonly kind: "unable"; readonly reason: string }
@@ -247,7 +242,6 @@ export function renderLeaseSpec(before: KubeObject | undefined, claim: LeaseClai
   };
 }
 
-/** The annotations of a Lease after a renewal. */
 export function renderLeaseAnnotations(
   before: KubeObject | undefined,
   state: HolderState,

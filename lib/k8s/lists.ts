@@ -78,14 +78,11 @@ const TARGET_BYTES = 3 * 1024 * 1024;
 /** A page with more is not read to its end. Parsed it takes five times as much. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Objects of the first page of a list. */
 export function firstPageSize({ namespaced }: ResourceType): number {
   return namespaced ? FIRST_PAGE_SIZE : CLUSTER_PAGE_SIZE;
 }
 
-/** A page as it was asked for and came. */
 export interface PageSeen {
-  /** How many objects were asked for. */
   readonly limit: number;
   readonly count: number;
   /** undefined where they were not counted. */

@@ -8,7 +8,6 @@ export type Change<T> =
   | { readonly kind: "apply"; readonly key: string; readonly value: T; readonly previous?: T }
   | { readonly kind: "delete"; readonly key: string; readonly value: T };
 
-/** How much is kept of what is given. */
 export type Keeping<T> =
   | { readonly kind: "all" }
   /** Nothing. Every object is reported as new whenever it is given, by each list again; no end is reported. */
@@ -48,7 +47,6 @@ export class ObjectCache<T> {
     return this.#entries.size;
   }
 
-  /** The value of a key. */
   get(key: string): T | undefined {
     return this.#entries.get(key)?.value;
   }
@@ -79,12 +77,10 @@ export class ObjectCache<T> {
     return key;
   }
 
-  /** Takes note that an object is gone. */
   delete(object: KubeObject): void {
     this.#drop(keyOf(object));
   }
 
-  /** Everything that is not named is gone. */
   keepOnly(keys: ReadonlySet<string>): void {
     for (const key of [...this.#entries.keys()]) if (!keys.has(key)) this.#drop(key);
     this.#shares?.listed();

@@ -1,7 +1,6 @@
 // RFC 6902 JSON Patch as data, and JSON as Go writes it: the API server compares the strings of a `test` operation by their
 // bytes, and its own copy of the object has Go's HTML escapes. A `<` that is written as itself never equals the `\u003c` that it holds.
 
-/** One operation. Archway emits only these four. */
 export type PatchOperation =
   | { readonly op: "add"; readonly path: string; readonly value: unknown }
   | { readonly op: "replace"; readonly path: string; readonly value: unknown }

@@ -81,12 +81,10 @@ class ChunkBuffer {
     }
   }
 
-  /** Wakes both sides: each checks its condition again. */
   wake(): void {
     this.#changed.broadcast();
   }
 
-  /** Nothing more is taken: reading ends. */
   leave(): void {
     this.#hasLeft = true;
     this.wake();

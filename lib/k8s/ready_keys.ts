@@ -2,7 +2,6 @@
 // group with thousands of keys delays another group's key by one key, not by thousands.
 import type { Logger } from "../log.ts";
 
-/** Where a key stands among those that are due. */
 export interface ReadyKey {
   /** Keys of one group take turns with those of others. */
   readonly group: string;
@@ -14,7 +13,6 @@ export class ReadyKeys {
   readonly #normal = new TurnsByGroup();
   readonly #urgent = new TurnsByGroup();
 
-  /** How many there are. */
   get size(): number {
     return this.#normal.size + this.#urgent.size;
   }
@@ -100,7 +98,6 @@ export class GroupCounts {
     return false;
   }
 
-  /** A key of the group is gone. */
   leave(group: string): void {
     const count = (this.#counts.get(group) ?? 0) - 1;
     if (count > 0) return void this.#counts.set(group, count);

@@ -9,7 +9,6 @@ import { listPages } from "./lists.ts";
 import { type Change, type Keeping, ObjectCache } from "./object_cache.ts";
 import type { KubeObject, ResourceType } from "./types.ts";
 
-/** What to reflect, and into what. */
 export interface ReflectorOptions<T> {
   readonly api: ReadApi;
   readonly resource: ResourceType;
@@ -24,14 +23,12 @@ export interface ReflectorOptions<T> {
   readonly keep: Keeping<T>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** For log lines. */
   readonly name: string;
   readonly pageSize?: number;
   /** A watch without any event for so long, bookmarks included, is opened again. */
   readonly stallMs?: number;
 }
 
-/** How the reflector stands with its collection. */
 export type ReflectorState =
   /** The first list is not complete. */
   | "starting"

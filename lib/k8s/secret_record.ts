@@ -6,7 +6,6 @@ import type { KubeApi } from "./api.ts";
 import { classifyWriteFailure, isNotFound } from "./errors.ts";
 import { type KubeObject, Resource, type Wire } from "./types.ts";
 
-/** The members of the Secret, decoded. */
 export type SecretTexts = Readonly<Record<string, string>>;
 
 export interface StoredSecret {
@@ -18,7 +17,6 @@ export interface StoredSecret {
 
 /** The record. Its calls throw ApiError when the API server refuses or does not answer. */
 export interface SecretRecord {
-  /** Reads the Secret live. */
   read(signal: AbortSignal): Promise<StoredSecret>;
   /** Writes over exactly what was read; answers false when another replica was faster. */
   swap(before: StoredSecret, next: SecretTexts, signal: AbortSignal): Promise<boolean>;
@@ -26,14 +24,12 @@ export interface SecretRecord {
 
 const data = z.record(z.string(), z.base64()).catch({});
 
-/** Which Secret, and its type where it is created. */
 export interface SecretIdentity {
   readonly namespace: string;
   readonly name: string;
   readonly type: string;
 }
 
-/** Makes the record; nothing is read yet. */
 export function openSecretRecord(
   api: Pick<KubeApi, "get" | "create" | "patch">,
   identity: SecretIdentity,

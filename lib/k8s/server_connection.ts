@@ -4,7 +4,6 @@ import { fetchUnverified } from "./pinned/unverified_fetch.ts";
 import type { ClusterAccess, TlsIdentity } from "./cluster_access.ts";
 import { openServerTunnel, type ServerTunnel } from "./server_tunnel.ts";
 
-/** One request as it goes out. */
 export interface ServerRequest {
   readonly method: string;
   readonly headers: Headers;
@@ -99,7 +98,6 @@ function withHostname(url: URL, name: string): URL {
   return named;
 }
 
-/** A text that becomes available when the promise resolves. */
 function streamAfter(ready: Promise<void>, text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({
     pull: async (controller) => {

@@ -3,7 +3,6 @@
 
 /** A running tunnel. Dispose it to close it and what goes through it. */
 export interface ServerTunnel extends AsyncDisposable {
-  /** For the `proxy` of a client. */
   readonly origin: string;
 }
 

@@ -61,7 +61,6 @@ export class Shares<T> {
     this.#cut.clear();
   }
 
-  /** Takes note of what is kept. */
   note(key: string, value: T): void {
     const namespace = namespaceOf(key);
     const weight = this.#limits.weightOf(value);
@@ -75,7 +74,6 @@ export class Shares<T> {
     this.#shares.set(namespace, share);
   }
 
-  /** Takes note that it is not kept any more. */
   forget(key: string): void {
     const namespace = namespaceOf(key);
     const share = this.#shares.get(namespace);

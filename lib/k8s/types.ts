@@ -37,7 +37,6 @@ export interface KubeObject {
 export interface KubeList {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
-  /** Present when more pages follow. */
   readonly continue?: string;
   /** The size of its JSON; absent where it was not counted. */
   readonly bytes?: number;
@@ -70,7 +69,6 @@ function clusterWide(apiVersion: string, kind: string): ResourceType {
   return { ...namespaced(apiVersion, kind), namespaced: false };
 }
 
-/** The kinds that Archway reads or writes. */
 export const Resource = {
   pods: namespaced("v1", "Pod"),
   secrets: namespaced("v1", "Secret"),
@@ -112,7 +110,6 @@ export const Resource = {
   controllerConfigs: clusterWide("machineconfiguration.openshift.io/v1", "ControllerConfig"),
 } as const satisfies Readonly<Record<string, ResourceType>>;
 
-/** `v1` or `group/version`. */
 export function apiVersionOf(type: ResourceType): string {
   return type.group === "" ? type.version : `${type.group}/${type.version}`;
 }
@@ -146,7 +143,6 @@ export function keyOf(object: { readonly metadata: { readonly namespace?: string
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-/** The parts of a {@link keyOf} key. */
 export function splitKey(key: string): { readonly namespace?: string; readonly name: string } {
   const slash = key.indexOf("/");
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };

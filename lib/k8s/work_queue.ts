@@ -19,7 +19,6 @@ export interface AddOptions {
   readonly urgentAfterMs?: number | undefined;
 }
 
-/** One finished reconcile. */
 export interface ReconcileSample {
   readonly outcome: ReconcileResult["kind"] | "failed";
   /** From when the key was due until its reconcile started. */
@@ -29,7 +28,6 @@ export interface ReconcileSample {
 
 /** Where a queue reports, with the meaning that the work queue metrics of client-go have. */
 export interface QueueMetrics {
-  /** A key became due. */
   added(): void;
   /** So many keys are due and wait for a place. */
   depth(keys: number): void;
@@ -37,9 +35,7 @@ export interface QueueMetrics {
 }
 
 export interface WorkQueueOptions {
-  /** For log lines. */
   readonly name: string;
-  /** Keys reconciled at a time. */
   readonly parallel: number;
   /** How many more when they are urgent. Default 0. */
   readonly reservedForUrgent?: number;

@@ -10,15 +10,11 @@ import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts"
 
 /** The few calls of a database that are used; all may reject or hang. Values are JSON text: plain data comes back. */
 export interface Database {
-  /** The text, or nothing. */
   get(key: StoreKey): Promise<unknown>;
-  /** Resolves when it is kept. */
   set(key: StoreKey, text: string): Promise<void>;
   /** Sets only where nothing is; whether it did. */
   create(key: StoreKey, text: string): Promise<boolean>;
-  /** Resolves when it is gone. */
   delete(key: StoreKey): Promise<void>;
-  /** All below the prefix. */
   list(prefix: StoreKey): AsyncGenerator<Pick<StoreEntry, "key" | "value">>;
   /** Ends the handle; may be called while calls hang. */
   close(): void;
@@ -32,7 +28,6 @@ export interface GuardOptions {
   readonly log: Logger;
 }
 
-/** Longest that one call may take (ms). */
 export const CALL_TIMEOUT_MS = 250;
 /** Longest for opening, and for one step of a listing (ms). */
 export const LONG_TIMEOUT_MS = 2_000;
@@ -81,7 +76,6 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
   };
 }
 
-/** One database and what is known of its health. */
 class Guard {
   readonly #options: GuardOptions;
   readonly #breakers: Readonly<Record<Operation, Breaker>>;
@@ -243,12 +237,10 @@ export class WriteTurns {
   readonly #turns = pLimit(WRITES_AT_ONCE);
   readonly #unfinished = new Set<Promise<unknown>>();
 
-  /** Whether no more can wait. */
   get isFull(): boolean {
     return this.#unfinished.size >= MAX_WAITING_WRITES;
   }
 
-  /** Runs the write when it is its turn. */
   async run<T>(write: () => Promise<T>): Promise<T> {
     const turn = this.#turns(write);
     this.#unfinished.add(turn);
@@ -259,7 +251,6 @@ export class WriteTurns {
     }
   }
 
-  /** Resolves when nothing waits or runs any more. */
   async drained(): Promise<void> {
     while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished);
   }

@@ -20,7 +20,6 @@ export function entryKey(kind: EntryKind, parts: readonly [name: string, ...rest
   return ["archway", LAYOUT, kind, shardOf(parts[0]), ...parts.map(shorten)];
 }
 
-/** Everything of a kind. */
 export function kindPrefix(kind: EntryKind): StoreKey {
   return ["archway", LAYOUT, kind];
 }

@@ -15,7 +15,6 @@ export class KvFile {
   readonly #log: Logger;
   #damage: string | undefined;
 
-  /** Touches nothing yet. */
   constructor(path: string, log: Logger) {
     this.#path = path;
     this.#log = log;

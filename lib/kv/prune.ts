@@ -4,7 +4,6 @@ import { ageOf, storedBytes } from "./envelope.ts";
 import { ENTRY_KINDS, kindPrefix } from "./keys.ts";
 import type { JsonValue, KeyValueStore, StoreKey } from "./store.ts";
 
-/** How much there may be. */
 export interface StoreLimits {
   readonly maxEntries: number;
   /** As they are weighed by `storedBytes`. */
@@ -61,7 +60,6 @@ export async function prune(
   return { kept, deleted, isComplete: failed === 0 && store.cutListings() === cut };
 }
 
-/** How many of the newest fit. */
 function countKept(
   newestFirst: readonly { readonly bytes: number }[],
   { maxEntries, maxBytes }: StoreLimits,

@@ -13,9 +13,7 @@ export type StoreKey = readonly (string | number)[];
 
 /** One entry of a listing. The value is unknown: another version may have written it. */
 export interface StoreEntry {
-  /** Where it stands. */
   readonly key: StoreKey;
-  /** The stored value, unparsed. */
   readonly value: unknown;
   /** What it takes of the store, about. */
   readonly bytes: number;

@@ -17,19 +17,15 @@ const TRANSIENT: readonly FailureReason[] = [
 
 /** A failure with its cause. The message is safe to show: no credential, no URL query. */
 export class InspectionError extends Error {
-  /** Distinguishes it from other errors in logs. */
   override readonly name = "InspectionError";
-  /** The failure as data. */
   readonly failure: InspectionFailure;
 
-  /** Its message is that of the failure. */
   constructor(failure: InspectionFailure, options: { readonly cause?: unknown } = {}) {
     super(failure.message, options);
     this.failure = failure;
   }
 }
 
-/** Makes a failure; its kind follows from its reason. */
 export function failureOf(
   reason: FailureReason,
   message: string,
@@ -44,7 +40,6 @@ export function failureOf(
   };
 }
 
-/** The error to throw for a reason. */
 export function inspectionError(
   reason: FailureReason,
   message: string,

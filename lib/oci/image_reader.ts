@@ -21,7 +21,6 @@ import type { FailureReason, Finding, Inspection, Platform } from "./types.ts";
 /** Which image, and how to read documents of its repository. */
 export interface ImageVisit {
   readonly request: Pick<PlannedRequest, "image" | "reference" | "depth">;
-  /** Where it is read. */
   readonly endpoint: Endpoint;
   readonly session: Pick<Session, "manifest" | "child" | "config">;
 }

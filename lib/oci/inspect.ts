@@ -12,7 +12,6 @@ import type { OpenSession } from "./session.ts";
 
 export interface RegistryInspectorDeps {
   readonly openSession: OpenSession;
-  /** Dates what the registries say. */
   readonly clock: Clock;
 }
 

@@ -10,8 +10,6 @@ export interface InspectionContext {
   readonly credentials: readonly Credential[];
   /** The namespaces whose shares its requests count in, and how urgent they are. Others may join. */
   readonly callers: Callers<Caller>;
-  /** Ends it. */
   readonly signal: AbortSignal;
-  /** Counts and traces what is sent. */
   readonly log: RequestLog;
 }

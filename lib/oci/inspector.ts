@@ -23,7 +23,6 @@ import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts"
 /** The priority when a registry's budget is short: first gated pods, then admission prefetch, then prewarm. */
 export type InspectionPriority = "gated" | "admission" | "prewarm";
 
-/** What an inspection is made for. */
 export interface Caller {
   /** Empty when it is made for no namespace. */
   readonly namespace: string;
@@ -43,7 +42,6 @@ export interface InspectionRequest {
    * `cached` any that is recent enough.
    */
   readonly notBeforeMs?: number | undefined;
-  /** How much must be known. */
   readonly depth: InspectionDepth;
   readonly priority: InspectionPriority;
   /** The namespace that the work is done for, so that limits are shared fairly among namespaces; absent: for none. */
@@ -54,20 +52,14 @@ export interface InspectionRequest {
 
 /** A request whose credentials are complete and match its endpoints: what may be shared and cached depends on them. */
 export interface PlannedRequest extends InspectionRequest {
-  /** What `image` means. */
   readonly reference: ImageReference;
-  /** Where the image may be pulled from, in order. */
   readonly endpoints: readonly Endpoint[];
 }
 
-/** HTTP requests that an inspection caused. */
 export interface RequestCounts {
-  /** GET of manifests and indexes. */
   readonly manifestGet: number;
   readonly manifestHead: number;
-  /** GET of config blobs. */
   readonly blobGet: number;
-  /** Logins at token servers. */
   readonly token: number;
   readonly other: number;
 }
@@ -77,18 +69,14 @@ export interface TraceEntry {
   readonly method: string;
   /** Without query and user. */
   readonly url: string;
-  /** HTTP status, or that no whole answer came. */
   readonly status: number | "failed";
-  /** How long it took. */
   readonly ms: number;
-  /** Status text or failure reason. */
   readonly note?: string;
   /** How it was logged in, never with what; absent: without a credential. */
   readonly authorization?: "Basic" | "Bearer" | "form" | "other";
 }
 
 export interface InspectionReport {
-  /** What the image said. */
   readonly inspection: Inspection;
   /** Whether the registry lacks a part of the image, so that this holds for the reference alone, not for its digest. */
   readonly isPartial?: boolean | undefined;

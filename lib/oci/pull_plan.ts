@@ -6,11 +6,8 @@ import type { InspectionFailure } from "./types.ts";
 export interface Endpoint {
   /** `host[:port]` to contact. */
   readonly host: string;
-  /** Repository path there, without host. */
   readonly repository: string;
-  /** Tag or digest to ask for. */
   readonly reference: string;
-  /** True for a mirror, false for the registry itself. */
   readonly mirror: boolean;
   /** Path prefix before `/v2` that a configured mirror URL may carry; empty otherwise. */
   readonly pathPrefix: string;
@@ -18,20 +15,16 @@ export interface Endpoint {
   readonly namespace?: string;
   /** Headers that the configuration sets for it. They may be secret: never log, never store. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** How to reach it. */
   readonly transport: EndpointTransport;
 }
 
 /** A client certificate with its key, both PEM. The key is secret: never log, never store. */
 export interface ClientCertificate {
-  /** The certificate, its chain behind it. */
   readonly certificate: string;
   readonly key: string;
 }
 
-/** How to reach an endpoint's host. */
 export interface EndpointTransport {
-  /** `https`; `http`; or `https-then-http` for a registry declared insecure. */
   readonly scheme: "https" | "http" | "https-then-http";
   /** False only for a registry declared insecure. */
   readonly verifyTls: boolean;
@@ -47,7 +40,6 @@ export interface EndpointTransport {
 export type PullPlan =
   | {
     readonly kind: "endpoints";
-    /** What the image means before the configuration leads elsewhere. */
     readonly reference: ImageReference;
     readonly endpoints: readonly Endpoint[];
   }

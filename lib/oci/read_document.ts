@@ -35,7 +35,6 @@ const REQUEST_KIND: Readonly<Record<DocumentName["kind"], RequestKind>> = {
   layer: "blobGet",
 };
 
-/** The document, and its bytes as they came. */
 export interface ReadDocument {
   readonly document: RegistryDocument;
   readonly bytes: Uint8Array<ArrayBuffer>;

@@ -18,11 +18,9 @@ export interface ImageReference {
   readonly identifier: string;
   /** Without domain in the text: subject to short-name resolution. */
   readonly isShort: boolean;
-  /** The tag beside a digest, for users. */
   readonly droppedTag?: string;
 }
 
-/** A reference, or what is wrong with the text. */
 export type ParsedReference =
   | { readonly kind: "reference"; readonly reference: ImageReference }
   | { readonly kind: "unparsable"; readonly message: string };
@@ -48,7 +46,6 @@ export function normaliseImageReference(image: string): { readonly text: string 
   return { text: withoutTag(image.slice(0, at)).name + image.slice(at) };
 }
 
-/** Parses a reference into registry, repository, tag and digest. */
 export function parseReference(image: string): ParsedReference {
   if (image.length > MAX_REFERENCE_LENGTH) {
     const message = `Cannot read an image reference of ${image.length} characters: none has more than 1 000.`;

@@ -10,7 +10,6 @@ import { openKeyring } from "./credentials/keyring.ts";
 import { Transport, type TransportDeps } from "./http/transport.ts";
 import { openRequestLimiter, type RequestLimiter } from "./limits/request_limiter.ts";
 
-/** The flags that matter here, as lib/config gives them. */
 export interface RegistryConfig extends NamedPaths {
   readonly registry: readonly string[];
   readonly registryCa: readonly string[];
@@ -27,13 +26,11 @@ export interface RegistryAccessOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly userAgent: string;
-  /** The cluster-wide pull secret, as it is now. */
   readonly clusterCredentials: () => readonly Credential[];
   /** Who reads what failed: tenants, unless it says otherwise. */
   readonly audience?: TransportDeps["audience"];
 }
 
-/** The access. Dispose it to close the connections. */
 export interface RegistryAccess extends Disposable {
   readonly planner: PullPlannerHandle;
   readonly keyring: Keyring;

@@ -4,7 +4,6 @@
 /** The name of Docker Hub in image references and configuration. */
 export const DOCKER_HUB = "docker.io";
 
-/** The host that serves Docker Hub's API. */
 export const DOCKER_HUB_HOST = "registry-1.docker.io";
 
 const DOCKER_HUB_NAMES: readonly string[] = [DOCKER_HUB, "index.docker.io", DOCKER_HUB_HOST];

@@ -23,7 +23,6 @@ export type WholeManifest = ReadManifest & RegistryDocument;
 export interface RepositoriesDeps {
   readonly access: Pick<RegistryAccess, "planner" | "keyring" | "transport" | "limiter" | "tokens">;
   readonly clock: Clock;
-  /** Ends every request. */
   readonly signal: AbortSignal;
 }
 
@@ -35,7 +34,6 @@ export class Repositories {
   readonly #log = new RequestLog();
   readonly #readers = new Map<string, Promise<RepositoryClient>>();
 
-  /** No request is sent yet. */
   constructor(deps: RepositoriesDeps) {
     this.#deps = deps;
   }
@@ -44,7 +42,6 @@ export class Repositories {
     return Object.values(this.#log.counts).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Where an image may be read from. */
   plan(image: string): PullPlan {
     return this.#deps.access.planner.plan(image);
   }
@@ -97,7 +94,6 @@ export class Repositories {
     return known;
   }
 
-  /** The repository to write to. */
   async target(endpoint: Endpoint): Promise<TargetRepository> {
     const { clock } = this.#deps;
     return new TargetRepository({ client: await this.#client(endpoint, "pull,push"), clock });
@@ -117,7 +113,6 @@ function keepWhole(document: RegistryDocument): WholeManifest {
   return { ...document, manifest: parseManifest(document.text, document.contentType) };
 }
 
-/** Whether two places are one repository. */
 export function isSameRepository(left: Endpoint, right: Endpoint): boolean {
   return isSameRegistry(left, right) && left.repository === right.repository;
 }

@@ -19,16 +19,11 @@ import type { Endpoint } from "./pull_plan.ts";
 
 /** What clients are made with. What they find out about hosts and repositories is shared by all that are made with the same. */
 export interface RepositoryClientDeps {
-  /** Sends exchanges. */
   readonly transport: Transport;
   readonly tokens: TokenSource;
-  /** Limits the requests to each host. */
   readonly limiter: RequestLimiter;
-  /** Reads dates in `Retry-After`. */
   readonly clock: Clock;
-  /** The challenges in use. */
   readonly challenges: LearnedChallenges;
-  /** How hosts are connected to. */
   readonly variants: ConnectionVariants;
 }
 
@@ -36,7 +31,6 @@ export interface RepositoryClientDeps {
 export interface RepositoryClientOptions {
   readonly endpoint: Endpoint;
   readonly context: InspectionContext;
-  /** The rights that tokens are requested for. */
   readonly rights: "pull" | "pull,push";
 }
 
@@ -50,7 +44,6 @@ export type RepositoryMessage = Pick<
 export interface RepositoryRequest {
   readonly message: RepositoryMessage;
   readonly urlBy: (scheme: "https" | "http") => URL;
-  /** Ends the request alone; absent: that of the context. */
   readonly signal?: AbortSignal | undefined;
   /** Whether an answer is final, so that no other credential is tried. */
   readonly isFinal: (answer: Answer, isLoggedIn: boolean) => boolean;
@@ -58,7 +51,6 @@ export interface RepositoryRequest {
   readonly mayReadRoot: boolean;
 }
 
-/** The final answer to a request. */
 export type RepositoryAnswer =
   | {
     readonly kind: "answered";
@@ -78,7 +70,6 @@ type Attempt =
     readonly kind: "refused";
     /** The last answer; undefined when the token server refused the credential. */
     readonly answer: Answer | undefined;
-    /** Whether another credential may be received otherwise. */
     readonly mayDiffer: boolean;
     /** Whether the repository turned out to be logged in to in another way than was expected. */
     readonly isOtherLogin: boolean;
@@ -98,7 +89,6 @@ export class RepositoryClient {
   readonly #login: Login;
   #anonymous: AnonymousAuthorization | undefined;
 
-  /** Sends nothing. */
   constructor(deps: RepositoryClientDeps, { endpoint, context, rights }: RepositoryClientOptions) {
     this.#deps = deps;
     this.endpoint = endpoint;

@@ -1,10 +1,8 @@
 // What one inspection cost: requests by kind, and every exchange for `--trace`.
 import type { RequestCounts, TraceEntry } from "./inspector.ts";
 
-/** What a request is counted as. */
 export type RequestKind = keyof RequestCounts;
 
-/** No requests at all. */
 export const NO_REQUESTS: RequestCounts = { manifestGet: 0, manifestHead: 0, blobGet: 0, token: 0, other: 0 };
 
 export function addRequests(left: RequestCounts, right: RequestCounts): RequestCounts {
@@ -20,7 +18,6 @@ export function addRequests(left: RequestCounts, right: RequestCounts): RequestC
 /** More exchanges than an inspection ever needs; a hostile registry shall not fill our memory. */
 const MAX_TRACE = 100;
 
-/** Counts and traces the exchanges of one inspection. */
 export class RequestLog {
   #counts: RequestCounts = NO_REQUESTS;
   readonly #trace: TraceEntry[] = [];
@@ -29,17 +26,14 @@ export class RequestLog {
     return this.#counts;
   }
 
-  /** Exchanges so far, oldest first. */
   get trace(): readonly TraceEntry[] {
     return this.#trace;
   }
 
-  /** Counts a request that is about to leave. */
   count(kind: RequestKind): void {
     this.#counts = { ...this.#counts, [kind]: this.#counts[kind] + 1 };
   }
 
-  /** Keeps how an exchange ended. */
   note(entry: TraceEntry): void {
     if (this.#trace.length < MAX_TRACE) this.#trace.push(entry);
   }

@@ -36,7 +36,6 @@ export interface SessionOptions<Read> {
 
 /** The session. Nothing is sent before the first document is read. Throws InspectionError, which says which credentials were refused. */
 export class Session<Read extends ReadManifest = ReadManifest> {
-  /** Sends its requests; also those for layers. */
   readonly client: RepositoryClient;
   readonly #options: SessionOptions<Read>;
 
@@ -45,7 +44,6 @@ export class Session<Read extends ReadManifest = ReadManifest> {
     this.#options = options;
   }
 
-  /** The manifest or index behind a tag or digest. */
   manifest(identifier: string): Promise<Read> {
     return this.#read({ kind: "manifest", identifier }, this.#options.keep);
   }
@@ -65,7 +63,6 @@ export class Session<Read extends ReadManifest = ReadManifest> {
     return await this.#read({ kind: "blob", identifier: digest }, ({ text }) => parseImageConfig(text));
   }
 
-  /** What is known of a manifest without reading it. */
   head(identifier: string): Promise<RegistryDocument> {
     return this.#read({ kind: "head", identifier }, (document) => document);
   }
@@ -76,14 +73,11 @@ export class Session<Read extends ReadManifest = ReadManifest> {
   }
 }
 
-/** Opens a session of one inspection. */
 export type OpenSession = (endpoint: Endpoint, context: InspectionContext) => Session;
 
 export interface SessionDeps {
-  /** Sends exchanges. */
   readonly transport: Transport;
   readonly tokens: TokenSource;
-  /** Limits the requests to each host. */
   readonly limiter: RequestLimiter;
   /** Reads dates in `Retry-After`. */
   readonly clock: Clock;

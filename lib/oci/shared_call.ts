@@ -17,14 +17,12 @@ export interface SharedCallOptions<T, C> {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** How long an answer is given to later callers (ms); absent: not at all. A rejection is never kept. */
   readonly keepMs?: ((answer: T) => number) | undefined;
-  /** Answers kept at most. */
   readonly maxKept?: number | undefined;
   /** What the kept answers may weigh together with their keys, and what each weighs; absent: they are only counted. */
   readonly maxSize?: number | undefined;
   readonly sizeOf?: ((answer: T) => number) | undefined;
   /** What becomes of a call when its last caller has left. `aborts` (default): its signal. `goes on`: the next caller joins it. */
   readonly abandoned?: "aborts" | "goes on" | undefined;
-  /** Callers with equal names count as one member. */
   readonly nameOf?: ((caller: C) => string) | undefined;
 }
 
@@ -51,7 +49,6 @@ export class SharedCalls<T, C = never> {
   readonly #kept: LRUCache<string, Kept<T>>;
   #sweptMs = -Infinity;
 
-  /** Without calls and answers. */
   constructor(options: SharedCallOptions<T, C>) {
     this.#options = options;
     const { maxKept = DEFAULT_KEPT, maxSize, sizeOf = () => 1 } = options;
@@ -92,7 +89,6 @@ export class SharedCalls<T, C = never> {
     this.#calls.delete(key);
   }
 
-  /** Drops everything that is kept. */
   clear(): void {
     this.#kept.clear();
     this.#calls.clear();

@@ -40,26 +40,19 @@ export type FailureReason = typeof FAILURE_REASONS[number];
  * `message` is safe to show: no credential, no URL query.
  */
 export interface InspectionFailure {
-  /** Whether asking again later may help. */
   readonly kind: "permanent" | "transient";
-  /** The class, also for metrics. */
   readonly reason: FailureReason;
-  /** For people. */
   readonly message: string;
   /** `host[:port]` of the registry that failed, where a request was sent. */
   readonly registry?: string;
-  /** The pause that the registry requested. */
   readonly retryAfterMs?: number;
 }
 
-/** What users should see beside the platforms. */
 export interface Finding {
   readonly kind: "ChildDigestPin" | "TruncatedIndex" | "Schema1" | "FailedArchitecture";
-  /** For people. */
   readonly message: string;
 }
 
-/** What an image declares in its manifests and configs. */
 export type Inspection =
   | {
     readonly kind: "platforms";
@@ -84,7 +77,6 @@ export type Inspection =
 /** `index`: the top document suffices. `config`: the first platform's config is read too, to see bundle labels. */
 export type InspectionDepth = "index" | "config";
 
-/** An image as a pod names it. */
 export interface ImageUse {
   readonly image: string;
   /** The pull policy is `Always`: the tag is looked up again for every pod. */

@@ -2,13 +2,10 @@
 import { blockersOf } from "./support.ts";
 import type { Blocker, ImageSupport, WorkloadName, WorkloadSupport } from "./types.ts";
 
-/** An image with the workloads that name it. */
 export interface ReportedImage extends ImageSupport {
-  /** How many workloads name it. */
   readonly workloads: number;
 }
 
-/** How many workloads support an architecture. */
 export interface ArchitectureTotals {
   readonly architecture: string;
   readonly runs: number;
@@ -33,7 +30,6 @@ export interface ClusterReport {
   readonly blocked?: readonly BlockedWorkload[];
 }
 
-/** Puts the report together. */
 export function reportOf(
   workloads: readonly WorkloadSupport[],
   { candidates, architecture }: { readonly candidates: readonly string[]; readonly architecture: string | undefined },

@@ -8,7 +8,6 @@ import type { PodView } from "../placement/decide/types.ts";
 import { templateFacts } from "./own_constraint.ts";
 import type { Workload, WorkloadName } from "./types.ts";
 
-/** How much is gathered at most. */
 export interface InventoryLimits {
   readonly workloads: number;
   /** Distinct images of all workloads together: each costs a registry a request or two. */
@@ -67,7 +66,6 @@ export class Inventory {
     else if (this.#takes(sizeOf([own, maker]))) this.#makers.set(keyOf(own), maker);
   }
 
-  /** Adds a running pod. */
   addPod(object: KubeObject): void {
     const pod = parsePod(object);
     if (pod !== undefined) this.#add(this.#makerOf(pod), pod);

@@ -6,9 +6,7 @@ import type { WorkloadSupport } from "./types.ts";
 /** Most names in a sentence: it is part of a condition. */
 const NAMES_SHOWN = 5;
 
-/** What could not be read. */
 export interface LeftOut {
-  /** Kinds that may not be listed. */
   readonly unread: readonly string[];
   /** False when the cluster has more than is read. */
   readonly isComplete: boolean;

@@ -4,7 +4,6 @@ import type { InspectedImage } from "../oci/types.ts";
 import { usablePlatforms } from "../placement/decide/images.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 
-/** What is known besides the workload. */
 export interface SupportFacts {
   /** The architectures that count: those for which the workload was gathered. */
   readonly candidates: readonly string[];
@@ -14,7 +13,6 @@ export interface SupportFacts {
   readonly failedOn: (digest: string) => readonly string[];
 }
 
-/** Puts together what is known of a workload. */
 export function supportOf(workload: Workload, facts: SupportFacts): WorkloadSupport {
   const { kind, namespace, name, os, constrainedTo } = workload;
   const images = workload.images.map((image) => supportOfImage(image, { ...facts, os }));

@@ -34,18 +34,15 @@ export interface ImageSupport {
   readonly architectures: readonly string[];
   /** Those on which its program was seen to fail although the image names them. */
   readonly failedOn: readonly string[];
-  /** Why it could not be inspected. */
   readonly failure?: Pick<InspectionFailure, "kind" | "reason" | "message"> | undefined;
 }
 
-/** What is known of a workload. */
 export interface WorkloadSupport extends WorkloadName {
   readonly images: readonly ImageSupport[];
   /** Of the architectures that count, those that its own nodeSelector and node affinity allow; absent when they name none. */
   readonly constrainedTo?: readonly string[] | undefined;
   /** Where it runs, of the architectures that count. Images that could not be inspected exclude none. */
   readonly architectures: readonly string[];
-  /** Whether all of its images could be inspected. */
   readonly isKnown: boolean;
 }
 

@@ -17,7 +17,6 @@ export interface AddressState<C> {
   provenUntilMs: number;
   /** When its last handshake began (monotonic ms). */
   beganAtMs: number;
-  /** Handshakes that it may begin. */
   readonly handshakes: TokenBucket;
   /** Those that it may begin although unproven clients have used up their common share. */
   readonly reserve: TokenBucket;
@@ -63,7 +62,6 @@ export class AddressBook<C extends Member<C>> {
     this.#strangers = new TokenBucket(rates.strangers, nowMs());
   }
 
-  /** Unproven connections of all addresses. */
   get unproven(): number {
     return this.#unproven;
   }
@@ -73,7 +71,6 @@ export class AddressBook<C extends Member<C>> {
     return this.#states.values().some(({ waiting }) => waiting.size > 0);
   }
 
-  /** The state of an address, new if need be. */
   stateOf(remoteAddress: string): AddressState<C> {
     const key = keyOfAddress(remoteAddress);
     const known = this.#states.get(key);
@@ -93,7 +90,6 @@ export class AddressBook<C extends Member<C>> {
     return state;
   }
 
-  /** Counts a connection by its proof. */
   add(member: C): void {
     const { address, proof } = member;
     if (proof === "none") {
@@ -113,7 +109,6 @@ export class AddressBook<C extends Member<C>> {
     else if (address.unproven.delete(member)) this.#unproven--;
   }
 
-  /** Whether a handshake of this address may begin now. */
   mayBegin(address: AddressState<C>): boolean {
     return this.#price(address) !== undefined;
   }

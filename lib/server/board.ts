@@ -18,15 +18,12 @@ export const DECISION_KINDS = [
 
 export type DecisionKind = typeof DECISION_KINDS[number];
 
-/** One decision about one pod. */
 export interface BoardEntry {
   /** Wall time (epoch ms). */
   readonly atMs: number;
-  /** Namespace of the pod. */
   readonly namespace: string;
   /** Name, or the `generateName` of a pod that has no name yet. */
   readonly pod: string;
-  /** How its turn ended. */
   readonly kind: DecisionKind;
   /** The word that the log line has: `Placed`, `InspectionFailing`, `DaemonSet`… */
   readonly reason: string;
@@ -36,7 +33,6 @@ export interface BoardEntry {
   readonly gatedMs: number | undefined;
 }
 
-/** What is on the board at one moment. */
 export interface BoardSnapshot {
   /** Newest first, at most the board's capacity. */
   readonly recent: readonly BoardEntry[];

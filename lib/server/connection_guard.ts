@@ -10,7 +10,6 @@ import {
 } from "./connection_table.ts";
 import type { PathVerdict } from "./path_check.ts";
 
-/** What a guarded listener accepts, and its callbacks. */
 export interface ListenerGuard {
   readonly limits: ConnectionLimits;
   /** Judges the target of a request, once its head is complete. */
@@ -22,7 +21,6 @@ export interface ListenerGuard {
    * much as that of any client, and ends with its answer.
    */
   readonly plainProves: boolean;
-  /** A connection was closed, or not accepted. */
   readonly dropped: (reason: DropReason) => void;
   /** A request head with an accepted path arrived; `taken` is false when the limits left no place for its body. */
   readonly began: (
@@ -117,7 +115,6 @@ export class ConnectionGuard {
     });
   }
 
-  /** The handshake of a socket is done. */
   secured(socket: Socket): void {
     const connection = this.#bySocket.get(keyOf(socket));
     if (connection === undefined) return void socket.destroy();
@@ -181,17 +178,14 @@ export class ConnectionGuard {
     this.#lookedMs = performance.now();
   }
 
-  /** Connections so far, without those that were refused. */
   get accepted(): number {
     return this.#accepted;
   }
 
-  /** Closes all connections. */
   closeAll(): void {
     for (const { socket } of this.#table.connections) socket.close();
   }
 
-  /** Ends the guard's own work. */
   stop(): void {
     clearInterval(this.#sweep);
     clearTimeout(this.#begin);

@@ -37,23 +37,19 @@ export interface Connection {
   readonly socket: ConnectionSocket;
 }
 
-/** What the table needs of a socket. */
 export interface ConnectionSocket {
-  /** Bytes that have come over it. */
   readonly bytesRead: () => number;
   /** Goes on with the handshake that the client has begun. */
   readonly begin: () => void;
   close: () => void;
 }
 
-/** How many, how fast, how long. */
 export interface ConnectionLimits {
   readonly maxConnections: number;
   /** Connections that proved nothing, altogether and of one address. */
   readonly maxUnproven: number;
   readonly maxUnprovenPerAddress: number;
   readonly handshakes: HandshakeRates;
-  /** Bytes of large bodies that arrive at a time. */
   readonly maxArrivingBytes: number;
   /** Longest time in each phase (ms); `unprovenIdle` until the first head is complete. */
   readonly timeoutsMs: Readonly<Record<Phase | "unprovenIdle", number>>;
@@ -102,12 +98,10 @@ export class ConnectionTable {
     this.#addresses = new AddressBook({ nowMs: deps.nowMs, rates: deps.limits.handshakes });
   }
 
-  /** All connections. */
   get connections(): ReadonlySet<Connection> {
     return this.#connections;
   }
 
-  /** Whether a handshake is waiting for its turn. */
   get hasWaiting(): boolean {
     return this.#addresses.hasWaiting;
   }
@@ -151,7 +145,6 @@ export class ConnectionTable {
     }
   }
 
-  /** The handshake is done, or an answer was sent. */
   becomesIdle(connection: Connection): void {
     this.#enter(connection, { phase: "idle", bodyBytes: 0 });
   }
@@ -178,12 +171,10 @@ export class ConnectionTable {
     return taken;
   }
 
-  /** The body is complete: it is answered now. */
   bodyEnds(connection: Connection): void {
     this.#enter(connection, { phase: "answer", bodyBytes: 0 });
   }
 
-  /** It is closed, by whomever. */
   closed(connection: Connection): void {
     if (!this.#connections.delete(connection)) return;
     this.#arrivingBytes -= connection.bodyBytes;

@@ -8,13 +8,9 @@ export type PathVerdict =
   | { readonly kind: "plain"; readonly url: string }
   | { readonly kind: "refused" };
 
-/** What is accepted at this moment. */
 export interface AcceptedPaths {
-  /** The routes: paths without secret segment. */
   readonly routes: readonly string[];
-  /** The secret paths of a route. */
   readonly secretPaths: (route: string) => readonly string[];
-  /** Whether the routes are accepted as they are. */
   readonly acceptsPlain: () => boolean;
 }
 

@@ -1,6 +1,5 @@
 // Tokens that come back with time: how often something may be begun.
 
-/** How many at once, and how many a second. */
 export interface TokenRate {
   readonly burst: number;
   readonly perSecond: number;
@@ -18,13 +17,11 @@ export class TokenBucket {
     this.#atMs = nowMs;
   }
 
-  /** Whether there is one to take. */
   has(nowMs: number): boolean {
     this.#refill(nowMs);
     return this.#tokens >= 1;
   }
 
-  /** Whether none is missing. */
   isFull(nowMs: number): boolean {
     this.#refill(nowMs);
     return this.#tokens >= this.#rate.burst;
@@ -35,7 +32,6 @@ export class TokenBucket {
     this.#tokens--;
   }
 
-  /** Gives one back that was taken. */
   giveBack(): void {
     this.#tokens = Math.min(this.#rate.burst, this.#tokens + 1);
   }

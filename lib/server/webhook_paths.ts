@@ -11,7 +11,6 @@ import { WebhookName, WebhookPath } from "../names.ts";
 import { carriedPaths } from "../operator/decide/webhook_clients.ts";
 import type { WebhookEndpoint } from "../operator/decide/webhooks.ts";
 
-/** The view. Its questions are answered from memory. */
 export interface WebhookPaths {
   /** Follows the configurations until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
@@ -23,11 +22,9 @@ export interface WebhookPaths {
   isSettled(): boolean;
   /** Whether any configuration carries a path that is none of the manifests'. */
   carriesSecret(): boolean;
-  /** Calls back after each change. */
   onChange(listener: () => void): void;
 }
 
-/** Which configurations, and which clients in them are us. */
 export interface WebhookPathsDeps {
   readonly api: ReadApi;
   readonly clock: Clock;

@@ -10,9 +10,7 @@ import { findPairProblem } from "./serving_certificate.ts";
 
 /** Everything the authority is. Kept in a Secret; never leaves the process otherwise. */
 export interface Authority {
-  /** The CA that signs now. */
   readonly signer: IssuedPair;
-  /** The certificate that is served now. */
   readonly serving: IssuedPair;
   /** Trusted already, signing from `signsAtMs` on. */
   readonly successor: { readonly pair: IssuedPair; readonly signsAtMs: number } | undefined;
@@ -20,15 +18,11 @@ export interface Authority {
   readonly predecessor: string;
 }
 
-/** Lifetimes (ms), and which names are served. */
 export interface AuthorityTerms {
-  /** Lifetime of a CA. */
   readonly authorityMs: number;
-  /** Lifetime of a serving certificate. */
   readonly servingMs: number;
   /** Time for every API server to read a new CA. */
   readonly overlapMs: number;
-  /** DNS names and IP addresses that clients use. */
   readonly names: readonly string[];
 }
 
@@ -42,7 +36,6 @@ export const DEFAULT_TERMS = {
 /** What is due. `found` is for an authority that is missing, broken or expired. */
 export type AuthorityChange = "none" | "found" | "stage" | "succeed" | "serve";
 
-/** Decides what is due. Pure but for reading certificates. */
 export function decideAuthorityChange(
   authority: Authority | undefined,
   terms: AuthorityTerms,
@@ -56,7 +49,6 @@ export function decideAuthorityChange(
   return isDue(serving.cert, nowMs) || !servesAll(serving.cert, terms.names) ? "serve" : "none";
 }
 
-/** Makes the authority as it is after a change. */
 export async function changeAuthority(
   authority: Authority | undefined,
   options: {

@@ -12,13 +12,10 @@ import { X509Certificate } from "node:crypto";
 
 /** Which files, and how often they are checked (ms; a check is three stat calls). */
 export interface CertificateFiles {
-  /** The certificate chain, PEM. */
   readonly certPath: string;
-  /** Its private key, PEM. */
   readonly keyPath: string;
   /** The CA for `caBundle`; undefined when another controller injects it. */
   readonly caPath: string | undefined;
-  /** Time between two checks (ms). */
   readonly pollMs?: number;
 }
 

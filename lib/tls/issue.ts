@@ -7,11 +7,8 @@ export interface IssuedPair {
   readonly key: string;
 }
 
-/** From when and for how long. */
 export interface Validity {
-  /** Time of issue (epoch ms). */
   readonly nowMs: number;
-  /** Time from issue to expiry (ms). */
   readonly lifetimeMs: number;
 }
 

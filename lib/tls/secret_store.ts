@@ -4,20 +4,16 @@ import type { KubeApi } from "../k8s/api.ts";
 import { openSecretRecord, type SecretTexts, type StoredSecret } from "../k8s/secret_record.ts";
 import type { Authority } from "./authority.ts";
 
-/** Name of the Secret. */
 export const AUTHORITY_SECRET = "archway-tls";
 
 /** What is stored. `authority` is undefined when the Secret holds none that can be read. */
 export interface StoredAuthority {
-  /** What the Secret holds. */
   readonly authority: Authority | undefined;
-  /** What {@link AuthorityStore.swap} writes over. */
   readonly secret: StoredSecret;
 }
 
 /** The Secret, as one value that can be read and swapped. Throws ApiError when the API server does not play along. */
 export interface AuthorityStore {
-  /** Reads the Secret live. */
   read(signal: AbortSignal): Promise<StoredAuthority>;
   /** Writes over exactly what was read. Returns false when another client wrote first. */
   swap(before: StoredAuthority, next: Authority, signal: AbortSignal): Promise<boolean>;
@@ -35,7 +31,6 @@ const members = z.object({
   "predecessor.crt": text.optional(),
 });
 
-/** Opens the store; nothing is read yet. */
 export function openAuthorityStore(api: KubeApi, namespace: string): AuthorityStore {
   const record = openSecretRecord(api, { namespace, name: AUTHORITY_SECRET, type: "kubernetes.io/tls" });
   return {

@@ -7,11 +7,9 @@ import type { AuthorityStore } from "./secret_store.ts";
 import { CertificateCell, type CertificateInForce, type ServingCertificate } from "./serving_certificate.ts";
 
 export interface SelfManagedDeps {
-  /** Where replicas share the authority. */
   readonly store: AuthorityStore;
   readonly terms: AuthorityTerms;
   readonly clock: Clock;
-  /** Says when something is renewed. */
   readonly log: Logger;
   /** Time between two reads of the Secret (ms); far below the terms' overlap. */
   readonly pollMs?: number;

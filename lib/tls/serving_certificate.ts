@@ -9,11 +9,9 @@ export interface CertificateInForce {
   readonly caBundle: string | undefined;
 }
 
-/** A serving certificate that renews itself. */
 export interface ServingCertificate {
   /** In force now; always a pair that fits together. */
   current(): CertificateInForce;
-  /** Calls back after each change of any member. */
   onChange(listener: (certificate: CertificateInForce) => void): void;
   /** Watches and renews until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
@@ -35,17 +33,14 @@ export class CertificateCell {
   #current: CertificateInForce;
   readonly #listeners: ((certificate: CertificateInForce) => void)[] = [];
 
-  /** Puts the first value in force. */
   constructor(first: CertificateInForce) {
     this.#current = first;
   }
 
-  /** The value in force. */
   get current(): CertificateInForce {
     return this.#current;
   }
 
-  /** Registers a listener for changes. */
   onChange(listener: (certificate: CertificateInForce) => void): void {
     this.#listeners.push(listener);
   }

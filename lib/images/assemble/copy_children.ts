@@ -38,7 +38,6 @@ export interface CopyChildrenDeps {
 /** Blobs copied at a time: each takes up to 8 MiB of memory. */
 const COPIED_AT_ONCE = 4;
 
-/** An image of which nothing is to be copied. */
 export const IN_PLACE: ChildCopy = { kind: "in place", present: 0, mounted: 0, copied: 0, foreign: 0, bytes: 0 };
 
 /** Copies what is missing; answers for each image in order. Throws PushError or InspectionError. */
@@ -55,7 +54,6 @@ export async function copyChildren(
   return outcomes;
 }
 
-/** What a copy would be, without asking the target. */
 export function planCopy({ home, child: { text } }: ReadChild, target: TargetRepository): ChildCopy {
   if (isSameRepository(home, target.endpoint)) return IN_PLACE;
   const { blobs, foreign } = namedBy(text, target);

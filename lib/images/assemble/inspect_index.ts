@@ -11,7 +11,6 @@ import { checkEntry, type EntryFinding, type EntryKind, kindOfEntry } from "../i
 import { type AssembleProblem, problemOf } from "./problem.ts";
 import { readConfig, type ReadDeps } from "./read_child.ts";
 
-/** One entry of an index. */
 export interface InspectedEntry {
   readonly kind: EntryKind;
   readonly platform?: Platform | undefined;
@@ -21,7 +20,6 @@ export interface InspectedEntry {
   readonly findings: readonly EntryFinding[];
 }
 
-/** An index, or what is there instead. */
 export type InspectedIndex =
   | {
     readonly kind: "index" | "image";

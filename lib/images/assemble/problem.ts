@@ -5,13 +5,10 @@ import { PushError } from "../../oci/push/push_error.ts";
 export interface AssembleProblem {
   /** The image that it is about; absent: the index itself. */
   readonly image?: string | undefined;
-  /** Whether asking again later may help. */
   readonly kind: "permanent" | "transient";
   /** The class: of {@link InspectionError}, {@link PushError} or the judgement of an image. */
   readonly reason: string;
-  /** For people: what, where, what to do. */
   readonly message: string;
-  /** The pause that the registry requested. */
   readonly retryAfterMs?: number | undefined;
 }
 

@@ -6,7 +6,6 @@ import { PushError } from "../../oci/push/push_error.ts";
 import { withRetries } from "../../oci/push/retries.ts";
 import type { ManifestContent, TargetRepository } from "../../oci/push/target_repository.ts";
 
-/** What is published where. */
 export interface Publication {
   readonly target: TargetRepository;
   readonly tag: string;

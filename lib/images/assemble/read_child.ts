@@ -22,7 +22,6 @@ export interface ReadImage extends ChildImage {
   readonly kind: "image";
   /** What the index that was read has beside the image. */
   readonly leftOut: readonly LeftOut[];
-  /** Of its config. */
   readonly labels: Readonly<Record<string, string>>;
   /** Its manifest as it came. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -35,7 +34,6 @@ export interface LeftOut {
   readonly digest: string;
 }
 
-/** An image that is to be joined. */
 export interface ReadChild {
   readonly kind: "child";
   readonly child: ReadImage;
@@ -45,7 +43,6 @@ export interface ReadChild {
   readonly home: Endpoint;
 }
 
-/** What came of reading an image. */
 export type ChildRead = ReadChild | { readonly kind: "problem"; readonly problem: AssembleProblem };
 
 export interface ReadDeps {
@@ -113,7 +110,6 @@ function leftOutBeside(image: string, document: ManifestDocument): readonly Left
   return others.map((entry) => ({ kind: kindOfEntry(entry), digest: entry.digest }));
 }
 
-/** What an image says of itself. */
 export async function readConfig(
   session: Session<WholeManifest>,
   manifest: ManifestDocument,

@@ -21,13 +21,11 @@ export interface ChildImage {
   readonly digest: string;
   /** Of its manifest. */
   readonly mediaType: string;
-  /** Bytes of its manifest. */
   readonly size: number;
   readonly form: ImageForm;
   readonly platform: ImagePlatform;
 }
 
-/** Why an image cannot be joined. */
 export const CHILD_PROBLEMS = [
   "NotAnImage",
   "SeveralImages",
@@ -40,7 +38,6 @@ export const CHILD_PROBLEMS = [
   "TooMany",
 ] as const;
 
-/** A child that cannot be joined as it is. */
 export interface ChildProblem {
   readonly kind: "problem";
   readonly reason: typeof CHILD_PROBLEMS[number];
@@ -48,7 +45,6 @@ export interface ChildProblem {
   readonly state: string;
 }
 
-/** A manifest of one image. */
 export interface ImageManifest {
   readonly kind: "image";
   readonly manifest: Extract<ManifestDocument, { kind: "manifest" }>;
@@ -67,12 +63,10 @@ export interface ChildConfig {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Judges what a reference leads to. */
 export function judgeDocument(document: ManifestDocument): ImageManifest | InnerImage | ChildProblem {
   return document.kind === "index" ? judgeIndex(document) : judgeManifest(document);
 }
 
-/** Judges a manifest; an index is none. */
 export function judgeManifest(manifest: ManifestDocument): ImageManifest | ChildProblem {
   switch (manifest.kind) {
     case "unparsable":
@@ -110,7 +104,6 @@ function judgeIndex({ entries }: Extract<ManifestDocument, { kind: "index" }>): 
 
 const MAX_SHOWN = 8;
 
-/** Judges an image config. */
 export function judgeConfig(config: ConfigDocument): ChildConfig | ChildProblem {
   if (config.kind === "unparsable") return problem("NoPlatform", config.problem);
   const { platform, labels, osFeatures } = config;

@@ -4,7 +4,6 @@ import { MANIFEST_MEDIA_TYPES } from "../../oci/image/manifest.ts";
 import { renderPlatform } from "../../oci/image/platforms.ts";
 import type { ChildImage, ChildProblem, ImageForm, ImagePlatform } from "./child.ts";
 
-/** An index as it is pushed. */
 export interface IndexDocument {
   readonly form: ImageForm;
   readonly mediaType: string;
@@ -13,11 +12,9 @@ export interface IndexDocument {
   readonly digest: string;
 }
 
-/** The index, or which images prevent it. */
 export type IndexPlan =
   | {
     readonly kind: "plan";
-    /** In the order of the index. */
     readonly children: readonly ChildImage[];
     /** The form to push, then those to try where the registry refuses its media type. */
     readonly forms: readonly [IndexDocument, ...IndexDocument[]];

@@ -9,7 +9,6 @@ import type { Logger } from "../../log.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
 import type { Credential } from "../../oci/credential.ts";
 
-/** The secret as it is now. */
 export interface GlobalPullSecret {
   /** Follows the secret until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;

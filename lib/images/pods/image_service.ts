@@ -16,7 +16,6 @@ import { openSessions } from "../../oci/session.ts";
 import { withKeyring } from "../../oci/with_keyring.ts";
 import { openRegistryAccess, type RegistryAccessOptions, type RegistryConfig } from "../../oci/registry_access.ts";
 
-/** The flags that matter here, as lib/config gives them. */
 export interface ImageServiceConfig extends RegistryConfig {
   readonly cachePath?: string | undefined;
   readonly kvUrl?: string | undefined;
@@ -24,12 +23,10 @@ export interface ImageServiceConfig extends RegistryConfig {
   readonly tagTtl: number;
 }
 
-/** An inspector with everything that it needs. */
 export interface ImageService extends AsyncDisposable {
   readonly inspector: Inspector;
   /** Follows the configuration files until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Images in memory, for decisions that do not wait. */
   readonly known: KnownImages;
   cacheSize(): number;
   /** The hosts of recent requests, by name. */

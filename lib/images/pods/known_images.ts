@@ -9,7 +9,6 @@ import type { InspectionReport } from "../../oci/inspector.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { PullScope } from "./pull_secrets.ts";
 
-/** What is known of the images of a pod. */
 export interface KnownPodImages {
   /** One for each image, in order. */
   readonly images: readonly InspectedImage[];
@@ -30,7 +29,6 @@ export interface KnownImages {
   ): KnownPodImages | undefined;
   /** Tags that were last looked up before are aging (epoch ms). */
   agingBeforeMs(): number;
-  /** Keeps that a report was made for this scope. */
   remember(image: string, report: InspectionReport, scope: PullScope): void;
   /** Drops which scopes have read what with credentials: a cluster-wide pull secret changed. */
   forgetPrivate(): void;

@@ -11,7 +11,6 @@ import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { KnownImages } from "./known_images.ts";
 import type { PullCredentials, PullScope, PullSecrets } from "./pull_secrets.ts";
 
-/** The images to inspect, how deep and how urgently. */
 export interface PodImagesRequest {
   readonly scope: PullScope;
   readonly images: readonly ImageUse[];
@@ -27,7 +26,6 @@ export interface PodImagesRequest {
   readonly renew?: boolean | undefined;
 }
 
-/** Inspects the images of pods. */
 export interface PodImages {
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
@@ -48,7 +46,6 @@ const MAX_PREFETCHED_IMAGES = 1_000;
 /** Pull secrets that a message names at most. */
 const MAX_NAMED = 3;
 
-/** What the service is made with. */
 export interface PodImagesDeps {
   readonly inspector: Inspector;
   readonly pullSecrets: Pick<PullSecrets, "read">;

@@ -36,7 +36,6 @@ export interface PullCredentials {
   readonly problem?: InspectionFailure | undefined;
 }
 
-/** What is needed to read them. */
 export interface PullSecretDeps {
   readonly api: Pick<KubeApi, "get">;
   readonly mode: PullSecretMode;
@@ -208,7 +207,6 @@ class PodShare {
   #count = 0;
   #usedUp: "many" | "large" | undefined;
 
-  /** Whether nothing more is taken. */
   get isUsedUp(): boolean {
     return this.#usedUp !== undefined;
   }
@@ -224,7 +222,6 @@ class PodShare {
     else if (taken < total) this.unusable.push(`${name} (all but its first ${taken} credentials)`);
   }
 
-  /** Secrets that are not looked at. */
   leaveOut(names: readonly string[]): void {
     this.unusable.push(...names.map((name) => `${name} (those before it are too ${this.#usedUp} together)`));
   }

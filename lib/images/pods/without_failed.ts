@@ -9,7 +9,6 @@ export type FailedArchitectures = (
   image: { readonly digest: string; readonly namespace: string },
 ) => readonly string[];
 
-/** Inspections without them. */
 export function podImagesWithoutFailed(inner: PodImages, failed: FailedArchitectures): PodImages {
   return {
     inspect: async (request, signal) => {

@@ -1,11 +1,8 @@
 // The few fields of an X.509 certificate that decide whether a server may show it. Pure.
 import { childrenOf, type DerElement, oidOf, readElements, Tag, timeOf } from "./der.ts";
 
-/** A certificate as far as it is judged. */
 export interface CertificateFields {
-  /** 1, 2 or 3. */
   readonly version: number;
-  /** Serial numbers are positive; some appliances got that wrong. */
   readonly hasNegativeSerial: boolean;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
@@ -15,9 +12,7 @@ export interface CertificateFields {
   readonly addresses: readonly Uint8Array[] | undefined;
   /** Extended key usages as object identifiers; undefined when there is no such extension. */
   readonly usages: readonly string[] | undefined;
-  /** Object identifiers of the critical extensions. */
   readonly critical: readonly string[];
-  /** An extension that occurs twice. */
   readonly repeated: string | undefined;
 }
 

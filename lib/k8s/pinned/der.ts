@@ -8,7 +8,6 @@ export interface DerElement {
   readonly whole: Uint8Array;
 }
 
-/** Tags that certificates are made of. */
 export const Tag = {
   boolean: 0x01,
   integer: 0x02,

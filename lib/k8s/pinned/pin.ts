@@ -12,9 +12,7 @@ export type PinVerdict =
   /** It is trusted by itself, but must not be shown by this server now; `why` is for users. */
   | { readonly kind: "refused"; readonly why: string };
 
-/** Judges what a server shows. */
 export interface PinTerms {
-  /** The requested name or address, as in a URL. */
   readonly host: string;
   /** PEM texts, each with any number of certificates. */
   readonly trusted: readonly string[];

@@ -10,10 +10,8 @@ import { judgePin } from "./pin.ts";
 
 /** How to send one request in either way. Both reject when no answer comes. */
 export interface PinnableRequest {
-  /** PEM texts that are trusted beside the public roots. */
   readonly trusted: readonly string[];
   readonly nowMs: number;
-  /** Over a connection that the runtime verifies. */
   readonly verified: () => Promise<Response>;
   /** Over one that it does not; `judge` throws before anything is sent. */
   readonly pinned: (judge: (certificate: Uint8Array) => void) => Promise<Response>;
@@ -27,11 +25,9 @@ class Unlisted extends Error {}
 /** The certificate is trusted itself, and must not be shown by this server now. */
 class PinRefused extends Error {}
 
-/** Keeps per host and trusted certificates which way works. */
 export class PinnedHosts {
   readonly #trusted = new LRUCache<string, readonly string[]>({ max: MAX_HOSTS });
 
-  /** The answer of whichever way the server's certificate allows. */
   async fetch(url: URL, request: PinnableRequest): Promise<Response> {
     const { trusted, verified } = request;
     if (url.protocol !== "https:" || trusted.length === 0) return await verified();

@@ -10,10 +10,8 @@ import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions 
 import { TLSSocket } from "node:tls";
 import { exchange } from "./exchange.ts";
 
-/** What a request may have for its body. */
 export type RequestContent = string | Uint8Array | ReadableStream<Uint8Array>;
 
-/** What to send, and how to get there. */
 export interface UnverifiedRequest {
   readonly method: string;
   readonly headers: Headers;
@@ -23,7 +21,6 @@ export interface UnverifiedRequest {
   readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined;
   /** The only addresses to connect to; undefined: whatever the name resolves to. Through a proxy they do not count. */
   readonly addresses?: readonly string[] | undefined;
-  /** HTTP proxy to go through. */
   readonly proxyUrl?: string | undefined;
   /** The name to send in the hand-shake when it is not the URL's. */
   readonly serverName?: string | undefined;

@@ -1,7 +1,6 @@
 // `WWW-Authenticate` headers to challenges. Hostile input costs an empty list, never time or a crash. The form is that of
 // RFC 9110, section 11.6.1.
 
-/** One way to authenticate that a registry offers. */
 export type Challenge =
   | { readonly kind: "basic" }
   | {

@@ -16,7 +16,6 @@ const MAX_OWN = 10_000;
 /** Characters of all challenges kept for repositories: a header may be long. */
 const MAX_OWN_SIZE = 4_000_000;
 const MAX_HOSTS = 1_000;
-/** How long the answer of `/v2/` is used (ms). */
 const ROOT_LIFE_MS = 600_000;
 /** How long a `/v2/` that cannot be read counts as one without challenge (ms). */
 const FAILED_ROOT_LIFE_MS = 30_000;

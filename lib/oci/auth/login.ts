@@ -19,15 +19,10 @@ export type Authorization =
 
 export interface LoginDeps {
   readonly tokens: TokenSource;
-  /** The challenges in use. */
   readonly challenges: LearnedChallenges;
-  /** The host and repository. */
   readonly endpoint: Endpoint;
-  /** The namespaces that the request is for. */
   readonly context: InspectionContext;
-  /** What a token must allow in the repository. */
   readonly rights: "pull" | "pull,push";
-  /** How the host is connected to. */
   readonly transport: () => EndpointTransport;
   /** Requests `/v2/` of the host without a credential, under the given signal. */
   readonly askRoot: (signal: AbortSignal) => Promise<Answer>;
@@ -40,7 +35,6 @@ export class Login {
   readonly #deps: LoginDeps;
   #offered: Challenge | undefined;
 
-  /** Sends nothing. */
   constructor(deps: LoginDeps) {
     this.#deps = deps;
   }

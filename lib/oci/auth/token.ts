@@ -14,7 +14,6 @@ import { fingerprintOf } from "../fingerprint.ts";
 import { tokenExchange, type TokenRequest } from "./token_exchange.ts";
 import type { Transport } from "../http/transport.ts";
 
-/** A token, or the realm's refusal of the credential. */
 export type TokenAnswer = { readonly kind: "token"; readonly token: string } | { readonly kind: "denied" };
 
 /** Members and elements of a token server's answer, which has about six: not more is parsed. */
@@ -32,16 +31,13 @@ const TokenBody = z.object({
   expires_in: z.number().optional().catch(undefined),
 });
 
-/** Texts that all tokens together may take. */
 const MAX_TOKEN_CHARACTERS = 8 * 1024 * 1024;
 
 type DatedAnswer = TokenAnswer & { readonly lifeMs: number };
 
 export interface TokenSourceDeps {
   readonly transport: Pick<Transport, "send">;
-  /** Limits the requests to each token server. */
   readonly limiter: RequestLimiter;
-  /** Decides when tokens expire. */
   readonly clock: Clock;
 }
 

@@ -8,9 +8,7 @@ import type { InspectionContext } from "../inspection_context.ts";
 import type { Endpoint } from "../pull_plan.ts";
 
 export interface TokenRequest {
-  /** The registry that requires it. */
   readonly endpoint: Endpoint;
-  /** Where to get it. */
   readonly challenge: Extract<Challenge, { kind: "bearer" }>;
   /** What it must allow: `repository:PATH:pull`; at least one. */
   readonly scopes: readonly string[];

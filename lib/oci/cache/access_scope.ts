@@ -15,10 +15,8 @@ export interface AccessScope {
   storedName(): Promise<string>;
 }
 
-/** The stored name of the public scope. */
 export const PUBLIC_NAME = "public";
 
-/** The scope of answers that were read anonymously. */
 export const PUBLIC_SCOPE: AccessScope = { id: 0, storedName: () => Promise.resolve(PUBLIC_NAME) };
 
 const SALT = /^[0-9a-f]{32}$/;

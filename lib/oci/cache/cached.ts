@@ -27,29 +27,22 @@ import { NegativeCache } from "./negative.ts";
 import { type DocumentRecord, isDeepEnough } from "./records.ts";
 import { TagLookups } from "./tag_lookups.ts";
 
-/** What memory alone has of an image. */
 export interface RecalledImage {
   readonly inspection: DocumentRecord;
   /** The digest of the tag and when it was read; undefined for a digest, which never changes. */
   readonly tag: KnownTag | undefined;
 }
 
-/** What the memory is made with. */
 export interface CachedInspectorDeps {
-  /** Answers what is not cached. */
   readonly inner: RegistryLookups;
-  /** What outlives the process. */
   readonly kv: KeyValueStore;
   readonly clock: Clock;
-  /** Logs each request to a registry at debug level. */
   readonly log: Logger;
-  /** Images kept in memory. */
   readonly maxEntries: number;
   /** How long the digest of a tag is used without asking the registry (ms). */
   readonly tagTtlMs: number;
 }
 
-/** A request with what follows from it. */
 interface Question {
   readonly request: PlannedRequest;
   /** The scopes whose records may answer it, the public one first. */

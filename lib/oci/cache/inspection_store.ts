@@ -32,7 +32,6 @@ const STORE_FACTOR = 10;
 /** And so many bytes: twice as many, if a damaged file is set aside, are still well below the size of the volume. */
 const MAX_STORED_BYTES = 100 * 1024 * 1024;
 
-/** A record and where it stands. */
 interface Place {
   readonly scope: AccessScope;
   readonly kind: EntryKind;
@@ -52,7 +51,6 @@ export class InspectionStore {
     readonly kv: KeyValueStore;
     readonly clock: Clock;
     readonly maxEntries: number;
-    /** Of the key-value store. */
     readonly maxStoredBytes?: number | undefined;
   }) {
     this.#kv = kv;
@@ -79,12 +77,10 @@ export class InspectionStore {
     return this.#documents.get(memoryKey(scopeId, digest));
   }
 
-  /** From memory alone. */
   tagNow(scopeId: number, name: string): KnownTag | undefined {
     return this.#tags.get(memoryKey(scopeId, name));
   }
 
-  /** What a digest identifies. */
   async document(scope: AccessScope, digest: string): Promise<DocumentRecord | undefined> {
     const known = this.documentNow(scope.id, digest);
     if (known !== undefined) return known;
@@ -96,7 +92,6 @@ export class InspectionStore {
     return this.documentNow(scope.id, digest);
   }
 
-  /** Where a tag pointed. */
   async tag(scope: AccessScope, name: string): Promise<KnownTag | undefined> {
     const known = this.tagNow(scope.id, name);
     if (known !== undefined) return known;
@@ -107,7 +102,6 @@ export class InspectionStore {
     return this.tagNow(scope.id, name);
   }
 
-  /** Keeps a document for good. */
   putDocument(scope: AccessScope, record: DocumentRecord): void {
     const key = memoryKey(scope.id, record.digest);
     // What was read of an index alone does not replace what is also known of its configs.

@@ -23,7 +23,6 @@ export interface Imported {
   readonly older: number;
   /** Not JSON, not an entry of ours, of another version, or from the future. */
   readonly invalid: number;
-  /** Good, but the store did not take it. */
   readonly lost: number;
 }
 
@@ -34,7 +33,6 @@ interface NamedTag extends TagRecord {
 
 const Tag = TagSchema.and(z.object({ name: z.string().refine(isTagOfEverySite) }));
 const Line = z.object({ v: z.literal(RECORD_VERSION), image: DocumentSchema.optional(), tag: Tag.optional() });
-/** Longer than any entry that a store takes. */
 const MAX_LINE = 32_000;
 const WRITES_AT_ONCE = 16;
 

@@ -32,7 +32,6 @@ const FORGOTTEN_MS = 120_000;
 const MAX_FAILURES = 10_000;
 
 interface Entry extends AskedFailure {
-  /** When it was stored (monotonic ms). */
   readonly atMs: number;
   readonly lifeMs: number;
 }
@@ -71,7 +70,6 @@ export class NegativeCache {
     this.#entries.set(key, { ...asked, atMs, lifeMs: isConfirmed ? CONFIRMED_MS : FIRST_MS });
   }
 
-  /** The image was inspected: nothing is confirmed any more. */
   forget(key: string): void {
     this.#entries.delete(key);
   }

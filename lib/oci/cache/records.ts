@@ -41,9 +41,7 @@ export const TagSchema: z.ZodType<TagRecord> = z.object({ digest: common.digest,
 /** What a digest identifies: an inspection that did not fail. It never changes. */
 export type DocumentRecord = Exclude<Inspection, { readonly kind: "failed" }>;
 
-/** Where a tag pointed, and when (epoch ms). */
 export interface TagRecord {
-  /** The digest it pointed to. */
   readonly digest: string;
   /** When a registry last said so (epoch ms). */
   readonly verifiedAtMs: number;

@@ -9,7 +9,6 @@ import { nameOfCaller } from "../limits/callers.ts";
 
 /** What a look-up must satisfy, and which namespaces it is for. */
 export interface LookupRequest {
-  /** The look-up must not have begun before (epoch ms). */
   readonly notBeforeMs: number;
   readonly callers: Callers<Caller>;
   readonly signal: AbortSignal;
@@ -28,21 +27,17 @@ const MAX_IMAGES = 5_000;
 interface ImageLookups {
   /** Number of the look-up that has begun last and is under way. */
   running: { readonly number: number; readonly beganAtMs: number } | undefined;
-  /** Number of the look-up that will begin next. */
   planned: number | undefined;
-  /** Number of the last one. */
   last: number;
   /** When the look-ups of the last second began (monotonic ms), oldest first. */
   beginnings: readonly number[];
 }
 
-/** The look-ups of all images. */
 export class TagLookups {
   readonly #clock: Clock;
   readonly #calls: SharedCalls<InspectionReport, Caller>;
   readonly #images = new LRUCache<string, ImageLookups>({ max: MAX_IMAGES });
 
-  /** None yet. */
   constructor(options: { readonly clock: Clock }) {
     this.#clock = options.clock;
     this.#calls = new SharedCalls({ clock: options.clock, nameOf: nameOfCaller });

@@ -5,7 +5,6 @@ import type { DocumentRecord } from "./records.ts";
 /** Bytes, as weighed here, of all cached inspections in this process. */
 export const MAX_CACHE_BYTES = 48 * 1024 * 1024;
 
-/** The share of each kind. */
 export const CACHE_SHARES = {
   documents: MAX_CACHE_BYTES / 2,
   tags: MAX_CACHE_BYTES / 4,
@@ -16,7 +15,6 @@ export const CACHE_SHARES = {
 /** What a small object or a map entry takes beside its text. */
 const OBJECT_BYTES = 120;
 
-/** An entry of a few texts. */
 export function weightOfTexts(...texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, OBJECT_BYTES);
 }

@@ -5,11 +5,9 @@ import type { FileReader } from "../files/read_files.ts";
 import type { ClientCertificate } from "../pull_plan.ts";
 import { type HostCertificates, parseCertificates, parseClientPair } from "./pem.ts";
 
-/** What one load of all files goes along with. */
 export interface LoadContext {
   readonly files: FileReader;
   readonly problems: ProblemList;
-  /** Certificates have a time. */
   readonly nowMs: number;
 }
 

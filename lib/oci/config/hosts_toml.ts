@@ -7,15 +7,11 @@ import { type EndpointUrl, parseEndpointUrl } from "./endpoint_url.ts";
 import type { HostTls } from "./host_files.ts";
 import type { HostAccess, HostCertificates } from "./pem.ts";
 
-/** What may be requested of a host. */
 export interface HostCapabilities {
-  /** May answer for tags. */
   readonly resolves: boolean;
-  /** May answer for digests. */
   readonly pulls: boolean;
 }
 
-/** A place of a hosts.toml with its certificates read. */
 export interface HostsPlace extends HostCapabilities {
   readonly url: EndpointUrl;
   /** Sent along; may be secret. */

@@ -5,7 +5,6 @@ import { childrenOf, derOf, readElements, Tag } from "../../k8s/pinned/der.ts";
 import type { ClientCertificate } from "../pull_plan.ts";
 import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 
-/** What a host's TLS needs beside the public roots. */
 export interface HostCertificates {
   readonly caCertificates: readonly string[];
   /** In the order to try. */

@@ -71,7 +71,6 @@ function transportOf(
   options: {
     readonly host: string;
     readonly known: readonly (HostAccess & { kind: "parsed" })[];
-    /** A file says how this very host is reached. */
     readonly isDeclared: boolean;
     readonly settings: PullSettings;
   },

@@ -13,15 +13,12 @@ import { watchPaths } from "../files/watch_paths.ts";
 export interface PullPlannerHandle extends PullPlanner {
   /** Credentials that registries.yaml holds. Never log them. */
   credentials(): readonly Credential[];
-  /** Helpers that registries.conf names. */
   credentialHelpers(): readonly string[];
-  /** What is wrong with the files now. */
   problems(): readonly Problem[];
   /** Reloads whenever a file changes, until the signal aborts. Never rejects. */
   watch(signal: AbortSignal): Promise<void>;
 }
 
-/** Plans kept until the next reload. */
 const MAX_PLANS = 10_000;
 
 /** Longer than any image that can be pulled: plans of longer texts are refusals, and are not kept. */

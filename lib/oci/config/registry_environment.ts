@@ -1,16 +1,13 @@
 // The environment variables that concern registries: the home folder, the proxies, and where container tools keep logins.
 import { NO_PROXIES, type ProxySettings, readProxySettings } from "../http/proxy.ts";
 
-/** The environment as far as it matters here. */
 export interface RegistryEnvironment {
-  /** `$HOME`; undefined: not set. */
   readonly home: string | undefined;
   /** `$XDG_CACHE_HOME`, else `.cache` in the home. */
   readonly cacheHome: string | undefined;
   readonly proxies: ProxySettings;
 }
 
-/** Paths that are read without being named. */
 export interface SystemPaths {
   readonly registriesConf: string;
   readonly policy: string;
@@ -37,7 +34,6 @@ export function systemPaths({ home, cacheHome }: RegistryEnvironment): SystemPat
   };
 }
 
-/** An empty environment. */
 export const NO_REGISTRY_ENVIRONMENT: RegistryEnvironment = {
   home: undefined,
   cacheHome: undefined,

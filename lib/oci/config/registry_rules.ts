@@ -5,7 +5,6 @@ import { findLine } from "../files/documents.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { canonicalName } from "../registry_host.ts";
 
-/** Which references a mirror may serve. */
 export type MirrorUse = "all" | "digest-only" | "tag-only";
 
 /** A mirror of a registry or of a part of it. */
@@ -16,7 +15,6 @@ export interface RegistryMirror {
   readonly use: MirrorUse;
 }
 
-/** One `[[registry]]`. */
 export interface RegistryRule {
   /** `host[:port][/path]`, a whole reference, or `*.domain`. */
   readonly prefix: string;
@@ -33,7 +31,6 @@ const Mirror = z.object({
   "pull-from-mirror": z.enum(["", "all", "digest-only", "tag-only"]).optional(),
 });
 
-/** A `[[registry]]` as it is written. */
 export const RegistryTable = z.object({
   prefix: z.string().default(""),
   location: z.string().default(""),
@@ -96,14 +93,12 @@ export function trimLocation(location: string): string {
   return canonicalName(location.trim().replace(/\/+$/, ""));
 }
 
-/** A place to pull from, written `host[:port]/repository`. */
 export interface RuleSource {
   readonly name: string;
   readonly insecure: boolean;
   readonly mirror: boolean;
 }
 
-/** A full name split as the rules see it. */
 export interface FullName {
   /** `host[:port]/repository`. */
   readonly name: string;

@@ -22,7 +22,6 @@ export function parseRewrite(pattern: string, replacement: string): Rewrite | un
   }
 }
 
-/** Applies the first rewrite that matches. */
 export function rewriteRepository(rewrites: readonly Rewrite[], repository: string): string {
   for (const { pattern, replacement } of rewrites) {
     if (repository.search(pattern) < 0) continue;

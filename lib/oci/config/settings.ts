@@ -6,10 +6,8 @@ import type { Policy } from "./policy.ts";
 import type { RegistriesConf } from "./registries_conf.ts";
 import type { RancherMirrors } from "./rancher_registries.ts";
 
-/** One directory of containerd's tree. */
 export type HostsDirectory = HostsFile | { readonly kind: "unparsable"; readonly message: string };
 
-/** registries.yaml with its certificates read. */
 export interface RancherSettings {
   readonly mirrors: ReadonlyMap<string, RancherMirrors>;
   readonly access: ReadonlyMap<string, HostAccess>;

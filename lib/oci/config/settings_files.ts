@@ -22,15 +22,12 @@ export interface NamedPaths {
   readonly policy?: string | undefined;
 }
 
-/** What the settings are read from. */
 export interface SettingsPaths extends NamedPaths {
-  /** PEM files trusted for every registry. */
   readonly caFiles?: readonly string[] | undefined;
   /** `HOST[:PORT]` as given to --registry. */
   readonly declared: readonly string[];
   /** `HOST[:PORT]` as given to --insecure-registry. */
   readonly insecure: readonly string[];
-  /** PEM texts trusted for every registry. */
   readonly caCertificates: readonly string[];
   readonly system: SystemPaths;
 }
@@ -38,12 +35,10 @@ export interface SettingsPaths extends NamedPaths {
 export interface LoadedSettings {
   readonly settings: PullSettings;
   readonly problems: readonly Problem[];
-  /** Every path that was read, with its state. */
   readonly paths: ReadonlyMap<string, string>;
 }
 
 interface SettingsContext extends LoadContext {
-  /** Reasons to refuse every pull. */
   readonly refusals: string[];
 }
 

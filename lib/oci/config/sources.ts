@@ -32,7 +32,6 @@ export type SourcesAnswer =
   | { readonly kind: "sources"; readonly sources: readonly Source[] }
   | { readonly kind: "unparsable"; readonly message: string };
 
-/** Finds the places for a full name. */
 export function findSources(full: FullName, settings: PullSettings): SourcesAnswer {
   const { host, repository } = splitName(full.name);
   const upstream: Source = { ...PLAIN, host, repository };
@@ -42,7 +41,6 @@ export function findSources(full: FullName, settings: PullSettings): SourcesAnsw
     { kind: "sources", sources: [upstream] };
 }
 
-/** Splits `host[:port]/repository`. */
 export function splitName(name: string): { readonly host: string; readonly repository: string } {
   const slash = name.indexOf("/");
   return slash < 0 ? { host: name, repository: "" } : { host: name.slice(0, slash), repository: name.slice(slash + 1) };

@@ -16,7 +16,6 @@ import { bareHost } from "./scope.ts";
 interface DockerConfig {
   readonly credentials: readonly Credential[];
   readonly helpers: ReadonlyMap<string, string>;
-  /** Helper for every other host. */
   readonly store: string | undefined;
 }
 

@@ -12,7 +12,6 @@ import { callersOf, nameOfCaller } from "../limits/callers.ts";
 import type { Caller } from "../inspector.ts";
 import { type Callers, SharedCalls } from "../shared_call.ts";
 
-/** The request to a helper, and for which namespace. */
 export interface AskedHelper {
   readonly helper: string;
   readonly host: string;
@@ -39,7 +38,6 @@ export class CredentialHelpers {
   readonly #report: ReportOnce;
   readonly #answers: SharedCalls<Credential | undefined, Caller>;
 
-  /** `source`: the file that names the helpers, for users. */
   constructor(source: string, { log, clock, run }: HelperDeps) {
     this.#source = source;
     this.#run = run;
@@ -57,7 +55,6 @@ export class CredentialHelpers {
     );
   }
 
-  /** Drops the cached answers. */
   clear(): void {
     this.#answers.clear();
   }

@@ -61,7 +61,6 @@ export function parseDockerConfigSecret(
   return parseDockerAuths(auths, source);
 }
 
-/** Reads an `auths` object: registry key → entry. */
 export function parseDockerAuths(auths: unknown, source: string): ParsedDockerConfig {
   const entries = JsonObject.safeParse(auths);
   if (!entries.success) return skipped(source, "its auths are not an object");

@@ -19,7 +19,6 @@ const PROCESSES = { limit: 5, share: 4 } as const;
 
 /** Opens the keyring. What is not configured is not called. Lookups never reject: a source that fails is logged once. */
 export function openKeyring(options: {
-  /** A docker `config.json`. */
   readonly dockerConfigPath?: string | undefined;
   /** The kubelet's CredentialProviderConfig, with the folder of the plugins. Both or none. */
   readonly kubeletProviderConfig?: string | undefined;

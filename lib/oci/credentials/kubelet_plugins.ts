@@ -33,7 +33,6 @@ interface Cached {
 
 export interface KubeletPluginsOptions {
   readonly configPath: string;
-  /** Where the programs are. */
   readonly binDir: string;
   readonly log: Logger;
   readonly clock: Clock;

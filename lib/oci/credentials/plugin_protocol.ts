@@ -6,16 +6,12 @@ import { parseAs, parseJson } from "../files/documents.ts";
 import { asParsed, type Fault, type Parsed } from "../../parsed.ts";
 import type { Credential } from "../credential.ts";
 
-/** For what a plugin's answer may be used again. */
 export type CacheKeyType = "Image" | "Registry" | "Global";
 
-/** One plugin of the kubelet's configuration. */
 export interface CredentialProvider {
-  /** Also the name of its program. */
   readonly name: string;
   readonly matchImages: readonly string[];
   readonly defaultCacheMs: number;
-  /** `credentialprovider.kubelet.k8s.io/v1` or an older version. */
   readonly apiVersion: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -84,7 +80,6 @@ export function parseProviderConfig(text: string): Parsed<readonly CredentialPro
   );
 }
 
-/** What is written to the plugin. */
 export function renderPluginRequest({ apiVersion }: CredentialProvider, image: string): string {
   return JSON.stringify({ apiVersion, kind: "CredentialProviderRequest", image });
 }

@@ -5,7 +5,6 @@ import type { Caller } from "../inspector.ts";
 export interface HelperCommand {
   readonly program: string;
   readonly args: readonly string[];
-  /** Added to the environment of this process. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string;
   readonly timeoutMs: number;
@@ -21,7 +20,6 @@ export type HelperOutcome =
 /** Runs helpers. Never rejects. */
 export type CommandRunner = (command: HelperCommand) => Promise<HelperOutcome>;
 
-/** More output than this is no credential. */
 const MAX_OUTPUT_BYTES = 1 << 20;
 
 /** Runs a helper on this machine; it is killed when it takes too long or writes too much. */

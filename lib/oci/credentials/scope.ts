@@ -13,7 +13,6 @@ export interface Scope {
   readonly globs: readonly (Glob | undefined)[] | undefined;
   /** Empty: that of https. */
   readonly port: string;
-  /** Path segments that must lead the repository. */
   readonly path: readonly string[];
   /** Characters of the host that are patterns; 0: literal. */
   readonly wildcards: number;

@@ -3,12 +3,10 @@ import { parse as parseTomlText, TomlError } from "smol-toml";
 import type * as z from "zod";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 
-/** Largest configuration file that is read. */
 export const MAX_DOCUMENT_BYTES = 1 << 20;
 
 const MAX_DEPTH = 100;
 
-/** Parses TOML 1.0. */
 export function parseToml(text: string): Parsed<unknown> {
   return parseSafely(text, () => {
     try {

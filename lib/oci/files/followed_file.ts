@@ -4,13 +4,11 @@ import type { Parsed } from "../../parsed.ts";
 import { LastGood, type Problem, renderProblem } from "./last_good.ts";
 import { FileReader, haveChanged } from "./read_files.ts";
 
-/** Which file, and what it is made of. */
 export interface FollowedFileOptions<T> {
   readonly path: string;
   readonly parse: (text: string) => Parsed<T>;
   /** The content of a missing file, or of one that was never readable. */
   readonly empty: T;
-  /** Its name in log lines. */
   readonly name: string;
   readonly report: ReportOnce;
   /** Called after each change of the content: what was derived from the old content no longer holds. */
@@ -47,7 +45,6 @@ export function followFile<T>(options: FollowedFileOptions<T>): () => T {
   };
 }
 
-/** Keeps the last warning of each source. */
 export class ReportOnce {
   readonly #log: Logger;
   readonly #last = new Map<string, string>();

@@ -13,12 +13,10 @@ export type FileValue<T> =
   /** Unreadable, and it never was readable. */
   | { readonly kind: "unparsable"; readonly problem: Problem };
 
-/** Where problems of one load go. */
 export interface ProblemList {
   add(problem: Problem): void;
 }
 
-/** The memory of one kind of files, by path. */
 export class LastGood<T> {
   readonly #values = new Map<string, T>();
 

@@ -10,10 +10,8 @@ export type FileContent =
   | { readonly kind: "denied" }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Names in a directory beyond this are not read. */
 const MAX_ENTRIES = 1_000;
 
-/** Reads files and directories of one load. */
 export class FileReader {
   readonly #touched = new Map<string, string>();
 

@@ -25,7 +25,6 @@ const DENIED_RANGES: readonly string[] = [
   "teredo",
 ];
 
-/** Resolves a host name to addresses. */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** Whether an address may be contacted without the operator having declared a registry there. */

@@ -15,7 +15,6 @@ export type TakeMemory = (bytes: number) => { readonly release: () => void } | u
 /** A whole body, or why it was not read to its end. */
 export type CollectedBody =
   | { readonly kind: "body"; readonly bytes: Uint8Array<ArrayBuffer> }
-  /** It has more bytes than it may have. */
   | { readonly kind: "too-large" }
   /** Other bodies hold all the memory there is for large ones. */
   | { readonly kind: "no-memory" };

@@ -25,17 +25,13 @@ export interface Exchange {
   readonly url: URL;
   /** How to reach the host; of several client certificates the first is shown. */
   readonly transport: EndpointTransport;
-  /** The `Accept` header. */
   readonly accept?: string | undefined;
-  /** The `Authorization` header. */
   readonly authorization?: string | undefined;
   /** The `Authorization` header for one other origin that redirects may lead to; nothing else is sent to other origins. */
   readonly anonymous?: AnonymousAuthorization | undefined;
   /** Headers that the configuration adds; those above win. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** A form to send with POST. */
   readonly form?: URLSearchParams;
-  /** What a write sends; absent: nothing. */
   readonly body?: ExchangeBody | undefined;
   /** Until the headers and until the body are there (ms); absent: those of the transport, which suit small documents. */
   readonly timeouts?: { readonly headersMs: number; readonly totalMs: number } | undefined;
@@ -43,15 +39,11 @@ export interface Exchange {
   readonly isStreamed?: boolean | undefined;
   /** Decoded bytes of the body to take at most. */
   readonly maxBytes: number;
-  /** What it is counted as. */
   readonly kind: RequestKind;
-  /** Counts and traces it. */
   readonly requestLog: RequestLog;
-  /** Whose shares a large body counts in. */
   readonly callers: Callers<Caller>;
 }
 
-/** An anonymous token, and the origin that wanted it. */
 export interface AnonymousAuthorization {
   readonly origin: string;
   readonly authorization: string;
@@ -60,15 +52,12 @@ export interface AnonymousAuthorization {
 /** A request on its way. The path it was redirected to may be a secret, as that of a signed address is. */
 export type Hop = Exchange & { readonly hidesPath?: true; readonly redirect?: Redirect };
 
-/** Where redirects led to. */
 export interface Redirect {
-  /** Where the answer comes from. */
   readonly origin: string;
   /** Whether all redirects stayed on the origin of the request. The answer of another origin is not that of the first. */
   readonly isSameOrigin: boolean;
 }
 
-/** An answer, whole. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -164,7 +153,6 @@ export function loginOf({ authorization, headers = {}, form }: Exchange): TraceE
 /** Longer than the path of any document; that of a token server is the registry's to choose. */
 const MAX_SHOWN_PATH = 500;
 
-/** The path as it may be shown. */
 export function pathOf({ url: { pathname }, hidesPath }: Hop): string {
   if (hidesPath === true) return "/…";
   return pathname.length > MAX_SHOWN_PATH ? `${pathname.slice(0, MAX_SHOWN_PATH)}…` : pathname;

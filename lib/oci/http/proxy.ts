@@ -10,7 +10,6 @@ export interface ProxySettings {
   readonly except: readonly string[];
 }
 
-/** No proxy at all. */
 export const NO_PROXIES: ProxySettings = { https: undefined, except: [] };
 
 /** Reads `HTTPS_PROXY`, else `ALL_PROXY`, and `NO_PROXY`; each in capitals or not. What is not a web address is no proxy. */

@@ -37,9 +37,7 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 export interface TransportDeps {
   readonly clock: Clock;
-  /** Finds addresses, for the guard. */
   readonly resolve: Resolve;
-  /** The `User-Agent` header. */
   readonly userAgent: string;
   /** As the environment has them; `fetch` applies them by itself, everything else here that connects or resolves names uses these. */
   readonly proxies: ProxySettings;
@@ -71,7 +69,6 @@ export class Transport implements Disposable {
   readonly #clients = new HttpClients();
   readonly #pinnedHosts = new PinnedHosts();
   readonly #largeBodies = new FairLimiter(LARGE_BODIES);
-  /** Hosts that have answered anything but 5xx. */
   readonly #answered = new LRUCache<string, true>({ max: MAX_ANSWERED });
 
   constructor(deps: TransportDeps) {
@@ -194,7 +191,6 @@ export class Transport implements Disposable {
   }
 }
 
-/** What is sent as the body; undefined for nothing. */
 function contentOf(
   { form, body }: Hop,
 ): string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | undefined {

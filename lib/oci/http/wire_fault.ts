@@ -5,7 +5,6 @@ import type { FailureReason } from "../types.ts";
 export interface WireFault {
   /** Whether the cause is in the certificates, in the connection, or in the time it took. */
   readonly reason: Extract<FailureReason, "TlsFailed" | "Unreachable" | "Timeout">;
-  /** For users. */
   readonly what: string;
 }
 

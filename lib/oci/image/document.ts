@@ -20,7 +20,6 @@ export interface RegistryDocument {
   /** The body as it came; empty for a HEAD. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly text: string;
-  /** The `Content-Type` header; may be empty. */
   readonly contentType: string;
   /** Computed from the bytes; of a HEAD what the registry says, empty when it does not. */
   readonly digest: string;
@@ -114,7 +113,6 @@ export function refused(
   return inspectionError("Unauthorized", message, { registry });
 }
 
-/** The registry answered 429 or 5xx. */
 export function overloaded(
   endpoint: Endpoint,
   { document, status, retryAfterMs }: {

@@ -12,7 +12,6 @@ export function findingsOfReference(reference: ImageReference, mediaType: string
   return [{ kind: "ChildDigestPin", message: `The digest pins an image of a single platform.${hint}` }];
 }
 
-/** The findings that stay true under another reference. */
 export function findingsOfDocument(findings: readonly Finding[]): readonly Finding[] {
   return findings.filter(({ kind }) => kind !== "ChildDigestPin");
 }

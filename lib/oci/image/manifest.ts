@@ -25,20 +25,17 @@ export interface Descriptor {
   readonly size: number;
   /** Missing where the index does not name one. */
   readonly platform?: Platform | undefined;
-  /** Values may be anything. */
   readonly annotations: Readonly<Record<string, unknown>>;
   /** Whether the index itself says that it is something else than an image. */
   readonly isArtifact: boolean;
 }
 
-/** What a manifest request may bring. */
 export type ManifestDocument =
   | { readonly kind: "index"; readonly mediaType: string; readonly entries: readonly Descriptor[] }
   | { readonly kind: "manifest"; readonly mediaType: string; readonly config: Descriptor; readonly isImage: boolean }
   | { readonly kind: "schema1"; readonly mediaType: string; readonly platform: Platform; readonly labels: Labels }
   | { readonly kind: "unparsable"; readonly problem: string };
 
-/** Labels of an image config. */
 export type Labels = JsonObject;
 
 /** What a config blob says, or what is wrong with it. */
@@ -47,7 +44,6 @@ export type ConfigDocument =
     readonly kind: "config";
     readonly platform: Platform;
     readonly labels: Labels;
-    /** `win32k`; sorted. */
     readonly osFeatures: readonly string[];
   }
   | { readonly kind: "unparsable"; readonly problem: string };

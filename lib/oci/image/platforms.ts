@@ -32,12 +32,10 @@ export function isEntryWithoutPlatform({ annotations, platform, mediaType, isArt
   return platform === undefined && !isAbout && !isArtifact && /manifest\.v[12]\+/.test(mediaType);
 }
 
-/** Whether an index entry is an index itself. */
 export function isNestedIndex({ platform, mediaType }: Descriptor): boolean {
   return platform === undefined && /index\.v1|manifest\.list\.v2/.test(mediaType);
 }
 
-/** Platforms, each once, in order of first appearance. */
 export function distinctPlatforms(platforms: readonly Platform[]): readonly Platform[] {
   return [...new Map(platforms.toReversed().map((platform) => [platformKey(platform), platform])).values()]
     .toReversed();

@@ -28,7 +28,6 @@ export function forAll<R extends InspectionRequest>(request: R, callers: Callers
   };
 }
 
-/** Equal for callers that count as one. */
 export function nameOfCaller({ namespace, priority }: Caller): string {
   return `${priority} ${namespace}`;
 }

@@ -16,7 +16,6 @@ export const MAX_INSPECTIONS = 128;
 /** A namespace may take as many as are free, so half when it is alone: another one always finds a place. */
 const NAMESPACE_SHARE = 1;
 
-/** Limits an inspector that sends requests to registries. */
 export function limitInspections(inner: RegistryLookups): RegistryLookups {
   const places = new FairLimiter({ limit: MAX_INSPECTIONS, share: NAMESPACE_SHARE });
   const within = async <T>(request: InspectionRequest, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
@@ -39,12 +38,10 @@ const SMALL_BYTES = 16 * 1024;
 /** What large documents may hold together while they wait: a namespace may have as much as is free for the others. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
-/** A document that is to be parsed. */
 export interface DocumentTurn {
   readonly bytes: number;
   readonly callers: Callers<Caller>;
   readonly signal: AbortSignal;
-  /** The host that sent it. */
   readonly registry: string;
 }
 

@@ -2,12 +2,9 @@
 import { listAt, parseObject, textAt } from "../../json.ts";
 import type { InspectionFailure } from "../types.ts";
 
-/** What of an answer matters here. */
 export interface LimitedAnswer {
   readonly status: number;
-  /** For `Retry-After` and the quota. */
   readonly headers: Headers;
-  /** For what a 500 means. */
   readonly body?: Uint8Array<ArrayBuffer> | undefined;
 }
 
@@ -34,7 +31,6 @@ const PAUSE_MS = 1_000;
 /** The longest pause that a registry gets, whatever `Retry-After` says (ms). */
 const LONGEST_PAUSE_MS = 60_000;
 
-/** How much of an error's body is read (bytes). */
 const MAX_ERROR_BYTES = 8_192;
 
 /** The outcome of an answer to a request with this HTTP method; absent: one whose answer has a body. */
@@ -65,7 +61,6 @@ export function mayBeAbsence(
   return method === "HEAD" && status === 500;
 }
 
-/** The outcome of an exchange without an answer. */
 export function outcomeOfFailure({ reason, message }: InspectionFailure): Outcome {
   if (reason === "Timeout") return { kind: "repository-failed", reason, message };
   return reason === "Unreachable" || reason === "TlsFailed"

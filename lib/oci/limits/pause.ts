@@ -5,7 +5,6 @@ import type { Clock } from "../../clock.ts";
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;
 
-/** The pause of an account or a repository. */
 export class Pause {
   readonly #clock: Clock;
   #untilMs = 0;
@@ -15,7 +14,6 @@ export class Pause {
     this.#clock = clock;
   }
 
-  /** What is left of it (ms). */
   get leftMs(): number {
     return Math.max(0, this.#untilMs - this.#clock.monotonicMs());
   }

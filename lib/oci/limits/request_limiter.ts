@@ -30,13 +30,10 @@ const MAX_TRIES = 4;
 
 export interface RequestLimiterDeps {
   readonly clock: Clock;
-  /** Registries that begin to fail, and that work again. */
   readonly log: Logger;
-  /** Hosts that the configuration names. */
   readonly declared?: readonly string[];
 }
 
-/** Opens a limiter without any host yet. */
 export function openRequestLimiter(deps: RequestLimiterDeps): RequestLimiter {
   return new Limiter(deps);
 }

@@ -8,13 +8,10 @@ import type { TargetRepository } from "./target_repository.ts";
 import { uploadBlob } from "./upload_blob.ts";
 import { type BlobDescriptor, verifyStream } from "./verified_stream.ts";
 
-/** How a blob came to be there. */
 export type BlobOutcome = "present" | "mounted" | "copied";
 
-/** Where a blob comes from and goes to. */
 export interface BlobCopy {
   readonly blob: BlobDescriptor;
-  /** A client of the repository that is read. */
   readonly source: RepositoryClient;
   readonly target: TargetRepository;
   /** A repository on the target's registry that has the blob. */

@@ -21,7 +21,6 @@ export class IdleGuard implements Disposable {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
 
-  /** Begins to wait for the first byte. */
   constructor(registry: string, limits: IdleLimits = IDLE_LIMITS) {
     this.#registry = registry;
     this.#limits = limits;
@@ -33,12 +32,10 @@ export class IdleGuard implements Disposable {
     return this.#idle.signal;
   }
 
-  /** Some bytes have gone. */
   moved(): void {
     this.#arm(this.#limits.idleMs);
   }
 
-  /** All bytes have gone. */
   sent(): void {
     this.#arm(this.#limits.answerMs);
   }

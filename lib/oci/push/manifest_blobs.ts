@@ -2,7 +2,6 @@
 import { isObject, listAt, objectAt, parseSparseObject, textAt } from "../../json.ts";
 import type { BlobDescriptor } from "./verified_stream.ts";
 
-/** The blobs, or why they cannot be listed. */
 export type ManifestBlobs =
   | {
     readonly kind: "blobs";
@@ -13,12 +12,10 @@ export type ManifestBlobs =
   }
   | { readonly kind: "unparsable"; readonly problem: string };
 
-/** More than any image has. */
 const MAX_LAYERS = 1_000;
 /** In the media types of such layers: a layer of another type is pushed, also one that names addresses. */
 const FOREIGN = /\.(?:foreign|nondistributable)\./;
 
-/** Reads them from the text of an image manifest. */
 export function blobsOf(manifest: string): ManifestBlobs {
   const document = parseSparseObject(manifest);
   const layers = listAt(document, "layers") ?? [];

@@ -25,25 +25,18 @@ export type PushReason = typeof PUSH_REASONS[number];
 
 /** A failed write as data. The message is safe to show: no credential, no URL query. */
 export interface PushFailure {
-  /** Whether asking again later may help. */
   readonly kind: "permanent" | "transient";
   readonly reason: PushReason;
-  /** For people. */
   readonly message: string;
   /** `host[:port]`. */
   readonly registry: string;
-  /** The pause that the registry requested. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A failed write with its cause. */
 export class PushError extends Error {
-  /** Distinguishes it from other errors in logs. */
   override readonly name = "PushError";
-  /** The failure as data. */
   readonly failure: PushFailure;
 
-  /** Its message is that of the failure. */
   constructor(failure: PushFailure, options: { readonly cause?: unknown } = {}) {
     super(failure.message, options);
     this.failure = failure;

@@ -3,7 +3,6 @@ import { backoffMs, type Clock } from "../../clock.ts";
 import { InspectionError } from "../errors.ts";
 import { PushError } from "./push_error.ts";
 
-/** Tries of one piece of work. */
 export const MAX_TRIES = 4;
 const BACKOFF = { baseMs: 500, capMs: 8_000 } as const;
 /** A registry that wants to be left alone for longer is not waited for. */

@@ -13,7 +13,6 @@ import type { RepositoryClient, RepositoryMessage, RepositoryRequest } from "../
 import { PushError, type PushReason } from "./push_error.ts";
 import { judgeRefusal } from "./write_answer.ts";
 
-/** A manifest or index to write. */
 export interface ManifestContent {
   readonly mediaType: string;
   readonly digest: string;
@@ -21,10 +20,8 @@ export interface ManifestContent {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What a request for a mount led to. */
 export type MountOutcome =
   | { readonly kind: "mounted" }
-  /** The registry began an upload instead. */
   | { readonly kind: "upload"; readonly upload: UploadSession }
   | { readonly kind: "refused" };
 
@@ -48,13 +45,11 @@ export class TargetRepository {
   readonly #clock: Clock;
   #accepted: Credential | undefined;
 
-  /** Sends nothing. The client requests the right to push. */
   constructor({ client, clock }: { readonly client: RepositoryClient; readonly clock: Clock }) {
     this.#client = client;
     this.#clock = clock;
   }
 
-  /** Where it is. */
   get endpoint(): Endpoint {
     return this.#client.endpoint;
   }
@@ -77,7 +72,6 @@ export class TargetRepository {
     return read.document.digest;
   }
 
-  /** Whether it has a blob. */
   async hasBlob(digest: string): Promise<boolean> {
     const answer = await this.#send({
       message: { kind: "other", method: "HEAD" },
@@ -88,7 +82,6 @@ export class TargetRepository {
     throw this.#refusal(answer, `look up blob ${this.#nameOf(digest)}`);
   }
 
-  /** Writes a manifest under a tag or its digest. */
   async putManifest(reference: string, { mediaType, digest, bytes }: ManifestContent): Promise<void> {
     const answer = await this.#send({
       message: {
@@ -152,7 +145,6 @@ export class TargetRepository {
     { location }: UploadSession,
     { message, digest, signal }: {
       readonly message: Omit<RepositoryMessage, "maxBytes" | "kind">;
-      /** Ends the upload as this blob. */
       readonly digest?: string | undefined;
       readonly signal?: AbortSignal | undefined;
     },
@@ -169,17 +161,14 @@ export class TargetRepository {
     return answer.headers.has("location") ? { ...this.#sessionOf(answer), ...keptLeast(upload) } : upload;
   }
 
-  /** The error for a refused request of an upload. */
   uploadRefused(answer: Answer | undefined, digest: string): PushError {
     return this.#refusal(answer, `push blob ${this.#nameOf(digest)}`);
   }
 
-  /** An error of this repository. */
   failure(reason: PushReason, message: string, kind: "permanent" | "transient" = "permanent"): PushError {
     return new PushError({ kind, reason, message, registry: this.endpoint.host });
   }
 
-  /** `host/repository`. */
   get name(): string {
     return `${this.endpoint.host}/${this.endpoint.repository}`;
   }

@@ -9,7 +9,6 @@ import type { BlobDescriptor, VerifiedStream } from "./verified_stream.ts";
 
 export interface BlobContent {
   readonly blob: BlobDescriptor;
-  /** Its bytes from the beginning. */
   readonly open: () => Promise<VerifiedStream>;
 }
 
@@ -30,9 +29,7 @@ type UploadStep =
 
 /** How long a cancelled upload may take to be (ms). */
 const CANCEL_MS = 5_000;
-/** Tries of one piece. */
 const MAX_TRIES = 4;
-/** Until a piece is taken (ms). */
 const PIECE_TIMEOUTS = { headersMs: 120_000, totalMs: 120_000 };
 const OCTETS = "application/octet-stream";
 
@@ -53,11 +50,9 @@ export async function uploadBlob({ blob, open }: BlobContent, options: UploadOpt
   }
 }
 
-/** One upload in one form. */
 class BlobUpload {
   readonly #blob: BlobDescriptor;
   readonly #options: UploadOptions;
-  /** Where the next request goes. */
   #session: UploadSession;
 
   constructor(blob: BlobDescriptor, session: UploadSession, options: UploadOptions) {

@@ -4,7 +4,6 @@
 //   stream ──413, 411, cut off──▶ pieces of 8 MiB
 //      └──another refusal──▶ stream at once
 
-/** How the bytes of a blob are sent. */
 export type UploadForm =
   /** In one PUT from memory, as the specification has it for small blobs. */
   | { readonly kind: "whole" }
@@ -28,7 +27,6 @@ type UploadStatus = number | "broken";
 
 /** Statuses that say "too much in one request", or "say the length first". */
 const WANTS_PIECES: readonly UploadStatus[] = [411, 413];
-/** Refusals of the method, or of its form. */
 const WANTS_PUT: readonly UploadStatus[] = [400, 404, 405, 415, 416, 501];
 
 export function firstForm(size: number): UploadForm {

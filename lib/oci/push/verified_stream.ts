@@ -4,7 +4,6 @@ import { createHash, type Hash } from "node:crypto";
 import { InspectionError, inspectionError } from "../errors.ts";
 
 export interface BlobDescriptor {
-  /** `algorithm:hex`. */
   readonly digest: string;
   readonly size: number;
 }

@@ -2,7 +2,6 @@
 import { isObject, listAt, parseObject, textAt } from "../../json.ts";
 import type { PushReason } from "./push_error.ts";
 
-/** The part of an answer that counts. */
 export interface WriteAnswer {
   readonly status: number;
   readonly body: Uint8Array;

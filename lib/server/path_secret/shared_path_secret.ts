@@ -25,11 +25,9 @@ export interface PathSecretDeps {
   readonly pollMs?: number;
 }
 
-/** The secret of this process. */
 export interface SharedPathSecret {
   /** The secret path of a route; undefined while the Secret may not be read: then the manifests' paths stay. */
   pathOf(route: string): string | undefined;
-  /** All secret paths of a route that are accepted. */
   acceptedPaths(route: string): readonly string[];
   /** Calls back after each change of either. */
   onChange(listener: () => void): void;

@@ -8,9 +8,7 @@ import { createHmac } from "node:crypto";
 
 /** The secret and what overlaps with it. Kept in a Secret; never leaves the process otherwise. */
 export interface PathSecret {
-  /** What paths are made of now. */
   readonly current: string;
-  /** When it was made (epoch ms). */
   readonly madeAtMs: number;
   /** Accepted already; paths are made of it from `usedFromMs` on. */
   readonly next: { readonly secret: string; readonly usedFromMs: number } | undefined;
@@ -18,9 +16,7 @@ export interface PathSecret {
   readonly previous: { readonly secret: string; readonly replacedAtMs: number } | undefined;
 }
 
-/** How long things last (ms). */
 export interface PathTerms {
-  /** Life of a secret. */
   readonly lifetimeMs: number;
   /** Time for every replica to read a new secret. */
   readonly overlapMs: number;
@@ -75,7 +71,6 @@ export function changePathSecret(
   };
 }
 
-/** The secrets whose paths are accepted. */
 export function acceptedSecrets({ current, next, previous }: PathSecret): readonly string[] {
   return [current, next?.secret, previous?.secret].filter((secret) => secret !== undefined);
 }

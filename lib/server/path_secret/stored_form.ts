@@ -33,7 +33,6 @@ export function parsePathSecret(texts: SecretTexts | undefined): PathSecret | un
   };
 }
 
-/** The members of the Secret. */
 export function renderPathSecret({ current, madeAtMs, next, previous }: PathSecret): SecretTexts {
   return {
     "current": current,
