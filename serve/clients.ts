@@ -17,8 +17,7 @@ import { TAINT_COUNTERS, type TaintMetrics } from "../lib/taints/metrics.ts";
 import type { CapabilityParts, ServeDeps } from "./capability.ts";
 import { openSecretRecord } from "../lib/k8s/secret_record.ts";
 import { openSharedPathSecret, type SharedPathSecret } from "../lib/server/path_secret/shared_path_secret.ts";
-import { PATH_TERMS } from "../lib/server/path_secret/state.ts";
-import { PATH_SECRET } from "../lib/server/path_secret/stored_form.ts";
+import { PATH_SECRET, PATH_TERMS } from "../lib/server/path_secret/state.ts";
 import { openServingCertificate } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
 

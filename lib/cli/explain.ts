@@ -1,8 +1,6 @@
 // `archway explain pod/NAME`: why a pod is where it is, from what is written on it, and what to do next.
-import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
 import { type ReadApi, readOptional, serverNowMs } from "../k8s/api.ts";
-import { ApiError } from "../k8s/errors.ts";
 import { podTarget } from "../config/words.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
@@ -19,7 +17,8 @@ import { listAt, memberOf, objectAt, textAt } from "../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../cluster/label_selector.ts";
 import type { PodView } from "../placement/decide/types.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
-import { type Color, ExitCode, paint, renderTable, type Terminal } from "./output.ts";
+import { type Color, ExitCode, type OutputForm, paint, renderDocument, renderTable, type Terminal } from "./output.ts";
+import { isForbidden, isNotFound } from "../k8s/errors.ts";
 
 export interface ExplainDeps {
   readonly api: ReadApi;
@@ -34,7 +33,7 @@ export async function runExplain(
     readonly words: readonly string[];
     /** Of a pod that is named without one. */
     readonly podNamespace: string;
-    readonly output: "table" | "json" | "yaml";
+    readonly output: OutputForm;
     readonly signal: AbortSignal;
   },
 ): Promise<number> {
@@ -95,7 +94,7 @@ async function readClusterConfig(api: ReadApi, signal: AbortSignal): Promise<Rea
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 403 || error.status === 404);
+  return isForbidden(error) || isNotFound(error);
 }
 
 /** Source: the condition GatingStopped. */
@@ -131,13 +130,13 @@ async function readParticipation(
 function renderExplanation(
   pod: PodView,
   explanation: PodExplanation,
-  { output, color }: { readonly output: "table" | "json" | "yaml"; readonly color: boolean },
+  { output, color }: { readonly output: OutputForm; readonly color: boolean },
 ): string {
   if (output === "table") return renderText(pod, explanation, color);
   const { state, standing, why, next, record = null } = explanation;
   const { namespace, name, nodeName: node } = pod;
   const document = { namespace, pod: name, state, node, explanation: [standing, ...why], next, record };
-  return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
+  return renderDocument(document, output);
 }
 
 const COLOR: Readonly<Record<PodStage, Color>> = {

@@ -3,13 +3,13 @@
 import type { Clock } from "../clock.ts";
 import { failedArchitectures, type FailedImage } from "../exec_format/decide/failed_image.ts";
 import { type ReadApi, serverNowMs } from "../k8s/api.ts";
-import { ApiError } from "../k8s/errors.ts";
 import { listAll } from "../k8s/lists.ts";
 import { Resource } from "../k8s/types.ts";
 import { entryOf, printable, textAt } from "../json.ts";
 import { EventReason, PodLabel } from "../names.ts";
 import type { PodView } from "../placement/decide/types.ts";
 import { readFailedImages } from "./failed_images.ts";
+import { isForbidden, isNotFound } from "../k8s/errors.ts";
 
 /** Events of a pod that are read: it has one for each such container. Its namespace's users can make more, and large ones. */
 const MAX_EVENTS = 50;
@@ -64,7 +64,7 @@ async function readMessages(
       if (messages.length === MAX_EVENTS) break;
     }
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 403 && error.status !== 404) throw error;
+    if (!isForbidden(error) && !isNotFound(error)) throw error;
   }
   return [...new Set(messages)];
 }

@@ -6,16 +6,15 @@ import { inspectIndex } from "../images/assemble/inspect_index.ts";
 import { Repositories } from "../oci/repositories.ts";
 import { indexTarget } from "../config/words.ts";
 import { openRegistryAccess, type RegistryConfig } from "../oci/registry_access.ts";
-import { lossesOf, renderAssembled, sentencesOf, toAssembled } from "./index_assembled.ts";
-import { renderIndex, toInspectedIndex } from "./index_inspected.ts";
-import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
+import { lossesOf, renderAssembled, renderIndex, sentencesOf, toAssembled, toInspectedIndex } from "./index_text.ts";
+import { ExitCode, type OutputForm, type Terminal, terminalLogger } from "./output.ts";
 import { ProgressLine } from "./progress_line.ts";
 
 export interface IndexConfig extends RegistryConfig {
   readonly words: readonly string[];
   readonly to?: string | undefined;
   readonly dryRun: boolean;
-  readonly output: "table" | "json" | "yaml";
+  readonly output: OutputForm;
 }
 
 export interface IndexDeps {

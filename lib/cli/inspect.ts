@@ -1,14 +1,12 @@
 // `archway inspect`: which architectures images support, and how that was found out.
-import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
 import { type ImageServiceConfig, openImageService } from "../images/pods/image_service.ts";
-import { type InspectedImage, toInspected } from "./inspected_image.ts";
-import { renderInspectedText } from "./inspect_text.ts";
-import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
+import { type InspectedImage, renderInspectedText, toInspected } from "./inspect_text.ts";
+import { ExitCode, type OutputForm, renderDocument, type Terminal, terminalLogger } from "./output.ts";
 
 export interface InspectConfig extends ImageServiceConfig {
   readonly words: readonly string[];
-  readonly output: "table" | "json" | "yaml";
+  readonly output: OutputForm;
   readonly trace: boolean;
 }
 
@@ -34,8 +32,6 @@ export async function runInspect(config: InspectConfig, parts: InspectDeps): Pro
   return images.every(({ error }) => error === undefined) ? ExitCode.done : ExitCode.no;
 }
 
-export function renderInspected(images: readonly InspectedImage[], output: InspectConfig["output"]): string {
-  if (output === "json") return `${JSON.stringify(images, null, 2)}\n`;
-  if (output === "yaml") return stringify(images);
-  return renderInspectedText(images);
+export function renderInspected(images: readonly InspectedImage[], output: OutputForm): string {
+  return output === "table" ? renderInspectedText(images) : renderDocument(images, output);
 }

@@ -1,10 +1,10 @@
-// Inspected images as text for users: one row each, then the details of each. Pure.
+// Inspected images in the shape of the JSON output, and as text for users: one row each, then the details of each. Pure.
 import { renderDuration } from "../duration.ts";
-import type { RequestCounts, TraceEntry } from "../oci/inspector.ts";
-import type { Platform } from "../oci/types.ts";
+import type { InspectionReport, RequestCounts, TraceEntry } from "../oci/inspector.ts";
+import type { Finding, InspectionFailure, Platform } from "../oci/types.ts";
 import { renderPlatform } from "../oci/image/platforms.ts";
-import type { InspectedError, InspectedImage } from "./inspected_image.ts";
 import { renderColumns, renderTable } from "./output.ts";
+import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 
 export function renderInspectedText(images: readonly InspectedImage[]): string {
   const rows = images.map(({ image, architectures, source, requests, findings, error }) => [
@@ -93,4 +93,47 @@ function renderTrace(trace: readonly TraceEntry[]): string {
 
 function indent(text: string, columns: number): string {
   return text.replaceAll(/^(?=.)/gm, " ".repeat(columns));
+}
+
+/** Why an image could not be inspected, as it is printed. */
+export type InspectedError = Pick<InspectionFailure, "kind" | "reason" | "message" | "retryAfterMs">;
+
+export interface InspectedImage {
+  readonly image: string;
+  readonly resolved: string;
+  readonly mirror?: string;
+  readonly credential?: string;
+  readonly digest: string;
+  readonly mediaType: string;
+  readonly platforms: readonly Platform[];
+  readonly architectures: readonly string[];
+  readonly source: "registry" | "cache";
+  readonly requests: RequestCounts;
+  readonly findings: readonly Finding[];
+  readonly trace?: readonly TraceEntry[];
+  readonly error?: InspectedError;
+}
+
+export function toInspected(
+  image: string,
+  report: InspectionReport,
+  { trace }: { readonly trace: boolean },
+): InspectedImage {
+  const { inspection, resolved, mirror, credentialSource, source, requests } = report;
+  const common = {
+    image,
+    resolved,
+    ...(mirror === undefined ? {} : { mirror }),
+    ...(credentialSource === undefined ? {} : { credential: credentialSource }),
+  };
+  const traced = trace ? { trace: report.trace } : {};
+  if (inspection.kind === "failed") {
+    const { registry: _named, ...error } = inspection.failure;
+    const nothing = { digest: "", mediaType: "", platforms: [], architectures: [], findings: [] };
+    return { ...common, ...nothing, source, requests, ...traced, error };
+  }
+  const { digest, mediaType, platforms, findings } = inspection;
+  const named = platforms.map(({ architecture }) => architecture).filter(isUsableArchitecture);
+  const architectures = inspection.kind === "anywhere" ? [...KNOWN_ARCHITECTURES] : intersectArchitectures([named]);
+  return { ...common, digest, mediaType, platforms, architectures, source, requests, findings, ...traced };
 }

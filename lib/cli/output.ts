@@ -1,4 +1,5 @@
 // The terminal as commands use it. They write through it, so that tests can read their output.
+import { stringify } from "yaml";
 import type { LogFields, Logger } from "../log.ts";
 
 export interface Terminal {
@@ -10,6 +11,12 @@ export interface Terminal {
 
 /** Exit codes of every command. */
 export const ExitCode = { done: 0, no: 1, usage: 2, failed: 3 } as const;
+
+export type OutputForm = "table" | "json" | "yaml";
+
+export function renderDocument(document: unknown, output: Exclude<OutputForm, "table">): string {
+  return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
+}
 
 /** A table with aligned columns and a header; the last column is not padded. Ends with a newline. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {

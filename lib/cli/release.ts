@@ -1,8 +1,7 @@
 // `archway release`: lifts Archway's gate from every pod by hand, also when no Archway runs.
 import type { KubeApi } from "../k8s/api.ts";
 import { type GateRelease, releaseGatedPods } from "../placement/cluster/release_gates.ts";
-import { stringify } from "yaml";
-import { ExitCode, renderTable, type Terminal } from "./output.ts";
+import { ExitCode, type OutputForm, renderDocument, renderTable, type Terminal } from "./output.ts";
 
 const UNPLACED = "Pods released by hand may land on nodes that their images do not support.";
 const TRY_AGAIN = "Fix what the reasons name, then run it again.";
@@ -12,7 +11,7 @@ export async function runRelease(
   parts: { readonly api: KubeApi; readonly terminal: Terminal },
   options: {
     readonly dryRun: boolean;
-    readonly output: "table" | "json" | "yaml";
+    readonly output: OutputForm;
     readonly signal: AbortSignal;
   },
 ): Promise<number> {
@@ -25,12 +24,11 @@ export async function runRelease(
 
 export function renderRelease(
   { released, left }: GateRelease,
-  { dryRun, output }: { readonly dryRun: boolean; readonly output: "table" | "json" | "yaml" },
+  { dryRun, output }: { readonly dryRun: boolean; readonly output: OutputForm },
 ): string {
   const verb = dryRun ? "would release" : "released";
   if (output !== "table") {
-    const document = { dryRun, released: [...released].sort(), left };
-    return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
+    return renderDocument({ dryRun, released: [...released].sort(), left }, output);
   }
   if (released.length + left.length === 0) return "No pod holds Archway's gate.\n";
   const rows = [

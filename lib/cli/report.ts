@@ -1,28 +1,27 @@
 // `archway report`: which architectures the workloads of a cluster support, and what keeps them from one.
-import { stringify } from "yaml";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import type { Clock } from "../clock.ts";
 import { type ImageServiceConfig, openImageService } from "../images/pods/image_service.ts";
 import { openPodImages, type PodImages } from "../images/pods/pod_images.ts";
 import { PullSecrets } from "../images/pods/pull_secrets.ts";
 import { type KubeApi, type ReadApi, readOptional } from "../k8s/api.ts";
-import { ApiError } from "../k8s/errors.ts";
 import { Resource } from "../k8s/types.ts";
 import { silentLogger } from "../log.ts";
 import type { Credential } from "../oci/credential.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
 import { type ClusterReport, reportOf } from "../report/cluster_report.ts";
 import { readFailedImages } from "./failed_images.ts";
-import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
+import { ExitCode, type OutputForm, renderDocument, type Terminal, terminalLogger } from "./output.ts";
 import { renderBlocked, renderReport, undeclaredRegistries } from "./report_text.ts";
-import { readSupport } from "./workload_support.ts";
+import { readSupport } from "./report_read.ts";
+import { isForbidden } from "../k8s/errors.ts";
 
 export interface ReportOptions {
   /** The only namespace that is read; absent: all. */
   readonly podNamespace?: string | undefined;
   /** The architecture in question; absent: all that count. */
   readonly arch?: string | undefined;
-  readonly output: "table" | "json" | "yaml";
+  readonly output: OutputForm;
 }
 
 export interface ReportConfig extends ImageServiceConfig, ReportOptions {
@@ -78,7 +77,7 @@ async function isNamespaceMissing(api: ReadApi, name: string | undefined, signal
   try {
     return await readOptional(api, { type: Resource.namespaces, name, signal }) === undefined;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return false;
+    if (isForbidden(error)) return false;
     throw error;
   }
 }
@@ -87,16 +86,13 @@ function render(
   report: ClusterReport,
   { arch, output, unread, isComplete }: {
     readonly arch: string | undefined;
-    readonly output: ReportOptions["output"];
+    readonly output: OutputForm;
     readonly unread: readonly string[];
     readonly isComplete: boolean;
   },
 ): string {
-  if (output === "table") {
-    return arch === undefined ? renderReport(report) : renderBlocked(report, arch);
-  }
-  const document = { architecture: arch, complete: isComplete, unread, ...report };
-  return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
+  if (output === "table") return arch === undefined ? renderReport(report) : renderBlocked(report, arch);
+  return renderDocument({ architecture: arch, complete: isComplete, unread, ...report }, output);
 }
 
 /** The cluster-wide pull secret; none where there is none, or it may not be read. */
@@ -109,7 +105,7 @@ async function readGlobalCredentials(
     const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
     return parsed.kind === "ok" ? parsed.credentials : [];
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return [];
+    if (isForbidden(error)) return [];
     throw error;
   }
 }

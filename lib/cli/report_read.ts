@@ -1,15 +1,20 @@
-// What `archway report` reads: the workloads of the cluster, page by page, and the inspections of their images.
+// What `archway report` reads: the workloads of the cluster, page by page, the inspections of their images, and on which
+// architectures they run by both.
 import pLimit from "p-limit";
 import type { Clock } from "../clock.ts";
 import type { PodImages } from "../images/pods/pod_images.ts";
-import type { ReadApi } from "../k8s/api.ts";
-import { ApiError } from "../k8s/errors.ts";
+import { type KubeApi, type ReadApi, serverNowMs } from "../k8s/api.ts";
 import { listAll } from "../k8s/lists.ts";
 import { type KubeObject, Resource, type ResourceType } from "../k8s/types.ts";
 import type { FailureReason, InspectedImage } from "../oci/types.ts";
 import { Inventory, type InventoryLimits } from "../report/inventory.ts";
-import type { Workload } from "../report/types.ts";
+import type { Workload, WorkloadSupport } from "../report/types.ts";
 import { ALIVE } from "../taints/cluster/watches.ts";
+import { KNOWN_ARCHITECTURES } from "../arch.ts";
+import { failedArchitectures } from "../exec_format/decide/failed_image.ts";
+import { supportOf } from "../report/support.ts";
+import type { ReadFailures } from "./failed_images.ts";
+import { isForbidden } from "../k8s/errors.ts";
 
 /** Images inspected at a time; the limits of each registry apply besides. */
 const PARALLEL = 16;
@@ -54,7 +59,7 @@ export async function readWorkloads(
     try {
       for await (const object of listAll(api, type, { ...scope, ...selection, signal })) add(object);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 403) throw error;
+      if (!isForbidden(error)) throw error;
       unread.push(type.plural);
     }
   };
@@ -71,7 +76,7 @@ export interface InspectDeps {
   readonly parallel?: number | undefined;
 }
 
-export type Inspections = (workload: Workload, image: string) => InspectedImage | undefined;
+type Inspections = (workload: Workload, image: string) => InspectedImage | undefined;
 
 /** Inspects all images, each once for each set of pull secrets. Rejects only when the signal aborts. */
 export async function inspectWorkloads(
@@ -112,4 +117,37 @@ async function inspectImage(
     await clock.sleep(Math.min(failure.retryAfterMs ?? PAUSE_MS, LONGEST_PAUSE_MS), signal);
     signal.throwIfAborted();
   }
+}
+
+export interface SupportOptions extends InspectDeps {
+  readonly api: KubeApi;
+  /** The only namespace; absent: all. */
+  readonly namespace?: string | undefined;
+  /** The architectures that count; absent: those that are known. */
+  readonly candidates?: readonly string[] | undefined;
+  /** Where images have failed; absent: that is not considered. */
+  readonly failed?: ((signal: AbortSignal) => Promise<ReadFailures>) | undefined;
+  readonly limits?: InventoryLimits | undefined;
+}
+
+interface SupportFound extends Omit<ReadWorkloads, "workloads"> {
+  readonly workloads: readonly WorkloadSupport[];
+}
+
+/** Reads them. Throws the error of the API server, unless it forbids one of the kinds. */
+export async function readSupport(options: SupportOptions): Promise<SupportFound> {
+  const { api, clock, signal, namespace, limits, candidates = KNOWN_ARCHITECTURES } = options;
+  const { workloads, unread, isComplete } = await readWorkloads(api, { namespace, signal, limits, candidates });
+  const failed = await options.failed?.(signal);
+  const inspected = await inspectWorkloads(workloads, options);
+  const nowMs = serverNowMs(clock, api);
+  const found = workloads.map((workload) =>
+    supportOf(workload, {
+      candidates,
+      inspected: (image) => inspected(workload, image),
+      failedOn: (digest) => failedArchitectures(failed?.images ?? [], { digest, namespace: workload.namespace, nowMs }),
+    })
+  );
+  const unreadToo = failed?.isForbidden ? [Resource.enoexecEvents.plural] : [];
+  return { workloads: found, unread: [...unread, ...unreadToo], isComplete };
 }

@@ -9,9 +9,9 @@ import { tryTolerations } from "../taints/cluster/write.ts";
 import { planOf } from "../taints/decide/plan.ts";
 import type { TaintRule } from "../taints/decide/types.ts";
 import { parseManagedTaint } from "../placement/decide/config/arch_taints.ts";
-import { ExitCode, type Terminal } from "./output.ts";
+import { ExitCode, type OutputForm, type Terminal } from "./output.ts";
 import { applyTaints } from "./taints_apply.ts";
-import { type OutputForm, renderApplied, renderLifted, renderPlan } from "./taints_text.ts";
+import { renderApplied, renderLifted, renderPlan } from "./taints_text.ts";
 
 export interface TaintsDeps {
   readonly api: KubeApi;

@@ -1,13 +1,10 @@
 // What `archway taints` prints. Pure.
-import { stringify } from "yaml";
 import { printable } from "../json.ts";
 import type { Lifted } from "../taints/cluster/lifter.ts";
 import type { PlannedPod, TaintPlan } from "../taints/decide/plan.ts";
 import { nameSome } from "../taints/decide/progress.ts";
-import { renderTable } from "./output.ts";
+import { type OutputForm, renderDocument, renderTable } from "./output.ts";
 import type { AppliedTaints } from "./taints_apply.ts";
-
-export type OutputForm = "table" | "json" | "yaml";
 
 export function renderPlan(plan: TaintPlan, output: OutputForm): string {
   if (output !== "table") return renderDocument(plan, output);
@@ -80,8 +77,4 @@ export function renderLifted(
   return `${renderTable(["NODE", "RESULT", "REASON"], rows)}\n` +
     `${names.length} ${verb}, ${left.length} still tainted. Tolerations stay on pods, where they do no harm; nothing was ` +
     "deleted. An Archway with --arch-taints=manage puts the taints back: switch it off first.\n";
-}
-
-function renderDocument(document: unknown, output: "json" | "yaml"): string {
-  return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
 }

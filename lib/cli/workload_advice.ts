@@ -3,7 +3,7 @@
 import type { PodImages } from "../images/pods/pod_images.ts";
 import { errorText } from "../log.ts";
 import { adviseAfterMigration } from "../report/migration_advice.ts";
-import { readSupport, type SupportOptions } from "./workload_support.ts";
+import { readSupport, type SupportOptions } from "./report_read.ts";
 
 /** Most that is read. Inspections that have not begun after so long are left out. */
 const LIMITS = { workloads: 2_000, images: 500, bytes: 16 * 2 ** 20 } as const;

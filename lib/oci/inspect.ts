@@ -1,11 +1,10 @@
 // The inspector that sends requests to registries: the endpoints of an image in order, one session each, until one gives the image.
 import type { Clock } from "../clock.ts";
 import { firstAnswer } from "./first_answer.ts";
-import type { InspectionContext } from "./inspection_context.ts";
+import { type InspectionContext, RequestLog } from "./request_log.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, PlannedRequest, RegistryLookups } from "./inspector.ts";
 import { callersOf } from "./limits/callers.ts";
-import { RequestLog } from "./request_log.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import { canonicalReference } from "./reference.ts";
 import type { OpenSession } from "./session.ts";

@@ -13,7 +13,7 @@ import type { ConnectionVariants } from "./http/connection_variants.ts";
 import type { AnonymousAuthorization, Answer, Exchange } from "./http/exchange.ts";
 import type { Transport } from "./http/transport.ts";
 import { rootUrl } from "./image/document.ts";
-import type { InspectionContext } from "./inspection_context.ts";
+import type { InspectionContext } from "./request_log.ts";
 import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { Endpoint } from "./pull_plan.ts";
 

@@ -1,5 +1,7 @@
-// What one inspection cost: requests by kind, and every exchange for `--trace`.
-import type { RequestCounts, TraceEntry } from "./inspector.ts";
+// What the requests of one inspection have in common, and what they cost: by kind, and every exchange for `--trace`.
+import type { Caller, RequestCounts, TraceEntry } from "./inspector.ts";
+import type { Credential } from "./credential.ts";
+import type { Callers } from "./shared_call.ts";
 
 export type RequestKind = keyof RequestCounts;
 
@@ -37,4 +39,14 @@ export class RequestLog {
   note(entry: TraceEntry): void {
     if (this.#trace.length < MAX_TRACE) this.#trace.push(entry);
   }
+}
+
+/** Everything about one inspection that a request to a registry depends on. */
+export interface InspectionContext {
+  /** Tried in order where their scope matches; anonymous comes last by itself. */
+  readonly credentials: readonly Credential[];
+  /** The namespaces whose shares its requests count in, and how urgent they are. Others may join. */
+  readonly callers: Callers<Caller>;
+  readonly signal: AbortSignal;
+  readonly log: RequestLog;
 }

@@ -12,7 +12,7 @@ import {
   parseManifest,
   renderMediaType,
 } from "./image/manifest.ts";
-import type { InspectionContext } from "./inspection_context.ts";
+import type { InspectionContext } from "./request_log.ts";
 import { DocumentTurns } from "./limits/inspection_limit.ts";
 import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { Endpoint } from "./pull_plan.ts";

@@ -5,8 +5,11 @@ import { entryOf, listAt, objectAt, textAt, utf8Length } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { parsePod, podTemplateOf } from "../placement/decide/pod_view.ts";
 import type { PodView } from "../placement/decide/types.ts";
-import { templateFacts } from "./own_constraint.ts";
-import type { Workload, WorkloadName } from "./types.ts";
+import type { TemplateFacts, Workload, WorkloadName } from "./types.ts";
+import { operatingSystemOf } from "../placement/decide/images.ts";
+import { allowedArchitectures } from "../placement/decide/patch/constraints.ts";
+import { ownRequirement } from "../placement/decide/patch/own_terms.ts";
+import { pullScopeOf } from "../placement/decide/pod_refs.ts";
 
 export interface InventoryLimits {
   readonly workloads: number;
@@ -141,4 +144,17 @@ function hasEnded(object: KubeObject): boolean {
   return (listAt(objectAt(object, "status"), "conditions") ?? []).some((condition) =>
     ["Complete", "Failed"].includes(textAt(condition, "type")) && textAt(condition, "status") === "True"
   );
+}
+
+/** Reduces a pod, or the pod of a template, to what a report about the candidates reads of it. */
+export function templateFacts(pod: PodView, candidates: readonly string[]): TemplateFacts {
+  return { scope: pullScopeOf(pod), os: operatingSystemOf(pod), constrainedTo: ownConstraint(pod, candidates) };
+}
+
+/**
+ * Those of the candidates that the pod allows; undefined when it says nothing of architectures, or says only what Archway
+ * has written into it.
+ */
+export function ownConstraint(pod: PodView, candidates: readonly string[]): readonly string[] | undefined {
+  return ownRequirement(pod) === undefined ? allowedArchitectures(pod, candidates) : undefined;
 }

@@ -7,7 +7,7 @@ import { canonicalReference } from "../../oci/reference.ts";
 import type { WholeManifest } from "../../oci/repositories.ts";
 import type { Session } from "../../oci/session.ts";
 import type { Platform } from "../../oci/types.ts";
-import { checkEntry, type EntryFinding, type EntryKind, kindOfEntry } from "../index/check_entry.ts";
+import { checkEntry, type EntryFinding, type EntryKind, kindOfEntry } from "../index/child.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 import { readConfig, type ReadDeps } from "./read_child.ts";
 

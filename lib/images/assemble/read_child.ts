@@ -10,11 +10,12 @@ import {
   type ChildConfig,
   type ChildImage,
   type ChildProblem,
+  type EntryKind,
   judgeConfig,
   judgeDocument,
   judgeManifest,
+  kindOfEntry,
 } from "../index/child.ts";
-import { type EntryKind, kindOfEntry } from "../index/check_entry.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 
 /** An image of one platform that was read and is well. */

@@ -1,7 +1,12 @@
-// Judges the images that are to be joined: what the documents behind a reference mean, and which platform an image says that
-// it is for. Its own config counts, not what an index says of it.
+// Judges images that are to be joined, and entries of an index that exists: what the documents behind a reference mean, and
+// which platform an image says that it is for. Its own config counts, not what an index says of it.
 import { textEntries } from "../../json.ts";
-import { type ConfigDocument, type ManifestDocument, renderMediaType } from "../../oci/image/manifest.ts";
+import {
+  type ConfigDocument,
+  type Descriptor,
+  type ManifestDocument,
+  renderMediaType,
+} from "../../oci/image/manifest.ts";
 import { isEntryWithoutPlatform, isNestedIndex, isPlatformEntry, renderPlatform } from "../../oci/image/platforms.ts";
 import type { Platform } from "../../oci/types.ts";
 
@@ -45,14 +50,14 @@ export interface ChildProblem {
   readonly state: string;
 }
 
-export interface ImageManifest {
+interface ImageManifest {
   readonly kind: "image";
   readonly manifest: Extract<ManifestDocument, { kind: "manifest" }>;
   readonly form: ImageForm;
 }
 
 /** The image of an index that has one, beside attestations. */
-export interface InnerImage {
+interface InnerImage {
   readonly kind: "inner";
   readonly digest: string;
 }
@@ -114,4 +119,35 @@ export function judgeConfig(config: ConfigDocument): ChildConfig | ChildProblem 
 
 function problem(reason: ChildProblem["reason"], state: string): ChildProblem {
   return { kind: "problem", reason, state };
+}
+
+export type EntryKind = "image" | "attestation" | "other";
+
+export interface EntryFinding {
+  readonly kind: "Unreadable" | "PlatformMismatch" | "NoPlatform";
+  readonly message: string;
+}
+
+/** What an entry is, by its own fields: attestations are marked, or have the platform `unknown`. */
+export function kindOfEntry(entry: Descriptor): EntryKind {
+  if (Object.hasOwn(entry.annotations, "vnd.docker.reference.type")) return "attestation";
+  if (entry.platform?.architecture === "unknown") return "attestation";
+  return isPlatformEntry(entry) || !entry.isArtifact && /manifest\.v[12]\+/.test(entry.mediaType) ? "image" : "other";
+}
+
+/** Compares an entry with what its image's config says. */
+export function checkEntry({ digest, platform }: Descriptor, own: ImagePlatform): readonly EntryFinding[] {
+  const said = renderPlatform(own);
+  if (platform === undefined) {
+    return [{ kind: "NoPlatform", message: `${digest} has no platform in the index; its config says ${said}.` }];
+  }
+  if (isSame(platform, own)) return [];
+  const message = `The index says ${renderPlatform(platform)} for ${digest}, its config says ${said}.`;
+  return [{ kind: "PlatformMismatch", message }];
+}
+
+/** Indexes may say more of the variant than the config does, but nothing else. */
+function isSame(named: Platform, own: ImagePlatform): boolean {
+  const isVariant = own.variant === undefined || named.variant === undefined || own.variant === named.variant;
+  return named.os === own.os && named.architecture === own.architecture && isVariant;
 }

@@ -5,7 +5,7 @@ import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";
 import { type AnonymousAuthorization, type Answer, isSendable } from "../http/exchange.ts";
-import type { InspectionContext } from "../inspection_context.ts";
+import type { InspectionContext } from "../request_log.ts";
 import type { Endpoint, EndpointTransport } from "../pull_plan.ts";
 import { type Challenge, parseChallenges } from "./challenge.ts";
 import type { LearnedChallenges } from "./learned_challenges.ts";

@@ -4,7 +4,7 @@ import type { Challenge } from "./challenge.ts";
 import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { InspectionContext } from "../inspection_context.ts";
+import type { InspectionContext } from "../request_log.ts";
 import type { Endpoint } from "../pull_plan.ts";
 
 export interface TokenRequest {

@@ -2,8 +2,7 @@
 // credentials. Everything above deals with whole answers.
 import { STATUS_CODES } from "node:http";
 import { LRUCache } from "lru-cache";
-import { untilAborted } from "../../clock.ts";
-import type { Clock } from "../../clock.ts";
+import { type Clock, untilAborted } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError } from "../errors.ts";
 import { FairLimiter } from "../limits/fair_limiter.ts";
@@ -21,7 +20,6 @@ import {
   pathOf,
   redirected,
 } from "./exchange.ts";
-import { HttpClients } from "./clients.ts";
 import type { TraceEntry } from "../inspector.ts";
 import { proxyFor, type ProxySettings } from "./proxy.ts";
 import { PinnedHosts } from "../../k8s/pinned/pinned_hosts.ts";
@@ -230,4 +228,43 @@ async function readBody(response: Response, { hop, take }: {
   if (!response.ok) return new Uint8Array();
   if (collected.kind === "too-large") throw failed(hop, "TooLarge", `answered with more than ${maxBytes} bytes`);
   throw failed(hop, "CircuitOpen", "gives a large answer, and other large ones are being read");
+}
+
+/** Sets of certificates kept open: they change rarely, and hosts with their own are few. */
+const MAX_CLIENTS = 64;
+
+class HttpClients implements Disposable {
+  readonly #clients = new Map<string, Deno.HttpClient>();
+
+  /** The pool to send through. Throws Misconfigured when the certificates cannot be read. */
+  clientFor(exchange: Exchange): Deno.HttpClient {
+    const { caCertificates, clientCertificates = [] } = exchange.transport;
+    const key = JSON.stringify([caCertificates, clientCertificates[0]]);
+    const known = this.#clients.get(key);
+    if (known !== undefined) return known;
+    const [oldest] = this.#clients.size >= MAX_CLIENTS ? this.#clients : [];
+    if (oldest !== undefined) {
+      this.#clients.delete(oldest[0]);
+      oldest[1].close();
+    }
+    const client = openClient(exchange);
+    this.#clients.set(key, client);
+    return client;
+  }
+
+  [Symbol.dispose](): void {
+    for (const client of this.#clients.values()) client.close();
+    this.#clients.clear();
+  }
+}
+
+/** HTTP/1.1: with HTTP/2 the runtime waits 40 ms on small answers. */
+function openClient(exchange: Exchange): Deno.HttpClient {
+  const { caCertificates, clientCertificates: [own] = [] } = exchange.transport;
+  const tls = own === undefined ? {} : { cert: own.certificate, key: own.key };
+  try {
+    return Deno.createHttpClient({ caCerts: [...caCertificates], http2: false, ...tls });
+  } catch (error) {
+    throw failed(exchange, "Misconfigured", "is configured with certificates that cannot be read", error);
+  }
 }

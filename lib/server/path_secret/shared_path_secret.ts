@@ -8,11 +8,12 @@ import {
   acceptedSecrets,
   changePathSecret,
   decidePathChange,
+  parsePathSecret,
   type PathSecret,
   type PathTerms,
+  renderPathSecret,
   secretPath,
 } from "./state.ts";
-import { parsePathSecret, renderPathSecret } from "./stored_form.ts";
 
 export interface PathSecretDeps {
   readonly record: SecretRecord;

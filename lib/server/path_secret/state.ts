@@ -1,10 +1,13 @@
 // The secret in the paths of the webhooks, and when its parts change. Replicas read a new secret before the API server
-// calls by it, and accept the old one for some time after: no call meets a replica that refuses it.
+// calls by it, and accept the old one for some time after: no call meets a replica that refuses it. At the end: its form in a
+// Secret.
 //
 //   current ──── in the configurations; at the end of its lifetime a `next` is staged, which replicas accept at once
 //   next ─────── becomes `current` when `overlapMs` has passed
 //   previous ─── accepted until the configurations have carried `current` alone and `graceMs` has passed
 import { createHmac } from "node:crypto";
+import * as z from "zod";
+import type { SecretTexts } from "../../k8s/secret_record.ts";
 
 /** The secret and what overlaps with it. Kept in a Secret; never leaves the process otherwise. */
 export interface PathSecret {
@@ -30,7 +33,7 @@ export interface PathTerms {
  */
 export const PATH_TERMS: PathTerms = { lifetimeMs: 86_400_000, overlapMs: 15 * 60_000, graceMs: 15 * 60_000 };
 
-export type PathChange = "none" | "make" | "stage" | "use" | "retire";
+type PathChange = "none" | "make" | "stage" | "use" | "retire";
 
 /** Decides what is due. `isCarried`: every configuration carries a path of `current`, and none another one. */
 export function decidePathChange(
@@ -82,4 +85,45 @@ export function acceptedSecrets({ current, next, previous }: PathSecret): readon
  */
 export function secretPath(secret: string, path: string): string {
   return `/${createHmac("sha256", secret).update(path).digest("hex")}${path}`;
+}
+
+/** Name of the Secret, in Archway's namespace. Apart from that of the certificates: those may be another controller's. */
+export const PATH_SECRET = "archway-webhook-path";
+
+const secretText = z.string().min(32);
+const time = z.coerce.number();
+const members = z.object({
+  "current": secretText,
+  // Removing it requests a new secret: see docs/webhook-security.md.
+  "made-at-ms": time.catch(0),
+  "next": secretText.optional(),
+  "next-used-from-ms": time.optional(),
+  "previous": secretText.optional(),
+  "previous-replaced-at-ms": time.optional(),
+});
+
+/** The state in a Secret, or undefined when it holds none that can be read. */
+export function parsePathSecret(texts: SecretTexts | undefined): PathSecret | undefined {
+  const parsed = members.safeParse(texts);
+  if (!parsed.success) return undefined;
+  const { data } = parsed;
+  const [next, usedFromMs] = [data.next, data["next-used-from-ms"]];
+  const [previous, replacedAtMs] = [data.previous, data["previous-replaced-at-ms"]];
+  return {
+    current: data.current,
+    madeAtMs: data["made-at-ms"],
+    next: next === undefined || usedFromMs === undefined ? undefined : { secret: next, usedFromMs },
+    previous: previous === undefined || replacedAtMs === undefined ? undefined : { secret: previous, replacedAtMs },
+  };
+}
+
+export function renderPathSecret({ current, madeAtMs, next, previous }: PathSecret): SecretTexts {
+  return {
+    "current": current,
+    "made-at-ms": String(madeAtMs),
+    ...(next === undefined ? {} : { "next": next.secret, "next-used-from-ms": String(next.usedFromMs) }),
+    ...(previous === undefined
+      ? {}
+      : { "previous": previous.secret, "previous-replaced-at-ms": String(previous.replacedAtMs) }),
+  };
 }

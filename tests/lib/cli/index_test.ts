@@ -4,8 +4,14 @@ import { parse as parseYaml } from "yaml";
 import type { AssembleResult, JoinedImage } from "../../../lib/images/assemble/assemble_index.ts";
 import type { ChildCopy } from "../../../lib/images/assemble/copy_children.ts";
 import type { InspectedIndex } from "../../../lib/images/assemble/inspect_index.ts";
-import { lossesOf, renderAssembled, sentencesOf, toAssembled } from "../../../lib/cli/index_assembled.ts";
-import { renderIndex, toInspectedIndex } from "../../../lib/cli/index_inspected.ts";
+import {
+  lossesOf,
+  renderAssembled,
+  renderIndex,
+  sentencesOf,
+  toAssembled,
+  toInspectedIndex,
+} from "../../../lib/cli/index_text.ts";
 import { ProgressLine, renderProgress } from "../../../lib/cli/progress_line.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { renderInspected } from "../../../lib/cli/inspect.ts";
-import { type InspectedImage, toInspected } from "../../../lib/cli/inspected_image.ts";
+import { type InspectedImage, toInspected } from "../../../lib/cli/inspect_text.ts";
 import { terminalLogger } from "../../../lib/cli/output.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";

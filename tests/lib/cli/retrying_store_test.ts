@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { retryingStore } from "../../../lib/cli/retrying_store.ts";
+import { retryingStore } from "../../../lib/cli/cache.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../../lib/kv/store.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { InspectedImage } from "../../../lib/oci/types.ts";
 import { reportOf } from "../../../lib/report/cluster_report.ts";
-import { ownConstraint, templateFacts } from "../../../lib/report/own_constraint.ts";
+import { ownConstraint, templateFacts } from "../../../lib/report/inventory.ts";
 import { blockersOf, singleArchitectureWorkloads, supportOf } from "../../../lib/report/support.ts";
 import type { Workload, WorkloadSupport } from "../../../lib/report/types.ts";
 import {

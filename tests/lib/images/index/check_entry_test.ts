@@ -1,6 +1,6 @@
 // What an index says of its images against what they say of themselves.
 import assert from "node:assert/strict";
-import { checkEntry, kindOfEntry } from "../../../../lib/images/index/check_entry.ts";
+import { checkEntry, kindOfEntry } from "../../../../lib/images/index/child.ts";
 import { type Descriptor, MANIFEST_MEDIA_TYPES } from "../../../../lib/oci/image/manifest.ts";
 import type { Platform } from "../../../../lib/oci/types.ts";
 

@@ -5,8 +5,7 @@ import { openSecretRecord } from "../../../../lib/k8s/secret_record.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openSharedPathSecret, type SharedPathSecret } from "../../../../lib/server/path_secret/shared_path_secret.ts";
-import { PATH_TERMS } from "../../../../lib/server/path_secret/state.ts";
-import { PATH_SECRET } from "../../../../lib/server/path_secret/stored_form.ts";
+import { PATH_SECRET, PATH_TERMS } from "../../../../lib/server/path_secret/state.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 

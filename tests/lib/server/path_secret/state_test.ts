@@ -4,11 +4,12 @@ import {
   acceptedSecrets,
   changePathSecret,
   decidePathChange,
+  parsePathSecret,
   PATH_TERMS as terms,
   type PathSecret,
+  renderPathSecret,
   secretPath,
 } from "../../../../lib/server/path_secret/state.ts";
-import { parsePathSecret, renderPathSecret } from "../../../../lib/server/path_secret/stored_form.ts";
 
 const DAY = 86_400_000;
 const FRESH: PathSecret = { current: "a".repeat(64), madeAtMs: 0, next: undefined, previous: undefined };

@@ -1,13 +1,13 @@
-// An assembled index as `archway index assemble` prints it. Pure.
-import { stringify } from "yaml";
+// Indexes as `archway index assemble` and `archway index inspect` print them. Pure.
 import type { AssembleResult, JoinedImage } from "../images/assemble/assemble_index.ts";
 import type { ChildCopy } from "../images/assemble/copy_children.ts";
 import type { AssembleProblem } from "../images/assemble/problem.ts";
 import { renderPlatform } from "../oci/image/platforms.ts";
-import { renderColumns, renderTable } from "./output.ts";
+import { type OutputForm, renderColumns, renderDocument, renderTable } from "./output.ts";
 import { renderMib } from "./progress_line.ts";
+import type { InspectedEntry, InspectedIndex } from "../images/assemble/inspect_index.ts";
 
-export interface Assembled {
+interface Assembled {
   readonly target: string;
   readonly outcome: AssembleResult["kind"];
   /** `registry/repository@sha256:…`; absent when nothing was made. */
@@ -35,10 +35,8 @@ export function toAssembled(
   return { target, outcome: kind, reference, digest, mediaType, replaced, images, requests, problems: [] };
 }
 
-export function renderAssembled(assembled: Assembled, output: "table" | "json" | "yaml"): string {
-  if (output === "json") return `${JSON.stringify(assembled, null, 2)}\n`;
-  if (output === "yaml") return stringify(assembled);
-  return renderMade(assembled);
+export function renderAssembled(assembled: Assembled, output: OutputForm): string {
+  return output === "table" ? renderMade(assembled) : renderDocument(assembled, output);
 }
 
 const HEADLINE: Readonly<Record<AssembleResult["kind"], string>> = {
@@ -97,4 +95,51 @@ export function lossesOf({ images }: Assembled): readonly string[] {
     ],
     ...copy.kind === "in place" ? [] : [`Signatures and other referrers of "${image}" are not copied with it.`],
   ]);
+}
+
+interface InspectedIndexDocument {
+  readonly image: string;
+  /** `image`: the reference leads to a single image, not to an index. */
+  readonly kind: InspectedIndex["kind"];
+  readonly resolved?: string | undefined;
+  readonly digest?: string | undefined;
+  readonly mediaType?: string | undefined;
+  readonly size?: number | undefined;
+  readonly entries: readonly InspectedEntry[];
+  readonly requests: number;
+  readonly error?: AssembleProblem | undefined;
+}
+
+export function toInspectedIndex(
+  result: InspectedIndex,
+  { image, requests }: { readonly image: string; readonly requests: number },
+): InspectedIndexDocument {
+  if (result.kind === "failed") return { image, kind: "failed", entries: [], requests, error: result.problem };
+  return { image, ...result, requests };
+}
+
+export function renderIndex(document: InspectedIndexDocument, output: OutputForm): string {
+  if (output !== "table") return renderDocument(document, output);
+  const { image, kind, resolved = "", digest = "", mediaType = "", entries, requests } = document;
+  const rows = entries.map((entry) => [
+    entry.platform === undefined ? "-" : renderPlatform(entry.platform),
+    entry.kind,
+    entry.digest,
+    String(entry.size),
+    entry.findings.map((finding) => finding.kind).join(",") || "ok",
+  ]);
+  const findings = entries.flatMap((entry) => entry.findings.map(({ message }) => ["Finding", message]));
+  const details = [
+    ["Resolved", resolved],
+    ["Kind", kind === "index" ? "index" : "a single image, not an index"],
+    ["Digest", digest],
+    ["Media type", mediaType],
+    ...findings,
+    ["Requests", String(requests)],
+  ];
+  return [
+    renderTable(["PLATFORM", "KIND", "DIGEST", "SIZE", "CONFIG"], rows),
+    `\n${image}\n`,
+    renderColumns(details).replaceAll(/^(?=.)/gm, "  "),
+  ].join("");
 }
