@@ -75,7 +75,6 @@ function schedulerSays(pod: KubeObject): string | undefined {
   return unplaced === undefined ? undefined : textAt(unplaced, "message") || "no reason given";
 }
 
-/** The cluster config, as far as the caller may read it. */
 type ReadConfig =
   | { readonly kind: "read"; readonly object: KubeObject | undefined }
   | { readonly kind: "refused" };

@@ -95,7 +95,6 @@ function indent(text: string, columns: number): string {
   return text.replaceAll(/^(?=.)/gm, " ".repeat(columns));
 }
 
-/** Why an image could not be inspected, as it is printed. */
 export type InspectedError = Pick<InspectionFailure, "kind" | "reason" | "message" | "retryAfterMs">;
 
 export interface InspectedImage {

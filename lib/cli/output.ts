@@ -9,7 +9,6 @@ export interface Terminal {
   readonly color: boolean;
 }
 
-/** Exit codes of every command. */
 export const ExitCode = { done: 0, no: 1, usage: 2, failed: 3 } as const;
 
 export type OutputForm = "table" | "json" | "yaml";

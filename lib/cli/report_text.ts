@@ -6,7 +6,6 @@ import type { Blocker, WorkloadName, WorkloadSupport } from "../report/types.ts"
 import { unreachable } from "../parsed.ts";
 import { renderTable } from "./output.ts";
 
-/** The report of all architectures: totals, images, workloads. */
 export function renderReport({ totals, images, workloads }: ClusterReport): string {
   if (workloads.length === 0) return "No workload was found.\n";
   return [

@@ -43,7 +43,6 @@ export interface ApiRequest {
   readonly priority: "bulk" | "urgent";
 }
 
-/** The body of an answer, and how many bytes it had. */
 export interface MeasuredAnswer {
   readonly body: unknown;
   readonly bytes: number;

@@ -34,7 +34,6 @@ export class AnswerTooLarge extends Error {
   override readonly name = "AnswerTooLarge";
 }
 
-/** How a failed write of a pod is to be understood. */
 export type WriteFailure =
   /** The object is gone: nothing is left to do. */
   | "gone"

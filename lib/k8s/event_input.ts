@@ -15,7 +15,6 @@ export interface EventObject extends EventTarget {
   readonly kind: string;
 }
 
-/** An object of this type as that of an event. */
 export function eventObjectOf<T extends EventTarget>(type: ResourceType, target: T): EventObject & T {
   return { apiVersion: apiVersionOf(type), kind: type.kind, ...target };
 }

@@ -1,8 +1,7 @@
 // Records Kubernetes events in the background: `record()` never blocks and never throws.
 //
 //   record ─▶ EventQueue (bounded, most urgent first) ─▶ a few workers ─▶ EventSink: create, or patch the earlier event
-import { orAborted } from "../clock.ts";
-import { backoffMs } from "../clock.ts";
+import { backoffMs, orAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { ApiError } from "./errors.ts";
 import { type EventInput, queuedEventOf } from "./event_input.ts";

@@ -7,7 +7,6 @@ import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { type ClusterAccess, type ClusterCredentials, CredentialsCache, type TlsIdentity } from "./cluster_access.ts";
 
-/** Which file, and which of its contexts when not the current one. */
 export interface KubeconfigOptions {
   readonly context?: string;
   readonly clock: Clock;

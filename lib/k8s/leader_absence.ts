@@ -18,7 +18,6 @@ export interface LeaderSilence {
   readonly answeredAgoMs: number;
 }
 
-/** From when on a silent leader counts as missing. */
 export interface AbsenceLimits {
   readonly silenceMs: number;
   /** For how long of that reads of the Lease prove it (ms). */

@@ -40,7 +40,6 @@ export interface LockView {
   readonly refusal: string | undefined;
 }
 
-/** How one try to take or renew the Lease went. */
 export type Attempt =
   /** We hold the Lease; `sentMs` is when the request left, the earliest time its term may be counted from. */
   | { readonly kind: "held"; readonly sentMs: number }

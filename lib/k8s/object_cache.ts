@@ -51,7 +51,6 @@ export class ObjectCache<T> {
     return this.#entries.get(key)?.value;
   }
 
-  /** All values, as they are when the iteration reaches them. */
   *values(): Generator<T, void> {
     for (const entry of this.#entries.values()) yield entry.value;
   }

@@ -1,7 +1,6 @@
 // Reads a body as fast as the network gives it, ahead of who consumes it. The API server drops a watcher whose socket
 // stays full for 50–100 ms in a burst, so reading must not wait for JSON parsing.
-import { withinMs } from "../clock.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock, withinMs } from "../clock.ts";
 
 /** What is read but not consumed yet may take this much memory; then reading waits, and the server may drop us. */
 const READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024;
@@ -91,7 +90,6 @@ class ChunkBuffer {
   }
 }
 
-/** A condition variable: `broadcast` resolves every `wait` that is pending. */
 class ConditionVariable {
   #next = Promise.withResolvers<void>();
 

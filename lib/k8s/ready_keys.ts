@@ -68,7 +68,6 @@ class TurnsByGroup {
   }
 }
 
-/** Which bound, and where it is logged that a group has reached it. */
 export interface GroupCountsOptions {
   readonly maxOfGroup?: ((group: string) => number) | undefined;
   readonly name: string;

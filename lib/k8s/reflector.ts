@@ -194,7 +194,6 @@ export class Reflector<T> {
     this.#resourceVersion = object.metadata.resourceVersion ?? this.#resourceVersion;
   }
 
-  /** Decides what a fault means and waits as long as it asks for. */
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const status = error instanceof ApiError ? error.status : 0;

@@ -11,7 +11,6 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** Metadata of any object, as far as Archway reads it. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;

@@ -1,11 +1,9 @@
 // Keys to reconcile: each at most once at a time, soonest first, failures backed off, groups of keys in turn.
-import { untilAborted } from "../clock.ts";
-import { backoffMs, type Clock } from "../clock.ts";
+import { backoffMs, type Clock, untilAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { unreachable } from "../parsed.ts";
 import { DueHeap, type DueKey } from "./due_heap.ts";
-import { GroupCounts } from "./ready_keys.ts";
-import { ReadyKeys } from "./ready_keys.ts";
+import { GroupCounts, ReadyKeys } from "./ready_keys.ts";
 
 /** The result of a reconcile. A thrown error requeues the key with backoff. */
 export type ReconcileResult =

@@ -34,11 +34,9 @@ export function openPace(clock: Clock, writesASecond: number = WRITES_A_SECOND):
 export interface PendingWrites {
   /** Starts one as soon as fewer than the maximum run. What it throws is lost: it reports by itself. */
   start(write: () => Promise<void>): Promise<void>;
-  /** Resolves when none is under way. */
   settled(): Promise<void>;
 }
 
-/** Makes them; so many are under way at a time. */
 export function openPendingWrites(max = 4): PendingWrites {
   const underWay = new Set<Promise<void>>();
   return {

@@ -1,8 +1,7 @@
 // The store in Deno KV: a file of this replica's own, or a KV Connect server shared by all. Written after the measured
 // behaviour of Deno KV (locks, damaged files, servers that go away).
 import type { Clock } from "../clock.ts";
-import type { Logger } from "../log.ts";
-import { errorText } from "../log.ts";
+import { errorText, type Logger } from "../log.ts";
 import { CALL_TIMEOUT_MS, type Database, LONG_TIMEOUT_MS, openGuardedStore } from "./guarded_store.ts";
 import { PROBE_KEY } from "./keys.ts";
 import { KvFile } from "./kv_file.ts";

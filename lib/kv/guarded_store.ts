@@ -1,8 +1,7 @@
 // A database that may hang, fail or be gone, made into a store that does none of it: each call has a time limit, and a
 // breaker leaves the database alone for a while after a row of faults.
 import pLimit from "p-limit";
-import { LATE, withinMs } from "../clock.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, LATE, withinMs } from "../clock.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";
 import { Breaker } from "../breaker.ts";
 import { storedBytes } from "./envelope.ts";
@@ -33,7 +32,6 @@ export const CALL_TIMEOUT_MS = 250;
 export const LONG_TIMEOUT_MS = 2_000;
 /** How long the database is left alone (ms) after so many faults in a row. */
 export const REST_MS = 10_000;
-/** Faults in a row after which the database is left alone. */
 export const FAULTS_IN_A_ROW = 3;
 
 /** Deno KV takes 65 536 bytes a value, and a character may need two. */

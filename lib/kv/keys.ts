@@ -9,10 +9,8 @@ const SHARDS = 16;
 /** Deno KV takes 2 048 bytes of key; parts longer than this are replaced by their hash. */
 const MAX_PART_CHARACTERS = 300;
 
-/** What is stored: what a digest holds, what a tag points to. */
 export type EntryKind = "digest" | "tag";
 
-/** All kinds, in the order in which they are listed. */
 export const ENTRY_KINDS: readonly EntryKind[] = ["digest", "tag"];
 
 /** The key of an entry. The shard follows from the name. */

@@ -18,14 +18,12 @@ import { canonicalReference } from "./reference.ts";
 import type { Session } from "./session.ts";
 import type { FailureReason, Finding, Inspection, Platform } from "./types.ts";
 
-/** Which image, and how to read documents of its repository. */
 export interface ImageVisit {
   readonly request: Pick<PlannedRequest, "image" | "reference" | "depth">;
   readonly endpoint: Endpoint;
   readonly session: Pick<Session, "manifest" | "child" | "config">;
 }
 
-/** The inspection of an image, and the credential that its top manifest took. */
 export interface ImageRead {
   /** Never a failure: those are thrown. */
   readonly inspection: Inspection;

@@ -27,20 +27,17 @@ export interface RepositoryClientDeps {
   readonly variants: ConnectionVariants;
 }
 
-/** The repository of a client, its caller, and the rights that it needs. */
 export interface RepositoryClientOptions {
   readonly endpoint: Endpoint;
   readonly context: InspectionContext;
   readonly rights: "pull" | "pull,push";
 }
 
-/** The part of an exchange that is the request's own. */
 export type RepositoryMessage = Pick<
   Exchange,
   "kind" | "method" | "maxBytes" | "accept" | "body" | "timeouts" | "isStreamed"
 >;
 
-/** A request, and when the search for a credential ends. */
 export interface RepositoryRequest {
   readonly message: RepositoryMessage;
   readonly urlBy: (scheme: "https" | "http") => URL;

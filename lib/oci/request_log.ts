@@ -41,7 +41,6 @@ export class RequestLog {
   }
 }
 
-/** Everything about one inspection that a request to a registry depends on. */
 export interface InspectionContext {
   /** Tried in order where their scope matches; anonymous comes last by itself. */
   readonly credentials: readonly Credential[];

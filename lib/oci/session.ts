@@ -19,7 +19,6 @@ import type { Endpoint } from "./pull_plan.ts";
 import { readParsed } from "./read_document.ts";
 import { RepositoryClient } from "./repository_client.ts";
 
-/** A manifest or index, its digest, and the credential that it took. */
 export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credential"> {
   readonly manifest: ManifestDocument;
 }

@@ -1,18 +1,15 @@
 // Callers that ask for the same at the same time share one call; its answer may be kept for a while. The call runs under a
 // signal of its own, so a caller that leaves takes the answer from no other.
 import { LRUCache } from "lru-cache";
-import { orAborted } from "../clock.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, orAborted } from "../clock.ts";
 
 /** The callers of one call. More may join while it runs. */
 export interface Callers<C> {
-  /** Distinct callers so far. */
   readonly members: readonly C[];
   /** Calls the listener for each distinct caller that joins from now on; the result ends that. */
   onJoin(listener: (caller: C) => void): () => void;
 }
 
-/** How calls are shared and answers kept. */
 export interface SharedCallOptions<T, C> {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** How long an answer is given to later callers (ms); absent: not at all. A rejection is never kept. */
@@ -42,7 +39,6 @@ const DEFAULT_KEPT = 1_000;
 /** Answers that have expired are looked for at most so often (ms): each look passes over all of them. */
 const SWEEP_MS = 1_000;
 
-/** Calls under way by key, and answers that are kept. */
 export class SharedCalls<T, C = never> {
   readonly #options: SharedCallOptions<T, C>;
   readonly #calls = new Map<string, Call<T, C>>();
@@ -130,7 +126,6 @@ export class SharedCalls<T, C = never> {
   }
 }
 
-/** The distinct callers of one call, in the order in which they came. */
 class CallerList<C> implements Callers<C> {
   readonly #nameOf: (caller: C) => string;
   readonly #members = new Map<string, C>();

@@ -85,7 +85,6 @@ export interface ImageUse {
   readonly pullPolicy: string;
 }
 
-/** An image of a pod with the outcome of its inspection. */
 export interface InspectedImage {
   readonly image: string;
   readonly pullPolicy: string;

@@ -15,7 +15,6 @@ import type { InspectionFailure } from "./types.ts";
  */
 const MAX_TRIED = 8;
 
-/** The credentials of a request, and how many that match are left out. */
 interface Chosen {
   readonly credentials: readonly Credential[];
   readonly leftOut: number;

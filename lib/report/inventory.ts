@@ -36,7 +36,6 @@ export class Inventory {
   readonly #candidates: readonly string[];
   readonly #workloads = new Map<string, Workload>();
   readonly #images = new Set<string>();
-  /** Owner of a Job, by the key of the Job. */
   readonly #makers = new Map<string, WorkloadName>();
   #bytes = 0;
   #isComplete = true;

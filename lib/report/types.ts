@@ -25,7 +25,6 @@ export interface Workload extends WorkloadName, TemplateFacts {
   readonly images: readonly string[];
 }
 
-/** What is known of an image for the pods of one workload. */
 export interface ImageSupport {
   readonly image: string;
   /** Empty when it could not be inspected. */

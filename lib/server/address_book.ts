@@ -27,7 +27,6 @@ interface Member<C> {
   readonly proof: "none" | "plain" | "secret";
 }
 
-/** A handshake that begins, and the tokens that it has taken. */
 export interface Beginning<C> {
   readonly member: C;
   readonly paid: readonly TokenBucket[];
@@ -66,7 +65,6 @@ export class AddressBook<C extends Member<C>> {
     return this.#unproven;
   }
 
-  /** Whether a connection of any address is waiting for its handshake. */
   get hasWaiting(): boolean {
     return this.#states.values().some(({ waiting }) => waiting.size > 0);
   }

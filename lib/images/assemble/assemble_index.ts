@@ -53,7 +53,6 @@ export type AssembleResult =
   | {
     readonly kind: "failed";
     readonly problems: readonly AssembleProblem[];
-    /** Whether the tag may have been written. */
     readonly isTagWritten: boolean;
   };
 

@@ -10,7 +10,6 @@ import type { BlobDescriptor } from "../../oci/push/verified_stream.ts";
 import type { ReadChild } from "./read_child.ts";
 import { isSameRegistry, isSameRepository } from "../../oci/repositories.ts";
 
-/** How an image came to be in the target's repository. */
 export interface ChildCopy {
   /** `in place`: its manifest was there already, and with it all that it names. */
   readonly kind: "in place" | "copied" | "to be copied";

@@ -24,7 +24,6 @@ export interface ReadImage extends ChildImage {
   /** What the index that was read has beside the image. */
   readonly leftOut: readonly LeftOut[];
   readonly labels: Readonly<Record<string, string>>;
-  /** Its manifest as it came. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly text: string;
 }

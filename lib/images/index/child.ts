@@ -10,21 +10,17 @@ import {
 import { isEntryWithoutPlatform, isNestedIndex, isPlatformEntry, renderPlatform } from "../../oci/image/platforms.ts";
 import type { Platform } from "../../oci/types.ts";
 
-/** The platform of an image, with what an index says besides. */
 export type ImagePlatform = Platform & {
   /** `win32k`; sorted, absent when there are none. */
   readonly osFeatures?: readonly string[];
 };
 
-/** Whether an image is of the OCI's form or of Docker's. */
 export type ImageForm = "oci" | "docker";
 
-/** An image that is well, and what an index says of it. */
 export interface ChildImage {
   /** As a person wrote it. */
   readonly image: string;
   readonly digest: string;
-  /** Of its manifest. */
   readonly mediaType: string;
   readonly size: number;
   readonly form: ImageForm;
@@ -135,7 +131,6 @@ export function kindOfEntry(entry: Descriptor): EntryKind {
   return isPlatformEntry(entry) || !entry.isArtifact && /manifest\.v[12]\+/.test(entry.mediaType) ? "image" : "other";
 }
 
-/** Compares an entry with what its image's config says. */
 export function checkEntry({ digest, platform }: Descriptor, own: ImagePlatform): readonly EntryFinding[] {
   const said = renderPlatform(own);
   if (platform === undefined) {

@@ -36,7 +36,6 @@ export interface KnownImages {
 
 const MAX_GRANTS = 50_000;
 
-/** Its dependencies; the digest of a tag is used for `tagTtlMs`. */
 export interface KnownImagesDeps {
   readonly memory: Pick<CachedInspector, "recall">;
   readonly planner: PullPlanner;

@@ -1,7 +1,6 @@
 // The images of a pod, inspected together: pull secrets first, then every image at once. Which scopes have read which image is kept for warm
 // admission.
-import { orAborted } from "../../clock.ts";
-import type { Clock } from "../../clock.ts";
+import { type Clock, orAborted } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
 import { errorText, type Logger } from "../../log.ts";
 import { FairLimiter } from "../../oci/limits/fair_limiter.ts";

@@ -73,7 +73,6 @@ function whyFinal(error: unknown): string | undefined {
   return error instanceof ApiError ? FINAL_STATUSES.get(error.status) : undefined;
 }
 
-/** What a secret holds, or why it is of no use. */
 type SecretContent =
   | {
     readonly kind: "usable";
@@ -84,7 +83,6 @@ type SecretContent =
   }
   | { readonly kind: "unusable"; readonly why: string };
 
-/** An object, or why it is not to be had. */
 type Found = { readonly kind: "found"; readonly object: KubeObject } | {
   readonly kind: "absent";
   readonly why: string;

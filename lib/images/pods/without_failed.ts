@@ -19,7 +19,6 @@ export function podImagesWithoutFailed(inner: PodImages, failed: FailedArchitect
   };
 }
 
-/** The memory that warm admission uses, without them. */
 export function knownImagesWithoutFailed(inner: KnownImages, failed: FailedArchitectures): KnownImages {
   return {
     recall: (images, scope, options) => {

@@ -39,7 +39,6 @@ export class LearnedChallenges {
     return this.#own.get(ownKey(endpoint, credential));
   }
 
-  /** Keeps a challenge for the repository and the credential that received it. */
   learnOwn(
     endpoint: Endpoint,
     { credential, challenge }: { readonly credential: Credential | undefined; readonly challenge: Challenge },

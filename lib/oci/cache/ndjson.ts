@@ -26,7 +26,6 @@ export interface Imported {
   readonly lost: number;
 }
 
-/** A tag under the name that every site has for it. */
 interface NamedTag extends TagRecord {
   readonly name: string;
 }

@@ -60,7 +60,6 @@ export class NegativeCache {
     return isNew && this.#clock.monotonicMs() - entry.atMs < lifeMs ? entry.failure : undefined;
   }
 
-  /** Keeps a failure, for longer when it confirms an earlier one. */
   remember(key: string, asked: AskedFailure): void {
     if (!REPEATING.includes(asked.failure.reason)) return;
     const atMs = this.#clock.monotonicMs();

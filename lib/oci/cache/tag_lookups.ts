@@ -7,7 +7,6 @@ import { type Callers, SharedCalls } from "../shared_call.ts";
 import type { Caller, InspectionReport } from "../inspector.ts";
 import { nameOfCaller } from "../limits/callers.ts";
 
-/** What a look-up must satisfy, and which namespaces it is for. */
 export interface LookupRequest {
   readonly notBeforeMs: number;
   readonly callers: Callers<Caller>;

@@ -42,7 +42,6 @@ function refused(reason: FailureReason, message: string): FullNames {
   return { kind: "refused", failure: failureOf(reason, message) };
 }
 
-/** The names to try, in order; or why there are none. */
 type ShortNameAnswer =
   | { readonly kind: "candidates"; readonly names: readonly string[] }
   | { readonly kind: "none"; readonly message: string };

@@ -9,7 +9,6 @@ import type { FileReader } from "../files/read_files.ts";
 import { canonicalHost } from "../registry_host.ts";
 import type { HostsDirectory, RancherSettings } from "./settings.ts";
 
-/** Keeps the last good value of each host. */
 export class HostTrees {
   readonly #hosts = new LastGood<HostsFile>();
   readonly #certs = new LastGood<HostCertificates>();

@@ -28,7 +28,6 @@ const Version2 = z.object({
 });
 const Aliases = Version2.pick({ aliases: true });
 
-/** The name of the auth file in the list of helpers. */
 const AUTH_FILE = "containers-auth.json";
 
 /** Parses one file. `main` may be of version 1 instead; a drop-in may not. */

@@ -7,7 +7,6 @@ import { canonicalName } from "../registry_host.ts";
 
 export type MirrorUse = "all" | "digest-only" | "tag-only";
 
-/** A mirror of a registry or of a part of it. */
 export interface RegistryMirror {
   /** `host[:port][/path]`, put in the place of the rule's prefix. */
   readonly location: string;
@@ -41,7 +40,6 @@ export const RegistryTable = z.object({
   mirror: z.array(Mirror).default([]),
 });
 
-/** The text of the file and the line of the table in it. */
 export interface TablePlace {
   readonly text: string;
   readonly line: number | undefined;

@@ -2,14 +2,12 @@
 // hosts.toml, then registries.yaml, then the host itself.
 import { hostKey } from "../registry_host.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
-import type { FullName } from "./registry_rules.ts";
-import { findRule, pullSources } from "./registry_rules.ts";
+import { findRule, type FullName, pullSources } from "./registry_rules.ts";
 import { type HostCapabilities, hostDirectories, type HostsFile } from "./hosts_toml.ts";
 import { rewriteRepository } from "./rewrite.ts";
 import type { HostAccess } from "./pem.ts";
 import type { PullSettings } from "./settings.ts";
 
-/** A place to pull from, before its transport is settled. */
 export interface Source {
   /** As written: `docker.io` is still that. */
   readonly host: string;
@@ -27,7 +25,6 @@ export interface Source {
   readonly access: HostAccess | undefined;
 }
 
-/** The places, best first; or why the configuration of the host allows none. */
 export type SourcesAnswer =
   | { readonly kind: "sources"; readonly sources: readonly Source[] }
   | { readonly kind: "unparsable"; readonly message: string };

@@ -31,7 +31,6 @@ const MAX_ANSWERS = 1_000;
 
 const Answer = z.object({ Username: z.string(), Secret: z.string() });
 
-/** Runs helpers and caches their answers for a short time. */
 export class CredentialHelpers {
   readonly #source: string;
   readonly #run: CommandRunner;

@@ -29,7 +29,6 @@ export function matchPullSecrets(credentials: readonly Credential[], target: Rep
   return matchCredentials([...bySource.values()].toReversed().flat(), target);
 }
 
-/** Those whose key covers the target, in their order. */
 export function credentialsFor(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
   return covering(credentials, target).map(({ credential }) => credential);
 }

@@ -42,7 +42,6 @@ export class LastGood<T> {
     return this.settle(path, parsed, options.problems);
   }
 
-  /** The parsed value of a path, or its last good value. */
   settle(path: string, parsed: Parsed<T>, problems: ProblemList): FileValue<T> {
     const report = (fault: Fault): void => problems.add({ file: path, ...fault });
     if (parsed.kind === "parsed") {

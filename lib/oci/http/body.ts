@@ -12,7 +12,6 @@ const FIRST_BUFFER_BYTES = 4 * 1024;
 /** Memory for a large body, until it is given back; undefined when there is no more of it now. */
 export type TakeMemory = (bytes: number) => { readonly release: () => void } | undefined;
 
-/** A whole body, or why it was not read to its end. */
 export type CollectedBody =
   | { readonly kind: "body"; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "too-large" }

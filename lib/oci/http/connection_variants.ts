@@ -58,7 +58,6 @@ export class ConnectionVariants {
   }
 }
 
-/** The endpoint's transport with the one certificate of a variant. */
 function transportOf({ certificate }: ConnectionVariant, { transport }: Endpoint): EndpointTransport {
   const { clientCertificates: _all, ...others } = transport;
   return certificate === undefined ? others : { ...others, clientCertificates: [certificate] };

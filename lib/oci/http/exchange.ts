@@ -142,7 +142,6 @@ export function isWrite({ method, form }: Exchange): boolean {
   return method !== "GET" && method !== "HEAD" && form === undefined;
 }
 
-/** How an exchange logs in, as it may be shown. */
 export function loginOf({ authorization, headers = {}, form }: Exchange): TraceEntry["authorization"] {
   if (form !== undefined) return "form";
   const configured = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");

@@ -15,7 +15,6 @@ export interface DocumentName {
   readonly identifier: string;
 }
 
-/** A document as the registry has it. `credential` is the one that worked. */
 export interface RegistryDocument {
   /** The body as it came; empty for a HEAD. */
   readonly bytes: Uint8Array<ArrayBuffer>;

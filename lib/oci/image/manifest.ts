@@ -38,7 +38,6 @@ export type ManifestDocument =
 
 export type Labels = JsonObject;
 
-/** What a config blob says, or what is wrong with it. */
 export type ConfigDocument =
   | {
     readonly kind: "config";

@@ -2,7 +2,6 @@
 import type { Callers } from "../shared_call.ts";
 import type { Caller, InspectionPriority, InspectionRequest } from "../inspector.ts";
 
-/** The priorities, the most urgent first. */
 export const PRIORITIES: readonly InspectionPriority[] = ["gated", "admission", "prewarm"];
 
 /** The callers of a request: all who share it, or the one that it names. */

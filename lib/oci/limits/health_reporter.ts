@@ -3,7 +3,6 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 
-/** A host, or a group of its repositories. */
 export interface HealthSubject {
   readonly registry: string;
   /** The first path segment that the repositories share; absent: the whole host. */
@@ -33,14 +32,12 @@ export class HealthReporter {
   #warnings = 0;
   #sinceMs = -Infinity;
 
-  /** Nothing said yet. */
   constructor(options: { readonly clock: Clock; readonly log: Logger; readonly declared: readonly string[] }) {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#declared = new Set(options.declared);
   }
 
-  /** A request failed for a reason that is the subject's. */
   failed(subject: HealthSubject, cause: string): void {
     const key = JSON.stringify([subject.registry, subject.repositories]);
     const health = this.#failing.get(key) ?? { failures: 0, isReported: false };
@@ -51,7 +48,6 @@ export class HealthReporter {
     this.#log.warn("registry fails", { ...subject, cause });
   }
 
-  /** A request was answered. */
   worked(subject: HealthSubject): void {
     const key = JSON.stringify([subject.registry, subject.repositories]);
     const health = this.#failing.get(key);

@@ -3,16 +3,13 @@
 import type { CircuitState } from "../../breaker.ts";
 import type { FailureReason } from "../types.ts";
 
-/** The state of a host as of now. */
 export interface HostState {
   /** `host[:port]`. */
   readonly host: string;
-  /** Whether requests are sent to it at all. */
   readonly circuit: CircuitState;
   readonly inFlight: number;
   /** How many requests of the account that may send least may be under way; shrinks when the registry refuses. */
   readonly limit: number;
-  /** Requests that wait for a place. */
   readonly waiting: number;
   /** Requests that the registry said are left in the window of the account that has least. */
   readonly remaining?: number;
@@ -52,7 +49,6 @@ const MAX_NAMED_OF_NAMESPACE = 5;
 /** A host that was of no use for so long gives its place to another (ms). */
 const UNUSED_MS = 3_600_000;
 
-/** A host that has answered a request with its content. */
 interface UsefulHost {
   /** Last success (monotonic ms). */
   readonly atMs: number;
@@ -66,7 +62,6 @@ export class NamedHosts {
   /** The least recently used first. */
   readonly #useful = new Map<string, UsefulHost>();
 
-  /** With the declared ones. */
   constructor(declared: readonly string[]) {
     this.#declared = new Set(declared);
   }

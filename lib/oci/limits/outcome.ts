@@ -8,7 +8,6 @@ export interface LimitedAnswer {
   readonly body?: Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** How an exchange ended, as far as limits are concerned. */
 export type Outcome =
   | { readonly kind: "answered"; readonly status: number; readonly remaining: number | undefined }
   /** The account has used up what it may ask. */

@@ -1,6 +1,5 @@
 // A time in which nothing is sent. All waiting requests share one timer.
-import { orAborted } from "../../clock.ts";
-import type { Clock } from "../../clock.ts";
+import { type Clock, orAborted } from "../../clock.ts";
 
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;

@@ -32,7 +32,6 @@ export interface UploadSession {
   readonly leastPieceBytes: number;
 }
 
-/** The part of a request that changes from write to write. */
 type Write = Pick<RepositoryRequest, "urlBy" | "signal"> & { readonly message: Omit<RepositoryMessage, "maxBytes"> };
 
 const MAX_ANSWER_BYTES = 64 * 1024;

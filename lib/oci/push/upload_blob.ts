@@ -20,7 +20,6 @@ export interface UploadOptions {
   readonly limits?: IdleLimits | undefined;
 }
 
-/** What a form came to: done, or the answer that refuses it. */
 type UploadStep =
   | { readonly kind: "stored" }
   | { readonly kind: "refused"; readonly answer: Answer | undefined }

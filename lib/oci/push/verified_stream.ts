@@ -8,7 +8,6 @@ export interface BlobDescriptor {
   readonly size: number;
 }
 
-/** The bytes, and whose fault it is when they end early. */
 export interface VerifiedStream {
   /** Fails with InspectionError. Read once. Each chunk has a buffer of its own, which its reader may free. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -18,7 +17,6 @@ export interface VerifiedStream {
 
 const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 
-/** Where the bytes come from, for messages, and who counts them. */
 export interface VerifyOptions {
   readonly blob: BlobDescriptor;
   readonly registry: string;

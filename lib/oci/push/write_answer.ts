@@ -7,7 +7,6 @@ export interface WriteAnswer {
   readonly body: Uint8Array;
 }
 
-/** A refusal, and what the registry says of it, safe to show. */
 export interface WriteRefusal {
   readonly kind: "permanent" | "transient";
   readonly reason: PushReason;
