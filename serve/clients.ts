@@ -15,7 +15,7 @@ import { PlacementMetrics } from "../lib/placement/metrics.ts";
 import { SERVER_METRICS, type ServerMetrics } from "../lib/server/metrics.ts";
 import { TAINT_COUNTERS, type TaintMetrics } from "../lib/taints/metrics.ts";
 import type { CapabilityParts, ServeDeps } from "./capability.ts";
-import { openSecretRecord } from "../lib/k8s/secret_record.ts";
+import { SecretRecord } from "../lib/k8s/secret_record.ts";
 import { openSharedPathSecret, type SharedPathSecret } from "../lib/server/path_secret/shared_path_secret.ts";
 import { PATH_SECRET, PATH_TERMS } from "../lib/server/path_secret/state.ts";
 import { openServingCertificate } from "../lib/tls/open_certificate.ts";
@@ -102,7 +102,7 @@ async function openPathSecret(
   { replicaApi, stop }: CapabilityParts,
 ): Promise<SharedPathSecret | undefined> {
   if (config.webhookPath === "plain") return undefined;
-  const record = openSecretRecord(replicaApi, { namespace: config.namespace, name: PATH_SECRET, type: "Opaque" });
+  const record = new SecretRecord(replicaApi, { namespace: config.namespace, name: PATH_SECRET, type: "Opaque" });
   const makeSecret = (): string => crypto.getRandomValues(new Uint8Array(32)).toHex();
   return await openSharedPathSecret({ record, terms: PATH_TERMS, clock, log, makeSecret }, stop);
 }

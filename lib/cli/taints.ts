@@ -1,6 +1,4 @@
 // `archway taints plan|apply|clean`: the architecture taints by hand, by the same decisions that the controller makes.
-import type { Clock } from "../clock.ts";
-import type { KubeApi } from "../k8s/api.ts";
 import { unreachable } from "../parsed.ts";
 import { openPace } from "../k8s/write_pace.ts";
 import { openTaintLifter } from "../taints/cluster/lifter.ts";
@@ -9,15 +7,9 @@ import { tryTolerations } from "../taints/cluster/write.ts";
 import { planOf } from "../taints/decide/plan.ts";
 import type { TaintRule } from "../taints/decide/types.ts";
 import { parseManagedTaint } from "../placement/decide/config/arch_taints.ts";
-import { ExitCode, type OutputForm, type Terminal } from "./output.ts";
-import { applyTaints } from "./taints_apply.ts";
+import { ExitCode, type OutputForm } from "./output.ts";
+import { applyTaints, type TaintsDeps } from "./taints_apply.ts";
 import { renderApplied, renderLifted, renderPlan } from "./taints_text.ts";
-
-export interface TaintsDeps {
-  readonly api: KubeApi;
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-}
 
 export interface TaintsOptions {
   /** `plan`, `apply` or `clean`. */

@@ -20,7 +20,7 @@ export interface AppliedTaints {
   readonly message: string;
 }
 
-export interface ApplyDeps {
+export interface TaintsDeps {
   readonly api: KubeApi;
   readonly terminal: Terminal;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ const CHECK_MS = 100;
 const STUCK_MS = 20_000;
 
 /** Does it. Progress goes to standard error, a line for each phase. Throws when the signal aborts. */
-export async function applyTaints(deps: ApplyDeps, rule: TaintRule, signal: AbortSignal): Promise<AppliedTaints> {
+export async function applyTaints(deps: TaintsDeps, rule: TaintRule, signal: AbortSignal): Promise<AppliedTaints> {
   const { api, clock } = deps;
   using stop = stoppable(signal);
   const watches = openTaintWatches({ api, clock, log: silentLogger, rule, onChange: () => {} });
@@ -62,7 +62,7 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-async function followSteps(deps: ApplyDeps, { watches, holds, writes, signal }: Following): Promise<AppliedTaints> {
+async function followSteps(deps: TaintsDeps, { watches, holds, writes, signal }: Following): Promise<AppliedTaints> {
   const { api, clock, terminal } = deps;
   const written = { tolerate: 0, taint: 0, untaint: 0 };
   let lastWriteMs = clock.monotonicMs();

@@ -114,7 +114,7 @@ export function withCalls(api: KubeApi, calls: Partial<KubeApi>): KubeApi {
 
 /** One object, or undefined where there is none. Throws what `get` throws otherwise. */
 export async function readOptional(
-  api: ReadApi,
+  api: Pick<ReadApi, "get">,
   wanted: ResourceTarget & { readonly type: ResourceType; readonly signal: AbortSignal },
 ): Promise<KubeObject | undefined> {
   const { type, signal, ...target } = wanted;

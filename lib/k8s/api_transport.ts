@@ -212,12 +212,6 @@ function retryDelayMs(
   return pauseMs > MAX_RETRY_AFTER_MS ? undefined : Math.max(pauseMs, backoffMs(options.attempt, RETRY_BACKOFF));
 }
 
-interface ReadAnswerOptions {
-  readonly action: string;
-  readonly maxBytes?: number | undefined;
-  readonly signal: AbortSignal;
-}
-
 function parseAnswer(text: string, { action, maxStructure }: ApiRequest): unknown {
   if (maxStructure !== undefined && isDenseText(text, maxStructure)) {
     throw new AnswerTooLarge(`Cannot ${action}: the answer has more than ${maxStructure} members.`);
@@ -231,7 +225,7 @@ function parseAnswer(text: string, { action, maxStructure }: ApiRequest): unknow
  */
 async function readAnswer(
   response: Response,
-  { action, maxBytes, signal }: ReadAnswerOptions,
+  { action, maxBytes, signal }: Pick<ApiRequest, "action" | "maxBytes"> & { readonly signal: AbortSignal },
 ): Promise<{ readonly text: string; readonly bytes: number }> {
   if (maxBytes === undefined || response.body === null) {
     const text = await response.text();

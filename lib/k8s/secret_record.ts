@@ -2,8 +2,8 @@
 // there.
 import type { V1Secret } from "@kubernetes/client-node";
 import * as z from "zod";
-import type { KubeApi } from "./api.ts";
-import { classifyWriteFailure, isNotFound } from "./errors.ts";
+import { type KubeApi, readOptional } from "./api.ts";
+import { classifyWriteFailure } from "./errors.ts";
 import { type KubeObject, Resource, type Wire } from "./types.ts";
 
 export type SecretTexts = Readonly<Record<string, string>>;
@@ -15,60 +15,54 @@ export interface StoredSecret {
   readonly resourceVersion: string | undefined;
 }
 
-/** The record. Its calls throw ApiError when the API server refuses or does not answer. */
-export interface SecretRecord {
-  read(signal: AbortSignal): Promise<StoredSecret>;
-  /** Writes over exactly what was read; answers false when another replica was faster. */
-  swap(before: StoredSecret, next: SecretTexts, signal: AbortSignal): Promise<boolean>;
-}
-
 const data = z.record(z.string(), z.base64()).catch({});
 
-export interface SecretIdentity {
+interface SecretIdentity {
   readonly namespace: string;
   readonly name: string;
   readonly type: string;
 }
 
-export function openSecretRecord(
-  api: Pick<KubeApi, "get" | "create" | "patch">,
-  identity: SecretIdentity,
-): SecretRecord {
-  const target = { namespace: identity.namespace, name: identity.name };
+/** The record. Its calls throw ApiError when the API server refuses or does not answer. */
+export class SecretRecord {
+  readonly #api: Pick<KubeApi, "get" | "create" | "patch">;
+  readonly #identity: SecretIdentity;
 
-  async function write(before: StoredSecret, next: SecretTexts, signal: AbortSignal): Promise<void> {
+  constructor(api: Pick<KubeApi, "get" | "create" | "patch">, identity: SecretIdentity) {
+    this.#api = api;
+    this.#identity = identity;
+  }
+
+  async read(signal: AbortSignal): Promise<StoredSecret> {
+    const { namespace, name } = this.#identity;
+    const secret = await readOptional(this.#api, { type: Resource.secrets, namespace, name, signal });
+    return { texts: secret && decode(secret["data"]), resourceVersion: secret?.metadata.resourceVersion };
+  }
+
+  /** Writes over exactly what was read; answers false when another replica was faster. */
+  async swap(before: StoredSecret, next: SecretTexts, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#write(before, next, signal);
+      return true;
+    } catch (error) {
+      const failure = classifyWriteFailure(error);
+      if (failure === "stale" || before.texts !== undefined && failure === "gone") return false;
+      throw error;
+    }
+  }
+
+  async #write(before: StoredSecret, next: SecretTexts, signal: AbortSignal): Promise<void> {
+    const { namespace, name } = this.#identity;
     if (before.texts === undefined) {
-      await api.create(Resource.secrets, renderSecret(identity, next), { namespace: target.namespace, signal });
+      await this.#api.create(Resource.secrets, renderSecret(this.#identity, next), { namespace, signal });
       return;
     }
     const operations = [
       { op: "test", path: "/metadata/resourceVersion", value: before.resourceVersion },
       { op: "add", path: "/data", value: encode(next) },
     ] as const;
-    await api.patch(Resource.secrets, target, { body: { kind: "json", operations }, signal });
+    await this.#api.patch(Resource.secrets, { namespace, name }, { body: { kind: "json", operations }, signal });
   }
-
-  return {
-    read: async (signal) => {
-      try {
-        const secret = await api.get(Resource.secrets, target, signal);
-        return { texts: decode(secret.data), resourceVersion: secret.metadata.resourceVersion };
-      } catch (error) {
-        if (isNotFound(error)) return { texts: undefined, resourceVersion: undefined };
-        throw error;
-      }
-    },
-    swap: async (before, next, signal) => {
-      try {
-        await write(before, next, signal);
-        return true;
-      } catch (error) {
-        const failure = classifyWriteFailure(error);
-        if (failure === "stale" || before.texts !== undefined && failure === "gone") return false;
-        throw error;
-      }
-    },
-  };
 }
 
 function renderSecret({ namespace, name, type }: SecretIdentity, texts: SecretTexts): KubeObject {

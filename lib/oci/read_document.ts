@@ -35,19 +35,13 @@ const REQUEST_KIND: Readonly<Record<DocumentName["kind"], RequestKind>> = {
   layer: "blobGet",
 };
 
-export interface ReadDocument {
-  readonly document: RegistryDocument;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
 /** Throws InspectionError when it is not there, may not be read, or is not what its digest says. */
 export async function readDocument(
   client: RepositoryClient,
   { name, clock }: { readonly name: DocumentName; readonly clock: Clock },
-): Promise<ReadDocument> {
+): Promise<RegistryDocument> {
   const { answer, credential } = await askFor(client, { name, clock, message: {} });
-  const document = toDocument(client.endpoint, { document: name, answer, credential });
-  return { document, bytes: answer.body };
+  return toDocument(client.endpoint, { document: name, answer, credential });
 }
 
 /** What {@link readDocument} reads, parsed by `parse` in its turn. Throws as that does. */

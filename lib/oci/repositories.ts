@@ -10,7 +10,7 @@ import { parseManifest } from "./image/manifest.ts";
 import { firstAnswer } from "./first_answer.ts";
 import { callersOf } from "./limits/callers.ts";
 import { TargetRepository } from "./push/target_repository.ts";
-import type { Endpoint, PullPlan } from "./pull_plan.ts";
+import type { Endpoint } from "./pull_plan.ts";
 import { RepositoryClient } from "./repository_client.ts";
 import { withRetries } from "./push/retries.ts";
 import { type ReadManifest, Session } from "./session.ts";
@@ -42,10 +42,6 @@ export class Repositories {
     return Object.values(this.#log.counts).reduce((sum, count) => sum + count, 0);
   }
 
-  plan(image: string): PullPlan {
-    return this.#deps.access.planner.plan(image);
-  }
-
   /** The place that an image is pushed to: never a mirror. Throws InspectionError when there is none. */
   targetOf(image: string): Endpoint {
     const endpoint = this.endpointsOf(image).find(({ mirror }) => !mirror);
@@ -55,7 +51,7 @@ export class Repositories {
 
   /** The places that an image may be read at. Throws InspectionError when it must not be. */
   endpointsOf(image: string): readonly Endpoint[] {
-    const plan = this.plan(image);
+    const plan = this.#deps.access.planner.plan(image);
     if (plan.kind === "refused") throw new InspectionError(plan.failure);
     return plan.endpoints;
   }

@@ -1,9 +1,7 @@
 // The documents of one repository at one host: checked by their digests and parsed. All readers of images read through it.
 import type { Clock } from "../clock.ts";
 import { LearnedChallenges } from "./auth/learned_challenges.ts";
-import type { TokenSource } from "./auth/token.ts";
 import { ConnectionVariants } from "./http/connection_variants.ts";
-import type { Transport } from "./http/transport.ts";
 import type { DocumentName, RegistryDocument } from "./image/document.ts";
 import {
   type ConfigDocument,
@@ -14,10 +12,9 @@ import {
 } from "./image/manifest.ts";
 import type { InspectionContext } from "./request_log.ts";
 import { DocumentTurns } from "./limits/inspection_limit.ts";
-import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import { readParsed } from "./read_document.ts";
-import { RepositoryClient } from "./repository_client.ts";
+import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
 
 export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credential"> {
   readonly manifest: ManifestDocument;
@@ -74,19 +71,11 @@ export class Session<Read extends ReadManifest = ReadManifest> {
 
 export type OpenSession = (endpoint: Endpoint, context: InspectionContext) => Session;
 
-export interface SessionDeps {
-  readonly transport: Transport;
-  readonly tokens: TokenSource;
-  readonly limiter: RequestLimiter;
-  /** Reads dates in `Retry-After`. */
-  readonly clock: Clock;
-}
-
 /**
  * Opens what all sessions share: the memory of how each host and repository is connected to and logged in to, and the turns in
  * which documents are parsed.
  */
-export function openSessions(deps: SessionDeps): OpenSession {
+export function openSessions(deps: Omit<RepositoryClientDeps, "challenges" | "variants">): OpenSession {
   const { clock } = deps;
   const turns = new DocumentTurns();
   const shared = { ...deps, challenges: new LearnedChallenges(), variants: new ConnectionVariants() };

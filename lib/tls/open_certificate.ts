@@ -5,7 +5,7 @@ import type { KubeApi } from "../k8s/api.ts";
 import { errorText, type Logger } from "../log.ts";
 import { DEFAULT_TERMS } from "./authority.ts";
 import { openCertificateFiles } from "./files.ts";
-import { openAuthorityStore } from "./secret_store.ts";
+import { AuthorityStore } from "./secret_store.ts";
 import { openSelfManagedCertificate } from "./self_managed.ts";
 import type { ServingCertificate } from "./serving_certificate.ts";
 
@@ -30,7 +30,7 @@ export async function openServingCertificate(
   }
   const terms = { ...DEFAULT_TERMS, names: servedNames(config) };
   return await openSelfManagedCertificate(
-    { store: openAuthorityStore(api, config.namespace), terms, clock, log },
+    { store: new AuthorityStore(api, config.namespace), terms, clock, log },
     signal,
   );
 }

@@ -1,22 +1,15 @@
 // The authority in a Secret of Archway's namespace, shared by all replicas.
 import * as z from "zod";
 import type { KubeApi } from "../k8s/api.ts";
-import { openSecretRecord, type SecretTexts, type StoredSecret } from "../k8s/secret_record.ts";
+import { SecretRecord, type SecretTexts, type StoredSecret } from "../k8s/secret_record.ts";
 import type { Authority } from "./authority.ts";
 
 export const AUTHORITY_SECRET = "archway-tls";
 
 /** What is stored. `authority` is undefined when the Secret holds none that can be read. */
-export interface StoredAuthority {
+interface StoredAuthority {
   readonly authority: Authority | undefined;
   readonly secret: StoredSecret;
-}
-
-/** The Secret, as one value that can be read and swapped. Throws ApiError when the API server does not play along. */
-export interface AuthorityStore {
-  read(signal: AbortSignal): Promise<StoredAuthority>;
-  /** Writes over exactly what was read. Returns false when another client wrote first. */
-  swap(before: StoredAuthority, next: Authority, signal: AbortSignal): Promise<boolean>;
 }
 
 const text = z.string();
@@ -31,15 +24,23 @@ const members = z.object({
   "predecessor.crt": text.optional(),
 });
 
-export function openAuthorityStore(api: KubeApi, namespace: string): AuthorityStore {
-  const record = openSecretRecord(api, { namespace, name: AUTHORITY_SECRET, type: "kubernetes.io/tls" });
-  return {
-    read: async (signal) => {
-      const secret = await record.read(signal);
-      return { secret, authority: parseAuthority(secret.texts) };
-    },
-    swap: ({ secret }, next, signal) => record.swap(secret, renderMembers(next), signal),
-  };
+/** The Secret, as one value that can be read and swapped. Throws ApiError when the API server does not play along. */
+export class AuthorityStore {
+  readonly #record: SecretRecord;
+
+  constructor(api: KubeApi, namespace: string) {
+    this.#record = new SecretRecord(api, { namespace, name: AUTHORITY_SECRET, type: "kubernetes.io/tls" });
+  }
+
+  async read(signal: AbortSignal): Promise<StoredAuthority> {
+    const secret = await this.#record.read(signal);
+    return { secret, authority: parseAuthority(secret.texts) };
+  }
+
+  /** Writes over exactly what was read. Returns false when another client wrote first. */
+  swap({ secret }: StoredAuthority, next: Authority, signal: AbortSignal): Promise<boolean> {
+    return this.#record.swap(secret, renderMembers(next), signal);
+  }
 }
 
 /** The authority in a Secret, or undefined when members are missing or not what they should be. */

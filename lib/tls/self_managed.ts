@@ -7,7 +7,7 @@ import type { AuthorityStore } from "./secret_store.ts";
 import { CertificateCell, type CertificateInForce, type ServingCertificate } from "./serving_certificate.ts";
 
 export interface SelfManagedDeps {
-  readonly store: AuthorityStore;
+  readonly store: Pick<AuthorityStore, "read" | "swap">;
   readonly terms: AuthorityTerms;
   readonly clock: Clock;
   readonly log: Logger;

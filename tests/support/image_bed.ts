@@ -1,5 +1,5 @@
 // Everything that remembers images, put together as lib/images does it, over a registry and a clock that tests own.
-import { type KnownImages, openKnownImages } from "../../lib/images/pods/known_images.ts";
+import { type KnownImages, KnownImagesPolicy } from "../../lib/images/pods/known_images.ts";
 import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
 import type { PullCredentials, PullScope } from "../../lib/images/pods/pull_secrets.ts";
 import { openMemoryStore } from "../../lib/kv/memory_store.ts";
@@ -50,7 +50,7 @@ export function openImageBed(
     maxEntries,
     tagTtlMs: TAG_TTL_MS,
   });
-  const known = openKnownImages({ memory: cached, planner: DIRECT, clock, tagTtlMs: TAG_TTL_MS });
+  const known = new KnownImagesPolicy({ memory: cached, planner: DIRECT, clock, tagTtlMs: TAG_TTL_MS });
   const pull = options.pull ?? (({ pullSecrets }) => ({
     credentials: pullSecrets.length === 0 ? [] : [makeCredential("registry.example")],
   }));

@@ -2,7 +2,7 @@
 //
 //   keyring → single flight → cache → limit of inspections → registry → session → limit of requests → transport
 import type { Clock } from "../../clock.ts";
-import { type KnownImages, openKnownImages } from "./known_images.ts";
+import { type KnownImages, KnownImagesPolicy } from "./known_images.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
 import { openMemoryStore } from "../../kv/memory_store.ts";
 import type { Logger } from "../../log.ts";
@@ -58,7 +58,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   return {
     inspector: withKeyring(singleFlight(cached, { clock }), { planner, keyring, clock }),
     run: (signal) => planner.watch(signal),
-    known: openKnownImages({ memory: cached, planner, clock, tagTtlMs: config.tagTtl }),
+    known: new KnownImagesPolicy({ memory: cached, planner, clock, tagTtlMs: config.tagTtl }),
     cacheSize: () => cached.size(),
     hostStates: () => limiter.hostStates(),
     publicHostStates: () => limiter.publicHostStates(),

@@ -36,18 +36,14 @@ export interface KnownImages {
 
 const MAX_GRANTS = 50_000;
 
-export interface KnownImagesDeps {
+interface KnownImagesDeps {
   readonly memory: Pick<CachedInspector, "recall">;
   readonly planner: PullPlanner;
   readonly clock: Clock;
   readonly tagTtlMs: number;
 }
 
-export function openKnownImages(deps: KnownImagesDeps): KnownImages {
-  return new Policy(deps);
-}
-
-class Policy implements KnownImages {
+export class KnownImagesPolicy implements KnownImages {
   readonly #deps: KnownImagesDeps;
   /** The access scope that a pull scope has for a private image. */
   readonly #grants = new LRUCache<string, number>({

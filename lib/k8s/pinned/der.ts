@@ -11,7 +11,6 @@ export interface DerElement {
 export const Tag = {
   boolean: 0x01,
   integer: 0x02,
-  bitString: 0x03,
   octetString: 0x04,
   oid: 0x06,
   utcTime: 0x17,

@@ -4,19 +4,13 @@ import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import { parseJson } from "../files/documents.ts";
-import type { Credential, Keyring } from "../credential.ts";
+import type { Credential, Keyring, KeyringEndpoint } from "../credential.ts";
 import { ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { DOCKER_HUB, hostKey } from "../registry_host.ts";
 import { callersOf, nameOfCaller } from "../limits/callers.ts";
 import type { Caller } from "../inspector.ts";
 import { type Callers, SharedCalls } from "../shared_call.ts";
-
-export interface AskedHelper {
-  readonly helper: string;
-  readonly host: string;
-  readonly namespace?: string | undefined;
-}
 
 export interface HelperDeps {
   readonly log: Logger;
@@ -46,7 +40,10 @@ export class CredentialHelpers {
   }
 
   /** What a helper has for a host, in the form of `hostKey`. Rejects only when the signal aborts; a failure is logged once. */
-  ask({ helper, host, namespace }: AskedHelper, signal: AbortSignal): Promise<Credential | undefined> {
+  ask(
+    { helper, host, namespace }: { readonly helper: string } & Omit<KeyringEndpoint, "repository">,
+    signal: AbortSignal,
+  ): Promise<Credential | undefined> {
     return this.#answers.run(
       JSON.stringify([helper, host]),
       { callers: callersOf({ namespace, priority: "gated" }), signal },

@@ -64,11 +64,8 @@ export class TargetRepository {
     if (answer?.status !== 200) throw this.#refusal(answer, `look up ${this.#nameOf(reference)}`);
     const digest = answer.headers.get("docker-content-digest") ?? "";
     if (/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return digest;
-    const read = await readDocument(this.#client, {
-      name: { kind: "manifest", identifier: reference },
-      clock: this.#clock,
-    });
-    return read.document.digest;
+    const manifest = { kind: "manifest", identifier: reference } as const;
+    return (await readDocument(this.#client, { name: manifest, clock: this.#clock })).digest;
   }
 
   async hasBlob(digest: string): Promise<boolean> {

@@ -12,7 +12,7 @@ import type { KubeObject, ResourceTarget, ResourceType } from "../../../lib/k8s/
 import { silentLogger } from "../../../lib/log.ts";
 import { GateLabel, SCHEDULING_GATE, WebhookPath } from "../../../lib/names.ts";
 import { type AuthorityTerms, DEFAULT_TERMS } from "../../../lib/tls/authority.ts";
-import { type AuthorityStore, openAuthorityStore } from "../../../lib/tls/secret_store.ts";
+import { AuthorityStore } from "../../../lib/tls/secret_store.ts";
 import { openSelfManagedCertificate } from "../../../lib/tls/self_managed.ts";
 import type { ServingCertificate } from "../../../lib/tls/serving_certificate.ts";
 import { allowedReview } from "../../../routes/admission.ts";
@@ -58,7 +58,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
   const api = undo.use(await open(account));
   await Promise.all(INSTALLED.kinds.map((path) => waitToOwn(controlPlane, path)));
   const admin = undo.use(await open(controlPlane.kubeconfigFile));
-  const store = openAuthorityStore(api, NAMESPACE);
+  const store = new AuthorityStore(api, NAMESPACE);
   const terms = { ...DEFAULT_TERMS, names: ["127.0.0.1"] };
   const certificate = await openSelfManagedCertificate({ store, terms, clock: systemClock, log, pollMs: 100 }, signal);
   const listener = await listen(certificate, { api: admin, signal });

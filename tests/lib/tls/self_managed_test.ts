@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { DEFAULT_TERMS } from "../../../lib/tls/authority.ts";
-import { AUTHORITY_SECRET, openAuthorityStore } from "../../../lib/tls/secret_store.ts";
+import { AUTHORITY_SECRET, AuthorityStore } from "../../../lib/tls/secret_store.ts";
 import { openSelfManagedCertificate, type SelfManagedDeps } from "../../../lib/tls/self_managed.ts";
 import { findPairProblem } from "../../../lib/tls/serving_certificate.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
@@ -24,7 +24,7 @@ async function openBench(): Promise<Bench> {
   const api = openTestApi(plainAccess(served.server.url));
   const stop = new AbortController();
   const parts = {
-    store: openAuthorityStore(api, "default"),
+    store: new AuthorityStore(api, "default"),
     terms: TERMS,
     clock: new FakeClock(),
     log: silentLogger,

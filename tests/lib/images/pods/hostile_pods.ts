@@ -2,7 +2,7 @@
 // registries that never answer, and prints how many of them were started and what the heap holds then.
 import { Inspections } from "../../../../controllers/pod_placement/inspections.ts";
 import { PodStates, stopInspection } from "../../../../controllers/pod_placement/pod_states.ts";
-import { openKnownImages } from "../../../../lib/images/pods/known_images.ts";
+import { KnownImagesPolicy } from "../../../../lib/images/pods/known_images.ts";
 import { openPodImages } from "../../../../lib/images/pods/pod_images.ts";
 import { openMemoryStore } from "../../../../lib/kv/memory_store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
@@ -39,7 +39,7 @@ const inspector = withKeyring(singleFlight(cached, { clock }), {
 const images = openPodImages({
   inspector: { inspect: (request, signal) => (asked++, inspector.inspect(request, signal)) },
   pullSecrets: { read: () => Promise.resolve({ credentials: [] }) },
-  known: openKnownImages({ memory: cached, planner: DIRECT, clock, tagTtlMs: 300_000 }),
+  known: new KnownImagesPolicy({ memory: cached, planner: DIRECT, clock, tagTtlMs: 300_000 }),
   clock,
   log: silentLogger,
   signal: new AbortController().signal,

@@ -1,7 +1,7 @@
 // The path secret of several replicas on one Secret in memory, with time that the test owns.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
-import { openSecretRecord } from "../../../../lib/k8s/secret_record.ts";
+import { SecretRecord } from "../../../../lib/k8s/secret_record.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openSharedPathSecret, type SharedPathSecret } from "../../../../lib/server/path_secret/shared_path_secret.ts";
@@ -36,7 +36,7 @@ function makeBench(refuse: () => void = () => {}): Bench & { readonly stop: Abor
     signal: stop.signal,
     open: () =>
       openSharedPathSecret({
-        record: openSecretRecord(cluster.client(refuse), { namespace: NAMESPACE, name: PATH_SECRET, type: "Opaque" }),
+        record: new SecretRecord(cluster.client(refuse), { namespace: NAMESPACE, name: PATH_SECRET, type: "Opaque" }),
         terms: PATH_TERMS,
         clock,
         log: { ...silentLogger, info: note, warn: note },
