@@ -73,7 +73,9 @@ const EXAMPLE = {
   metadata: { name: "cluster" },
   spec: {
     logVerbosity: "Normal",
-    namespaceSelector: { matchExpressions: [{ key: "archway.dev/exclude", operator: "DoesNotExist" }] },
+    namespaceSelector: {
+      matchExpressions: [{ key: "multiarch.openshift.io/exclude-pod-placement", operator: "DoesNotExist" }],
+    },
   },
 };
 
