@@ -156,7 +156,7 @@ function renderIndexes({ indexes }: Results): readonly string[] {
   if (indexes === undefined) return [...head, `Not measured yet: \`${command}\`.`, ""];
   return [
     ...head,
-    `\`${command}\`: what [\`archway index assemble\`](index.md) takes beside registries on the same machine.`,
+    `\`${command}\`: what [\`archway index assemble\`](commands.md) takes beside registries on the same machine.`,
     `${describeMachine(indexes.machine)}.`,
     "",
     ...renderTable(indexes.rows, "real registries"),

@@ -44,8 +44,8 @@ Deno.test("run.json records every test of today that names rows, and no test or 
   assert.deepEqual(told.toSorted(), [], "tests were renamed, added or removed: run `deno task conformance`");
 });
 
-Deno.test("docs/differences.md names every row whose difference a user can see, and none that is open, unknown or named before", () => {
-  const text = Deno.readTextFileSync(join(TESTS, "../docs/differences.md"));
+Deno.test("tests/conformance/differences.md names every row whose difference a user can see, and none that is open, unknown or named before", () => {
+  const text = Deno.readTextFileSync(join(TESTS, "conformance/differences.md"));
   const listed = [...text.matchAll(/\| ([^|]+) \|$/gm)].flatMap(([, cell = ""]) =>
     parseClaim(cell.trim().replaceAll(",", " ")).ids
   );
@@ -130,9 +130,9 @@ Deno.test("missingParts() asks for a JUnit file of every part, the tools and the
   for (const left of files) assert.equal(missingParts(files.filter((file) => file !== left)).length, 1, left);
 });
 
-Deno.test("docs/differences.md lists the rows that are not yet there", () => {
+Deno.test("tests/conformance/differences.md lists the rows that are not yet there", () => {
   const [, list = ""] = /\srows ([^"]+?) are\s+"not\s+yet"/.exec(
-    Deno.readTextFileSync(join(TESTS, "../docs/differences.md")),
+    Deno.readTextFileSync(join(TESTS, "conformance/differences.md")),
   ) ?? [];
   const words = list.replaceAll(/\s+/g, " ").replaceAll(" to ", "-").replaceAll(/,|\band\b/g, " ").trim();
   const listed = parseClaim(words).ids;

@@ -14,7 +14,7 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 const USAGE = `Usage: deno task conformance [--from FOLDER | --render]
 
 Writes tests/conformance/run.json, the record of a run, and tests/conformance.md, which is made of it.
-Without arguments the tests of deno task test run first; docs/development.md says what the cluster tests need. With --from
+Without arguments the tests of deno task test run first; CONTRIBUTING.md says what the cluster tests need. With --from
 FOLDER nothing is run: the JUnit files in FOLDER are read, those of
 
   ARCHWAY_JUNIT_DIR=FOLDER deno task test                                       # all at once, or in parts:

@@ -1,4 +1,4 @@
-// docs/metrics.md against what a process exposes.
+// manifests/monitoring/metrics.md against what a process exposes.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { DAEMON_COUNTERS, DAEMON_GAUGES, FAILURE_OUTCOMES } from "../../lib/exec_format/daemon/metrics.ts";
@@ -6,7 +6,7 @@ import { openGauges, openMetrics } from "../../lib/metrics.ts";
 import { openSettingsMetric, openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
 import { ProcessMetrics } from "../support/process_metrics.ts";
 
-const PAGE = Deno.readTextFileSync(new URL("../../docs/metrics.md", import.meta.url));
+const PAGE = Deno.readTextFileSync(new URL("../../manifests/monitoring/metrics.md", import.meta.url));
 const REGISTRY = { host: "registry.example", circuit: "open", remaining: 1 } as const;
 
 /** Name and type of each metric, from the comments of the text format. */
@@ -19,12 +19,12 @@ async function exposed(): Promise<readonly string[]> {
   return [...all.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`).toSorted();
 }
 
-Deno.test("docs/metrics.md has every metric with its type, and no other", async () => {
+Deno.test("manifests/monitoring/metrics.md has every metric with its type, and no other", async () => {
   const rows = [...PAGE.matchAll(/^\|\s*`(\w+)`\s*\|\s*(counter|gauge|histogram)\s*\|/gm)];
   assert.deepEqual(rows.map(([, name, type]) => `${name} ${type}`).toSorted(), await exposed());
 });
 
-Deno.test("docs/metrics.md asks in its example queries only for series that exist", async () => {
+Deno.test("manifests/monitoring/metrics.md asks in its example queries only for series that exist", async () => {
   const known = (await exposed()).flatMap((line) => {
     const [name = "", type] = line.split(" ");
     return type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name];
@@ -53,7 +53,7 @@ async function queueNames(): Promise<readonly string[]> {
   return names;
 }
 
-Deno.test("docs/metrics.md names every controller whose queue is measured, and no other", async () => {
+Deno.test("manifests/monitoring/metrics.md names every controller whose queue is measured, and no other", async () => {
   const [row = ""] = PAGE.match(/^\| `workqueue_depth` .*$/m) ?? [];
   const [, , , , cell = ""] = row.split("|");
   const named = [...cell.matchAll(/`([\w-]+)`/g)].map(([, name = ""]) => name);

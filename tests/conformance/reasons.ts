@@ -8,7 +8,7 @@ export type Reason =
     readonly ids: readonly string[];
     readonly status: "different";
     /**
-     * `behaviour`: a user can see it, and docs/differences.md lists it; `internals`: the row is about a part of
+     * `behaviour`: a user can see it, and tests/conformance/differences.md lists it; `internals`: the row is about a part of
      * the MTO's code that has no counterpart; `plan`: the MTO itself has only planned it.
      */
     readonly of: "behaviour" | "internals" | "plan";

@@ -72,7 +72,7 @@ of them, and deletes the namespaces.
   -o, --output table|json    default table
 
 Exit codes: 0 all is well, 1 a check failed, 2 wrong arguments, 3 nothing could be checked.
-Rights: docs/development.md lists them.
+Rights: CONTRIBUTING.md lists them.
 `;
 
 export function parseOptions(args: readonly string[]): ParsedOptions {

@@ -67,7 +67,7 @@ async function check(options: EndToEndOptions, signal: AbortSignal): Promise<num
 
 function describe(error: unknown): string {
   if (error instanceof ApiError && error.status === 403) {
-    return `${errorText(error)}. The rights that are needed are in docs/development.md.`;
+    return `${errorText(error)}. The rights that are needed are in CONTRIBUTING.md.`;
   }
   return errorText(error);
 }

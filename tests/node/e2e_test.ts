@@ -1,4 +1,4 @@
-// `deno task test:e2e` against Archway on the nodes, with the rights that docs/development.md lists and no others.
+// `deno task test:e2e` against Archway on the nodes, with the rights that CONTRIBUTING.md lists and no others.
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { waitUntil } from "../cluster/support/wait.ts";
@@ -27,7 +27,7 @@ async function run({ kubectlFile }: OpenLab, args: readonly string[]): Promise<R
 
 /** A kubeconfig with exactly the documented rights. */
 async function openUser(lab: OpenLab): Promise<string> {
-  const page = await Deno.readTextFile(`${ROOT}docs/development.md`);
+  const page = await Deno.readTextFile(`${ROOT}CONTRIBUTING.md`);
   const [, role = ""] = /```yaml\n(apiVersion: rbac[^`]*name: archway-e2e [^`]*)```/.exec(page) ?? [];
   const { code, stderr } = await lab.kubectl(["apply", "-f", "-"], { stdin: role });
   assert.equal(code, 0, stderr);

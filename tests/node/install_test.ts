@@ -1,4 +1,4 @@
-// README's install and uninstall, pasted into a shell as they stand there.
+// README's install and the uninstall of docs/install.md, pasted into a shell as they stand there.
 import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
 import { lacks } from "../support/needs.ts";
@@ -9,6 +9,7 @@ import { commandsOf, openPasteShell, shellBlockOf } from "./support/pasted.ts";
 import { listReplicas } from "./support/replicas.ts";
 
 const README = new URL("../../README.md", import.meta.url);
+const INSTALL = new URL("../../docs/install.md", import.meta.url);
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 
 /** When the last container of Archway started: its image was there (epoch ms, whole seconds). */
@@ -34,6 +35,7 @@ Deno.test(
   async (t) => {
     await using lab = await openLab();
     const readme = await Deno.readTextFile(README);
+    const page = await Deno.readTextFile(INSTALL);
     // Times hold on native nodes, and the block says nothing of nodes.
     await kubectl(lab, "cordon", "n2");
     const namespace = await lab.createNamespace("pasted");
@@ -64,14 +66,14 @@ Deno.test(
     });
     await t.step("the replicas are confined, and archway is a command in their image", async () => {
       await assertConfined(await listReplicas(lab));
-      const [command = ""] = commandsOf(readme, "**Commands** run in a replica").filter((text) =>
+      const [command = ""] = commandsOf(page, "**Commands** run in a replica").filter((text) =>
         text.includes(" exec ")
       );
       const said = await shell.paste(command.replace("pod/NAME", "pod/arm").replace("NAMESPACE", namespace));
       assert.match(said, new RegExp(`Pod +${namespace}/arm\n[^]*\\{arm64\\}`));
     });
     await t.step("uninstall: the commands in their order", async () => {
-      const [local = "", config = "", manifests = ""] = commandsOf(readme, "**Uninstall**, in this order");
+      const [local = "", config = "", manifests = ""] = commandsOf(page, "**Uninstall**, in this order");
       assert.deepEqual([local, config, manifests].map((command) => command.split(" ")[2]), [
         ...["podplacementconfigs", "clusterpodplacementconfig", "-k"],
       ]);

@@ -166,7 +166,7 @@ Deno.test("node: every container of every kind of workload runs with Archway, an
     for (
       const [page, says] of [
         ["README.md", `${counts} run with it, at least ${FAIL_WITHOUT} fail without`],
-        ["docs/development.md", counts],
+        ["CONTRIBUTING.md", counts],
       ] as const
     ) {
       const text = await Deno.readTextFile(new URL(`../../${page}`, import.meta.url));

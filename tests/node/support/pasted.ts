@@ -31,12 +31,12 @@ function blockOf(
   return block;
 }
 
-/** The kubectl commands in a paragraph of README that begins with these words, in their order. Pure. */
-export function commandsOf(readme: string, paragraph: string): readonly string[] {
-  const start = readme.indexOf(`\n${paragraph}`);
-  const text = readme.slice(start).trimStart().split("\n\n")[0] ?? "";
+/** The kubectl commands in a paragraph of a page that begins with these words, in their order. Pure. */
+export function commandsOf(page: string, paragraph: string): readonly string[] {
+  const start = page.indexOf(`\n${paragraph}`);
+  const text = page.slice(start).trimStart().split("\n\n")[0] ?? "";
   const commands = [...text.matchAll(/`(kubectl [^`]+)`/g)].map(([, command = ""]) => command.replaceAll("\n", " "));
-  if (start < 0 || commands.length === 0) throw new Error(`Cannot find commands in "${paragraph}" of README.md`);
+  if (start < 0 || commands.length === 0) throw new Error(`Cannot find commands in "${paragraph}"`);
   return commands;
 }
 
