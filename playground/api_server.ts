@@ -11,7 +11,7 @@ import { listen } from "./listen.ts";
 import { parseSelection, readResource } from "./reads.ts";
 import { parseResourcePath, type ResourcePath } from "./kinds.ts";
 import { methodNotAllowed, renderStatus, StatusError, unknownPath } from "./status.ts";
-import { bindPod, parseBody, type PatchKind, patchObject, updateObject } from "./update_object.ts";
+import { parseBody, type PatchKind, patchObject, updateObject } from "./update_object.ts";
 
 /** A running API server. It accepts any bearer token and authorizes every request: for loopback only. */
 export interface ApiServer extends AsyncDisposable {
@@ -105,12 +105,8 @@ function success(rest: JsonObject = {}): JsonObject {
 }
 
 async function post({ cluster, path, text, dryRun }: Call): Promise<Response> {
-  const { kind, namespace, name, subresource } = path;
+  const { kind, namespace, name } = path;
   const body = parseBody(text);
-  if (subresource === "binding") {
-    bindPod(cluster, kind, { namespace, name: name ?? "" }, body);
-    return Response.json(success({ code: 201 }), { status: 201 });
-  }
   if (name !== undefined) throw methodNotAllowed();
   return Response.json(await createObject(cluster, kind, { namespace, body, dryRun }), { status: 201 });
 }

@@ -2,11 +2,12 @@
 import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
 import { type Cluster, findObject, parseKubeObject, withMetadata } from "./cluster.ts";
 import { withDefaults } from "./defaults.ts";
-import { listAt, objectAt, textAt, timestamp } from "./json_value.ts";
+import { listAt, objectAt, textAt } from "./json_value.ts";
 import { kindNamed, type ServedKind } from "./kinds.ts";
 import { checkMetadata, checkNewPod } from "./pod_rules.ts";
 import { newPodStatus } from "./pod_status.ts";
 import { alreadyExists, badRequest, type FieldCause, invalid, StatusError } from "./status.ts";
+import { renderTime } from "../lib/cluster/time.ts";
 
 export interface CreateOptions {
   /** Namespace of the URL; required for namespaced kinds. */
@@ -80,7 +81,7 @@ function identify({ clock }: Cluster, kind: ServedKind, object: KubeObject): Kub
     name,
     labels: own === undefined ? labels : { ...labels, ...own },
     uid: crypto.randomUUID(),
-    creationTimestamp: timestamp(clock.nowMs()),
+    creationTimestamp: renderTime(clock.nowMs()),
     generation: 1,
   });
 }

@@ -1,9 +1,10 @@
 // DELETE: preconditions, finalizers, the grace of running pods, the contents of namespaces.
 import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
 import { type Cluster, findObject, type ObjectTarget, withMetadata } from "./cluster.ts";
-import { numberAt, textAt, timestamp } from "./json_value.ts";
+import { numberAt, textAt } from "./json_value.ts";
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
 import { conflict } from "./status.ts";
+import { renderTime } from "../lib/cluster/time.ts";
 
 /** Which object, under which preconditions, with how much grace (seconds; pods only). */
 export interface DeleteTarget extends ObjectTarget {
@@ -59,7 +60,7 @@ function leave({ store, clock }: Cluster, kind: ServedKind, current: KubeObject,
   const grace = numberAt(current, "metadata", "deletionGracePeriodSeconds") ?? 0;
   if (deletionTimestamp !== undefined && grace <= graceSeconds) return current;
   const leaving = {
-    deletionTimestamp: deletionTimestamp ?? timestamp(clock.nowMs() + graceSeconds * 1_000),
+    deletionTimestamp: deletionTimestamp ?? renderTime(clock.nowMs() + graceSeconds * 1_000),
     deletionGracePeriodSeconds: graceSeconds,
     generation: generation + 1,
   };

@@ -39,13 +39,10 @@ function renderDocuments(): ReadonlyMap<string, JsonObject> {
   ]);
 }
 
-function renderKind({ plural, kind, namespaced, shortNames, hasStatus }: ServedKind): readonly JsonObject[] {
+function renderKind({ plural, kind, namespaced, hasStatus }: ServedKind): readonly JsonObject[] {
   const common = { singularName: "", namespaced, verbs: VERBS };
-  const main = { ...common, name: plural, singularName: kind.toLowerCase(), kind, shortNames };
+  const main = { ...common, name: plural, singularName: kind.toLowerCase(), kind };
   const status = { ...common, name: `${plural}/status`, kind };
-  if (plural === "pods") {
-    return [{ ...main, categories: ["all"] }, status, { ...common, name: `${plural}/binding`, kind: "Binding" }];
-  }
   return hasStatus ? [main, status] : [main];
 }
 

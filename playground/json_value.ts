@@ -44,24 +44,3 @@ export function textsAt(value: unknown, ...path: readonly (string | number)[]): 
   for (const [name, text] of Object.entries(objectAt(value, ...path))) if (typeof text === "string") texts[name] = text;
   return texts;
 }
-
-/** Whether two JSON values are equal, whatever the order of members. An undefined member counts as absent. */
-export function isEqualJson(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (Array.isArray(left) && Array.isArray(right)) {
-    return left.length === right.length && left.every((item, index) => isEqualJson(item, right[index]));
-  }
-  if (!isObject(left) || !isObject(right)) return false;
-  const names = new Set([...Object.keys(left), ...Object.keys(right)]);
-  return [...names].every((name) => isEqualJson(left[name], right[name]));
-}
-
-/** The object without some of its members. */
-export function without(object: JsonObject, ...names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
-}
-
-/** An RFC 3339 time stamp with seconds, as Kubernetes writes them. */
-export function timestamp(nowMs: number): string {
-  return new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
-}

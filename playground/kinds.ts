@@ -3,29 +3,9 @@
 import { Resource, type ResourceType } from "../lib/k8s/types.ts";
 
 export interface ServedKind extends ResourceType {
-  /** What kubectl accepts instead of the plural. */
-  readonly shortNames: readonly string[];
   /** Whether `/status` is a subresource, so that writes of the main resource leave the status alone. */
   readonly hasStatus: boolean;
 }
-
-const SHORT_NAMES: Readonly<Record<string, string>> = {
-  pods: "po",
-  namespaces: "ns",
-  nodes: "no",
-  serviceaccounts: "sa",
-  services: "svc",
-  events: "ev",
-  configmaps: "cm",
-  deployments: "deploy",
-  statefulsets: "sts",
-  daemonsets: "ds",
-  cronjobs: "cj",
-  customresourcedefinitions: "crd",
-  clusteroperators: "co",
-  machineconfigpools: "mcp",
-  machineconfigs: "mc",
-};
 
 const RBAC = { group: "rbac.authorization.k8s.io", version: "v1", namespaced: true } as const;
 
@@ -59,7 +39,6 @@ const WITH_STATUS = Object.values<ResourceType>(Resource)
 
 export const SERVED_KINDS: readonly ServedKind[] = [...WITH_STATUS, ...WITHOUT_STATUS].map((type) => ({
   ...type,
-  shortNames: [SHORT_NAMES[type.plural] ?? []].flat(),
   hasStatus: WITH_STATUS.includes(type),
 }));
 
@@ -76,7 +55,6 @@ export interface ResourcePath {
   readonly namespace: string | undefined;
   /** Undefined: the collection. */
   readonly name: string | undefined;
-  /** `status`, or `binding` of a pod. */
   readonly subresource: string | undefined;
 }
 
@@ -90,8 +68,7 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
   const kind = SERVED_KINDS.find((each) => each.group === group && each.version === version && each.plural === plural);
   if (kind === undefined || more.length > 0) return undefined;
   if (scoped ? !kind.namespaced : kind.namespaced && name !== undefined) return undefined;
-  const subresources = [kind.hasStatus ? "status" : undefined, plural === "pods" ? "binding" : undefined, undefined];
-  if (!subresources.includes(subresource)) return undefined;
+  if (subresource !== undefined && (subresource !== "status" || !kind.hasStatus)) return undefined;
   return { kind, namespace: scoped ? rest[1] : undefined, name, subresource };
 }
 

@@ -4,8 +4,9 @@ import { keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../lib/names.ts";
 import type { Cluster } from "./cluster.ts";
 import { isFree } from "./delete_object.ts";
-import { listAt, textAt, timestamp } from "./json_value.ts";
+import { listAt, textAt } from "./json_value.ts";
 import { recordEvent, withCondition } from "./pod_status.ts";
+import { renderTime } from "../lib/cluster/time.ts";
 
 /** What the kubelet finds when it pulls an image: the architectures it runs on, no image, or an unknown registry. */
 export type PulledImage =
@@ -48,7 +49,7 @@ function startPod(
   const { store, clock } = cluster;
   const node = store.get(Resource.nodes, textAt(pod, "spec", "nodeName") ?? "");
   const architecture = node?.metadata.labels?.[NODE_ARCH_LABEL] ?? "";
-  const now = timestamp(clock.nowMs());
+  const now = renderTime(clock.nowMs());
   const containers = listAt(pod, "spec", "containers");
   const started = containers.map((container) =>
     startContainer(container, pull(textAt(container, "image") ?? ""), { architecture, now })

@@ -1,4 +1,5 @@
 // Which node a pod is bound to: node selector, required and preferred node affinity, taints. Pure.
+import { parseTaints, parseTolerations, type Taint, tolerates } from "../lib/cluster/taint.ts";
 import { entryOf } from "../lib/json.ts";
 import { type Labels, meetsRequirement, parseRequirement } from "../lib/cluster/label_selector.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
@@ -41,10 +42,8 @@ export function chooseNode(
 /** Why a pod cannot go to a node; undefined when it can. */
 function whyUnfit(pod: KubeObject, node: KubeObject): string | undefined {
   if (valueAt(node, "spec", "unschedulable") === true) return "node(s) were unschedulable";
-  const taint = listAt(node, "spec", "taints").find((each) => isHard(each) && !isTolerated(each, pod));
-  if (taint !== undefined) {
-    return `node(s) had untolerated taint {${textAt(taint, "key") ?? ""}: ${textAt(taint, "value") ?? ""}}`;
-  }
+  const taint = parseTaints(node.spec).find((each) => isHard(each) && !isTolerated(each, pod));
+  if (taint !== undefined) return `node(s) had untolerated taint {${taint.key}: ${taint.value}}`;
   const labels = textsAt(node, "metadata", "labels");
   const selected = Object.entries(textsAt(pod, "spec", "nodeSelector")).every(([key, value]) => labels[key] === value);
   if (!selected) return MISMATCH;
@@ -80,21 +79,12 @@ function matchesExpression(expression: unknown, labels: Labels): boolean {
   }
 }
 
-function isHard(taint: unknown): boolean {
-  const effect = textAt(taint, "effect");
+function isHard({ effect }: Taint): boolean {
   return effect === "NoSchedule" || effect === "NoExecute";
 }
 
-function isTolerated(taint: unknown, pod: KubeObject): boolean {
-  return listAt(pod, "spec", "tolerations").some((toleration) => {
-    const effect = textAt(toleration, "effect") ?? "";
-    if (effect !== "" && effect !== textAt(taint, "effect")) return false;
-    const key = textAt(toleration, "key") ?? "";
-    const exists = textAt(toleration, "operator") === "Exists";
-    if (key === "") return exists;
-    return key === textAt(taint, "key") &&
-      (exists || (textAt(toleration, "value") ?? "") === (textAt(taint, "value") ?? ""));
-  });
+function isTolerated(taint: Taint, { spec }: KubeObject): boolean {
+  return (parseTolerations(spec) ?? []).some((toleration) => tolerates(toleration, taint));
 }
 
 /** Sum of the weights of matching preferences, less one for each soft taint that is not tolerated. */
@@ -103,7 +93,8 @@ function scoreNode(pod: KubeObject, node: KubeObject): number {
   const weight = preferred.reduce<number>((sum, preference) => {
     return sum + (matchesTerm(valueAt(preference, "preference"), node) ? numberAt(preference, "weight") ?? 0 : 0);
   }, 0);
-  const soft = listAt(node, "spec", "taints")
-    .filter((taint) => textAt(taint, "effect") === "PreferNoSchedule" && !isTolerated(taint, pod));
+  const soft = parseTaints(node.spec).filter((taint) =>
+    taint.effect === "PreferNoSchedule" && !isTolerated(taint, pod)
+  );
   return weight - soft.length;
 }

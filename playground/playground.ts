@@ -150,13 +150,14 @@ async function create(cluster: Cluster, kindName: string, body: JsonObject, name
   await createObject(cluster, kindNamed(kindName), { namespace, body });
 }
 
+interface Furnishing {
+  readonly registryHost: string;
+  readonly scenario: Scenario | undefined;
+}
+
 async function furnish(
   cluster: Cluster,
-  options: {
-    readonly registryHost: string;
-    readonly namespaces: readonly string[];
-    readonly scenario: Scenario | undefined;
-  },
+  options: Furnishing & { readonly namespaces: readonly string[] },
 ): Promise<void> {
   for (const name of new Set(["default", "kube-system", SAMPLE_NAMESPACE, ...options.namespaces])) {
     await create(cluster, "Namespace", { metadata: { name } });
@@ -172,11 +173,7 @@ async function furnish(
 
 async function applySamples(
   cluster: Cluster,
-  options: {
-    readonly registryHost: string;
-    readonly scenario: Scenario | undefined;
-    readonly signal: AbortSignal;
-  },
+  options: Furnishing & { readonly signal: AbortSignal },
 ): Promise<void> {
   const watched = (): boolean =>
     cluster.store.list(Resource.mutatingWebhooks).some((object) => listAt(object, "webhooks").length > 0);

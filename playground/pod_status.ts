@@ -3,8 +3,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject, type JsonObject } from "../lib/json.ts";
 import { type KubeObject, Resource } from "../lib/k8s/types.ts";
-import { listAt, numberAt, objectAt, timestamp } from "./json_value.ts";
+import { listAt, numberAt, objectAt } from "./json_value.ts";
 import { type Cluster, parseKubeObject } from "./cluster.ts";
+import { renderTime } from "../lib/cluster/time.ts";
 
 interface PodCondition extends JsonObject {
   readonly type: string;
@@ -28,7 +29,7 @@ export function withCondition(status: unknown, condition: PodCondition, nowMs: n
   if (isDeepStrictEqual(said, { ...condition, ...times })) return objectAt(status);
   return {
     ...objectAt(status),
-    conditions: [...others, { ...condition, ...times, lastTransitionTime: timestamp(nowMs) }],
+    conditions: [...others, { ...condition, ...times, lastTransitionTime: renderTime(nowMs) }],
   };
 }
 
@@ -45,7 +46,7 @@ export function recordEvent({ store, clock }: Cluster, pod: KubeObject, event: P
   const { namespace = "", name: podName, uid = "" } = pod.metadata;
   const { component, ...said } = event;
   const name = `${podName}.${uid}.${said.reason.toLowerCase()}`;
-  const now = timestamp(clock.nowMs());
+  const now = renderTime(clock.nowMs());
   const previous = store.get(Resource.events, `${namespace}/${name}`);
   store.put(
     Resource.events,

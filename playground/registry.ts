@@ -2,7 +2,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { KeyPair } from "../lib/server/https_listener.ts";
 import type { RequestCounts } from "../lib/oci/inspector.ts";
-import { type Handler, type Listener, listenPlain, listenTls } from "./listen.ts";
+import { type Handler, listen } from "./listen.ts";
 import {
   addImage,
   API_VERSION,
@@ -59,10 +59,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     return await options.intercept?.(request) ?? await answerWrite(request, { repositories, uploads, user }) ??
       answer(repositories, request, { origin, user });
   };
-  const { certificate } = options;
-  const listener: Listener = certificate === undefined
-    ? listenPlain(handler)
-    : await listenTls(handler, { certificate });
+  const listener = await listen(handler, { certificate: options.certificate });
   origin = listener.origin;
   return {
     host: listener.host,

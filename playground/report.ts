@@ -1,4 +1,5 @@
 // The outcomes of the samples, as an aligned table or as JSON. Pure.
+import { renderTable } from "../lib/cli/output.ts";
 import { stringify } from "yaml";
 import type { SampleOutcome } from "./outcomes.ts";
 import { SAMPLE_NAMESPACE } from "./samples.ts";
@@ -15,15 +16,10 @@ export function renderOutcomeTable(
   options: { readonly registryHost: string; readonly color: boolean },
 ): string {
   const columns = columnsFor(outcomes, options.registryHost);
-  const rows = outcomes.map((outcome) => ({ ok: outcome.ok, cells: columns.map(([, cellOf]) => cellOf(outcome)) }));
-  const titles = columns.map(([title]) => title);
-  const widths = titles.map((title, index) =>
-    Math.max(title.length, ...rows.map(({ cells }) => cells[index]?.length ?? 0))
-  );
-  const line = (cells: readonly string[]): string =>
-    cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("   ").trimEnd();
-  const lines = rows.map(({ ok, cells }) => paint(line(cells), { color: options.color, ok }));
-  return `${[line(titles), ...lines, ...renderReports(outcomes, options.registryHost)].join("\n")}\n`;
+  const rows = outcomes.map((outcome) => columns.map(([, cellOf]) => cellOf(outcome)));
+  const [titles = "", ...lines] = renderTable(columns.map(([title]) => title), rows).trimEnd().split("\n");
+  const painted = outcomes.map(({ ok }, at) => paint(lines[at] ?? "", { color: options.color, ok }));
+  return `${[titles, ...painted, ...renderReports(outcomes, options.registryHost)].join("\n")}\n`;
 }
 
 /** Reports have a column where any are expected. */

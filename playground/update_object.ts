@@ -6,11 +6,11 @@ import { type Cluster, findObject, isStored, type ObjectTarget, parseKubeObject,
 import { createObject, refuseWith } from "./create_object.ts";
 import { withDefaults } from "./defaults.ts";
 import { storeObject } from "./delete_object.ts";
-import { listAt, numberAt, objectAt, textAt } from "./json_value.ts";
+import { numberAt } from "./json_value.ts";
 import type { ServedKind } from "./kinds.ts";
 import { applyJsonPatch, mergePatch, STRATEGIC_KEYS } from "./patches.ts";
 import { checkMetadata, checkPodUpdate } from "./pod_rules.ts";
-import { badRequest, conflict, StatusError } from "./status.ts";
+import { badRequest, conflict } from "./status.ts";
 
 /** Which object to change, and whether it is a dry run. */
 export interface UpdateTarget extends ObjectTarget {
@@ -114,19 +114,4 @@ function finish(kind: ServedKind, current: KubeObject, admitted: KubeObject): Ku
   const { metadata: _now, status: _its, ...after } = admitted;
   const { generation = 1 } = current.metadata;
   return withMetadata(admitted, { generation: isDeepStrictEqual(before, after) ? generation : generation + 1 });
-}
-
-/** POST of a Binding: what a scheduler does. 409 when the pod is bound or gated already. */
-export function bindPod(cluster: Cluster, podKind: ServedKind, target: ObjectTarget, body: unknown): KubeObject {
-  const { name } = target;
-  const pod = findObject(cluster, podKind, target);
-  const nodeName = textAt(body, "target", "name");
-  if (nodeName === undefined) throw badRequest("target.name is required");
-  if (textAt(pod, "spec", "nodeName") !== undefined) {
-    throw conflict(podKind, name, `pod ${name} is already assigned to a node`);
-  }
-  if (listAt(pod, "spec", "schedulingGates").length > 0) {
-    throw new StatusError(409, "Conflict", `pod ${name} has non-empty .spec.schedulingGates`);
-  }
-  return cluster.store.put(podKind, { ...pod, spec: { ...objectAt(pod, "spec"), nodeName } });
 }

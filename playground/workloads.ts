@@ -7,9 +7,10 @@ import type { Logger } from "../lib/log.ts";
 import type { Cluster } from "./cluster.ts";
 import { createObject } from "./create_object.ts";
 import { deleteObject } from "./delete_object.ts";
-import { listAt, numberAt, objectAt, textAt, timestamp } from "./json_value.ts";
+import { listAt, numberAt, objectAt, textAt } from "./json_value.ts";
 import { kindNamed, type ServedKind } from "./kinds.ts";
 import { followOwners, ownersOf, referenceTo, type Stored } from "./owners.ts";
+import { renderTime } from "../lib/cluster/time.ts";
 
 export const JobLabel = { name: "batch.kubernetes.io/job-name", uid: "batch.kubernetes.io/controller-uid" } as const;
 
@@ -88,7 +89,7 @@ async function reconcile(cluster: Cluster, { kind, object: { metadata } }: Store
   for (let missing = count - pods.length; missing > 0; missing--) {
     await createObject(cluster, POD, { namespace, body: renderPod(workload, owner) });
   }
-  const status = workload.statusOf(owner, pods.slice(0, count), timestamp(clock.nowMs()));
+  const status = workload.statusOf(owner, pods.slice(0, count), renderTime(clock.nowMs()));
   const current = store.get(kind, keyOf({ metadata }));
   if (current?.metadata.uid !== uid || isDeepStrictEqual(status, current.status)) return;
   store.put(kind, { ...current, status });

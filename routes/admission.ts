@@ -1,6 +1,7 @@
 // The envelope of an AdmissionReview of pods, parsed and rendered in one place. Never denies a pod.
 import { renderJsonBody } from "../lib/k8s/patch.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
+import { memberOf, textAt } from "../lib/json.ts";
 import type { UnreadableBody } from "./review_body.ts";
 
 /** The members of an AdmissionReview's request that Archway reads. `object` stays unparsed. */
@@ -21,17 +22,17 @@ export type ReviewRead =
 /** The envelope from parsed JSON; a review without a uid cannot be answered. */
 export function parseReview(review: unknown): ReviewRead {
   const request = memberOf(review, "request");
-  const uid = memberOf(request, "uid");
-  if (typeof uid !== "string" || uid === "") return { kind: "unreadable", status: 400, reason: "no request uid" };
+  const uid = textAt(request, "uid");
+  if (uid === "") return { kind: "unreadable", status: 400, reason: "no request uid" };
   const resource = memberOf(request, "resource");
   return {
     kind: "review",
     request: {
       uid,
-      operation: textOf(memberOf(request, "operation")),
-      resource: [textOf(memberOf(resource, "group")), textOf(memberOf(resource, "resource"))].filter(Boolean).join("/"),
-      subresource: textOf(memberOf(request, "subResource")),
-      namespace: textOf(memberOf(request, "namespace")),
+      operation: textAt(request, "operation"),
+      resource: [textAt(resource, "group"), textAt(resource, "resource")].filter(Boolean).join("/"),
+      subresource: textAt(request, "subResource"),
+      namespace: textAt(request, "namespace"),
       dryRun: memberOf(request, "dryRun") === true,
       object: memberOf(request, "object"),
     },
@@ -49,18 +50,8 @@ export function uncheckedReview(uid: string, warning: string): Readonly<Record<s
   return renderAnswer({ uid, allowed: true, warnings: [warning] });
 }
 
-function renderAnswer(response: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+export function renderAnswer(response: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 function toBase64(text: string): string {

@@ -16,6 +16,7 @@ import {
   validateNamespaceConfig,
 } from "../lib/operator/decide/validate.ts";
 import { memberOf, objectAt, textAt } from "../lib/json.ts";
+import { renderAnswer } from "./admission.ts";
 
 export interface CheckDeps {
   /** The API server: reads are live. */
@@ -44,12 +45,12 @@ async function review(body: unknown, judge: (write: ConfigWrite) => Promise<Conf
   const write = parseWrite(request);
   if (uid === "" || write === undefined) return undefined;
   try {
-    return renderReview(uid, renderVerdict(await judge(write)));
+    return renderAnswer({ uid, ...renderVerdict(await judge(write)) });
   } catch (error) {
     // A list or read that failed: its own status where it has one, as the MTO answers.
     const code = error instanceof ApiError && error.status >= 400 ? error.status : 500;
     const message = `Cannot check ${write.name || "the object"}: ${errorText(error)}. Try again.`;
-    return renderReview(uid, { allowed: false, status: { code, reason: "InternalError", message } });
+    return renderAnswer({ uid, allowed: false, status: { code, reason: "InternalError", message } });
   }
 }
 
@@ -102,8 +103,4 @@ function renderVerdict(verdict: ConfigVerdict): Readonly<Record<string, unknown>
   }
   const { message, warnings } = verdict;
   return { allowed: true, status: { code: 200, message }, ...(warnings.length === 0 ? {} : { warnings }) };
-}
-
-function renderReview(uid: string, answer: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid, ...answer } };
 }

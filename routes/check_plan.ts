@@ -15,6 +15,7 @@ import {
 import { parseClusterVersion } from "../lib/upgrades/decide/parse/cluster.ts";
 import type { ClusterVersion } from "../lib/upgrades/decide/types/cluster.ts";
 import { KeptValue } from "../lib/upgrades/outside/http/kept_value.ts";
+import { renderAnswer } from "./admission.ts";
 import { withReviewBody } from "./review_body.ts";
 
 export interface PlanReviewDeps {
@@ -59,8 +60,7 @@ async function reviewPlan(
     object: memberOf(request, "object"),
     oldObject: memberOf(request, "oldObject"),
   };
-  const response = { uid, ...render(validatePlanWrite(write, { clusterVersion: await clusterVersion() })) };
-  return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
+  return renderAnswer({ uid, ...render(validatePlanWrite(write, { clusterVersion: await clusterVersion() })) });
 }
 
 async function readClusterVersion(

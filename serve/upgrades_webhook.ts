@@ -48,7 +48,7 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
   });
   certificate.onChange((next) => {
     listener.setCertificate(next);
-    registration.requestReconcile();
+    registration.enqueue(PlanWebhook.configuration);
   });
   return { listener, certificate, registration };
 }

@@ -7,7 +7,7 @@ import { Resource } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import { type ClientSettings, planWebhookClients } from "../../lib/operator/decide/webhook_clients.ts";
 import { PlanWebhook } from "../../lib/upgrades/names.ts";
-import { type ControllerOptions, openController, requeueAfter } from "../controller.ts";
+import { type Controller, type ControllerOptions, openController, requeueAfter } from "../controller.ts";
 
 export interface PlanWebhookDeps {
   /** Writes fail once the Lease has run out. */
@@ -19,23 +19,16 @@ export interface PlanWebhookDeps {
   readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
-export interface PlanWebhookRegistration {
-  /** The certificate has changed: reconcile soon. Cheap, callable at any time. */
-  requestReconcile(): void;
-  /** Works until the signal aborts; never rejects. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 const NAME = PlanWebhook.configuration;
 /** Between two reads: the role cannot watch, and applying the manifests again removes the CA (ms). */
 const CHECK_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 10_000 } as const;
 
 /** Makes the controller. No request is sent before `run`. */
-export function openPlanWebhookRegistration(deps: PlanWebhookDeps): PlanWebhookRegistration {
+export function openPlanWebhookRegistration(deps: PlanWebhookDeps): Controller {
   const { api, settings, clock, log, queueMetrics } = deps;
   const type = Resource.validatingWebhooks;
-  const controller = openController({
+  return openController({
     name: "plan-webhook",
     watches: [],
     onlyKey: NAME,
@@ -55,5 +48,4 @@ export function openPlanWebhookRegistration(deps: PlanWebhookDeps): PlanWebhookR
       return requeueAfter(CHECK_MS);
     },
   });
-  return { requestReconcile: () => controller.enqueue(NAME), run: controller.run };
 }

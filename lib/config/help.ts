@@ -5,9 +5,9 @@ interface CommandHelp {
   readonly summary: string;
   readonly usage: string;
   /** The arguments after the command; one line each. */
-  readonly words: readonly string[];
-  /** When the exit code is 1; undefined where the command has no "no". */
-  readonly no: string | undefined;
+  readonly words?: readonly string[];
+  /** When the exit code is 1; absent where the command has no "no". */
+  readonly no?: string;
   readonly examples: readonly string[];
 }
 
@@ -15,14 +15,11 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
   serve: {
     summary: "Run the webhooks and the controllers.",
     usage: "archway serve [flags]",
-    words: [],
-    no: undefined,
     examples: ["archway serve --kubeconfig F --webhook-url https://HOST:PORT --tls-cert F --tls-key F --tls-ca F"],
   },
   dev: {
     summary: "Run everything against an embedded cluster and registry with sample pods.",
     usage: "archway dev [--once] [flags]",
-    words: [],
     no: "with --once: a sample did not end as expected",
     examples: ["archway dev --once", "archway dev"],
   },
@@ -53,14 +50,12 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
   report: {
     summary: "Show which architectures the workloads of a cluster support, and what keeps them from one.",
     usage: "archway report [--arch ARCHITECTURE] [-n NAMESPACE] [flags]",
-    words: [],
     no: "there is no such namespace; with --arch: a workload may not run there",
     examples: ["archway report --arch arm64", "archway report -n team -o json --cache-path images.kv"],
   },
   release: {
     summary: "Lift Archway's gate from all pods, also when no Archway runs.",
     usage: "archway release [--dry-run] [flags]",
-    words: [],
     no: "some pods could not be freed",
     examples: ["archway release --dry-run", "archway release -o json"],
   },
@@ -91,14 +86,11 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     summary: "Export or import the image cache as NDJSON.",
     usage: "archway cache export|import FILE [flags]",
     words: ["FILE  to write or to read; - for standard output or input"],
-    no: undefined,
     examples: ["archway cache export - --cache-path images.kv", "archway cache import images.ndjson --kv-url URL"],
   },
   "enoexec-daemon": {
     summary: "Report containers of this node that start programs of another architecture (needs bpftrace).",
     usage: "archway enoexec-daemon --node-name NAME [flags]",
-    words: [],
-    no: undefined,
     examples: ["archway enoexec-daemon --node-name worker-1 --namespace archway-system --kubeconfig F"],
   },
 };
@@ -128,7 +120,7 @@ function renderOverview(): string {
 }
 
 function renderCommand(command: Command): string {
-  const { summary, usage, words, no, examples } = HELP[command];
+  const { summary, usage, words = [], no, examples } = HELP[command];
   const rows = FLAGS.filter((flag) => flag.commands.includes(command)).map(renderFlag);
   const width = Math.max(...rows.map(([left]) => left.length));
   const codes = ["0 done", ...no === undefined ? [] : [`1 ${no}`], "2 bad usage", "3 failed"];

@@ -1,4 +1,5 @@
 // What became of the sample's node image: read from the MachineOSConfig, its MachineOSBuild and the registry alone. Pure.
+import { findCondition, isTrue, parseConditions } from "../../lib/cluster/condition.ts";
 import { stringify } from "yaml";
 import { renderTable } from "../../lib/cli/output.ts";
 import { ArchwayAnnotation } from "../../lib/builds/decide/names.ts";
@@ -79,18 +80,13 @@ function statesOf(builds: readonly KubeObject[]): ReadonlyMap<string, string> {
 }
 
 function has(object: KubeObject, type: string): boolean {
-  return conditionOf(object, type) !== undefined;
-}
-
-function conditionOf(object: KubeObject, type: string): unknown {
-  return listAt(object, "status", "conditions").find((one) =>
-    textAt(one, "type") === type && textAt(one, "status") === "True"
-  );
+  return isTrue(parseConditions(object.status), type);
 }
 
 function problemOf(config: KubeObject, builds: readonly KubeObject[]): string {
-  const said = [...builds.map((build) => conditionOf(build, "Failed")), conditionOf(config, "BuildNotPossible")];
-  return said.flatMap((one) => textAt(one, "message") ?? []).join(" ");
+  const failed = builds.map((build) => ({ object: build, type: "Failed" }));
+  return [...failed, { object: config, type: "BuildNotPossible" }].filter(({ object, type }) => has(object, type))
+    .map(({ object, type }) => findCondition(parseConditions(object.status), type)?.message).join(" ");
 }
 
 const SHORT_DIGEST = "sha256:".length + 12;

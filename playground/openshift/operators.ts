@@ -1,9 +1,10 @@
 // The operators of the sample cluster, as a script: the cluster version operator follows its spec, moves the other
 // operators and the control plane, and then the machine config operator moves the workers, node by node.
+import { renderTime } from "../../lib/cluster/time.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { objectAt, textAt } from "../../lib/json.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
-import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import { apiVersionOf, type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { CLUSTER_VERSION_NAME, Upgrades } from "../../lib/upgrades/names.ts";
 import {
   OPERATORS,
@@ -30,18 +31,15 @@ export async function createCluster(
   { api, clock }: Pick<OperatorDeps, "api" | "clock">,
   { image, signal }: { readonly image: (repository: string) => string; readonly signal: AbortSignal },
 ): Promise<void> {
-  await create(api, {
-    type: Resource.namespaces,
-    object: { metadata: { name: Upgrades.namespace } },
-  }, signal);
-  for (const sample of sampleCluster({ at: timeOf(clock), image })) await create(api, sample, signal);
+  await create(api, { type: Resource.namespaces, object: { metadata: { name: Upgrades.namespace } } }, signal);
+  for (const sample of sampleCluster({ at: renderTime(clock.nowMs()), image })) await create(api, sample, signal);
 }
 
 export async function createPlan(
   { api, clock }: Pick<OperatorDeps, "api" | "clock">,
   signal: AbortSignal,
 ): Promise<void> {
-  await create(api, { type: Resource.upgradeConfigs, object: samplePlan(timeOf(clock)) }, signal);
+  await create(api, { type: Resource.upgradeConfigs, object: samplePlan(renderTime(clock.nowMs())) }, signal);
 }
 
 /** Waits until the ClusterVersion requests several architectures, and moves the cluster there. Rejects when the signal aborts. */
@@ -50,7 +48,7 @@ export async function runOperators(deps: OperatorDeps, signal: AbortSignal): Pro
   const target = { name: CLUSTER_VERSION_NAME };
   while (!isAsked(await api.get(Resource.clusterVersions, target, signal))) await pause(signal);
   const say = async (state: "Partial" | "Completed"): Promise<void> => {
-    const status = releaseStatus(MULTI, { state, at: timeOf(clock) });
+    const status = releaseStatus(MULTI, { state, at: renderTime(clock.nowMs()) });
     await writeStatus(api, { type: Resource.clusterVersions, ...target, status, signal });
   };
   await say("Partial");
@@ -102,9 +100,8 @@ async function cordon(
 
 async function create(api: KubeApi, { type, object, status }: SampleObject, signal: AbortSignal): Promise<void> {
   const { namespace, name } = object.metadata;
-  const apiVersion = type.group === "" ? type.version : `${type.group}/${type.version}`;
   const target = namespace === undefined ? {} : { namespace };
-  const body = { apiVersion, kind: type.kind, ...object };
+  const body = { apiVersion: apiVersionOf(type), kind: type.kind, ...object };
   await api.create(type, type.plural === Resource.nodes.plural ? { ...body, status } : body, { ...target, signal });
   if (status === undefined || type.plural === Resource.nodes.plural) return;
   await writeStatus(api, { type, name, status, signal });
@@ -121,8 +118,4 @@ async function writeStatus(
 ): Promise<void> {
   const body = { kind: "merge", document: { status } } as const;
   await api.patch(type, { name, subresource: "status" }, { body, signal });
-}
-
-function timeOf(clock: Pick<Clock, "nowMs">): string {
-  return new Date(clock.nowMs()).toISOString().replace(/\.\d{3}Z$/, "Z");
 }

@@ -3,7 +3,8 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/duration.ts";
 import { Nothing, Panel, PodName, renderCount } from "./elements.tsx";
-import type { GatedView, TaintsView } from "./view.ts";
+import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
+import type { GatedView } from "./view.ts";
 import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
 
 const GATED_SHOWN = 8;
@@ -67,7 +68,7 @@ export function ExecFormatPanel(
   );
 }
 
-const ROWS: readonly (readonly [label: string, count: (taints: TaintsView) => number])[] = [
+const ROWS: readonly (readonly [label: string, count: (taints: TaintProgress) => number])[] = [
   ["nodes tainted", ({ nodes }) => nodes.tainted],
   ["nodes to be tainted", ({ nodes }) => nodes.left],
   ["nodes opted out", ({ nodes }) => nodes.optedOut],
@@ -77,7 +78,7 @@ const ROWS: readonly (readonly [label: string, count: (taints: TaintsView) => nu
 ];
 
 /** How the work on the taints stands; nothing where this replica does not manage them. */
-export function TaintsPanel({ taints }: { taints: TaintsView | undefined }): JSX.Element | null {
+export function TaintsPanel({ taints }: { taints: TaintProgress | undefined }): JSX.Element | null {
   if (taints === undefined) return null;
   return (
     <Panel id="taints" title="Architecture taints" note={taints.phase}>

@@ -1,4 +1,5 @@
 // What the dashboard shows, as data.
+import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
 import type { BoardSnapshot } from "../../lib/server/board.ts";
 import type { FailureReason } from "../../lib/oci/types.ts";
@@ -16,7 +17,7 @@ export interface DashboardView {
   readonly gated: GatedView;
   readonly queueDepth: number;
   /** Architecture taints; undefined while this replica does not manage them. */
-  readonly taints?: TaintsView | undefined;
+  readonly taints?: TaintProgress | undefined;
   readonly cachedInspections: number;
   /** Registries that got requests, in the order to show. */
   readonly registries: readonly RegistryView[];
@@ -37,22 +38,6 @@ export interface GatedView {
   readonly count: number;
   /** Those to be named, longest held first; may be fewer than `count`. */
   readonly pods: readonly GatedPod[];
-}
-
-/** Where the work on architecture taints stands. */
-export interface TaintsView {
-  /** One word: `Tolerating`, `Waiting`, `Tainting`, `Paused`, `Done`, `Lifting`, `Lifted`. */
-  readonly phase: string;
-  readonly nodes: {
-    readonly tainted: number;
-    readonly left: number;
-    readonly optedOut: number;
-    readonly disagreeing: number;
-    readonly unknown: number;
-  };
-  /** Pods that lack a toleration which they need. */
-  readonly lackingPods: number;
-  readonly message: string;
 }
 
 /** One registry that got requests lately; a `HostState` of lib/oci is one. */

@@ -1,7 +1,7 @@
 // The API server over HTTP: verbs, refusals and forms as clients see them.
 import assert from "node:assert/strict";
 import { numberAt, objectAt, textAt, valueAt } from "../../playground/json_value.ts";
-import { addNodes, GATE, inValues, makeNode, podBody, requiring, serveCluster, term } from "./make.ts";
+import { GATE, inValues, podBody, requiring, serveCluster, term } from "./make.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const JSON_PATCH = "application/json-patch+json";
@@ -171,17 +171,6 @@ Deno.test("DELETE of a collection takes what the selector selects, and of a name
   assert.deepEqual(names((await api.send("GET", PODS)).body), ["b"]);
   await api.send("DELETE", "/api/v1/namespaces/default");
   assert.deepEqual(names((await api.send("GET", "/api/v1/pods")).body), []);
-});
-
-Deno.test("POST of a binding binds once and never a gated pod", async () => {
-  await using api = await serveCluster();
-  addNodes(api.cluster, makeNode("n1", "amd64"));
-  const binding = { target: { kind: "Node", name: "n1" } };
-  await api.send("POST", PODS, { body: podBody("free") });
-  await api.send("POST", PODS, { body: podBody("held", { schedulingGates: [{ name: GATE }] }) });
-  assert.equal((await api.send("POST", `${PODS}/free/binding`, { body: binding })).status, 201);
-  assert.equal((await api.send("POST", `${PODS}/free/binding`, { body: binding })).status, 409);
-  assert.equal((await api.send("POST", `${PODS}/held/binding`, { body: binding })).status, 409);
 });
 
 Deno.test("the API server discovers its kinds and answers unknown paths with 404", async () => {

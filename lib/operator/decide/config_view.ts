@@ -1,8 +1,8 @@
 // What the operator reads of a ClusterPodPlacementConfig: tolerant, because even a config that placement cannot use must
 // be able to leave.
-import * as z from "zod";
 import { type Condition, parseConditions } from "../../cluster/condition.ts";
 import { parseTime } from "../../cluster/time.ts";
+import { memberOf, objectAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 
 export interface OperandConfig {
@@ -20,27 +20,18 @@ export interface OperandConfig {
   readonly conditions: readonly Condition[];
 }
 
-const members = z.object({
-  spec: z.object({
-    namespaceSelector: z.record(z.string(), z.unknown()).optional().catch(undefined),
-    plugins: z.object({
-      execFormatErrorMonitor: z.object({ enabled: z.boolean().catch(false) }).optional().catch(undefined),
-    }).optional().catch(undefined),
-  }).optional().catch(undefined),
-});
-
 /** Reads an object of kind ClusterPodPlacementConfig. Unreadable members count as absent; never throws. */
 export function parseOperandConfig(object: KubeObject): OperandConfig {
   const { metadata } = object;
-  const { spec } = members.parse({ spec: object.spec });
+  const spec = objectAt(object, "spec");
   return {
     uid: metadata.uid ?? "",
     resourceVersion: metadata.resourceVersion ?? "",
     generation: metadata.generation ?? 0,
     deletingSinceMs: parseTime(metadata.deletionTimestamp),
     finalizers: metadata.finalizers ?? [],
-    namespaceSelector: spec?.namespaceSelector,
-    enoexecEnabled: spec?.plugins?.execFormatErrorMonitor?.enabled ?? false,
+    namespaceSelector: objectAt(spec, "namespaceSelector"),
+    enoexecEnabled: memberOf(objectAt(objectAt(spec, "plugins"), "execFormatErrorMonitor"), "enabled") === true,
     conditions: parseConditions(object.status),
   };
 }

@@ -1,5 +1,6 @@
 // How far a Deployment has come: available at all, rolled out in full, and whether old replicas are left.
 import * as z from "zod";
+import { objectAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 
 export interface Rollout {
@@ -21,19 +22,12 @@ const deployment = z.object({
     readyReplicas: count,
     availableReplicas: count,
     unavailableReplicas: count,
-  }).catch({
-    observedGeneration: 0,
-    replicas: 0,
-    updatedReplicas: 0,
-    readyReplicas: 0,
-    availableReplicas: 0,
-    unavailableReplicas: 0,
   }),
 });
 
 /** Reads the status of a Deployment; one that is being deleted counts as neither. */
 export function parseRollout(object: KubeObject): Rollout {
-  const { spec, status } = deployment.parse({ spec: object.spec, status: object.status });
+  const { spec, status } = deployment.parse({ spec: object.spec, status: objectAt(object, "status") ?? {} });
   const leaving = object.metadata.deletionTimestamp !== undefined;
   const counts = [status.updatedReplicas, status.replicas, status.availableReplicas, status.readyReplicas];
   return {

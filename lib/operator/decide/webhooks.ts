@@ -7,6 +7,7 @@ import type {
   V1MutatingWebhookConfiguration,
   V1RuleWithOperations,
 } from "@kubernetes/client-node";
+import { isObject, type JsonObject, listAt, memberOf, objectAt } from "../../json.ts";
 import { API_GROUP, CLUSTER_CONFIG_NAME, WebhookName, WebhookPath } from "../../names.ts";
 import type { KubeObject, OwnerReference, Wire } from "../../k8s/types.ts";
 import type { OperandConfig } from "./config_view.ts";
@@ -110,13 +111,13 @@ function withoutEmptyMembers(selector: Readonly<Record<string, unknown>>): Reado
   return Object.fromEntries(
     Object.entries(selector).filter(([, member]) => !isEmpty(member)).map(([name, member]) => [
       name,
-      Array.isArray(member) ? member.map((item) => isRecord(item) ? withoutEmptyMembers(item) : item) : member,
+      Array.isArray(member) ? member.map((item) => isObject(item) ? withoutEmptyMembers(item) : item) : member,
     ]),
   );
 }
 
 function isEmpty(value: unknown): boolean {
-  return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0;
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 
 function renderRule(operation: "CREATE" | "UPDATE", resource: string): Wire<V1RuleWithOperations> {
@@ -147,11 +148,11 @@ export function isWebhookCurrent(live: KubeObject, desired: KubeObject): boolean
   if (!hasAll(live.metadata.labels, desired.metadata.labels)) return false;
   if (!hasAll(live.metadata.annotations, desired.metadata.annotations)) return false;
   if (!sharesOwner(live, desired)) return false;
-  return listOf(desired, "webhooks").every((webhook) => {
-    const same = listOf(live, "webhooks").find((other) => other.name === webhook.name);
-    return same !== undefined && hasAll(same, webhook, "clientConfig") &&
-      hasAll(recordOf(same.clientConfig), recordOf(webhook.clientConfig)) &&
-      ("url" in recordOf(webhook.clientConfig)) === ("url" in recordOf(same.clientConfig));
+  return webhooksOf(desired).every((webhook) => {
+    const same = webhooksOf(live).find((other) => other.name === webhook.name);
+    const [wanted, client] = [objectAt(webhook, "clientConfig"), objectAt(same, "clientConfig")];
+    return same !== undefined && hasAll(same, webhook, "clientConfig") && hasAll(client, wanted) &&
+      (memberOf(wanted, "url") === undefined) === (memberOf(client, "url") === undefined);
   });
 }
 
@@ -169,18 +170,6 @@ function hasAll(
   return Object.entries(wanted ?? {}).every(([key, value]) => key === except || isDeepStrictEqual(live?.[key], value));
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {};
-}
-
-function listOf(
-  object: Readonly<Record<string, unknown>>,
-  name: string,
-): readonly Readonly<Record<string, unknown>>[] {
-  const list = object[name];
-  return Array.isArray(list) ? list.map(recordOf) : [];
+function webhooksOf(object: KubeObject): readonly JsonObject[] {
+  return (listAt(object, "webhooks") ?? []).filter(isObject);
 }

@@ -24,13 +24,6 @@ const NODE_POOLS: ResourceType = {
   kind: "NodePool",
   namespaced: false,
 };
-const MACHINE_SETS: ResourceType = {
-  group: "machine.openshift.io",
-  version: "v1beta1",
-  plural: "machinesets",
-  kind: "MachineSet",
-  namespaced: true,
-};
 
 /** Opens the view. No request is sent to the API server before `run`. */
 export function openLiveArchitectures(
@@ -46,7 +39,7 @@ export function openLiveArchitectures(
   ): Reflector<readonly string[]> =>
     new Reflector({ ...parts, resource, parse, keep: KEPT.nodes, onChange: forgetAnswer, name: resource.plural });
   const nodes = follow(Resource.nodes, offeredByNode);
-  const makers = [follow(NODE_POOLS, offeredByNodePool), follow(MACHINE_SETS, offeredByMachineSet)];
+  const makers = [follow(NODE_POOLS, offeredByNodePool), follow(Resource.machineSets, offeredByMachineSet)];
   return {
     run: async (signal) => {
       await Promise.all([nodes, ...makers].map((reflector) => reflector.run(signal)));

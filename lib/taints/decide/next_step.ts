@@ -9,7 +9,7 @@
 import type { JsonPatch } from "../../k8s/patch.ts";
 import { isManaged, type JudgedNode, shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
 import { untaintPatch } from "./judge_node.ts";
-import type { PodNeed, TaintNode } from "./types.ts";
+import type { PodNeed, TaintGauges, TaintNode } from "./types.ts";
 
 export interface NodeWrite {
   readonly node: string;
@@ -118,15 +118,7 @@ function writeOf({ name, resourceVersion }: TaintNode, operations: JsonPatch): N
 }
 
 /** How many nodes are in which state, for metrics, conditions and plans. */
-export interface NodeCounts {
-  readonly tainted: number;
-  readonly left: number;
-  readonly optedOut: number;
-  readonly disagreeing: number;
-  readonly unknown: number;
-}
-
-export function countNodes(nodes: readonly JudgedNode[]): NodeCounts {
+export function countNodes(nodes: readonly JudgedNode[]): TaintGauges["nodes"] {
   const count = (kind: JudgedNode["verdict"]["kind"]): number =>
     nodes.filter(({ verdict }) => verdict.kind === kind).length;
   return {

@@ -1,16 +1,13 @@
 // What people read of the taints: the condition of the cluster config, events, lines of `archway taints`.
 import { countNodes, type TaintPhase, type TaintStep } from "./next_step.ts";
 import { starvedDaemonSets, type TaintSurvey } from "./survey.ts";
-import type { PodNeed, TaintRule } from "./types.ts";
+import type { PodNeed, TaintGauges, TaintRule } from "./types.ts";
 import { printable } from "../../json.ts";
 
 const NAMED = 3;
 
-export interface TaintProgress {
+export interface TaintProgress extends TaintGauges {
   readonly phase: TaintPhase;
-  readonly nodes: ReturnType<typeof countNodes>;
-  /** Pods that lack a toleration which they need. */
-  readonly lackingPods: number;
   readonly message: string;
 }
 
@@ -30,7 +27,7 @@ export function progressOf(
 interface Around {
   readonly phase: TaintPhase;
   readonly survey: TaintSurvey;
-  readonly nodes: ReturnType<typeof countNodes>;
+  readonly nodes: TaintGauges["nodes"];
   readonly refusals: ReadonlyMap<string, string>;
 }
 

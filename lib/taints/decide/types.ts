@@ -75,3 +75,13 @@ export interface OversizedDaemonSet {
   readonly kind: "oversized";
   readonly key: string;
 }
+
+/** What is to become of a node's architecture taint. */
+export const TAINT_NODE_STATES = ["tainted", "left", "optedOut", "disagreeing", "unknown"] as const;
+
+/** Architecture taints as the leader observes them at the time of the scrape. */
+export interface TaintGauges {
+  readonly nodes: Readonly<Record<typeof TAINT_NODE_STATES[number], number>>;
+  /** Pods that lack a toleration which they need. */
+  readonly lackingPods: number;
+}

@@ -66,7 +66,7 @@ Deno.test("a new certificate is written at once; one that is there costs no writ
   await whileRunning(bed, bed.controller, async () => {
     assert.deepEqual(bed.calls.map(({ verb }) => verb), ["get"]);
     bed.caBundle = "CA 2";
-    bed.controller.requestReconcile();
+    bed.controller.enqueue(NAME);
     await bed.clock.advance(0);
     assert.equal(bed.written(), "CA 2");
   });
