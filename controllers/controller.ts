@@ -9,9 +9,28 @@ import {
   WorkQueue,
   type WorkQueueOptions,
 } from "../lib/k8s/work_queue.ts";
+import type { PodImages } from "../lib/images/pods/pod_images.ts";
 import type { Logger } from "../lib/log.ts";
+import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
 
-export interface ControllerOptions {
+/** What every controller works with. */
+export interface ControllerDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes the metrics of the queue, labelled with its name. */
+  readonly queueMetrics?: ((name: string) => QueueMetrics) | undefined;
+}
+
+/** The same of one that places pods, or judges where they are. The functions answer at once, from memory. */
+export interface PlacingDeps extends ControllerDeps {
+  readonly images: PodImages;
+  /** Settings for a namespace: it may be audited. */
+  readonly settingsOf: (namespace: string) => PlacementSettings;
+  readonly configsOf: (namespace: string) => PlacementConfigs;
+  readonly liveArchitectures: () => readonly string[] | undefined;
+}
+
+export interface ControllerOptions extends ControllerDeps {
   /** In log lines, and the label `name` of the queue's metrics. */
   readonly name: string;
   /** Run beside the queue; their callbacks enqueue keys. */
@@ -23,10 +42,6 @@ export interface ControllerOptions {
   readonly parallel: number;
   /** How its queue differs from the usual. */
   readonly queue?: Pick<WorkQueueOptions, "backoff" | "groupOf" | "maxOfGroup" | "reservedForUrgent">;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Makes the metrics of the queue, labelled with its name. */
-  readonly queueMetrics?: ((name: string) => QueueMetrics) | undefined;
 }
 
 /** A controller. One run at a time; keys that were added while it did not run are taken up by the next run. */

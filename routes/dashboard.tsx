@@ -2,11 +2,9 @@
 import type { Context } from "hono";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { DecisionsPanel, KindsPanel } from "./dashboard/decisions.tsx";
-import { ExecFormatPanel, GatedPanel, TaintsPanel } from "./dashboard/panels.tsx";
+import { ExecFormatPanel, GatedPanel, RegistriesPanel, TaintsPanel } from "./dashboard/panels.tsx";
 import { ARCH_PATH, PageHead, REFRESH_SECONDS, safePage } from "./dashboard/page.tsx";
-import { RegistriesPanel } from "./dashboard/registries.tsx";
-import { Status } from "./dashboard/status.tsx";
-import { Tiles } from "./dashboard/tiles.tsx";
+import { Status, Tiles } from "./dashboard/status.tsx";
 import type { DashboardView } from "./dashboard/view.ts";
 
 export function dashboard(read: () => DashboardView): (context: Context) => Response | Promise<Response> {

@@ -9,10 +9,9 @@ import { type LiveArchitectures, openLiveArchitectures } from "../lib/placement/
 import { decideGating, type GatingHealth } from "../lib/operator/decide/gating_health.ts";
 import { openWebhookPaths, type WebhookPaths } from "../lib/server/webhook_paths.ts";
 import { webhookEndpoint } from "../lib/operator/decide/webhooks.ts";
-import { auditOnly } from "../lib/placement/decide/config/settings.ts";
-import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
+import { auditOnly, type PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { Runnable } from "../controllers/mod.ts";
-import { openGateLifter } from "../lib/placement/cluster/gate_lifter.ts";
+import { openGateLifter } from "../lib/placement/cluster/release_gates.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import { openPace } from "../lib/k8s/write_pace.ts";
 import { LEASE_NAME } from "../lib/names.ts";

@@ -2,7 +2,7 @@
 // while nothing is audited.
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../../lib/clock.ts";
-import { BACKGROUND_RETRY_MS, inspectInBackground, type PodImages } from "../../lib/images/pods/pod_images.ts";
+import { BACKGROUND_RETRY_MS, inspectInBackground } from "../../lib/images/pods/pod_images.ts";
 import type { AuditedNamespaces } from "../../lib/placement/cluster/audited_namespaces.ts";
 import { type ReadApi, serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -12,7 +12,6 @@ import { Shares } from "../../lib/k8s/shares.ts";
 import { keyOf, Resource, splitKey } from "../../lib/k8s/types.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 import { evidenceOf } from "../../lib/placement/decide/images.ts";
 import { recordOf } from "../../lib/placement/decide/patch/record.ts";
 import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
@@ -22,24 +21,16 @@ import { auditDecision, auditReports } from "../../lib/placement/decide/report/a
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import type { Inspection } from "../../lib/oci/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
+import { type Controller, DONE, openController, type PlacingDeps, requeueAfter } from "../controller.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { PodLabel } from "../../lib/names.ts";
 
-export interface AuditDeps {
+export interface AuditDeps extends PlacingDeps {
   readonly api: ReadApi;
-  readonly images: PodImages;
   readonly events: EventRecorder;
   readonly metrics: PlacementMetrics;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Settings for a namespace: `audit` says whether its pods are audited. */
-  readonly settingsOf: (namespace: string) => PlacementSettings;
-  readonly configsOf: (namespace: string) => PlacementConfigs;
-  readonly liveArchitectures: () => readonly string[] | undefined;
   /** The namespaces under audit; `ALL_NAMESPACES` among them stands for all. */
   readonly audited: Pick<AuditedNamespaces, "names" | "onAdded">;
-  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
 const PARALLEL = 4;

@@ -1,6 +1,5 @@
 // `--daemonsets=warn`: one event on a DaemonSet whose images miss an architecture that nodes have.
-import type { Clock } from "../../lib/clock.ts";
-import { BACKGROUND_RETRY_MS, inspectInBackground, mayPass, type PodImages } from "../../lib/images/pods/pod_images.ts";
+import { BACKGROUND_RETRY_MS, inspectInBackground, mayPass } from "../../lib/images/pods/pod_images.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -8,7 +7,6 @@ import { KEPT } from "../../lib/k8s/kept.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
-import type { Logger } from "../../lib/log.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 import { imagesToInspect, judgeImages, MAX_IMAGES } from "../../lib/placement/decide/images.ts";
 import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
@@ -16,17 +14,13 @@ import { bytesOfView, podTemplateOf, unlessLarge } from "../../lib/placement/dec
 import { daemonSetReport } from "../../lib/placement/decide/report/mismatches.ts";
 import type { PodReport } from "../../lib/placement/decide/report/report_slots.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
+import { type Controller, DONE, openController, type PlacingDeps, requeueAfter } from "../controller.ts";
 
-export interface DaemonSetWatchDeps {
+export interface DaemonSetWatchDeps
+  extends Pick<PlacingDeps, "clock" | "log" | "queueMetrics" | "images" | "liveArchitectures"> {
   readonly api: ReadApi;
-  readonly images: PodImages;
   readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly settings: () => PlacementSettings;
-  readonly liveArchitectures: () => readonly string[] | undefined;
-  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
 interface WatchedDaemonSet {

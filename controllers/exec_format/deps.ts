@@ -1,14 +1,11 @@
 // What the exec format error monitor is made with: clients, and what it reads from the rest of the process.
-import type { Clock } from "../../lib/clock.ts";
 import type { PodImages } from "../../lib/images/pods/pod_images.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { ReportedContainers } from "../../lib/exec_format/reported.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import type { Logger } from "../../lib/log.ts";
 import type { ExecFormatMetrics } from "../../lib/exec_format/metrics.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import type { ControllerOptions } from "../controller.ts";
+import type { PlacingDeps } from "../controller.ts";
 
 export interface ExecFormatSettings {
   /** Archway's own, where ENoExecEvents are. */
@@ -19,27 +16,20 @@ export interface ExecFormatSettings {
   readonly repairs: boolean;
 }
 
-export interface ExecFormatDeps {
+export interface ExecFormatDeps extends PlacingDeps {
   readonly api: KubeApi;
-  readonly images: PodImages;
   /** What pods are placed by: it may leave out architectures on which an image has failed. */
   readonly imagesToPlace: PodImages;
   readonly events: Pick<EventRecorder, "record">;
   readonly metrics: ExecFormatMetrics;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly settings: ExecFormatSettings;
   /** Whether there may be ENoExecEvents: the plugin is on, or is on its way out. */
   readonly isMonitored: () => boolean;
   /** Calls back when that may have changed. */
   readonly onChange: (listener: () => void) => void;
-  readonly settingsOf: (namespace: string) => PlacementSettings;
-  readonly configsOf: (namespace: string) => PlacementConfigs;
   /** Whether new pods are gated now, where their namespace is selected. */
   readonly isGating: () => boolean;
-  readonly liveArchitectures: () => readonly string[] | undefined;
   readonly reported: ReportedContainers;
-  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
 /** The same with what one key is worked on with. */

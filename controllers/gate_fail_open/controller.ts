@@ -3,8 +3,7 @@
 //
 //   Lease silent, and read again without a renewal ─▶ list of gated pods ─▶ key ─▶ overdue? ─▶ gate off ─▶ report
 import { jitter } from "../../lib/clock.ts";
-import type { GateLifter, HeldPodRef } from "../../lib/placement/cluster/gate_lifter.ts";
-import { listGatedPods } from "../../lib/placement/cluster/release_gates.ts";
+import { type GateLifter, type HeldPodRef, listGatedPods } from "../../lib/placement/cluster/release_gates.ts";
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";

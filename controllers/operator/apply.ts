@@ -14,7 +14,7 @@ import { unreachable } from "../../lib/parsed.ts";
 import type { OperatorFacts, OperatorRun } from "./deps.ts";
 import { applyMonitor, removeEvents, removeMonitor } from "./exec_format_monitor.ts";
 import { recordConfigEvent } from "./report.ts";
-import { dropFinalizer, setHandler, setUninstallFinalizers } from "./uninstall_finalizers.ts";
+import { dropFinalizer, setHandler, setUninstallFinalizers } from "./finalizers.ts";
 
 export type OperandChange = Extract<OperandStep, { readonly kind: "apply" | "remove" }>;
 

@@ -14,10 +14,9 @@ import { applyStep, type OperandChange } from "./apply.ts";
 import type { OperatorDeps, OperatorFacts, OperatorRun } from "./deps.ts";
 import { gatherFacts, readRollout } from "./gather.ts";
 import { Memory } from "./memory.ts";
-import { releaseMtoOperands } from "./migration.ts";
 import { applyMonitoring } from "./monitoring.ts";
 import { writeStatus } from "./report.ts";
-import { isNamespaceEnding, readInstallation } from "./uninstall_finalizers.ts";
+import { isNamespaceEnding, readInstallation, releaseMtoOperands } from "./finalizers.ts";
 import { openOwnWatches } from "./watches.ts";
 import { chooseWebhookPaths, writeWebhookClients } from "./webhook_clients.ts";
 

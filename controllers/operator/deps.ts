@@ -1,14 +1,12 @@
 // The dependencies of the operator: settings, clients, and callbacks into the rest of the process.
-import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import type { Logger } from "../../lib/log.ts";
 import type { MonitorState, OperandObservation } from "../../lib/operator/decide/conditions.ts";
 import type { OperandFacts } from "../../lib/operator/decide/operand_step.ts";
 import type { WebhookEndpoint } from "../../lib/operator/decide/webhooks.ts";
-import type { ControllerOptions } from "../controller.ts";
 import type { Memory } from "./memory.ts";
+import type { ControllerDeps } from "../controller.ts";
 
 export interface OperatorSettings {
   /** Namespace of Archway itself; its events and monitoring objects are there too. */
@@ -41,13 +39,11 @@ export interface OperandTaints {
 }
 
 /** Clients, and functions that are called at each reconcile and must return at once. */
-export interface OperatorDeps {
+export interface OperatorDeps extends ControllerDeps {
   readonly api: KubeApi;
   /** The same for an installation that is being deleted: its Lease is deleted before its other objects, and no replica leads after it. */
   readonly unfencedApi: KubeApi;
   readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly settings: OperatorSettings;
   /** Whether this replica answers admissions. */
   readonly canServe: () => boolean;
@@ -61,7 +57,6 @@ export interface OperatorDeps {
   readonly gatingStopped: () => string | undefined;
   /** undefined where Archway keeps none. */
   readonly taints?: (() => OperandTaints | undefined) | undefined;
-  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
 /** The same with what this term of leading remembers, and the signal that ends the work under way. */

@@ -14,7 +14,7 @@ import { renderDaemonSet } from "../../lib/operator/decide/exec_format_daemon_se
 import type { InstallationState, MonitorFacts } from "../../lib/operator/decide/operand_step.ts";
 import { isCovered } from "../../lib/operator/decide/monitoring.ts";
 import type { OperatorRun } from "./deps.ts";
-import { readHandler } from "./uninstall_finalizers.ts";
+import { readHandler } from "./finalizers.ts";
 import { recordConfigEvent } from "./report.ts";
 
 export interface ObservedMonitor {

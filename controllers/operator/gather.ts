@@ -10,7 +10,7 @@ import type { InstallationState, OperandFacts } from "../../lib/operator/decide/
 import { parseRollout, type Rollout } from "../../lib/operator/decide/rollout.ts";
 import { isWebhookCurrent, renderWebhookConfiguration } from "../../lib/operator/decide/webhooks.ts";
 import { readMonitor } from "./exec_format_monitor.ts";
-import { readInstallation } from "./uninstall_finalizers.ts";
+import { readInstallation } from "./finalizers.ts";
 import type { OperatorDeps, OperatorFacts, OperatorRun } from "./deps.ts";
 import type { Memory } from "./memory.ts";
 

@@ -1,22 +1,17 @@
 // Keeps the CA of the webhook of UpgradeConfigs in its configuration, which the manifests install without one.
 //
 //   new certificate, time ─▶ key ─▶ read the configuration ─▶ plan (lib/operator/decide/webhook_clients) ─▶ patch
-import type { Clock } from "../../lib/clock.ts";
 import { type KubeApi, readOptional } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
-import type { Logger } from "../../lib/log.ts";
 import { type ClientSettings, planWebhookClients } from "../../lib/operator/decide/webhook_clients.ts";
 import { PlanWebhook } from "../../lib/upgrades/names.ts";
-import { type Controller, type ControllerOptions, openController, requeueAfter } from "../controller.ts";
+import { type Controller, type ControllerDeps, openController, requeueAfter } from "../controller.ts";
 
-export interface PlanWebhookDeps {
+export interface PlanWebhookDeps extends ControllerDeps {
   /** Writes fail once the Lease has run out. */
   readonly api: KubeApi;
   /** What the API server is to call, as of now. */
   readonly settings: () => ClientSettings;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
 const NAME = PlanWebhook.configuration;

@@ -29,11 +29,18 @@ import type { HeldPod } from "../../lib/server/board.ts";
 import { DONE, openController, type QueuedController } from "../controller.ts";
 import { type Applied, applyDecision } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import { type GatedPod, type GatedPodRef, KEPT_PODS, keptPod, nameOfImages, parseKeptPod } from "./gated_pod.ts";
+import {
+  type GatedPod,
+  type GatedPodRef,
+  KEPT_PODS,
+  keptPod,
+  nameOfImages,
+  parseKeptPod,
+  ReadPods,
+} from "./gated_pod.ts";
 import { gatherFacts } from "./gather.ts";
 import { Inspections } from "./inspections.ts";
 import { leftMs, type PodState, PodStates, stopInspection } from "./pod_states.ts";
-import { ReadPods } from "./read_pods.ts";
 import { reportGated } from "./report.ts";
 import { sweepForEver, Unadmitted } from "./sweep.ts";
 import { WriteHealth } from "./write_health.ts";

@@ -1,11 +1,12 @@
 // A gated pod as the leader keeps it: whole, or by its name where it is large, or where its namespace has more than there is room
-// for. Such a one is read whenever it is its turn.
+// for. Such a one is read whenever it is its turn, so many at a time as fit into the memory for them.
 import { createHash } from "node:crypto";
 import { KEPT } from "../../lib/k8s/kept.ts";
-import type { KubeObject } from "../../lib/k8s/types.ts";
+import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { isGated } from "../../lib/placement/decide/patch/constraints.ts";
 import { bytesOfView, KEPT_VIEW_BYTES, parsePod } from "../../lib/placement/decide/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
+import { type ReadApi, readOptional } from "../../lib/k8s/api.ts";
 
 /** What queue, clocks and events need of any gated pod. */
 export type GatedPodRef = Pick<PodView, "namespace" | "name" | "uid" | "creationTimestampMs">;
@@ -46,4 +47,37 @@ export function nameOfImages({ containers, imageVolumes }: PodView): string {
 export function parseKeptPod(object: KubeObject): GatedPod | undefined {
   const pod = parseGatedPod(object);
   return pod === undefined ? undefined : keptPod(pod);
+}
+
+/** What became of the turn of a pod that is not kept. */
+type ReadPodUse<T> =
+  | { readonly kind: "used"; readonly result: T }
+  /** Others are in memory: come back. */
+  | { readonly kind: "busy" }
+  /** It is gone, or gated no more. */
+  | { readonly kind: "gone" };
+
+/** Bytes of pods that are in memory at a time, beside those that are kept: as many ordinary ones as there are workers. */
+const MAX_READ_BYTES = 8 * 1024 * 1024;
+
+export class ReadPods {
+  #usedBytes = 0;
+
+  /** Reads the pod and calls `use` with it. Throws ApiError, and what `use` throws. */
+  async use<T>(
+    { namespace, name, uid, bytes }: GatedPod,
+    { api, signal }: { readonly api: ReadApi; readonly signal: AbortSignal },
+    use: (pod: PodView) => Promise<T>,
+  ): Promise<ReadPodUse<T>> {
+    // One alone may have more.
+    if (this.#usedBytes > 0 && this.#usedBytes + bytes > MAX_READ_BYTES) return { kind: "busy" };
+    this.#usedBytes += bytes;
+    try {
+      const object = await readOptional(api, { type: Resource.pods, namespace, name, signal });
+      const pod = object === undefined ? undefined : parseGatedPod(object);
+      return pod?.uid === uid ? { kind: "used", result: await use(pod) } : { kind: "gone" };
+    } finally {
+      this.#usedBytes -= bytes;
+    }
+  }
 }

@@ -1,6 +1,6 @@
 // Inspects the images of workload templates when they change, and keeps that knowledge fresh, so that new pods of them are not
 // gated. Runs on every replica: each needs the images in its own memory.
-import { type Clock, jitter } from "../../lib/clock.ts";
+import { jitter } from "../../lib/clock.ts";
 import {
   areAllPinned,
   BACKGROUND_RETRY_MS,
@@ -14,22 +14,18 @@ import type { ReadApi } from "../../lib/k8s/api.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType, splitKey } from "../../lib/k8s/types.ts";
-import type { Logger } from "../../lib/log.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
 import { imagesToInspect, MAX_IMAGES } from "../../lib/placement/decide/images.ts";
 import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/decide/pod_view.ts";
-import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
+import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
-export interface PrewarmDeps {
+export interface PrewarmDeps extends ControllerDeps {
   readonly api: ReadApi;
   readonly images: PodImages;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly settings: () => PlacementSettings;
   /** How long the digest of a tag is used (ms): it is looked up again before that ends. */
   readonly tagTtlMs: number;
-  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
 const KINDS: readonly ResourceType[] = [

@@ -4,32 +4,33 @@ import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
-import type { Logger } from "../../lib/log.ts";
 import type { ConfigPresence } from "../../lib/operator/decide/gating_health.ts";
-import { carryOut, type CarryOutDeps } from "../../lib/taints/cluster/carry_out.ts";
 import { openPendingWrites, type Pace } from "../../lib/k8s/write_pace.ts";
-import { openHolds } from "../../lib/taints/cluster/holds.ts";
+import { carryOut, type CarryOutDeps, openHolds } from "../../lib/taints/cluster/carry_out.ts";
 import { openTaintWatches } from "../../lib/taints/cluster/watches.ts";
 import { nextStep, phaseOf, type StepOptions, type TaintStep } from "../../lib/taints/decide/next_step.ts";
 import type { TaintRule } from "../../lib/taints/decide/types.ts";
 import { progressOf, type TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { TaintMetrics } from "../../lib/taints/metrics.ts";
-import { type Controller, type ControllerOptions, openController, requeueAfter } from "../controller.ts";
+import {
+  type Controller,
+  type ControllerDeps,
+  type ControllerOptions,
+  openController,
+  requeueAfter,
+} from "../controller.ts";
 import { openTaintReports } from "./reports.ts";
 
-export interface TaintsDeps {
+export interface TaintsDeps extends ControllerDeps {
   readonly api: KubeApi;
   readonly events: EventRecorder;
   readonly metrics: TaintMetrics;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly rule: TaintRule;
   readonly pace: Pace;
   /** Without a cluster config nothing gives pods their tolerations. */
   readonly presence: () => ConfigPresence;
   /** Calls back when {@link presence} may have changed. */
   readonly onPresence: (listener: () => void) => void;
-  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
 /** The controller and its progress; undefined while it does not lead or has not checked the cluster yet. */

@@ -3,9 +3,8 @@
 import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { silentLogger } from "../log.ts";
-import { carryOut, type CarryOutDeps } from "../taints/cluster/carry_out.ts";
 import { openPace, openPendingWrites, type PendingWrites } from "../k8s/write_pace.ts";
-import { type Holds, openHolds } from "../taints/cluster/holds.ts";
+import { carryOut, type CarryOutDeps, type Holds, openHolds } from "../taints/cluster/carry_out.ts";
 import { openTaintWatches, type TaintWatches } from "../taints/cluster/watches.ts";
 import { nextStep, phaseOf } from "../taints/decide/next_step.ts";
 import type { TaintRule } from "../taints/decide/types.ts";

@@ -8,7 +8,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { openHttpsListener } from "../../lib/server/https_listener.ts";
 import { type LoadLimit, openLoadLimit } from "../../lib/server/load_limit.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { makeSettings } from "../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import { allowedReview } from "../../routes/admission.ts";
 import { gatePod } from "../../routes/gate_pod.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { judgeAdmission } from "../../lib/placement/decide/gate.ts";
-import { makeSettings } from "../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import { admissionPatch } from "../../lib/placement/decide/patch/admission_patch.ts";
 import {
   admissionFacts,

@@ -6,7 +6,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { openLoadLimit } from "../../lib/server/load_limit.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { makeSettings } from "../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";
 import { MAX_STRUCTURE } from "../../lib/json.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
-import { makeSettings } from "../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import { gatePod } from "../../routes/gate_pod.ts";
 
 const MIB = 1024 * 1024;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { WebhookPath } from "../../lib/names.ts";
-import { makeSettings } from "../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import type { LoadLimit } from "../../lib/server/load_limit.ts";
 import { MAX_STRUCTURE } from "../../lib/json.ts";
 import { webhookApp } from "../../routes/mod.ts";

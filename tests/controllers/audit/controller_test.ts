@@ -5,7 +5,7 @@ import { openAuditedNamespaces } from "../../../lib/placement/cluster/audited_na
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { NO_CONFIGS } from "../../lib/placement/decide/make.ts";
 import { makePod, openScene, type Scene, whileRunning } from "../make.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { openDaemonSetWatch } from "../../../controllers/daemonsets/controller.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { fact } from "../../lib/placement/decide/make.ts";
 import { makeWorkload, openScene, type Scene, whileRunning } from "../make.ts";
 

@@ -5,7 +5,7 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FAILED_TTL_MS } from "../../../lib/exec_format/decide/failed_image.ts";
 import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
 import { openScene } from "../make.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { ended, idOf, makeArchNode, makeFailedPod } from "../../lib/exec_format/decide/make.ts";
 import { eventsLeft, makeEvent, type MonitorScene, NAMESPACE, openMonitorScene } from "./make.ts";
 

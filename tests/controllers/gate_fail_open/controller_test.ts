@@ -1,7 +1,7 @@
 // Releasing overdue pods when no replica leads: only when the absence is proven, only the gate, once a pod.
 import assert from "node:assert/strict";
 import { openGateFailOpen } from "../../../controllers/gate_fail_open/controller.ts";
-import { openGateLifter } from "../../../lib/placement/cluster/gate_lifter.ts";
+import { openGateLifter } from "../../../lib/placement/cluster/release_gates.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { LeaseView } from "../../../lib/k8s/lease.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";

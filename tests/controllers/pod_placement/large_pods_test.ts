@@ -1,11 +1,10 @@
 // Large gated pods: what is kept of them is small, few are in memory at a time, and they are placed like any other.
 import assert from "node:assert/strict";
-import { keptPod, parseGatedPod } from "../../../controllers/pod_placement/gated_pod.ts";
-import { ReadPods } from "../../../controllers/pod_placement/read_pods.ts";
+import { keptPod, parseGatedPod, ReadPods } from "../../../controllers/pod_placement/gated_pod.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { judgeImages, partOfImages } from "../../../lib/placement/decide/images.ts";
 import { isLarge, parsePod } from "../../../lib/placement/decide/pod_view.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { AMD64, ARCH, fact, gatesOf, requiredOf, term } from "../../lib/placement/decide/make.ts";
 import { openScene, whileRunning } from "../make.ts";
 import { controllerOf, gated, podOf, reasonsOf } from "./make.ts";

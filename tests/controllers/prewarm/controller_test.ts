@@ -4,7 +4,7 @@ import type { Controller } from "../../../controllers/controller.ts";
 import { openPrewarm } from "../../../controllers/prewarm/controller.ts";
 import { Resource, type ResourceType } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { fact, failedFact } from "../../lib/placement/decide/make.ts";
 import { makeUse, openImageBed } from "../../support/image_bed.ts";
 import { makeWorkload, openScene, type Scene, whileRunning } from "../make.ts";

@@ -12,7 +12,7 @@ import { openLogger, silentLogger } from "../../../lib/log.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { logLevelOf } from "../../../lib/operator/cluster/configs.ts";
 import { webhookEndpoint } from "../../../lib/operator/decide/webhooks.ts";
-import { makeSettings } from "../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { openHttpsListener } from "../../../lib/server/https_listener.ts";
 import { openServingCertificate, readClientCa } from "../../../lib/tls/open_certificate.ts";

@@ -1,8 +1,7 @@
 // The flags of placement → settings, or every problem of them at once.
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import { parseArchTaint, parseManagedTaint } from "./arch_taints.ts";
-import { makeSettings } from "./settings.ts";
-import type { PlacementSettings, RuntimeClassRule, VariantLabel } from "./types.ts";
+import { makeSettings, type PlacementSettings, type RuntimeClassRule, type VariantLabel } from "./types.ts";
 
 /** The flags' texts and values, as lib/config gives them. Durations in ms. */
 export interface PlacementOptions {

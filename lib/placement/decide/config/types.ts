@@ -1,4 +1,5 @@
-// The configuration of pod placement: the two custom resources as parsed, and the settings of this installation.
+// The configuration of pod placement: the two custom resources as parsed, and the settings of this installation with their
+// defaults, which are the behaviour of the MTO.
 import type { JsonObject } from "../../../json.ts";
 import type { LabelSelector } from "../../../cluster/label_selector.ts";
 
@@ -92,4 +93,28 @@ export interface PlacementSettings {
   readonly imageVolumes: "ignore" | "require";
   readonly daemonSets: "ignore" | "warn" | "constrain";
   readonly audit: boolean;
+}
+
+export const DEFAULT_SETTINGS: PlacementSettings = {
+  operatorNamespace: "default",
+  systemNamespaces: ["kube-*", "openshift-*", "hypershift-*"],
+  maxGateAgeMs: 60_000,
+  warmAdmission: true,
+  archTaints: [],
+  ownTaints: [],
+  variantLabels: [],
+  runtimeClasses: {},
+  imageVolumes: "ignore",
+  daemonSets: "ignore",
+  audit: false,
+};
+
+/** The same settings for a namespace that is audited: nothing is changed there, only reported. */
+export function auditOnly(settings: PlacementSettings): PlacementSettings {
+  return { ...settings, audit: true };
+}
+
+/** Settings with some of the defaults changed. */
+export function makeSettings(changes: Partial<PlacementSettings> = {}): PlacementSettings {
+  return { ...DEFAULT_SETTINGS, ...changes };
 }

@@ -3,7 +3,7 @@
 import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
 import { hasRequiredArchitecture, isGated } from "../patch/constraints.ts";
 import type { DecisionRecord } from "../decision_types.ts";
-import { DEFAULT_SETTINGS } from "../config/settings.ts";
+import { DEFAULT_SETTINGS } from "../config/types.ts";
 import { hasControlPlaneSelector, isSystemNamespace } from "../ignore.ts";
 import { nextSteps } from "./next_step.ts";
 import { entryOf } from "../../../json.ts";

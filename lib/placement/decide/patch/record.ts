@@ -1,7 +1,7 @@
 // The decision record: what was decided and from what, kept on the pod as one compact annotation. It shows which
 // required terms are Archway's when the pod is judged again, and explains the decision to users.
 import type { DecisionRecord, ImageOutcome, PlacementDecision } from "../decision_types.ts";
-import { isObject, listAt, memberOf, utf8Length } from "../../../json.ts";
+import { listAt, memberOf, parseObject, utf8Length } from "../../../json.ts";
 import { unreachable } from "../../../parsed.ts";
 
 /** A record never takes more than this many bytes. */
@@ -55,7 +55,7 @@ export function renderRecord(record: DecisionRecord): string {
 /** Reads a record back; undefined for anything that is none. Never throws. */
 export function parseRecord(text: string | undefined): DecisionRecord | undefined {
   if (text === undefined || text === "" || text.length > 2 * RECORD_MAX_BYTES) return undefined;
-  const raw = parseJson(text);
+  const raw = parseObject(text);
   const [decision] = WORDS.find(([, word]) => word === memberOf(raw, "d")) ?? [];
   const images = (listAt(raw, "i") ?? []).map(parseImage);
   if (memberOf(raw, "v") !== 1 || decision === undefined) return undefined;
@@ -63,7 +63,7 @@ export function parseRecord(text: string | undefined): DecisionRecord | undefine
   return {
     version: 1,
     decision,
-    architectures: textsAt(raw, "a"),
+    architectures: texts(memberOf(raw, "a")),
     images: images.filter((image) => image !== undefined),
     omitted: typeof omitted === "number" ? omitted : 0,
   };
@@ -103,19 +103,6 @@ function parseImage(raw: unknown): ImageOutcome | undefined {
   return { image, digest, architectures: texts(architectures), source: known };
 }
 
-function textsAt(raw: unknown, name: string): readonly string[] {
-  return texts(memberOf(raw, name));
-}
-
 function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

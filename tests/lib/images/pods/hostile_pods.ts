@@ -11,7 +11,7 @@ import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
 import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
 import { limitInspections } from "../../../../lib/oci/limits/inspection_limit.ts";
 import { withKeyring } from "../../../../lib/oci/with_keyring.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";
 import { container, podOf, rawPod } from "../../placement/decide/make.ts";
 import { makeUse } from "../../../support/image_bed.ts";

@@ -1,6 +1,6 @@
 // Taking the gate off one pod, and nothing else, while others write to it and policies refuse.
 import assert from "node:assert/strict";
-import { type GateLift, openGateLifter } from "../../../../lib/placement/cluster/gate_lifter.ts";
+import { type GateLift, openGateLifter } from "../../../../lib/placement/cluster/release_gates.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
 import { PodLabel, SCHEDULING_GATE } from "../../../../lib/names.ts";

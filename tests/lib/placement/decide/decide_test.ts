@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
 import type { PlacementDecision } from "../../../../lib/placement/decide/decision_types.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import {
   AMD64,
   annotationsOf,

@@ -1,6 +1,6 @@
 // When to ask again and when to give up.
 import assert from "node:assert/strict";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { clip, failureText, nextAttemptAfterMs } from "../../../../lib/placement/decide/failures.ts";
 import type { InspectionFailure } from "../../../../lib/oci/types.ts";
 

@@ -13,7 +13,7 @@ import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { imagesToInspect } from "../../../../lib/placement/decide/images.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { applied, gatesOf, type Json, make, NO_CONFIGS } from "./make.ts";
 
 interface Fixture {

@@ -5,7 +5,7 @@ import type { JsonPatch } from "../../../../lib/k8s/patch.ts";
 import type { AdmissionVerdict } from "../../../../lib/placement/decide/decision_types.ts";
 import { verdictReason } from "../../../../lib/placement/decide/report/reason.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import {
   type AdmissionChanges,
   admitted,

@@ -6,7 +6,7 @@ import jsonPatch from "fast-json-patch";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { ARCH, configs, gatesOf, type Json, labelsOf, make, NOWHERE, preferredOf, requiredOf } from "./make.ts";
 
 const SETTINGS = makeSettings({ operatorNamespace: "archway" });

@@ -3,8 +3,11 @@ import assert from "node:assert/strict";
 import { ignoreReason, isSystemNamespace } from "../../../../lib/placement/decide/ignore.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import {
+  makeSettings,
+  type PlacementConfigs,
+  type PlacementSettings,
+} from "../../../../lib/placement/decide/config/types.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
 import { AMD64, ARCH, ARM64, configs, type Json, make, NO_CONFIGS, type Row, rows } from "./make.ts";
 

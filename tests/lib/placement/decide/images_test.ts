@@ -1,11 +1,10 @@
 // The architectures a pod's images share.
-import type { PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import { makeSettings, type PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
 import type { ImageJudgement } from "../../../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import { imagesToInspect, judgeImages } from "../../../../lib/placement/decide/images.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
 import { AMD64, ARM64, type Json, make, PPC64LE, type Row, rows, S390X } from "./make.ts";
 
 interface Given {

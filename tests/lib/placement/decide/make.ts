@@ -6,11 +6,11 @@ import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import type { InspectedImage, InspectionDepth, InspectionFailure, Platform } from "../../../../lib/oci/types.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
-import type {
-  ClusterConfig,
-  NamespaceConfig,
-  PlacementConfigs,
+import {
+  type ClusterConfig,
+  makeSettings,
+  type NamespaceConfig,
+  type PlacementConfigs,
 } from "../../../../lib/placement/decide/config/types.ts";
 import type { PlacementFacts, PodView } from "../../../../lib/placement/decide/types.ts";
 import { type AdmissionFacts, judgeAdmission, planAdmission } from "../../../../lib/placement/decide/gate.ts";

@@ -1,8 +1,11 @@
 // Tolerations of the taint that Archway itself puts on nodes: on every pod, whatever is decided about it.
 import assert from "node:assert/strict";
 import { parsePlacementOptions } from "../../../../lib/placement/decide/config/options.ts";
-import { DEFAULT_SETTINGS, makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
-import type { PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import {
+  DEFAULT_SETTINGS,
+  makeSettings,
+  type PlacementSettings,
+} from "../../../../lib/placement/decide/config/types.ts";
 import { parseManagedTaint } from "../../../../lib/placement/decide/config/arch_taints.ts";
 import { admitted, ARCH, ARM64, at, type Json, make, released } from "./make.ts";
 

@@ -1,6 +1,6 @@
 // The first phase of a decision: what needs no image, which images to inspect, and how many at most.
 import assert from "node:assert/strict";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";

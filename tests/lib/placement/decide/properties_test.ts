@@ -13,8 +13,11 @@ import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
 import { RECORD_MAX_BYTES } from "../../../../lib/placement/decide/patch/record.ts";
 import { releasePatch } from "../../../../lib/placement/decide/patch/release_patch.ts";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
-import type { PlacementConfigs, PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import {
+  makeSettings,
+  type PlacementConfigs,
+  type PlacementSettings,
+} from "../../../../lib/placement/decide/config/types.ts";
 import type { PlacementFacts } from "../../../../lib/placement/decide/types.ts";
 import {
   admitted,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { InspectedImage, Platform } from "../../../../lib/oci/types.ts";
 import { judgeAdmission } from "../../../../lib/placement/decide/gate.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { make } from "./make.ts";
 
 const platform: fc.Arbitrary<Platform> = fc.record({

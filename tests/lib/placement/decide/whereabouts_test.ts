@@ -2,13 +2,13 @@
 // of its images runs, by operating system, architecture and instruction set level; at admission, at release and after both.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type {
-  PlacementSettings,
-  RuntimeClassRule,
-  VariantLabel,
+import {
+  makeSettings,
+  type PlacementSettings,
+  type RuntimeClassRule,
+  type VariantLabel,
 } from "../../../../lib/placement/decide/config/types.ts";
 import { parseRecord } from "../../../../lib/placement/decide/patch/record.ts";
-import { makeSettings } from "../../../../lib/placement/decide/config/settings.ts";
 import type { InspectedImage, Platform } from "../../../../lib/oci/types.ts";
 import { admitted, annotationsOf, ARCH, at, gatesOf, type Json, make, released, requiredOf } from "./make.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openHolds } from "../../../../lib/taints/cluster/holds.ts";
+import { openHolds } from "../../../../lib/taints/cluster/carry_out.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 
 Deno.test("openHolds() drops what was written and gets no request for again, and keeps a bounded number of refusals", async () => {

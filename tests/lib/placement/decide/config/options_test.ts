@@ -1,11 +1,10 @@
 // What the options of an installation add: taints and variants.
 import type { InspectedImage } from "../../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
-import { makeSettings } from "../../../../../lib/placement/decide/config/settings.ts";
 import { parseArchTaint } from "../../../../../lib/placement/decide/config/arch_taints.ts";
 import { parseVariantLabel } from "../../../../../lib/placement/decide/config/options.ts";
 import { planTolerations } from "../../../../../lib/placement/decide/patch/tolerations.ts";
-import type { ArchTaint, VariantLabel } from "../../../../../lib/placement/decide/config/types.ts";
+import { type ArchTaint, makeSettings, type VariantLabel } from "../../../../../lib/placement/decide/config/types.ts";
 import { AMD64, ARCH, ARM64, container, type Json, make, released, requiredOf } from "../make.ts";
 
 function taint(text: string): ArchTaint {

@@ -6,7 +6,7 @@ import {
 } from "../../../../../lib/placement/decide/patch/constraints.ts";
 import { hasControlPlaneSelector } from "../../../../../lib/placement/decide/ignore.ts";
 import { imagesToInspect } from "../../../../../lib/placement/decide/images.ts";
-import { makeSettings } from "../../../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../../../lib/placement/decide/config/types.ts";
 import type { PodView } from "../../../../../lib/placement/decide/types.ts";
 import { AMD64, ARCH, ARM64, type Json, make, type Row, rows } from "../make.ts";
 

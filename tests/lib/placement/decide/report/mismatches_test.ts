@@ -1,7 +1,7 @@
 // Warnings about images on nodes that cannot run them: those of DaemonSets and of ephemeral containers.
 import assert from "node:assert/strict";
 import { imagesToInspect, judgeImages } from "../../../../../lib/placement/decide/images.ts";
-import { makeSettings } from "../../../../../lib/placement/decide/config/settings.ts";
+import { makeSettings } from "../../../../../lib/placement/decide/config/types.ts";
 import { daemonSetReport, ephemeralReport } from "../../../../../lib/placement/decide/report/mismatches.ts";
 import type { PodReport } from "../../../../../lib/placement/decide/report/report_slots.ts";
 import { AMD64, ARCH, ARM64, container, make } from "../make.ts";

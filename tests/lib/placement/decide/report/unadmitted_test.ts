@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { admissionPatch } from "../../../../../lib/placement/decide/patch/admission_patch.ts";
 import { parseClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";
-import type { ClusterConfig } from "../../../../../lib/placement/decide/config/types.ts";
+import { type ClusterConfig, makeSettings } from "../../../../../lib/placement/decide/config/types.ts";
 import { parseSelector } from "../../../../../lib/cluster/label_selector.ts";
 import { judgeAdmission } from "../../../../../lib/placement/decide/gate.ts";
-import { makeSettings } from "../../../../../lib/placement/decide/config/settings.ts";
 import {
   inSelectedNamespaces,
   isUnadmitted,

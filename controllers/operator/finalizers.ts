@@ -1,7 +1,7 @@
 // Finalizers of what Archway keeps, or frees, until it has left: its account and the role that leaving takes, which an uninstall
-// that deletes everything at once would otherwise take first; and, while daemons write ENoExecEvents, its own Deployment, whose
-// leader handles them, by the MTO's finalizer.
-import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
+// that deletes everything at once would otherwise take first; while daemons write ENoExecEvents its own Deployment, whose leader
+// handles them, by the MTO's finalizer; and what the MTO leaves behind when Archway takes over.
+import { classifyWriteFailure, isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import {
   apiVersionOf,
   type KubeObject,
@@ -128,4 +128,43 @@ export async function setHandler(run: OperatorRun, wanted: "held" | "free"): Pro
     log.debug("own deployment not held or let go", { state: wanted, error: errorText(error) });
   }
   memory.handlerLetGo = wanted === "free";
+}
+
+const LEFT_BEHIND: readonly (readonly [deployment: string, finalizer: string])[] = [
+  ["pod-placement-controller", Finalizer.podPlacement],
+  ["enoexec-event-handler-controller", Finalizer.enoexecEvents],
+];
+
+/** Where the MTO is installed unless another namespace was chosen. */
+const MTO_NAMESPACE = "openshift-multiarch-tuning-operator";
+
+/** Frees the Deployments. Missing ones and missing rights are fine; never throws: Archway works without it. */
+export async function releaseMtoOperands(run: OperatorRun): Promise<void> {
+  for (const namespace of new Set([run.settings.namespace, MTO_NAMESPACE])) {
+    for (const [name, finalizer] of LEFT_BEHIND) {
+      try {
+        await free(run, { namespace, name }, finalizer);
+      } catch (error) {
+        if (run.signal.aborted) return;
+        const level = isNotFound(error) || isForbidden(error) ? "debug" : "warn";
+        run.log[level]("finalizer of the former operator not removed", { namespace, name, error: errorText(error) });
+      }
+    }
+  }
+}
+
+async function free(
+  { api, log, signal }: OperatorRun,
+  operand: { readonly namespace: string; readonly name: string },
+  finalizer: string,
+): Promise<void> {
+  const { metadata } = await api.get(Resource.deployments, operand, signal);
+  const operations = dropFinalizer(metadata.finalizers ?? [], finalizer);
+  if (operations.length === 0) return;
+  try {
+    await api.patch(Resource.deployments, operand, { body: { kind: "json", operations }, signal });
+    log.info("finalizer of the former operator removed", { ...operand, finalizer });
+  } catch (error) {
+    if (classifyWriteFailure(error) !== "gone") throw error;
+  }
 }
