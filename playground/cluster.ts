@@ -7,7 +7,6 @@ import type { ServedKind } from "./kinds.ts";
 import { badRequest, notFound } from "./status.ts";
 import type { ObjectStore } from "./store.ts";
 
-/** One write on its way to the store, as admission sees it. */
 export interface AdmissionAttempt {
   readonly operation: "CREATE" | "UPDATE" | "DELETE";
   readonly kind: ServedKind;

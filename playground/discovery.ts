@@ -7,7 +7,6 @@ const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "
 
 const DOCUMENTS: ReadonlyMap<string, JsonObject> = renderDocuments();
 
-/** The answer to a discovery path; undefined when the path is none. */
 export function findDocument(path: string): JsonObject | undefined {
   return DOCUMENTS.get(path.replace(/\/$/, ""));
 }

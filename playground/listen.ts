@@ -22,14 +22,12 @@ export async function listen(handler: Handler, { certificate, port = 0 }: Listen
   return certificate === undefined ? listenPlain(handler, { port }) : await listenTls(handler, { certificate, port });
 }
 
-/** Listens on a free port, or on the given one, without TLS. */
 export function listenPlain(handler: Handler, { port = 0 }: Pick<ListenOptions, "port"> = {}): Listener {
   const server = Deno.serve({ hostname: "127.0.0.1", port, onListen: () => {} }, handler);
   const host = `127.0.0.1:${server.addr.port}`;
   return { host, origin: `http://${host}`, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
-/** Listens with TLS on a free port, or on the given one. */
 export async function listenTls(
   handler: Handler,
   { certificate, port = 0 }: ListenOptions & { readonly certificate: KeyPair },

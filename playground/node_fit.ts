@@ -39,7 +39,6 @@ export function chooseNode(
   return { kind: "unschedulable", message };
 }
 
-/** Why a pod cannot go to a node; undefined when it can. */
 function whyUnfit(pod: KubeObject, node: KubeObject): string | undefined {
   if (valueAt(node, "spec", "unschedulable") === true) return "node(s) were unschedulable";
   const taint = parseTaints(node.spec).find((each) => isHard(each) && !isTolerated(each, pod));

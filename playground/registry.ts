@@ -44,7 +44,6 @@ export interface Registry extends AsyncDisposable {
   push(image: ImageDescription): Promise<string>;
 }
 
-/** Builds the images and serves them on a free loopback port. */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
   const repositories = new Map<string, Repository>();
   for (const image of options.images) addImage(repositories, image, await buildImage(image));

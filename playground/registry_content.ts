@@ -40,7 +40,6 @@ export function ensureRepository(
   return repository;
 }
 
-/** Puts an image under its tag, with everything that it names. */
 export function addImage(repositories: Map<string, Repository>, image: ImageDescription, built: BuiltImage): void {
   const repository = ensureRepository(repositories, image.repository, image.access);
   for (const blob of built.blobs) repository.blobs.set(blob.digest, blob);

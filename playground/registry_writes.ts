@@ -14,7 +14,6 @@ import {
 
 export interface WritableRegistry {
   readonly repositories: Map<string, Repository>;
-  /** What has come of the uploads under way, by their names. */
   readonly uploads: Map<string, Uint8Array<ArrayBuffer>>;
   readonly user: RegistryUser;
 }

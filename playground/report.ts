@@ -4,7 +4,6 @@ import { stringify } from "yaml";
 import type { SampleOutcome } from "./outcomes.ts";
 import { SAMPLE_NAMESPACE } from "./samples.ts";
 
-/** A column: its title, and what it says of a pod. */
 type Column = readonly [title: string, cellOf: (outcome: SampleOutcome) => string];
 
 /**

@@ -8,7 +8,6 @@ export const SAMPLE_NAMESPACE = "demo";
 /** Pod annotation with the {@link Expectation} as JSON: how a sample must end. */
 export const EXPECT_ANNOTATION = "archway.dev/expect";
 
-/** What became of a pod, read from what is written on it. */
 export type PodDecision = "unseen" | "waiting" | "ignore" | "place" | "nowhere" | "fallback" | "release";
 
 export interface Expectation {
@@ -243,7 +242,6 @@ const OF_SCENARIO: Readonly<Record<Scenario, readonly Sample[]>> = {
   "image-build": [],
 };
 
-/** The sample pods, with images of the registry at a host. */
 export function samplePods(registryHost: string, scenario: Scenario = "placement"): readonly JsonObject[] {
   return renderSamples(OF_SCENARIO[scenario], registryHost);
 }

@@ -12,7 +12,6 @@ import { applyJsonPatch, mergePatch, STRATEGIC_KEYS } from "./patches.ts";
 import { checkMetadata, checkPodUpdate } from "./pod_rules.ts";
 import { badRequest, conflict } from "./status.ts";
 
-/** Which object to change, and whether it is a dry run. */
 export interface UpdateTarget extends ObjectTarget {
   /** `status` changes nothing else. */
   readonly subresource?: string | undefined;

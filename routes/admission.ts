@@ -39,13 +39,11 @@ export function parseReview(review: unknown): ReviewRead {
   };
 }
 
-/** The answer: allowed, always; with the patch base64-encoded where there is one. */
 export function allowedReview(uid: string, patch: JsonPatch): Readonly<Record<string, unknown>> {
   const change = patch.length === 0 ? {} : { patchType: "JSONPatch", patch: toBase64(renderJsonBody(patch)) };
   return renderAnswer({ uid, allowed: true, ...change });
 }
 
-/** The answer for an unchecked pod: allowed, with the warning that kubectl shows. */
 export function uncheckedReview(uid: string, warning: string): Readonly<Record<string, unknown>> {
   return renderAnswer({ uid, allowed: true, warnings: [warning] });
 }

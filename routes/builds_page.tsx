@@ -65,7 +65,6 @@ function PoolPanel({ pool, nowMs }: { pool: PoolBuildView; nowMs: number }): JSX
   );
 }
 
-/** How long it took, or has taken so far; empty before it began. */
 function timeOf(
   { startedAt, finishedAt }: { readonly startedAt?: string | undefined; readonly finishedAt?: string | undefined },
   nowMs: number,

@@ -73,7 +73,6 @@ export async function openComponents(deps: ServeDeps, clients: Clients): Promise
   };
 }
 
-/** Loads and opens what keeps the taints, unless that is switched off. */
 async function openTaintParts(
   deps: ServeDeps,
   clients: Clients,

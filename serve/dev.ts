@@ -11,7 +11,6 @@ import type { ServeDeps } from "./capability.ts";
 /** Longest that `dev --once` waits for its samples (ms). */
 const SAMPLES_MS = 30_000;
 
-/** A scenario that is not about pods; opened before Archway starts. */
 interface Play extends AsyncDisposable {
   readonly config: Partial<Config>;
   /** Waits until it is over. Rejects when the signal aborts. */
@@ -143,7 +142,6 @@ function welcome(
   });
 }
 
-/** Plays the scenario and shows how it ended; whether all ended as it says. */
 async function show({ playground, play }: Stage, { output }: Config, { terminal, stop }: DevDeps): Promise<boolean> {
   const limit = AbortSignal.any([stop, AbortSignal.timeout(SAMPLES_MS)]);
   try {

@@ -47,9 +47,7 @@ export interface OperatorDeps extends ControllerDeps {
   readonly settings: OperatorSettings;
   /** Whether this replica answers admissions. */
   readonly canServe: () => boolean;
-  /** Whether the pod controller of this replica runs with filled caches. */
   readonly canReconcile: () => boolean;
-  /** The secret paths; undefined where the paths of the manifests shall stay. */
   readonly secretPaths: SecretPaths | undefined;
   /** PEM of the CA in force; undefined when another controller of the cluster injects it. */
   readonly caBundle: () => string | undefined;
@@ -65,12 +63,10 @@ export interface OperatorRun extends OperatorDeps {
   readonly signal: AbortSignal;
 }
 
-/** The fact sheet, plus what applying and reporting need of it. */
 export interface OperatorFacts extends OperandFacts {
   /** What the conditions are made of. */
   readonly seen: OperandObservation;
   /** What the webhook configuration should be; undefined without config. */
   readonly desiredWebhook: KubeObject | undefined;
-  /** What is to be said of the exec format error monitor. */
   readonly monitorState: MonitorState | undefined;
 }

@@ -30,7 +30,6 @@ export class Memory {
   failures = 0;
   /** No reconcile before this time: backoff after a failure, or after another client has changed our objects. */
   restUntilMs = 0;
-  /** The API server refuses our finalizers on our account and role. */
   finalizersRefused = false;
   /** What was last read of our installation, once it is on its way out: that is for good. */
   ending: "uninstalling" | "left" | undefined;

@@ -22,7 +22,6 @@ import { reportOutcome } from "./report.ts";
 
 export type Applied =
   | { readonly kind: "written" }
-  /** The pod is gone, or another client has removed the gate. */
   | { readonly kind: "gone" }
   /** The pod is not what the decision was about: this is what it is now. */
   | { readonly kind: "changed"; readonly pod: PodView }
@@ -100,7 +99,6 @@ async function release(deps: PodPlacementDeps, pod: PodView, decided: DecidedPod
   return { kind: "written" };
 }
 
-/** Reports a pod whose every release failed, once for each set of reasons. */
 function failed(deps: PodPlacementDeps, pod: PodView, state: PodState, refusals: readonly string[]): Applied {
   const why = [...new Set(refusals)].join(" Then: ");
   if (refusals.length > 1 && state.reportedRefusal !== why) {

@@ -153,7 +153,6 @@ export class PodPlacement {
     return this.#controller.depth;
   }
 
-  /** Whether a leader that runs this can watch and release pods. */
   leaderState(): HolderState {
     const isForbidden = this.#gated.state() === "forbidden";
     if (isForbidden || this.#gated.refusedForMs() >= IMPAIRED_AFTER_MS) {
@@ -162,7 +161,6 @@ export class PodPlacement {
     return this.#gated.hasSynced() ? this.#writes.state() : { kind: "unproven" };
   }
 
-  /** Pods are being decided right now: what is less urgent gives way. */
   isBusy(): boolean {
     return this.#controller.isBusy;
   }

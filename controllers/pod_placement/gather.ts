@@ -9,7 +9,6 @@ import type { PodPlacementDeps } from "./deps.ts";
 import { judgeUnanswered } from "./inspections.ts";
 import { countedAgeMs, leftMs, type PodState, stopInspection } from "./pod_states.ts";
 
-/** The facts, or how long the pod can wait for them at most. */
 export type Gathered =
   | { readonly kind: "facts"; readonly facts: PlacementFacts }
   | { readonly kind: "waiting"; readonly forMs: number };

@@ -6,7 +6,6 @@ import type { ImageJudgement } from "../../lib/placement/decide/decision_types.t
 import type { PodPlacementDeps } from "./deps.ts";
 import type { GatedPod, GatedPodRef } from "./gated_pod.ts";
 
-/** The inspection of a pod's images, which runs beside the queue. */
 export type InspectionState =
   | { readonly kind: "none" }
   /** Too many images are under way: the pod waits for its turn. */
@@ -67,7 +66,6 @@ export class PodStates {
     return known;
   }
 
-  /** Drops the state of a pod that is gone or no longer gated. */
   close(uid: string): void {
     const state = this.#states.get(uid);
     if (state !== undefined) stopInspection(state);
@@ -80,7 +78,6 @@ export class PodStates {
   }
 }
 
-/** Ends the inspection of a pod and drops what it found. */
 export function stopInspection(state: PodState): void {
   const { inspection } = state;
   state.inspection = { kind: "none" };

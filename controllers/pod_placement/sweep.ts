@@ -101,7 +101,6 @@ export class Unadmitted {
   }
 }
 
-/** Those of the pods whose namespace the webhook is called for. */
 async function readSelected(
   { api, configsOf }: UnadmittedDeps,
   pods: readonly UnadmittedPod[],

@@ -19,6 +19,14 @@ export interface Toleration {
   readonly isTemporary: boolean;
 }
 
+/** A toleration to be added for one taint. */
+export interface TolerationPlan {
+  readonly key: string;
+  readonly operator: "Equal";
+  readonly value: string;
+  readonly effect: string;
+}
+
 export function parseTaints(spec: unknown): readonly Taint[] {
   return (listAt(spec, "taints") ?? []).map((taint) => {
     const addedMs = parseTime(memberOf(taint, "timeAdded"));
@@ -27,7 +35,6 @@ export function parseTaints(spec: unknown): readonly Taint[] {
   });
 }
 
-/** The tolerations of a pod's spec; undefined when the list is absent. */
 export function parseTolerations(spec: unknown): readonly Toleration[] | undefined {
   return listAt(spec, "tolerations")?.map((toleration) => ({
     key: textAt(toleration, "key"),

@@ -27,7 +27,6 @@ export function contradictions(command: Command, values: ConfigValues, line: Com
     .map(([, , problem]) => problem);
 }
 
-/** The namespace of the pod as far as the command line itself names it. */
 function namespaceOf({ podNamespace }: ConfigValues, { given }: CommandLine): string | undefined {
   return given.has("pod-namespace") ? podNamespace : undefined;
 }

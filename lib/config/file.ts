@@ -7,7 +7,6 @@ import { faultText } from "../parsed.ts";
 import { ImageBuildsSchema } from "./image_builds.ts";
 import { Duration } from "../duration.ts";
 
-/** A setting of the file: what it is for, and what holds without it. */
 export interface FileSetting {
   readonly key: keyof FileValues;
   readonly example: string;

@@ -10,7 +10,6 @@ export interface RuleFile {
   readonly group: AlertGroup;
 }
 
-/** All of them; links to runbooks are relative to the repository. */
 export const RULE_FILES: readonly RuleFile[] = [
   {
     file: new URL("../monitoring/prometheus_rule.yaml", import.meta.url),

@@ -13,7 +13,6 @@ export interface BundleFileSources extends BundleSources {
 
 const BUNDLE = "operators.operatorframework.io.bundle";
 
-/** Metadata of the bundle: in its annotations.yaml, and as labels of its image. */
 const ANNOTATIONS: Readonly<Record<string, string>> = {
   [`${BUNDLE}.mediatype.v1`]: "registry+v1",
   [`${BUNDLE}.manifests.v1`]: "manifests/",
@@ -34,7 +33,6 @@ const CSV_SPEC = z.looseObject({
   }),
 });
 
-/** All files, below the folder that the two images are built in. */
 export function renderBundleFiles(sources: BundleFileSources): ReadonlyMap<string, string> {
   const csv = renderCsv(sources);
   const manifests = [csv, renderSettings(), ...shippedObjects(sources.objects)];

@@ -29,7 +29,6 @@ function renderFlagTable(): string {
   return ["| Flag | Variable | Default | Commands | Meaning |", "| --- | --- | --- | --- | --- |", ...rows].join("\n");
 }
 
-/** The settings of the file, and a file with all of them. */
 function renderFileTable(): string {
   const defaults: Readonly<Record<string, unknown>> = FileSchema.parse({});
   const rows = FILE_SETTINGS.map(({ key, help }) => `| \`${key}\` | ${renderDefault(defaults[key])} | ${cell(help)} |`);

@@ -1,6 +1,5 @@
 // Several versions of a text in one: each line with the features that have it, or lack it. Pure.
 
-/** A version of the text that holds while a condition does. */
 export interface Variant {
   /** An expression of the template language. */
   readonly condition: string;

@@ -151,19 +151,16 @@ export function renderFailure(command: string, stderr: string): string {
   ].join("\n");
 }
 
-/** The architecture named, or an error that says which there are. */
 export function parseArchitecture(name: string): ImageArchitecture {
   if (name === "amd64" || name === "arm64") return name;
   throw new Error(`Cannot build for "${name}": the architectures are ${Object.keys(TARGETS).join(", ")}`);
 }
 
-/** The form named, or an error that says which there are. */
 export function parseForm(name: string): Form {
   if (name === "binary" || name === "bundle" || name === "daemon") return name;
   throw new Error(`Cannot build the form "${name}": the forms are binary, bundle, daemon`);
 }
 
-/** The permission set named, or an error that says which there are. */
 export function parsePermissionSet(name: string): PermissionSet {
   if (name === "serve" || name === "plugins" || name === "daemon") return name;
   throw new Error(`Cannot grant "${name}": the permission sets are serve, plugins, daemon`);

@@ -47,7 +47,6 @@ export interface ImageOptions {
   readonly permissions: PermissionSet;
   /** Folder with the files that the Containerfile copies. */
   readonly context: string;
-  /** Whether the image goes to the registry that its name begins with. */
   readonly isPushed: boolean;
 }
 
@@ -81,7 +80,6 @@ export function renderRemovalArguments(engine: Engine, { name }: ImageOptions): 
   return engine === "docker" ? undefined : ["manifest", "rm", name];
 }
 
-/** What to do with the image once it is there, one step a line. */
 export function renderNextSteps(engine: Engine, options: ImageOptions): readonly string[] {
   const { name, context, form, architectures, isPushed } = options;
   const args = renderPushArguments(engine, options) ??
@@ -260,7 +258,6 @@ export async function buildAndPush(engine: Engine, options: ImageOptions): Promi
   return 0;
 }
 
-/** Runs the engine with its output on ours; whether it went well. */
 async function runs(engine: Engine, args: readonly string[]): Promise<boolean> {
   return (await new Deno.Command(engine, { args: [...args], stdin: "null" }).spawn().status).success;
 }

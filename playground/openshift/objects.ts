@@ -11,7 +11,6 @@ export const OPERATORS = ["etcd", "kube-apiserver", "machine-config"] as const;
 export const POOLS = { master: ["master-1"], worker: ["worker-1", "worker-2", "worker-3"] } as const;
 export type PoolName = keyof typeof POOLS;
 
-/** An object to create, with the status that it gets afterwards. */
 export interface SampleObject {
   readonly type: ResourceType;
   readonly object: KubeObject;
@@ -59,7 +58,6 @@ export function renderedOf(pool: PoolName, architecture: "" | "Multi"): string {
   return `rendered-${pool}-${architecture === "" ? "one" : "several"}`;
 }
 
-/** What a pool says while it is on its way to a configuration. */
 export function poolStatus(
   pool: PoolName,
   { architecture, updated }: { readonly architecture: "" | "Multi"; readonly updated: number },

@@ -7,7 +7,6 @@ import { type BoardEntry, DECISION_KINDS } from "../../lib/server/board.ts";
 import { renderDuration } from "../../lib/duration.ts";
 import { renderCount } from "./elements.tsx";
 
-/** Why pods are not gated, and what to do about it. */
 const STOPPED: Readonly<Record<GatingStop, string>> = {
   ConfigUnread: "The configuration has not been read yet. New pods pass untouched until it has.",
   ConfigAbsent: "There is no ClusterPodPlacementConfig named “cluster”. Create it, and new pods are looked after.",

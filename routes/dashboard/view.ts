@@ -1,7 +1,7 @@
 // What the dashboard shows, as data.
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
-import type { BoardSnapshot } from "../../lib/server/board.ts";
+import type { BoardSnapshot, HeldPod } from "../../lib/server/board.ts";
 import type { FailureReason } from "../../lib/oci/types.ts";
 import type { ConfigPresence, GatingHealth } from "../../lib/operator/decide/gating_health.ts";
 
@@ -26,18 +26,11 @@ export interface DashboardView {
   readonly execFormat: readonly ReportedFailure[] | undefined;
 }
 
-export interface GatedPod {
-  readonly namespace: string;
-  readonly pod: string;
-  /** Wall time (epoch ms) since when. */
-  readonly sinceMs: number;
-}
-
 /** Gated pods in the cache of this replica: only the leader watches them. */
 export interface GatedView {
   readonly count: number;
   /** Those to be named, longest held first; may be fewer than `count`. */
-  readonly pods: readonly GatedPod[];
+  readonly pods: readonly HeldPod[];
 }
 
 /** One registry that got requests lately; a `HostState` of lib/oci is one. */

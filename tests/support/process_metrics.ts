@@ -5,8 +5,7 @@ import { ClientMetrics } from "../../lib/k8s/client_metrics.ts";
 import { openGauges, openMetrics } from "../../lib/metrics.ts";
 import { PLACEMENT_GAUGES, type PlacementGauges, PlacementMetrics } from "../../lib/placement/metrics.ts";
 import { SERVER_METRICS } from "../../lib/server/metrics.ts";
-import { TAINT_COUNTERS, TAINT_GAUGES } from "../../lib/taints/metrics.ts";
-import type { TaintGauges } from "../../lib/taints/decide/types.ts";
+import { TAINT_COUNTERS, TAINT_GAUGES, type TaintGauges } from "../../lib/taints/metrics.ts";
 
 const NOTHING: PlacementGauges = {
   ...{ gatedPods: 0, unadmittedPods: 0, cachedInspections: 0, isLeading: false, isGating: false },

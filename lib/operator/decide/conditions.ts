@@ -61,7 +61,6 @@ export interface ConditionContext extends EarlierConditions {
   readonly waiting: WaitReason | undefined;
   /** Why pods are not gated at the moment; undefined while they are. */
   readonly gatingStopped: string | undefined;
-  /** undefined while there is nothing to say of the exec format error monitor. */
   readonly monitor: MonitorState | undefined;
 }
 

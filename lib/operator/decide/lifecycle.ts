@@ -16,7 +16,6 @@
 import { Finalizer } from "../../names.ts";
 import type { MonitorFacts, OperandFacts, OperandFinalizer, OperandStep, WaitReason } from "./operand_step.ts";
 
-/** A rule with its name, and its step; undefined where it does not apply. */
 export interface OperandRule {
   readonly name: string;
   readonly step: (facts: OperandFacts) => OperandStep | undefined;

@@ -6,7 +6,6 @@ import { ALERT_GROUPS, type AlertGroup } from "../alerts.ts";
 import type { OperandConfig } from "./config_view.ts";
 import { renderOwnerReference } from "./webhooks.ts";
 
-/** The namespace of monitoring objects, and the address of the runbooks. */
 export interface MonitoringSettings {
   readonly namespace: string;
   /** Address under which the files of this repository can be read; empty leaves links relative to the repository. */

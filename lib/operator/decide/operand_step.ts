@@ -36,7 +36,6 @@ export interface MonitorFacts {
   readonly pendingEvents: number;
   /** Archway's own Deployment, whose leader handles the events. */
   readonly handler: HandlerState;
-  /** How long the monitor has been on its way out (ms). */
   readonly leavingForMs: number;
   /** All events were deleted, whatever became of them. */
   readonly isForced: boolean;

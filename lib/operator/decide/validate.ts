@@ -32,7 +32,6 @@ export type ConfigVerdict =
 
 export interface NamespaceConfigFacts {
   readonly clusterConfig: "absent" | "deleting" | "present";
-  /** The PodPlacementConfigs of the same namespace, this one included where it exists. */
   readonly siblings: readonly { readonly name: string; readonly priority: number }[];
 }
 

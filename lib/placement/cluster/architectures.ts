@@ -13,7 +13,6 @@ export interface LiveArchitectures {
   run(signal: AbortSignal): Promise<void>;
   /** Sorted; undefined until the nodes are known, and pools known, missing or refused to us: then nothing is narrowed by it. */
   current(): readonly string[] | undefined;
-  /** The architecture of a node; undefined when it is not known. */
   ofNode(name: string): string | undefined;
 }
 

@@ -15,15 +15,10 @@ import { gatePatch } from "../decide/patch/release_patch.ts";
 
 type GateApi = ReadApi & Pick<KubeApi, "patch">;
 
-export interface HeldPodRef {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
+export type HeldPodRef = Pick<PodView, "namespace" | "name" | "uid">;
 
 export type GateLift =
   | { readonly kind: "lifted" }
-  /** The pod is gone, or has no gate of ours any more. */
   | { readonly kind: "gone" }
   /** It was no longer to be lifted. Nothing was written. */
   | { readonly kind: "stopped" }

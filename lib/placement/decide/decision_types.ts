@@ -2,6 +2,7 @@
 // controller's decision, and the record of it on the pod.
 import type { InspectionFailure } from "../../oci/types.ts";
 import type { LabelRequirement } from "../../cluster/label_selector.ts";
+import type { TolerationPlan } from "../../cluster/taint.ts";
 
 /** A preferred term that Archway adds. */
 export interface PreferredTerm {
@@ -40,13 +41,6 @@ export interface ArchitectureRequirement {
 export interface VariantRequirement {
   readonly architecture: string;
   readonly requirement: LabelRequirement;
-}
-
-export interface TolerationPlan {
-  readonly key: string;
-  readonly operator: "Equal";
-  readonly value: string;
-  readonly effect: string;
 }
 
 /** Why a pod is left alone. The first six are the rules of the MTO, in their order; the others are Archway's. */

@@ -53,7 +53,6 @@ export function annotationText(failed: ImageFailure): string {
   return clip(`${failed.failure.reason}: ${failureText(failed)}`, ANNOTATION_MAX);
 }
 
-/** The reason at the head of such an annotation; undefined where there is none. */
 export function reasonIn(annotation: string): FailureReason | undefined {
   return FAILURE_REASONS.find((reason) => annotation.startsWith(`${reason}: `));
 }

@@ -15,7 +15,6 @@ import type { InspectionPlan, PlacementFacts, PodView } from "./types.ts";
 
 export interface AdmissionFacts extends Pick<PlacementFacts, "pod" | "settings" | "liveArchitectures"> {
   readonly plan: InspectionPlan;
-  /** The inspections of all images of the plan, when all are in memory. */
   readonly known: readonly InspectedImage[] | undefined;
   /** False when no leader would remove a gate. Warm admission does not need one. */
   readonly mayGate: boolean;

@@ -27,7 +27,6 @@ const IGNORE_RULES: readonly (readonly [reason: IgnoreReason, holds: Holds])[] =
   ],
 ];
 
-/** The reason to leave a pod alone; undefined when there is none. */
 export function ignoreReason(pod: PodView, settings: PlacementSettings, plan: PodPlan): IgnoreReason | undefined {
   return IGNORE_RULES.find(([, holds]) => holds(pod, settings, plan))?.[0];
 }

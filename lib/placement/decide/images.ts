@@ -73,7 +73,6 @@ function worthConfigRead(judged: readonly Judged[]): readonly string[] {
   return [...new Set(worth.map(({ one }) => one.image))];
 }
 
-/** The result of a plan with the inspections of its images. */
 export function evidenceOf(
   plan: InspectionPlan,
   pod: PodView,

@@ -9,7 +9,6 @@ export interface PodReference {
   readonly uid: string;
 }
 
-/** The pull secrets that a pod, or a template, may use. */
 export interface PullScope {
   readonly namespace: string;
   /** The account whose secrets count where the pod names none. */

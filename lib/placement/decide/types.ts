@@ -82,7 +82,6 @@ export interface PodPlan {
   /** A config asks for preferred terms on this pod. */
   readonly scoring: boolean;
   readonly preferences: PreferencePlan;
-  /** The architecture that the configs name for pods whose images cannot be inspected. */
   readonly fallback: string | undefined;
   /** The earlier decision of Archway that the pod's terms show. */
   readonly own: OwnRequirement | undefined;

@@ -17,7 +17,6 @@ export interface LifterDeps {
   readonly parallel?: number | undefined;
 }
 
-/** Which nodes are free of the taint now, and which are not. */
 export interface Lifted {
   readonly lifted: readonly string[];
   readonly left: readonly { readonly node: string; readonly reason: string }[];

@@ -58,7 +58,6 @@ export function untaintPatch(node: TaintNode, key: string): JsonPatch {
   return [...identity(node), ...removals];
 }
 
-/** Whether the label that keeps a node out is on it. */
 function isOptedOut({ labels }: TaintNode): boolean {
   return entryOf(labels, ARCH_TAINT_OPT_OUT.key) === ARCH_TAINT_OPT_OUT.value;
 }

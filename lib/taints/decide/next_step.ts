@@ -9,7 +9,7 @@
 import type { JsonPatch } from "../../k8s/patch.ts";
 import { isManaged, type JudgedNode, shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
 import { untaintPatch } from "./judge_node.ts";
-import type { PodNeed, TaintGauges, TaintNode } from "./types.ts";
+import type { NodeCounts, PodNeed, TaintNode } from "./types.ts";
 
 export interface NodeWrite {
   readonly node: string;
@@ -60,7 +60,6 @@ const PHASES: Readonly<Record<TaintStep["kind"], TaintPhase>> = {
   done: "Done",
 };
 
-/** The key under which the writes of a node are held. */
 export function nodeKey(name: string): string {
   return `node ${name}`;
 }
@@ -117,8 +116,7 @@ function writeOf({ name, resourceVersion }: TaintNode, operations: JsonPatch): N
   return { node: name, version: resourceVersion, operations };
 }
 
-/** How many nodes are in which state, for metrics, conditions and plans. */
-export function countNodes(nodes: readonly JudgedNode[]): TaintGauges["nodes"] {
+export function countNodes(nodes: readonly JudgedNode[]): NodeCounts {
   const count = (kind: JudgedNode["verdict"]["kind"]): number =>
     nodes.filter(({ verdict }) => verdict.kind === kind).length;
   return {

@@ -1,12 +1,15 @@
 // What people read of the taints: the condition of the cluster config, events, lines of `archway taints`.
 import { countNodes, type TaintPhase, type TaintStep } from "./next_step.ts";
 import { starvedDaemonSets, type TaintSurvey } from "./survey.ts";
-import type { PodNeed, TaintGauges, TaintRule } from "./types.ts";
+import type { NodeCounts, PodNeed, TaintRule } from "./types.ts";
 import { printable } from "../../json.ts";
 
 const NAMED = 3;
 
-export interface TaintProgress extends TaintGauges {
+export interface TaintProgress {
+  readonly nodes: NodeCounts;
+  /** Pods that lack a toleration which they need. */
+  readonly lackingPods: number;
   readonly phase: TaintPhase;
   readonly message: string;
 }
@@ -27,7 +30,7 @@ export function progressOf(
 interface Around {
   readonly phase: TaintPhase;
   readonly survey: TaintSurvey;
-  readonly nodes: TaintGauges["nodes"];
+  readonly nodes: NodeCounts;
   readonly refusals: ReadonlyMap<string, string>;
 }
 

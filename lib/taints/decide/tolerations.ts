@@ -1,7 +1,7 @@
 // Whether a pod tolerates a taint, by the rules of the scheduler: whatever the form of its tolerations, and whatever client wrote
 // them; and the patch for those that it lacks.
-import { tolerates, type Toleration } from "../../cluster/taint.ts";
-import type { MissingToleration, PodNeed, TaintPod, TaintRule } from "./types.ts";
+import { tolerates, type Toleration, type TolerationPlan } from "../../cluster/taint.ts";
+import type { PodNeed, TaintPod, TaintRule } from "./types.ts";
 import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { unreachable } from "../../parsed.ts";
 import type { V1Toleration } from "@kubernetes/client-node";
@@ -24,10 +24,8 @@ function isCovered(tolerations: readonly Toleration[] | undefined, taint: ArchTa
   return (tolerations ?? []).some((toleration) => covers(toleration, taint));
 }
 
-/** A rule, and the nodes of the cluster that it is for. */
 export interface TolerationContext {
   readonly rule: TaintRule;
-  /** The architecture of a node; undefined while it is not known. */
   readonly architectureOf: (node: string) => string | undefined;
   readonly architectures: readonly string[];
 }
@@ -38,7 +36,7 @@ export interface TolerationContext {
  * chose them (a user, or the archaware controller): nothing is added.
  */
 export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: TolerationContext): PodNeed | undefined {
-  const missingOf = (wanted: readonly string[]): readonly MissingToleration[] =>
+  const missingOf = (wanted: readonly string[]): readonly TolerationPlan[] =>
     wanted.filter((architecture) => !isCovered(pod.tolerations, { rule, architecture }))
       .map((value) => ({ key: rule.key, operator: "Equal", value, effect: rule.effect }));
   const missing = missingOf(wantedBy(pod, { rule, architectureOf, architectures }));

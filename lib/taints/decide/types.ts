@@ -1,6 +1,6 @@
 // What decisions about architecture taints are made from: nodes, pods and DaemonSets as this mode reads them.
 import type { Node } from "../../cluster/node.ts";
-import type { Toleration } from "../../cluster/taint.ts";
+import type { Toleration, TolerationPlan } from "../../cluster/taint.ts";
 import type { JsonObject } from "../../json.ts";
 import type { IndexedRequirement } from "../../cluster/label_selector.ts";
 
@@ -13,7 +13,6 @@ export interface TaintRule {
 /** A node, reduced to what its taint depends on: those of thousands of nodes are kept. */
 export interface TaintNode
   extends Pick<Node, "name" | "uid" | "resourceVersion" | "labels" | "reported" | "isDeleting"> {
-  /** The raw taints in their order; undefined when the list is absent. */
   readonly taints: readonly JsonObject[] | undefined;
 }
 
@@ -38,16 +37,9 @@ export interface TaintPod {
   readonly isShutOut: boolean;
 }
 
-export interface MissingToleration {
-  readonly key: string;
-  readonly operator: "Equal";
-  readonly value: string;
-  readonly effect: string;
-}
-
 export interface PodNeed {
   readonly pod: TaintPod;
-  readonly missing: readonly MissingToleration[];
+  readonly missing: readonly TolerationPlan[];
 }
 
 /**
@@ -76,12 +68,5 @@ export interface OversizedDaemonSet {
   readonly key: string;
 }
 
-/** What is to become of a node's architecture taint. */
-export const TAINT_NODE_STATES = ["tainted", "left", "optedOut", "disagreeing", "unknown"] as const;
-
-/** Architecture taints as the leader observes them at the time of the scrape. */
-export interface TaintGauges {
-  readonly nodes: Readonly<Record<typeof TAINT_NODE_STATES[number], number>>;
-  /** Pods that lack a toleration which they need. */
-  readonly lackingPods: number;
-}
+/** How many nodes are in which state, for metrics, conditions and plans. */
+export type NodeCounts = Readonly<Record<"tainted" | "left" | "optedOut" | "disagreeing" | "unknown", number>>;

@@ -1,7 +1,6 @@
 // The metrics of architecture taints: what the leader sees at a scrape, and nothing where they are not managed.
 import assert from "node:assert/strict";
-import { TAINT_WRITES } from "../../../lib/taints/metrics.ts";
-import type { TaintGauges } from "../../../lib/taints/decide/types.ts";
+import { TAINT_WRITES, type TaintGauges } from "../../../lib/taints/metrics.ts";
 import { ProcessMetrics } from "../../support/process_metrics.ts";
 
 const metrics = new ProcessMetrics();

@@ -1,16 +1,10 @@
 // Which configs apply to a pod, in which order, and what they ask for.
 import { type Labels, matchesSelector } from "../../../cluster/label_selector.ts";
-import type { ClusterConfig, NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "./types.ts";
+import type { NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "./types.ts";
 
 interface LabelledPod {
   readonly namespace: string;
   readonly labels: Labels | undefined;
-}
-
-export interface SelectedConfigs {
-  readonly cluster: ClusterConfig | undefined;
-  /** Those whose selector matches: highest priority first, then the oldest, then by name. */
-  readonly namespace: readonly NamespaceConfig[];
 }
 
 /** A scoring plugin that is switched on, under the name the audit annotation gives it. */
@@ -20,7 +14,7 @@ export interface ScoringSource {
 }
 
 /** Selects by the labels the pod has now, Archway's own ones included. */
-export function selectConfigs(pod: LabelledPod, configs: PlacementConfigs): SelectedConfigs {
+export function selectConfigs(pod: LabelledPod, configs: PlacementConfigs): PlacementConfigs {
   if (configs.namespace.length === 0) return { cluster: configs.cluster, namespace: [] };
   const matching = configs.namespace.filter((config) =>
     config.namespace === pod.namespace && matchesSelector(config.labelSelector, pod.labels)
@@ -29,7 +23,7 @@ export function selectConfigs(pod: LabelledPod, configs: PlacementConfigs): Sele
 }
 
 /** The enabled scoring plugins in the order in which they are applied: namespace configs, then the cluster's. */
-export function scoringSources(selected: SelectedConfigs): readonly ScoringSource[] {
+export function scoringSources(selected: PlacementConfigs): readonly ScoringSource[] {
   const sources = selected.namespace.map(({ name, scoring }) => ({ source: `PodPlacementConfig-${name}`, scoring }));
   const { cluster } = selected;
   if (cluster !== undefined) sources.push({ source: "ClusterPodPlacementConfig", scoring: cluster.scoring });
@@ -37,12 +31,12 @@ export function scoringSources(selected: SelectedConfigs): readonly ScoringSourc
 }
 
 /** Whether any config asks for preferences on the pod. */
-export function scoringWanted(selected: SelectedConfigs): boolean {
+export function scoringWanted(selected: PlacementConfigs): boolean {
   return selected.cluster?.scoring.enabled === true || selected.namespace.some(({ scoring }) => scoring.enabled);
 }
 
 /** The architecture to fall back to: of the first namespace config that names one, else the cluster's. */
-export function fallbackArchitecture(selected: SelectedConfigs): string | undefined {
+export function fallbackArchitecture(selected: PlacementConfigs): string | undefined {
   return selected.namespace.find((config) => config.fallbackArchitecture !== undefined)?.fallbackArchitecture ??
     selected.cluster?.fallbackArchitecture;
 }

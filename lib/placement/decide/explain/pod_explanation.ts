@@ -31,13 +31,11 @@ export interface PodExplanation {
   readonly standing: string;
   /** One sentence each, the most important first. */
   readonly why: readonly string[];
-  /** What the user can do; empty when there is nothing to do. */
   readonly next: readonly string[];
   /** undefined when nothing is recorded. */
   readonly record: DecisionRecord | undefined;
 }
 
-/** What the reasons and the next steps follow from, besides the pod. */
 export interface ExplainFacts {
   readonly record: DecisionRecord | undefined;
   readonly state: PodStage;

@@ -9,7 +9,7 @@ import {
   PodLabel,
 } from "../../../names.ts";
 import { unreachable } from "../../../parsed.ts";
-import type { PlacementDecision, PreferencePlan, PreferredTerm, TolerationPlan } from "../decision_types.ts";
+import type { PlacementDecision, PreferencePlan, PreferredTerm } from "../decision_types.ts";
 import { annotationText } from "../failure_advice.ts";
 import {
   architectureRequirement,
@@ -19,6 +19,7 @@ import {
   requiredAddition,
 } from "./affinity.ts";
 import { recordOf, renderRecord } from "./record.ts";
+import type { TolerationPlan } from "../../../cluster/taint.ts";
 
 /** Key → wanted value; undefined = the key must be absent. Keys not in the map are left alone. */
 export type Changes = ReadonlyMap<string, string | undefined>;

@@ -37,7 +37,6 @@ export interface FailedRelease {
   readonly isAboutAnnotations: boolean;
   /** The pod has been held for the longest gate age. */
   readonly isOverdue: boolean;
-  /** How often the pod was read again in this reconcile because it had changed. */
   readonly rereads: number;
   /** Unanswered writes of this pod, this one included. */
   readonly unanswered: number;
@@ -74,7 +73,6 @@ export function nextTry(failed: FailedRelease): NextTry {
   }
 }
 
-/** The patch of a step; empty when nothing is left to do. */
 export function stepPatch(
   pod: PodView,
   step: ReleaseStep,

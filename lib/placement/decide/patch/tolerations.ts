@@ -1,9 +1,8 @@
 // Tolerations for taints by which a cluster separates architectures (GKE, ACK, archaware, …), added together with the
 // affinity and for exactly the architectures decided.
-import type { Toleration } from "../../../cluster/taint.ts";
+import type { Toleration, TolerationPlan } from "../../../cluster/taint.ts";
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import type { ArchTaint } from "../config/types.ts";
-import type { TolerationPlan } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
 
 /**

@@ -16,7 +16,6 @@ export interface PodReport {
 /** The slots that a pod has for events: one holds one event at a time, so a pod never has more than three. */
 export type EventSlot = 1 | 2 | 3;
 
-/** A report and its slot among the events of the pod. */
 export interface PlacedReport extends PodReport {
   readonly slot: EventSlot;
   /** Reports that the pod could not be placed as it should: never dropped. */

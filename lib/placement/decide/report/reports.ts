@@ -41,7 +41,6 @@ const REDUCED: Readonly<Record<Exclude<ReleaseStep, "full">, string>> = {
   gate: "The API server refused everything but the removal of the gate, so the pod was released without node affinity",
 };
 
-/** The event for the first time a gated pod is seen. */
 export function gateAddedReport(): PlacedReport {
   const said =
     `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`;
@@ -207,14 +206,12 @@ function preferenceOutcomeText({ applied, source, skipped }: PreferenceOutcome):
   return `${applied.join(", ")} (source: ${source}${others})`;
 }
 
-/** An image of the decision: its digest, shortened, and its architectures. */
 function imageText({ image, digest, architectures, source }: ImageOutcome): string {
   const at = digest === "" ? "" : ` (${digest.slice(0, 19)})`;
   const found = source === "bundle" ? "any architecture" : architectures.join(", ") || "none";
   return `${image}${at}: ${found}`;
 }
 
-/** The images that were inspected, where another one that failed decided. */
 function othersText(images: readonly ImageOutcome[]): string | undefined {
   const others = images.filter(({ source }) => source !== "failed");
   return others.length === 0 ? undefined : `Other images: ${others.map(imageText).join("; ")}.`;
@@ -226,13 +223,11 @@ function gaveUpText(attempts: number): string {
   return `Gave up after ${attempts === 1 ? "1 attempt" : `${attempts} attempts`}`;
 }
 
-/** What of an earlier decision still constrains a pod that is released. */
 function keptText(kept: readonly string[] | undefined): string {
   if (kept === undefined) return "without an architecture constraint";
   return `with the requirement that an earlier decision set: {${kept.join(", ")}}`;
 }
 
-/** The given sentences as one text; those that are undefined are left out. */
 function sentences(...all: readonly (string | undefined)[]): string {
   return all.filter((one) => one !== undefined).join(" ");
 }
