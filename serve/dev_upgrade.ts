@@ -1,5 +1,6 @@
 // `archway dev --scenario upgrade`: a cluster whose operators follow a script, the controller of upgrades on a clock that runs
 // fast, and a migration to several architectures from its plan to its end.
+import { waitFor } from "../playground/store.ts";
 import { Hono } from "hono";
 import { Registry } from "prom-client";
 import { stringify } from "yaml";
@@ -120,27 +121,24 @@ async function follow(
 ): Promise<boolean> {
   const lines = new ProgressLines();
   const startMs = systemClock.monotonicMs();
-  const ended = Promise.withResolvers<UpgradeConfig>();
+  let plan: UpgradeConfig | undefined;
   const unsubscribe = store.subscribe(({ kind, type, object }) => {
     if (type.plural !== Resource.upgradeConfigs.plural || kind === "DELETED") return;
-    const plan = parsePlan(object);
+    plan = parsePlan(object);
     const fresh = lines.linesOf(progressOf(plan), systemClock.monotonicMs() - startMs);
     if (output === "table") { for (const line of fresh) terminal.out(line); }
-    if (["Upgraded", "Failed"].includes(plan.status.history[0]?.phase ?? "")) ended.resolve(plan);
   });
+  const isOver = (): boolean => ["Upgraded", "Failed"].includes(plan?.status.history[0]?.phase ?? "");
   const limit = AbortSignal.timeout(LIMIT_MS);
-  const abort = (): void => ended.reject(signal.reason ?? limit.reason);
-  const either = AbortSignal.any([signal, limit]);
-  either.addEventListener("abort", abort, { once: true });
   try {
     if (output === "table") terminal.out(`In this cluster time passes ${SPEED} times as fast as on this machine.\n`);
-    return show(await ended.promise, { output, terminal });
+    await waitFor(store, isOver, AbortSignal.any([signal, limit]));
+    return plan !== undefined && show(plan, { output, terminal });
   } catch (error) {
     if (signal.aborted || !limit.aborted) throw error;
     terminal.err("archway: The upgrade did not end in time.\n");
     return false;
   } finally {
-    either.removeEventListener("abort", abort);
     unsubscribe();
   }
 }
