@@ -59,9 +59,12 @@ function paint(line: string, options: { readonly color: boolean; readonly ok: bo
   return `\x1b[${options.ok ? 32 : 31}m${line}\x1b[0m`;
 }
 
-/** The same as a list in JSON or YAML, with a trailing newline. */
-export function renderOutcomeDocument(outcomes: readonly SampleOutcome[], form: "json" | "yaml"): string {
-  return form === "json" ? `${JSON.stringify(outcomes, null, 2)}\n` : stringify(outcomes);
+/** What came of a scenario in JSON or YAML, with a trailing newline. */
+export function renderDocument(outcome: unknown, form: "json" | "yaml"): string {
+  return form === "json"
+    ? `${JSON.stringify(outcome, null, 2)}
+`
+    : stringify(outcome);
 }
 
 export interface Welcome {

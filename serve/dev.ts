@@ -4,7 +4,7 @@ import { systemClock } from "../lib/clock.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
 import { openPlayground, type Playground } from "../playground/playground.ts";
-import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../playground/report.ts";
+import { renderDocument, renderOutcomeTable, renderWelcome } from "../playground/report.ts";
 import { sampleNames } from "../playground/samples.ts";
 import type { ServeDeps } from "./capability.ts";
 
@@ -164,7 +164,7 @@ function samplesOutcome(
   const { registryHost } = playground;
   const text = output === "table"
     ? renderOutcomeTable(outcomes, { registryHost, color })
-    : renderOutcomeDocument(outcomes, output);
+    : renderDocument(outcomes, output);
   return { ok: outcomes.every(({ ok }) => ok), text };
 }
 

@@ -1,4 +1,5 @@
 // `archway dev --scenario image-build`: a pool of two architectures, and what builds for it.
+import { renderDocument } from "../playground/report.ts";
 import { ImageBuildsSchema } from "../lib/config/image_builds.ts";
 import type { Config } from "../lib/config/parse.ts";
 import { Resource } from "../lib/k8s/types.ts";
@@ -8,7 +9,6 @@ import {
   type BuildEvidence,
   isBuildOver,
   readBuildOutcome,
-  renderBuildDocument,
   renderBuildTable,
 } from "../playground/image_build/outcome.ts";
 import {
@@ -53,7 +53,7 @@ export async function openImageBuildPlay(
     waitUntilOver: (signal) => waitFor(store, () => isBuildOver(evidence()), signal),
     outcome: () => {
       const outcome = readBuildOutcome(evidence());
-      const text = output === "table" ? renderBuildTable(outcome) : renderBuildDocument(outcome, output);
+      const text = output === "table" ? renderBuildTable(outcome) : renderDocument(outcome, output);
       return { ok: outcome.ok, text };
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

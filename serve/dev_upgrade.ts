@@ -1,9 +1,9 @@
 // `archway dev --scenario upgrade`: a cluster whose operators follow a script, the controller of upgrades on a clock that runs
 // fast, and a migration to several architectures from its plan to its end.
+import { renderDocument } from "../playground/report.ts";
 import { waitFor } from "../playground/store.ts";
 import { Hono } from "hono";
 import { Registry } from "prom-client";
-import { stringify } from "yaml";
 import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
 import { ExitCode, type Terminal } from "../lib/cli/output.ts";
 import { describeStatus } from "../lib/cli/upgrade_text.ts";
@@ -148,10 +148,8 @@ function show(
   { output, terminal }: { readonly output: Config["output"]; readonly terminal: Terminal },
 ): boolean {
   const capable = plan.status.conditions.find(({ type, status }) => type === "MultiArchCapable" && status === "True");
-  const described = describeStatus(plan);
-  if (output === "json") terminal.out(`${JSON.stringify(described, undefined, 2)}\n`);
-  else if (output === "yaml") terminal.out(stringify(described));
-  else terminal.out(`\n${capable?.message ?? "The cluster has not become one for several architectures."}\n`);
+  const message = capable?.message ?? "The cluster has not become one for several architectures.";
+  terminal.out(output === "table" ? `\n${message}\n` : renderDocument(describeStatus(plan), output));
   return capable !== undefined;
 }
 

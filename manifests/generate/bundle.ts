@@ -2,6 +2,7 @@
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import { print } from "../image/compile.ts";
 import { imageOf } from "./bundle_csv.ts";
 import { renderBundleFiles } from "./bundle_files.ts";
 import { MANIFESTS, renderComposition } from "./kustomize.ts";
@@ -69,10 +70,6 @@ async function main(): Promise<void> {
     "",
   ];
   await print(steps.join("\n"));
-}
-
-async function print(text: string): Promise<void> {
-  await Deno.stdout.write(new TextEncoder().encode(text));
 }
 
 if (import.meta.main) {

@@ -1,6 +1,5 @@
 // What became of the sample's node image: read from the MachineOSConfig, its MachineOSBuild and the registry alone. Pure.
 import { findCondition, isTrue, parseConditions } from "../../lib/cluster/condition.ts";
-import { stringify } from "yaml";
 import { renderTable } from "../../lib/cli/output.ts";
 import { ArchwayAnnotation } from "../../lib/builds/decide/names.ts";
 import { parseObject } from "../../lib/json.ts";
@@ -104,9 +103,4 @@ export function renderBuildTable({ pool, builds, published, problem }: ImageBuil
   const table = renderTable(["POOL", "ARCHITECTURE", "NODE", "BUILD", "IMAGE", "AS EXPECTED"], rows);
   const end = published === "" ? "Nothing is published." : `Published: ${published}`;
   return `${table}\n${end}\n${problem === "" ? "" : `${problem}\n`}`;
-}
-
-/** The same as a document in JSON or YAML, with a trailing newline. */
-export function renderBuildDocument(outcome: ImageBuildOutcome, form: "json" | "yaml"): string {
-  return form === "json" ? `${JSON.stringify(outcome, null, 2)}\n` : stringify(outcome);
 }

@@ -4,7 +4,7 @@ import { type KubeObject } from "../../lib/k8s/types.ts";
 import { parseKubeObject } from "../../playground/cluster.ts";
 import type { JsonObject } from "../../playground/json_value.ts";
 import { isSettled, readOutcome, reportOf } from "../../playground/outcomes.ts";
-import { renderOutcomeDocument, renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
+import { renderDocument, renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
 import { EXPECT_ANNOTATION, type PodDecision } from "../../playground/samples.ts";
 import { GATE, inValues, makeNode, podBody, requiring, term } from "./make.ts";
 
@@ -126,8 +126,8 @@ Deno.test("renderOutcomeTable() aligns columns, shortens images and reports what
     ].join("\n"),
   );
   assert.ok(renderOutcomeTable([bad], { registryHost: "", color: true }).includes("\x1b[31m"));
-  assert.deepEqual(JSON.parse(renderOutcomeDocument([good], "json"))[0].node, "arm64-1");
-  assert.match(renderOutcomeDocument([good], "yaml"), /^ {2}node: arm64-1$/m);
+  assert.deepEqual(JSON.parse(renderDocument([good], "json"))[0].node, "arm64-1");
+  assert.match(renderDocument([good], "yaml"), /^ {2}node: arm64-1$/m);
 });
 
 const WELCOME = {

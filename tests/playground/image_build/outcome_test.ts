@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
+import { renderDocument } from "../../../playground/report.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import {
   type BuildEvidence,
   isBuildOver,
   readBuildOutcome,
-  renderBuildDocument,
   renderBuildTable,
 } from "../../../playground/image_build/outcome.ts";
 
@@ -83,6 +83,6 @@ Deno.test("renderBuildTable() has a line for each architecture and reports what 
     "arm64: no.",
     "",
   ]);
-  assert.equal(JSON.parse(renderBuildDocument(readBuildOutcome(GOOD), "json")).published, REFERENCE);
-  assert.match(renderBuildDocument(readBuildOutcome(GOOD), "yaml"), /^ok: true$/m);
+  assert.equal(JSON.parse(renderDocument(readBuildOutcome(GOOD), "json")).published, REFERENCE);
+  assert.match(renderDocument(readBuildOutcome(GOOD), "yaml"), /^ok: true$/m);
 });
