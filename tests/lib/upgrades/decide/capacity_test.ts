@@ -81,48 +81,26 @@ Deno.test("M-296 planReserve() leaves out temporary MachineSets as sources", () 
   assert.deepEqual(created(reserve(facts([machineSet("a"), labelled]))), []);
 });
 
-interface Ready {
-  readonly name: string;
-  readonly facts: CapacityFacts;
-  readonly wants: string;
-}
-
 const SOURCE = machineSet("a");
 
-const READINESS: readonly Ready[] = [
-  {
-    name: "M-276 replicas differ from ready ones",
-    facts: facts([SOURCE, machineSet("a-upgrade", { ...TWIN, ready: 0 })], [RUNNING], ["n-1"]),
-    wants: "waiting",
-  },
-  {
-    name: "M-277 node not ready, older than the time allowed",
-    facts: facts([SOURCE, machineSet("a-upgrade", { ...TWIN, ageMinutes: 31 })], [RUNNING]),
-    wants: "timedOut",
-  },
-  {
-    name: "M-278 node not ready, young",
-    facts: facts([SOURCE, machineSet("a-upgrade", { ...TWIN, ageMinutes: 29 })], [RUNNING]),
-    wants: "waiting",
-  },
-  {
-    name: "M-279 all ready",
-    facts: facts([SOURCE, machineSet("a-upgrade", { ...TWIN, ageMinutes: 90 })], [RUNNING], ["n-1"]),
-    wants: "ready",
-  },
-  {
-    name: "M-280 no machine in time",
-    facts: facts([SOURCE, machineSet("a-upgrade", { ...TWIN, ageMinutes: 31, replicas: 0 })]),
-    wants: "timedOut",
-  },
-  {
-    name: "the clone is being deleted",
-    facts: facts([SOURCE, machineSet("a-upgrade", { ...TWIN, leaving: true })], [RUNNING], ["n-1"]),
-    wants: "waiting",
-  },
+function cloned(
+  twin: Parameters<typeof machineSet>[1],
+  machines?: readonly KubeObject[],
+  readyNodes?: readonly string[],
+): CapacityFacts {
+  return facts([SOURCE, machineSet("a-upgrade", { ...TWIN, ...twin })], machines, readyNodes);
+}
+
+const READINESS: readonly (readonly [name: string, wants: string, facts: CapacityFacts])[] = [
+  ["M-276 replicas differ from ready ones", "waiting", cloned({ ready: 0 }, [RUNNING], ["n-1"])],
+  ["M-277 node not ready, older than the time allowed", "timedOut", cloned({ ageMinutes: 31 }, [RUNNING])],
+  ["M-278 node not ready, young", "waiting", cloned({ ageMinutes: 29 }, [RUNNING])],
+  ["M-279 all ready", "ready", cloned({ ageMinutes: 90 }, [RUNNING], ["n-1"])],
+  ["M-280 no machine in time", "timedOut", cloned({ ageMinutes: 31, replicas: 0 })],
+  ["the clone is being deleted", "waiting", cloned({ leaving: true }, [RUNNING], ["n-1"])],
 ];
 
-for (const { name, facts, wants } of READINESS) {
+for (const [name, wants, facts] of READINESS) {
   Deno.test(`${name}: planReserve() waits, gives up or is done`, () => assert.equal(kindOf(reserve(facts)), wants));
 }
 

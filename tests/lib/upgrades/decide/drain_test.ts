@@ -173,55 +173,34 @@ Deno.test("adviseDrain() touches a pod that names a DaemonSet or a node as an ow
   assert.equal(done(advise(AFTER_ALL, { pods })), "DELETE a, DELETE b");
 });
 
-interface BudgetRow {
-  readonly name: string;
-  readonly budget: KubeObject;
-  readonly isProtected: boolean;
-}
+type BudgetRow = readonly [name: string, isProtected: boolean, selector: unknown, namespace?: string];
 
 const BUDGETS: readonly BudgetRow[] = [
-  { name: "M-319 no selector", budget: budget("b", undefined), isProtected: false },
-  { name: "M-320 labels match", budget: budget("b", { matchLabels: { app: "db" } }), isProtected: true },
-  { name: "M-320 labels do not match", budget: budget("b", { matchLabels: { app: "web" } }), isProtected: false },
-  {
-    name: "one of two labels matches",
-    budget: budget("b", { matchLabels: { app: "db", tier: "gold" } }),
-    isProtected: false,
-  },
-  {
-    name: "N-020 equal labels in another namespace",
-    budget: budget("b", { matchLabels: { app: "db" } }, "other"),
-    isProtected: false,
-  },
-  {
-    name: "N-021 only matchExpressions",
-    budget: budget("b", { matchExpressions: [{ key: "app", operator: "In", values: ["db", "cache"] }] }),
-    isProtected: true,
-  },
-  {
-    name: "matchExpressions that exclude it",
-    budget: budget("b", {
-      matchLabels: { app: "db" },
-      matchExpressions: [{ key: "canary", operator: "Exists" }],
-    }),
-    isProtected: false,
-  },
-  { name: "an empty selector: the whole namespace", budget: budget("b", {}), isProtected: true },
-  {
-    name: "a selector that is larger than what is read: the whole namespace",
-    budget: budget("b", {
-      matchExpressions: [{ key: "app", operator: "In", values: Array.from({ length: 65 }, (_, at) => `w${at}`) }],
-    }),
-    isProtected: true,
-  },
+  ["M-319 no selector", false, undefined],
+  ["M-320 labels match", true, { matchLabels: { app: "db" } }],
+  ["M-320 labels do not match", false, { matchLabels: { app: "web" } }],
+  ["one of two labels matches", false, { matchLabels: { app: "db", tier: "gold" } }],
+  ["N-020 equal labels in another namespace", false, { matchLabels: { app: "db" } }, "other"],
+  ["N-021 only matchExpressions", true, {
+    matchExpressions: [{ key: "app", operator: "In", values: ["db", "cache"] }],
+  }],
+  ["matchExpressions that exclude it", false, {
+    matchLabels: { app: "db" },
+    matchExpressions: [{ key: "canary", operator: "Exists" }],
+  }],
+  ["an empty selector: the whole namespace", true, {}],
+  ["a selector that is larger than what is read: the whole namespace", true, {
+    matchExpressions: [{ key: "app", operator: "In", values: Array.from({ length: 65 }, (_, at) => `w${at}`) }],
+  }],
 ];
 
-for (const { name, budget, isProtected } of BUDGETS) {
+for (const [name, isProtected, selector, namespace] of BUDGETS) {
   Deno.test(`${name}: a budget protects a pod by namespace and its whole selector`, () => {
     const pods = [pod("p", { labels: { app: "db" } })];
-    const early = done(advise(AFTER_TIMEOUT, { pods, budgets: [budget] }));
+    const budgets = [budget("b", selector, namespace)];
+    const early = done(advise(AFTER_TIMEOUT, { pods, budgets }));
     assert.equal(early, isProtected ? "" : "DELETE p");
-    assert.equal(done(advise(AFTER_ALL, { pods, budgets: [budget] })), isProtected ? "PDB-DELETE p" : "DELETE p");
+    assert.equal(done(advise(AFTER_ALL, { pods, budgets })), isProtected ? "PDB-DELETE p" : "DELETE p");
   });
 }
 

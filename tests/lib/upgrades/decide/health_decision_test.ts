@@ -57,6 +57,8 @@ function wordOf(given: Given): string {
 
 const NOTICE = "StateHealthCheckSL";
 const EARLY = "StatePreHealthCheckSL";
+const NOT_BEFORE = `blocked healthcheck_failed=1 ${EARLY}`;
+const GOES_ON = `free healthcheck_failed=1 ${NOTICE}`;
 const ROWS: readonly (readonly [string, Given, string])[] = [
   [
     "M-240 gate off, healthy",
@@ -65,46 +67,24 @@ const ROWS: readonly (readonly [string, Given, string])[] = [
   ],
   ["M-244 gate off, alerts firing", { gate: false, results: [ALERTS] }, "blocked healthcheck_failed=1"],
   ["M-244 gate off, operators degraded", { gate: false, results: [OPERATORS] }, "blocked healthcheck_failed=1"],
-  [
-    "M-245 gate on, healthy",
-    {
-      results: [
-        passing("CriticalAlerts", "healthcheck_query_failed", "critical_alerts_firing"),
-        passing("PDB", "cluster_invalid_pdb"),
-      ],
-    },
-    "free healthcheck_failed=0 healthcheck_failed=0 healthcheck_failed=0",
-  ],
-  [
-    "M-246 gate on, a node cordoned by the upgrade",
-    { results: [passing("NodeUnschedulable", "cluster_node_manually_cordoned")] },
-    "free healthcheck_failed=0",
-  ],
-  ["M-247 gate on, alerts in New", { results: [ALERTS], phase: "New" }, `blocked healthcheck_failed=1 ${EARLY}`],
+  ["M-245 gate on, healthy", {
+    results: [
+      passing("CriticalAlerts", "healthcheck_query_failed", "critical_alerts_firing"),
+      passing("PDB", "cluster_invalid_pdb"),
+    ],
+  }, "free healthcheck_failed=0 healthcheck_failed=0 healthcheck_failed=0"],
+  ["M-246 gate on, a node cordoned by the upgrade", {
+    results: [passing("NodeUnschedulable", "cluster_node_manually_cordoned")],
+  }, "free healthcheck_failed=0"],
+  ["M-247 gate on, alerts in New", { results: [ALERTS], phase: "New" }, NOT_BEFORE],
   ["M-248 gate on, alerts in Upgrading", { results: [ALERTS] }, `blocked healthcheck_failed=1 ${NOTICE}`],
   ["M-249 gate on, operators degraded", { results: [OPERATORS] }, `blocked healthcheck_failed=1 ${NOTICE}`],
-  [
-    "M-250 gate on, no capacity in New",
-    { results: [NO_CAPACITY], phase: "New" },
-    `blocked healthcheck_failed=1 ${EARLY}`,
-  ],
-  ["M-250 gate on, no capacity in Upgrading", { results: [NO_CAPACITY] }, `free healthcheck_failed=1 ${NOTICE}`],
-  [
-    "M-251 gate on, a node cordoned by hand in New",
-    { results: [CORDONED], phase: "New" },
-    `blocked healthcheck_failed=1 ${EARLY}`,
-  ],
-  [
-    "M-251 gate on, a node cordoned by hand in Upgrading",
-    { results: [CORDONED] },
-    `free healthcheck_failed=1 ${NOTICE}`,
-  ],
-  [
-    "M-252 gate on, a pressure taint in New",
-    { results: [PRESSURE], phase: "New" },
-    `blocked healthcheck_failed=1 ${EARLY}`,
-  ],
-  ["M-252 gate on, a pressure taint in Upgrading", { results: [PRESSURE] }, `free healthcheck_failed=1 ${NOTICE}`],
+  ["M-250 gate on, no capacity in New", { results: [NO_CAPACITY], phase: "New" }, NOT_BEFORE],
+  ["M-250 gate on, no capacity in Upgrading", { results: [NO_CAPACITY] }, GOES_ON],
+  ["M-251 gate on, a node cordoned by hand in New", { results: [CORDONED], phase: "New" }, NOT_BEFORE],
+  ["M-251 gate on, a node cordoned by hand in Upgrading", { results: [CORDONED] }, GOES_ON],
+  ["M-252 gate on, a pressure taint in New", { results: [PRESSURE], phase: "New" }, NOT_BEFORE],
+  ["M-252 gate on, a pressure taint in Upgrading", { results: [PRESSURE] }, GOES_ON],
   ["another phase", { results: [PRESSURE], phase: "Pending" }, "blocked healthcheck_failed=1"],
 ];
 

@@ -213,23 +213,21 @@ Deno.test("a migration asks for its version and architecture, with what it must 
 });
 
 const PAYLOAD = { image: IMAGE_MULTI, version: FROM, isIndex: true, architectures: ["amd64", "arm64"] };
+const poolThat = (state: Parameters<typeof makePool>[1]): Given => ({
+  observed: { pools: seen([makePool("infra", state)]) },
+});
+const payloadWith = (more: Partial<typeof PAYLOAD>): Given => ({
+  observed: { payload: seen({ ...PAYLOAD, ...more }) },
+});
 const BLOCKED: readonly (readonly [string, Given, RegExp])[] = [
-  [
-    "N-012 a paused pool",
-    { observed: { pools: seen([makePool("infra", { isPaused: true })]) } },
-    /paused \(unpause them first\): infra/,
-  ],
-  ["a degraded pool", { observed: { pools: seen([makePool("infra", { isDegraded: true })]) } }, /degraded: infra/],
+  ["N-012 a paused pool", poolThat({ isPaused: true }), /paused \(unpause them first\): infra/],
+  ["a degraded pool", poolThat({ isDegraded: true }), /degraded: infra/],
   [
     "a pool whose image is built",
     { observed: { buildingPools: seen(new Set(["worker"])) } },
     /building an image: worker/,
   ],
-  [
-    "a pool on its way",
-    { observed: { pools: seen([makePool("infra", { updatedMachineCount: 1 })]) } },
-    /still updating: infra/,
-  ],
+  ["a pool on its way", poolThat({ updatedMachineCount: 1 }), /still updating: infra/],
   ["pools that cannot be read", { observed: { pools: unseen() } }, /Cannot read the MachineConfigPools/],
   ["builds that cannot be read", { observed: { buildingPools: unseen() } }, /Cannot read the builds of node images/],
   [
@@ -237,27 +235,19 @@ const BLOCKED: readonly (readonly [string, Given, RegExp])[] = [
     { cluster: { conditions: [condition("Progressing", "True", "busy")] } },
     /progressing: busy/,
   ],
-  [
-    "a cluster that is failing",
-    { cluster: { conditions: [condition("Progressing", "False"), condition("Failing", "True", "etcd")] } },
-    /failing: etcd/,
-  ],
+  ["a cluster that is failing", {
+    cluster: { conditions: [condition("Progressing", "False"), condition("Failing", "True", "etcd")] },
+  }, /failing: etcd/],
   [
     "a cluster at another version",
     { cluster: { desired: { version: "4.17.9", image: "x", architecture: "" } } },
     /the cluster is at 4\.17\.9, the plan says 4\.17\.1/,
   ],
-  ["a payload for one architecture", { observed: { payload: seen({ ...PAYLOAD, isIndex: false }) } }, /no index/],
-  [
-    "a payload without the architecture of the control plane",
-    { observed: { controlPlaneArchitectures: seen(["s390x"]) } },
-    /no image for s390x.*holds amd64, arm64/,
-  ],
-  [
-    "a payload of another version",
-    { observed: { payload: seen({ ...PAYLOAD, version: "4.17.9" }) } },
-    /of version "4\.17\.9"/,
-  ],
+  ["a payload for one architecture", payloadWith({ isIndex: false }), /no index/],
+  ["a payload without the architecture of the control plane", {
+    observed: { controlPlaneArchitectures: seen(["s390x"]) },
+  }, /no image for s390x.*holds amd64, arm64/],
+  ["a payload of another version", payloadWith({ version: "4.17.9" }), /of version "4\.17\.9"/],
   [
     "a control plane whose architecture is not known",
     { observed: { controlPlaneArchitectures: seen([]) } },

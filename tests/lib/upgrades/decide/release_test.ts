@@ -276,32 +276,28 @@ function wordOf(validation: Validation): string {
 
 const CHANNEL = { spec: { desired: { version: "4.18.0", channel: "stable-4.18" } }, cincinnati: true } as const;
 const PAYLOAD = { image: IMAGE_TO, version: TO, isIndex: true, architectures: ["amd64"] };
+const READ: Case = { read: { payload: seen(PAYLOAD) } };
+const to = (desired: Partial<DesiredRelease>): Case => ({ spec: { desired } });
 const VALIDATIONS: readonly (readonly [string, Case, RegExp])[] = [
   ["M-110 a start that is no time", { spec: { upgradeAt: "2025-02-25 15:00" } }, /^invalid: spec\.upgradeAt/],
   ["M-112 a version among the available updates", {}, /^valid$/],
-  [
-    "M-113 a version among the conditional updates",
-    { cv: makeCluster({ availableUpdates: [], conditionalUpdates: [{ version: TO, image: IMAGE_TO }] }) },
-    /^valid$/,
-  ],
+  ["M-113 a version among the conditional updates", {
+    cv: makeCluster({ availableUpdates: [], conditionalUpdates: [{ version: TO, image: IMAGE_TO }] }),
+  }, /^valid$/],
   [
     "M-114 a version among neither",
     { cv: makeCluster({ availableUpdates: [] }) },
     /^invalid: version 4\.17\.2 not found in clusterversion available or conditional updates$/,
   ],
-  [
-    "M-115 a version that is none",
-    { spec: { desired: { version: "latest" } } },
-    /^invalid: spec\.desired\.version "latest"/,
-  ],
+  ["M-115 a version that is none", to({ version: "latest" }), /^invalid: spec\.desired\.version "latest"/],
   [
     "M-116 a cluster whose version is none",
     { cv: makeCluster({ history: [{ ...older, version: "nightly" }] }) },
     /^invalid: the version of the cluster, "nightly"/,
   ],
   ["a cluster that has completed nothing", { cv: makeCluster({ history: [] }) }, /^invalid: .*no completed version/],
-  ["an older version", { spec: { desired: { version: "4.17.0" } } }, /^invalid: .*downgrades are not supported/],
-  ["an equal version", { spec: { desired: { version: FROM } } }, /^nothing to do: the cluster is at 4\.17\.1 already$/],
+  ["an older version", to({ version: "4.17.0" }), /^invalid: .*downgrades are not supported/],
+  ["an equal version", to({ version: FROM }), /^nothing to do: the cluster is at 4\.17\.1 already$/],
   ["M-124 a version in the graph of another channel", {
     ...CHANNEL,
     read: { graph: seen([{ version: "4.18.0", image: "" }]) },
@@ -313,16 +309,9 @@ const VALIDATIONS: readonly (readonly [string, Case, RegExp])[] = [
   ],
   ["a graph that cannot be read", { ...CHANNEL, read: { graph: unseen("503") } }, /^invalid: .*503/],
   ["another channel is not looked up unless wanted", { ...CHANNEL, cincinnati: false }, /^valid$/],
-  [
-    "M-128 neither version nor image",
-    { spec: { desired: { version: "", channel: "" } } },
-    /^invalid: spec\.desired needs/,
-  ],
-  ["an image of the version", { spec: { desired: { image: IMAGE_TO } }, read: { payload: seen(PAYLOAD) } }, /^valid$/],
-  ["an image of another version", {
-    spec: { desired: { image: IMAGE_TO, version: "" } },
-    read: { payload: seen(PAYLOAD) },
-  }, /^adopt 4\.17\.2$/],
+  ["M-128 neither version nor image", to({ version: "", channel: "" }), /^invalid: spec\.desired needs/],
+  ["an image of the version", { spec: { desired: { image: IMAGE_TO } }, ...READ }, /^valid$/],
+  ["an image of another version", { spec: { desired: { image: IMAGE_TO, version: "" } }, ...READ }, /^adopt 4\.17\.2$/],
   ["an image that is no release", {
     spec: { desired: { image: IMAGE_TO } },
     read: { payload: seen({ ...PAYLOAD, version: "" }) },
@@ -332,14 +321,10 @@ const VALIDATIONS: readonly (readonly [string, Case, RegExp])[] = [
     { spec: { desired: { image: IMAGE_TO } }, read: { payload: unseen("401") } },
     /^invalid: .*401/,
   ],
-  [
-    "an image without digest",
-    { spec: { desired: { image: "quay.io/a/b:1" } } },
-    /^invalid: spec\.desired\.image has no digest/,
-  ],
+  ["an image without digest", to({ image: "quay.io/a/b:1" }), /^invalid: spec\.desired\.image has no digest/],
   [
     "the image that the cluster has",
-    { spec: { desired: { image: IMAGE_TO } }, cv: upgradedCluster(), read: { payload: seen(PAYLOAD) } },
+    { spec: { desired: { image: IMAGE_TO } }, cv: upgradedCluster(), ...READ },
     /^nothing to do/,
   ],
   ["N-003 a migration at the current version", { spec: { desired: MULTI } }, /^valid$/],
@@ -353,11 +338,7 @@ const VALIDATIONS: readonly (readonly [string, Case, RegExp])[] = [
     { spec: { desired: { version: FROM } }, cv: MULTI_CLUSTER },
     /^nothing to do: .*its payload stays one for several architectures$/,
   ],
-  [
-    "a migration together with an upgrade",
-    { spec: { desired: { architecture: "Multi" } } },
-    /^invalid: a migration keeps the version/,
-  ],
+  ["a migration together with an upgrade", to({ architecture: "Multi" }), /^invalid: a migration keeps the version/],
 ];
 
 for (const [name, given, expected] of VALIDATIONS) {
