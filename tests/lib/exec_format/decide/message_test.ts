@@ -32,10 +32,11 @@ Deno.test("149 154 describeFailure() names no container where it is not known wh
   assert.ok(text.startsWith("A container is running a binary incompatible with the node architecture."), text);
 });
 
-const record = (word: string, architectures: readonly string[] = []): Readonly<Record<string, string>> => ({
-  "archway.dev/decision": JSON.stringify({ v: 1, d: word, a: architectures, i: [] }),
-});
-const released = { [GATE]: "removed" };
+function placed(word: string, architectures: readonly string[] = []): FailureFacts {
+  const annotations = { "archway.dev/decision": JSON.stringify({ v: 1, d: word, a: architectures, i: [] }) };
+  return facts({ pod: { metadata: { labels: { [GATE]: "removed" }, annotations } } });
+}
+
 const owner = { kind: "DaemonSet", name: "d", controller: true };
 
 const ADVICE: readonly (readonly [title: string, facts: FailureFacts, expected: RegExp])[] = [
@@ -48,21 +49,9 @@ const ADVICE: readonly (readonly [title: string, facts: FailureFacts, expected: 
     facts({ pod: { metadata: { ownerReferences: [owner] } } }),
     /DaemonSet has a pod on every node/,
   ],
-  [
-    "says that it fell back",
-    facts({ pod: { metadata: { labels: released, annotations: record("fallback", ["ppc64le"]) } } }),
-    /fell back to the configured architecture/,
-  ],
-  [
-    "says that it was released",
-    facts({ pod: { metadata: { labels: released, annotations: record("release") } } }),
-    /released without constraint/,
-  ],
-  [
-    "says that the image has changed since",
-    facts({ pod: { metadata: { labels: released, annotations: record("place", ["ppc64le"]) } } }),
-    /image has changed since the pod was placed/,
-  ],
+  ["says that it fell back", placed("fallback", ["ppc64le"]), /fell back to the configured architecture/],
+  ["says that it was released", placed("release"), /released without constraint/],
+  ["says that the image has changed since", placed("place", ["ppc64le"]), /image has changed since the pod was placed/],
   [
     "says that the pod asked for the node's architecture",
     facts({
