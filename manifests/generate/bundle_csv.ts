@@ -142,7 +142,7 @@ export function renderCsv(sources: BundleSources): ManifestObject {
       description: DESCRIPTION,
       version,
       maturity: "alpha",
-      minKubeVersion: "1.27.0",
+      minKubeVersion: "1.30.0",
       keywords: ["multi-arch", "arm64", "architecture", "scheduling"],
       provider: { name: "Archway" },
       installModes: ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"].map((type) => ({

@@ -324,3 +324,12 @@ test("components/registries-conf mounts the ConfigMap that it names and reads it
   assert.match(text, /"mountPath":"\/etc\/archway\/registries-conf"/);
   assert.match(text, /"configMap":\{"name":"archway-registries-conf"\}/);
 });
+
+test("components/no-admission-policies leaves out what Kubernetes before 1.30 does not serve", async () => {
+  const components = ["components/exec-format-errors", "components/upgrades"];
+  const policies = async (more: readonly string[]): Promise<number> =>
+    (await renderedComposition("base", [...components, ...more]))
+      .filter(({ kind }) => kind.startsWith("ValidatingAdmissionPolicy")).length;
+  assert.equal(await policies([]), 8);
+  assert.equal(await policies(["components/no-admission-policies"]), 0);
+});

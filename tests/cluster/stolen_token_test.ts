@@ -1,0 +1,176 @@
+// What somebody else can do with a token of Archway's accounts: RBAC allows the patch, the admission policies of the manifests refuse
+// what Archway never writes. Asked of a real API server with such tokens.
+import assert from "node:assert/strict";
+import { renderComposition } from "../../manifests/generate/kustomize.ts";
+import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
+import { renderDaemonSet } from "../../lib/operator/decide/exec_format_daemon_set.ts";
+import { createDeploymentOfArchway } from "./support/exec_format_bed.ts";
+import { type ClusterAccess, expectStatus } from "./support/cluster_access.ts";
+import { bareControlPlane } from "./support/shared_control_plane.ts";
+import { waitUntil } from "./support/wait.ts";
+
+const NAMESPACE = "archway-system";
+const DEPLOYMENT = ["-n", NAMESPACE, "deployment/archway"];
+/** Namespaces of OpenShift, which are not here. */
+const FOREIGN = /^openshift-(?!managed-upgrade-operator$)/;
+const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const VERSION = "/apis/config.openshift.io/v1/clusterversions";
+
+/** A ClusterVersion as far as a policy looks at it. */
+async function createClusterVersion(cluster: ClusterAccess): Promise<void> {
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  const definition = {
+    ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+    metadata: {
+      name: "clusterversions.config.openshift.io",
+      annotations: { "api-approved.kubernetes.io": "unapproved, for a test" },
+    },
+    spec: {
+      ...{ group: "config.openshift.io", scope: "Cluster" },
+      names: { kind: "ClusterVersion", plural: "clusterversions", singular: "clusterversion" },
+      versions: [{ name: "v1", served: true, storage: true, schema }],
+    },
+  };
+  expectStatus("define", await cluster.request("POST", CRD, definition), [201]);
+  const version = {
+    ...{ apiVersion: "config.openshift.io/v1", kind: "ClusterVersion", metadata: { name: "version" } },
+    spec: { channel: "stable-4.19", clusterID: "one" },
+  };
+  await waitUntil("the kind to be served", async () => {
+    const { status } = await cluster.request("POST", VERSION, version);
+    return status === 201;
+  });
+}
+
+async function applyManifests(cluster: ClusterAccess): Promise<void> {
+  const components = ["components/exec-format-errors", "components/upgrades"];
+  const items = await renderComposition("base", components);
+  const kept = items.filter(({ kind, metadata }) =>
+    kind !== "Deployment" && !/webhook/i.test(`${kind} ${metadata.name}`) && !FOREIGN.test(metadata.namespace ?? "")
+  );
+  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: kept });
+  const applied = await cluster.kubectl(["apply", "--server-side", "-f", "-"], { stdin });
+  assert.equal(applied.code, 0, applied.stderr);
+}
+
+/** Runs kubectl with the account's token, and gives the message of the policy that refuses it; empty where it is done. */
+type Try = (...args: readonly string[]) => Promise<string>;
+
+async function holder(cluster: ClusterAccess, account: { namespace: string; name: string }): Promise<Try> {
+  const kubeconfigFile = await cluster.serviceAccountKubeconfig(account);
+  return async (...args) => {
+    const { code, stderr } = await cluster.kubectl(args, { kubeconfigFile });
+    const [, message] = /ValidatingAdmissionPolicy '[^']+' with binding '[^']+' denied request: (.*)/.exec(stderr) ??
+      [];
+    assert.ok(code === 0 || message !== undefined, stderr);
+    return code === 0 ? "" : message?.trim() ?? "";
+  };
+}
+
+/** Patches one object by one added value. */
+type Patch = (path: string, value: unknown, ...more: readonly string[]) => Promise<string>;
+
+function patchOf(account: Try, ...object: readonly string[]): Patch {
+  return (path, value, ...more) =>
+    account("patch", ...object, ...more, "--type=json", "-p", JSON.stringify([{ op: "add", path, value }]));
+}
+
+/** A value that a policy refuses at a path, and what it says. */
+type Refused = readonly (readonly [path: string, value: unknown, message: RegExp])[];
+
+/** The API server compiles policies some time after they were applied. */
+async function assertRefused(patch: Patch, rows: Refused): Promise<void> {
+  for (const [path, value, message] of rows) {
+    await waitUntil(`${path} to be refused`, async () => await patch(path, value, "--dry-run=server") !== "");
+    assert.match(await patch(path, value), message, path);
+  }
+}
+
+async function tryPods(cluster: ClusterAccess, account: Try): Promise<void> {
+  const namespace = await cluster.createNamespace("stolen");
+  const pod = {
+    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "web", namespace } },
+    spec: {
+      schedulingGates: [{ name: "multiarch.openshift.io/scheduling-gate" }],
+      initContainers: [{ name: "init", image: "registry.invalid/init:v1" }],
+      containers: [{ name: "web", image: "registry.invalid/web:v1" }],
+    },
+  };
+  expectStatus("create", await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
+  const patch = patchOf(account, "-n", namespace, "pod/web");
+  await assertRefused(patch, [
+    ["/spec/containers/0/image", "registry.invalid/other:v1", /changes no container/],
+    ["/spec/initContainers/0/image", "registry.invalid/other:v1", /changes no container/],
+    ["/spec/activeDeadlineSeconds", 5, /gate, affinity and tolerations/],
+    ["/spec/nodeSelector", { "kubernetes.io/hostname": "mine" }, /gate, affinity and tolerations/],
+    ["/metadata/finalizers", ["example.com/held"], /labels and annotations/],
+  ]);
+  const term = { matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values: ["amd64"] }] };
+  const allowed: readonly (readonly [path: string, value: unknown])[] = [
+    ["/metadata/labels", { "multiarch.openshift.io/node-affinity": "set" }],
+    ["/metadata/annotations", { "example.com/note": "x" }],
+    ["/spec/tolerations/-", { key: "kubernetes.io/arch", operator: "Exists" }],
+    ["/spec/affinity", {
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } },
+    }],
+    ["/spec/schedulingGates", []],
+  ];
+  for (const [path, value] of allowed) assert.equal(await patch(path, value), "", path);
+}
+
+async function tryWorkloads(cluster: ClusterAccess, account: Try): Promise<void> {
+  const config = parseOperandConfig({
+    ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
+    metadata: { name: "cluster", uid: "6f2fd1d2-8a3c-4f51-9f3c-0d4c2a0f8f10" },
+  });
+  const daemon = renderDaemonSet(config, { namespace: NAMESPACE, image: "registry.invalid/daemon:v1" });
+  const apply = async (object: unknown): Promise<string> => {
+    const file = await Deno.makeTempFile({ suffix: ".json" });
+    try {
+      await Deno.writeTextFile(file, JSON.stringify(object));
+      return await account("apply", "--server-side", "--force-conflicts", "-f", file);
+    } finally {
+      await Deno.remove(file);
+    }
+  };
+  assert.equal(await apply(daemon), "", "what Archway makes");
+  const template = "/spec/template/spec";
+  await assertRefused(patchOf(account, "-n", NAMESPACE, "daemonset/enoexec-event-daemon"), [
+    [`${template}/hostPID`, true, /without namespaces of the node/],
+    [`${template}/serviceAccountName`, "archway", /is the exec format daemon/],
+    [`${template}/containers/0/securityContext/allowPrivilegeEscalation`, true, /rights of tracing alone/],
+    [`${template}/containers/0/securityContext/capabilities/add/-`, "SYS_ADMIN", /rights of tracing alone/],
+    [`${template}/volumes/-`, { name: "root", hostPath: { path: "/" } }, /folder of traces alone/],
+    [`${template}/initContainers`, [{ name: "x", image: "x" }], /is the exec format daemon/],
+  ]);
+  await createDeploymentOfArchway(cluster);
+  const own = patchOf(account, ...DEPLOYMENT);
+  await assertRefused(own, [
+    [`${template}/hostNetwork`, true, /no Deployment but its own finalizer/],
+    ["/spec/replicas", 2, /no Deployment but its own finalizer/],
+  ]);
+  assert.equal(await own("/metadata/finalizers", ["multiarch.openshift.io/held"]), "");
+}
+
+Deno.test("a stolen token changes of pods, workloads and ClusterVersion what Archway writes, and nothing else", async (t) => {
+  await using cluster = await bareControlPlane();
+  await createClusterVersion(cluster);
+  await applyManifests(cluster);
+  const archway = await holder(cluster, { namespace: NAMESPACE, name: "archway" });
+  await t.step("pods: gate, affinity, tolerations, labels and annotations", () => tryPods(cluster, archway));
+  await t.step(
+    "workloads: the daemon as Archway makes it, the finalizer of its own Deployment",
+    () => tryWorkloads(cluster, archway),
+  );
+  await t.step("the ClusterVersion: what the upgrade is to, never forced", async () => {
+    const namespace = "openshift-managed-upgrade-operator";
+    const upgrades = await holder(cluster, { namespace, name: "archway-upgrades" });
+    const patch = patchOf(upgrades, "clusterversion/version");
+    await assertRefused(patch, [
+      ["/spec/desiredUpdate", { version: "4.19.1", force: true }, /never forces/],
+      ["/spec/overrides", [], /channel and desiredUpdate/],
+    ]);
+    assert.equal(await patch("/spec/desiredUpdate", { version: "4.19.1" }), "");
+    assert.equal(await patch("/spec/channel", "stable-4.20"), "");
+  });
+});
