@@ -8,7 +8,7 @@ import type { KeyValueStore } from "../kv/store.ts";
 import { errorText } from "../log.ts";
 import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 
-export interface CacheConfig {
+interface CacheConfig {
   /** `export` or `import`, then a file name or `-`. */
   readonly words: readonly string[];
   readonly cachePath?: string | undefined;
@@ -16,7 +16,7 @@ export interface CacheConfig {
   readonly kvUrl?: string | undefined;
 }
 
-export interface CacheDeps {
+interface CacheDeps {
   /** Lines of `export -` go to `out`, progress and problems to `err`. */
   readonly terminal: Terminal;
   readonly clock: Clock;

@@ -20,7 +20,7 @@ import { readExecFormatErrors } from "./explain_exec_format.ts";
 import { type Color, ExitCode, type OutputForm, paint, renderDocument, renderTable, type Terminal } from "./output.ts";
 import { isForbidden, isNotFound } from "../k8s/errors.ts";
 
-export interface ExplainDeps {
+interface ExplainDeps {
   readonly api: ReadApi;
   readonly terminal: Terminal;
   readonly clock: Clock;

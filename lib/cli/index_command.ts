@@ -10,14 +10,14 @@ import { lossesOf, renderAssembled, renderIndex, sentencesOf, toAssembled, toIns
 import { ExitCode, type OutputForm, type Terminal, terminalLogger } from "./output.ts";
 import { ProgressLine } from "./progress_line.ts";
 
-export interface IndexConfig extends RegistryConfig {
+interface IndexConfig extends RegistryConfig {
   readonly words: readonly string[];
   readonly to?: string | undefined;
   readonly dryRun: boolean;
   readonly output: OutputForm;
 }
 
-export interface IndexDeps {
+interface IndexDeps {
   /** The result goes to `out`; progress, and what is wrong in sentences, to `err`. */
   readonly terminal: Terminal;
   readonly clock: Clock;

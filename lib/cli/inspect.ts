@@ -4,13 +4,13 @@ import { type ImageServiceConfig, openImageService } from "../images/pods/image_
 import { type InspectedImage, renderInspectedText, toInspected } from "./inspect_text.ts";
 import { ExitCode, type OutputForm, renderDocument, type Terminal, terminalLogger } from "./output.ts";
 
-export interface InspectConfig extends ImageServiceConfig {
+interface InspectConfig extends ImageServiceConfig {
   readonly words: readonly string[];
   readonly output: OutputForm;
   readonly trace: boolean;
 }
 
-export interface InspectDeps {
+interface InspectDeps {
   /** The result goes to `out`, what is wrong with configuration files to `err`. */
   readonly terminal: Terminal;
   readonly clock: Clock;

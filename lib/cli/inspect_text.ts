@@ -95,7 +95,7 @@ function indent(text: string, columns: number): string {
   return text.replaceAll(/^(?=.)/gm, " ".repeat(columns));
 }
 
-export type InspectedError = Pick<InspectionFailure, "kind" | "reason" | "message" | "retryAfterMs">;
+type InspectedError = Pick<InspectionFailure, "kind" | "reason" | "message" | "retryAfterMs">;
 
 export interface InspectedImage {
   readonly image: string;

@@ -24,11 +24,11 @@ export interface ReportOptions {
   readonly output: OutputForm;
 }
 
-export interface ReportConfig extends ImageServiceConfig, ReportOptions {
+interface ReportConfig extends ImageServiceConfig, ReportOptions {
   readonly globalPullSecret: { readonly namespace: string; readonly name: string };
 }
 
-export interface ReportDeps {
+interface ReportDeps {
   readonly api: KubeApi;
   /** The report goes to `out`; what is missing in it, and what is wrong with configuration files, to `err`. */
   readonly terminal: Terminal;

@@ -33,7 +33,7 @@ const TEMPLATES: readonly ResourceType[] = [
   Resource.jobs,
 ];
 
-export interface ReadWorkloads {
+interface ReadWorkloads {
   readonly workloads: readonly Workload[];
   readonly unread: readonly string[];
   /** False when the cluster has more than a report holds. */
@@ -68,7 +68,7 @@ export async function readWorkloads(
   return { workloads: inventory.workloads(), unread, isComplete: inventory.isComplete };
 }
 
-export interface InspectDeps {
+interface InspectDeps {
   readonly images: Pick<PodImages, "inspect">;
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -11,7 +11,7 @@ import { ExitCode, type OutputForm } from "./output.ts";
 import { applyTaints, type TaintsDeps } from "./taints_apply.ts";
 import { renderApplied, renderLifted, renderPlan } from "./taints_text.ts";
 
-export interface TaintsOptions {
+interface TaintsOptions {
   /** `plan`, `apply` or `clean`. */
   readonly words: readonly string[];
   /** The taint, as the configuration file names it. */

@@ -41,7 +41,7 @@ const DISCARD_INTERVAL_MS = 1_000;
 const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** The pod's view of its cluster. `host` and `port` are KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. */
-export interface InClusterOptions {
+interface InClusterOptions {
   readonly host: string | undefined;
   readonly port: string | undefined;
   /** Other place of `token` and `ca.crt`, for tests. */
@@ -137,7 +137,7 @@ async function readPart(directory: string, name: string): Promise<string> {
 }
 
 /** The path that was given, and the home folder with the default file. */
-export interface KubeconfigPlaces {
+interface KubeconfigPlaces {
   /** Of the flag or KUBECONFIG: one path, or several with colons between them. */
   readonly given: string | undefined;
   /** Home of the user; undefined where no default file is to be looked for, as in a pod. */

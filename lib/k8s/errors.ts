@@ -34,7 +34,7 @@ export class AnswerTooLarge extends Error {
   override readonly name = "AnswerTooLarge";
 }
 
-export type WriteFailure =
+type WriteFailure =
   /** The object is gone: nothing is left to do. */
   | "gone"
   /** The object changed since it was read (409, or 422 from a failed `test`, which names no causes): read again. */

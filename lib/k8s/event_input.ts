@@ -2,7 +2,7 @@
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { apiVersionOf, type ResourceType, type Wire } from "./types.ts";
 
-export type EventType = "Normal" | "Warning";
+type EventType = "Normal" | "Warning";
 
 interface EventTarget {
   readonly name: string;
@@ -36,7 +36,7 @@ export interface EventInput {
 }
 
 /** The order in which events are sent, and the reverse of the order in which they are dropped: 0 critical, 1 Warning, 2 Normal. */
-export type Urgency = 0 | 1 | 2;
+type Urgency = 0 | 1 | 2;
 
 /** An event with its place in the queue. Events of the same key replace each other. */
 export interface QueuedEvent {
@@ -56,7 +56,7 @@ export function queuedEventOf(input: EventInput): QueuedEvent {
   return { key, input: { ...input, message }, urgency: urgencyOf(input) };
 }
 
-export type EventUpdate = Pick<
+type EventUpdate = Pick<
   Wire<CoreV1Event>,
   "type" | "reason" | "message" | "count" | "firstTimestamp" | "lastTimestamp"
 >;

@@ -11,7 +11,7 @@ import { EventSink, type EventSinkOptions } from "./event_sink.ts";
 /** The result of recording an event, for metrics. `dropped`: the queue was full, or the recorder closed. */
 export type EventResult = "created" | "updated" | "dropped" | "refused" | "failed";
 
-export interface EventRecorderOptions extends EventSinkOptions {
+interface EventRecorderOptions extends EventSinkOptions {
   readonly log: Logger;
   readonly capacity?: number;
   /** Whether requests with priority are under way: events wait then, but not for long. */

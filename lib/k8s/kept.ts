@@ -4,9 +4,9 @@
 import type { Sharing } from "./shares.ts";
 
 /** Of what tenants make: bytes of the heap, about. */
-export type SharesRow = { readonly kind: "shares" } & Omit<Sharing<never>, "weightOf">;
+type SharesRow = { readonly kind: "shares" } & Omit<Sharing<never>, "weightOf">;
 
-export interface WholeRow {
+interface WholeRow {
   readonly kind: "all";
   readonly because: string;
 }

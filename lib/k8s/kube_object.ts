@@ -27,7 +27,7 @@ export function parseKubeList(value: unknown): KubeList {
   };
 }
 
-export interface StatusView {
+interface StatusView {
   readonly code: number | undefined;
   readonly reason: string;
   readonly message: string;

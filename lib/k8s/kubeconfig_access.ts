@@ -7,7 +7,7 @@ import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { type ClusterAccess, type ClusterCredentials, CredentialsCache, type TlsIdentity } from "./cluster_access.ts";
 
-export interface KubeconfigOptions {
+interface KubeconfigOptions {
   readonly context?: string;
   readonly clock: Clock;
   /** Takes a sentence about what the file allows and should not. */

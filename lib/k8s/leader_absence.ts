@@ -28,7 +28,7 @@ export interface AbsenceLimits {
  * `present`: there is a leader, or there may be one soon. `doubtful`: the Lease must be read afresh, since a replica that could
  * not reach the API server saw no renewals either. `absent`: no replica leads.
  */
-export type LeaderState = "present" | "doubtful" | "absent";
+type LeaderState = "present" | "doubtful" | "absent";
 
 /** An older answer says nothing of now: this process may have been suspended (ms). */
 const ANSWER_MAX_AGE_MS = 5_000;
@@ -100,7 +100,7 @@ export interface LeaseProof {
   readonly untilMs: number;
 }
 
-export interface LeaseReading {
+interface LeaseReading {
   readonly api: ReadApi;
   readonly clock: Clock;
   readonly lease: { readonly namespace: string; readonly name: string };

@@ -9,7 +9,7 @@ export interface LeaseView extends LockView {
   readonly isLeader: boolean;
 }
 
-export interface LeaseTiming {
+interface LeaseTiming {
   /** A Lease that was not renewed for so long is free. */
   readonly durationMs: number;
   /** A leader that could not renew for so long stops leading: well before another replica may start. */
@@ -27,7 +27,7 @@ export const LEASE_TIMING: LeaseTiming = { durationMs: 6_000, renewDeadlineMs: 4
 /** One request may take this long: a hanging one leaves time for another within the renew deadline. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 
-export interface ElectionOptions {
+interface ElectionOptions {
   readonly api: KubeApi;
   readonly namespace: string;
   readonly name: string;
@@ -38,13 +38,13 @@ export interface ElectionOptions {
   readonly timing?: LeaseTiming;
 }
 
-export interface TermOptions {
+interface TermOptions {
   /** The state that it publishes with each renewal. Default: able. */
   readonly state?: () => HolderState;
 }
 
 /** Runs while this replica leads; the signal aborts when the Lease is lost or the election is to end. */
-export type Lead = (signal: AbortSignal) => Promise<void>;
+type Lead = (signal: AbortSignal) => Promise<void>;
 
 /** This replica's part in the election. The Lease is not read before `run`. */
 export class Election {

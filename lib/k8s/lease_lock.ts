@@ -12,7 +12,7 @@ import { apiVersionOf, type KubeObject, Resource, type Wire } from "./types.ts";
 /** Giving the Lease up is a courtesy: shutdown does not wait longer for it. */
 const RELEASE_TIMEOUT_MS = 2_000;
 
-export interface LeaseLockOptions {
+interface LeaseLockOptions {
   readonly api: KubeApi;
   readonly namespace: string;
   readonly name: string;
@@ -40,7 +40,7 @@ export interface LockView {
   readonly refusal: string | undefined;
 }
 
-export type Attempt =
+type Attempt =
   /** We hold the Lease; `sentMs` is when the request left, the earliest time its term may be counted from. */
   | { readonly kind: "held"; readonly sentMs: number }
   | { readonly kind: "taken" }
@@ -181,7 +181,7 @@ export class LeaseLock {
   }
 }
 
-export interface LeaseRecord {
+interface LeaseRecord {
   /** Empty when the Lease is free. */
   readonly holder: string;
   readonly durationMs: number;
@@ -218,7 +218,7 @@ export function parseLease(lease: KubeObject): LeaseRecord {
   };
 }
 
-export interface LeaseClaim {
+interface LeaseClaim {
   /** Empty to give the Lease up. */
   readonly holder: string;
   readonly durationMs: number;

@@ -82,7 +82,7 @@ export function firstPageSize({ namespaced }: ResourceType): number {
   return namespaced ? FIRST_PAGE_SIZE : CLUSTER_PAGE_SIZE;
 }
 
-export interface PageSeen {
+interface PageSeen {
   readonly limit: number;
   readonly count: number;
   /** undefined where they were not counted. */

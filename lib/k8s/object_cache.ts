@@ -25,7 +25,7 @@ interface Entry<T> {
   readonly resourceVersion: string | undefined;
 }
 
-export interface ObjectCacheOptions<T> {
+interface ObjectCacheOptions<T> {
   readonly parse: (object: KubeObject) => T | undefined;
   readonly onChange: (change: Change<T>) => void;
   readonly keep: Keeping<T>;

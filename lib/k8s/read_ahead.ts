@@ -14,7 +14,7 @@ const CANCEL_WAIT_MS = 250;
  */
 export async function* readAhead(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  options: { readonly maxBytes?: number; readonly signal?: AbortSignal } = {},
+  options: { readonly maxBytes?: number | undefined; readonly signal?: AbortSignal | undefined } = {},
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
   const { maxBytes = READ_AHEAD_MAX_BYTES, signal } = options;
   const reader = body.getReader();

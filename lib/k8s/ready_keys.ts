@@ -2,7 +2,7 @@
 // group with thousands of keys delays another group's key by one key, not by thousands.
 import type { Logger } from "../log.ts";
 
-export interface ReadyKey {
+interface ReadyKey {
   /** Keys of one group take turns with those of others. */
   readonly group: string;
   readonly priority: "normal" | "urgent";
@@ -68,7 +68,7 @@ class TurnsByGroup {
   }
 }
 
-export interface GroupCountsOptions {
+interface GroupCountsOptions {
   readonly maxOfGroup?: ((group: string) => number) | undefined;
   readonly name: string;
   readonly log: Logger;

@@ -4,7 +4,7 @@ import { fetchUnverified } from "./pinned/unverified_fetch.ts";
 import type { ClusterAccess, TlsIdentity } from "./cluster_access.ts";
 import { openServerTunnel, type ServerTunnel } from "./server_tunnel.ts";
 
-export interface ServerRequest {
+interface ServerRequest {
   readonly method: string;
   readonly headers: Headers;
   readonly body?: string | undefined;

@@ -24,10 +24,7 @@ export async function* decodeWatchStream(
   options: { readonly maxLineBytes?: number; readonly readAheadBytes?: number; readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<RawWatchEvent, void> {
   const lines = new LineSplitter(options.maxLineBytes ?? MAX_LINE_BYTES);
-  const ahead = {
-    ...(options.readAheadBytes === undefined ? {} : { maxBytes: options.readAheadBytes }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  };
+  const ahead = { maxBytes: options.readAheadBytes, signal: options.signal };
   let turnEndsMs = performance.now() + TURN_MS;
   for await (const chunk of readAhead(body, ahead)) {
     for (const line of lines.push(chunk)) {

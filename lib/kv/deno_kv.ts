@@ -8,7 +8,7 @@ import { KvFile } from "./kv_file.ts";
 import type { KeyValueStore, StoreKey } from "./store.ts";
 
 /** Where the database is. A server's access token comes from DENO_KV_ACCESS_TOKEN, which Deno reads itself. */
-export type DenoKvPlace = { readonly path: string } | { readonly url: string };
+type DenoKvPlace = { readonly path: string } | { readonly url: string };
 
 const PROBES = 3;
 /** Waits (ms) before a write is tried again that met another process writing; together within the time of one call. */

@@ -19,7 +19,7 @@ export interface Database {
   close(): void;
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   /** Opens the database; called again after a row of faults, when the one before is closed. */
   readonly open: () => Promise<Database>;
   readonly clock: Clock;

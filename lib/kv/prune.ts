@@ -4,13 +4,13 @@ import { ageOf, storedBytes } from "./envelope.ts";
 import { ENTRY_KINDS, kindPrefix } from "./keys.ts";
 import type { JsonValue, KeyValueStore, StoreKey } from "./store.ts";
 
-export interface StoreLimits {
+interface StoreLimits {
   readonly maxEntries: number;
   /** As they are weighed by `storedBytes`. */
   readonly maxBytes: number;
 }
 
-export interface Pruned {
+interface Pruned {
   readonly kept: number;
   readonly deleted: number;
   /** False: a delete failed, or not all entries could be listed. */

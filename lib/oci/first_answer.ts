@@ -5,7 +5,7 @@ import type { Endpoint } from "./pull_plan.ts";
 import type { InspectionFailure } from "./types.ts";
 
 /** What `read` gave at the first place where it succeeded; or why it did at none. `endpoint`: where that was. */
-export type FirstAnswer<T> =
+type FirstAnswer<T> =
   | { readonly kind: "answered"; readonly value: T; readonly endpoint: Endpoint }
   | { readonly kind: "failed"; readonly failure: InspectionFailure; readonly endpoint: Endpoint | undefined };
 

@@ -18,7 +18,7 @@ import { canonicalReference } from "./reference.ts";
 import type { Session } from "./session.ts";
 import type { FailureReason, Finding, Inspection, Platform } from "./types.ts";
 
-export interface ImageVisit {
+interface ImageVisit {
   readonly request: Pick<PlannedRequest, "image" | "reference" | "depth">;
   readonly endpoint: Endpoint;
   readonly session: Pick<Session, "manifest" | "child" | "config">;

@@ -9,7 +9,7 @@ import type { Endpoint } from "./pull_plan.ts";
 import { canonicalReference } from "./reference.ts";
 import type { OpenSession } from "./session.ts";
 
-export interface RegistryInspectorDeps {
+interface RegistryInspectorDeps {
   readonly openSession: OpenSession;
   readonly clock: Clock;
 }

@@ -21,7 +21,7 @@ export interface ImageReference {
   readonly droppedTag?: string;
 }
 
-export type ParsedReference =
+type ParsedReference =
   | { readonly kind: "reference"; readonly reference: ImageReference }
   | { readonly kind: "unparsable"; readonly message: string };
 

@@ -27,7 +27,7 @@ export interface RepositoryClientDeps {
   readonly variants: ConnectionVariants;
 }
 
-export interface RepositoryClientOptions {
+interface RepositoryClientOptions {
   readonly endpoint: Endpoint;
   readonly context: InspectionContext;
   readonly rights: "pull" | "pull,push";

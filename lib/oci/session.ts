@@ -20,7 +20,7 @@ export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credent
   readonly manifest: ManifestDocument;
 }
 
-export interface SessionOptions<Read> {
+interface SessionOptions<Read> {
   readonly client: RepositoryClient;
   readonly clock: Clock;
   readonly turns: DocumentTurns;

@@ -10,7 +10,7 @@ export interface Callers<C> {
   onJoin(listener: (caller: C) => void): () => void;
 }
 
-export interface SharedCallOptions<T, C> {
+interface SharedCallOptions<T, C> {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** How long an answer is given to later callers (ms); absent: not at all. A rejection is never kept. */
   readonly keepMs?: ((answer: T) => number) | undefined;

@@ -15,7 +15,7 @@ export interface ArchitectureTotals {
 }
 
 /** A workload that does not run on the architecture in question, or of which that is not known. */
-export interface BlockedWorkload extends WorkloadName {
+interface BlockedWorkload extends WorkloadName {
   readonly verdict: "blocked" | "unknown";
   readonly blockers: readonly Blocker[];
 }

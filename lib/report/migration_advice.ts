@@ -6,7 +6,7 @@ import type { WorkloadSupport } from "./types.ts";
 /** Most names in a sentence: it is part of a condition. */
 const NAMES_SHOWN = 5;
 
-export interface LeftOut {
+interface LeftOut {
   readonly unread: readonly string[];
   /** False when the cluster has more than is read. */
   readonly isComplete: boolean;

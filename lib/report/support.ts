@@ -4,7 +4,7 @@ import type { InspectedImage } from "../oci/types.ts";
 import { usablePlatforms } from "../placement/decide/images.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 
-export interface SupportFacts {
+interface SupportFacts {
   /** The architectures that count: those for which the workload was gathered. */
   readonly candidates: readonly string[];
   /** What a registry said of an image to the workload's pull secrets. */

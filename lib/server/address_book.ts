@@ -27,7 +27,7 @@ interface Member<C> {
   readonly proof: "none" | "plain" | "secret";
 }
 
-export interface Beginning<C> {
+interface Beginning<C> {
   readonly member: C;
   readonly paid: readonly TokenBucket[];
 }

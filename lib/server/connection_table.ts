@@ -8,13 +8,13 @@ import { LARGE_BYTES } from "./load_limit.ts";
 import type { TokenBucket } from "./token_bucket.ts";
 
 /** What came over a connection: nothing that counts, a request by a path of the manifests, or one by a secret path. */
-export type Proof = "none" | "plain" | "secret";
+type Proof = "none" | "plain" | "secret";
 
 /**
  * Where a connection stands. `waiting`: accepted, until its client has begun the handshake and we may go on with it;
  * `idle`: between requests, an unfinished head included.
  */
-export type Phase = "waiting" | "handshake" | "idle" | "body" | "answer";
+type Phase = "waiting" | "handshake" | "idle" | "body" | "answer";
 
 /** Why a connection was closed by us: the label of a metric. */
 export const DROP_REASONS = ["rate", "address", "unproven", "total", "timeout", "path"] as const;
@@ -37,7 +37,7 @@ export interface Connection {
   readonly socket: ConnectionSocket;
 }
 
-export interface ConnectionSocket {
+interface ConnectionSocket {
   readonly bytesRead: () => number;
   /** Goes on with the handshake that the client has begun. */
   readonly begin: () => void;

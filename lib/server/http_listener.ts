@@ -18,22 +18,22 @@ export interface HttpListener {
   close(graceMs: number): Promise<void>;
 }
 
-export interface GuardedServer {
+interface GuardedServer {
   readonly server: HttpServer | HttpsServer;
   readonly guard: ConnectionGuard;
 }
 
-export interface ListenAt {
+interface ListenAt {
   readonly host: string;
   readonly port: number;
 }
 
 /** What a handler of the plain listener is told of a request's client. */
-export interface PlainClient {
+interface PlainClient {
   readonly remoteAddr: { readonly hostname: string };
 }
 
-export interface HttpListenerOptions extends ListenAt {
+interface HttpListenerOptions extends ListenAt {
   readonly handler: (request: Request, client: PlainClient) => Response | Promise<Response>;
 }
 

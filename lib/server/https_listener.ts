@@ -19,7 +19,7 @@ export interface HttpsListener extends HttpListener {
   beginDrain(): void;
 }
 
-export interface HttpsListenerOptions {
+interface HttpsListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly certificate: KeyPair;

@@ -8,7 +8,7 @@ export type PathVerdict =
   | { readonly kind: "plain"; readonly url: string }
   | { readonly kind: "refused" };
 
-export interface AcceptedPaths {
+interface AcceptedPaths {
   readonly routes: readonly string[];
   readonly secretPaths: (route: string) => readonly string[];
   readonly acceptsPlain: () => boolean;

@@ -25,7 +25,7 @@ export interface WebhookPaths {
   onChange(listener: () => void): void;
 }
 
-export interface WebhookPathsDeps {
+interface WebhookPathsDeps {
   readonly api: ReadApi;
   readonly clock: Clock;
   readonly log: Logger;

@@ -34,7 +34,7 @@ export const DEFAULT_TERMS = {
 } as const;
 
 /** What is due. `found` is for an authority that is missing, broken or expired. */
-export type AuthorityChange = "none" | "found" | "stage" | "succeed" | "serve";
+type AuthorityChange = "none" | "found" | "stage" | "succeed" | "serve";
 
 export function decideAuthorityChange(
   authority: Authority | undefined,

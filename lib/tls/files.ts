@@ -11,7 +11,7 @@ import {
 import { X509Certificate } from "node:crypto";
 
 /** Which files, and how often they are checked (ms; a check is three stat calls). */
-export interface CertificateFiles {
+interface CertificateFiles {
   readonly certPath: string;
   readonly keyPath: string;
   /** The CA for `caBundle`; undefined when another controller injects it. */

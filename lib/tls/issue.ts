@@ -7,7 +7,7 @@ export interface IssuedPair {
   readonly key: string;
 }
 
-export interface Validity {
+interface Validity {
   readonly nowMs: number;
   readonly lifetimeMs: number;
 }

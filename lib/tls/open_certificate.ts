@@ -9,7 +9,7 @@ import { AuthorityStore } from "./secret_store.ts";
 import { openSelfManagedCertificate } from "./self_managed.ts";
 import type { ServingCertificate } from "./serving_certificate.ts";
 
-export interface CertificateConfig {
+interface CertificateConfig {
   readonly tlsCert?: string | undefined;
   readonly tlsKey?: string | undefined;
   readonly tlsCa?: string | undefined;

@@ -14,7 +14,7 @@ import { type AssembleProblem, problemOf } from "./problem.ts";
 import { type PublishDeps, publishIndex } from "./publish_index.ts";
 import { type LeftOut, type ReadChild, readChildren, type ReadDeps, type ReadImage } from "./read_child.ts";
 
-export interface AssembleRequest {
+interface AssembleRequest {
   /** Where the index goes: `registry/repository:tag`. */
   readonly to: string;
   readonly images: readonly string[];

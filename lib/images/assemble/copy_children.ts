@@ -28,7 +28,7 @@ export interface CopyProgress {
   readonly totalBytes: number;
 }
 
-export interface CopyChildrenDeps {
+interface CopyChildrenDeps {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: CopyProgress) => void;

@@ -6,7 +6,7 @@ import { PushError } from "../../oci/push/push_error.ts";
 import { withRetries } from "../../oci/push/retries.ts";
 import type { ManifestContent, TargetRepository } from "../../oci/push/target_repository.ts";
 
-export interface Publication {
+interface Publication {
   readonly target: TargetRepository;
   readonly tag: string;
   /** In the order to try. */

@@ -43,7 +43,7 @@ export interface ReadChild {
   readonly home: Endpoint;
 }
 
-export type ChildRead = ReadChild | { readonly kind: "problem"; readonly problem: AssembleProblem };
+type ChildRead = ReadChild | { readonly kind: "problem"; readonly problem: AssembleProblem };
 
 export interface ReadDeps {
   readonly repositories: Repositories;

@@ -35,7 +35,7 @@ export interface ImageService extends AsyncDisposable {
   publicHostStates(): readonly HostState[];
 }
 
-export type ImageServiceOptions = RegistryAccessOptions & { readonly config: ImageServiceConfig };
+type ImageServiceOptions = RegistryAccessOptions & { readonly config: ImageServiceConfig };
 
 /** Opens it. Never rejects for a bad file or cache: what is wrong is logged, and what works is used. */
 export async function openImageService(options: ImageServiceOptions): Promise<ImageService> {

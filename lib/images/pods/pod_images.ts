@@ -45,7 +45,7 @@ const MAX_PREFETCHED_IMAGES = 1_000;
 /** Pull secrets that a message names at most. */
 const MAX_NAMED = 3;
 
-export interface PodImagesDeps {
+interface PodImagesDeps {
   readonly inspector: Inspector;
   readonly pullSecrets: Pick<PullSecrets, "read">;
   readonly known: KnownImages;

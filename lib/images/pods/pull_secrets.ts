@@ -36,7 +36,7 @@ export interface PullCredentials {
   readonly problem?: InspectionFailure | undefined;
 }
 
-export interface PullSecretDeps {
+interface PullSecretDeps {
   readonly api: Pick<KubeApi, "get">;
   readonly mode: PullSecretMode;
   readonly ownNamespace: string;

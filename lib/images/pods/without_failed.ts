@@ -5,7 +5,7 @@ import type { KnownImages } from "./known_images.ts";
 import type { PodImages } from "./pod_images.ts";
 
 /** The architectures on which an image has failed, for pods of a namespace; none for most. */
-export type FailedArchitectures = (
+type FailedArchitectures = (
   image: { readonly digest: string; readonly namespace: string },
 ) => readonly string[];
 

@@ -12,7 +12,7 @@ export type PinVerdict =
   /** It is trusted by itself, but must not be shown by this server now; `why` is for users. */
   | { readonly kind: "refused"; readonly why: string };
 
-export interface PinTerms {
+interface PinTerms {
   readonly host: string;
   /** PEM texts, each with any number of certificates. */
   readonly trusted: readonly string[];

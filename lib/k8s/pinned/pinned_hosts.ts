@@ -9,7 +9,7 @@ import { errorText } from "../../log.ts";
 import { judgePin } from "./pin.ts";
 
 /** How to send one request in either way. Both reject when no answer comes. */
-export interface PinnableRequest {
+interface PinnableRequest {
   readonly trusted: readonly string[];
   readonly nowMs: number;
   readonly verified: () => Promise<Response>;

@@ -10,9 +10,9 @@ import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions 
 import { TLSSocket } from "node:tls";
 import { exchange } from "./exchange.ts";
 
-export type RequestContent = string | Uint8Array | ReadableStream<Uint8Array>;
+type RequestContent = string | Uint8Array | ReadableStream<Uint8Array>;
 
-export interface UnverifiedRequest {
+interface UnverifiedRequest {
   readonly method: string;
   readonly headers: Headers;
   readonly body?: RequestContent | undefined;

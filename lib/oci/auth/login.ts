@@ -17,7 +17,7 @@ export type Authorization =
   | { readonly kind: "header"; readonly header: string | undefined }
   | { readonly kind: "denied" };
 
-export interface LoginDeps {
+interface LoginDeps {
   readonly tokens: TokenSource;
   readonly challenges: LearnedChallenges;
   readonly endpoint: Endpoint;

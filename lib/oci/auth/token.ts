@@ -14,7 +14,7 @@ import { fingerprintOf } from "../fingerprint.ts";
 import { tokenExchange, type TokenRequest } from "./token_exchange.ts";
 import type { Transport } from "../http/transport.ts";
 
-export type TokenAnswer = { readonly kind: "token"; readonly token: string } | { readonly kind: "denied" };
+type TokenAnswer = { readonly kind: "token"; readonly token: string } | { readonly kind: "denied" };
 
 /** Members and elements of a token server's answer, which has about six: not more is parsed. */
 const MAX_TOKEN_STRUCTURE = 1_000;
@@ -35,7 +35,7 @@ const MAX_TOKEN_CHARACTERS = 8 * 1024 * 1024;
 
 type DatedAnswer = TokenAnswer & { readonly lifeMs: number };
 
-export interface TokenSourceDeps {
+interface TokenSourceDeps {
   readonly transport: Pick<Transport, "send">;
   readonly limiter: RequestLimiter;
   readonly clock: Clock;

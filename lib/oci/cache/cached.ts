@@ -33,7 +33,7 @@ export interface RecalledImage {
   readonly tag: KnownTag | undefined;
 }
 
-export interface CachedInspectorDeps {
+interface CachedInspectorDeps {
   readonly inner: RegistryLookups;
   readonly kv: KeyValueStore;
   readonly clock: Clock;

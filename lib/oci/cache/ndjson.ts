@@ -17,7 +17,7 @@ import { entryKey, type EntryKind, kindPrefix } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 
 /** What became of the lines of an import. Empty lines are none. */
-export interface Imported {
+interface Imported {
   readonly imported: number;
   /** Tags of which the store has a more recent value, which it keeps. */
   readonly older: number;
@@ -35,7 +35,7 @@ const Line = z.object({ v: z.literal(RECORD_VERSION), image: DocumentSchema.opti
 const MAX_LINE = 32_000;
 const WRITES_AT_ONCE = 16;
 
-export interface ExportOptions {
+interface ExportOptions {
   readonly clock: Clock;
   /** Called for each entry that is left out because it took a credential to read. */
   readonly onPrivate?: () => void;

@@ -7,7 +7,7 @@ import type { FailureReason, InspectionFailure } from "../types.ts";
 import { CACHE_SHARES, weightOfTexts } from "./weights.ts";
 
 /** A failure and when the request was sent to the registry (epoch ms). */
-export interface AskedFailure {
+interface AskedFailure {
   readonly failure: InspectionFailure;
   readonly askedAtMs: number;
 }

@@ -7,13 +7,13 @@ import { type Callers, SharedCalls } from "../shared_call.ts";
 import type { Caller, InspectionReport } from "../inspector.ts";
 import { nameOfCaller } from "../limits/callers.ts";
 
-export interface LookupRequest {
+interface LookupRequest {
   readonly notBeforeMs: number;
   readonly callers: Callers<Caller>;
   readonly signal: AbortSignal;
 }
 
-export type Lookup = (callers: Callers<Caller>, signal: AbortSignal) => Promise<InspectionReport>;
+type Lookup = (callers: Callers<Caller>, signal: AbortSignal) => Promise<InspectionReport>;
 
 /** Look-ups of one image that may begin within a second. */
 export const LOOKUPS_PER_SECOND = 4;

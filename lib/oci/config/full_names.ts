@@ -8,7 +8,7 @@ import type { RegistriesConf } from "./registries_conf.ts";
 import type { PullSettings } from "./settings.ts";
 
 /** Names to try in order, tag or digest attached; or why there are none. */
-export type FullNames =
+type FullNames =
   | { readonly kind: "names"; readonly reference: ImageReference; readonly names: readonly FullName[] }
   | { readonly kind: "refused"; readonly failure: InspectionFailure };
 

@@ -12,7 +12,7 @@ export interface HostCapabilities {
   readonly pulls: boolean;
 }
 
-export interface HostsPlace extends HostCapabilities {
+interface HostsPlace extends HostCapabilities {
   readonly url: EndpointUrl;
   /** Sent along; may be secret. */
   readonly headers: Readonly<Record<string, string>>;

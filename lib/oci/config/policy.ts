@@ -5,7 +5,7 @@ import { canonicalName } from "../registry_host.ts";
 import { parseAs, parseJson } from "../files/documents.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
 
-export type PolicyDemand = "accept" | "reject" | "signature";
+type PolicyDemand = "accept" | "reject" | "signature";
 
 /** Demands by scope of the docker transport, and for everything else. All demands of a scope must hold. */
 export interface Policy {
@@ -14,7 +14,7 @@ export interface Policy {
 }
 
 /** Whether an image may be used. `scope`: which entry decided. */
-export type PolicyVerdict =
+type PolicyVerdict =
   | { readonly kind: "allowed" }
   | { readonly kind: "denied"; readonly scope: string; readonly why: "rejected" | "signature" };
 

@@ -6,7 +6,7 @@ import { findLine, parseAs, parseToml } from "../files/documents.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { readRule, type RegistryRule, RegistryTable, tableLine, trimLocation } from "./registry_rules.ts";
 
-export type ShortNameMode = "disabled" | "permissive" | "enforcing";
+type ShortNameMode = "disabled" | "permissive" | "enforcing";
 
 /** One file, or all of them merged. Undefined: the file does not say. */
 export interface RegistriesConf {

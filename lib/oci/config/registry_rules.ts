@@ -5,9 +5,9 @@ import { findLine } from "../files/documents.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";
 import { canonicalName } from "../registry_host.ts";
 
-export type MirrorUse = "all" | "digest-only" | "tag-only";
+type MirrorUse = "all" | "digest-only" | "tag-only";
 
-export interface RegistryMirror {
+interface RegistryMirror {
   /** `host[:port][/path]`, put in the place of the rule's prefix. */
   readonly location: string;
   readonly insecure: boolean;
@@ -40,7 +40,7 @@ export const RegistryTable = z.object({
   mirror: z.array(Mirror).default([]),
 });
 
-export interface TablePlace {
+interface TablePlace {
   readonly text: string;
   readonly line: number | undefined;
 }
@@ -91,7 +91,7 @@ export function trimLocation(location: string): string {
   return canonicalName(location.trim().replace(/\/+$/, ""));
 }
 
-export interface RuleSource {
+interface RuleSource {
   readonly name: string;
   readonly insecure: boolean;
   readonly mirror: boolean;

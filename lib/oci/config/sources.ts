@@ -25,7 +25,7 @@ export interface Source {
   readonly access: HostAccess | undefined;
 }
 
-export type SourcesAnswer =
+type SourcesAnswer =
   | { readonly kind: "sources"; readonly sources: readonly Source[] }
   | { readonly kind: "unparsable"; readonly message: string };
 

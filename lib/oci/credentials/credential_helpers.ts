@@ -12,7 +12,7 @@ import { callersOf, nameOfCaller } from "../limits/callers.ts";
 import type { Caller } from "../inspector.ts";
 import { type Callers, SharedCalls } from "../shared_call.ts";
 
-export interface HelperDeps {
+interface HelperDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly run: CommandRunner;

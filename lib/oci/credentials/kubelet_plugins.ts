@@ -31,7 +31,7 @@ interface Cached {
   readonly credentials: readonly Credential[];
 }
 
-export interface KubeletPluginsOptions {
+interface KubeletPluginsOptions {
   readonly configPath: string;
   readonly binDir: string;
   readonly log: Logger;

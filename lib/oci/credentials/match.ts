@@ -5,7 +5,7 @@ import { hostKey } from "../registry_host.ts";
 import { canonicalPort, parseScope, type Scope } from "./scope.ts";
 
 /** The target of a request: `host[:port]` and the repository path on it. */
-export interface RepositoryTarget {
+interface RepositoryTarget {
   readonly host: string;
   readonly repository: string;
 }

@@ -13,7 +13,7 @@ export interface HelperCommand {
 }
 
 /** How it went. `failed`: it could not be started, took too long or said too much; `message` has no output in it. */
-export type HelperOutcome =
+type HelperOutcome =
   | { readonly kind: "exited"; readonly code: number; readonly stdout: string }
   | { readonly kind: "failed"; readonly message: string };
 

@@ -4,7 +4,7 @@ import type { Parsed } from "../../parsed.ts";
 import { LastGood, type Problem, renderProblem } from "./last_good.ts";
 import { FileReader, haveChanged } from "./read_files.ts";
 
-export interface FollowedFileOptions<T> {
+interface FollowedFileOptions<T> {
   readonly path: string;
   readonly parse: (text: string) => Parsed<T>;
   /** The content of a missing file, or of one that was never readable. */

@@ -4,7 +4,7 @@ import { systemClock } from "../../clock.ts";
 import { MAX_DOCUMENT_BYTES } from "./documents.ts";
 
 /** The result of reading a file. `failed` holds the reason as text; `denied`: this process may not read the path. */
-export type FileContent =
+type FileContent =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "missing" }
   | { readonly kind: "denied" }

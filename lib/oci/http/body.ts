@@ -12,7 +12,7 @@ const FIRST_BUFFER_BYTES = 4 * 1024;
 /** Memory for a large body, until it is given back; undefined when there is no more of it now. */
 export type TakeMemory = (bytes: number) => { readonly release: () => void } | undefined;
 
-export type CollectedBody =
+type CollectedBody =
   | { readonly kind: "body"; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "too-large" }
   /** Other bodies hold all the memory there is for large ones. */

@@ -52,7 +52,7 @@ export interface AnonymousAuthorization {
 /** A request on its way. The path it was redirected to may be a secret, as that of a signed address is. */
 export type Hop = Exchange & { readonly hidesPath?: true; readonly redirect?: Redirect };
 
-export interface Redirect {
+interface Redirect {
   readonly origin: string;
   /** Whether all redirects stayed on the origin of the request. The answer of another origin is not that of the first. */
   readonly isSameOrigin: boolean;

@@ -2,7 +2,7 @@
 import type { FailureReason } from "../types.ts";
 
 /** A fault of the connection. `what` continues "the registry …" and may end with what to do next, without the last stop. */
-export interface WireFault {
+interface WireFault {
   /** Whether the cause is in the certificates, in the connection, or in the time it took. */
   readonly reason: Extract<FailureReason, "TlsFailed" | "Unreachable" | "Timeout">;
   readonly what: string;

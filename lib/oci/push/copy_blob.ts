@@ -10,7 +10,7 @@ import { type BlobDescriptor, verifyStream } from "./verified_stream.ts";
 
 export type BlobOutcome = "present" | "mounted" | "copied";
 
-export interface BlobCopy {
+interface BlobCopy {
   readonly blob: BlobDescriptor;
   readonly source: RepositoryClient;
   readonly target: TargetRepository;
@@ -18,7 +18,7 @@ export interface BlobCopy {
   readonly mountFrom: string | undefined;
 }
 
-export interface CopyDeps {
+interface CopyDeps {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called with the count of bytes as they pass, those that are sent again included. */

@@ -2,7 +2,7 @@
 import { isObject, listAt, objectAt, parseSparseObject, textAt } from "../../json.ts";
 import type { BlobDescriptor } from "./verified_stream.ts";
 
-export type ManifestBlobs =
+type ManifestBlobs =
   | {
     readonly kind: "blobs";
     /** Each once, the config first. */

@@ -24,7 +24,7 @@ export const PUSH_REASONS = [
 export type PushReason = typeof PUSH_REASONS[number];
 
 /** A failed write as data. The message is safe to show: no credential, no URL query. */
-export interface PushFailure {
+interface PushFailure {
   readonly kind: "permanent" | "transient";
   readonly reason: PushReason;
   readonly message: string;

@@ -20,7 +20,7 @@ export interface ManifestContent {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export type MountOutcome =
+type MountOutcome =
   | { readonly kind: "mounted" }
   | { readonly kind: "upload"; readonly upload: UploadSession }
   | { readonly kind: "refused" };

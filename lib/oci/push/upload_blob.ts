@@ -7,12 +7,12 @@ import type { TargetRepository, UploadSession } from "./target_repository.ts";
 import { firstForm, nextForm, type UploadForm } from "./upload_form.ts";
 import type { BlobDescriptor, VerifiedStream } from "./verified_stream.ts";
 
-export interface BlobContent {
+interface BlobContent {
   readonly blob: BlobDescriptor;
   readonly open: () => Promise<VerifiedStream>;
 }
 
-export interface UploadOptions {
+interface UploadOptions {
   readonly target: TargetRepository;
   /** One that a refused mount has begun. */
   readonly begun?: UploadSession | undefined;

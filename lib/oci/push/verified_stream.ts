@@ -17,7 +17,7 @@ export interface VerifiedStream {
 
 const HASHES: readonly string[] = ["sha256", "sha384", "sha512"];
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly blob: BlobDescriptor;
   readonly registry: string;
   readonly onBytes: (bytes: number) => void;

@@ -2,11 +2,6 @@
 import { isObject, listAt, parseObject, textAt } from "../../json.ts";
 import type { PushReason } from "./push_error.ts";
 
-export interface WriteAnswer {
-  readonly status: number;
-  readonly body: Uint8Array;
-}
-
 export interface WriteRefusal {
   readonly kind: "permanent" | "transient";
   readonly reason: PushReason;
@@ -52,7 +47,7 @@ const ROWS: readonly {
   },
 ];
 
-export function judgeRefusal({ status, body }: WriteAnswer): WriteRefusal {
+export function judgeRefusal({ status, body }: { readonly status: number; readonly body: Uint8Array }): WriteRefusal {
   const faults = parseFaults(body);
   const codes = faults.map(({ code }) => code);
   const row = ROWS.find(({ fits }) => fits(status, codes));

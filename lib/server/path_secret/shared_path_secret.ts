@@ -15,7 +15,7 @@ import {
   secretPath,
 } from "./state.ts";
 
-export interface PathSecretDeps {
+interface PathSecretDeps {
   readonly record: SecretRecord;
   readonly terms: PathTerms;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export interface SharedPathSecret {
 }
 
 /** Whether all configurations carry the paths that this makes of their routes, and no others. */
-export type IsCarried = (pathOf: (route: string) => string) => boolean;
+type IsCarried = (pathOf: (route: string) => string) => boolean;
 
 const POLL_MS = 30_000;
 const BACKOFF = { baseMs: 250, capMs: 5_000 } as const;

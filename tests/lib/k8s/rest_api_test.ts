@@ -1,10 +1,9 @@
 // The REST client on a stub over real HTTP/1.1: what is sent, how answers and faults are told apart, what is tried again.
 import assert from "node:assert/strict";
-import { MAX_PARALLEL_REQUESTS } from "../../../lib/k8s/api_transport.ts";
+import { MAX_PARALLEL_REQUESTS, ServerClock } from "../../../lib/k8s/api_transport.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { AnswerTooLarge, ApiError, classifyWriteFailure } from "../../../lib/k8s/errors.ts";
 import { listAll } from "../../../lib/k8s/lists.ts";
-import { ServerClock } from "../../../lib/k8s/server_clock.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { type ApiServerStub, Match, openApiServerStub, statusBody } from "../../support/api_server.ts";
