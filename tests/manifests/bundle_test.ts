@@ -9,7 +9,7 @@ import { parseConfig } from "../../lib/config/parse.ts";
 import { ensureGoProgram, pinnedCacheDirectory } from "../support/go_build.ts";
 import { lacks } from "../support/needs.ts";
 
-const CSV = "bundle/manifests/clusterserviceversion-archway.v0.1.0.yaml";
+const CSV = "bundle/manifests/clusterserviceversion-archway.v0.2.0.yaml";
 const MODULE = new URL("validate_bundle/", import.meta.url);
 
 /** ENoExecEvents are the service's own; there is no icon; the CA of the conversion is patched into a CRD. */
@@ -168,7 +168,7 @@ Deno.test({
     assert.deepEqual(blobs.map(({ schema, name }) => `${schema} ${name}`), [
       "olm.package archway",
       "olm.channel stable",
-      "olm.bundle archway.v0.1.0",
+      "olm.bundle archway.v0.2.0",
     ]);
     const { properties } = z.object({
       properties: z.array(z.object({ type: z.string(), value: z.object({ kind: z.string().optional() }) })),
