@@ -1,6 +1,5 @@
 // The outcomes of the samples, as an aligned table or as JSON. Pure.
 import { renderTable } from "../lib/cli/output.ts";
-import { stringify } from "yaml";
 import type { SampleOutcome } from "./outcomes.ts";
 import { SAMPLE_NAMESPACE } from "./samples.ts";
 
@@ -57,14 +56,6 @@ function renderExpectation(expected: SampleOutcome["expected"]): string {
 function paint(line: string, options: { readonly color: boolean; readonly ok: boolean }): string {
   if (!options.color) return line;
   return `\x1b[${options.ok ? 32 : 31}m${line}\x1b[0m`;
-}
-
-/** What came of a scenario in JSON or YAML, with a trailing newline. */
-export function renderDocument(outcome: unknown, form: "json" | "yaml"): string {
-  return form === "json"
-    ? `${JSON.stringify(outcome, null, 2)}
-`
-    : stringify(outcome);
 }
 
 export interface Welcome {

@@ -1,10 +1,10 @@
 // `archway dev`: the embedded cluster and registry, and the very same `serve` in front of them.
-import { ExitCode, type Terminal } from "../lib/cli/output.ts";
+import { ExitCode, renderDocument, type Terminal } from "../lib/cli/output.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
 import { openPlayground, type Playground } from "../playground/playground.ts";
-import { renderDocument, renderOutcomeTable, renderWelcome } from "../playground/report.ts";
+import { renderOutcomeTable, renderWelcome } from "../playground/report.ts";
 import { sampleNames } from "../playground/samples.ts";
 import type { ServeDeps } from "./capability.ts";
 

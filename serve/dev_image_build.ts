@@ -1,5 +1,5 @@
 // `archway dev --scenario image-build`: a pool of two architectures, and what builds for it.
-import { renderDocument } from "../playground/report.ts";
+import { renderDocument } from "../lib/cli/output.ts";
 import { ImageBuildsSchema } from "../lib/config/image_builds.ts";
 import type { Config } from "../lib/config/parse.ts";
 import { Resource } from "../lib/k8s/types.ts";

@@ -1,11 +1,10 @@
 // `archway dev --scenario upgrade`: a cluster whose operators follow a script, the controller of upgrades on a clock that runs
 // fast, and a migration to several architectures from its plan to its end.
-import { renderDocument } from "../playground/report.ts";
 import { waitFor } from "../playground/store.ts";
 import { Hono } from "hono";
 import { Registry } from "prom-client";
 import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
-import { ExitCode, type Terminal } from "../lib/cli/output.ts";
+import { ExitCode, renderDocument, type Terminal } from "../lib/cli/output.ts";
 import { describeStatus } from "../lib/cli/upgrade_text.ts";
 import { type Clock, systemClock, untilAborted } from "../lib/clock.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";

@@ -1,10 +1,11 @@
 // Reading outcomes back from pods, and their report.
+import { renderDocument } from "../../lib/cli/output.ts";
 import assert from "node:assert/strict";
 import { type KubeObject } from "../../lib/k8s/types.ts";
 import { parseKubeObject } from "../../playground/cluster.ts";
 import type { JsonObject } from "../../playground/json_value.ts";
 import { isSettled, readOutcome, reportOf } from "../../playground/outcomes.ts";
-import { renderDocument, renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
+import { renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
 import { EXPECT_ANNOTATION, type PodDecision } from "../../playground/samples.ts";
 import { GATE, inValues, makeNode, podBody, requiring, term } from "./make.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { renderDocument } from "../../../playground/report.ts";
+import { renderDocument } from "../../../lib/cli/output.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import {
   type BuildEvidence,
