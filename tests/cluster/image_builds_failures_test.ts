@@ -213,7 +213,7 @@ Deno.test({
         await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
       },
     );
-    await t.step("429 and 503 for a while: tried again, published", async () => {
+    await t.step("answers 429 and 503 for a while: tried again, published", async () => {
       const before = await bed.published();
       let left = 6;
       bed.relay.intercept = (request) => {

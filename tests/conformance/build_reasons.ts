@@ -4,6 +4,7 @@ import type { Reason } from "./reasons.ts";
 
 const ROLL_OUT =
   "what nodes run is set on the MachineOSConfig; the machine config operator's node controller and server roll it out as before";
+const NO_NODE = "what is built is decided, on a simulated cluster; that nodes take it is the machine config operator's";
 const OWNERS = "what belongs to a build goes by its owners, which the API server's garbage collector follows";
 const HELPER = "a helper of the machine config operator's code without effect outside of it";
 const WRITER = "the digest is handed over by the program of the builder's image";
@@ -24,6 +25,7 @@ export const BUILD_REASONS: readonly Reason[] = [
   internals(["O-057..059"], WRITER),
   internals(["O-093"], SHUTDOWN),
   internals(["O-110", "O-111", "O-113..117", "O-121", "O-134..137", "O-139", "O-141..142"], ROLL_OUT),
+  internals(["O-120", "O-124", "O-133", "O-144", "O-150"], NO_NODE),
   differs(["O-138"], OPERATOR_STATUS, "O-084 a secret that cannot be used is said, and waited for"),
   covered(
     ["P-100"],

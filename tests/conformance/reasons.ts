@@ -187,7 +187,14 @@ export const REASONS: readonly Reason[] = [
     ["M-062..065"],
     "the phase of the status says whether an upgrade is under way; the check of the operator is called by nothing",
   ),
-  internals(["M-287"], "MachineSets of all pools are read together, so those of some cannot fail to be read"),
+  internals(["M-285", "M-287"], "MachineSets of all pools are read together, so those of some cannot fail to be read"),
+  {
+    ids: ["M-313"],
+    status: "different",
+    of: "internals",
+    why: "a pod that may not be deleted fails nothing: it is tried again at the next look",
+    by: "M-313 a pod that cannot be deleted keeps no other from it, and a list that fails is an error",
+  },
   covered(
     ["M-328", "M-329"],
     "rows 322, 324 and 325",

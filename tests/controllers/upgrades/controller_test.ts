@@ -131,7 +131,7 @@ Deno.test("M-322 drain.mode Delete removes pods that are overdue, the very ones 
   assert.deepEqual(scene.calls.filter(({ verb }) => verb === "delete").map(({ name }) => name), ["web"]);
 });
 
-Deno.test("M-313 M-322 what a strategy may not do is no failure of the others; a list that fails is", async () => {
+Deno.test("what a strategy may not do is no failure of the others; a list that fails is", async () => {
   const scene = openUpgradeScene({ spec: { drain: { mode: "Delete" } }, status: UPGRADING });
   putDraining(scene, 46);
   scene.fault = ({ verb }) => {

@@ -65,7 +65,7 @@ const ROWS: readonly Row[] = [
     "same",
     (bed) => bed.edit({ files: [NO_ARCH, { ...ARM64, content: NO_ARCH.content }] }),
   ],
-  ["a file of the configuration", [], "same", (bed) => render(bed, {}), {}, "O-081 O-144 "],
+  ["a file of the configuration", [], "same", (bed) => render(bed, {}), {}, "O-081 "],
   ["kernel arguments", BOTH, "new", (bed) => render(bed, { kernelArguments: ["nosmt"] })],
   ["the kernel", BOTH, "new", (bed) => render(bed, { kernelType: "realtime" })],
   ["extensions", BOTH, "new", (bed) => render(bed, { extensions: ["usbguard"] })],

@@ -44,7 +44,7 @@ Deno.test("M-270 canScale() holds when a MachineSet of the workers is there", ()
   assert.equal(canScale(facts([machineSet("a")])), true);
 });
 
-Deno.test("M-273 M-283 M-285 planReserve() names what cannot be cloned: no workers and no pattern, no workers and a pattern without match", () => {
+Deno.test("M-273 planReserve() names what cannot be cloned: no workers and no pattern, no workers and a pattern without match", () => {
   assert.equal(kindOf(reserve(facts([]))), "impossible");
   const plan = reserve(facts([machineSet("infra", { pool: "infra" })]), "gpu-*");
   assert.equal(
@@ -56,7 +56,7 @@ Deno.test("M-273 M-283 M-285 planReserve() names what cannot be cloned: no worke
   );
 });
 
-Deno.test("M-274 M-282 M-284 M-288 M-289 planReserve() clones each source once, with one replica", () => {
+Deno.test("M-274 M-282 M-283 M-284 M-288 M-289 planReserve() clones each source once, with one replica", () => {
   const workers = [machineSet("b", { replicas: 4 }), machineSet("a")];
   const gpu = machineSet("g", { pool: "gpu-1" });
   assert.deepEqual(created(reserve(facts(workers))), ["a-upgrade", "b-upgrade"]);
@@ -67,6 +67,7 @@ Deno.test("M-274 M-282 M-284 M-288 M-289 planReserve() clones each source once, 
   );
   assert.deepEqual(created(reserve(facts([...workers, gpu]), "gpu-*")), ["a-upgrade", "b-upgrade", "g-upgrade"]);
   assert.deepEqual(created(reserve(facts([gpu]), "gpu-*")), ["g-upgrade"]);
+  assert.deepEqual(created(reserve(facts([...workers, gpu]), "none*")), ["a-upgrade", "b-upgrade"], "no match");
   assert.deepEqual(
     created(reserve(facts(workers), "w*")),
     ["a-upgrade", "b-upgrade"],

@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 
 const ROWS: readonly (readonly [string, string, number, string])[] = [
   ["M-050 ten minutes after its time, in a window of 60", "2026-03-01T19:50:00Z", 60, "ready"],
-  ["M-051 80 minutes before its time", "2026-03-01T22:20:00+01:00", 60, "in 80"],
+  ["M-051 eighty minutes before its time", "2026-03-01T22:20:00+01:00", 60, "in 80"],
   ["M-052 ten minutes after its time, in a window of 5", "2026-03-01T19:50:00Z", 5, "ready breached"],
   ["M-053 a time that is not RFC 3339", "2025-02-25 15:00", 60, "not ready"],
   ["a window of 0 never ends", "2020-01-01T00:00:00Z", 0, "ready"],
