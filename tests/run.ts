@@ -1,6 +1,7 @@
 // Runs the tests and ends with one line of counts: `deno run -A tests/run.ts all|unit|cluster|node|long [--strict] [deno test arguments]`.
 // Files and folders among the arguments narrow the run. --strict fails when a test is skipped that tests/run/skips.ts does not
-// list, or a part is left out for want of a control plane. ARCHWAY_JUNIT_DIR=FOLDER keeps the JUnit files, for `deno task conformance --from FOLDER`.
+// list, or a part is left out for want of a control plane. ARCHWAY_JUNIT_DIR=FOLDER keeps the JUnit files, and of a complete run what it was
+// of, for `deno task conformance --from FOLDER`.
 import { dirname, join, relative } from "node:path";
 import { findDenokv } from "./cluster/support/denokv.ts";
 import { ensureBinaries, missingForControlPlane } from "./cluster/support/binaries.ts";
@@ -17,9 +18,10 @@ import {
   type Part,
   TOOLS_PART,
   UNIT_PARTS,
-  WALK_ROWS,
 } from "./run/parts.ts";
+import { aboutRun } from "./run/about.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./run/skips.ts";
+import { ABOUT_FILE } from "./conformance/run_record.ts";
 import { bundle } from "../manifests/image/compile.ts";
 import { BUNDLE_VARIABLE } from "./support/archway_program.ts";
 import { lacks } from "./support/needs.ts";
@@ -106,10 +108,6 @@ async function runParts(parts: readonly Part[], wanted: Wanted): Promise<readonl
   }
 }
 
-function without(part: Part, left: readonly string[]): Part {
-  return { ...part, paths: part.paths.filter((path) => !left.includes(path)) };
-}
-
 async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
   const beyond = [TOOLS_PART, ...clusterParts(await listClusterFiles())];
   const byName: Readonly<Record<string, readonly Part[]>> = {
@@ -123,9 +121,7 @@ async function chooseParts({ what, chosen }: Wanted): Promise<readonly Part[]> {
     const all = byName[what] ?? [...UNIT_PARTS, ...beyond, NODE_PART, ...LONG_PARTS, NODE_LONG_PART];
     return all.flatMap((part) => narrow(part, chosen) ?? []);
   }
-  const onNodes = lacks("nodes") ? [] : [WALK_ROWS];
-  const whole = [...UNIT_PARTS, ...beyond.map((part) => without(part, onNodes)), NODE_PART];
-  return (byName[what] ?? whole).filter(({ paths }) => paths.length > 0);
+  return (byName[what] ?? [...UNIT_PARTS, ...beyond, NODE_PART]).filter(({ paths }) => paths.length > 0);
 }
 
 /** Why a file or folder is not run. */
@@ -149,6 +145,13 @@ function reportSkips(results: readonly PartResult[], { isStrict }: Wanted): numb
   const forbidden = verdicts.filter(({ kind }) => kind === "forbidden");
   if (isStrict) { for (const { test } of forbidden) print(`may not be skipped here: ${test}`); }
   return forbidden.length;
+}
+
+/** Of a complete run alone: what it was of, beside its JUnit files. */
+async function keepAbout(wanted: Wanted, results: readonly PartResult[], left: readonly string[]): Promise<void> {
+  const folder = Deno.env.get("ARCHWAY_JUNIT_DIR");
+  const isWhole = wanted.what === "all" && wanted.chosen.length + wanted.flags.length + left.length === 0;
+  if (folder !== undefined && isWhole) await Deno.writeTextFile(join(folder, ABOUT_FILE), await aboutRun(results));
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -175,6 +178,7 @@ async function main(args: readonly string[]): Promise<number> {
   for (const file of results.flatMap(({ again }) => again)) print(`run twice: ${file} (it failed beside others)`);
   for (const path of left) print(`skipped: ${path} (no control plane: ${missing})`);
   const forbidden = reportSkips(results, wanted);
+  await keepAbout(wanted, results, left);
   const sum = (count: (result: PartResult) => number): number =>
     results.reduce((total, part) => total + count(part), 0);
   const failed = countFailed({ failed: sum((part) => part.failed), forbidden, left: left.length }, wanted);

@@ -2,13 +2,20 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parseClaim } from "./claims.ts";
-import { missingParts } from "./generate.ts";
 import { parseJunit } from "./junit.ts";
 import { reasonOf } from "./reason_of.ts";
 import { REASONS } from "./reasons.ts";
 import { judge, renderPage, type Verdict } from "./report.ts";
 import { ROWS } from "./rows.ts";
-import { bedOf, isProof, parseRunRecord, type Proof, recordRun, renderRunRecord } from "./run_record.ts";
+import {
+  bedOf,
+  isProof,
+  parseRunRecord,
+  recordRun,
+  renderRunRecord,
+  type RunAbout,
+  type RunRecord,
+} from "./run_record.ts";
 import { listFiles, listTestNames, matchLiterals, PAGE, RECORD } from "./sources.ts";
 
 const TESTS = new URL("..", import.meta.url).pathname;
@@ -19,29 +26,40 @@ Deno.test("every row of the catalogue has an id of its own and a title", () => {
   for (const { id, title } of ROWS) assert.match(`${id} ${title}`, /^(?:[A-Z]+\d*-\d{2,3}|\d{1,3}) \S.*$/);
 });
 
-function readRecord(): readonly Proof[] {
+function readRecord(): RunRecord {
   return parseRunRecord(Deno.readTextFileSync(RECORD));
 }
 
 function verdicts(): readonly Verdict[] {
-  return judge(ROWS, { tests: readRecord(), reasons: REASONS });
+  return judge(ROWS, { tests: readRecord().proofs, reasons: REASONS });
 }
 
 Deno.test("conformance.md is what the record of the run gives, and counts in its last line", () => {
   const page = Deno.readTextFileSync(PAGE);
-  assert.ok(page === renderPage(verdicts()), "run `deno task conformance --render`");
+  assert.ok(page === renderPage(verdicts(), readRecord().about), "run `deno task conformance --render`");
   assert.match(page, /\npassed: \d+, different: \d+, not yet: \d+\n$/);
 });
 
 Deno.test("run.json records every test of today that names rows, and no test or step that is gone", async () => {
   const names = await listTestNames();
   const isStep = matchLiterals(sources().map((file) => Deno.readTextFileSync(file)));
-  const record = readRecord();
+  const record = readRecord().proofs;
   const recorded = new Set(record.filter((proof) => !proof.isStep).map(({ name }) => name));
   const gone = record.filter((proof) => proof.isStep ? !isStep(proof.name) : !names.has(proof.name));
   const unrecorded = [...names].filter((name) => isProof(name, REASONS) && !recorded.has(name));
   const told = [...gone.map(({ name }) => `gone: ${name}`), ...unrecorded.map((name) => `not in the record: ${name}`)];
   assert.deepEqual(told.toSorted(), [], "tests were renamed, added or removed: run `deno task conformance`");
+});
+
+Deno.test("run.json is of a clean commit that this tree comes from", async () => {
+  const { commit, isClean } = readRecord().about;
+  assert.ok(isClean);
+  const git = (...args: string[]): Promise<Deno.CommandOutput> =>
+    new Deno.Command("git", { args, cwd: TESTS }).output();
+  const { code: isShallow, stdout } = await git("rev-parse", "--is-shallow-repository");
+  const hasHistory = isShallow === 0 && new TextDecoder().decode(stdout).trim() === "false";
+  // An archive of the sources, or a clone of the last commit alone, cannot tell.
+  if (hasHistory) assert.equal((await git("merge-base", "--is-ancestor", commit, "HEAD")).code, 0, commit);
 });
 
 Deno.test("tests/conformance/differences.md names every row whose difference a user can see, and none that is open, unknown or named before", () => {
@@ -95,6 +113,11 @@ Deno.test("parseClaim() reads single ids, ranges, bare numbers and lists", () =>
   );
 });
 
+const ABOUT: RunAbout = {
+  ...{ commit: "0".repeat(40), isClean: true, date: "2026-01-01", machine: "2 cores", deno: "2.9.6" },
+  ...{ repeated: ["tests/a_test.ts"], skipped: [] },
+};
+
 Deno.test("judge() counts a row by its tests, then by its reason, and a failure as not yet", () => {
   const xml = `<testsuite name="./tests/lib/placement/a_test.ts"><testcase name="outer &gt; PM-01 a &quot;b&quot;"/>` +
     `<testcase name="PM-02 x"><failure/></testcase><testcase name="PM-03 x"><skipped/></testcase>` +
@@ -107,7 +130,9 @@ Deno.test("judge() counts a row by its tests, then by its reason, and a failure 
     { ids: ["PM-06"], status: "covered", why: "same", by: "nobody" },
   ] as const;
   const rows = ROWS.filter(({ group }) => group === "PM").slice(0, 8);
-  const tests = parseRunRecord(renderRunRecord(recordRun(parseJunit(xml), reasons)));
+  const { proofs: tests } = parseRunRecord(
+    renderRunRecord({ about: ABOUT, proofs: recordRun(parseJunit(xml), reasons) }),
+  );
   const judged = judge(rows, { tests, reasons });
   assert.deepEqual(judged.map(({ status, bed, note }) => [status, bed, note]), [
     ["passed", "control plane", "PM-01 z"],
@@ -119,15 +144,10 @@ Deno.test("judge() counts a row by its tests, then by its reason, and a failure 
     ["different", "pure", "shown: PM-07 y"],
     ["not yet", undefined, ""],
   ]);
-  const page = renderPage(judged);
+  const page = renderPage(judged, ABOUT);
   assert.match(page, /\npassed: 2, different: 3, not yet: 3\n$/);
   assert.match(page, /^\| control plane \| [^|]+ \| 1 \|$/m);
-});
-
-Deno.test("missingParts() asks for a JUnit file of every part, the tools and the nodes included", () => {
-  const files = ["pure.xml", "unit.xml", "tools.xml", "waiting-walk_test.ts.xml", "node.xml"];
-  assert.deepEqual(missingParts(files), []);
-  for (const left of files) assert.equal(missingParts(files.filter((file) => file !== left)).length, 1, left);
+  assert.match(page, /run once more, alone: tests\/a_test\.ts\.$/m);
 });
 
 Deno.test("tests/conformance/differences.md lists the rows that are not yet there", () => {

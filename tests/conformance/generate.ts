@@ -5,7 +5,15 @@ import { parseJunit, type RanTest } from "./junit.ts";
 import { REASONS } from "./reasons.ts";
 import { judge, renderPage, type Verdict } from "./report.ts";
 import { ROWS } from "./rows.ts";
-import { parseRunRecord, type Proof, recordRun, renderRunRecord } from "./run_record.ts";
+import {
+  ABOUT_FILE,
+  parseAbout,
+  parseRunRecord,
+  recordRun,
+  renderRunRecord,
+  type RunAbout,
+  type RunRecord,
+} from "./run_record.ts";
 import { PAGE, RECORD } from "./sources.ts";
 import { replaceFiles } from "../run/again.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
@@ -15,24 +23,13 @@ const USAGE = `Usage: deno task conformance [--from FOLDER | --render]
 
 Writes tests/conformance/run.json, the record of a run, and tests/conformance.md, which is made of it.
 Without arguments the tests of deno task test run first; CONTRIBUTING.md says what the cluster tests need. With --from
-FOLDER nothing is run: the JUnit files in FOLDER are read, those of
+FOLDER nothing is run: what a complete run left in FOLDER is read, that of
 
-  ARCHWAY_JUNIT_DIR=FOLDER deno task test                                       # all at once, or in parts:
-  ARCHWAY_JUNIT_DIR=FOLDER deno task test:unit
-  ARCHWAY_JUNIT_DIR=FOLDER deno task test:cluster tests/cluster/walk_test.ts     # and so on, file by file
-  ARCHWAY_JUNIT_DIR=FOLDER deno task test:node
+  ARCHWAY_JUNIT_DIR=FOLDER deno task test
 
 With --render the committed record is kept and the page is written anew, after a change of reasons, titles or layout.
 Exit code: 0 when no row fails, 1 when one does, 2 for bad usage, 3 when it could not be done.
 `;
-
-/** What must have run, by the beginnings of the JUnit files' names. */
-const PARTS = [/^pure/, /^unit/, /^tools/, /^(?:cluster|leader|waiting)/, /^node(?!-long)/] as const;
-
-/** The parts that none of these JUnit files is of. Where nodes cannot run, the file is there and has their tests as skipped. */
-export function missingParts(names: readonly string[]): readonly RegExp[] {
-  return PARTS.filter((part) => !names.some((name) => part.test(name)));
-}
 
 function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
@@ -49,12 +46,6 @@ async function runAll(folder: string): Promise<void> {
 
 async function readRun(folder: string): Promise<readonly RanTest[]> {
   const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name).filter((n) => n.endsWith(".xml"));
-  const missing = missingParts(names);
-  if (missing.length > 0) {
-    throw new Error(
-      `Cannot count from "${folder}": it has no JUnit file like ${missing.join(", ")}. Run that part first.`,
-    );
-  }
   const read = async (name: string): Promise<readonly RanTest[]> =>
     parseJunit(await Deno.readTextFile(join(folder, name)));
   const runs = names.sort().filter((name) => !AGAIN.test(name)).map(async (name) => {
@@ -67,10 +58,22 @@ async function readRun(folder: string): Promise<readonly RanTest[]> {
 /** The second run of the files that failed in a part. */
 const AGAIN = /-again\.xml$/;
 
-/** Writes the page of these proofs, and answers whether no row fails. */
-async function writePage(proofs: readonly Proof[]): Promise<boolean> {
+/** What the run in the folder was of. A run that was narrowed, or of a tree that no commit has, is no record. */
+async function readAbout(folder: string): Promise<RunAbout> {
+  const text = await Deno.readTextFile(join(folder, ABOUT_FILE)).catch((cause: unknown) => {
+    throw new Error(`Cannot record the run in "${folder}": it has no ${ABOUT_FILE}, so it was not complete`, { cause });
+  });
+  const about = parseAbout(text);
+  if (!about.isClean) {
+    throw new Error(`Cannot record the run in "${folder}": its tree had changes. Commit, and run again.`);
+  }
+  return about;
+}
+
+/** Writes the page of this record, and answers whether no row fails. */
+async function writePage({ about, proofs }: RunRecord): Promise<boolean> {
   const verdicts = judge(ROWS, { tests: proofs, reasons: REASONS });
-  const page = renderPage(verdicts);
+  const page = renderPage(verdicts, about);
   await Deno.writeTextFile(PAGE, page);
   const failing = verdicts.filter(isFailing);
   for (const { row, note } of failing) print(`${row.id}: ${note}`);
@@ -79,9 +82,9 @@ async function writePage(proofs: readonly Proof[]): Promise<boolean> {
 }
 
 async function writeRun(folder: string): Promise<boolean> {
-  const proofs = recordRun(await readRun(folder), REASONS);
-  await Deno.writeTextFile(RECORD, renderRunRecord(proofs));
-  return await writePage(proofs);
+  const record = { about: await readAbout(folder), proofs: recordRun(await readRun(folder), REASONS) };
+  await Deno.writeTextFile(RECORD, renderRunRecord(record));
+  return await writePage(record);
 }
 
 /** A row that has a test or names one, and yet is not passed. */

@@ -3,7 +3,7 @@ import { parseClaim } from "./claims.ts";
 import { reasonOf } from "./reason_of.ts";
 import type { Reason } from "./reasons.ts";
 import type { Row } from "./rows.ts";
-import { type Bed, BED_MEANINGS, BEDS, type Proof } from "./run_record.ts";
+import { type Bed, BED_MEANINGS, BEDS, type Proof, type RunAbout } from "./run_record.ts";
 
 /** What a row came to. */
 export type Status = "passed" | "different" | "not yet";
@@ -110,8 +110,18 @@ function renderBeds(verdicts: readonly Verdict[]): readonly string[] {
   ];
 }
 
+/** Which run it was, and what of it was not the first try or did not run. */
+function renderAbout({ commit, date, machine, deno, repeated, skipped }: RunAbout): readonly string[] {
+  const list = (names: readonly string[]): string => names.length === 0 ? "none" : names.map(cell).join("; ");
+  return [
+    `* Run: commit ${commit}, ${date}, Deno ${deno}, ${machine}.`,
+    `* Files that failed beside others and were run once more, alone: ${list(repeated)}.`,
+    `* Tests skipped: ${list(skipped)}.`,
+  ];
+}
+
 /** The whole page; its last line is the one that is counted. */
-export function renderPage(verdicts: readonly Verdict[]): string {
+export function renderPage(verdicts: readonly Verdict[], about: RunAbout): string {
   const [passed, different, notYet] = count(verdicts);
   const groups = [...new Set(verdicts.map(({ row }) => row.group))];
   const table = (what: string): readonly string[] => [
@@ -124,6 +134,8 @@ export function renderPage(verdicts: readonly Verdict[]): string {
     "Rows of the test catalogues of the Multiarch Tuning Operator (MTO) and of the Managed Upgrade Operator (groups M and N), and",
     "what proves them here. Made by `deno task conformance` from `tests/conformance/run.json`, the record of a run; do not edit. A row counts by the tests that",
     "carry its id at the head of their names; it is passed when all of them passed. The bed is that of the strongest of them.",
+    "",
+    ...renderAbout(about),
     "",
     ...renderBeds(verdicts),
     "",

@@ -1,4 +1,4 @@
-// The committed record of the run that the page is made of: which tests that name rows ran, where, and how they ended. Pure.
+// The committed record of the run that the page is made of: of which commit, which tests that name rows ran, where, and how they ended. Pure.
 import * as z from "zod";
 import { parseClaim } from "./claims.ts";
 import type { RanTest } from "./junit.ts";
@@ -71,19 +71,53 @@ export function recordRun(tests: readonly RanTest[], reasons: readonly Reason[])
   return [...proofs.values()].toSorted(compare);
 }
 
-const RECORD = z.array(z.strictObject({
-  name: z.string(),
-  bed: z.enum(BEDS),
-  outcome: z.enum(["passed", "failed"]),
-  isStep: z.boolean(),
-}));
+/** The file that a complete run leaves beside its JUnit files, with its {@link RunAbout}. */
+export const ABOUT_FILE = "about.json";
+
+const ABOUT = z.strictObject({
+  commit: z.string().regex(/^[0-9a-f]{40}$/),
+  /** Whether the tree was that of the commit. */
+  isClean: z.boolean(),
+  date: z.iso.date(),
+  machine: z.string().min(1),
+  deno: z.string().min(1),
+  /** Files that failed beside others and ran once more, alone; the second run counts. */
+  repeated: z.array(z.string()).readonly(),
+  /** Names of tests and steps. */
+  skipped: z.array(z.string()).readonly(),
+});
+
+/** What a complete run was of. */
+export type RunAbout = Readonly<z.infer<typeof ABOUT>>;
+
+const RECORD = z.strictObject({
+  about: ABOUT,
+  proofs: z.array(z.strictObject({
+    name: z.string(),
+    bed: z.enum(BEDS),
+    outcome: z.enum(["passed", "failed"]),
+    isStep: z.boolean(),
+  })),
+});
+
+/** The committed file: one complete run. */
+export interface RunRecord {
+  readonly about: RunAbout;
+  readonly proofs: readonly Proof[];
+}
+
+/** Parses what a run left beside its JUnit files. */
+export function parseAbout(json: string): RunAbout {
+  return ABOUT.parse(JSON.parse(json));
+}
 
 /** Parses the committed file. */
-export function parseRunRecord(json: string): readonly Proof[] {
+export function parseRunRecord(json: string): RunRecord {
   return RECORD.parse(JSON.parse(json));
 }
 
 /** One proof a line, so that two runs can be compared by eye. */
-export function renderRunRecord(proofs: readonly Proof[]): string {
-  return `[\n${proofs.map((proof) => JSON.stringify(proof)).join(",\n")}\n]\n`;
+export function renderRunRecord({ about, proofs }: RunRecord): string {
+  const lines = proofs.map((proof) => JSON.stringify(proof)).join(",\n");
+  return `{"about":${JSON.stringify(about)},\n"proofs":[\n${lines}\n]}\n`;
 }

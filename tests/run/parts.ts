@@ -95,9 +95,6 @@ const OUTAGES = ["availability", "ha_outage", "ha_clock", "ha_split_brain", "har
   .map((name) => `tests/chaos/${name}_test.ts`);
 const BENCHES = ["tests/bench_smoke_test.ts", "tests/cluster/bench_smoke_test.ts"];
 
-/** Real nodes walk the same rows, on which they count more: a whole run has it where there can be no nodes. */
-export const WALK_ROWS = "tests/cluster/walk_rows_test.ts";
-
 /** Files of tests that have a long form. */
 const LARGE = ["taints", "taints_many_nodes", "upgrades_many_nodes"].map((name) => `tests/cluster/${name}_test.ts`);
 
@@ -166,8 +163,8 @@ export const LONG_PARTS: readonly Part[] = [
   { ...LONG, name: "benches", paths: BENCHES, planes: 1 },
 ];
 
-/** What a whole run has in its short form, or on nodes. */
-export const LARGE_PART: Part = { ...LONG, name: "large", paths: [...LARGE, WALK_ROWS], planes: 1 };
+/** What a whole run has in its short form. */
+export const LARGE_PART: Part = { ...LONG, name: "large", paths: LARGE, planes: 1 };
 
 /**
  * Tests on nodes on which no row of the catalogues rests: other ways to install than README's, what befalls replicas over minutes,

@@ -15,7 +15,6 @@ import {
   type Part,
   TOOLS_PART,
   UNIT_PARTS,
-  WALK_ROWS,
 } from "./parts.ts";
 import { ALLOWED_SKIPS, countFailed, judgeSkip } from "./skips.ts";
 
@@ -52,7 +51,7 @@ Deno.test("every file with a long form runs in its short one as well", async () 
   const sized = listFiles("tests").filter((file) =>
     file.endsWith("_test.ts") && Deno.readTextFileSync(file).includes("/support/form.ts")
   );
-  const expected = [...sized.filter((file) => file !== "tests/run/run_test.ts"), WALK_ROWS];
+  const expected = sized.filter((file) => file !== "tests/run/run_test.ts");
   assert.deepEqual(LARGE_PART.paths.toSorted(), expected.toSorted());
   const short = clusterParts(ofClusters).flatMap(({ paths }) => paths);
   assert.deepEqual(LARGE_PART.paths.filter((path) => !short.includes(path)), []);

@@ -1,0 +1,28 @@
+// What a complete run was of: the commit, when, on which machine, and what was repeated or skipped. For the record of conformance.
+import type { RunAbout } from "../conformance/run_record.ts";
+import type { PartResult } from "./run_part.ts";
+
+async function git(...args: readonly string[]): Promise<string> {
+  const { stdout, success } = await new Deno.Command("git", { args: [...args], stderr: "null" }).output();
+  if (!success) throw new Error(`Cannot ask git ${args.join(" ")}: a record names the commit that it is of`);
+  return new TextDecoder().decode(stdout).trim();
+}
+
+function describeMachine(): string {
+  const gib = Math.round(Deno.systemMemoryInfo().total / 2 ** 30);
+  return `${navigator.hardwareConcurrency} cores, ${gib} GiB, ${Deno.build.os} ${Deno.osRelease()} ${Deno.build.arch}`;
+}
+
+/** The JSON of a {@link RunAbout}. */
+export async function aboutRun(results: readonly PartResult[]): Promise<string> {
+  const about: RunAbout = {
+    commit: await git("rev-parse", "HEAD"),
+    isClean: await git("status", "--porcelain") === "",
+    date: new Date().toISOString().slice(0, 10),
+    machine: describeMachine(),
+    deno: Deno.version.deno,
+    repeated: results.flatMap(({ again }) => again).toSorted(),
+    skipped: results.flatMap(({ skipped }) => skipped).toSorted(),
+  };
+  return `${JSON.stringify(about)}\n`;
+}
