@@ -82,14 +82,25 @@ function inline(value: unknown, indent = 0): string {
   return isObject(value) ? "{}" : String(value);
 }
 
-/** Scalars that YAML reads as something other than a text. */
+const DECIMAL = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:e[-+]?\d+)?$/i;
+const BASE_60 = /^[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?$/;
+
+/** A number as Go's YAML reads it: `4.22` is one, `4.22.0` is a text. */
+function isNumber(text: string): boolean {
+  const digits = text.replace(/(?!^)_/g, "");
+  return DECIMAL.test(digits) && Number.isFinite(Number(digits)) || BASE_60.test(text);
+}
+
+/** Other scalars that YAML reads as something other than a text. */
 const NOT_TEXT =
-  /^(?:|~|null|true|false|yes|no|on|off|y|n|[-+]?[0-9][0-9_,.:]*(?:e[-+]?[0-9]+)?|0[xob][0-9a-f_]+|\.(?:inf|nan)|\d{4}-\d\d?-\d\d?.*)$/i;
+  /^(?:|~|null|true|false|yes|no|on|off|y|n|[-+]?0[xob][0-9a-f_]+|[-+]?\.inf|\.nan|\d{4}-\d\d?-\d\d?(?:[Tt ].*)?)$/i;
 
 function scalar(text: string, indent: number): string {
   const isSpecial = /[^\n\x20-\x7e\u0085\u00a0-\ud7ff\ue000-\ufffd]/.test(text);
   if (text.includes("\n") && !isSpecial && !/ (?:\n|$)/.test(text)) return literal(text, indent);
-  if (isSpecial || text.includes("\n") || NOT_TEXT.test(text)) return JSON.stringify(text);
+  if (isSpecial || text.includes("\n") || isNumber(text) || NOT_TEXT.test(text)) {
+    return JSON.stringify(text);
+  }
   const isPlain = !/^[-?:,[\]{}#&*!|>'"%@`\s]|: | #|[:\s]$/.test(text) ||
     /^[-?:][^\s]/.test(text) && !/: | #|[:\s]$/.test(text);
   return isPlain ? text : `'${text.replaceAll("'", "''")}'`;
