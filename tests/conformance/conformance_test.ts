@@ -119,7 +119,8 @@ const ABOUT: RunAbout = {
 };
 
 Deno.test("judge() counts a row by its tests, then by its reason, and a failure as not yet", () => {
-  const xml = `<testsuite name="./tests/lib/placement/a_test.ts"><testcase name="outer &gt; PM-01 a &quot;b&quot;"/>` +
+  const xml =
+    `<testsuite name="./tests/lib/placement/decide/a_test.ts"><testcase name="outer &gt; PM-01 a &quot;b&quot;"/>` +
     `<testcase name="PM-02 x"><failure/></testcase><testcase name="PM-03 x"><skipped/></testcase>` +
     `<testcase name="other"></testcase><testcase name="PM-07 y"/></testsuite>` +
     `<testsuite name="./tests/cluster/a_test.ts"><testcase name="PM-01 z"/></testsuite>`;
