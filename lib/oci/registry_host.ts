@@ -29,7 +29,7 @@ export function hostKey(host: string): string {
   return DOCKER_HUB_NAMES.includes(canonical) ? DOCKER_HUB : canonical;
 }
 
-/** Whether a text is `HOST` or `HOST:PORT`, as flags take it. */
+/** Whether a text is `HOST` or `HOST:PORT`, as flags take it: also with underscores, and the dot at the end of a whole name. */
 export function isRegistryHost(text: string): boolean {
-  return /^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/.test(text);
+  return /^(\w([\w.-]*\w)?\.?|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/.test(text);
 }

@@ -155,6 +155,15 @@ Deno.test("parseConfig() keeps words in order and accepts -o and -n", () => {
   assert.equal(configOf(["explain", "-n", "team", "pod/web"]).podNamespace, "team");
 });
 
+Deno.test("parseConfig() takes registry hosts with an underscore or a dot at the end", () => {
+  for (const host of ["my_registry:5000", "_registry", "registry.example.", "registry.example.:5000", "[::1]:5000"]) {
+    assert.deepEqual(configOf(["inspect", "--registry", host, "nginx"]).registry, [host]);
+  }
+  for (const host of ["a..", "-a", ".", "a/b"]) {
+    assert.match(problemsOf(["inspect", "--registry", host, "nginx"]).join(), /is not HOST/, host);
+  }
+});
+
 Deno.test("parseConfig() refuses registry hosts that are none, and hides a login", () => {
   assert.deepEqual(problemsOf(["inspect", "--registry", "a:5000,:::", "nginx"]), [
     'Cannot use --registry ":::": it is not HOST or HOST:PORT, without scheme and path.',
