@@ -1,6 +1,6 @@
 // The entry: arguments and environment in, one command run, exit code out. Args, env and signals are read here alone. A
 // command is imported when it runs: `serve` must not pay for the playground of `dev`, nor `inspect` for the controllers.
-import { ExitCode, type Terminal } from "./lib/cli/output.ts";
+import { ExitCode, forTerminal, type Terminal } from "./lib/cli/output.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";
 import { type Config, parseConfig, withValues } from "./lib/config/parse.ts";
@@ -24,8 +24,8 @@ const encoder = new TextEncoder();
 
 function openTerminal(): Terminal {
   return {
-    out: (text) => void Deno.stdout.writeSync(encoder.encode(text)),
-    err: (text) => void Deno.stderr.writeSync(encoder.encode(text)),
+    out: (text) => void Deno.stdout.writeSync(encoder.encode(forTerminal(text))),
+    err: (text) => void Deno.stderr.writeSync(encoder.encode(forTerminal(text))),
     color: Deno.stdout.isTerminal() && !Deno.noColor,
   };
 }

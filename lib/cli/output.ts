@@ -1,5 +1,6 @@
 // The terminal as commands use it. They write through it, so that tests can read their output.
 import { stringify } from "yaml";
+import { printable } from "../json.ts";
 import type { LogFields, Logger } from "../log.ts";
 
 export interface Terminal {
@@ -7,6 +8,16 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** Colour only on a terminal, and not when NO_COLOR is set. */
   readonly color: boolean;
+}
+
+const ESCAPE = "\x1b";
+/** What commands write themselves: colours, a line that is written over again, ends of lines. All else comes from others. */
+const OWN = new RegExp(`${ESCAPE}\\[(?:0|31|32|33)m|^\\r${ESCAPE}\\[K|[\\n\\t]`, "g");
+
+/** A text as a terminal may show it: names, images and messages of others cannot move its cursor, nor hide anything. */
+export function forTerminal(text: string): string {
+  const own = text.match(OWN) ?? [];
+  return text.split(OWN).map((others, at) => `${printable(others)}${own[at] ?? ""}`).join("");
 }
 
 export const ExitCode = { done: 0, no: 1, usage: 2, failed: 3 } as const;
