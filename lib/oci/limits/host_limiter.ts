@@ -57,6 +57,8 @@ export class HostLimiter {
   /** When it last answered anything but 5xx (monotonic ms). */
   #lastAnswerMs = -Infinity;
   #lastFailure: HostState["lastFailure"];
+  /** Namespaces that it has answered with content. */
+  readonly users = new Set<string>();
 
   /** No request yet. */
   constructor(

@@ -73,7 +73,7 @@ class Limiter implements RequestLimiter {
     try {
       const answer = await send();
       outcome = outcomeOf(answer, { nowMs: this.#clock.nowMs(), method: about.method });
-      if (answer.status < 400) this.#noteUse(about);
+      if (answer.status < 400) this.#noteUse(host, about);
       return answer;
     } catch (error) {
       if (error instanceof InspectionError && !about.signal.aborted) outcome = outcomeOfFailure(error.failure);
@@ -83,9 +83,10 @@ class Limiter implements RequestLimiter {
     }
   }
 
-  #noteUse({ host, callers }: RequestAbout): void {
+  #noteUse(host: HostLimiter, { host: name, callers }: RequestAbout): void {
     const namespaces = callers.members.map(({ namespace }) => namespace);
-    this.#named.note(host, { atMs: this.#clock.monotonicMs(), namespaces });
+    for (const namespace of namespaces) if (namespace !== "" && !isShared(host)) host.users.add(namespace);
+    this.#named.note(name, { atMs: this.#clock.monotonicMs(), namespaces });
   }
 
   /** The host, now the most recently used. Of too many, one is dropped. */
@@ -100,13 +101,20 @@ class Limiter implements RequestLimiter {
 
   /**
    * Drops the least recently used idle host, with its pauses and its breaker: first of those that never answered, then of those
-   * of no proven use. Pods name any number of such hosts, and may not have what is known of other registries forgotten.
+   * of no proven use, then of those that one namespace uses. Pods name any number of such hosts, and may not have what is known
+   * of other registries forgotten.
    */
   #dropIdle(current: HostLimiter): void {
     const idle = (): IteratorObject<[string, HostLimiter]> =>
       this.#hosts.entries().filter(([, host]) => host !== current && host.isIdle);
-    const least = idle().find(([name, host]) => !host.hasAnswered && !this.#named.has(name)) ??
-      idle().find(([name]) => !this.#named.has(name)) ?? idle().find(() => true);
+    const ofOne = (): IteratorObject<[string, HostLimiter]> => idle().filter(([, host]) => !isShared(host));
+    const least = ofOne().find(([name, host]) => !host.hasAnswered && !this.#named.has(name)) ??
+      ofOne().find(([name]) => !this.#named.has(name)) ?? ofOne().find(() => true) ?? idle().find(() => true);
     if (least !== undefined) this.#hosts.delete(least[0]);
   }
+}
+
+/** Whether it is of use to several namespaces. */
+function isShared({ users }: HostLimiter): boolean {
+  return users.size > 1;
 }

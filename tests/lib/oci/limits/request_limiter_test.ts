@@ -287,6 +287,17 @@ Deno.test("RequestLimiter.run() forgets no pause of a registry for hosts that us
   assert.equal(await ask("used.example", answer()), "RateLimited");
 });
 
+Deno.test("RequestLimiter.run() forgets no pause of a registry of several namespaces for hosts of one", async () => {
+  const limiter = open(new FakeClock());
+  const ask = (host: string, namespace: string, sent = answer()): Promise<FailureReason | "answered"> =>
+    reasonOf(run(limiter, () => Promise.resolve(sent), { host, namespace }));
+  for (let at = 0; at < 60; at++) await ask(`named-${at}.example`, `squatter-${at % 12}`);
+  for (const namespace of ["one", "two"]) await ask("shared.example", namespace);
+  await ask("shared.example", "one", answer(429, { "retry-after": "60" }));
+  for (let at = 0; at < 1_200; at++) await ask(`theirs-${at}.example`, "evil");
+  assert.equal(await ask("shared.example", "two"), "RateLimited");
+});
+
 Deno.test("RequestLimiter.run() gives a namespace its turn behind a flood of another one", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);
