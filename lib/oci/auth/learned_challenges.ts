@@ -10,7 +10,7 @@ import type { Endpoint } from "../pull_plan.ts";
 import type { Challenge } from "./challenge.ts";
 
 /** Reads the challenge of a host's `/v2/`; undefined when it has none, or only behind a redirect. May throw InspectionError. */
-type ProbeRoot = () => Promise<Challenge | undefined>;
+export type ProbeRoot = () => Promise<Challenge | undefined>;
 
 const MAX_OWN = 10_000;
 /** Characters of all challenges kept for repositories: a header may be long. */

@@ -8,7 +8,7 @@ import { type AnonymousAuthorization, type Answer, isSendable } from "../http/ex
 import type { InspectionContext } from "../request_log.ts";
 import type { Endpoint, EndpointTransport } from "../pull_plan.ts";
 import { type Challenge, parseChallenges } from "./challenge.ts";
-import type { LearnedChallenges } from "./learned_challenges.ts";
+import type { LearnedChallenges, ProbeRoot } from "./learned_challenges.ts";
 import type { TokenSource } from "./token.ts";
 import { basicAuthorization, type TokenRequest } from "./token_exchange.ts";
 
@@ -41,10 +41,10 @@ export class Login {
 
   /** The challenge to answer with this credential before the repository gives one; undefined: ask without. */
   async expected(credential: Credential | undefined): Promise<Challenge | undefined> {
-    const { challenges, endpoint, context } = this.#deps;
+    const { challenges, endpoint } = this.#deps;
     const known = this.#offered ?? challenges.own(endpoint, credential);
     if (known !== undefined) return known;
-    return await orAborted(challenges.root(endpoint, () => this.#probeRoot()), context.signal);
+    return await this.#awaitRoot((probe) => challenges.root(endpoint, probe));
   }
 
   /** Takes the repository's own challenge for the credential; undefined when the answer has none that counts. */
@@ -59,8 +59,8 @@ export class Login {
 
   /** The challenge of the host's root. Open registries may answer 404 or 403 for what is private, without any challenge. */
   async readRoot(): Promise<Challenge | undefined> {
-    const { challenges, endpoint, context } = this.#deps;
-    return await orAborted(challenges.readRoot(endpoint, () => this.#probeRoot()), context.signal);
+    const { challenges, endpoint } = this.#deps;
+    return await this.#awaitRoot((probe) => challenges.readRoot(endpoint, probe));
   }
 
   /** Throws Unauthorized rather than to send a password over plain HTTP to a registry that was not declared insecure. */
@@ -148,6 +148,22 @@ export class Login {
   }
 
   /** Shared by several callers, so no caller's signal ends it. The scope of a root is no repository's. */
+  /**
+   * Others may wait for the same answer, so a probe outlives who is cancelled. Who has begun it waits for its end all the same:
+   * its inspection keeps its place until then, or a namespace could have any number of probes under way.
+   */
+  async #awaitRoot(read: (probe: ProbeRoot) => Promise<Challenge | undefined>): Promise<Challenge | undefined> {
+    const { signal } = this.#deps.context;
+    let isOwn = false;
+    const asked = read(() => {
+      isOwn = true;
+      return this.#probeRoot();
+    });
+    const challenge = isOwn ? await asked : await orAborted(asked, signal);
+    signal.throwIfAborted();
+    return challenge;
+  }
+
   async #probeRoot(): Promise<Challenge | undefined> {
     const answer = await this.#deps.askRoot(new AbortController().signal);
     const { host } = this.#deps.endpoint;

@@ -404,6 +404,31 @@ Deno.test("inspect() takes the first answer for what it is when the root is brok
   assert.equal(sees(report), "ManifestUnknown");
 });
 
+Deno.test("inspect() goes on until the root has answered that it reads for others too, so that it keeps its place", async () => {
+  await using registry = await open({ kind: "none" });
+  using inspector = openTestInspector();
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<Response>()];
+  registry.intercept = ({ path }) => {
+    if (path !== "/v2/") return new Response("no", { status: 404 });
+    asked.resolve();
+    return answered.promise;
+  };
+  const leaving = new AbortController();
+  const request = makeRequest(`${registry.host}/org/app:v1`, { credentials: [makeCredential(registry.host)] });
+  const inspecting = inspector.registry.inspect(request, leaving.signal);
+  let hasEnded = false;
+  const ended = inspecting.catch(() => {}).then(() => hasEnded = true);
+  await asked.promise;
+  leaving.abort(new Error("left"));
+  // Another inspection shares the answer, and leaves at once.
+  const other = makeRequest(`${registry.host}/org/other:v1`, { credentials: [makeCredential(registry.host)] });
+  await assert.rejects(inspector.registry.inspect(other, AbortSignal.timeout(100)));
+  assert.equal(hasEnded, false);
+  answered.resolve(new Response(""));
+  await ended;
+  await assert.rejects(inspecting, /left/);
+});
+
 Deno.test("inspect() ends with its caller while the token server thinks", async () => {
   await using registry = await open(TOKEN);
   using inspector = openTestInspector();
