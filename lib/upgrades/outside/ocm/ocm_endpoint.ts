@@ -1,5 +1,6 @@
 // Where the cluster manager (OCM) is, directly or through the agent in the cluster, and the token: the cluster's id with the
 // pull secret's entry for it.
+import ipaddr from "ipaddr.js";
 import type { Clock } from "../../../clock.ts";
 import { type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource } from "../../../k8s/types.ts";
@@ -38,11 +39,17 @@ export function checkedBaseUrl(baseUrl: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "") {
     throw misconfigured("Cannot use configManager.ocmBaseUrl: it is no web address.");
   }
-  const isNear = /\.svc(\.cluster\.local)?$|^127\.|^localhost$/.test(url.hostname);
+  const isNear = /\.svc(\.cluster\.local)?$|^localhost$/.test(url.hostname) || isLoopback(url.hostname);
   if (url.protocol === "http:" && !isNear) {
     throw misconfigured("Cannot use configManager.ocmBaseUrl: plain HTTP is for services of the cluster. Use https.");
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+/** An address in a URL is canonical; a name may begin as one does. */
+function isLoopback(hostname: string): boolean {
+  const address = hostname.replace(/^\[|\]$/g, "");
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
 }
 
 /** Opens the source; nothing is read yet. */

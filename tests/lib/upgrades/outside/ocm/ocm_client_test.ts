@@ -179,8 +179,13 @@ Deno.test("M-084 checkedBaseUrl() takes web addresses, and no plain HTTP to anyw
   assert.equal(checkedBaseUrl(agent), agent);
   assert.equal(ocmModeOf(agent), "agent");
   assert.equal(ocmModeOf("https://api.openshift.com"), "api");
+  for (const near of ["http://127.0.0.1:8081", "http://[::1]:8081", "http://localhost"]) {
+    assert.equal(checkedBaseUrl(near), near);
+  }
   const bad = [
     "",
+    "http://127.evil.example",
+    "http://127.0.0.1.evil.example",
     "api.openshift.com",
     "ftp://api.openshift.com",
     "https://u:p@h",
