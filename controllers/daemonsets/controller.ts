@@ -1,5 +1,5 @@
 // `--daemonsets=warn`: one event on a DaemonSet whose images miss an architecture that nodes have.
-import { BACKGROUND_RETRY_MS, inspectInBackground, mayPass } from "../../lib/images/pods/pod_images.ts";
+import { BackgroundRetries, inspectInBackground, mayPass } from "../../lib/images/pods/pod_images.ts";
 import type { ReadApi } from "../../lib/k8s/api.ts";
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
@@ -42,9 +42,14 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
   const { events, clock, log, liveArchitectures, queueMetrics } = deps;
   /** The last message by key: an event is recorded again when it differs, or the DaemonSet was not kept in between. */
   const reported = new Map<string, string>();
+  const retries = new BackgroundRetries();
   const daemonSets = openDaemonSets(
     deps,
-    ({ kind, key }) => kind === "apply" ? controller.enqueue(key) : void reported.delete(key),
+    ({ kind, key }) => {
+      if (kind === "apply") return controller.enqueue(key);
+      reported.delete(key);
+      retries.clear(key);
+    },
   );
   const controller = openController({
     name: "daemonsets",
@@ -60,7 +65,8 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
       if (daemonSet === undefined) return DONE;
       if (live === undefined) return requeueAfter(NODES_MS);
       const report = await judge(deps, daemonSet.template, live, signal);
-      if (report === "unfinished") return requeueAfter(BACKGROUND_RETRY_MS);
+      if (report === "unfinished") return requeueAfter(retries.afterMs(key));
+      retries.clear(key);
       if (report === undefined || reported.get(key) === report.message) return DONE;
       // It may have gone, or been displaced, since: then nothing would take the message away again.
       if (daemonSets.get(key)?.uid !== daemonSet.uid) return DONE;

@@ -3,7 +3,7 @@
 import { jitter } from "../../lib/clock.ts";
 import {
   areAllPinned,
-  BACKGROUND_RETRY_MS,
+  BackgroundRetries,
   inspectInBackground,
   mayPass,
   type PodImages,
@@ -59,6 +59,7 @@ interface Template {
 /** Makes the controller; its keys are `PLURAL NAMESPACE/NAME`. No request is sent to the API server before `run`. */
 export function openPrewarm(deps: PrewarmDeps): Controller {
   const { images, clock, log, tagTtlMs, queueMetrics } = deps;
+  const retries = new BackgroundRetries();
   const templates = new Map(
     KINDS.map((kind) => [kind.plural, openTemplates(deps, kind, (key) => controller.enqueue(key))] as const),
   );
@@ -76,10 +77,14 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
     reconcile: async (key, signal) => {
       const [plural = "", name = ""] = key.split(" ");
       const template = templates.get(plural)?.get(name);
-      if (template === undefined) return DONE;
+      if (template === undefined) {
+        retries.clear(key);
+        return DONE;
+      }
       const request = { ...template.request, priority: "prewarm", renew: true } as const;
       const inspected = await inspectInBackground(images, request, { signal, clock });
-      if (inspected === undefined || inspected.some(mayPass)) return requeueAfter(BACKGROUND_RETRY_MS);
+      if (inspected === undefined || inspected.some(mayPass)) return requeueAfter(retries.afterMs(key));
+      retries.clear(key);
       if (areAllPinned(template.request.images)) return DONE;
       return requeueAfter(tagTtlMs * RENEWABLE_AFTER + jitter(tagTtlMs * RENEWED_WITHIN));
     },

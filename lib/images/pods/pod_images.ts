@@ -139,6 +139,26 @@ const BACKGROUND_LIMIT_MS = 10_000;
 /** When those that are missing then are read again (ms). */
 export const BACKGROUND_RETRY_MS = 60_000;
 
+/** The longest that it is left alone (ms): what costs nobody a pod may fail for ever. */
+const BACKGROUND_RETRY_CAP_MS = 3_600_000;
+
+/** When templates whose images could not be read are read again: after a minute, then ever later, up to an hour. */
+export class BackgroundRetries {
+  readonly #attempts = new Map<string, number>();
+
+  /** How long a key waits that has failed once more (ms). */
+  afterMs(key: string): number {
+    const attempt = (this.#attempts.get(key) ?? 0) + 1;
+    this.#attempts.set(key, attempt);
+    return Math.min(BACKGROUND_RETRY_CAP_MS, BACKGROUND_RETRY_MS * 2 ** (attempt - 1));
+  }
+
+  /** It did not fail, or is gone. */
+  clear(key: string): void {
+    this.#attempts.delete(key);
+  }
+}
+
 /** What `inspect` gives; undefined when it is not there within ten seconds: what was read until then is known. */
 export async function inspectInBackground(
   images: Pick<PodImages, "inspect">,

@@ -143,6 +143,32 @@ Deno.test("openPrewarm() goes on later with a template whose registry did not an
   });
 });
 
+Deno.test("openPrewarm() asks a registry that fails for ever once an hour in the end, and from the beginning once it has answered", async () => {
+  const scene = openScene();
+  let isFailing = true;
+  const images: Scene["images"] = {
+    ...scene.images,
+    inspect: async (request, signal) => {
+      await scene.images.inspect(request, signal);
+      return request.images.map((use) => ({ ...use, inspection: fact(isFailing ? "no app" : "multi").inspection }));
+    },
+  };
+  scene.cluster.put(Resource.jobs, makeWorkload("Job", "once", "app:v1"));
+  const hours = async (count: number): Promise<number> => {
+    const before = scene.requests.length;
+    for (let minute = 0; minute < count * 60; minute++) await scene.clock.advance(60_000);
+    return scene.requests.length - before;
+  };
+  await whileRunning(scene, prewarmOf({ ...scene, images }), async () => {
+    assert.ok(await hours(2) <= 8);
+    assert.equal(await hours(4), 4);
+    isFailing = false;
+    await hours(2);
+    isFailing = true;
+    assert.ok(await hours(1) >= 5);
+  });
+});
+
 Deno.test("openPrewarm() goes on later with a template whose registry failed, until the failure is one that stays", async () => {
   const scene = openScene();
   const failures = [{ kind: "transient", reason: "ServerError" }, {
