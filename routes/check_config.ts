@@ -3,6 +3,7 @@
 import type { SiblingConfigs } from "../lib/operator/cluster/sibling_configs.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import { ApiError, isNotFound } from "../lib/k8s/errors.ts";
+import { listAll } from "../lib/k8s/lists.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import { errorText } from "../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../lib/names.ts";
@@ -91,9 +92,16 @@ async function readClusterConfigState({ api, signal }: CheckDeps): Promise<Names
 }
 
 async function listNamespaceConfigs({ api, signal }: CheckDeps): Promise<readonly ConfigName[]> {
-  // Six are enough to say that more than five are left.
-  const { items } = await api.list(Resource.namespaceConfigs, { limit: 6 }, signal);
-  return items.map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name }));
+  const found: ConfigName[] = [];
+  for await (const { metadata } of listAll(api, Resource.namespaceConfigs, { signal })) {
+    // One that is deleted already holds nothing: a finalizer of somebody else could keep it for ever.
+    if (metadata.deletionTimestamp === undefined) {
+      found.push({ namespace: metadata.namespace ?? "", name: metadata.name });
+    }
+    // Six are enough to say that more than five are left.
+    if (found.length === 6) break;
+  }
+  return found;
 }
 
 function renderVerdict(verdict: ConfigVerdict): Readonly<Record<string, unknown>> {

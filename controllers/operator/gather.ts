@@ -1,6 +1,7 @@
 // Everything the operator's next step depends on, read live: the operator acts rarely and must not act on a stale cache.
 import { type KubeApi, readOptional } from "../../lib/k8s/api.ts";
 import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
+import { listAll } from "../../lib/k8s/lists.ts";
 import { countGatedPods } from "../../lib/placement/cluster/release_gates.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { CLUSTER_CONFIG_NAME, WebhookName } from "../../lib/names.ts";
@@ -68,10 +69,16 @@ function noteTimes(
   if (!leaving) memory.forcedAttempts = 0;
 }
 
-/** Where the kind is not defined there are none: its CRD may be deleted before ours. */
+/**
+ * One that is deleted already holds nothing: a finalizer of somebody else could keep it for ever. Where the kind is not defined
+ * there are none: its CRD may be deleted before ours.
+ */
 async function hasNamespaceConfig(api: KubeApi, signal: AbortSignal): Promise<boolean> {
   try {
-    return (await api.list(Resource.namespaceConfigs, { limit: 1 }, signal)).items.length > 0;
+    for await (const { metadata } of listAll(api, Resource.namespaceConfigs, { signal })) {
+      if (metadata.deletionTimestamp === undefined) return true;
+    }
+    return false;
   } catch (error) {
     if (isNotFound(error)) return false;
     throw error;

@@ -103,6 +103,15 @@ Deno.test("125 reviewClusterConfig() refuses deletion while namespace configs ex
   assert.match(await wordOf(answer), /^403 .*team\/a/);
 });
 
+Deno.test("reviewClusterConfig() allows deletion past a namespace config that somebody else's finalizer holds", async () => {
+  const held = makeLocal("a", 0);
+  const leaving = { ...held, metadata: { ...held.metadata, deletionTimestamp: "2026-11-21T12:00:00Z" } };
+  const review = (namespaceConfigs: readonly KubeObject[]): Promise<string> =>
+    wordOf(reviewClusterConfig(makeReview("DELETE", null, CLUSTER_CONFIG), makeDeps({ namespaceConfigs })));
+  assert.match(await review([leaving]), /^allowed/);
+  assert.match(await review([leaving, makeLocal("b", 0)]), /^403 .*team\/b/);
+});
+
 Deno.test("reviewClusterConfig() refuses deletion when it cannot tell", async () => {
   const deps = makeDeps({ namespaceConfigs: new ApiError("forbidden", { status: 403 }) });
   const answer = reviewClusterConfig(makeReview("DELETE", null, CLUSTER_CONFIG), deps);

@@ -52,6 +52,20 @@ Deno.test("gatherFacts() finds no namespace configs where their kind is not defi
   assert.deepEqual(facts, await gather());
 });
 
+Deno.test("gatherFacts() takes no namespace config for one that somebody else's finalizer holds", async () => {
+  const { signal } = new AbortController();
+  const cluster = new MemoryCluster();
+  const put = (name: string, more: { readonly deletionTimestamp?: string }): void =>
+    cluster.put(Resource.namespaceConfigs, { metadata: { namespace: "shop", name, ...more } });
+  const has = async (): Promise<boolean> =>
+    (await gatherFacts({ ...makeDeps(cluster.client()), memory: new Memory(), signal }, (route) => route))
+      .hasNamespaceConfigs;
+  put("held", { deletionTimestamp: "2026-11-21T12:00:00Z" });
+  assert.equal(await has(), false);
+  put("kept", {});
+  assert.equal(await has(), true);
+});
+
 Deno.test("gatherFacts() fails when the namespace configs cannot be read for another reason", async () => {
   for (const status of [403, 500, 503]) {
     await assert.rejects(gather(status), (error) => error instanceof ApiError && error.status === status);
