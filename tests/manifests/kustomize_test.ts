@@ -246,23 +246,32 @@ const NETWORK_POLICY = z.object({
   }),
 });
 
-test("the network policy lets no port but those of names and of the API server on nodes reach metadata addresses", async () => {
-  const { spec: { egress } } = NETWORK_POLICY.parse(find(await renderedFolder("base"), "networkpolicy-archway"));
-  const open = egress.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports.map(({ port }) => port));
-  assert.deepEqual([...new Set(open)].sort(), [53, 5353, 6443]);
-  const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
-  assert.deepEqual(blocks.map(({ cidr }) => cidr), ["0.0.0.0/0", "::/0"]);
-  const excepted = blocks.flatMap(({ except }) => except.map((range) => ipaddr.parseCIDR(range)));
-  for (const address of [...METADATA_ADDRESSES, "169.254.169.254", "169.254.170.2", "fe80::a9fe:a9fe"]) {
-    const parsed = ipaddr.parse(address);
-    assert.ok(!isAllowedAddress(address), address);
-    assert.ok(
-      excepted.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits)),
-      address,
-    );
-  }
-  for (const [network] of excepted) assert.ok(!isAllowedAddress(network.toString()), network.toString());
-});
+/** By the components that bring it. */
+const NETWORK_POLICIES = [
+  [[], "networkpolicy-archway"],
+  [["components/upgrades"], "networkpolicy-archway-upgrades"],
+  [["components/image-builds"], "networkpolicy-archway-image-builds"],
+  [["components/exec-format-errors"], "networkpolicy-enoexec-event-daemon"],
+] as const;
+for (const [components, policy] of NETWORK_POLICIES) {
+  test(`${policy} lets no port but those of names and of the API server on nodes reach metadata addresses`, async () => {
+    const { spec: { egress } } = NETWORK_POLICY.parse(find(await renderedComposition("base", components), policy));
+    const open = egress.filter(({ to }) => to === undefined).flatMap(({ ports }) => ports.map(({ port }) => port));
+    assert.deepEqual([...new Set(open)].sort(), [53, 5353, 6443]);
+    const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    assert.deepEqual(blocks.map(({ cidr }) => cidr), ["0.0.0.0/0", "::/0"]);
+    const excepted = blocks.flatMap(({ except }) => except.map((range) => ipaddr.parseCIDR(range)));
+    for (const address of [...METADATA_ADDRESSES, "169.254.169.254", "169.254.170.2", "fe80::a9fe:a9fe"]) {
+      const parsed = ipaddr.parse(address);
+      assert.ok(!isAllowedAddress(address), address);
+      assert.ok(
+        excepted.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits)),
+        address,
+      );
+    }
+    for (const [network] of excepted) assert.ok(!isAllowedAddress(network.toString()), network.toString());
+  });
+}
 
 const SPREAD = z.object({
   affinity: z.record(z.string(), z.unknown()),
