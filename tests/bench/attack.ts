@@ -1,4 +1,4 @@
-// `deno task attack`: the webhook port under the load of docs/webhook-security.md, for a minute from each origin. Keeps
+// `deno task attack`: the webhook port under the load of docs/security.md, for a minute from each origin. Keeps
 // results/attack.json; exits with 1 when a pod passed ungated.
 import { renderTable } from "../../lib/cli/output.ts";
 import { type AttackResult, FULL_ATTACK, measureAttack, type Origin, ORIGINS, type Reviews } from "./attack_bed.ts";

@@ -10,7 +10,7 @@ import type { AttackPlan, AttackReport } from "./webhook_attack.ts";
 
 export type Attack = Omit<AttackPlan, "addresses"> & { readonly seconds: number };
 
-/** The load that the limits of docs/webhook-security.md are stated for. */
+/** The load that the limits of docs/security.md are stated for. */
 export const FULL_ATTACK: Attack = { idle: 12_000, halves: 2_100, bodies: 100, perSecond: 500, seconds: 60 };
 
 /** Where these clients connect from: `nowhere` is a port of another process that closes all connections, the load without us. */

@@ -27,7 +27,7 @@ async function identityOf(authority: CertificateAuthority, usage: "client" | "se
   return { cert, key };
 }
 
-/** What the API server presents to webhooks of Archway's namespace, as docs/webhook-security.md says. */
+/** What the API server presents to webhooks of Archway's namespace, as docs/security.md says. */
 async function writeKubeconfig(file: string, identity: ClientIdentity): Promise<void> {
   const user = { "client-certificate-data": btoa(identity.cert), "client-key-data": btoa(identity.key) };
   const users = [{ name: `*.${NAMESPACE}.svc`, user }];

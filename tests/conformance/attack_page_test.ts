@@ -19,8 +19,8 @@ function count(value: number): string {
   return String(Math.round(value)).replace(/(?=\d{3}$)(?<=\d)/, " ");
 }
 
-Deno.test("docs/webhook-security.md has the figures of the last `deno task attack`", async () => {
-  const page = (await Deno.readTextFile(`${ROOT}docs/webhook-security.md`)).replaceAll(/ {2,}/g, " ");
+Deno.test("docs/security.md has the figures of the last `deno task attack`", async () => {
+  const page = (await Deno.readTextFile(`${ROOT}docs/security.md`)).replaceAll(/ {2,}/g, " ");
   const { full } = await readResults<Entry>(`${ROOT}tests/bench/results/attack.json`);
   assert.ok(full !== undefined);
   for (const [origin, name] of ORIGIN_NAMES) {

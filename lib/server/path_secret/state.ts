@@ -94,7 +94,7 @@ const secretText = z.string().min(32);
 const time = z.coerce.number();
 const members = z.object({
   "current": secretText,
-  // Removing it requests a new secret: see docs/webhook-security.md.
+  // Removing it requests a new secret: see docs/security.md.
   "made-at-ms": time.catch(0),
   "next": secretText.optional(),
   "next-used-from-ms": time.optional(),
