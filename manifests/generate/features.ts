@@ -70,6 +70,8 @@ export const FEATURES: readonly Feature[] = [
   enables("execFormatRepair", "components/exec-format-repair"),
   enables("imageBuilds", "components/image-builds"),
   enables("imageBuildsAlerts", "components/image-builds-alerts"),
+  enables("imageBuildsHold", "components/image-builds-hold"),
+  enables("imageBuildsHoldPods", "components/image-builds-hold-pods"),
   enables("upgrades", "components/upgrades"),
   enables("upgradesDrain", "components/upgrades-drain"),
   enables("upgradesMonitoring", "components/upgrades-monitoring"),
