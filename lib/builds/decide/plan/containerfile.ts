@@ -1,5 +1,6 @@
 // The Containerfile of one architecture: the user's text for it after stages that put the pool's configuration, extension
 // packages, kernel and CA bundle into the base image.
+import { McoAnnotation } from "../names.ts";
 import type { Arch, ContainerFile, RenderedConfig } from "../observed.ts";
 
 /** Counts changes of the text below that change images: it is part of every build key. */
@@ -35,6 +36,14 @@ export function canonicalKernel(kernelType: string): string {
 export function resolveContainerfile(files: readonly ContainerFile[], arch: Arch): string | undefined {
   const file = files.find((one) => one.arch === arch) ?? files.find((one) => one.arch === "NoArch");
   return file?.content.replaceAll("\r\n", "\n");
+}
+
+/** From 4.23 on Open vSwitch's part of ipsec is a package of its own. */
+function packagesOf(extension: string, { annotations }: RenderedConfig["meta"]): readonly string[] {
+  const packages = EXTENSION_PACKAGES[extension] ?? [];
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(annotations[McoAnnotation.releaseVersion] ?? "") ?? [];
+  const isSplit = Number(major) > 4 || Number(major) === 4 && Number(minor) >= 23;
+  return extension === "ipsec" && isSplit ? [...packages, "openvswitch3.5-ipsec"] : packages;
 }
 
 /** Extensions that no package is known for. */
@@ -92,9 +101,9 @@ const REPOSITORY = "/etc/yum.repos.d/archway-extensions.repo";
 
 /** Steps that install packages of the extensions image; none without that image. */
 function packageSections(
-  { extensionsImage, extensions, kernelType }: ContainerfileInput["rendered"],
+  { meta, extensionsImage, extensions, kernelType }: ContainerfileInput["rendered"],
 ): readonly (readonly string[])[] {
-  const packages = [...new Set(extensions)].toSorted().flatMap((name) => EXTENSION_PACKAGES[name] ?? []);
+  const packages = [...new Set(extensions)].toSorted().flatMap((name) => packagesOf(name, meta));
   const kernel = KERNEL_PACKAGES[canonicalKernel(kernelType)] ?? [];
   if (extensionsImage === "" || packages.length + kernel.length === 0) return [];
   const install = packages.length === 0 ? [] : [`    rpm-ostree install ${packages.join(" ")} && \\`];

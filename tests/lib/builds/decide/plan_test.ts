@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { Arch } from "../../../../lib/builds/decide/observed.ts";
 import { buildInputs, buildKeyOf } from "../../../../lib/builds/decide/plan/build_keys.ts";
 import { classicName } from "../../../../lib/builds/decide/plan/classic_name.ts";
+import { renderContainerfile } from "../../../../lib/builds/decide/plan/containerfile.ts";
 import { McoAnnotation } from "../../../../lib/builds/decide/names.ts";
 import { parseDigestMap } from "../../../../lib/builds/decide/parse/job.ts";
 import { planBuild, type PlanInput } from "../../../../lib/builds/decide/plan/plan.ts";
@@ -161,6 +162,16 @@ Deno.test("O-020 O-021 planBuild() refuses what is missing, and a pool of anothe
   const plain = rawRendered();
   const bare = { ...plain, metadata: { ...plain.metadata, annotations: {} } };
   assert.equal(reason({ rendered: parseRenderedConfig(bare) }), "NotRendered");
+});
+
+Deno.test("renderContainerfile() installs Open vSwitch's ipsec where the release has it as a package", () => {
+  const textOf = (version: string): string => {
+    const given = renderedOf({ extensions: ["ipsec"], extensionsImage: "registry.test/base/extensions:1" });
+    const rendered = { ...given, meta: { ...given.meta, annotations: { [McoAnnotation.releaseVersion]: version } } };
+    return renderContainerfile({ rendered, pool: "worker", userText: undefined });
+  };
+  for (const version of ["4.17.0", "4.22.9", ""]) assert.doesNotMatch(textOf(version), /openvswitch/, version);
+  for (const version of ["4.23.0-rc.1", "5.0.0"]) assert.match(textOf(version), / libreswan openvswitch3\.5-ipsec /);
 });
 
 /** The inputs with which the machine config operator's own test has a fixed name. */
