@@ -7,7 +7,9 @@
 //
 // Questions to registries come first: the same decision is made again with its answers.
 import type { PoolBuildView, ReconcileDecision } from "./effects.ts";
+import { membersOf } from "./detect/detect.ts";
 import type { MachineOSBuild } from "./observed.ts";
+import { questionKey, type RegistryQuestion } from "./registry.ts";
 import { type UncoveredNode, uncoveredNodes } from "./publish/cover.ts";
 import { blockingCondition, createBuild } from "./reconcile/create_build.ts";
 import { finishBuild } from "./reconcile/finished.ts";
@@ -43,14 +45,14 @@ export function decideBuild(facts: BuildFacts): ReconcileDecision {
   }
   const { detected, set, plan, effects } = resolvePlan(facts);
   const events = detectionEvents(facts, { detected, set }, effects.length === 0);
-  const uncovered = uncoveredOf(facts);
+  const { uncovered, questions } = uncoveredOf(facts);
   const missing = secretProblem(facts) ?? builderProblem(facts);
   const problem = plan.kind === "error" ? plan : missing;
   const isSeeded = facts.builds.some((build) => build.meta.name === facts.config.status.build && isPreBuilt(build));
   const conditions = configConditions(facts, { isObserving: false, problem, detected, uncovered, isSeeded });
   // What is missing is not watched: it is read again after a while.
   const wakeAtMs = missing === undefined ? undefined : facts.nowMs + ASK_AGAIN_MS;
-  const head = joinParts([conditions, part({ effects, events, wakeAtMs })]);
+  const head = joinParts([conditions, part({ questions, effects, events, wakeAtMs })]);
   if (plan.kind === "error" || problem !== undefined) {
     const view = viewOf(facts, { ...NOTHING, plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
     return outcome("cannot plan", head, view);
@@ -156,12 +158,29 @@ function builderProblem({ settings: { builderImage, namespace } }: BuildFacts): 
   };
 }
 
-/** Nodes that what is published does not cover; none while nothing is published, or nothing says what it covers. */
-function uncoveredOf({ config, builds, records, nodes, pools }: BuildFacts): readonly UncoveredNode[] {
+interface Covering {
+  readonly uncovered: readonly UncoveredNode[];
+  readonly questions: readonly RegistryQuestion[];
+}
+
+/** Nodes that what is published does not cover. Without a record, as of another builder's image, the registry is asked. */
+function uncoveredOf({ config, builds, records, nodes, pools, answers }: BuildFacts): Covering {
   const build = builds.find(({ meta }) => meta.name === config.status.build);
   const record = records.find(({ buildUid }) => build !== undefined && buildUid === build.meta.uid)?.record;
-  const covered = (record?.archs ?? []).filter(isDone).map(({ arch }) => arch);
-  return covered.length === 0 ? [] : uncoveredNodes({ pool: config.pool, pools, nodes, covered });
+  const given = (covered: readonly string[]): Covering => {
+    const uncovered = covered.length === 0 ? [] : uncoveredNodes({ pool: config.pool, pools, nodes, covered });
+    return { uncovered, questions: [] };
+  };
+  if (record !== undefined) return given(record.archs.filter(isDone).map(({ arch }) => arch));
+  const reported = new Set(
+    membersOf(config.pool, { nodes, pools }).map((node) => node.reported).filter((arch) => arch),
+  );
+  const { pullSpec = "" } = config.status;
+  if (pullSpec === "" || reported.size < 2) return given([]);
+  const question = { kind: "image", reference: pullSpec } as const;
+  const answer = answers.get(questionKey(question));
+  if (answer === undefined) return { uncovered: [], questions: [question] };
+  return given(answer.kind === "image" ? [answer.platform.architecture] : []);
 }
 
 function noView(facts: BuildFacts): PoolBuildView {

@@ -2,7 +2,6 @@
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { membersOf } from "../detect/detect.ts";
 import type { BuildNode } from "../observed.ts";
-import type { ArchSet } from "../types.ts";
 
 /** A node that must not be given the image. */
 export interface UncoveredNode {
@@ -16,7 +15,7 @@ export function uncoveredNodes(
     readonly pool: string;
     readonly pools: readonly MachineConfigPool[];
     readonly nodes: readonly BuildNode[];
-    readonly covered: ArchSet;
+    readonly covered: readonly string[];
   },
 ): readonly UncoveredNode[] {
   return membersOf(pool, { nodes, pools })
