@@ -33,6 +33,13 @@ export type RegistryAnswer =
   | { readonly kind: "unusable"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string; readonly retryAfterMs?: number | undefined };
 
+/** No answer now, and why. */
+export interface RegistryWait {
+  readonly kind: "wait";
+  readonly message: string;
+  readonly retryAfterMs?: number | undefined;
+}
+
 /** One text for each question. */
 export function questionKey(question: RegistryQuestion): string {
   return `${question.kind} ${question.kind === "push" ? question.repository : question.reference}`;

@@ -126,6 +126,8 @@ export const ArchBuild = z.object({
   tag: maybe.text,
   /** Since when no node takes it. */
   waitingSince: maybe.text,
+  /** Since when a registry gives no answer about it. */
+  unansweredSince: maybe.text,
   /** It was lost once before the index was made. */
   wasLost: maybe.flag,
   /** It is an image of the machine config operator, or of a time with one architecture: it has no label with its key. */

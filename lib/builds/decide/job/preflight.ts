@@ -3,7 +3,7 @@
 import { canonicalKernel, KERNEL_64K, unknownExtensions } from "../plan/containerfile.ts";
 import { checkContainerfile } from "../plan/containerfile_syntax.ts";
 import { isRecordable } from "../plan/repository.ts";
-import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../registry.ts";
+import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../registry.ts";
 import type { Arch, RenderedConfig } from "../observed.ts";
 import type { BuildPlan, FailureReason } from "../types.ts";
 
@@ -17,7 +17,7 @@ export interface PreflightFailure {
 export type Preflight =
   | { readonly kind: "ready" }
   | { readonly kind: "ask"; readonly questions: readonly RegistryQuestion[] }
-  | { readonly kind: "wait"; readonly retryAfterMs?: number | undefined }
+  | RegistryWait
   | { readonly kind: "failed"; readonly failures: readonly PreflightFailure[] };
 
 export interface PreflightInput {
@@ -46,7 +46,7 @@ export function preflight(input: PreflightInput): Preflight {
   const failed = answered.flatMap((one) => registryFailures(one, input));
   if (failed.length > 0) return { kind: "failed", failures: failed };
   const [unknown] = answered.flatMap(({ answer }) => answer.kind === "unknown" ? [answer] : []);
-  return unknown === undefined ? { kind: "ready" } : { kind: "wait", retryAfterMs: unknown.retryAfterMs };
+  return unknown === undefined ? { kind: "ready" } : { ...unknown, kind: "wait" };
 }
 
 function baseImagesOf({ osImageURL, extensionsImage, extensions, kernelType }: RenderedConfig): readonly string[] {

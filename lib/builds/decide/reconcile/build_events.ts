@@ -1,7 +1,7 @@
 // The events of a build that goes on: what became of it, of its Jobs and of what is published.
 import type { BuildEvent } from "../effects.ts";
 import type { MachineOSBuild } from "../observed.ts";
-import { isRunning } from "../status/aggregate.ts";
+import { isHeldUp } from "../status/aggregate.ts";
 import { stateOfBuild } from "../status/conditions.ts";
 import type { ArchBuild, ArchState, BuildRecord, MosbState } from "../types.ts";
 import { messageOf, nextStateOf } from "./build_status.ts";
@@ -54,9 +54,9 @@ function archEvents(name: string, { arch, state, job, reason = "", message = "" 
   return [...ofJob, warning(["build", name], "ArchBuildFailed", failed)];
 }
 
-/** Of pods that cannot start, once for each reason. */
+/** Of pods that cannot start and registries that do not answer, once for each reason. */
 function waitEvents(name: string, { archs }: BuildRecord, before: BuildRecord): readonly BuildEvent[] {
-  return archs.filter(isRunning).flatMap(({ arch, message }) => {
+  return archs.filter(isHeldUp).flatMap(({ arch, message }) => {
     const isSaid = message === undefined || before.archs.find((one) => one.arch === arch)?.message === message;
     return isSaid ? [] : [warning(["build", name], "ArchBuildWaiting", `${arch}: ${message}`)];
   });

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../json.ts";
 import type { Effect } from "../effects.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import { canonical } from "../plan/canonical.ts";
-import { aggregate, isRunning, isTerminal, isTransition } from "../status/aggregate.ts";
+import { aggregate, isHeldUp, isTerminal, isTransition } from "../status/aggregate.ts";
 import { renderConditions, stateOfBuild } from "../status/conditions.ts";
 import { renderArchStatus } from "../status/record.ts";
 import type { BuildRecord, MosbState } from "../types.ts";
@@ -82,7 +82,7 @@ export function messageOf(state: MosbState, { archs, index }: BuildRecord): stri
   const parts = isBad
     ? archs.filter((one) => one.state === "Failed" || one.state === "Interrupted")
       .map(({ arch, reason, message }) => `${arch}: ${reason ?? "Failed"}: ${message ?? ""}`)
-    : archs.filter(isRunning).flatMap(({ arch, message }) => message === undefined ? [] : [`${arch}: ${message}`]);
+    : archs.filter(isHeldUp).flatMap(({ arch, message }) => message === undefined ? [] : [`${arch}: ${message}`]);
   const published = isBad && index.kind === "failed" ? [`${index.reason}: ${index.message}`] : [];
   return [...parts, ...published].join(" ").slice(0, MAX_MESSAGE);
 }

@@ -2,7 +2,7 @@
 // or by the machine config operator. Only a positive answer leads to reuse, and only a negative one to a build.
 import { classicName } from "../plan/classic_name.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
-import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../registry.ts";
+import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../registry.ts";
 import { isDone } from "../status/aggregate.ts";
 import { stateOfBuild } from "../status/conditions.ts";
 import type { ArchPlan } from "../types.ts";
@@ -13,7 +13,7 @@ import type { Scope } from "./part.ts";
 /** What to do about an architecture that has no Job. */
 export type Reuse =
   | { readonly kind: "ask"; readonly question: RegistryQuestion }
-  | { readonly kind: "wait"; readonly retryAfterMs?: number | undefined }
+  | RegistryWait
   | {
     readonly kind: "reuse";
     readonly digest: string;
@@ -43,7 +43,7 @@ export function decideReuse(arch: ArchPlan, { plan, facts }: Planned): Reuse {
     const question: RegistryQuestion = { kind: "image", reference: candidate.reference };
     const answer = facts.answers.get(questionKey(question));
     if (answer === undefined) return { kind: "ask", question };
-    if (answer.kind === "unknown") return { kind: "wait", retryAfterMs: answer.retryAfterMs };
+    if (answer.kind === "unknown") return { ...answer, kind: "wait" };
     if (answer.kind !== "image") continue;
     const why = mismatchOf(answer, arch, candidate);
     if (why === undefined) {

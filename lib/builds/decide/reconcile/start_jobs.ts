@@ -7,7 +7,7 @@ import type { RenderedConfig } from "../observed.ts";
 import { isRunning } from "../status/aggregate.ts";
 import type { ArchBuild, ArchPlan } from "../types.ts";
 import { ASK_AGAIN_MS, joinParts, normal, type Part, part, type Scope } from "./part.ts";
-import { type ArchStep, failedArch, waitForNode } from "./step_arch.ts";
+import { type ArchStep, failedArch, waitForNode, waitForRegistry, withoutRegistryWait } from "./step_arch.ts";
 
 /** The architectures afterwards, and what is to be done. */
 export interface Started {
@@ -28,8 +28,10 @@ export function startJobs(scope: Scope, rendered: RenderedConfig, steps: readonl
   switch (judged.kind) {
     case "ask":
       return { archs, part: part({ questions: judged.questions }) };
-    case "wait":
-      return { archs, part: part({ wakeAtMs: facts.nowMs + (judged.retryAfterMs ?? ASK_AGAIN_MS) }) };
+    case "wait": {
+      const waits = steps.map((step) => step.wantsJob ? waitForRegistry(step.next, judged, facts) : step);
+      return { archs: waits.map(({ next }) => next), part: joinParts(waits.map((step) => step.part)) };
+    }
     case "failed":
       return {
         archs: archs.map((one) => {
@@ -46,7 +48,8 @@ export function startJobs(scope: Scope, rendered: RenderedConfig, steps: readonl
 function startOnNodes(scope: Scope, rendered: RenderedConfig, steps: readonly ArchStep[]): Started {
   const { maxParallel } = scope.facts.settings;
   let free = (maxParallel === 0 ? Infinity : maxParallel) - steps.filter(({ next }) => isRunning(next)).length;
-  const outcomes = steps.map(({ next, wantsJob }): Outcome => {
+  const outcomes = steps.map(({ next: waited, wantsJob }): Outcome => {
+    const next = wantsJob ? withoutRegistryWait(waited) : waited;
     const arch = scope.plan.builds.find((build) => build.arch === next.arch);
     if (!wantsJob || arch === undefined || free <= 0) return { next, part: part() };
     const outcome = startOne(arch, next, scope, rendered);

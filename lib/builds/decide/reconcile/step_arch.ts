@@ -6,7 +6,7 @@ import { parseTime, renderTime } from "../../../cluster/time.ts";
 import type { BuildFacts } from "../facts.ts";
 import type { JobObservation, StartingPod } from "../observed.ts";
 import { missingInputs } from "../optional_inputs.ts";
-import { questionKey } from "../registry.ts";
+import { questionKey, type RegistryWait } from "../registry.ts";
 import { jobStateOf } from "../status/job_status.ts";
 import type { ArchBuild, ArchPlan, FailureReason } from "../types.ts";
 import { ASK_AGAIN_MS, deletion, normal, type Part, part, type Scope, warning } from "./part.ts";
@@ -19,6 +19,8 @@ export interface StepContext extends Scope {
 
 interface JobContext extends Scope {
   readonly job: JobObservation;
+  /** What was said while the registry gave no answer. */
+  readonly unanswered?: Pick<ArchBuild, "message" | "unansweredSince">;
 }
 
 export interface ArchStep {
@@ -89,7 +91,7 @@ function withoutJob(plan: ArchPlan, before: ArchBuild, context: StepContext): Ar
     case "ask":
       return stay(before, { questions: [reuse.question] });
     case "wait":
-      return stay(before, { wakeAtMs: facts.nowMs + (reuse.retryAfterMs ?? ASK_AGAIN_MS) });
+      return waitForRegistry(before, reuse, facts);
     case "reuse": {
       const { digest, mediaType, size, isUnlabelled, from } = reuse;
       const { arch, buildKey, attempts } = before;
@@ -113,7 +115,8 @@ function withoutJob(plan: ArchPlan, before: ArchBuild, context: StepContext): Ar
 function withJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchStep {
   const { job, facts } = context;
   const { name, uid } = job.meta;
-  const { waitingSince, message: _said, ...rest } = before;
+  const { waitingSince, unansweredSince, message, ...rest } = before;
+  const unanswered = unansweredSince === undefined ? {} : { message, unansweredSince };
   const known: ArchBuild = {
     ...rest,
     job: { name, uid },
@@ -127,11 +130,13 @@ function withJob(arch: ArchPlan, before: ArchBuild, context: JobContext): ArchSt
     case "Interrupted":
       return interrupted(known, facts);
     case "Succeeded":
-      return readDigest(arch, { ...known, state: "Building" }, context);
+      return readDigest(arch, { ...known, state: "Building" }, { ...context, unanswered });
     default: {
       const isBuilding = before.state === "Building" || state.kind === "Building";
       const next: ArchBuild = { ...known, state: isBuilding ? "Building" : "Preparing" };
-      if (job.unschedulable !== undefined) return unschedulable({ ...next, waitingSince }, context);
+      if (job.unschedulable !== undefined) {
+        return unschedulable({ ...next, waitingSince }, context);
+      }
       return job.starting === undefined ? stay(next) : starting(next, job.starting, context);
     }
   }
@@ -144,6 +149,30 @@ export function waitForNode(before: ArchBuild, facts: BuildFacts): ArchStep {
   const next: ArchBuild = { ...before, waitingSince: renderTime(since) };
   if (facts.nowMs < untilMs) return stay(next, { wakeAtMs: untilMs });
   return stay(failedArch(next, { reason: "NoNodeForArchitecture" }, facts));
+}
+
+/** How long a registry that gives no answer is asked (ms). */
+const REGISTRY_TIMEOUT_MS = 60 * 60_000;
+
+/** A registry is asked again until the time for that is over, and meanwhile it is said why nothing goes on. */
+export function waitForRegistry(
+  before: ArchBuild,
+  { message, retryAfterMs = ASK_AGAIN_MS }: Pick<RegistryWait, "message" | "retryAfterMs">,
+  facts: BuildFacts,
+): ArchStep {
+  const since = parseTime(before.unansweredSince) ?? facts.nowMs;
+  const isKnown = before.unansweredSince !== undefined;
+  // The first reason stays: each other one would be a write, and that write a reason to ask again.
+  const said = isKnown ? before.message : message;
+  const next: ArchBuild = { ...before, message: said, unansweredSince: renderTime(since) };
+  if (facts.nowMs < since + REGISTRY_TIMEOUT_MS) return stay(next, { wakeAtMs: facts.nowMs + retryAfterMs });
+  return stay(failedArch(next, { reason: "RegistryUnavailable" }, facts));
+}
+
+/** What is known once it answers. */
+export function withoutRegistryWait(before: ArchBuild): ArchBuild {
+  const { unansweredSince, message: _said, ...rest } = before;
+  return unansweredSince === undefined ? before : rest;
 }
 
 /** A pod that no node takes is waited for as long as a node that is not there. */
@@ -207,7 +236,7 @@ function judgePushed(
     case "unusable":
       return failed("ArchMismatch", answer.message);
     case "unknown":
-      return stay(known, { wakeAtMs: facts.nowMs + (answer.retryAfterMs ?? ASK_AGAIN_MS) });
+      return waitForRegistry({ ...known, ...context.unanswered }, answer, facts);
     default:
       if (!isLate) return stay(known, { wakeAtMs: facts.nowMs + DIGEST_WAIT_MS });
       return failed("DigestMissing", `Job "${job.meta.name}" is complete, and "${reference}" does not exist.`);

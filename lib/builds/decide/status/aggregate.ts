@@ -14,6 +14,11 @@ export function isRunning({ state }: Pick<ArchBuild, "state">): boolean {
   return RUNNING.includes(state);
 }
 
+/** Whether a message says what keeps it from going on: its pod, or a registry. */
+export function isHeldUp(one: Pick<ArchBuild, "state" | "unansweredSince">): boolean {
+  return isRunning(one) || one.state === "Pending" && one.unansweredSince !== undefined;
+}
+
 /** The state of a build. Succeeded only where every architecture is done and the whole is published. */
 export function aggregate(archs: readonly Pick<ArchBuild, "state">[], index: IndexState): MosbState {
   const has = (state: ArchState): boolean => archs.some((one) => one.state === state);

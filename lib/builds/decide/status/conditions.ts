@@ -4,7 +4,7 @@ import { type Condition, isTrue, type NewCondition, withTime } from "../../../cl
 import type { MachineOSBuild } from "../observed.ts";
 import type { ArchBuild, IndexState, MosbState } from "../types.ts";
 import { BuildCondition } from "../names.ts";
-import { isDone } from "./aggregate.ts";
+import { isDone, isHeldUp, isRunning } from "./aggregate.ts";
 
 /** Upstream condition types, in their order. */
 export const STATES = ["Prepared", "Building", "Failed", "Interrupted", "Succeeded"] as const;
@@ -47,13 +47,15 @@ export function renderConditions(input: ConditionsInput): readonly Condition[] {
   });
   const done = archs.filter(isDone).length;
   const isComplete = done === archs.length && archs.length > 0;
+  const silent = archs.filter((one) => isHeldUp(one) && !isRunning(one));
+  const waits = silent.map(({ arch, message = "" }) => ` ${arch}: ${message}`).join("");
   const isPublished = index.kind === "published";
   const own: readonly NewCondition[] = [
     {
       type: BuildCondition.archsComplete,
       status: isComplete ? "True" : "False",
-      reason: isComplete ? "AllArchitectures" : "Waiting",
-      message: `${done} of ${archs.length} architectures are done.`,
+      reason: isComplete ? "AllArchitectures" : silent.length > 0 ? "RegistryUnavailable" : "Waiting",
+      message: `${done} of ${archs.length} architectures are done.${waits}`,
     },
     {
       type: BuildCondition.published,

@@ -205,6 +205,40 @@ Deno.test("P-081 a registry that does not answer leads to no Job and no deletion
   assert.deepEqual(bed.made, ["amd64", "arm64"]);
 });
 
+Deno.test("a registry that does not answer is a condition with its reason, and ends the build after an hour", () => {
+  const bed = new Simulator(["amd64", "arm64"]);
+  bed.overrides.set("", { kind: "unknown", message: "certificate signed by unknown authority" });
+  bed.settle();
+  const waits = bed.condition(bed.build(), "ArchBuildsComplete");
+  assert.equal(waits?.reason, "RegistryUnavailable");
+  assert.match(String(waits?.message), /^0 of 2 .* amd64: certificate signed by unknown authority arm64: cert/);
+  assert.equal(bed.events.filter(({ reason }) => reason === "ArchBuildWaiting").length, 2);
+  bed.nowMs += 60 * MINUTE;
+  bed.settle();
+  assert.match(String(bed.condition(failed(bed), "Failed")?.message), /^amd64: RegistryUnavailable: certificate/);
+  assert.deepEqual(bed.made, []);
+});
+
+Deno.test("a registry that answers again is not waited for any more, and its wait counts for no node's", () => {
+  const bed = new Simulator(["amd64", "arm64"]);
+  bed.overrides.set("push ", { kind: "unknown", message: "timeout" });
+  bed.settle();
+  bed.nowMs += 59 * MINUTE;
+  bed.overrides.clear();
+  bed.settle({ run: false });
+  assert.equal(bed.condition(bed.build(), "ArchBuildsComplete")?.reason, "Waiting");
+  bed.overrides.set("image ", { kind: "unknown", message: "timeout" });
+  bed.settle();
+  assert.match(String(bed.condition(bed.build(), "Building")?.message), /amd64: timeout/);
+  bed.nowMs += 59 * MINUTE;
+  bed.settle();
+  bed.overrides.clear();
+  bed.settle();
+  assert.notEqual(bed.pullSpec(), "");
+  const { data } = bed.objects.get(`archs-${bed.build().metadata.name}`) ?? assert.fail("no record");
+  assert.doesNotMatch(JSON.stringify(data), /Since|timeout/);
+});
+
 for (
   const [id, what, image] of [
     ["P-082", "another key", { architecture: "arm64", labels: { "archway.dev.build-key": "x" }, children: [] }],
@@ -579,6 +613,16 @@ for (const [when, settles] of [["recorded", true], ["at once", false]] as const)
     assert.ok(children.includes(`sha256:${"d".repeat(64)}`));
   });
 }
+
+Deno.test("a node that the operator's own image does not cover is named while it has no record", () => {
+  const bed = upstream();
+  bed.addNode({ reported: "arm64" });
+  bed.settle({ run: false });
+  assert.match(String(bed.condition(bed.config, "ArchitectureNotCovered")?.message), /node-arm64 \(arm64\)/);
+  assert.deepEqual(bed.decide().view.uncovered, [{ node: "node-arm64", arch: "arm64" }]);
+  bed.settle();
+  assert.equal(bed.condition(bed.config, "ArchitectureNotCovered")?.status, "False");
+});
 
 Deno.test("one architecture alone is published as it is, under the operator's names", () => {
   const bed = new Simulator(["amd64"]);
