@@ -56,8 +56,8 @@ const VARIANTS: readonly Variant[] = [
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "arch-taints": "tests/node/taints_test.ts",
   "image-builds": "tests/node/image_builds_test.ts",
-  "image-builds-hold": "manifests/generate/features.ts",
-  "image-builds-hold-pods": "manifests/generate/features.ts",
+  "image-builds-hold": "tests/cluster/image_builds_hold_test.ts",
+  "image-builds-hold-pods": "tests/cluster/image_builds_hold_test.ts",
   "registries-conf": "tests/node/registries_test.ts",
   "tls-files": "manifests/overlays/cert-manager/kustomization.yaml",
   "upgrades": "tests/node/upgrades_test.ts",

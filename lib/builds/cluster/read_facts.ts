@@ -65,7 +65,7 @@ export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): P
     secrets: { push: stateOfSecret(push), pull: stateOfSecret(pull) },
     optional,
     checksImages,
-    otherBuilder: [...watches.otherBuilder.values()].some((ready) => ready) ? "ready" : "not ready",
+    otherBuilder: [...watches.otherBuilder.values()].some((isRunning) => isRunning) ? "running" : "stopped",
     detected: detected === undefined ? undefined : {
       resourceVersion: detected.metadata.resourceVersion ?? "",
       data: textMapAt(detected, "data") ?? {},

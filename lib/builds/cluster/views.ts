@@ -49,8 +49,8 @@ export function parsePayload({ status }: KubeObject): string {
   return textAt(objectAt(status, "desired"), "architecture");
 }
 
-/** Whether a Deployment has a ready replica. */
-export function isReadyDeployment({ status }: KubeObject): boolean {
-  const ready = memberOf(status, "readyReplicas");
-  return typeof ready === "number" && ready > 0;
+/** Whether a Deployment has a replica, ready or not; how many it should have says nothing where its pods are refused. */
+export function isRunningDeployment({ status }: KubeObject): boolean {
+  const replicas = memberOf(status, "replicas");
+  return typeof replicas === "number" && replicas > 0;
 }

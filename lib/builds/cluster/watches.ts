@@ -26,7 +26,7 @@ import { Reflector, type ReflectorOptions } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import type { Logger } from "../../log.ts";
 import type { Parsed } from "../../parsed.ts";
-import { isReadyDeployment, parsePayload, parseSharedInputs, type WaitingPod, waitingPod } from "./views.ts";
+import { isRunningDeployment, parsePayload, parseSharedInputs, type WaitingPod, waitingPod } from "./views.ts";
 
 export interface BuildWatchesDeps {
   readonly api: ReadApi;
@@ -106,7 +106,7 @@ export function openBuildWatches({ api, clock, log, namespace, onChange }: Build
     ),
     shared: of(Resource.controllerConfigs, parseSharedInputs, different),
     payload: of(Resource.clusterVersions, parsePayload, different),
-    otherBuilder: of(Resource.deployments, isReadyDeployment, different, { namespace, fieldSelector: OTHER_BUILDER }),
+    otherBuilder: of(Resource.deployments, isRunningDeployment, different, { namespace, fieldSelector: OTHER_BUILDER }),
   };
   return { ...watches, ...together(Object.values(watches)) };
 }

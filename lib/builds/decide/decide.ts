@@ -38,7 +38,7 @@ import type { BuildFacts } from "./facts.ts";
 /** Decides what is to be done next for a MachineOSConfig. */
 export function decideBuild(facts: BuildFacts): ReconcileDecision {
   if (facts.config.meta.isDeleting) return outcome("deleting", part(), noView(facts));
-  if (facts.otherBuilder === "ready") {
+  if (facts.otherBuilder === "running") {
     const unknown = { problem: undefined, detected: undefined, uncovered: [], isSeeded: false };
     const said = configConditions(facts, { ...unknown, isObserving: true });
     return outcome("another builder is active", said, noView(facts));

@@ -44,8 +44,8 @@ export interface BuildFacts {
   readonly optional: readonly OptionalInput[];
   /** Whether images that were published are checked again: after a change, at the start, and now and then. */
   readonly checksImages: boolean;
-  /** Whether the machine config operator's own builder has a ready replica. */
-  readonly otherBuilder: "ready" | "not ready";
+  /** Whether the machine config operator's own builder has a replica, ready or not. */
+  readonly otherBuilder: "running" | "stopped";
   /** Content of the ConfigMap of architectures, pool by pool; absent: there is none. */
   readonly detected?: { readonly resourceVersion: string; readonly data: Readonly<Record<string, string>> } | undefined;
   /** What the registries answered since this reconcile began, by {@link questionKey}. */

@@ -34,7 +34,7 @@ export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFac
     "The machine config operator's own builder is running: its builds are watched, and none is started. " +
     "Stop that one first, as docs/image-builds.md says.";
   const all: readonly Said[] = [
-    [ConfigCondition.anotherBuilder, facts.isObserving, "MachineOSBuilderReady", another],
+    [ConfigCondition.anotherBuilder, facts.isObserving, "MachineOSBuilderRunning", another],
     [
       ConfigCondition.cannotPlan,
       facts.problem !== undefined,

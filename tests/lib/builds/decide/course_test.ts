@@ -493,13 +493,13 @@ for (const type of ["NodeDegraded", "RenderDegraded", "PinnedImageSetsDegraded",
   });
 }
 
-Deno.test("while the machine config operator's builder is ready nothing is done but to report it", () => {
+Deno.test("while the machine config operator's builder runs nothing is done but to report it", () => {
   const bed = new Simulator(["amd64", "arm64"]);
-  bed.otherBuilder = "ready";
+  bed.otherBuilder = "running";
   bed.settle();
   assert.equal(bed.condition(bed.config, "AnotherBuilderActive")?.status, "True");
   assert.deepEqual([bed.builds.size, bed.writes, bed.detected], [0, 1, undefined]);
-  bed.otherBuilder = "not ready";
+  bed.otherBuilder = "stopped";
   bed.settle();
   assert.equal(bed.condition(bed.config, "AnotherBuilderActive")?.status, "False");
   assert.notEqual(bed.pullSpec(), "");

@@ -67,7 +67,7 @@ export class Simulator {
   tags = new Map<string, string>();
   detected: Record<string, string> | undefined;
   settings = SETTINGS;
-  otherBuilder: BuildFacts["otherBuilder"] = "not ready";
+  otherBuilder: BuildFacts["otherBuilder"] = "stopped";
   secrets: BuildFacts["secrets"] = { pull: "usable", push: "usable" };
   basePlatforms: readonly string[] = ["amd64", "arm64", "ppc64le", "s390x"];
   checksImages = true;

@@ -1,0 +1,18 @@
+// What image builds read of objects that are not their own.
+import assert from "node:assert/strict";
+import { isRunningDeployment } from "../../../../lib/builds/cluster/views.ts";
+
+Deno.test("isRunningDeployment() counts replicas that are there, ready or not, and none that is only wanted", () => {
+  const deployment = (status: Readonly<Record<string, unknown>>): boolean =>
+    isRunningDeployment({
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "builder" },
+      spec: { replicas: 1 },
+      status,
+    });
+  assert.equal(deployment({ replicas: 1, readyReplicas: 1 }), true);
+  assert.equal(deployment({ replicas: 1 }), true);
+  assert.equal(deployment({ observedGeneration: 2, unavailableReplicas: 1 }), false);
+  assert.equal(deployment({}), false);
+});
