@@ -28,7 +28,7 @@ const VARIANTS: readonly Variant[] = [
   {
     ...OWN,
     kustomization: "overlays/vanilla",
-    components: ["prewarm", "daemonsets-warn", "migration", "registry-ca", "no-pull-secrets"],
+    components: ["prewarm", "daemonsets-warn", "migration", "registry-ca", "no-pull-secrets", "no-admission-policies"],
   },
   { ...OWN, kustomization: "overlays/gke", components: ["live-architectures", "least-privilege"] },
   {
