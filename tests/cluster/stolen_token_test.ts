@@ -43,7 +43,7 @@ async function createClusterVersion(cluster: ClusterAccess): Promise<void> {
 }
 
 async function applyManifests(cluster: ClusterAccess): Promise<void> {
-  const components = ["components/exec-format-errors", "components/upgrades"];
+  const components = ["exec-format-errors", "upgrades", "upgrades-drain"].map((name) => `components/${name}`);
   const items = await renderComposition("base", components);
   const kept = items.filter(({ kind, metadata }) =>
     kind !== "Deployment" && !/webhook/i.test(`${kind} ${metadata.name}`) && !FOREIGN.test(metadata.namespace ?? "")
@@ -152,6 +152,24 @@ async function tryWorkloads(cluster: ClusterAccess, account: Try): Promise<void>
   assert.equal(await own("/metadata/finalizers", ["multiarch.openshift.io/held"]), "");
 }
 
+async function tryDrainedPod(cluster: ClusterAccess, account: Try): Promise<void> {
+  const namespace = await cluster.createNamespace("drained");
+  const pod = {
+    ...{ apiVersion: "v1", kind: "Pod" },
+    metadata: { name: "web", namespace, labels: { app: "web" }, finalizers: ["example.com/one", "example.com/two"] },
+    spec: { containers: [{ name: "web", image: "registry.invalid/web:v1" }] },
+  };
+  expectStatus("create", await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
+  const patch = patchOf(account, "-n", namespace, "pod/web");
+  await assertRefused(patch, [
+    ["/spec/containers/0/image", "registry.invalid/other:v1", /change nothing of a pod/],
+    ["/metadata/labels/app", "other", /finalizers off pods alone/],
+    ["/metadata/finalizers/-", "example.com/three", /finalizers off pods alone/],
+  ]);
+  assert.equal(await patch("/metadata/finalizers", ["example.com/two"]), "");
+  assert.equal(await patch("/metadata/finalizers", []), "");
+}
+
 Deno.test("a stolen token changes of pods, workloads and ClusterVersion what Archway writes, and nothing else", async (t) => {
   await using cluster = await bareControlPlane();
   await createClusterVersion(cluster);
@@ -162,9 +180,9 @@ Deno.test("a stolen token changes of pods, workloads and ClusterVersion what Arc
     "workloads: the daemon as Archway makes it, the finalizer of its own Deployment",
     () => tryWorkloads(cluster, archway),
   );
+  const upgrades = await holder(cluster, { namespace: "openshift-managed-upgrade-operator", name: "archway-upgrades" });
+  await t.step("pods that hold a drain: their finalizers", () => tryDrainedPod(cluster, upgrades));
   await t.step("the ClusterVersion: what the upgrade is to, never forced", async () => {
-    const namespace = "openshift-managed-upgrade-operator";
-    const upgrades = await holder(cluster, { namespace, name: "archway-upgrades" });
     const patch = patchOf(upgrades, "clusterversion/version");
     await assertRefused(patch, [
       ["/spec/desiredUpdate", { version: "4.19.1", force: true }, /never forces/],
