@@ -357,7 +357,8 @@ async function readAlways(target: RealRegistry, signal: AbortSignal): Promise<{
 Deno.test("index assemble: on a terminal the progress of a copy is shown, elsewhere it is not", async () => {
   await using bed = await openBed({ layerBytes: 6 * MIB });
   const quiet = await archwayIndex(bed.args);
-  assert.deepEqual([quiet.code, quiet.stderr], [0, ""]);
+  assert.equal(quiet.code, 0, quiet.stderr);
+  assert.doesNotMatch(quiet.stderr, /Copying|\r/);
   const other = bed.args.map((word) =>
     word.replace("/team/app:v1", "/team/other:v1").replace("/team/other:v1-", "/team/app:v1-")
   );
@@ -365,7 +366,8 @@ Deno.test("index assemble: on a terminal the progress of a copy is shown, elsewh
   assert.equal(shown.code, 0, shown.stderr);
   assert.ok(shown.stderr.startsWith("\r\x1b[KCopying "), shown.stderr);
   assert.match(shown.stderr, /Copying .*v1-amd64: \d+\.\d of 6\.0 MiB \(\d+ %\)/);
-  assert.ok(shown.stderr.endsWith("\r\x1b[K"), "the line is taken away");
+  const last = shown.stderr.split("\r\x1b[K").at(-1) ?? "";
+  assert.match(last, /^(?:archway: .+\n)*$/, "the line is taken away before anything else is said");
 });
 
 Deno.test({
