@@ -42,7 +42,7 @@ const MAX_HEAD_BYTES = 8 * 1024;
 
 /**
  * A new connection displaces the oldest one of the address with the most: a probe, which sends its head at once and is
- * answered within milliseconds, finds a place however many connections others hold.
+ * answered within milliseconds, finds a place however many connections fewer than 64 other addresses hold.
  */
 const PLAIN_LIMITS: ConnectionLimits = {
   ...CONNECTION_LIMITS,

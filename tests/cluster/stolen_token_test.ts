@@ -104,6 +104,11 @@ async function tryPods(cluster: ClusterAccess, account: Try): Promise<void> {
     ["/spec/activeDeadlineSeconds", 5, /gate, affinity and tolerations/],
     ["/spec/nodeSelector", { "kubernetes.io/hostname": "mine" }, /gate, affinity and tolerations/],
     ["/metadata/finalizers", ["example.com/held"], /labels and annotations/],
+    [
+      "/metadata/ownerReferences",
+      [{ apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "x" }],
+      /labels and annotations/,
+    ],
   ]);
   const term = { matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values: ["amd64"] }] };
   const allowed: readonly (readonly [path: string, value: unknown])[] = [
@@ -118,28 +123,47 @@ async function tryPods(cluster: ClusterAccess, account: Try): Promise<void> {
   for (const [path, value] of allowed) assert.equal(await patch(path, value), "", path);
 }
 
+/** Hands over a file with the object, and takes it away. */
+async function withFile(object: unknown, use: (file: string) => Promise<string>): Promise<string> {
+  const file = await Deno.makeTempFile({ suffix: ".json" });
+  try {
+    await Deno.writeTextFile(file, JSON.stringify(object));
+    return await use(file);
+  } finally {
+    await Deno.remove(file);
+  }
+}
+
+async function trySecrets(account: Try): Promise<void> {
+  const annotations = { "kubernetes.io/service-account.name": "archway" };
+  const create = (name: string, type: string, ...more: readonly string[]): Promise<string> => {
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: NAMESPACE, annotations }, type };
+    return withFile(secret, (file) => account("create", "-f", file, ...more));
+  };
+  const refused = [["stolen", "kubernetes.io/service-account-token"], ["archway-tls", "Opaque"]] as const;
+  for (const [name, type] of refused) {
+    await waitUntil(`${name} to be refused`, async () => await create(name, type, "--dry-run=server") !== "");
+    assert.match(await create(name, type), /archway-tls and archway-webhook-path alone/);
+  }
+  assert.equal(await create("archway-webhook-path", "Opaque"), "");
+}
+
 async function tryWorkloads(cluster: ClusterAccess, account: Try): Promise<void> {
   const config = parseOperandConfig({
     ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
     metadata: { name: "cluster", uid: "6f2fd1d2-8a3c-4f51-9f3c-0d4c2a0f8f10" },
   });
   const daemon = renderDaemonSet(config, { namespace: NAMESPACE, image: "registry.invalid/daemon:v1" });
-  const apply = async (object: unknown): Promise<string> => {
-    const file = await Deno.makeTempFile({ suffix: ".json" });
-    try {
-      await Deno.writeTextFile(file, JSON.stringify(object));
-      return await account("apply", "--server-side", "--force-conflicts", "-f", file);
-    } finally {
-      await Deno.remove(file);
-    }
-  };
-  assert.equal(await apply(daemon), "", "what Archway makes");
+  const applied = await withFile(daemon, (file) => account("apply", "--server-side", "--force-conflicts", "-f", file));
+  assert.equal(applied, "", "what Archway makes");
   const template = "/spec/template/spec";
   await assertRefused(patchOf(account, "-n", NAMESPACE, "daemonset/enoexec-event-daemon"), [
     [`${template}/hostPID`, true, /without namespaces of the node/],
     [`${template}/serviceAccountName`, "archway", /is the exec format daemon/],
     [`${template}/containers/0/securityContext/allowPrivilegeEscalation`, true, /rights of tracing alone/],
     [`${template}/containers/0/securityContext/capabilities/add/-`, "SYS_ADMIN", /rights of tracing alone/],
+    [`${template}/containers/0/securityContext/capabilities/drop`, ["NET_RAW"], /rights of tracing alone/],
+    [`${template}/hostNetwork`, true, /without namespaces of the node/],
     [`${template}/volumes/-`, { name: "root", hostPath: { path: "/" } }, /folder of traces alone/],
     [`${template}/initContainers`, [{ name: "x", image: "x" }], /is the exec format daemon/],
   ]);
@@ -170,7 +194,7 @@ async function tryDrainedPod(cluster: ClusterAccess, account: Try): Promise<void
   assert.equal(await patch("/metadata/finalizers", []), "");
 }
 
-Deno.test("a stolen token changes of pods, workloads and ClusterVersion what Archway writes, and nothing else", async (t) => {
+Deno.test("a stolen token is refused containers, owners, other Secrets and workloads, and a forced upgrade; Archway is not", async (t) => {
   await using cluster = await bareControlPlane();
   await createClusterVersion(cluster);
   await applyManifests(cluster);
@@ -180,6 +204,7 @@ Deno.test("a stolen token changes of pods, workloads and ClusterVersion what Arc
     "workloads: the daemon as Archway makes it, the finalizer of its own Deployment",
     () => tryWorkloads(cluster, archway),
   );
+  await t.step("Secrets: its own two, so no token of another account", () => trySecrets(archway));
   const upgrades = await holder(cluster, { namespace: "openshift-managed-upgrade-operator", name: "archway-upgrades" });
   await t.step("pods that hold a drain: their finalizers", () => tryDrainedPod(cluster, upgrades));
   await t.step("the ClusterVersion: what the upgrade is to, never forced", async () => {
@@ -187,6 +212,8 @@ Deno.test("a stolen token changes of pods, workloads and ClusterVersion what Arc
     await assertRefused(patch, [
       ["/spec/desiredUpdate", { version: "4.19.1", force: true }, /never forces/],
       ["/spec/overrides", [], /channel and desiredUpdate/],
+      ["/spec/signatureStores", [{ url: "https://x.invalid" }], /channel and desiredUpdate/],
+      ["/spec/upstream", "https://x.invalid", /channel and desiredUpdate/],
     ]);
     assert.equal(await patch("/spec/desiredUpdate", { version: "4.19.1" }), "");
     assert.equal(await patch("/spec/channel", "stable-4.20"), "");

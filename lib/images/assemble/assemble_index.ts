@@ -1,7 +1,7 @@
 // Joins images of one architecture each to an image index:
 //
 //   read and judge every image ─▶ plan the index ─▶ is it there? ─▶ copy what is missing ─▶ push by digest ─▶ by tag ─▶ read back
-//      └ lib/index                  └ lib/index        └ unchanged
+//      └ images/index               └ images/index     └ unchanged
 //
 // Each step can be done again without harm, and until the last push nothing but unnamed content has changed.
 import type { Clock } from "../../clock.ts";
