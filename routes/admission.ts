@@ -1,6 +1,5 @@
-// The envelope of an AdmissionReview of pods, parsed and rendered in one place. Never denies a pod.
-import { renderJsonBody } from "../lib/k8s/patch.ts";
-import type { JsonPatch } from "../lib/k8s/patch.ts";
+// The envelope of an AdmissionReview: the request of a pod parsed, the answer of any review rendered. A pod is never denied.
+import { type JsonPatch, renderJsonBody } from "../lib/k8s/patch.ts";
 import { memberOf, textAt } from "../lib/json.ts";
 import type { UnreadableBody } from "./review_body.ts";
 

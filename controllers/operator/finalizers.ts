@@ -80,7 +80,7 @@ export function dropFinalizer(finalizers: readonly string[], finalizer: string):
 }
 
 /** Makes these finalizers all that we own of the object, so that one which is not among them goes. */
-export async function ownFinalizers(
+async function ownFinalizers(
   { api, ...options }: { readonly api: KubeApi } & Pick<PatchOptions, "signal" | "holdBack">,
   type: ResourceType,
   target: ResourceTarget,

@@ -41,7 +41,7 @@ interface ReadWorkloads {
 }
 
 /** Reads the workloads of one namespace or of all. Throws what the API server says, unless it forbids one of the kinds. */
-export async function readWorkloads(
+async function readWorkloads(
   api: ReadApi,
   { namespace, signal, limits, candidates }: {
     readonly namespace: string | undefined;
@@ -79,7 +79,7 @@ interface InspectDeps {
 type Inspections = (workload: Workload, image: string) => InspectedImage | undefined;
 
 /** Inspects all images, each once for each set of pull secrets. Rejects only when the signal aborts. */
-export async function inspectWorkloads(
+async function inspectWorkloads(
   workloads: readonly Workload[],
   deps: InspectDeps,
 ): Promise<Inspections> {

@@ -226,7 +226,7 @@ interface LeaseClaim {
 }
 
 /** The spec after a claim. A new holder starts a new term; the holder's own renewal goes on with the one it has. */
-export function renderLeaseSpec(before: KubeObject | undefined, claim: LeaseClaim): Wire<V1LeaseSpec> {
+function renderLeaseSpec(before: KubeObject | undefined, claim: LeaseClaim): Wire<V1LeaseSpec> {
   const known: unknown = before?.["spec"];
   const record = before === undefined ? undefined : parseLease(before);
   const renewTime = microTime(claim.nowMs);
@@ -241,7 +241,7 @@ export function renderLeaseSpec(before: KubeObject | undefined, claim: LeaseClai
   };
 }
 
-export function renderLeaseAnnotations(
+function renderLeaseAnnotations(
   before: KubeObject | undefined,
   state: HolderState,
 ): Readonly<Record<string, string>> {

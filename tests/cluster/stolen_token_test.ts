@@ -153,7 +153,10 @@ async function tryWorkloads(cluster: ClusterAccess, account: Try): Promise<void>
     ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
     metadata: { name: "cluster", uid: "6f2fd1d2-8a3c-4f51-9f3c-0d4c2a0f8f10" },
   });
-  const daemon = renderDaemonSet(config, { namespace: NAMESPACE, image: "registry.invalid/daemon:v1" });
+  const rendered = renderDaemonSet(config, { namespace: NAMESPACE, image: "registry.invalid/daemon:v1" });
+  // Its owner is not here: the garbage collector would take it away.
+  const { ownerReferences: _owner, ...metadata } = rendered.metadata;
+  const daemon = { ...rendered, metadata };
   const applied = await withFile(daemon, (file) => account("apply", "--server-side", "--force-conflicts", "-f", file));
   assert.equal(applied, "", "what Archway makes");
   const template = "/spec/template/spec";

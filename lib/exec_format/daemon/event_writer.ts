@@ -1,7 +1,6 @@
 // Writes ENoExecEvents, one after the other: the object, then its status, as the MTO's tools read it. What waits is bounded,
 // and a write that may pass later is tried again.
-import { orAborted } from "../../clock.ts";
-import { backoffMs, type Clock } from "../../clock.ts";
+import { backoffMs, type Clock, orAborted } from "../../clock.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { classifyWriteFailure, isConflict, isNotFound } from "../../k8s/errors.ts";
 import { Resource, type ResourceTarget } from "../../k8s/types.ts";

@@ -25,7 +25,7 @@ export function planAdmission(pod: PodView, configs: PlacementConfigs, settings:
   return planInspection(pod, configs, settings, pod.record === undefined ? "none" : "reinvocation");
 }
 
-/** The verdict on a pod that is being created: that of the first rule that has one. Never fails. */
+/** The verdict on a pod that is being created: the first that applies. Never fails. */
 export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   const { pod, settings, plan, mayGate } = facts;
   const nodeAffinityScoring = plan.scoring;
@@ -40,7 +40,6 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   }
   const placed = placeAtOnce(facts);
   if (placed !== undefined) return placed;
-  // No leader would remove a gate.
   return mayGate ? { kind: "gate", nodeAffinityScoring } : pass("GatingStopped");
 }
 

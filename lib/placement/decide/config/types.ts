@@ -77,7 +77,7 @@ export type RuntimeClassRule =
   | { readonly kind: "skip" }
   | { readonly kind: "add"; readonly architectures: readonly string[] };
 
-/** The placement settings of this installation. Made by `makeSettings` (settings.ts). */
+/** The placement settings of this installation. Made by `makeSettings`. */
 export interface PlacementSettings {
   readonly operatorNamespace: string;
   readonly maxGateAgeMs: number;

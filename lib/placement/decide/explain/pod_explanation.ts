@@ -1,5 +1,4 @@
-// The parts of an explanation, and what it is made from: the container that keeps a scheduled pod from running, among it, by the
-// status of the pod.
+// The parts of an explanation and what it is made from; among that, the container that keeps a scheduled pod from running.
 import type { DecisionRecord } from "../decision_types.ts";
 import { listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 

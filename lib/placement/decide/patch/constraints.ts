@@ -50,7 +50,7 @@ export function preferredArchitectures(terms: readonly JsonObject[]): readonly s
  * Whether an expression of a term holds for the value of its label; undefined: a node without the label. Those that are no
  * requirement of a label selector, Gt and Lt, are not evaluated and count as holding.
  */
-export function holdsForLabel(expression: unknown, value: string | undefined): boolean {
+function holdsForLabel(expression: unknown, value: string | undefined): boolean {
   const requirement = parseRequirement(expression);
   return requirement === undefined || meetsRequirement(value, requirement);
 }

@@ -1,9 +1,8 @@
 // How a migration to a payload for several architectures comes to its end, by the rules of its convergence.
-import { parseTime } from "../../../cluster/time.ts";
 import { notify } from "../notifications/notify.ts";
 import { isStepDone } from "../record.ts";
 import { CONTROL_PLANE_RULES, decideConvergence, type MigrationFacts } from "../release/convergence.ts";
-import { elapsedMs, MINUTE_MS } from "../../../cluster/time.ts";
+import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { SmokeState } from "../types/cluster.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
