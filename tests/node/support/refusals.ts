@@ -8,10 +8,10 @@ export async function auditLength(lab: OpenLab): Promise<number> {
   return (await Deno.stat(lab.auditLogFile ?? "")).size;
 }
 
-/**
- * Requests of Archway, or of another of its accounts, that were refused since the log was so long. Reading the log of a
- * container that failed is none: it is tried, and allowed where an administrator grants it.
- */
+/** What is tried, and allowed where an administrator grants it: the log of a container that failed, Deployments that the MTO left. */
+const TRIED = [/\/pods\/[^/]+\/log\?/, /\/deployments\/(?:pod-placement-controller|enoexec-event-handler-controller)$/];
+
+/** Requests of Archway, or of another of its accounts, that were refused since the log was so long, but for those tried. */
 export async function refusedSince(
   lab: OpenLab,
   fromByte: number,
@@ -20,6 +20,6 @@ export async function refusedSince(
   const user = `system:serviceaccount:${namespace}:${account}`;
   const requests = await readAuditLog(lab.auditLogFile ?? "", { fromByte });
   return requests.filter((request) =>
-    request.user === user && request.status === 403 && !/\/pods\/[^/]+\/log\?/.test(request.uri)
+    request.user === user && request.status === 403 && !TRIED.some((path) => path.test(request.uri))
   ).map(({ verb, uri }) => `${verb} ${uri}`);
 }
