@@ -63,6 +63,7 @@ export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): P
     jobs: jobsOf(of, watches),
     ...mapsOf(of, watches),
     secrets: { push: stateOfSecret(push), pull: stateOfSecret(pull) },
+    secretVersions: { push: push?.metadata.resourceVersion ?? "", pull: pull?.metadata.resourceVersion ?? "" },
     optional,
     checksImages,
     otherBuilder: [...watches.otherBuilder.values()].some((isRunning) => isRunning) ? "running" : "stopped",

@@ -40,6 +40,8 @@ export interface BuildFacts {
   readonly elsewhere: readonly string[];
   readonly children: readonly ChildObject[];
   readonly secrets: { readonly pull: SecretState; readonly push: SecretState };
+  /** Their resource versions; empty: there is none of that name. */
+  readonly secretVersions: { readonly pull: string; readonly push: string };
   /** Optional inputs that exist in the namespace. */
   readonly optional: readonly OptionalInput[];
   /** Whether images that were published are checked again: after a change, at the start, and now and then. */

@@ -69,6 +69,7 @@ export class Simulator {
   settings = SETTINGS;
   otherBuilder: BuildFacts["otherBuilder"] = "stopped";
   secrets: BuildFacts["secrets"] = { pull: "usable", push: "usable" };
+  secretVersions: BuildFacts["secretVersions"] = { pull: "1", push: "1" };
   basePlatforms: readonly string[] = ["amd64", "arm64", "ppc64le", "s390x"];
   checksImages = true;
   elsewhere: readonly string[] = [];
@@ -146,6 +147,7 @@ export class Simulator {
         parseChild(object, object.kind === "Secret" ? "secrets" : "configMaps")
       ),
       secrets: this.secrets,
+      secretVersions: this.secretVersions,
       optional: this.optional,
       elsewhere: this.elsewhere,
       checksImages: this.checksImages,
