@@ -165,8 +165,8 @@ async function assemble(
   const stored = deps.records.get(name) ?? facts.records.find((one) => one.build === name);
   const isOwn = stored?.buildUid === build.meta.uid;
   const tag = effect.to.slice(effect.to.lastIndexOf(":") + 1);
-  const nowMs = deps.clock.nowMs();
-  const record = noteAssembled(isOwn ? stored.record : { archs: [], index: EMPTY_INDEX }, outcome, { tag, nowMs });
+  const attempt = { tag, nowMs: deps.clock.nowMs(), pushVersion: facts.secretVersions.push };
+  const record = noteAssembled(isOwn ? stored.record : { archs: [], index: EMPTY_INDEX }, outcome, attempt);
   const object = renderRecord(record, { build, namespace: deps.namespace });
   await writeRecord(object, stored?.resourceVersion, deps);
 }

@@ -15,7 +15,7 @@ import { blockingCondition, createBuild } from "./reconcile/create_build.ts";
 import { finishBuild } from "./reconcile/finished.ts";
 import { leaveOthers } from "./reconcile/other_builds.ts";
 import { annotate, ASK_AGAIN_MS, joinParts, type Part, part, type Scope } from "./reconcile/part.ts";
-import { decideRebuild } from "./reconcile/rebuild.ts";
+import { decideRebuild, retryDenied } from "./reconcile/rebuild.ts";
 import { recoverRecord } from "./reconcile/recover.ts";
 import {
   configConditions,
@@ -117,7 +117,7 @@ function decideEnded(scope: Scope): Planned {
   if (state !== "Succeeded") {
     const record = recordOf(facts, build);
     const first = poolCondition(facts, { state, build, record });
-    return { reason: `build ${state}`, part: part(), first, state, record };
+    return { reason: `build ${state}`, part: retryDenied(scope, record), first, state, record };
   }
   const recovered = recoverRecord(scope);
   switch (recovered.kind) {

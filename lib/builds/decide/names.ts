@@ -52,7 +52,7 @@ export const ArchwayAnnotation = {
   archStatus: "archway.dev/arch-status",
   /** On a MachineOSBuild: architectures that are built anew. */
   forced: "archway.dev/force-arches",
-  /** On a MachineOSConfig: `UID of the build that is replaced:architectures`, while a rebuild that a user requested begins. */
+  /** On a MachineOSConfig: `UID of the build that is replaced:architectures`, while a rebuild begins. */
   rebuilding: "archway.dev/rebuilding",
   /** On a MachineOSBuild of an index: its architectures. The machine config operator's builds have none. */
   indexOf: "archway.dev/index-of",

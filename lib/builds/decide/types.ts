@@ -122,6 +122,8 @@ export const ArchBuild = z.object({
   /** A {@link FailureReason}, or `JobDeleted`. */
   reason: maybe.text,
   message: maybe.text,
+  /** Version of the push secret that was denied. */
+  deniedVersion: maybe.text,
   /** The tag that was pushed, where it is not the plan's. */
   tag: maybe.text,
   /** Since when no node takes it. */
@@ -153,6 +155,7 @@ export const IndexState = z.discriminatedUnion("kind", [
     kind: z.literal("failed"),
     reason: z.enum(FAILURE_REASONS).catch("RegistryUnavailable"),
     message: z.string(),
+    deniedVersion: maybe.text,
   }),
 ]).readonly();
 

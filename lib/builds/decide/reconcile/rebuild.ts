@@ -1,4 +1,4 @@
-// A rebuild that a user requests with an annotation. Four writes, each of which can be the last before a restart:
+// A rebuild that a user requests with an annotation, or that a changed push secret makes possible. Four writes, each of which can be the last before a restart:
 //
 //   annotation ─▶ 1 note which build is replaced, and which architectures ─▶ 2 delete it ─▶ 3 create it anew, marked with the
 //   architectures ─▶ 4 take both annotations away
@@ -6,11 +6,11 @@ import type { Arch, MachineOSBuild } from "../observed.ts";
 import { isDone } from "../status/aggregate.ts";
 import { stateOfBuild } from "../status/conditions.ts";
 import { setOf } from "../detect/detect.ts";
-import type { ArchSet } from "../types.ts";
+import type { ArchSet, BuildRecord } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { digestDeletions } from "./other_builds.ts";
-import { annotate, deletion, normal, type Part, part, type Scope, warning } from "./part.ts";
+import { annotate, ASK_AGAIN_MS, deletion, normal, type Part, part, type Scope, warning } from "./part.ts";
 import { recordOf } from "./running.ts";
 
 export type Rebuild =
@@ -58,6 +58,23 @@ function noteRequest(asked: string, scope: Asked): Rebuild {
   const effects = [annotate("configs", { name }, { [ArchwayAnnotation.rebuilding]: note })];
   const events = [normal(["config", name], "RebuildRequested", message), ...warnings];
   return { kind: "replacing", part: part({ effects, events }) };
+}
+
+/**
+ * A build that only lacked the right to push is replaced once the push secret is another than then: what it pushed is found, and
+ * not built again.
+ */
+export function retryDenied({ facts, build }: Scope, { archs, index }: BuildRecord): Part {
+  const { config: { meta: { name }, pushSecret }, secretVersions, nowMs } = facts;
+  const failed = archs.filter(({ state }) => state === "Failed" || state === "Interrupted");
+  const denied = [...failed, ...(index.kind === "failed" ? [index] : [])].map(({ deniedVersion }) => deniedVersion);
+  if (denied.length === 0 || denied.includes(undefined)) return part();
+  // Secrets of users are not watched.
+  if (denied.every((version) => version === secretVersions.push)) return part({ wakeAtMs: nowMs + ASK_AGAIN_MS });
+  const effects = [annotate("configs", { name }, { [ArchwayAnnotation.rebuilding]: `${build.meta.uid}:` })];
+  const message = `Secret "${pushSecret}" has changed since pushing with it was denied: build "${build.meta.name}" ` +
+    "is tried again, without the images that are there.";
+  return part({ effects, events: [normal(["config", name], "RebuildRequested", message)] });
 }
 
 function replace(facts: BuildFacts, build: MachineOSBuild): Part {

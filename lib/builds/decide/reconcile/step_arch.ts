@@ -63,9 +63,10 @@ function stay(next: ArchBuild, given: Partial<Part> = {}): ArchStep {
 export function failedArch(
   one: ArchBuild,
   { reason, message = one.message }: { readonly reason: FailureReason; readonly message?: string },
-  { nowMs }: Pick<BuildFacts, "nowMs">,
+  { nowMs, secretVersions }: Pick<BuildFacts, "nowMs" | "secretVersions">,
 ): ArchBuild {
-  return { ...one, state: "Failed", reason, message, finishedAt: renderTime(nowMs) };
+  const denied = reason === "PushDenied" ? { deniedVersion: secretVersions.push } : {};
+  return { ...one, ...denied, state: "Failed", reason, message, finishedAt: renderTime(nowMs) };
 }
 
 function interrupted(before: ArchBuild, { nowMs }: BuildFacts): ArchStep {

@@ -9,11 +9,11 @@ export const MAX_ATTEMPTS = 20;
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 
-/** The record after an attempt to publish under `tag`. */
+/** The record after an attempt to publish under `tag` with this version of the push secret. */
 export function noteAssembled(
   record: BuildRecord,
   outcome: Publication,
-  { tag, nowMs }: { readonly tag: string; readonly nowMs: number },
+  { tag, nowMs, pushVersion }: { readonly tag: string; readonly nowMs: number; readonly pushVersion: string },
 ): BuildRecord {
   switch (outcome.kind) {
     case "published": {
@@ -27,7 +27,10 @@ export function noteAssembled(
       return withArch(record, outcome.arch, (one) => lost(one, outcome.message));
     case "failed": {
       const { arch, reason, message } = outcome;
-      if (arch === undefined) return { ...record, index: { kind: "failed", reason, message } };
+      if (arch === undefined) {
+        const denied = reason === "PushDenied" ? { deniedVersion: pushVersion } : {};
+        return { ...record, index: { kind: "failed", reason, message, ...denied } };
+      }
       return withArch(record, arch, (one) => ({ ...one, state: "Failed", reason, message }));
     }
     default:

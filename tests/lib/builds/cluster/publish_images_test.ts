@@ -60,7 +60,7 @@ async function openBed({ built = REPOSITORY }: { readonly built?: string } = {})
       });
       const request = { to: `${repository}:${tag}`, children, mode: "index" } as const;
       const outcome = await publishImages(request, { repositories, clock, signal: stop });
-      return noteAssembled(record, outcome, { tag, nowMs: clock.nowMs() });
+      return noteAssembled(record, outcome, { tag, nowMs: clock.nowMs(), pushVersion: "1" });
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

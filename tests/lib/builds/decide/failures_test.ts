@@ -173,3 +173,46 @@ Deno.test("an empty rebuild annotation after a publication that failed publishes
   assert.notEqual(bed.pullSpec(), "");
   assert.deepEqual(Object.keys(bed.config.metadata.annotations ?? {}).filter((key) => /rebuild/.test(key)), []);
 });
+
+const denied = { kind: "denied", message } as const;
+const DENIALS: readonly (readonly [what: string, jobs: readonly string[], deny: (bed: Simulator) => void])[] = [
+  ["of the index", [], (bed) => void bed.outcomes.push(fails("PushDenied"))],
+  ["of a look at the images that Jobs pushed", [], (bed) => {
+    bed.settle({ run: false });
+    bed.runJobs();
+    bed.overrides.set("image ", denied);
+  }],
+  ["before any Job", ["amd64", "arm64"], (bed) => void bed.overrides.set("push ", denied)],
+];
+
+for (const [what, jobs, deny] of DENIALS) {
+  Deno.test(`a denial ${what} is tried again once the push secret has changed, and what was pushed is not built again`, () => {
+    const bed = new Simulator(["amd64", "arm64"]);
+    deny(bed);
+    bed.settle();
+    assert.match(String(bed.condition(bed.build(), "Failed")?.message), /PushDenied/);
+    const { metadata: { uid } } = bed.build();
+    bed.reset();
+    bed.overrides.clear();
+    const { wakeAtMs = 0, effects } = bed.decide();
+    assert.ok(wakeAtMs > bed.nowMs && effects.length === 0, "it waits for another secret");
+    bed.secretVersions = { pull: "1", push: "2" };
+    bed.settle();
+    assert.deepEqual([bed.made, bed.published.length], [jobs, 1]);
+    assert.notEqual(bed.build().metadata.uid, uid);
+    assert.notEqual(bed.pullSpec(), "");
+    assert.deepEqual(bed.events.filter(({ reason }) => reason === "RebuildRequested").length, 1);
+  });
+}
+
+Deno.test("a changed push secret does not bring a Job back that failed by itself", () => {
+  const bed = halfway();
+  bed.overrides.set("image ", denied);
+  bed.failJob(bed.jobOf("arm64"));
+  bed.settle();
+  bed.reset();
+  bed.overrides.clear();
+  bed.secretVersions = { pull: "1", push: "2" };
+  bed.settle();
+  assert.deepEqual([bed.made, bed.condition(bed.build(), "Failed")?.status], [[], "True"]);
+});

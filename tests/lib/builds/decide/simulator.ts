@@ -402,7 +402,8 @@ export class Simulator {
     const gone = outcome.kind === "lost" ? `-${outcome.arch}` : undefined;
     for (const tag of [...this.tags.keys()]) if (gone !== undefined && tag.endsWith(gone)) this.tags.delete(tag);
     const tag = effect.to.slice(effect.to.lastIndexOf(":") + 1);
-    const record = noteAssembled(stored.record, outcome, { tag, nowMs: this.nowMs });
+    const attempt = { tag, nowMs: this.nowMs, pushVersion: this.secretVersions.push };
+    const record = noteAssembled(stored.record, outcome, attempt);
     this.#store(renderRecord(record, { build, namespace: this.settings.namespace }));
   }
 

@@ -121,7 +121,7 @@ for (const from of ALL) {
 
 const DONE: ArchBuild = { arch: "amd64", buildKey: "k", state: "Succeeded", attempts: 1, digest: "sha256:a" };
 const RECORD: BuildRecord = { archs: [DONE, { ...DONE, arch: "arm64", job: { name: "j", uid: "u" } }], index: ABSENT };
-const AT = { tag: "t", nowMs: 1_000_000 };
+const AT = { tag: "t", nowMs: 1_000_000, pushVersion: "1" };
 const message = "the registry's words";
 
 const FAILURES: readonly (readonly [name: string, Publication, expected: Partial<BuildRecord> | string])[] = [
@@ -134,7 +134,8 @@ for (const [name, outcome, reason] of FAILURES) {
   const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
   Deno.test(`${ids}noteAssembled() fails with ${reason} after ${words}, and keeps what was built`, () => {
     const { index, archs } = noteAssembled(RECORD, outcome, AT);
-    assert.deepEqual(index, { kind: "failed", reason, message });
+    const denied = reason === "PushDenied" ? { deniedVersion: AT.pushVersion } : {};
+    assert.deepEqual(index, { kind: "failed", reason, message, ...denied });
     assert.deepEqual(archs, RECORD.archs);
     assert.equal(aggregate(archs, index), "Failed");
   });
