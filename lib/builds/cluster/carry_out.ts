@@ -12,7 +12,7 @@ import { isConflict, isNotFound } from "../../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType, type Wire } from "../../k8s/types.ts";
 import { unreachable } from "../../parsed.ts";
 import type { BuildRegistries } from "./answer_questions.ts";
-import { createJob } from "./create_job.ts";
+import { createJob, refreshCopy } from "./create_job.ts";
 import { deleteImages, type DeletionResult } from "./delete_images.ts";
 import { publishImages } from "./publish_images.ts";
 
@@ -55,6 +55,8 @@ export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOut
       await createJob(effect, deps);
       return deps.onDone({ kind: "job created", arch: effect.arch });
     }
+    case "refresh secret":
+      return await refreshCopy(effect, deps);
     case "delete":
       return await remove(effect, deps);
     case "write record":

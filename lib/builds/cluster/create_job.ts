@@ -4,6 +4,7 @@ import { canonicaliseSecret, DOCKER_CONFIG_JSON } from "../decide/parse/secret.t
 import type { Effect, SecretCopy } from "../decide/effects.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";
+import { asParsed, type Parsed } from "../../parsed.ts";
 import { apiVersionOf, type KubeObject, type OwnerReference, Resource, type ResourceType } from "../../k8s/types.ts";
 
 export interface CreateJobDeps {
@@ -46,13 +47,32 @@ async function ensure(
   }
 }
 
-/** The one place where the content of a secret passes: from the API server, in the form that build programs read, back to it. */
 async function ensureCopy({ object, from }: SecretCopy, deps: CreateJobDeps): Promise<KubeObject> {
-  const { api, namespace, signal } = deps;
-  const content = canonicaliseSecret(await api.get(Resource.secrets, { namespace, name: from }, signal));
+  const content = await readContent(from, deps);
   if (content.kind === "unparsable") throw new Error(content.fault.message);
-  const copy = { ...object, type: DOCKER_CONFIG_JSON, data: { ".dockerconfigjson": content.value.data } };
-  return await ensure(Resource.secrets, copy, deps);
+  return await ensure(Resource.secrets, { ...object, type: DOCKER_CONFIG_JSON, data: content.value }, deps);
+}
+
+/** Gives a copy what its secret has now; one that cannot be read leaves it as it is. Throws ApiError. */
+export async function refreshCopy(
+  { target: { name, uid, resourceVersion }, copy }: Omit<Extract<Effect, { kind: "refresh secret" }>, "kind">,
+  deps: CreateJobDeps,
+): Promise<void> {
+  const { api, namespace, signal } = deps;
+  const content = await readContent(copy.from, deps);
+  if (content.kind === "unparsable") return;
+  const { labels } = copy.object.metadata;
+  const document = { metadata: { uid, resourceVersion, labels }, data: content.value };
+  await api.patch(Resource.secrets, { namespace, name }, { body: { kind: "merge", document }, signal });
+}
+
+/** The one place where the content of a secret passes: from the API server, in the form that build programs read, back to it. */
+async function readContent(
+  name: string,
+  { api, namespace, signal }: CreateJobDeps,
+): Promise<Parsed<{ readonly ".dockerconfigjson": string }>> {
+  const content = canonicaliseSecret(await api.get(Resource.secrets, { namespace, name }, signal));
+  return content.kind === "unparsable" ? content : asParsed({ ".dockerconfigjson": content.value.data });
 }
 
 async function addOwner(

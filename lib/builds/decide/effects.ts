@@ -26,6 +26,8 @@ export type Effect =
     readonly configMaps: readonly KubeObject[];
     readonly secrets: readonly SecretCopy[];
   }
+  /** The content of its secret again, for pods that start later. */
+  | { readonly kind: "refresh secret"; readonly target: ObjectTarget; readonly copy: SecretCopy }
   | { readonly kind: "delete"; readonly target: ObjectTarget; readonly propagation: "Foreground" | "Background" }
   /** Create or replace, against `previousVersion`. */
   | { readonly kind: "write record"; readonly object: KubeObject; readonly previousVersion?: string | undefined }

@@ -21,6 +21,8 @@ export const BuildLabel = {
   /** Archway's own: the architecture, and the first 32 digits of the build key. */
   arch: "archway.dev/arch",
   buildKey: "archway.dev/build-key",
+  /** On the copy of a secret: the resource version of the secret that it is a copy of. */
+  secretVersion: "archway.dev/secret-version",
 } as const;
 
 /** Annotations that the machine config operator reads and writes. */

@@ -81,18 +81,24 @@ function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): readonly K
 }
 
 /** The Secrets that Jobs of one build share: copies in one form. */
-function renderSecrets({ plan, facts }: JobInput): readonly SecretCopy[] {
-  const copy = (name: string, from: string): SecretCopy => {
+export function renderSecrets({ plan, facts }: Pick<JobInput, "plan" | "facts">): readonly SecretCopy[] {
+  const copy = (name: string, from: string, version: string): SecretCopy => {
     const meta = childMeta(name, plan, facts);
-    const labels = { ...meta.labels, [BuildLabel.canonicalized]: "", [BuildLabel.originalSecret]: from.slice(0, 63) };
+    const labels = {
+      ...meta.labels,
+      [BuildLabel.canonicalized]: "",
+      [BuildLabel.originalSecret]: from.slice(0, 63),
+      [BuildLabel.secretVersion]: version,
+    };
     const metadata = { ...meta, labels };
     return {
       from,
       object: { apiVersion: "v1", kind: "Secret", metadata, type: DOCKER_CONFIG_JSON } satisfies Wire<V1Secret>,
     };
   };
+  const { config: { pullSecret = GLOBAL_PULL_SECRET_COPY, pushSecret }, secretVersions } = facts;
   return [
-    copy(`base-${plan.name}`, facts.config.pullSecret ?? GLOBAL_PULL_SECRET_COPY),
-    copy(`final-${plan.name}`, facts.config.pushSecret),
+    copy(`base-${plan.name}`, pullSecret, secretVersions.pull),
+    copy(`final-${plan.name}`, pushSecret, secretVersions.push),
   ];
 }

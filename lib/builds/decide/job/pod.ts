@@ -15,7 +15,7 @@ export interface JobInput {
   readonly arch: ArchPlan;
   readonly build: MachineOSBuild;
   readonly rendered: RenderedConfig;
-  readonly facts: Pick<BuildFacts, "config" | "settings" | "cluster" | "optional" | "nodes">;
+  readonly facts: Pick<BuildFacts, "config" | "settings" | "cluster" | "optional" | "nodes" | "secretVersions">;
   readonly tolerations: readonly Toleration[];
   /** What its pod pushes in the repository of the plan. */
   readonly tag: string;

@@ -2,8 +2,8 @@
 // are done.
 import type { Effect } from "../effects.ts";
 import type { BuildFacts, StoredRecord } from "../facts.ts";
-import { renderJob } from "../job/job_object.ts";
-import { McoAnnotation, recordName } from "../names.ts";
+import { renderJob, renderSecrets } from "../job/job_object.ts";
+import { BuildLabel, McoAnnotation, recordName } from "../names.ts";
 import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
 import { canonical } from "../plan/canonical.ts";
 import { isDone, isRunning } from "../status/aggregate.ts";
@@ -51,6 +51,7 @@ export function advanceBuild(scope: Scope, rendered: RenderedConfig): Advanced {
     ...ownerEffects(scope, rendered, record),
     ...recordEffects(scope, record),
     ...buildStatusEffects(scope, record),
+    ...staleSecrets(scope, record),
   ];
   const own = part({ effects, events: buildEvents(build, record, before) });
   return { record, part: joinParts([stepped, started.part, own, publishing]) };
@@ -74,6 +75,19 @@ function cancelled(archs: readonly ArchBuild[], { settings, jobs }: BuildFacts):
   return archs.filter(isRunning).flatMap(({ job }): readonly Effect[] => {
     const there = jobs.find(({ meta }) => meta.uid === job?.uid && !meta.isDeleting);
     return there === undefined ? [] : [deletion("jobs", there.meta, "Foreground")];
+  });
+}
+
+/** Copies of secrets that have changed since, while Jobs have attempts left. */
+function staleSecrets({ facts, plan }: Scope, { archs }: BuildRecord): readonly Effect[] {
+  if (!archs.some(isRunning)) return [];
+  return renderSecrets({ plan, facts }).flatMap((copy): readonly Effect[] => {
+    const { name, labels = {} } = copy.object.metadata;
+    const there = facts.children.find((one) => one.resource === "secrets" && one.name === name);
+    const key = BuildLabel.secretVersion;
+    if (there === undefined || there.labels[key] === labels[key]) return [];
+    const { uid, resourceVersion } = there;
+    return [{ kind: "refresh secret", target: { resource: "secrets", name, uid, resourceVersion }, copy }];
   });
 }
 

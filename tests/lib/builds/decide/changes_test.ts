@@ -127,3 +127,28 @@ for (const [change, jobs, index, make, given, ids = ""] of ROWS) {
     assert.equal(bed.writes, 0);
   });
 }
+
+Deno.test("while Jobs run, the copies of secrets that change are made again, once; afterwards they are left alone", () => {
+  const bed = new Simulator(["amd64", "arm64"]);
+  bed.settle({ run: false });
+  bed.reset();
+  const versions = (): readonly unknown[] =>
+    ["base-", "final-"].map((start) =>
+      [...bed.objects.values()].find(({ kind, metadata: { name } }) => kind === "Secret" && name.startsWith(start))
+        ?.metadata.labels?.["archway.dev/secret-version"]
+    );
+  assert.deepEqual(versions(), ["1", "1"]);
+  bed.secretVersions = { pull: "1", push: "2" };
+  bed.setJob(bed.jobOf("arm64"), { active: 1, failed: 1 });
+  const refreshed = bed.decide().effects.flatMap((effect) =>
+    effect.kind === "refresh secret" ? [effect.copy.from] : []
+  );
+  assert.deepEqual(refreshed, ["push"]);
+  bed.settle({ run: false });
+  assert.deepEqual([versions(), bed.made], [["1", "2"], []]);
+  for (const arch of ["amd64", "arm64"]) bed.completeJob(bed.jobOf(arch));
+  bed.secretVersions = { pull: "2", push: "3" };
+  assert.ok(bed.decide().effects.every(({ kind }) => kind !== "refresh secret"));
+  bed.settle();
+  assert.equal(bed.published.length, 1);
+});

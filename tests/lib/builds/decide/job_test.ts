@@ -125,6 +125,7 @@ function jobs(given: JobGiven = {}): readonly ReturnType<typeof renderJob>[] {
     cluster: { payload: "Multi", proxy: { http: "http://proxy.test" }, trustBundle: "PEM" },
     optional: given.optional ?? [],
     nodes: (given.nodes ?? [{}]).map(nodeOf),
+    secretVersions: { pull: "1", push: "1" },
   };
   return plan.builds.map((arch) =>
     renderJob({ plan, arch, build: buildOf(plan), rendered: renderedOf(), facts, tolerations: [], tag: arch.tag })

@@ -294,6 +294,11 @@ export class Simulator {
         return this.#create(this.builds, effect.build);
       case "create job":
         return this.#createJob(effect);
+      case "refresh secret": {
+        const { name } = effect.target;
+        this.objects.set(name, asObject(mergePatch(this.objects.get(name), effect.copy.object)));
+        return;
+      }
       case "delete":
         return this.#delete(effect);
       case "write record":
