@@ -56,8 +56,8 @@ export async function lookUpImage(
 ): Promise<RegistryAnswer> {
   try {
     if (kind === "platforms") return await pull.read({ image, retries: "none" }, platformsAt);
-    // At the registry itself and at no mirror.
-    const own = { image, retries: "none", endpoints: [push.targetOf(image)] } as const;
+    // At the registry itself and at no mirror, where each request may be tried a few times.
+    const own = { image, retries: "bounded", endpoints: [push.targetOf(image)] } as const;
     if (kind === "image") return await push.read(own, imageAt);
     await push.read(own, (session, { reference }) => session.manifest(reference));
     return { kind: "yes" };

@@ -196,3 +196,10 @@ for (
     assert.equal(await lookUp(bed), kind);
   });
 }
+
+Deno.test("lookUpImage() makes a request again that fails for a moment", async () => {
+  await using bed = await openBed();
+  let failures = 2;
+  bed.before = ({ url }) => url.includes("/manifests/") && failures-- > 0 ? refuse(500, "INTERNAL") : undefined;
+  assert.equal(await lookUp(bed), "image");
+});

@@ -89,6 +89,20 @@ Deno.test("a registry that takes no index for 20 attempts is unavailable, and no
   assert.equal(bed.registry.digestOf(REPOSITORY, TAG), undefined);
 });
 
+Deno.test("where every second request fails, one attempt publishes, and reads each image once", async () => {
+  await using bed = await openBed();
+  const read: string[] = [];
+  let asked = 0;
+  bed.before = ({ method, url }) => {
+    if (asked++ % 2 === 0) return new Response(null, { status: 500 });
+    const [, document] = /\/(?:manifests|blobs)\/(sha256:.*)$/.exec(url) ?? [];
+    if (method === "GET" && document !== undefined) read.push(document);
+    return undefined;
+  };
+  assert.equal((await bed.attempt(BUILT)).index.kind, "published");
+  assert.deepEqual([read.length, new Set(read).size], [4, 4], "manifest and config of both");
+});
+
 Deno.test("P-136 an image that is lost before the index is made is built once more; lost again, its architecture fails", async () => {
   await using bed = await openBed();
   await bed.lose("arm64");
