@@ -25,6 +25,8 @@ export interface ReflectorOptions<T> {
   readonly log: Logger;
   readonly name: string;
   readonly pageSize?: number;
+  /** What to log when the server does not serve the kind; absent: a warning. */
+  readonly ifMissing?: { readonly level: "warn" | "debug"; readonly message: string } | undefined;
   /** A watch without any event for so long, bookmarks included, is opened again. */
   readonly stallMs?: number;
 }
@@ -249,8 +251,10 @@ export class Reflector<T> {
     if (this.#state === state) return;
     const from = this.#state;
     this.#state = state;
-    if (error === undefined) this.#log.info("in sync", { from, kept: this.#store.size });
-    else this.#log.warn("cannot be read, trying on", { state, error: errorText(error) });
+    if (error === undefined) return this.#log.info("in sync", { from, kept: this.#store.size });
+    const unreadable = { level: "warn", message: "cannot be read, trying on" } as const;
+    const { level, message } = (state === "missing" ? this.#options.ifMissing : undefined) ?? unreadable;
+    this.#log[level](message, { state, error: errorText(error) });
   }
 
   #selection(): { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string } {

@@ -66,6 +66,22 @@ export interface BuildWatches {
 /** The Deployment of the machine config operator's own builder. */
 const OTHER_BUILDER = "metadata.name=machine-os-builder";
 
+const ABSENT =
+  "nothing is built: the cluster has no MachineOSConfigs, which OpenShift's machine config operator brings. " +
+  "Elsewhere run Archway without image builds: leave out manifests/components/image-builds, or set imageBuilds=false " +
+  "with Helm";
+
+/** All kinds of OpenShift are missing together as a rule: the one that users write speaks for them. */
+function kindOf(resource: ResourceType): Pick<ReflectorOptions<unknown>, "resource" | "name" | "ifMissing"> {
+  const named = { resource, name: resource.plural };
+  if (!resource.group.endsWith(".openshift.io")) return named;
+  const isFirst = resource === Resource.machineOsConfigs;
+  return {
+    ...named,
+    ifMissing: isFirst ? { level: "warn", message: ABSENT } : { level: "debug", message: "not served" },
+  };
+}
+
 type Watch = <T>(
   resource: ResourceType,
   parse: ReflectorOptions<T>["parse"],
@@ -77,7 +93,7 @@ type Watch = <T>(
 export function openBuildWatches({ api, clock, log, namespace, onChange }: BuildWatchesDeps): BuildWatches {
   const common = { api, clock, log };
   const of: Watch = (resource, parse, onChange, where) =>
-    new Reflector({ ...common, keep: KEPT.imageBuilds, name: resource.plural, resource, parse, onChange, ...where });
+    new Reflector({ ...common, keep: KEPT.imageBuilds, ...kindOf(resource), parse, onChange, ...where });
   // What is not about one configuration alone concerns all of them.
   const all = (): void => onChange(undefined);
   const different = onDifference(all);
