@@ -86,9 +86,10 @@ export function sentencesOf({ target, problems, tagWritten }: Assembled): readon
   return [...problems.map(({ message }) => message), end];
 }
 
-/** What does not come along with the images, one sentence each. Whether a copied image has referrers is not asked. */
+/** What does not come along with the images, and what was claimed of them, one sentence each. Whether a copied image has referrers is not asked. */
 export function lossesOf({ images }: Assembled): readonly string[] {
-  return images.flatMap(({ image, copy, leftOut }) => [
+  return images.flatMap(({ image, copy, leftOut, findings }) => [
+    ...findings.map(({ message }) => `"${image}": ${message} The config counts.`),
     ...leftOut.length === 0 ? [] : [
       `The index does not hold what "${image}" has beside its image: ` +
       `${leftOut.map(({ kind, digest }) => `${kind} ${digest}`).join(", ")}.`,

@@ -5,7 +5,7 @@
 //
 // Each step can be done again without harm, and until the last push nothing but unnamed content has changed.
 import type { Clock } from "../../clock.ts";
-import type { ImagePlatform } from "../index/child.ts";
+import type { EntryFinding, ImagePlatform } from "../index/child.ts";
 import { type IndexDocument, type IndexPlan, planIndex } from "../index/plan_index.ts";
 import { withRetries } from "../../oci/push/retries.ts";
 import type { TargetRepository } from "../../oci/push/target_repository.ts";
@@ -35,6 +35,8 @@ export interface JoinedImage {
   readonly copy: ChildCopy;
   /** What the index that it was read from has beside it, and the new one has not: attestations as a rule. */
   readonly leftOut: readonly LeftOut[];
+  /** Another platform than its own that this index claims for it: its own counts. */
+  readonly findings: readonly EntryFinding[];
 }
 
 export type AssembleResult =
@@ -124,7 +126,7 @@ function copiesOf(children: readonly ReadChild[], target: TargetRepository): rea
 }
 
 function joined(children: readonly ReadChild[], copies: readonly ChildCopy[]): readonly JoinedImage[] {
-  return children.map(({ child: { image, platform, digest, mediaType, size, leftOut } }, at) => ({
+  return children.map(({ child: { image, platform, digest, mediaType, size, leftOut, findings } }, at) => ({
     image,
     platform,
     digest,
@@ -132,6 +134,7 @@ function joined(children: readonly ReadChild[], copies: readonly ChildCopy[]): r
     size,
     copy: copies[at] ?? IN_PLACE,
     leftOut,
+    findings,
   }));
 }
 

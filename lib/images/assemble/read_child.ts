@@ -7,10 +7,13 @@ import { isSameRepository, type Repositories, type WholeManifest } from "../../o
 import type { RepositoryClient } from "../../oci/repository_client.ts";
 import type { Session } from "../../oci/session.ts";
 import {
+  checkEntry,
   type ChildConfig,
   type ChildImage,
   type ChildProblem,
+  type EntryFinding,
   type EntryKind,
+  type ImagePlatform,
   judgeConfig,
   judgeDocument,
   judgeManifest,
@@ -23,6 +26,8 @@ export interface ReadImage extends ChildImage {
   readonly kind: "image";
   /** What the index that was read has beside the image. */
   readonly leftOut: readonly LeftOut[];
+  /** Another platform than its own that this index claims for it. */
+  readonly findings: readonly EntryFinding[];
   readonly labels: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly text: string;
@@ -101,7 +106,13 @@ export async function readImage(
   const own = await readConfig(session, whole.manifest);
   if (own.kind === "problem") return own;
   const leftOut = leftOutBeside(digest, top.manifest);
-  return { ...own, kind: "image", image, digest, bytes, text, size: bytes.byteLength, leftOut };
+  const findings = mismatchIn(top.manifest, digest, own.platform);
+  return { ...own, kind: "image", image, digest, bytes, text, size: bytes.byteLength, leftOut, findings };
+}
+
+function mismatchIn(document: ManifestDocument, image: string, own: ImagePlatform): readonly EntryFinding[] {
+  const entries = document.kind === "index" ? document.entries.filter(({ digest }) => digest === image) : [];
+  return entries.flatMap((entry) => checkEntry(entry, own)).filter(({ kind }) => kind === "PlatformMismatch");
 }
 
 function leftOutBeside(image: string, document: ManifestDocument): readonly LeftOut[] {

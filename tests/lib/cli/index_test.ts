@@ -26,7 +26,7 @@ const NONE: ChildCopy = { kind: "in place", present: 0, mounted: 0, copied: 0, f
 function joined(architecture: string, copy: ChildCopy): JoinedImage {
   const platform = { os: "linux", architecture };
   const image = `quay.io/team/app:v1-${architecture}`;
-  return { image, platform, digest: DIGEST, mediaType: "a/b", size: 400, copy, leftOut: [] };
+  return { image, platform, digest: DIGEST, mediaType: "a/b", size: 400, copy, leftOut: [], findings: [] };
 }
 
 const MADE: Exclude<AssembleResult, { kind: "failed" }> = {
@@ -109,6 +109,14 @@ Deno.test("index assemble names what does not come along: entries beside an imag
     'Signatures and other referrers of "quay.io/team/app:v1-arm64" are not copied with it.',
   ]);
   assert.deepEqual(lossesOf(toAssembled({ ...MADE, images: [amd64] }, OF)), []);
+});
+
+Deno.test("index assemble warns of a platform that an index claims and the image's config does not", () => {
+  const message = `The index says linux/arm64 for ${DIGEST}, its config says linux/amd64.`;
+  const image = { ...joined("amd64", NONE), findings: [{ kind: "PlatformMismatch", message } as const] };
+  assert.deepEqual(lossesOf(toAssembled({ ...MADE, images: [image] }, OF)), [
+    `"quay.io/team/app:v1-amd64": ${message} The config counts.`,
+  ]);
 });
 
 const INDEX: InspectedIndex = {
