@@ -76,17 +76,17 @@ async function imageAt(session: Session<WholeManifest>, { reference }: Endpoint)
 }
 
 async function platformsAt(session: Session<WholeManifest>, { reference }: Endpoint): Promise<RegistryAnswer> {
-  const { manifest } = await session.manifest(reference);
+  const { manifest, digest } = await session.manifest(reference);
   if (manifest.kind !== "index") {
     const config = await readConfig(session, manifest);
     return config.kind === "problem"
       ? { kind: "unusable", message: config.state }
-      : { kind: "platforms", architectures: [config.platform.architecture] };
+      : { kind: "platforms", architectures: [config.platform.architecture], digest };
   }
   const linux = manifest.entries.flatMap(({ platform }) => platform ?? []).filter(({ os }) =>
     os === "linux" || os === ""
   );
-  return { kind: "platforms", architectures: linux.map(({ architecture }) => architecture) };
+  return { kind: "platforms", architectures: linux.map(({ architecture }) => architecture), digest };
 }
 
 function failedLookUp({ failure: { kind, reason, message, retryAfterMs } }: InspectionError): RegistryAnswer {

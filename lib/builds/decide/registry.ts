@@ -22,8 +22,8 @@ export type RegistryAnswer =
     readonly platform: Platform;
     readonly labels: Readonly<Record<string, string>>;
   }
-  /** Those of Linux. */
-  | { readonly kind: "platforms"; readonly architectures: readonly string[] }
+  /** Those of Linux; the digest of what names them. */
+  | { readonly kind: "platforms"; readonly architectures: readonly string[]; readonly digest: string }
   /** It is there, or granted. */
   | { readonly kind: "yes" }
   | { readonly kind: "absent" }

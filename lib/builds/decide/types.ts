@@ -136,6 +136,8 @@ export const ArchBuild = z.object({
   isUnlabelled: maybe.flag,
   /** `registry/repository` that has the image, where it is not the plan's: it is copied when the index is made. */
   from: maybe.text,
+  /** The base image by its digest, where the configuration names it by a tag. */
+  base: maybe.text,
 }).readonly();
 
 export type ArchBuild = z.infer<typeof ArchBuild>;

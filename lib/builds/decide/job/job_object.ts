@@ -5,6 +5,7 @@ import type { V1ConfigMap, V1Job, V1JobSpec, V1PodSpec, V1Secret } from "@kubern
 import type { KubeObject, Wire } from "../../../k8s/types.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
 import type { Effect, SecretCopy } from "../effects.ts";
+import { renderContainerfile } from "../plan/containerfile.ts";
 import { DOCKER_CONFIG_JSON } from "../parse/secret.ts";
 import { BAD_CONTAINERFILE_EXIT_CODE, MAX_FAILED_PODS } from "../status/job_status.ts";
 import type { ArchPlan } from "../types.ts";
@@ -68,9 +69,10 @@ function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): readonly K
   } satisfies Wire<V1ConfigMap>);
   const { policy, registries } = rendered.files;
   const machineConfig = gzipSync(JSON.stringify(rendered.whole)).toString("base64");
+  const containerfile = renderContainerfile({ rendered, pool: plan.pool, userText: arch.userText });
   const bundle = new TextEncoder().encode(facts.cluster.trustBundle).toBase64();
   return [
-    map(arch.containerfileMap, { data: { Containerfile: arch.containerfile } }, arch),
+    map(arch.containerfileMap, { data: { Containerfile: containerfile } }, arch),
     map(`mc-${plan.name}`, { data: { "machineconfig.json.gz": machineConfig } }),
     map(`additionaltrustbundle-${plan.name}`, { binaryData: { "openshift-config-user-ca-bundle.crt": bundle } }),
     ...(policy === undefined ? [] : [map(`etc-policy-${plan.name}`, { data: { "policy.json": policy } })]),

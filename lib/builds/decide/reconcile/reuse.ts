@@ -22,6 +22,8 @@ export type Reuse =
     readonly isUnlabelled: boolean;
     /** Set where the image is not in the plan's repository. */
     readonly from?: string | undefined;
+    /** Set where a record says by which digest it has its base image. */
+    readonly base?: string | undefined;
   }
   /** `refused`: why what is there does not count. */
   | { readonly kind: "build"; readonly refused: readonly string[] };
@@ -34,6 +36,7 @@ interface Candidate {
   readonly reference: string;
   /** Built where images have no label with their key: who recorded it vouches for it. */
   readonly isUnlabelled: boolean;
+  readonly base?: string | undefined;
 }
 
 /** Decides it, asking one question at a time. */
@@ -48,9 +51,9 @@ export function decideReuse(arch: ArchPlan, { plan, facts }: Planned): Reuse {
     const why = mismatchOf(answer, arch, candidate);
     if (why === undefined) {
       const { digest, mediaType, size } = answer;
-      const { isUnlabelled, repository } = candidate;
+      const { isUnlabelled, repository, base } = candidate;
       const from = repository === plan.repository ? undefined : repository;
-      return { kind: "reuse", digest, mediaType, size, isUnlabelled, from };
+      return { kind: "reuse", digest, mediaType, size, isUnlabelled, from, base };
     }
     refused.push(why);
   }
@@ -95,7 +98,8 @@ function recorded({ arch, buildKey }: ArchPlan, { builds, records }: BuildFacts)
       const owner = builds.find(({ meta }) => meta.name === build);
       const repository = one.from ?? (owner === undefined ? undefined : repositoryOf(owner.pushSpec));
       if (repository === undefined || one.digest === undefined) return [];
-      return [{ repository, reference: `${repository}@${one.digest}`, isUnlabelled: one.isUnlabelled === true }];
+      const reference = `${repository}@${one.digest}`;
+      return [{ repository, reference, isUnlabelled: one.isUnlabelled === true, base: one.base }];
     })
   );
 }

@@ -5,6 +5,7 @@ import type { BuildFacts, StoredRecord } from "../facts.ts";
 import { renderJob, renderSecrets } from "../job/job_object.ts";
 import { BuildLabel, McoAnnotation, recordName } from "../names.ts";
 import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
+import { withBase } from "../plan/base_image.ts";
 import { canonical } from "../plan/canonical.ts";
 import { isDone, isRunning } from "../status/aggregate.ts";
 import { EMPTY_INDEX, renderRecord } from "../status/record.ts";
@@ -103,7 +104,15 @@ function ownerEffects(
     if (arch === undefined || there === undefined || there.meta.isDeleting) return [];
     // An adopted Job has its objects under the names of the build that made it.
     if (there.meta.annotations[McoAnnotation.build] !== plan.name) return [];
-    const effect = renderJob({ plan, arch, build, rendered, facts, tolerations: [], tag: tag ?? arch.tag });
+    const effect = renderJob({
+      plan,
+      arch,
+      build,
+      rendered: withBase(rendered, archs),
+      facts,
+      tolerations: [],
+      tag: tag ?? arch.tag,
+    });
     const own = [...effect.configMaps, ...effect.secrets.map(({ object }) => object)].map(({ metadata }) =>
       metadata.name
     );

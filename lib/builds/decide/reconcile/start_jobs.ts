@@ -1,9 +1,11 @@
 // Which architectures get their Job now: after the preflight, where a node can take it, as many at a time as allowed, and
 // none once another architecture has failed.
+import type { BuildFacts } from "../facts.ts";
 import { renderJob } from "../job/job_object.ts";
 import { nodesFor } from "../job/nodes_for.ts";
 import { preflight } from "../job/preflight.ts";
 import type { RenderedConfig } from "../observed.ts";
+import { resolveBase, withBase } from "../plan/base_image.ts";
 import { isRunning } from "../status/aggregate.ts";
 import type { ArchBuild, ArchPlan } from "../types.ts";
 import { ASK_AGAIN_MS, joinParts, normal, type Part, part, type Scope } from "./part.ts";
@@ -18,9 +20,10 @@ export interface Started {
 type Outcome = Pick<ArchStep, "next" | "part">;
 
 /** `steps`: one for each architecture of the plan, in its order. */
-export function startJobs(scope: Scope, rendered: RenderedConfig, steps: readonly ArchStep[]): Started {
+export function startJobs(scope: Scope, configured: RenderedConfig, steps: readonly ArchStep[]): Started {
   const { plan, facts } = scope;
   const archs = steps.map(({ next }) => next);
+  const rendered = withBase(configured, archs);
   const wanted = steps.filter(({ wantsJob }) => wantsJob).map(({ next }) => next.arch);
   const hasFailed = archs.some(({ state }) => state === "Failed");
   if (wanted.length === 0 || hasFailed) return { archs, part: part() };
@@ -40,9 +43,18 @@ export function startJobs(scope: Scope, rendered: RenderedConfig, steps: readonl
         }),
         part: part(),
       };
-    case "ready":
-      return startOnNodes(scope, rendered, steps);
+    case "ready": {
+      const base = archs.find((one) => one.base !== undefined)?.base ?? resolveBase(configured, facts.answers);
+      const isRecorded = steps.every(({ next, wantsJob }) => !wantsJob || next.base === base);
+      return isRecorded ? startOnNodes(scope, rendered, steps) : recordBase(steps, base, facts);
+    }
   }
+}
+
+/** Before any Job: after a restart the others must find it. */
+function recordBase(steps: readonly ArchStep[], base: string | undefined, { nowMs }: BuildFacts): Started {
+  const archs = steps.map(({ next, wantsJob }) => wantsJob ? { ...withoutRegistryWait(next), base } : next);
+  return { archs, part: part({ wakeAtMs: nowMs + ASK_AGAIN_MS }) };
 }
 
 function startOnNodes(scope: Scope, rendered: RenderedConfig, steps: readonly ArchStep[]): Started {

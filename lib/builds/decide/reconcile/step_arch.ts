@@ -94,7 +94,7 @@ function withoutJob(plan: ArchPlan, before: ArchBuild, context: StepContext): Ar
     case "wait":
       return waitForRegistry(before, reuse, facts);
     case "reuse": {
-      const { digest, mediaType, size, isUnlabelled, from } = reuse;
+      const { digest, mediaType, size, isUnlabelled, from, base } = reuse;
       const { arch, buildKey, attempts } = before;
       const next: ArchBuild = {
         ...{ arch, buildKey, attempts, digest, mediaType, size },
@@ -102,6 +102,7 @@ function withoutJob(plan: ArchPlan, before: ArchBuild, context: StepContext): Ar
         finishedAt: renderTime(facts.nowMs),
         ...(isUnlabelled ? { isUnlabelled } : {}),
         ...(from === undefined ? {} : { from }),
+        ...(base === undefined ? {} : { base }),
       };
       const message = `The image for ${arch} exists: ${digest}. It is not built again.`;
       return stay(next, { events: [normal(["build", name], "ArchBuildReused", message)] });

@@ -312,7 +312,8 @@ Deno.test("P-042 nodesFor() tolerates nothing where it must not, and names the t
   assert.ok(found.kind === "none" && /dedicated/.test(found.message));
 });
 
-const GOOD: RegistryAnswer = { kind: "platforms", architectures: ["amd64", "arm64"] };
+const digest = `sha256:${"b".repeat(64)}`;
+const GOOD: RegistryAnswer = { kind: "platforms", architectures: ["amd64", "arm64"], digest };
 
 interface Check {
   readonly rendered?: RawRendered;
@@ -359,7 +360,7 @@ const CHECKS: readonly (readonly [name: string, given: Check, expected: string])
   ["P-048 amd64 is to get large pages", { rendered: { kernelType: "64k-pages" } }, "amd64 KernelTypeUnsupported"],
   [
     "P-049 the base image is of amd64 alone",
-    { base: { kind: "platforms", architectures: ["amd64"] } },
+    { base: { kind: "platforms", architectures: ["amd64"], digest } },
     "arm64 BaseImageLacksArchitecture",
   ],
   ["the base image does not exist", { base: { kind: "absent" }, set: ["arm64"] }, "arm64 BaseImageLacksArchitecture"],

@@ -71,6 +71,8 @@ export class Simulator {
   secrets: BuildFacts["secrets"] = { pull: "usable", push: "usable" };
   secretVersions: BuildFacts["secretVersions"] = { pull: "1", push: "1" };
   basePlatforms: readonly string[] = ["amd64", "arm64", "ppc64le", "s390x"];
+  /** What the tag of the base image names. */
+  baseDigest = digestOf("base");
   checksImages = true;
   elsewhere: readonly string[] = [];
   /** Answers in place of the registry's, by the beginning of the question. */
@@ -273,7 +275,7 @@ export class Simulator {
     for (const [start, answer] of this.overrides) if (key.startsWith(start)) return answer;
     if (question.kind === "push") return { kind: "yes" };
     if (question.kind === "platforms") {
-      return { kind: "platforms", architectures: this.basePlatforms };
+      return { kind: "platforms", architectures: this.basePlatforms, digest: this.baseDigest };
     }
     const digest = question.reference.split("@")[1] ?? this.tags.get(question.reference);
     const repository = question.reference.split("@")[0] ?? "";
