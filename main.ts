@@ -72,10 +72,10 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
   if (config.command !== "serve") { for (const warning of config.warnings) terminal.err(`archway: ${warning}\n`); }
   switch (config.command) {
     case "serve":
-      return await runServe(config, { terminal, stop });
+      return sayStopped(await runServe(config, { terminal, stop }), deps);
     case "dev": {
       const { runDev } = await import("./serve/dev.ts");
-      return await runDev(config, { terminal, stop, runServe });
+      return sayStopped(await runDev(config, { terminal, stop, runServe }), deps);
     }
     case "inspect":
       return await (await import("./lib/cli/inspect.ts")).runInspect(withLogins(config), deps);
@@ -96,6 +96,12 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
     default:
       return unreachable(config.command);
   }
+}
+
+/** The last line of what was stopped at a terminal; elsewhere the log is all that is read. */
+function sayStopped(code: number, { terminal, signal }: CommandDeps): number {
+  if (signal.aborted && Deno.stderr.isTerminal()) terminal.err("archway: Stopped.\n");
+  return code;
 }
 
 /** With the logins of whoever runs the command; `serve` has only those that were named. */
@@ -154,11 +160,17 @@ async function withApi(
   return await work(api, access);
 }
 
-/** Aborts at the first SIGTERM or SIGINT; a second one ends the process at once. */
+/** A terminal signals `deno task`, which passes it on, and this process itself: within this time (ms) both are one. */
+const SAME_SIGNAL_MS = 1_000;
+
+/** Aborts at the first SIGTERM or SIGINT; a later one ends the process at once. */
 function stopSignal(): AbortSignal {
   const stop = new AbortController();
+  let firstMs = Infinity;
   const onSignal = (): void => {
-    if (stop.signal.aborted) Deno.exit(ExitCode.failed);
+    const nowMs = systemClock.monotonicMs();
+    if (nowMs - firstMs > SAME_SIGNAL_MS) Deno.exit(ExitCode.failed);
+    firstMs = Math.min(firstMs, nowMs);
     stop.abort();
   };
   Deno.addSignalListener("SIGTERM", onSignal);

@@ -1,7 +1,7 @@
 // Commands as a shell runs them: what goes to which stream, and the exit code.
 import assert from "node:assert/strict";
 import { createAuthority } from "./cluster/support/pki.ts";
-import { runArchway } from "./support/archway_program.ts";
+import { archwayProgram, runArchway } from "./support/archway_program.ts";
 import { makeImage } from "./support/documents.ts";
 import { openFakeRegistry } from "./support/registry.ts";
 import { Match, openApiServerStub, statusBody } from "./support/api_server.ts";
@@ -145,4 +145,38 @@ Deno.test("archway dev --once --scenario taints: pods that ran before, are place
     "ran-before true",
     "three-images true",
   ]);
+});
+
+/** `archway dev` as a process whose temporary files are in this folder, once it has shown its addresses. */
+async function startDev(
+  folder: string,
+): Promise<{ readonly child: Deno.ChildProcess; readonly rest: Promise<string> }> {
+  const [command, ...leading] = archwayProgram("all");
+  const child = new Deno.Command(command, {
+    args: [...leading, "dev", "--admin-listen=127.0.0.1:0"],
+    env: { NO_COLOR: "1", TMPDIR: folder },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value = "" } = await reader.read();
+  assert.match(value, /^API server /);
+  const readRest = async (): Promise<string> => {
+    const { done, value = "" } = await reader.read();
+    return done ? value : value + await readRest();
+  };
+  return { child, rest: readRest() };
+}
+
+Deno.test("archway dev cleans up when it is stopped, though a terminal's signal comes a second time through `deno task`", async () => {
+  await using folder = await temporaryFolder();
+  const { child, rest } = await startDev(folder.path);
+  assert.equal((await Array.fromAsync(Deno.readDir(folder.path))).length, 1);
+  // Two kinds: the kernel delivers both, where of one kind the second may merge with the first.
+  child.kill("SIGINT");
+  child.kill("SIGTERM");
+  const [{ code }] = await Promise.all([child.status, rest]);
+  assert.deepEqual(await Array.fromAsync(Deno.readDir(folder.path)), []);
+  assert.ok(code === 0 || code === 3, `${code}`);
 });
