@@ -207,7 +207,8 @@ async function runServe(config: Config, run: ServeRun): Promise<number> {
   const { serve } = await import("./serve/serve.ts");
   const options = parsePlacementOptions(config);
   if (options.kind === "unparsable") return refuse(terminal, options.problems);
-  const log = openLogger({ level: config.fallbackLogLevel, write: writeLog });
+  const form = Deno.stderr.isTerminal() ? "text" : "json";
+  const log = openLogger({ level: config.fallbackLogLevel, write: writeLog, form });
   for (const message of config.warnings) log.warn("ignored a variable", { message });
   await serve({
     config,

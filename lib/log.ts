@@ -1,5 +1,12 @@
-// Structured JSON logs, one object a line on stderr, through LogTape.
-import { configureSync, getLogger, jsonLinesFormatter, type LogLevel as TapeLevel, resetSync } from "@logtape/logtape";
+// Structured logs through LogTape, one event a line: a JSON object for programs, text for whoever watches a terminal.
+import {
+  configureSync,
+  getLogger,
+  getTextFormatter,
+  jsonLinesFormatter,
+  type LogLevel as TapeLevel,
+  resetSync,
+} from "@logtape/logtape";
 
 /** `error`: an administrator must act; `warn`: degraded; `info`: we changed the cluster; `debug`: why we did not. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -25,12 +32,24 @@ export interface RootLogger extends Logger {
 
 const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** Opens the process's logger. `write` receives whole lines with their newline; errors of the sink are its own. */
-export function openLogger(options: { readonly level: LogLevel; readonly write: (line: string) => void }): RootLogger {
-  let threshold = SEVERITY[options.level];
+/** `json`: what collectors of logs read. `text`: local time, level, message and the fields as `name=value`. */
+export type LogForm = "json" | "text";
+
+export interface LoggerOptions {
+  readonly level: LogLevel;
+  /** Receives whole lines with their newline; errors of the sink are its own. */
+  readonly write: (line: string) => void;
+  /** Default `json`. */
+  readonly form?: LogForm;
+}
+
+/** Opens the process's logger. */
+export function openLogger({ level, write, form = "json" }: LoggerOptions): RootLogger {
+  let threshold = SEVERITY[level];
+  const formatted = form === "json" ? jsonLinesFormatter : textFormatter();
   configureSync({
     reset: true,
-    sinks: { lines: (record) => options.write(jsonLinesFormatter(record)) },
+    sinks: { lines: (record) => write(formatted(record)) },
     loggers: [
       { category: ["archway"], lowestLevel: "debug" satisfies TapeLevel, sinks: ["lines"] },
       { category: ["logtape", "meta"], lowestLevel: "error", sinks: ["lines"] },
@@ -57,6 +76,21 @@ export function openLogger(options: { readonly level: LogLevel; readonly write: 
     },
     close: () => resetSync(),
   };
+}
+
+function textFormatter(): ReturnType<typeof getTextFormatter> {
+  return getTextFormatter({
+    timestamp: "time",
+    timeZone: null,
+    format: ({ timestamp, level, message, record: { properties } }) =>
+      [timestamp, level, message, ...Object.entries(properties).map(([name, value]) => `${name}=${textOf(value)}`)]
+        .join(" "),
+  });
+}
+
+/** Quoted unless it is one word, so that no value looks like a field or a line of its own. */
+function textOf(value: unknown): string {
+  return typeof value === "string" && /^[!#-~]+$/.test(value) ? value : JSON.stringify(value) ?? String(value);
 }
 
 /** A logger that says nothing: for tests and for commands whose output is their result. */
