@@ -22,9 +22,20 @@ const LINGER_MS = { service: 3_000, url: 1_000 } as const;
 
 const encoder = new TextEncoder();
 
+/** Whoever read the output has closed it: `archway report | head -1`. */
+class ClosedPipe extends Error {}
+
 function openTerminal(): Terminal {
   return {
-    out: (text) => void Deno.stdout.writeSync(encoder.encode(forTerminal(text))),
+    out: (text) => {
+      try {
+        Deno.stdout.writeSync(encoder.encode(forTerminal(text)));
+      } catch (error) {
+        throw error instanceof Deno.errors.BrokenPipe
+          ? new ClosedPipe("The output is closed.", { cause: error })
+          : error;
+      }
+    },
     err: (text) => void Deno.stderr.writeSync(encoder.encode(forTerminal(text))),
     color: Deno.stdout.isTerminal() && !Deno.noColor,
   };
@@ -229,7 +240,7 @@ if (import.meta.main) {
   try {
     Deno.exit(await main());
   } catch (error) {
-    openTerminal().err(`archway: ${errorText(error)}\n`);
+    if (!(error instanceof ClosedPipe)) openTerminal().err(`archway: ${errorText(error)}\n`);
     Deno.exit(ExitCode.failed);
   }
 }

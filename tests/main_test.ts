@@ -180,3 +180,12 @@ Deno.test("archway dev cleans up when it is stopped, though a terminal's signal 
   assert.deepEqual(await Array.fromAsync(Deno.readDir(folder.path)), []);
   assert.ok(code === 0 || code === 3, `${code}`);
 });
+
+Deno.test("archway ends quietly when whoever reads its output closes it", async () => {
+  const [command, ...leading] = archwayProgram("all");
+  const options = { stdin: "null", stdout: "piped", stderr: "piped" } as const;
+  const child = new Deno.Command(command, { args: [...leading, "serve", "--help"], ...options }).spawn();
+  await child.stdout.cancel();
+  const [{ code }, said] = await Promise.all([child.status, new Response(child.stderr).text()]);
+  assert.deepEqual([code, said], [3, ""]);
+});
