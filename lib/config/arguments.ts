@@ -5,6 +5,8 @@ import { environmentName, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
 export interface Arguments {
   /** The texts a flag was given, by its name without dashes; a switch without a value says `true`. */
   readonly given: ReadonlyMap<string, readonly string[]>;
+  /** Those flags as they were typed: `-x` or `--name`, by the name. */
+  readonly typed: ReadonlyMap<string, string>;
   /** What is no flag: the command, then what it is about. */
   readonly words: readonly string[];
   /** Flags that need a value and have none: nothing follows, or another flag. */
@@ -22,6 +24,7 @@ type OptionToken = Extract<Token, { readonly kind: "option" }>;
  */
 export function readArguments(args: readonly string[]): Arguments {
   const given = new Map<string, string[]>();
+  const typed = new Map<string, string>();
   const words: string[] = [];
   for (const token of tokensOf(args)) {
     if (token.kind === "positional") words.push(token.value);
@@ -30,11 +33,12 @@ export function readArguments(args: readonly string[]): Arguments {
       const { lacking, ...rest } = readArguments(args.toSpliced(token.index, 1));
       return { ...rest, lacking: [token.name, ...lacking] };
     }
+    typed.set(token.name, token.rawName);
     given.set(token.name, [...given.get(token.name) ?? [], token.value ?? "true"]);
   }
   const wantsHelp = given.delete("help");
   const wantsVersion = given.delete("version");
-  return { given, words, lacking: [], wantsHelp, wantsVersion };
+  return { given, typed, words, lacking: [], wantsHelp, wantsVersion };
 }
 
 /** Whether a flag that takes a value has none, or has taken the flag behind it for one. */

@@ -6,6 +6,7 @@ import { contradictions } from "./contradictions.ts";
 import { type FileValues, readConfigFiles, type ReadFile, settingOf } from "./file.ts";
 import { adviceOnRemoved, removedVariables, warningsOf, watchNamespaceProblems } from "./environment.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
+import { nearest } from "./nearest.ts";
 import { type ConfigValues, Values } from "./values.ts";
 
 /** The result of `parseConfig`. `usage` lists every problem; without a command that exists, that alone. */
@@ -41,7 +42,7 @@ export interface ConfigSources {
 export function parseConfig(args: readonly string[], sources: ConfigSources): ParsedConfig {
   const { env, readFile, placementProblems = () => [] } = sources;
   const line = readArguments(args);
-  const { given, words: [word, ...words], lacking, wantsHelp, wantsVersion } = line;
+  const { given, typed, words: [word, ...words], lacking, wantsHelp, wantsVersion } = line;
   if (wantsVersion) return { kind: "version" };
   const named = word === "help" ? words[0] : word;
   const command = COMMANDS.find((name) => name === named);
@@ -60,7 +61,9 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
   };
   const found = [
     ...new Set([...given.keys(), ...lacking]).values().filter((name) => !flags.some((flag) => flag.name === name))
-      .map((name) => `Cannot use "--${name}" with ${command}: ${reasonOfNoFlag(name, command)}`),
+      .map((name) =>
+        `Cannot use "${typed.get(name) ?? `--${name}`}" with ${command}: ${reasonOfNoFlag(name, command)}`
+      ),
     ...lacking.map((name) => {
       const values = flags.find((flag) => flag.name === name)?.choices?.join("|") ?? "VALUE";
       return `Cannot use --${name}: it has no value. Give it as --${name}=${values}.`;
@@ -104,9 +107,9 @@ function rawValues(
 
 function renderNoCommand(word: string | undefined): string {
   const commands = COMMANDS.join(", ");
-  return word === undefined
-    ? `Name a command before its flags: the commands are ${commands}.`
-    : `Cannot run "${word}": the commands are ${commands}.`;
+  if (word === undefined) return `Name a command before its flags: the commands are ${commands}.`;
+  const meant = nearest(word, COMMANDS);
+  return `Cannot run "${word}": the commands are ${commands}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
 }
 
 function reasonOfNoFlag(flag: string, command: Command): string {
@@ -114,7 +117,8 @@ function reasonOfNoFlag(flag: string, command: Command): string {
   if (removed !== undefined) return removed;
   if (setting !== undefined) return `${setting} is a setting of the file that --config names.`;
   if (command === "explain" && flag === "namespace") return "no such flag. Did you mean -n NAMESPACE?";
-  return `no such flag. See \`archway ${command} --help\`.`;
+  const meant = nearest(flag, FLAGS.filter(({ commands }) => commands.includes(command)).map(({ name }) => name));
+  return `no such flag. ${meant === undefined ? `See \`archway ${command} --help\`.` : `Did you mean --${meant}?`}`;
 }
 
 function openFiles(paths: readonly string[], readFile: ConfigSources["readFile"]): ReadFile {
