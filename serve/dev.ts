@@ -50,10 +50,7 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
     });
     if (dev.scenario === "upgrade") {
       const { runUpgradeScenario } = await import("./dev_upgrade.ts");
-      return await runUpgradeScenario(
-        { playground, dev, pagePort: dev.once ? 0 : freePort(dev.adminListen.port) },
-        deps,
-      );
+      return await runUpgradeScenario({ playground, dev, pagePort: adminPortOf(dev) }, deps);
     }
     await using play = await openPlay(playground, dev);
     return await serveBeside({ playground, play }, dev, deps);
@@ -109,7 +106,7 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
     warnings: [],
     kubeconfig: files.kubeconfig,
     listen: { host: "127.0.0.1", port: webhookPort },
-    adminListen: { host: "127.0.0.1", port: dev.once ? 0 : freePort(dev.adminListen.port) },
+    adminListen: { host: "127.0.0.1", port: adminPortOf(dev) },
     tlsCert: files.certificate,
     tlsKey: files.key,
     tlsCa: files.authority,
@@ -168,13 +165,20 @@ function samplesOutcome(
   return { ok: outcomes.every(({ ok }) => ok), text };
 }
 
-/** The wanted port when it is free, else any that is. The webhook's URL must be known before it listens. */
-function freePort(wanted = 0): number {
+/** The port that was named, and no other; of the default, which may be taken, any that is free. */
+function adminPortOf({ once, chosen, adminListen: { port } }: Config): number {
+  if (once) return 0;
   try {
-    using listener = Deno.listen({ hostname: "127.0.0.1", port: wanted });
-    return listener.addr.port;
-  } catch (error) {
-    if (error instanceof Deno.errors.AddrInUse) return freePort();
-    throw error;
+    return freePort(port);
+  } catch (cause) {
+    if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
+    if (chosen.includes("admin-listen")) throw new Error(`Cannot listen on 127.0.0.1:${port}`, { cause });
+    return freePort();
   }
+}
+
+/** This port or any, when nobody listens on it: the webhook's URL must be known before it listens. */
+function freePort(wanted = 0): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: wanted });
+  return listener.addr.port;
 }

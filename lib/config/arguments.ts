@@ -83,6 +83,15 @@ export function rawValue(
   return texts.at(-1) ?? (flag.shape === "switch" ? "false" : undefined);
 }
 
+/** Whether the value of a flag was chosen, on the command line or in the environment. */
+export function isChosen(
+  flag: Flag,
+  given: ReadonlyMap<string, readonly string[]>,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return given.has(flag.name) || environmentTexts(flag, env) !== undefined;
+}
+
 function environmentTexts(
   flag: Flag,
   env: Readonly<Record<string, string | undefined>>,

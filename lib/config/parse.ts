@@ -1,7 +1,7 @@
 // Command line, environment and configuration file to one typed configuration, in one function that reports all problems
 // together; a rule between flags is judged when each of them could be read. No other module reads unparsed input.
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
-import { type Arguments, rawValue, readArguments } from "./arguments.ts";
+import { type Arguments, isChosen, rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
 import { type FileValues, readConfigFiles, type ReadFile, settingOf } from "./file.ts";
 import { adviceOnRemoved, removedVariables, warningsOf, watchNamespaceProblems } from "./environment.ts";
@@ -20,6 +20,8 @@ export type ParsedConfig =
 export type Config = ConfigValues & FileValues & {
   readonly command: Command;
   readonly words: readonly string[];
+  /** Names of the flags whose values are no defaults. */
+  readonly chosen: readonly string[];
   /** What was ignored in the environment, one sentence each. */
   readonly warnings: readonly string[];
   /** The variables that are not Archway's own: home and proxies. */
@@ -56,6 +58,7 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
     ...file.values,
     command,
     words,
+    chosen: FLAGS.filter((flag) => isChosen(flag, given, env)).map(({ name }) => name),
     warnings: warningsOf(Object.keys(env)),
     registryEnvironment: readRegistryEnvironment(env),
   };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseConfig } from "../../lib/config/parse.ts";
+import { type Config, parseConfig, withValues } from "../../lib/config/parse.ts";
 import type { ImageBuildOutcome } from "../../playground/image_build/outcome.ts";
 import { runDev } from "../../serve/dev.ts";
 import { runArchway } from "../support/archway_program.ts";
@@ -74,6 +74,32 @@ Deno.test("runDev() reports that it was stopped when the signal comes before it 
     const running = runDev(parsed.config, { terminal, stop, runServe: ended });
     await assert.rejects(running, /^Error: Stopped\.$/);
   }
+});
+
+Deno.test("runDev() listens on the admin port that was named and on no other; of the default on a free one", async () => {
+  using other = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = other.addr;
+  const terminal = { out: () => {}, err: () => {}, color: false };
+  const ports: number[] = [];
+  const run = async (args: readonly string[], chosen?: readonly string[]): Promise<void> => {
+    const parsed = parseConfig(["dev", `--admin-listen=127.0.0.1:${port}`, ...args], { env: {}, readFile: () => "" });
+    assert.ok(parsed.kind === "run");
+    const runServe = ({ adminListen }: Config): Promise<never> => {
+      ports.push(adminListen.port);
+      return Promise.reject(new Error("It would listen."));
+    };
+    const config = withValues(parsed.config, chosen === undefined ? {} : { chosen });
+    await runDev(config, { terminal, stop: new AbortController().signal, runServe });
+  };
+  for (const scenario of ["placement", "upgrade"]) {
+    await assert.rejects(
+      run([`--scenario=${scenario}`]),
+      new RegExp(`^Error: Cannot listen on 127\\.0\\.0\\.1:${port}$`),
+    );
+  }
+  assert.deepEqual(ports, []);
+  await assert.rejects(run([], []), /^Error: It would listen\.$/);
+  assert.ok(ports.length === 1 && ports[0] !== port);
 });
 
 Deno.test("`archway dev --once --scenario exec-format-error` reports the wrong images, and no program that merely fails", async () => {
