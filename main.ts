@@ -38,6 +38,7 @@ function openTerminal(): Terminal {
     },
     err: (text) => void Deno.stderr.writeSync(encoder.encode(forTerminal(text))),
     color: Deno.stdout.isTerminal() && !Deno.noColor,
+    columns: Deno.stdout.isTerminal() ? Deno.consoleSize().columns || undefined : undefined,
   };
 }
 

@@ -15,6 +15,7 @@ import {
 import { parsePod } from "../placement/decide/pod_view.ts";
 import { listAt, memberOf, objectAt, textAt } from "../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../cluster/label_selector.ts";
+import { foldWords } from "../config/fold_words.ts";
 import type { PodView } from "../placement/decide/types.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
 import { type Color, ExitCode, type OutputForm, paint, renderDocument, renderTable, type Terminal } from "./output.ts";
@@ -59,7 +60,7 @@ export async function runExplain(
     gatingStopped: config.kind === "read" ? gatingStopped(config.object) : undefined,
     execFormatErrors: await readExecFormatErrors(parts, pod, options.signal),
   });
-  terminal.out(renderExplanation(pod, explanation, { output: options.output, color: terminal.color }));
+  terminal.out(renderExplanation(pod, explanation, { output: options.output, terminal }));
   return ExitCode.done;
 }
 
@@ -129,9 +130,9 @@ async function readParticipation(
 function renderExplanation(
   pod: PodView,
   explanation: PodExplanation,
-  { output, color }: { readonly output: OutputForm; readonly color: boolean },
+  { output, terminal }: { readonly output: OutputForm; readonly terminal: Terminal },
 ): string {
-  if (output === "table") return renderText(pod, explanation, color);
+  if (output === "table") return renderText(pod, explanation, terminal);
   const { state, standing, why, next, record = null } = explanation;
   const { namespace, name, nodeName: node } = pod;
   const document = { namespace, pod: name, state, node, explanation: [standing, ...why], next, record };
@@ -149,27 +150,34 @@ const COLOR: Readonly<Record<PodStage, Color>> = {
 
 const TROUBLED: readonly string[] = ["nowhere", "fallback", "release"];
 
-function renderText(pod: PodView, { state, standing, why, next, record }: PodExplanation, isColored: boolean): string {
+function renderText(
+  pod: PodView,
+  { state, standing, why, next, record }: PodExplanation,
+  { color: isColored, columns = Infinity }: Terminal,
+): string {
+  const linesOf = (text: string): readonly string[] => foldWords(text, columns - LABEL_WIDTH - 1);
   const color = TROUBLED.includes(record?.decision ?? "") ? "red" : COLOR[state];
   const sections = [
-    renderSection("State", [isColored ? paint(standing, color) : standing]),
-    renderSection("Why", why),
-    renderSection("Next", next.length === 0 ? ["Nothing to do."] : next),
+    renderSection("State", linesOf(standing).map((line) => isColored ? paint(line, color) : line)),
+    renderSection("Why", why.flatMap(linesOf)),
+    renderSection("Next", next.length === 0 ? ["Nothing to do."] : next.flatMap(linesOf)),
   ];
-  const images = record === undefined || record.images.length === 0 ? "" : `\n${renderImages(record.images)}`;
+  const images = record === undefined || record.images.length === 0 ? "" : `\n${renderImages(record.images, columns)}`;
   return `Pod     ${pod.namespace}/${pod.name}\n${sections.join("")}${images}`;
 }
 
+const LABEL_WIDTH = 7;
+
 function renderSection(title: string, lines: readonly string[]): string {
-  return lines.map((line, index) => `${(index === 0 ? title : "").padEnd(7)} ${line}\n`).join("");
+  return lines.map((line, index) => `${(index === 0 ? title : "").padEnd(LABEL_WIDTH)} ${line}\n`).join("");
 }
 
-function renderImages(images: readonly ImageOutcome[]): string {
+function renderImages(images: readonly ImageOutcome[], width: number): string {
   const rows = images.map(({ image, digest, architectures, source }) => [
     image,
     source === "failed" ? "could not be inspected" : architectures.join(", ") || "none that is usable",
     source,
     digest.slice(0, 19),
   ]);
-  return renderTable(["IMAGE", "ARCHITECTURES", "SOURCE", "DIGEST"], rows);
+  return renderTable(["IMAGE", "ARCHITECTURES", "SOURCE", "DIGEST"], rows, width);
 }

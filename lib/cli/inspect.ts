@@ -28,10 +28,10 @@ export async function runInspect(config: InspectConfig, parts: InspectDeps): Pro
     const request = { image, credentials: [], freshness: "revalidate", depth: "index", priority: "gated" } as const;
     return toInspected(image, await service.inspector.inspect(request, signal), { trace: config.trace });
   }));
-  terminal.out(renderInspected(images, config.output));
+  terminal.out(renderInspected(images, config.output, terminal.columns));
   return images.every(({ error }) => error === undefined) ? ExitCode.done : ExitCode.no;
 }
 
-export function renderInspected(images: readonly InspectedImage[], output: OutputForm): string {
-  return output === "table" ? renderInspectedText(images) : renderDocument(images, output);
+export function renderInspected(images: readonly InspectedImage[], output: OutputForm, width?: number): string {
+  return output === "table" ? renderInspectedText(images, width) : renderDocument(images, output);
 }

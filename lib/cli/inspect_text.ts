@@ -6,7 +6,8 @@ import { renderPlatform } from "../oci/image/platforms.ts";
 import { renderColumns, renderTable } from "./output.ts";
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../arch.ts";
 
-export function renderInspectedText(images: readonly InspectedImage[]): string {
+/** What a narrow terminal leaves out of the table stands below it. */
+export function renderInspectedText(images: readonly InspectedImage[], width?: number): string {
   const rows = images.map(({ image, architectures, source, requests, findings, error }) => [
     shortenDigest(image),
     error === undefined ? architectures.join(",") || "none" : renderReason(error),
@@ -14,7 +15,7 @@ export function renderInspectedText(images: readonly InspectedImage[]): string {
     String(Object.values(requests).reduce((sum, count) => sum + count, 0)),
     findings.map(({ kind }) => kind).join(","),
   ]);
-  const table = renderTable(["IMAGE", "ARCHITECTURES", "SOURCE", "REQUESTS", "FINDINGS"], rows);
+  const table = renderTable(["IMAGE", "ARCHITECTURES", "SOURCE", "REQUESTS", "FINDINGS"], rows, width);
   return [table, ...images.map(renderDetails)].join("\n");
 }
 

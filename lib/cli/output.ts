@@ -8,6 +8,8 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** Colour only on a terminal, and not when NO_COLOR is set. */
   readonly color: boolean;
+  /** How wide the terminal is; absent where the output is none. */
+  readonly columns?: number | undefined;
 }
 
 const ESCAPE = "\x1b";
@@ -28,9 +30,19 @@ export function renderDocument(document: unknown, output: Exclude<OutputForm, "t
   return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
 }
 
-/** A table with aligned columns and a header; the last column is not padded. Ends with a newline. */
-export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return renderColumns([header, ...rows]);
+/**
+ * A table with aligned columns and a header; the last column is not padded. Ends with a newline. Where it is wider than
+ * `width`, its last columns are left out, but never the first two.
+ */
+export function renderTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  width: number = Infinity,
+): string {
+  const table = renderColumns([header, ...rows]);
+  const fits = table.split("\n").every((line) => line.length <= width);
+  if (fits || header.length <= 2) return table;
+  return renderTable(header.slice(0, -1), rows.map((row) => row.slice(0, header.length - 1)), width);
 }
 
 /** Rows with aligned columns, each line ending with a newline. */

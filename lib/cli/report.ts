@@ -60,7 +60,7 @@ export async function printReport(
   const scope = { namespace: podNamespace, candidates, failed };
   const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, ...scope });
   const report = reportOf(workloads, { candidates, architecture: arch });
-  terminal.out(render(report, { arch, output, unread, isComplete }));
+  terminal.out(render(report, { arch, output, unread, isComplete, width: terminal.columns }));
   const isMissing = workloads.length === 0 && await isNamespaceMissing(api, podNamespace, signal);
   if (isMissing) terminal.err(`archway: There is no namespace "${podNamespace}".\n`);
   for (const sentence of undeclaredRegistries(report.images)) terminal.err(`archway: ${sentence}\n`);
@@ -84,14 +84,15 @@ async function isNamespaceMissing(api: ReadApi, name: string | undefined, signal
 
 function render(
   report: ClusterReport,
-  { arch, output, unread, isComplete }: {
+  { arch, output, unread, isComplete, width }: {
     readonly arch: string | undefined;
     readonly output: OutputForm;
     readonly unread: readonly string[];
     readonly isComplete: boolean;
+    readonly width: number | undefined;
   },
 ): string {
-  if (output === "table") return arch === undefined ? renderReport(report) : renderBlocked(report, arch);
+  if (output === "table") return arch === undefined ? renderReport(report, width) : renderBlocked(report, arch);
   return renderDocument({ architecture: arch, complete: isComplete, unread, ...report }, output);
 }
 

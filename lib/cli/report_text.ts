@@ -6,11 +6,12 @@ import type { Blocker, WorkloadName, WorkloadSupport } from "../report/types.ts"
 import { unreachable } from "../parsed.ts";
 import { renderTable } from "./output.ts";
 
-export function renderReport({ totals, images, workloads }: ClusterReport): string {
+/** Where the terminal is narrower than the table, the images' counts of workloads give way. */
+export function renderReport({ totals, images, workloads }: ClusterReport, width?: number): string {
   if (workloads.length === 0) return "No workload was found.\n";
   return [
     renderTotals(totals),
-    renderTable(["IMAGE", "ARCHITECTURES", "WORKLOADS"], images.map(imageRow)),
+    renderTable(["IMAGE", "ARCHITECTURES", "WORKLOADS"], images.map(imageRow), width),
     renderTable(["WORKLOAD", "RUNS ON"], workloads.map(workloadRow)),
   ].join("\n");
 }

@@ -1,4 +1,5 @@
 // `--help` texts, rendered from the flag table.
+import { foldWords } from "./fold_words.ts";
 import { type Command, COMMANDS, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
 
 interface CommandHelp {
@@ -144,13 +145,7 @@ function renderCommand(command: Command): string {
 /** A row whose right side is folded under itself. */
 function foldRow(left: string, right: string): readonly string[] {
   const room = WIDTH - left.length - 4;
-  const lines: string[] = [];
-  for (const word of right.split(" ")) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > room) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines.map((line, index) => `  ${index === 0 ? left : " ".repeat(left.length)}  ${line}`);
+  return foldWords(right, room).map((line, index) => `  ${index === 0 ? left : " ".repeat(left.length)}  ${line}`);
 }
 
 function renderFlag(flag: Flag): readonly [string, string] {

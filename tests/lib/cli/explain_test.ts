@@ -12,13 +12,18 @@ import { openCommandBed, recordingTerminal, type Said } from "./support.ts";
 async function run(
   api: KubeApi,
   operand: string,
-  options: { readonly output?: "table" | "json" | "yaml"; readonly color?: boolean; readonly clock?: Clock } = {},
+  options: {
+    readonly output?: "table" | "json" | "yaml";
+    readonly color?: boolean;
+    readonly columns?: number;
+    readonly clock?: Clock;
+  } = {},
 ): Promise<{ readonly code: number; readonly said: Said }> {
-  const { output = "table", color = false, clock = systemClock } = options;
+  const { output = "table", color = false, columns, clock = systemClock } = options;
   const { terminal, said } = recordingTerminal({ color });
   const { signal } = new AbortController();
   const code = await runExplain(
-    { api, terminal, clock },
+    { api, terminal: { ...terminal, columns }, clock },
     { words: [operand], podNamespace: "default", output, signal },
   );
   return { code, said };
@@ -53,6 +58,24 @@ Deno.test("runExplain() prints state, reason, next step and images of a placed p
     `demo/edge:v1   arm64           registry   ${DIGEST.slice(0, 19)}`,
     "",
   ]]);
+});
+
+Deno.test("runExplain() prints no line longer than the terminal: sentences go on below, the digest gives way", async () => {
+  await using bed = await openCommandBed();
+  await bed.createPod("edge", {}, PLACED);
+  const { said } = await run(bed.api, "pod/edge", { columns: 45 });
+  assert.deepEqual(said.out.split("\n"), [
+    "Pod     default/edge",
+    "State   Pending: the scheduler has not placed",
+    "        it yet.",
+    "Why     Its images all run on {arm64}, so it",
+    "        may run only there.",
+    "Next    Nothing to do.",
+    "",
+    "IMAGE          ARCHITECTURES   SOURCE",
+    "demo/edge:v1   arm64           registry",
+    "",
+  ]);
 });
 
 Deno.test("runExplain() prints one document as JSON and as YAML, of the same shape for every pod", async () => {

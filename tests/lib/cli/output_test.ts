@@ -1,6 +1,7 @@
 // What a terminal is shown of texts that others have chosen.
 import assert from "node:assert/strict";
-import { forTerminal, paint, renderColumns } from "../../../lib/cli/output.ts";
+import { foldWords } from "../../../lib/config/fold_words.ts";
+import { forTerminal, paint, renderColumns, renderTable } from "../../../lib/cli/output.ts";
 
 Deno.test("forTerminal() shows what others have put into a table without what moves a cursor or hides a line", () => {
   const image = "quay.io/x \x1b[2J\x1b]0;owned\x07/y:1";
@@ -11,4 +12,19 @@ Deno.test("forTerminal() shows what others have put into a table without what mo
 Deno.test("forTerminal() leaves colours, ends of lines and a line that is written over again", () => {
   const text = `\r\x1b[KCopying\n\t${paint("placed", "green")}: ägypten 🚀\n`;
   assert.equal(forTerminal(text), text);
+});
+
+Deno.test("renderTable() leaves out the last columns of a table that is too wide, but never the first two", () => {
+  const table = (width?: number): readonly string[] =>
+    renderTable(["IMAGE", "RUNS ON", "PODS"], [["demo/web:v1", "amd64", "3"]], width).split("\n");
+  assert.deepEqual(table(), ["IMAGE         RUNS ON   PODS", "demo/web:v1   amd64     3", ""]);
+  assert.deepEqual(table(28), table());
+  const narrow = ["IMAGE         RUNS ON", "demo/web:v1   amd64", ""];
+  assert.deepEqual([table(27), table(5)], [narrow, narrow]);
+});
+
+Deno.test("foldWords() breaks a text between words, and no word", () => {
+  assert.deepEqual(foldWords("one two three", 7), ["one two", "three"]);
+  assert.deepEqual(foldWords("one quay.io/very/long two", 7), ["one", "quay.io/very/long", "two"]);
+  assert.deepEqual(foldWords("one two", Infinity), ["one two"]);
 });
