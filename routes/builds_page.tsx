@@ -2,7 +2,7 @@
 // nodes that are not covered, and what is published.
 import type { Context } from "hono";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { renderDuration } from "../lib/duration.ts";
+import { renderDuration } from "../lib/cluster/duration.ts";
 import type { PoolBuildView } from "../lib/builds/decide/effects.ts";
 import { Nothing, Panel } from "./dashboard/elements.tsx";
 import { PageHead, safePage } from "./dashboard/page.tsx";

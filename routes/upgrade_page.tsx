@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { MachineConfigPool } from "../lib/cluster/machines.ts";
-import { renderDuration } from "../lib/duration.ts";
+import { renderDuration } from "../lib/cluster/duration.ts";
 import { summarizePools } from "../lib/upgrades/decide/pools.ts";
 import { type PlanProgress, progressOf, type StepProgress } from "../lib/upgrades/decide/progress.ts";
 import type { Observation } from "../lib/upgrades/decide/types/observed.ts";

@@ -1,6 +1,6 @@
 // What `archway upgrade` shows: where a plan stands, and what it would do. Pure.
 import type { MachineConfigPool } from "../cluster/machines.ts";
-import { renderDuration } from "../duration.ts";
+import { renderDuration } from "../cluster/duration.ts";
 import type { UpgradeInput } from "../upgrades/cluster/plan_input.ts";
 import { summarizePools } from "../upgrades/decide/pools.ts";
 import { historyOf, isStepDone } from "../upgrades/decide/record.ts";

@@ -5,7 +5,7 @@ import { parseYaml } from "../cluster/yaml.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import { faultText } from "../parsed.ts";
 import { ImageBuildsSchema } from "./image_builds.ts";
-import { Duration } from "../duration.ts";
+import { Duration } from "../cluster/duration.ts";
 
 export interface FileSetting {
   readonly key: keyof FileValues;

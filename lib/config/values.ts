@@ -1,7 +1,7 @@
 // Every flag's value in its real type, from the text it was given as.
 import * as z from "zod";
 import { isUsableArchitecture, otherNameOf } from "../arch.ts";
-import { Duration } from "../duration.ts";
+import { Duration } from "../cluster/duration.ts";
 import { isRegistryHost } from "../oci/registry_host.ts";
 
 export interface ListenAddress {

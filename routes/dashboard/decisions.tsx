@@ -2,7 +2,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { isKnownArchitecture } from "../../lib/arch.ts";
 import { type BoardEntry, type BoardSnapshot, DECISION_KINDS, type DecisionKind } from "../../lib/server/board.ts";
-import { renderDuration } from "../../lib/duration.ts";
+import { renderDuration } from "../../lib/cluster/duration.ts";
 import { Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
 
 /** Rows of the table of decisions; the board keeps more. */

@@ -1,7 +1,7 @@
 // The panels of short lists: pods that are held now, containers that were to run a program of another architecture, nodes by the
 // state of their architecture taint, and the registries in use.
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { renderDuration } from "../../lib/duration.ts";
+import { renderDuration } from "../../lib/cluster/duration.ts";
 import { Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { GatedView, RegistryView } from "./view.ts";

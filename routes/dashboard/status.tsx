@@ -4,7 +4,7 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ConfigPresence, GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import type { DashboardView } from "./view.ts";
 import { type BoardEntry, DECISION_KINDS } from "../../lib/server/board.ts";
-import { renderDuration } from "../../lib/duration.ts";
+import { renderDuration } from "../../lib/cluster/duration.ts";
 import { renderCount } from "./elements.tsx";
 
 const STOPPED: Readonly<Record<GatingStop, string>> = {

@@ -1,6 +1,6 @@
 // The words that the kubelet and its credential provider plugins exchange.
 import * as z from "zod";
-import { parseDuration } from "../../duration.ts";
+import { parseDuration } from "../../cluster/duration.ts";
 import { parseYaml } from "../../cluster/yaml.ts";
 import { parseAs, parseJson } from "../files/documents.ts";
 import { asParsed, type Fault, type Parsed } from "../../parsed.ts";
