@@ -3,7 +3,7 @@ import type { MachineConfigPool } from "../cluster/machines.ts";
 import { renderDuration } from "../cluster/duration.ts";
 import type { UpgradeInput } from "../upgrades/cluster/plan_input.ts";
 import { summarizePools } from "../upgrades/decide/pools.ts";
-import { historyOf, isStepDone } from "../upgrades/decide/record.ts";
+import { historyOf, isStepDone } from "../upgrades/decide/status_changes.ts";
 import { stateOf } from "../upgrades/decide/progress.ts";
 import { isCommenced, isMigration } from "../upgrades/decide/release/target.ts";
 import { validatePlan, type Validation, validationReads } from "../upgrades/decide/release/validate.ts";

@@ -1,6 +1,6 @@
 // The samples that follow from an UpgradeConfig's status. Pure. Times are in Unix seconds.
 import { CONDITION_METRICS } from "../names.ts";
-import { conditionOf, historyOf } from "./record.ts";
+import { conditionOf, historyOf } from "./status_changes.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { History, NotificationState, StepCondition, UpgradeConfig } from "./types/plan.ts";

@@ -9,7 +9,7 @@
 // update was requested there is no way back; before, deleting the plan or `suspend` stops everything.
 import { isDeepStrictEqual } from "node:util";
 import { drainModeCondition } from "./drain/mode.ts";
-import { historyOf, withHistory, withoutPlanCondition, withPlanCondition } from "./record.ts";
+import { historyOf, withHistory, withoutPlanCondition, withPlanCondition } from "./status_changes.ts";
 import { isCommenced, isMigration, precedingVersionOf } from "./release/target.ts";
 import { validatePlan, validationReads } from "./release/validate.ts";
 import { asFailed, clearUp, removals } from "./phases/give_up.ts";

@@ -1,5 +1,5 @@
 // Which target a plan is carried out for: an upgrade that the cluster is on the way of is finished before another begins.
-import { historyOf, isStepDone } from "./record.ts";
+import { historyOf, isStepDone } from "./status_changes.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { DesiredRelease, UpgradeConfig } from "./types/plan.ts";
 import { COMMENCE_STEP } from "./steps/results.ts";

@@ -2,7 +2,7 @@
 import { isMaster } from "../decide/nodes.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { checksOf } from "../decide/health_decision.ts";
-import { historyOf } from "../decide/record.ts";
+import { historyOf } from "../decide/status_changes.ts";
 import { graphQueryOf } from "../decide/release/graph_query.ts";
 import type { OfferedRelease, PolicyRefresh } from "../decide/types/cluster.ts";
 import type { HealthCheckId, HealthResult } from "../decide/types/health.ts";

@@ -6,7 +6,7 @@ import { memberOf, objectAt, textAt } from "../../../json.ts";
 import { Upgrades } from "../../names.ts";
 import { parseSpec } from "../parse/plan.ts";
 import { parseStatus } from "../parse/status.ts";
-import { historyOf, isStepDone } from "../record.ts";
+import { historyOf, isStepDone } from "../status_changes.ts";
 import { releaseImageProblem } from "../release/image_reference.ts";
 import { currentVersionOf, isAlreadyThere, isCommenced, isMigration } from "../release/target.ts";
 import { orderOf, parseVersion } from "../release/version.ts";

@@ -1,5 +1,5 @@
 // What `spec.drain.mode` comes to: the settings can take it back, and so can the rights of the account.
-import type { PlanConditionChange } from "../record.ts";
+import type { PlanConditionChange } from "../status_changes.ts";
 import type { OperatorConfig } from "../types/operator_config.ts";
 import type { DrainMode, UpgradeSpec } from "../types/plan.ts";
 

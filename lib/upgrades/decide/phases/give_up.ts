@@ -1,6 +1,6 @@
 // Ends an upgrade that did not begin, or that another has taken over. What was prepared for it is removed first.
 import { notify, withNotified } from "../notifications/notify.ts";
-import { conditionOf, withCondition } from "../record.ts";
+import { conditionOf, withCondition } from "../status_changes.ts";
 import { carryOut } from "../steps/run.ts";
 import { closeWindows } from "../windows.ts";
 import type { Effect } from "../types/effects.ts";

@@ -1,6 +1,6 @@
 // Phase Pending: the plan is compared with the cluster until its time comes. At the last moment the policy source is read once
 // more, so that a plan that was withdrawn does not begin.
-import { withPlanCondition } from "../record.ts";
+import { withPlanCondition } from "../status_changes.ts";
 import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
 import { decideSchedule } from "../schedule.ts";
 import { upgraderFor } from "../steps/upgraders.ts";

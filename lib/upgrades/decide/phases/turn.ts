@@ -1,7 +1,7 @@
 // What the phases of an upgrade have in common. A phase is a generator: it yields what is to be read, done or written, and
 // controllers/upgrades/drive.ts, which does that, resumes it with the answer.
 import { isDeepStrictEqual } from "node:util";
-import { historyOf, withHistory } from "../record.ts";
+import { historyOf, withHistory } from "../status_changes.ts";
 import { carryOut } from "../steps/run.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";

@@ -1,5 +1,5 @@
 // Phase Upgrading: the steps are run, unless the upgrade was postponed, did not begin within its time, or another has taken over.
-import { isStepDone } from "../record.ts";
+import { isStepDone } from "../status_changes.ts";
 import { lostRequest } from "../release/target.ts";
 import { decideSchedule, type Schedule } from "../schedule.ts";
 import { COMMENCE_STEP, hasCommenced } from "../steps/results.ts";

@@ -2,7 +2,7 @@
 import { notify } from "../notifications/notify.ts";
 import { decideRequest } from "../release/request.ts";
 import { isCompleted } from "../release/target.ts";
-import { isStepDone } from "../record.ts";
+import { isStepDone } from "../status_changes.ts";
 import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";

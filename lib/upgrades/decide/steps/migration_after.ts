@@ -1,6 +1,6 @@
 // How a migration to a payload for several architectures comes to its end, by the rules of its convergence.
 import { notify } from "../notifications/notify.ts";
-import { isStepDone } from "../record.ts";
+import { isStepDone } from "../status_changes.ts";
 import { CONTROL_PLANE_RULES, decideConvergence, type MigrationFacts } from "../release/convergence.ts";
 import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { SmokeState } from "../types/cluster.ts";

@@ -1,6 +1,6 @@
 // Answers of steps, and what several steps have in common.
 import { isCommenced } from "../release/target.ts";
-import { isStepDone } from "../record.ts";
+import { isStepDone } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed, Reading, Readings } from "../types/observed.ts";
 import type { Step, StepRecord, StepResult } from "../types/steps.ts";

@@ -1,7 +1,7 @@
 // Runs steps: every run begins at the first one and stops at the first that is not complete. What a step has done is saved
 // before the next one begins, so that the next leader repeats after a crash at most the step that was being carried out.
 import { withNotified } from "../notifications/notify.ts";
-import { conditionOf, historyOf, withCondition, withHistory, withPlanCondition } from "../record.ts";
+import { conditionOf, historyOf, withCondition, withHistory, withPlanCondition } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
 import type { DesiredRelease, History, UpgradeStatus } from "../types/plan.ts";

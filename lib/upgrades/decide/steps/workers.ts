@@ -2,7 +2,7 @@
 // MachineConfigPool that is not paused counts.
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { notify } from "../notifications/notify.ts";
-import { isStepDone } from "../record.ts";
+import { isStepDone } from "../status_changes.ts";
 import { MINUTE_MS } from "../../../cluster/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
