@@ -10,9 +10,8 @@ const VOCABULARY = [
   "lib/cluster/",
   "lib/upgrades/names.ts",
   "lib/upgrades/decide/types/",
-  "lib/oci/pull_secret_names.ts",
   "lib/config/image_builds.ts",
-  ...["names", "arch", "duration", "parsed", "json"].map((name) => `lib/${name}.ts`),
+  ...["names", "arch", "parsed", "json"].map((name) => `lib/${name}.ts`),
   ...["types", "reference", "registry_host", "image/manifest", "image/platforms", "errors"].map((name) =>
     `lib/oci/${name}.ts`
   ),

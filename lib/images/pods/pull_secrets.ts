@@ -12,7 +12,7 @@ import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts"
 import { callersOf } from "../../oci/limits/callers.ts";
 import { FairLimiter } from "../../oci/limits/fair_limiter.ts";
 import type { InspectionFailure } from "../../oci/types.ts";
-import { pullSecretNames } from "../../oci/pull_secret_names.ts";
+import { pullSecretNames } from "../../cluster/pull_secret_names.ts";
 import { SharedCalls } from "../../oci/shared_call.ts";
 
 /** The scope of a pull: an answer that was read with pull secrets serves the same namespace, account and secret names only. */

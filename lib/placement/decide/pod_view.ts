@@ -4,7 +4,7 @@ import { parseTolerations } from "../../cluster/taint.ts";
 import { parseTime } from "../../cluster/time.ts";
 import { pointer } from "../../k8s/patch.ts";
 import { PodAnnotation } from "../../names.ts";
-import { pullSecretNames } from "../../oci/pull_secret_names.ts";
+import { pullSecretNames } from "../../cluster/pull_secret_names.ts";
 import {
   heapBytesOf,
   isObject,
