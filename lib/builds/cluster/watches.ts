@@ -26,7 +26,13 @@ import { Reflector, type ReflectorOptions } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import type { Logger } from "../../log.ts";
 import type { Parsed } from "../../parsed.ts";
-import { isRunningDeployment, parsePayload, parseSharedInputs, type WaitingPod, waitingPod } from "./views.ts";
+import {
+  isRunningDeployment,
+  parsePayload,
+  parseSharedInputs,
+  type WaitingPod,
+  waitingPod,
+} from "../decide/parse/shared_objects.ts";
 
 export interface BuildWatchesDeps {
   readonly api: ReadApi;

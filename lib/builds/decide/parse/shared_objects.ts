@@ -1,9 +1,9 @@
 // The parts of other objects that builds read: shared settings of the machine config operator, the payload, its own builder,
 // and pods that wait. Pure.
-import type { ClusterSettings } from "../decide/observed.ts";
-import { parsePodWait, type PodWait } from "../decide/parse/pod.ts";
-import { memberOf, objectAt, textAt } from "../../json.ts";
-import type { KubeObject } from "../../k8s/types.ts";
+import type { ClusterSettings } from "../observed.ts";
+import { parsePodWait, type PodWait } from "./pod.ts";
+import { memberOf, objectAt, textAt } from "../../../json.ts";
+import type { KubeObject } from "../../../k8s/types.ts";
 
 /** A pod of a build that waits. */
 export interface WaitingPod {

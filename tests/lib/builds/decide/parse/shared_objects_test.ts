@@ -1,6 +1,6 @@
 // What image builds read of objects that are not their own.
 import assert from "node:assert/strict";
-import { isRunningDeployment } from "../../../../lib/builds/cluster/views.ts";
+import { isRunningDeployment } from "../../../../../lib/builds/decide/parse/shared_objects.ts";
 
 Deno.test("isRunningDeployment() counts replicas that are there, ready or not, and none that is only wanted", () => {
   const deployment = (status: Readonly<Record<string, unknown>>): boolean =>
