@@ -1,4 +1,5 @@
-// A rebuild that a user requests with an annotation, or that a changed push secret makes possible. Four writes, each of which can be the last before a restart:
+// A rebuild that a user requests with an annotation, or that a changed push secret makes possible. Four writes, each of which
+// can be the last before a restart:
 //
 //   annotation ─▶ 1 note which build is replaced, and which architectures ─▶ 2 delete it ─▶ 3 create it anew, marked with the
 //   architectures ─▶ 4 take both annotations away
