@@ -53,9 +53,20 @@ export function jitter(baseMs: number): number {
   return baseMs * (0.5 + Math.random() / 2);
 }
 
-/** Exponential backoff with jitter: attempt 1 waits about `baseMs`, each later one twice as long, at most `capMs`. */
-export function backoffMs(attempt: number, options: { readonly baseMs: number; readonly capMs: number }): number {
-  return jitter(Math.min(options.capMs, options.baseMs * 2 ** Math.max(0, attempt - 1)));
+/** How a wait grows (ms): from the first to the longest. */
+export interface Doubling {
+  readonly baseMs: number;
+  readonly capMs: number;
+}
+
+/** Exponential backoff: attempt 1 waits `baseMs`, each later one twice as long, at most `capMs`. */
+export function doublingMs(attempt: number, { baseMs, capMs }: Doubling): number {
+  return Math.min(capMs, baseMs * 2 ** Math.max(0, attempt - 1));
+}
+
+/** The same with {@link jitter}. */
+export function backoffMs(attempt: number, options: Doubling): number {
+  return jitter(doublingMs(attempt, options));
 }
 
 /** What the promise gives; rejects with the signal's reason as soon as that aborts. The work itself goes on. */

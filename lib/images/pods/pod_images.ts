@@ -1,6 +1,6 @@
 // The images of a pod, inspected together: pull secrets first, then every image at once. Which scopes have read which image is kept for warm
 // admission.
-import { type Clock, orAborted } from "../../clock.ts";
+import { type Clock, type Doubling, doublingMs, orAborted } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
 import { errorText, type Logger } from "../../log.ts";
 import { FairLimiter } from "../../oci/limits/fair_limiter.ts";
@@ -140,7 +140,7 @@ const BACKGROUND_LIMIT_MS = 10_000;
 export const BACKGROUND_RETRY_MS = 60_000;
 
 /** The longest that it is left alone (ms): what costs nobody a pod may fail for ever. */
-const BACKGROUND_RETRY_CAP_MS = 3_600_000;
+const BACKGROUND_RETRIES: Doubling = { baseMs: BACKGROUND_RETRY_MS, capMs: 3_600_000 };
 
 /** When templates whose images could not be read are read again: after a minute, then ever later, up to an hour. */
 export class BackgroundRetries {
@@ -150,7 +150,7 @@ export class BackgroundRetries {
   afterMs(key: string): number {
     const attempt = (this.#attempts.get(key) ?? 0) + 1;
     this.#attempts.set(key, attempt);
-    return Math.min(BACKGROUND_RETRY_CAP_MS, BACKGROUND_RETRY_MS * 2 ** (attempt - 1));
+    return doublingMs(attempt, BACKGROUND_RETRIES);
   }
 
   /** It did not fail, or is gone. */
