@@ -11,7 +11,8 @@ import { waitUntil } from "./support/wait.ts";
 
 const NAMESPACE = "archway-system";
 /** Namespaces of OpenShift, which are not here. */
-const FOREIGN = /^openshift-(?!managed-upgrade-operator$)/;
+const FOREIGN = /^openshift-(?!managed-upgrade-operator$|machine-config-operator$)/;
+const BUILDS = "openshift-machine-config-operator";
 const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const VERSION = "/apis/config.openshift.io/v1/clusterversions";
 
@@ -42,7 +43,11 @@ async function createClusterVersion(cluster: ClusterAccess): Promise<void> {
 }
 
 async function applyManifests(cluster: ClusterAccess): Promise<void> {
-  const components = ["exec-format-errors", "upgrades", "upgrades-drain"].map((name) => `components/${name}`);
+  const builds = { apiVersion: "v1", kind: "Namespace", metadata: { name: BUILDS } };
+  expectStatus("create", await cluster.request("POST", "/api/v1/namespaces", builds), [201]);
+  const components = ["exec-format-errors", "upgrades", "upgrades-drain", "image-builds"].map((name) =>
+    `components/${name}`
+  );
   const items = await renderComposition("base", components);
   const kept = items.filter(({ kind, metadata }) =>
     kind !== "Deployment" && !/webhook/i.test(`${kind} ${metadata.name}`) && !FOREIGN.test(metadata.namespace ?? "")
@@ -193,6 +198,44 @@ async function tryDrainedPod(cluster: ClusterAccess, account: Try): Promise<void
   assert.equal(await patch("/metadata/finalizers", []), "");
 }
 
+async function tryBuilds(cluster: ClusterAccess, account: Try): Promise<void> {
+  const labels = { "machineconfiguration.openshift.io/machine-os-build": "worker-1" };
+  const container = { name: "build", image: "registry.invalid/build:v1" };
+  const jobs = `/apis/batch/v1/namespaces/${BUILDS}/jobs`;
+  const createJob = (name: string, pod: Readonly<Record<string, unknown>>, query = ""): Promise<string> => {
+    const spec = { restartPolicy: "Never", serviceAccountName: "machine-os-builder", containers: [container], ...pod };
+    const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name, labels }, spec: { template: { spec } } };
+    return account("POST", `${jobs}${query}`, job);
+  };
+  const privileged = { ...container, securityContext: { capabilities: { add: ["SYS_ADMIN"] } } };
+  const refused: readonly (readonly [pod: Readonly<Record<string, unknown>>, message: RegExp])[] = [
+    [{ serviceAccountName: "machine-config-operator" }, /as machine-os-builder alone/],
+    [{ hostPID: true }, /without namespaces or folders/],
+    [{ volumes: [{ name: "root", hostPath: { path: "/" } }] }, /without namespaces or folders/],
+    [{ containers: [privileged] }, /without privileges/],
+    [{ initContainers: [{ ...privileged, name: "init" }] }, /without privileges/],
+  ];
+  for (const [pod, message] of refused) {
+    await waitUntil("the Job to be refused", async () => await createJob("stolen", pod, "?dryRun=All") !== "");
+    assert.match(await createJob("stolen", pod), message);
+  }
+  assert.equal(await createJob("build", { volumes: [{ name: "done", emptyDir: {} }] }), "");
+  const foreign = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "images", namespace: BUILDS } };
+  const maps = `/api/v1/namespaces/${BUILDS}/configmaps`;
+  expectStatus("create", await cluster.request("POST", maps, foreign), [201]);
+  const ofOthers = [["/data", { a: "b" }, /of builds alone/], ["/metadata/labels", labels, /of builds alone/]] as const;
+  await assertRefused(patchOf(account, `${maps}/images`), ofOthers);
+  assert.match(await account("DELETE", `${maps}/images`, {}), /of builds alone/);
+  const createSecret = (type: string): Promise<string> => {
+    const annotations = { "kubernetes.io/service-account.name": "machine-os-builder" };
+    const data = { ".dockerconfigjson": btoa("{}") };
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "copy", labels, annotations }, type, data };
+    return account("POST", `/api/v1/namespaces/${BUILDS}/secrets`, secret);
+  };
+  assert.match(await createSecret("kubernetes.io/service-account-token"), /for registries alone/);
+  assert.equal(await createSecret("kubernetes.io/dockerconfigjson"), "");
+}
+
 Deno.test("a stolen token is refused containers, owners, other Secrets and workloads, and a forced upgrade; Archway is not", async (t) => {
   await using cluster = await bareControlPlane();
   using stack = new DisposableStack();
@@ -205,6 +248,8 @@ Deno.test("a stolen token is refused containers, owners, other Secrets and workl
     () => tryWorkloads(cluster, archway),
   );
   await t.step("Secrets: its own two, so no token of another account", () => trySecrets(archway));
+  const builds = await holder(cluster, { namespace: NAMESPACE, name: "archway-image-builds" }, stack);
+  await t.step("Jobs, ConfigMaps and Secrets: those of builds", () => tryBuilds(cluster, builds));
   const namespace = "openshift-managed-upgrade-operator";
   const upgrades = await holder(cluster, { namespace, name: "archway-upgrades" }, stack);
   await t.step("pods that hold a drain: their finalizers", () => tryDrainedPod(cluster, upgrades));

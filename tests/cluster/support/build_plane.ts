@@ -1,5 +1,5 @@
 // What every cluster has whose pools have their node image built, before there is a pool: OpenShift's definitions, namespaces,
-// the accounts of Archway and of its builds, with their roles.
+// the accounts of Archway and of its builds, with their roles and policies.
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { BUILD_NAMESPACE } from "./build_objects.ts";
@@ -8,7 +8,9 @@ import type { PlaneState } from "./leased_plane.ts";
 import { applyDefinitions, type OpenShiftKind, pathOfKind } from "./openshift_crds.ts";
 
 const COMPONENT = fileURLToPath(new URL("../../../manifests/components/image-builds", import.meta.url));
-const FILES = ["service_account", "role", "build_role"].flatMap((file) => ["-f", `${COMPONENT}/${file}.yaml`]);
+const FILES = ["service_account", "role", "build_role", "policy"].flatMap((
+  file,
+) => ["-f", `${COMPONENT}/${file}.yaml`]);
 const KINDS: readonly OpenShiftKind[] = [
   ...["machineosconfigs", "machineosbuilds", "machineconfigpools", "machineconfigs"] as const,
   ...["controllerconfigs", "machinesets", "clusterversions"] as const,
