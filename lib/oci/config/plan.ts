@@ -5,7 +5,7 @@ import type { Endpoint, PullPlan } from "../pull_plan.ts";
 import type { InspectionFailure } from "../types.ts";
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../registry_host.ts";
 import { resolveFullNames } from "./full_names.ts";
-import { judgeByPolicy } from "./policy.ts";
+import { rejectingScope } from "./policy.ts";
 import { findRule, type FullName } from "./registry_rules.ts";
 import type { HostAccess } from "./pem.ts";
 import type { PullSettings } from "./settings.ts";
@@ -27,11 +27,9 @@ export function planPull(image: string, settings: PullSettings): PullPlan {
 }
 
 function planName(full: FullName, settings: PullSettings): readonly Step<Endpoint>[] {
-  const verdict = settings.policy === undefined ? undefined : judgeByPolicy(settings.policy, full);
-  if (verdict?.kind === "denied") {
-    const says = verdict.why === "rejected"
-      ? `policy.json rejects it (scope "${verdict.scope}")`
-      : `policy.json wants a signature (scope "${verdict.scope}"), and Archway checks none`;
+  const scope = settings.policy === undefined ? undefined : rejectingScope(settings.policy, full);
+  if (scope !== undefined) {
+    const says = `policy.json rejects it (scope "${scope}")`;
     return [blocked(full.name, `${says}. Accept the scope in Archway's policy.json if it may be used`)];
   }
   const found = findSources(full, settings);

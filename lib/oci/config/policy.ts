@@ -1,30 +1,15 @@
-// policy.json: which images may be used at all. Only `reject` and `insecureAcceptAnything` can be judged without reading
-// signatures; whatever needs one is refused, and says so.
+// policy.json: which images may be used at all. What must be signed is placed by its manifest: the runtime on the node verifies
+// the signature.
 import * as z from "zod";
 import { canonicalName } from "../registry_host.ts";
 import { parseAs, parseJson } from "../files/documents.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
 
-type PolicyDemand = "accept" | "reject" | "signature";
-
-/** Demands by scope of the docker transport, and for everything else. All demands of a scope must hold. */
+/** Whether images are rejected, by scope of the docker transport, and everywhere else. */
 export interface Policy {
-  readonly byScope: ReadonlyMap<string, readonly PolicyDemand[]>;
-  readonly otherwise: readonly PolicyDemand[];
+  readonly byScope: ReadonlyMap<string, boolean>;
+  readonly otherwise: boolean;
 }
-
-/** Whether an image may be used. `scope`: which entry decided. */
-type PolicyVerdict =
-  | { readonly kind: "allowed" }
-  | { readonly kind: "denied"; readonly scope: string; readonly why: "rejected" | "signature" };
-
-const DEMANDS = {
-  insecureAcceptAnything: "accept",
-  reject: "reject",
-  signedBy: "signature",
-  signedBaseLayer: "signature",
-  sigstoreSigned: "signature",
-} as const satisfies Readonly<Record<string, PolicyDemand>>;
 
 const Requirements = z.array(z.object({
   type: z.enum(["insecureAcceptAnything", "reject", "signedBy", "signedBaseLayer", "sigstoreSigned"]),
@@ -38,23 +23,26 @@ export function parsePolicy(text: string): Parsed<Policy> {
   if (parsed.kind === "unparsable") return parsed;
   const scopes = parseAs(Scopes, asParsed<unknown>(parsed.value.transports.docker ?? {}), text, unknownTo);
   if (scopes.kind === "unparsable") return scopes;
-  const demands = (list: z.infer<typeof Requirements>): readonly PolicyDemand[] =>
-    list.map(({ type }) => DEMANDS[type]);
+  // An empty list is a rejection: nothing accepts.
+  const rejects = (list: z.infer<typeof Requirements>): boolean =>
+    list.length === 0 || list.some(({ type }) => type === "reject");
   return asParsed({
-    byScope: new Map(Object.entries(scopes.value).map(([scope, list]) => [canonicalName(scope), demands(list)])),
-    otherwise: demands(parsed.value.default),
+    byScope: new Map(Object.entries(scopes.value).map(([scope, list]) => [canonicalName(scope), rejects(list)])),
+    otherwise: rejects(parsed.value.default),
   });
 }
 
-/** Judges a logical name: `host[:port]/repository` and its `:tag` or `@digest`. The most specific scope decides (DV-99). */
-export function judgeByPolicy(policy: Policy, full: { readonly name: string; readonly suffix: string }): PolicyVerdict {
-  const scope = scopesOf(full.name, full.suffix).find((candidate) => policy.byScope.has(candidate));
-  const demands = scope === undefined ? policy.otherwise : policy.byScope.get(scope) ?? [];
-  const place = scope ?? "default";
-  // An empty list is a rejection: nothing accepts.
-  if (demands.length === 0 || demands.includes("reject")) return { kind: "denied", scope: place, why: "rejected" };
-  if (demands.includes("signature")) return { kind: "denied", scope: place, why: "signature" };
-  return { kind: "allowed" };
+/**
+ * The scope that rejects a logical name, `host[:port]/repository` and its `:tag` or `@digest`; undefined when it may be used.
+ * The most specific scope decides (DV-99).
+ */
+export function rejectingScope(
+  { byScope, otherwise }: Policy,
+  full: { readonly name: string; readonly suffix: string },
+): string | undefined {
+  const scope = scopesOf(full.name, full.suffix).find((candidate) => byScope.has(candidate));
+  const isRejected = scope === undefined ? otherwise : byScope.get(scope) === true;
+  return isRejected ? scope ?? "default" : undefined;
 }
 
 /** Scopes from the whole reference up to `""`: each parent path, the host, then `*.` domains with the port gone. */

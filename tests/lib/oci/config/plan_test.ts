@@ -46,12 +46,13 @@ Deno.test("DV-99 planPull() judges by the most specific scope of policy.json", (
   for (const image of rejected) assert.equal(refusalOf(image, settings).reason, "Blocked", image);
 });
 
-Deno.test("planPull() refuses what policy.json wants signed, because it checks no signatures", () => {
+Deno.test("planPull() takes what policy.json wants signed, which the runtime verifies, unless it is rejected as well", () => {
   for (const type of ["signedBy", "signedBaseLayer", "sigstoreSigned"]) {
-    const policy = `{"default":${ACCEPT},"transports":{"docker":{"quay.io":[{"type":"${type}","keyPath":"/k"}]}}}`;
-    const failure = refusalOf("quay.io/a/b", settingsFrom({ policy }));
-    assert.equal(failure.reason, "Blocked");
-    assert.match(failure.message, /wants a signature \(scope "quay.io"\)/);
+    const signed = `{"type":"${type}","keyPath":"/k"}`;
+    const policyOf = (list: string): string => `{"default":${ACCEPT},"transports":{"docker":{"quay.io":[${list}]}}}`;
+    assert.equal(planPull("quay.io/a/b", settingsFrom({ policy: policyOf(signed) })).kind, "endpoints", type);
+    const both = settingsFrom({ policy: policyOf(`${signed},{"type":"reject"}`) });
+    assert.match(refusalOf("quay.io/a/b", both).message, /policy.json rejects it \(scope "quay.io"\)/, type);
   }
 });
 
