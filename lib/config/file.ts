@@ -49,7 +49,8 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
   {
     key: "runtimeClasses",
     example: "[kata=skip, wasm=amd64+arm64]",
-    help: "What a RuntimeClass means: pods of it are skipped, or run on these architectures as well.",
+    help:
+      "What a RuntimeClass means: pods are skipped, or their images, of which Wasm alone where there is some, run here too.",
   },
   {
     key: "variantLabels",

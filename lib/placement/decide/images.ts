@@ -41,7 +41,7 @@ export function judgeImages(
 ): ImageJudgement {
   const inspected = new Set(images.map(({ image }) => image));
   const missing = wanted.filter(({ image }) => !inspected.has(image)).map(notInspected);
-  const rules = rulesOf(pod, settings);
+  const rules = rulesOf(pod, settings, images);
   const judged = [...images, ...missing].map((one) => ({ one, verdict: judgeImage(one, rules) }));
   const outcomes = firstOfEachImage(judged.map(outcomeOf));
   const configOf = worthConfigRead(judged);
@@ -51,10 +51,9 @@ export function judgeImages(
   const failed = worstFailure(failures);
   if (failed !== undefined) return { kind: "failed", failed, outcomes, configOf };
   const sets = judged.flatMap(({ verdict }) => verdict.kind === "some" ? [verdict] : []);
-  const shared = sets.length === 0
+  const architectures = sets.length === 0
     ? [...KNOWN_ARCHITECTURES].sort()
-    : intersectArchitectures(sets.map(({ architectures }) => architectures));
-  const architectures = rules.emulated.length === 0 ? shared : [...new Set([...shared, ...rules.emulated])].sort();
+    : intersectArchitectures(sets.map(({ architectures, emulated }) => [...architectures, ...emulated]));
   const levels = joinLevels(sets.map((set) => set.levels));
   const findings = [...new Set(images.flatMap(findingsOf))];
   return { kind: "shared", architectures, levels, findings, outcomes, configOf };
@@ -126,23 +125,32 @@ interface Judged {
 }
 
 type ImageVerdict =
-  | { readonly kind: "some"; readonly architectures: readonly string[]; readonly levels: Levels }
+  | {
+    readonly kind: "some";
+    readonly architectures: readonly string[];
+    /** On which it runs besides. */
+    readonly emulated: readonly string[];
+    readonly levels: Levels;
+  }
   | { readonly kind: "anywhere" }
   | { readonly kind: "failed"; readonly failure: InspectionFailure };
 
 /** What of the pod and the settings decides about each of its images; made once for a pod. */
 interface ImageRules {
   readonly os: string;
-  /** Architectures that the pod's RuntimeClass emulates: where it has some, no image excludes the pod altogether. */
+  /** Architectures that the pod's RuntimeClass emulates: an image that it is for does not exclude the pod altogether. */
   readonly emulated: readonly string[];
+  /** Whether the RuntimeClass is for Wasm alone: then a native image beside it constrains the pod. */
+  readonly isForWasm: boolean;
   readonly containerImages: ReadonlySet<string>;
 }
 
-function rulesOf(pod: PodView, settings: PlacementSettings): ImageRules {
+function rulesOf(pod: PodView, settings: PlacementSettings, images: readonly InspectedImage[]): ImageRules {
   const rule = entryOf(settings.runtimeClasses, pod.runtimeClassName);
   return {
     os: operatingSystemOf(pod),
     emulated: rule?.kind === "add" ? rule.architectures : [],
+    isForWasm: images.some(({ inspection }) => inspection.kind === "platforms" && hasWasm(inspection.platforms)),
     containerImages: new Set(pod.containers.map(({ image }) => image)),
   };
 }
@@ -156,12 +164,18 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): I
   }
   const usable = usablePlatforms(inspection.platforms, rules.os);
   const architectures = [...new Set(usable.map((platform) => platform.architecture))].sort();
-  if (architectures.length > 0 || rules.emulated.length > 0) {
-    return { kind: "some", architectures, levels: levelsOf(usable) };
+  const emulated = !rules.isForWasm || hasWasm(inspection.platforms) ? rules.emulated : [];
+  if (architectures.length > 0 || emulated.length > 0) {
+    return { kind: "some", architectures, emulated, levels: levelsOf(usable) };
   }
   const offered = [...new Set(inspection.platforms.map((platform) => `${platform.os}/${platform.architecture}`))];
   const message = `it has no platform for ${rules.os} (it offers ${offered.slice(0, 8).join(", ") || "none"})`;
   return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
+}
+
+/** Whether a platform is Wasm: `wasi/wasm`, `wasip1/wasm`. */
+function hasWasm(platforms: readonly Platform[]): boolean {
+  return platforms.some(({ architecture }) => architecture === "wasm");
 }
 
 function outcomeOf({ one: { image, inspection, source = "registry" }, verdict }: Judged): ImageOutcome {

@@ -134,6 +134,27 @@ Deno.test("judgeImages() adds what a runtime class can run besides", () => {
   assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64, ARM64]);
 });
 
+Deno.test("judgeImages() counts what a runtime class of Wasm adds for the images that are Wasm alone", () => {
+  const settings = makeSettings({ runtimeClasses: { wasmtime: { kind: "add", architectures: [AMD64, ARM64] } } });
+  const spec = { runtimeClassName: "wasmtime" };
+  const wasm = make.imageOf("wasm", [{ os: "wasi", architecture: "wasm" }]);
+  const cases: readonly (readonly [images: readonly InspectedImage[], shared: readonly string[]])[] = [
+    [[wasm], [AMD64, ARM64]],
+    [[wasm, make.image("single-amd64")], [AMD64]],
+    [[wasm, linux("narrow", PPC64LE)], []],
+    [[make.imageOf("mixed", [{ os: "wasip1", architecture: "wasm" }, { os: "linux", architecture: S390X }])], [
+      ...[AMD64, ARM64],
+      S390X,
+    ]],
+  ];
+  for (const [images, shared] of cases) {
+    const judgement = judged({ spec, images }, settings);
+    assert.deepEqual(judgement.kind === "shared" && judgement.architectures, shared);
+  }
+  const windows = make.imageOf("windows", [{ os: "windows", architecture: AMD64 }]);
+  assert.equal(judged({ spec, images: [wasm, windows] }, settings).kind, "failed");
+});
+
 Deno.test("judgeImages() asks for the config of index-depth images that exclude what another image offers", () => {
   const worth = (...images: readonly InspectedImage[]): readonly string[] => {
     const pod = make.view(make.pod({ containers: images.map(({ image }) => make.container(image)) }));
