@@ -49,8 +49,7 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
   {
     key: "runtimeClasses",
     example: "[kata=skip, wasm=amd64+arm64]",
-    help:
-      "What a RuntimeClass means: pods are skipped, or their images, of which Wasm alone where there is some, run here too.",
+    help: "What a RuntimeClass means: its pods are skipped, or run here too; beside Wasm images a native one does not.",
   },
   {
     key: "variantLabels",
