@@ -5,7 +5,7 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../lib/cluster/duration.ts";
 import type { PoolBuildView } from "../lib/builds/decide/effects.ts";
 import { Nothing, Panel } from "./dashboard/elements.tsx";
-import { PageHead, safePage } from "./dashboard/page.tsx";
+import { livePage } from "./dashboard/page.tsx";
 
 export interface BuildsPageView {
   readonly nowMs: number;
@@ -13,28 +13,25 @@ export interface BuildsPageView {
   readonly pools: readonly PoolBuildView[];
 }
 
-export function buildsPage(read: () => BuildsPageView): (context: Context) => Response | Promise<Response> {
-  return safePage(() => <Page view={read()} />);
+export function buildsPage(read: () => BuildsPageView): (context: Context) => Promise<Response> {
+  return livePage(() => ({
+    title: "image builds",
+    heading: "Image builds",
+    corner: "",
+    main: <Pools view={read()} />,
+  }));
 }
 
-function Page({ view: { nowMs, isLeader, pools } }: { view: BuildsPageView }): JSX.Element {
+function Pools({ view: { nowMs, isLeader, pools } }: { view: BuildsPageView }): JSX.Element {
+  if (pools.length > 0) {
+    return <div class="stages">{pools.map((pool) => <PoolPanel key={pool.pool} pool={pool} nowMs={nowMs} />)}</div>;
+  }
   return (
-    <html lang="en">
-      <PageHead shows="image builds" />
-      <body>
-        <main>
-          {pools.length === 0
-            ? (
-              <Panel id="builds" title="Image builds" note="">
-                {isLeader
-                  ? <Nothing title="No pool" says="No MachineOSConfig was seen." />
-                  : <Nothing title="Not the leader" says="The replica that holds the Lease shows its builds." />}
-              </Panel>
-            )
-            : pools.map((pool) => <PoolPanel key={pool.pool} pool={pool} nowMs={nowMs} />)}
-        </main>
-      </body>
-    </html>
+    <Panel id="builds" title="Image builds" note="">
+      {isLeader
+        ? <Nothing title="No pool" says="No MachineOSConfig was seen." />
+        : <Nothing title="Not the leader" says="The replica that holds the Lease shows its builds." />}
+    </Panel>
   );
 }
 

@@ -3,7 +3,7 @@
 import type { KnownPodImages } from "../lib/images/pods/known_images.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { Context } from "hono";
-import type { Board } from "../lib/server/board.ts";
+import type { Board } from "../lib/placement/decide/report/board.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { errorText, type Logger } from "../lib/log.ts";
@@ -14,6 +14,7 @@ import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts
 import { judgeAdmission, planAdmission } from "../lib/placement/decide/gate.ts";
 import { parsePod } from "../lib/placement/decide/pod_view.ts";
 import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
+import { boardImages, unknownImages } from "../lib/placement/decide/report/board_images.ts";
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";
 import type { PodView } from "../lib/placement/decide/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
@@ -154,13 +155,18 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   }
   const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && known?.isAging === true;
   if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images);
-  report(deps, { pod, verdict, dryRun: request.dryRun });
+  report(deps, { pod, verdict, images, dryRun: request.dryRun });
   return { outcome: outcomeOf(verdict), patch };
 }
 
 function report(
   { board, clock, log }: GatePodDeps,
-  { pod, verdict, dryRun }: { readonly pod: PodView; readonly verdict: AdmissionVerdict; readonly dryRun: boolean },
+  { pod, verdict, images, dryRun }: {
+    readonly pod: PodView;
+    readonly verdict: AdmissionVerdict;
+    readonly images: readonly ImageUse[];
+    readonly dryRun: boolean;
+  },
 ): void {
   const { namespace } = pod;
   const who = pod.name === "" ? `${pod.generateName}…` : pod.name;
@@ -177,6 +183,7 @@ function report(
     kind: verdict.kind,
     reason,
     architectures,
+    images: verdict.kind === "place" ? boardImages(verdict.decision) : unknownImages(images),
     gatedMs: undefined,
   });
 }

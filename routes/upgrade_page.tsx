@@ -10,7 +10,8 @@ import { type PlanProgress, progressOf, type StepProgress } from "../lib/upgrade
 import type { Observation } from "../lib/upgrades/decide/types/observed.ts";
 import type { UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { Nothing, Panel } from "./dashboard/elements.tsx";
-import { PageHead, safePage } from "./dashboard/page.tsx";
+import { livePage } from "./dashboard/page.tsx";
+import { nameOf, spaced, STAGES } from "./upgrade_words.ts";
 
 export interface UpgradePageView {
   readonly nowMs: number;
@@ -22,27 +23,16 @@ export interface UpgradePageView {
 const CHIP = { done: "good", skipped: "calm", waiting: "wait", open: "calm" } as const;
 
 export function upgradePage(read: () => Promise<UpgradePageView>): (context: Context) => Promise<Response> {
-  return async (context) => {
-    const view = await read();
-    return await safePage(() => <Page view={view} />)(context);
-  };
-}
-
-function Page({ view: { nowMs, plan, pools } }: { view: UpgradePageView }): JSX.Element {
-  return (
-    <html lang="en">
-      <PageHead shows="upgrade" />
-      <body>
-        <div class="masthead">
-          <h1>Archway – upgrade</h1>
-        </div>
-        <main>
-          <Plan plan={plan} nowMs={nowMs} />
-          <Nodes pools={pools} />
-        </main>
-      </body>
-    </html>
-  );
+  return livePage(async () => {
+    const { nowMs, plan, pools } = await read();
+    const main = (
+      <>
+        <Plan plan={plan} nowMs={nowMs} />
+        <Nodes pools={pools} />
+      </>
+    );
+    return { title: "upgrade", heading: "Upgrade", corner: "", main };
+  });
 }
 
 function Plan({ plan, nowMs }: { plan: UpgradePageView["plan"]; nowMs: number }): JSX.Element {
@@ -50,23 +40,41 @@ function Plan({ plan, nowMs }: { plan: UpgradePageView["plan"]; nowMs: number })
   if (plan.value === undefined) return <Empty title="No plan" says="There is no UpgradeConfig." />;
   const { spec, status: { conditions } } = plan.value;
   const progress = progressOf(plan.value);
-  const waiting = progress.steps.find(({ state }) => state === "waiting");
-  const done = progress.steps.filter(({ state }) => state === "done" || state === "skipped").length;
+  const { steps } = progress;
+  const waiting = steps.find(({ state }) => state === "waiting");
+  const done = steps.filter(({ state }) => state === "done" || state === "skipped").length;
   return (
-    <Panel id="upgrade" title={titleOf(progress)} note={noteOf(progress, nowMs)}>
-      {progress.steps.length === 0
-        ? <Nothing title="Not begun" says={spec.suspend ? "It is suspended." : `It begins at ${spec.upgradeAt}.`} />
-        : (
-          <ul class="rows">
-            {progress.steps.map((step) => <Step key={step.id} step={step} nowMs={nowMs} />)}
+    <>
+      <Panel id="upgrade" title={titleOf(progress)} note={noteOf(progress, nowMs)}>
+        {steps.length === 0
+          ? <Nothing title="Not begun" says={spec.suspend ? "It is suspended." : `It begins at ${spec.upgradeAt}.`} />
+          : <More>{`${done} of ${steps.length} steps are complete.`}</More>}
+        {waiting === undefined
+          ? ""
+          : <More>{`Waits: ${nameOf(waiting.id)}. ${waiting.message || "Nothing is said."}`}</More>}
+        {conditions.filter(({ message }) => message !== "").map(({ type, status, message }) => (
+          <More key={type}>{`${spaced(type)}, ${status}: ${message}`}</More>
+        ))}
+      </Panel>
+      {steps.length === 0 ? "" : <Steps progress={progress} nowMs={nowMs} />}
+    </>
+  );
+}
+
+function Steps({ progress, nowMs }: { progress: PlanProgress; nowMs: number }): JSX.Element {
+  const startMs = progress.startMs ?? nowMs;
+  const span = { startMs, endMs: Math.max(progress.completeMs ?? nowMs, startMs + 1) };
+  const stages = STAGES.map(({ stage, ids }) => ({ stage, steps: progress.steps.filter(({ id }) => id in ids) }));
+  return (
+    <div class="stages">
+      {stages.filter(({ steps }) => steps.length > 0).map(({ stage, steps }, position) => (
+        <Panel key={stage} id={`stage-${position}`} title={stage} note="">
+          <ul class="rows steps">
+            {steps.map((step) => <Step key={step.id} step={step} span={span} />)}
           </ul>
-        )}
-      {waiting === undefined ? "" : <More>{`Waits in ${waiting.id}: ${waiting.message || "nothing is said"}`}</More>}
-      {progress.steps.length === 0 ? "" : <More>{`${done} of ${progress.steps.length} steps are complete.`}</More>}
-      {conditions.filter(({ message }) => message !== "").map(({ type, status, message }) => (
-        <More key={type}>{`${type} ${status}: ${message}`}</More>
+        </Panel>
       ))}
-    </Panel>
+    </div>
   );
 }
 
@@ -82,16 +90,47 @@ function Empty({ title, says }: { title: string; says: string }): JSX.Element {
   );
 }
 
-function Step({ step, nowMs }: { step: StepProgress; nowMs: number }): JSX.Element {
-  const { id, state, startMs, completeMs } = step;
+interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+function Step({ step: { id, state, startMs, completeMs }, span }: { step: StepProgress; span: Span }): JSX.Element {
   return (
     <li>
       <span class="host">
-        {id} <span class={`chip ${CHIP[state]}`}>{state}</span>
-        {startMs === undefined ? "" : <span class="reason">{`began ${timeOf(startMs)}`}</span>}
+        {nameOf(id)} <span class={`chip ${CHIP[state]}`}>{state}</span>
+        <span class="reason">
+          {state === "skipped" ? "the plan does without it" : startMs === undefined ? "" : `began ${timeOf(startMs)}`}
+        </span>
       </span>
-      <span class="number">{startMs === undefined ? "" : lengthOf(startMs, completeMs ?? nowMs)}</span>
+      {startMs === undefined ? "" : (
+        <>
+          <TimeBar state={state} startMs={startMs} endMs={completeMs ?? span.endMs} span={span} />
+          <span class="number">{lengthOf(startMs, completeMs ?? span.endMs)}</span>
+        </>
+      )}
     </li>
+  );
+}
+
+/** When in the whole upgrade a step ran, and for how long; the list says the same in words. */
+function TimeBar(
+  { state, startMs, endMs, span }: Span & { readonly state: StepProgress["state"]; readonly span: Span },
+): JSX.Element {
+  const percentOf = (ms: number): number => 100 * Math.min(1, Math.max(0, ms / (span.endMs - span.startMs)));
+  const x = percentOf(startMs - span.startMs);
+  const width = Math.max(0.6, percentOf(endMs - startMs));
+  return (
+    <svg class="time-bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="track" width="100" height="6" />
+      <rect
+        class={state === "waiting" ? "gate" : "place"}
+        x={Math.min(x, 100 - width).toFixed(2)}
+        width={width.toFixed(2)}
+        height="6"
+      />
+    </svg>
   );
 }
 

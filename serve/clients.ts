@@ -1,5 +1,5 @@
 // The clients of placement: registries, metrics, serving certificate, and connections of their own to the API server.
-import { type Board, openBoard } from "../lib/server/board.ts";
+import { type Board, openBoard } from "../lib/placement/decide/report/board.ts";
 import { type GlobalPullSecret, openGlobalPullSecret } from "../lib/images/pods/global_pull_secret.ts";
 import { type ImageService, openImageService } from "../lib/images/pods/image_service.ts";
 import { openPodImages, type PodImages } from "../lib/images/pods/pod_images.ts";

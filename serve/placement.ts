@@ -7,7 +7,8 @@ import { openGauges } from "../lib/metrics.ts";
 import { EVENT_SOURCE, LEASE_NAME } from "../lib/names.ts";
 import { PLACEMENT_GAUGES, type PlacementGauges } from "../lib/placement/metrics.ts";
 import { TAINT_GAUGES } from "../lib/taints/metrics.ts";
-import { dashboard } from "../routes/dashboard.tsx";
+import { dashboard, podPage } from "../routes/dashboard.tsx";
+import { POD_PAGE } from "../routes/dashboard/pod_path.ts";
 import type { DashboardView } from "../routes/dashboard/view.ts";
 import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
 import { type Clients, openClients } from "./clients.ts";
@@ -40,6 +41,7 @@ async function openPlacement(deps: ServeDeps, parts: CapabilityParts): Promise<O
     webhooks,
     pages: {
       "/": dashboard(() => viewOf(deps, clients, components)),
+      [POD_PAGE]: podPage(() => viewOf(deps, clients, components)),
       "/registries": (context) => context.json(clients.imageService.publicHostStates()),
     },
     isBusy: () => podPlacement.isBusy(),
@@ -62,13 +64,15 @@ function gaugesOf({ imageService, parts }: Clients, { gatingHealth, podPlacement
 }
 
 function viewOf(
-  { clock, config, identity }: ServeDeps,
+  { clock, config, identity, userAgent }: ServeDeps,
   { board, imageService, parts }: Clients,
-  { configs, gatingHealth, podPlacement, reported, taints }: Components,
+  { configs, gatingHealth, live, podPlacement, reported, taints }: Components,
 ): DashboardView {
   return {
     nowMs: clock.nowMs(),
     identity,
+    version: userAgent.replace(/^.*\//, ""),
+    architectures: live.ofNodes(),
     lease: parts.election.view(),
     gating: gatingHealth(),
     config: configs.presence(),

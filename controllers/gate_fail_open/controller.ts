@@ -14,7 +14,7 @@ import type { PlacementMetrics } from "../../lib/placement/metrics.ts";
 import { EventReason, SCHEDULING_GATE } from "../../lib/names.ts";
 import { GATE_ABSENCE_LIMITS, overdueInMs, renderLeaderlessRelease } from "../../lib/operator/decide/gate_fail_open.ts";
 import { podRef } from "../../lib/placement/decide/pod_refs.ts";
-import type { Board } from "../../lib/server/board.ts";
+import type { Board } from "../../lib/placement/decide/report/board.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** What it needs. `api` is of its own: it works when the rest of the process does not. */
@@ -152,6 +152,14 @@ function report(
   });
   metrics.decision("bare");
   metrics.gateReleased(ageMs);
-  board.record({ atMs: clock.nowMs(), ...name, kind: "bare", reason: "NoLeader", architectures: [], gatedMs: ageMs });
+  board.record({
+    atMs: clock.nowMs(),
+    ...name,
+    kind: "bare",
+    reason: "NoLeader",
+    architectures: [],
+    images: [],
+    gatedMs: ageMs,
+  });
   log.warn("pod released without a leader", { ...name, gatedMs: Math.round(ageMs), reason: refusal });
 }

@@ -25,7 +25,7 @@ import type { ImageUse } from "../../lib/oci/types.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { unreachable } from "../../lib/parsed.ts";
-import type { HeldPod } from "../../lib/server/board.ts";
+import type { HeldPod } from "../../lib/placement/decide/report/board.ts";
 import { DONE, openController, type QueuedController } from "../controller.ts";
 import { type Applied, applyDecision } from "./apply.ts";
 import type { PodPlacementDeps } from "./deps.ts";

@@ -1,5 +1,5 @@
 // The dependencies of the pod controller.
-import type { Board } from "../../lib/server/board.ts";
+import type { Board } from "../../lib/placement/decide/report/board.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { PlacementMetrics } from "../../lib/placement/metrics.ts";

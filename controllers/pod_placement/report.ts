@@ -1,6 +1,7 @@
 // Reports what became of a pod: events, metrics, the dashboard's row and one log line.
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import type { PlacedReport } from "../../lib/placement/decide/report/report_slots.ts";
+import { boardImages } from "../../lib/placement/decide/report/board_images.ts";
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/decide/report/reports.ts";
 import { podRef } from "../../lib/placement/decide/pod_refs.ts";
@@ -29,7 +30,8 @@ export function reportOutcome(
   const { metrics, board, log, clock } = deps;
   const name = { namespace: pod.namespace, pod: pod.name };
   metrics.decision(kind);
-  board.record({ atMs: clock.nowMs(), ...name, kind, reason, architectures, gatedMs: gateAgeMs });
+  const images = boardImages(decision);
+  board.record({ atMs: clock.nowMs(), ...name, kind, reason, architectures, images, gatedMs: gateAgeMs });
   const fields = { ...name, reason, gatedMs: Math.round(gateAgeMs), ...failureFields(decision) };
   if (decision.kind === "retry") return log.debug("image inspection failed, will ask again", fields);
   metrics.gateReleased(gateAgeMs);

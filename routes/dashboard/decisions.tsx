@@ -1,75 +1,74 @@
-// What was decided: the latest decisions one by one, and how many of which kind.
+// What was decided: the latest pods, a line each, and how many decisions of which kind.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { isKnownArchitecture } from "../../lib/arch.ts";
-import { type BoardEntry, type BoardSnapshot, DECISION_KINDS, type DecisionKind } from "../../lib/server/board.ts";
 import { renderDuration } from "../../lib/cluster/duration.ts";
+import {
+  type BoardEntry,
+  type BoardSnapshot,
+  DECISION_KINDS,
+  type DecisionKind,
+} from "../../lib/placement/decide/report/board.ts";
+import { latestOf, type PodWay, waysOf } from "../../lib/placement/decide/report/pod_ways.ts";
 import { Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
+import { podPath } from "./pod_path.ts";
+import { KIND_WORDS, wordsOf } from "./words.ts";
 
-/** Rows of the table of decisions; the board keeps more. */
+/** Rows of the table of pods; the board keeps more. */
 const ROWS_SHOWN = 30;
 
-/** The text of a kind, its tone in the style sheet, and what it means. */
-const OUTCOME: Readonly<
-  Record<DecisionKind, { readonly label: string; readonly tone: string; readonly says: string }>
-> = {
-  place: { label: "placed", tone: "good", says: "Constrained to what its images support" },
-  gate: { label: "gated", tone: "wait", says: "Held until its images are known" },
-  retry: { label: "retrying", tone: "warn", says: "An image could not be inspected; asked again" },
-  nowhere: { label: "nowhere", tone: "bad", says: "Its images share no architecture" },
-  fallback: { label: "fell back", tone: "late", says: "Given up on an image: constrained to the fallback" },
-  release: { label: "released", tone: "late", says: "Given up on an image: released unconstrained" },
-  bare: { label: "refused", tone: "bad", says: "The API server refused the constraint: released without" },
-  ignore: { label: "left alone", tone: "calm", says: "A rule says that the pod is none of our business" },
-  pass: { label: "passed", tone: "calm", says: "Admitted untouched" },
-};
-
 export function DecisionsPanel({ recent, nowMs }: { recent: readonly BoardEntry[]; nowMs: number }): JSX.Element {
-  const shown = recent.slice(0, ROWS_SHOWN);
+  const shown = waysOf(recent).slice(0, ROWS_SHOWN);
   if (shown.length === 0) {
     return (
-      <Panel id="decisions" title="Last decisions" note="">
+      <Panel id="decisions" title="Pods" note="">
         <Nothing title="No decision yet" says="The first pod that passes the webhook appears here." />
       </Panel>
     );
   }
   return (
-    <Panel id="decisions" title="Last decisions" note="newest first">
+    <Panel id="decisions" title="Pods" note="latest first">
       <table role="table" class="decisions">
-        <caption class="unseen">The last {shown.length} decisions of this replica, newest first</caption>
+        <caption class="unseen">The last {shown.length} pods of this replica, latest decision first</caption>
         <thead role="rowgroup">
           <tr role="row">
             <th role="columnheader" scope="col">Age</th>
             <th role="columnheader" scope="col">Pod</th>
-            <th role="columnheader" scope="col">Outcome</th>
-            <th role="columnheader" scope="col">Architectures</th>
+            <th role="columnheader" scope="col">What became of it</th>
+            <th role="columnheader" scope="col">May run on</th>
             <th role="columnheader" scope="col" class="number">Gated</th>
           </tr>
         </thead>
-        <tbody role="rowgroup">{shown.map((entry) => DecisionRow({ entry, nowMs }))}</tbody>
+        <tbody role="rowgroup">{shown.map((way) => PodRow({ way, nowMs }))}</tbody>
       </table>
     </Panel>
   );
 }
 
-function DecisionRow({ entry, nowMs }: { entry: BoardEntry; nowMs: number }): JSX.Element {
-  const { atMs, namespace, pod, kind, reason, architectures, gatedMs } = entry;
-  const { label, tone, says } = OUTCOME[kind];
+function PodRow({ way, nowMs }: { way: PodWay; nowMs: number }): JSX.Element {
+  const entry = latestOf(way);
+  const { atMs, namespace, pod, architectures, images, gatedMs } = entry;
+  const failed = images.find(({ failure }) => failure !== "");
   return (
     <tr role="row">
       <td role="cell" class="age">
         <Age atMs={atMs} nowMs={nowMs} />
       </td>
       <td role="cell" class="pod">
-        <PodName namespace={namespace} pod={pod} />
+        <a href={podPath(namespace, pod)}>
+          <PodName namespace={namespace} pod={pod} />
+        </a>
       </td>
       <td role="cell" class="outcome">
-        <span class={`chip ${tone}`} title={says}>{label}</span>
-        {reason.toLowerCase() === label.replace(" ", "") ? "" : <span class="reason">{reason}</span>}
+        <Way way={way} />
+        <span class="reason">{wordsOf(entry)}</span>
+        {failed === undefined ? "" : (
+          <span class="reason image">
+            <bdi>{failed.image}</bdi>
+          </span>
+        )}
       </td>
       <td role="cell" class="architectures">
-        {architectures.length === 0
-          ? <NoValue says="no requirement" />
-          : architectures.map((name) => Architecture({ name }))}
+        <Architectures names={architectures} />
       </td>
       <td role="cell" class="held number">
         {gatedMs === undefined ? <NoValue says="not held" /> : renderDuration(gatedMs)}
@@ -78,11 +77,45 @@ function DecisionRow({ entry, nowMs }: { entry: BoardEntry; nowMs: number }): JS
   );
 }
 
+/** The steps of a pod in one line: `gated › retrying × 3 › placed`. */
+function Way({ way: { entries } }: { way: PodWay }): JSX.Element {
+  const steps: { kind: DecisionKind; times: number }[] = [];
+  for (const { kind } of entries) {
+    const last = steps.at(-1);
+    if (last?.kind === kind) last.times++;
+    else steps.push({ kind, times: 1 });
+  }
+  return (
+    <span class="way">
+      {steps.map(({ kind, times }, position) => {
+        const { label, tone } = KIND_WORDS[kind];
+        const isLast = position === steps.length - 1;
+        return (
+          <>
+            <span class={isLast ? `chip ${tone}` : "before"}>{times === 1 ? label : `${label} × ${times}`}</span>
+            {isLast ? "" : <span class="before">›</span>}
+          </>
+        );
+      })}
+    </span>
+  );
+}
+
+/** A name each, or a dash. */
+export function Architectures({ names }: { names: readonly string[] }): JSX.Element {
+  if (names.length === 0) return <NoValue says="no requirement" />;
+  return (
+    <>
+      {names.map((name) => Architecture({ name }))}
+    </>
+  );
+}
+
 function Architecture({ name }: { name: string }): JSX.Element {
   return <span class={`arch ${isKnownArchitecture(name) ? name : "other"}`}>{name}</span>;
 }
 
-function Age({ atMs, nowMs }: { atMs: number; nowMs: number }): JSX.Element {
+export function Age({ atMs, nowMs }: { atMs: number; nowMs: number }): JSX.Element {
   const ageMs = Math.max(0, nowMs - atMs);
   const at = new Date(atMs).toISOString();
   return <time datetime={at} title={at}>{ageMs < 1_000 ? "now" : renderDuration(ageMs)}</time>;
@@ -99,11 +132,11 @@ export function KindsPanel({ totals }: { totals: BoardSnapshot["totals"] }): JSX
           <KindsBar totals={totals} sum={sum} />
           <ul class="legend">
             {kinds.map((kind) => (
-              <li title={OUTCOME[kind].says}>
+              <li>
                 <svg class={`dot ${kind}`} viewBox="0 0 10 10" aria-hidden="true">
                   <circle cx="5" cy="5" r="5" />
                 </svg>
-                {OUTCOME[kind].label}
+                {KIND_WORDS[kind].label}
                 <span class="number">{renderCount(totals[kind])}</span>
               </li>
             ))}

@@ -53,3 +53,8 @@ export function NoValue({ says }: { says: string }): JSX.Element {
 export function renderCount(count: number): string {
   return count.toLocaleString("en-US");
 }
+
+/** `1 node`, `2,000 nodes`. */
+export function countOf(count: number, noun: string): string {
+  return `${renderCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}

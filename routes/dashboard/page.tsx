@@ -1,15 +1,18 @@
-// The head of every page, which renews itself, and how pages are answered: nothing may run in them, be loaded by them or frame
-// them; only their own style sheet applies.
-import { html, raw } from "hono/html";
-import type { JSX } from "hono/jsx/jsx-runtime";
-import { DASHBOARD_STYLE } from "./style.ts";
+// What every page has: its head, its masthead, how it renews itself, and how it is answered. Nothing may be loaded by a page or
+// frame it; of scripts only the one that renews it runs.
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
+import { html, raw } from "hono/html";
+import type { PropsWithChildren } from "hono/jsx";
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { DASHBOARD_STYLE } from "./style.ts";
 
-/** Between two reloads of a page that stays open. */
+/** Between two looks at what a page shows. */
+const LIVE_MS = 1_000;
+/** Between two reloads of a page whose browser runs no scripts. */
 export const REFRESH_SECONDS = 5;
 /** The sign of Archway, as the path of an SVG of 32 by 32. */
-export const ARCH_PATH = "M4 28V15a12 12 0 0 1 24 0v13h-6V15a6 6 0 0 0-12 0v13z";
+const ARCH_PATH = "M4 28V15a12 12 0 0 1 24 0v13h-6V15a6 6 0 0 0-12 0v13z";
 
 const ICON = `data:image/svg+xml,${
   encodeURIComponent(
@@ -17,37 +20,124 @@ const ICON = `data:image/svg+xml,${
   )
 }`;
 
-/** The head of a page that shows this: `Archway – gating`. */
-export function PageHead({ shows }: { shows: string }): JSX.Element {
-  return (
-    <head>
-      <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="color-scheme" content="light dark" />
-      <meta http-equiv="refresh" content={String(REFRESH_SECONDS)} />
-      <title>{`Archway – ${shows}`}</title>
-      <link rel="icon" href={ICON} />
-      <style>{raw(DASHBOARD_STYLE)}</style>
-    </head>
-  );
-}
+/** Puts what comes into the page, and keeps the focus on the link that has it. */
+const LIVE_SCRIPT = `
+const main = document.querySelector("main");
+new EventSource("?live").onmessage = ({ data }) => {
+  const focused = document.activeElement?.getAttribute("href");
+  main.innerHTML = data;
+  if (focused) main.querySelector('a[href="' + CSS.escape(focused) + '"]')?.focus();
+};
+`;
 
-/** Answers with pages that are rendered anew for each request. The page has the style sheet of the dashboard. */
-export function safePage(render: () => JSX.Element): (context: Context) => Response | Promise<Response> {
-  const styleHash = createHash("sha256").update(DASHBOARD_STYLE).digest("base64");
-  const policy = [
+const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+const HEADERS = {
+  "content-security-policy": [
     "default-src 'none'",
-    `style-src 'sha256-${styleHash}'`,
+    `style-src ${hashOf(DASHBOARD_STYLE)}`,
+    `script-src ${hashOf(LIVE_SCRIPT)}`,
+    "connect-src 'self'",
     "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-  ].join("; ");
-  return (context) =>
-    context.html(html`<!doctype html>${render()}`, 200, {
-      "content-security-policy": policy,
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-      "referrer-policy": "no-referrer",
-    });
+  ].join("; "),
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
+
+export interface PageParts {
+  /** Of the window: `Archway – gating`. */
+  readonly title: string;
+  /** Beside the name of Archway; empty on the first page. */
+  readonly heading: string;
+  readonly corner: JSX.Element | "";
+  readonly main: JSX.Element;
+}
+
+/** Answers with a page that is rendered anew for each request, and with `?live` the stream of what changes in its middle. */
+export function livePage(
+  read: (context: Context) => PageParts | Promise<PageParts>,
+): (context: Context) => Promise<Response> {
+  return async (context) => {
+    if (context.req.query("live") === undefined) {
+      return await context.html(html`<!doctype html>${<Page {...await read(context)} />}`, 200, HEADERS);
+    }
+    const body = changesOf(async () => String((await read(context)).main));
+    return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } });
+  };
+}
+
+/** Server-sent events of a text, whenever it is another than before; ends with its reader. */
+function changesOf(render: () => Promise<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let last = "";
+  return new ReadableStream({
+    start: (stream) => {
+      // The listener ends connections after some seconds: the browser asks again at once.
+      stream.enqueue(encoder.encode("retry: 100\n\n"));
+      timer = setInterval(() => {
+        if ((stream.desiredSize ?? 0) <= 0) return;
+        render().then((text) => {
+          if (timer === undefined || text === last) return;
+          last = text;
+          stream.enqueue(encoder.encode(`data: ${text.replaceAll("\n", "\ndata: ")}\n\n`));
+        }, (error) => stream.error(error));
+      }, LIVE_MS);
+    },
+    cancel: () => {
+      clearInterval(timer);
+      timer = undefined;
+    },
+  });
+}
+
+function Page({ title, heading, corner, main }: PageParts): JSX.Element {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <noscript>
+          <meta http-equiv="refresh" content={String(REFRESH_SECONDS)} />
+        </noscript>
+        <title>{`Archway – ${title}`}</title>
+        <link rel="icon" href={ICON} />
+        <style>{raw(DASHBOARD_STYLE)}</style>
+      </head>
+      <body>
+        <Masthead heading={heading}>{corner}</Masthead>
+        <main>{main}</main>
+        <footer>
+          <span>Live. What it shows is what this replica knows since it started.</span>
+          <nav aria-label="Other pages">
+            <a href="/">Start</a>
+            <a href="/metrics">Metrics</a>
+            <a href="/readyz">Readiness</a>
+          </nav>
+        </footer>
+        <script type="module">{raw(LIVE_SCRIPT)}</script>
+      </body>
+    </html>
+  );
+}
+
+function Masthead({ heading, children }: PropsWithChildren<{ heading: string }>): JSX.Element {
+  return (
+    <header class="masthead">
+      <h1>
+        <svg viewBox="0 0 32 32" aria-hidden="true">
+          <path d={ARCH_PATH} />
+          <path class="keystone" d="M14.2 3.1h3.6l.9 6.4h-5.4z" />
+        </svg>
+        <a href="/">Archway</a>
+        {heading === "" ? "" : <small>{heading}</small>}
+      </h1>
+      {children}
+    </header>
+  );
 }

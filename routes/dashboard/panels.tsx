@@ -2,9 +2,11 @@
 // state of their architecture taint, and the registries in use.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/cluster/duration.ts";
-import { Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
+import { countOf, Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
-import type { GatedView, RegistryView } from "./view.ts";
+import type { BoardEntry } from "../../lib/placement/decide/report/board.ts";
+import { Architectures } from "./decisions.tsx";
+import type { DashboardView, GatedView, RegistryView } from "./view.ts";
 import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
 
 const GATED_SHOWN = 8;
@@ -36,6 +38,34 @@ function NothingGated({ count, leads }: { count: number; leads: boolean }): JSX.
   if (!leads) return <Nothing title="Known to the leader" says="Only the leader follows gated pods." />;
   if (count > 0) return <Nothing title={`${count} held`} says="Their names are not at hand." />;
   return <Nothing title="Nothing is held" says="Every pod that was gated has been released." />;
+}
+
+/** Nodes of each architecture, and how many of the pods that were placed lately may run there. */
+export function ArchitecturesPanel(
+  { nodes, recent }: { nodes: DashboardView["architectures"]; recent: readonly BoardEntry[] },
+): JSX.Element {
+  const placed = recent.filter(({ architectures }) => architectures.length > 0);
+  const names = [...new Set([...(nodes?.keys() ?? []), ...placed.flatMap(({ architectures }) => architectures)])]
+    .sort();
+  return (
+    <Panel id="architectures" title="Nodes and pods" note={`last ${placed.length} constrained`}>
+      {names.length === 0
+        ? <Nothing title="No node is known" says="Nodes are read from the cluster." />
+        : (
+          <ul class="rows">
+            {names.map((name) => (
+              <li>
+                <Architectures names={[name]} />
+                <span class="number">
+                  {nodes === undefined ? "" : `${countOf(nodes.get(name) ?? 0, "node")}, `}
+                  {countOf(placed.filter(({ architectures }) => architectures.includes(name)).length, "pod")}
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+    </Panel>
+  );
 }
 
 const SHOWN = 8;

@@ -33,7 +33,7 @@ body {
   font: 14px/1.5 -apple-system, "Segoe UI Variable", "Segoe UI", Inter, Roboto, "Helvetica Neue", Arial, sans-serif;
   font-variant-numeric: tabular-nums;
 }
-.masthead, main, body > footer { max-width: 1240px; margin: 0 auto; padding: 0 24px; }
+.masthead, main, body > footer { max-width: 2360px; margin: 0 auto; padding: 0 24px; }
 main { display: grid; gap: 16px; }
 h1, h2 { font-weight: 650; letter-spacing: -.01em; }
 a { color: var(--accent); text-underline-offset: 3px; }
@@ -48,6 +48,9 @@ a:focus-visible { outline: 2px solid var(--accent); outline-offset: 3px; border-
 .masthead h1 { display: flex; align-items: center; gap: 10px; font-size: 20px; letter-spacing: -.02em; }
 .masthead svg { width: 28px; height: 28px; fill: var(--accent); }
 .masthead .keystone { fill: var(--keystone); }
+.masthead h1 a, .pod a { color: inherit; text-decoration: none; }
+.masthead h1 a:hover, .pod a:hover { text-decoration: underline; }
+.masthead h1 small { font-size: 15px; font-weight: 450; color: var(--soft); }
 .replica {
   margin-left: auto; display: flex; align-items: center; gap: 10px; min-width: 0; overflow-wrap: anywhere;
   color: var(--soft); font: 13px/1.4 ui-monospace, "SF Mono", "Cascadia Mono", Menlo, "Liberation Mono", monospace;
@@ -100,7 +103,16 @@ tbody tr:hover { background: var(--hover); }
 .name { overflow-wrap: anywhere; font-weight: 550; }
 .namespace { color: var(--soft); font-weight: 400; }
 .reason { color: var(--soft); font-size: 12px; }
-.outcome .chip { margin-right: 8px; }
+.way { display: inline-flex; flex-wrap: wrap; gap: 2px 6px; margin-right: 8px; }
+.before { color: var(--soft); font-size: 12px; }
+.reason.image { display: block; }
+.subject { font-size: 19px; overflow-wrap: anywhere; }
+.command { padding: 0 18px 16px; overflow-wrap: anywhere; }
+.command code { font: 13px/1.5 ui-monospace, "SF Mono", "Cascadia Mono", Menlo, "Liberation Mono", monospace; }
+.rows.steps li { display: grid; grid-template-columns: minmax(0, 1fr) minmax(80px, 34%) 84px; align-items: center; }
+.stages { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(520px, 100%), 1fr)); gap: 16px; align-items: start; }
+.time-bar { width: 100%; height: 6px; }
+.track { fill: var(--line); }
 .outcome .reason { overflow-wrap: anywhere; }
 .held { font-weight: 500; }
 .none { color: var(--soft); font-weight: 400; }
@@ -145,9 +157,12 @@ body > footer {
 }
 footer nav { display: flex; gap: 18px; }
 
+@media (min-width: 1900px) {
+  .columns { grid-template-columns: minmax(0, 1fr) 860px; }
+  .narrow { grid-template-columns: 1fr 1fr; align-items: start; }
+}
 @media (max-width: 1020px) {
   .columns { grid-template-columns: minmax(0, 1fr); }
-  .narrow { order: -1; }
   .tiles { grid-template-columns: repeat(4, 1fr); }
   .tile:last-child { grid-column: 1 / -1; }
   .status { grid-template-columns: auto 1fr; }
@@ -162,6 +177,8 @@ footer nav { display: flex; gap: 18px; }
   .tile { padding: 12px 14px; }
   .status { padding: 16px; align-items: start; }
   .status dl div { padding-right: 16px; padding-left: 16px; }
+  .rows.steps li { grid-template-columns: minmax(0, 1fr) 84px; }
+  .time-bar { grid-column: 1 / -1; grid-row: 2; }
   .decisions thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .decisions, .decisions tbody { display: block; }
   .decisions tr {

@@ -1,7 +1,7 @@
 // What the dashboard shows, as data.
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
-import type { BoardSnapshot, HeldPod } from "../../lib/server/board.ts";
+import type { BoardSnapshot, HeldPod } from "../../lib/placement/decide/report/board.ts";
 import type { FailureReason } from "../../lib/oci/types.ts";
 import type { ConfigPresence, GatingHealth } from "../../lib/operator/decide/gating_health.ts";
 
@@ -10,12 +10,16 @@ export interface DashboardView {
   /** Wall time (epoch ms) that ages are counted from. */
   readonly nowMs: number;
   readonly identity: string;
+  /** Of Archway: `0.2.0`. */
+  readonly version: string;
   /** Who holds the Lease; `lib/k8s/lease.ts` has it. */
   readonly lease: { readonly holder: string | undefined; readonly isLeader: boolean };
   readonly gating: GatingHealth;
   readonly config: ConfigPresence;
   readonly gated: GatedView;
   readonly queueDepth: number;
+  /** Nodes of each architecture; undefined until they are known. */
+  readonly architectures: ReadonlyMap<string, number> | undefined;
   /** Architecture taints; undefined while this replica does not manage them. */
   readonly taints?: TaintProgress | undefined;
   readonly cachedInspections: number;

@@ -1,27 +1,11 @@
 // The dashboard in a real browser: wide and narrow, light and dark. SCREENSHOTS=FOLDER keeps the pictures there.
 import assert from "node:assert/strict";
-import { Hono } from "hono";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { dashboard } from "../../routes/dashboard.tsx";
 import { lacks } from "../support/needs.ts";
-import { boardOf, makeBusyView, makeEntry, makeView } from "../routes/dashboard_view.ts";
+import { CHROMIUM, openPages, PAGES, pathOf } from "./pages.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-const WIDTHS = [1280, 820, 380, 360];
+const WIDTHS = [2560, 1280, 820, 360];
 const SCHEMES = ["light", "dark"] as const;
-
-const LONG = "a-name-without-an-end-".repeat(11);
-const VIEWS = {
-  busy: makeBusyView,
-  empty: () => makeView(),
-  long: () =>
-    makeView({
-      identity: LONG,
-      lease: { holder: LONG, isLeader: false },
-      registries: [{ host: LONG, circuit: "open", lastFailure: { reason: "TlsFailed" }, remaining: 123_456 }],
-      board: boardOf([makeEntry({ namespace: LONG, pod: LONG, architectures: Array(16).fill("mips64le") })]),
-    }),
-};
 
 /** Runs in the page: texts whose contrast with their ground is below 4.5. Canvas turns any colour into bytes. */
 const FAINT_TEXTS = `(() => {
@@ -63,10 +47,10 @@ async function inspectPage(page: Page, url: string): Promise<void> {
 }
 
 async function inspectAll(browser: Browser, origin: string, folder: string): Promise<void> {
-  for (const name of Object.keys(VIEWS)) {
+  for (const name of Object.keys(PAGES)) {
     for (const colorScheme of SCHEMES) {
       const page = await browser.newPage({ colorScheme });
-      await inspectPage(page, `${origin}/${name}`);
+      await inspectPage(page, `${origin}${pathOf(name)}`);
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 860 });
         assert.equal(await page.evaluate("document.documentElement.scrollWidth"), width, `${name} sticks out`);
@@ -78,18 +62,15 @@ async function inspectAll(browser: Browser, origin: string, folder: string): Pro
   }
 }
 
-Deno.test("dashboard() can be read at every width and in both schemes", { ignore: lacks("chromium") }, async () => {
-  const app = new Hono();
-  for (const [name, view] of Object.entries(VIEWS)) app.get(`/${name}`, dashboard(view));
+Deno.test("the pages can be read at every width and in both schemes", { ignore: lacks("chromium") }, async () => {
   const wanted = Deno.env.get("SCREENSHOTS");
   const folder = wanted ?? await Deno.makeTempDir({ prefix: "archway-dashboard-" });
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, app.fetch);
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  await using pages = openPages();
+  const browser = await chromium.launch({ ...CHROMIUM });
   try {
-    await inspectAll(browser, `http://127.0.0.1:${server.addr.port}`, folder);
+    await inspectAll(browser, pages.origin, folder);
   } finally {
     await browser.close();
-    await server.shutdown();
     if (wanted === undefined) await Deno.remove(folder, { recursive: true });
   }
 });

@@ -1,32 +1,8 @@
 // The page of image builds: what it shows of each pool, that what names say stays text, and that nothing can run in it.
 import assert from "node:assert/strict";
 import { Hono } from "hono";
-import type { PoolBuildView } from "../../lib/builds/decide/effects.ts";
 import { buildsPage, type BuildsPageView } from "../../routes/builds_page.tsx";
-
-const POOL: PoolBuildView = {
-  pool: "worker",
-  config: "worker",
-  mode: "index",
-  architectures: ["amd64", "arm64"],
-  build: "worker-1",
-  state: "Building",
-  archs: [
-    {
-      ...{ arch: "amd64", buildKey: "a", state: "Succeeded", attempts: 1 },
-      startedAt: "2026-01-01T00:00:00Z",
-      finishedAt: "2026-01-01T00:05:00Z",
-    },
-    { arch: "arm64", buildKey: "b", state: "Failed", attempts: 4, reason: "DeadlineExceeded" },
-  ],
-  uncovered: [{ node: "<script>node</script>", arch: "arm64" }],
-  rendered: "rendered-worker-1",
-  times: {},
-  push: "none",
-  nodes: { total: 2, layered: 0, updated: 0 },
-  published: "registry.example.com/team/os@sha256:1",
-  problem: { reason: "AnotherBuilderActive", message: "It runs." },
-};
+import { makePoolBuild } from "./builds_view.ts";
 
 async function render(view: Partial<BuildsPageView>): Promise<{ readonly text: string; readonly headers: Headers }> {
   const app = new Hono();
@@ -36,9 +12,16 @@ async function render(view: Partial<BuildsPageView>): Promise<{ readonly text: s
 }
 
 Deno.test("the page shows each pool: states, times, nodes that are not covered, what is published", async () => {
-  const { text } = await render({ pools: [POOL] });
+  const { text } = await render({ pools: [makePoolBuild()] });
   for (
-    const part of ["Pool worker", "Succeeded", "5m", "Failed, DeadlineExceeded", "no image for arm64", POOL.published]
+    const part of [
+      "Pool worker",
+      "Succeeded",
+      "5m",
+      "Failed, DeadlineExceeded",
+      "no image for arm64",
+      makePoolBuild().published,
+    ]
   ) {
     assert.ok(text.includes(part), part);
   }

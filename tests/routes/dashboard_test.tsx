@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { Hono } from "hono";
-import { DECISION_KINDS } from "../../lib/server/board.ts";
+import { DECISION_KINDS } from "../../lib/placement/decide/report/board.ts";
 import type { GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import { dashboard } from "../../routes/dashboard.tsx";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
@@ -19,10 +19,10 @@ async function render(view: DashboardView): Promise<string> {
 
 /** The page's words: no tags, no style sheet. */
 function wordsOf(page: string): string {
-  return page.replace(/<style>.*<\/style>/s, "").replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+  return page.replaceAll(/<(style|script)[ >].*?<\/\1>/gs, "").replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
 }
 
-Deno.test("dashboard() answers a whole HTML page that refreshes itself", async () => {
+Deno.test("dashboard() answers a whole HTML page that renews itself", async () => {
   const response = await request(makeBusyView());
   const page = await response.text();
   assert.equal(response.status, 200);
@@ -33,21 +33,25 @@ Deno.test("dashboard() answers a whole HTML page that refreshes itself", async (
   assert.match(page, /<\/html>$/);
 });
 
-Deno.test("dashboard() allows its own style sheet by hash and nothing else", async () => {
+Deno.test("dashboard() allows its own style sheet and script by hash and nothing else", async () => {
   const response = await request(makeBusyView());
   const page = await response.text();
   const policy = response.headers.get("content-security-policy") ?? "";
-  const style = /<style>(.*?)<\/style>/s.exec(page)?.[1] ?? "";
-  const hash = createHash("sha256").update(style).digest("base64");
+  const hashIn = (tag: string): string => {
+    const [, text = ""] = new RegExp(`<${tag}[^>]*>(.*?)</${tag}>`, "s").exec(page) ?? [];
+    return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+  };
   assert.deepEqual(policy.split("; "), [
     "default-src 'none'",
-    `style-src 'sha256-${hash}'`,
+    `style-src ${hashIn("style")}`,
+    `script-src ${hashIn("script")}`,
+    "connect-src 'self'",
     "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
   ]);
-  assert.doesNotMatch(page, /<script|\sstyle=|\son[a-z]+=|https?:\/\/(?!www\.w3\.org)/);
+  assert.doesNotMatch(page, /<script(?! type="module">)|\sstyle=|\son[a-z]+=|https?:\/\/(?!www\.w3\.org)/);
 });
 
 Deno.test("dashboard() shows every part of a busy leader", async () => {
@@ -63,8 +67,11 @@ Deno.test("dashboard() shows every part of a busy leader", async () => {
       "Images known 1,907",
       "recommender-7f9c5d88b-c6k2n 340ms",
       "and 1 more",
+      "train-embeddings-0 gated › retrying an image cannot be inspected; asked again registry.example/ml/train",
+      "amd64 6 nodes, 12 pods",
+      "s390x 1 node, 3 pods",
       "placed 1,284",
-      "mixed-toolchain-8hs7x nowhere NoSharedArchitecture",
+      "mixed-toolchain-8hs7x nowhere its images share no architecture",
       "quay.io no error healthy – quota unknown",
       "ghcr.io last error RateLimited probing 0",
       "registry.corp.example:5000 last error Timeout held back",
@@ -117,8 +124,12 @@ Deno.test("dashboard() escapes every text that comes from outside", async () => 
     registries: [{ host: hostile, circuit: "open" }],
     board: boardOf([makeEntry({ namespace: hostile, pod: hostile, reason: hostile, architectures: [hostile] })]),
   }));
-  assert.doesNotMatch(page, /<script|<img/i);
-  assert.equal(page.split("&lt;script&gt;").length - 1, 9, "identity, holder, host and three names twice");
+  assert.doesNotMatch(page, /<script>alert|<img/i);
+  assert.equal(
+    page.split("&lt;script&gt;").length - 1,
+    10,
+    "identity, holder, host, reason, two names and an architecture twice",
+  );
 });
 
 Deno.test("dashboard() isolates names, so that their writing direction stays their own", async () => {
@@ -128,17 +139,19 @@ Deno.test("dashboard() isolates names, so that their writing direction stays the
 });
 
 Deno.test("dashboard() shows ages from the view's moment, and now when a clock runs ahead", async () => {
-  const ages = [NOW_MS + 5_000, NOW_MS - 12_000, NOW_MS - 200_000].map((atMs) => makeEntry({ atMs }));
+  const ages = [NOW_MS + 5_000, NOW_MS - 12_000, NOW_MS - 200_000].map((atMs) =>
+    makeEntry({ atMs, pod: `web-${atMs}` })
+  );
   const page = await render(makeView({ board: boardOf(ages) }));
-  assert.deepEqual([...page.matchAll(/<time [^>]*>([^<]*)<\/time>/g)].map(([, age]) => age), ["3m20s", "12s", "now"]);
+  assert.deepEqual([...page.matchAll(/<time [^>]*>([^<]*)<\/time>/g)].map(([, age]) => age), ["now", "12s", "3m20s"]);
 });
 
 Deno.test("dashboard() has a row for each kind of decision, and an architecture or a dash in each", async () => {
   const entries = DECISION_KINDS.map((kind) =>
-    makeEntry({ kind, architectures: kind === "place" ? ["riscv64"] : [], gatedMs: undefined })
+    makeEntry({ kind, pod: kind, architectures: kind === "place" ? ["riscv64"] : [], gatedMs: undefined })
   );
   const page = await render(makeView({ board: boardOf(entries) }));
-  const rows = [...page.matchAll(/<td role="cell" class="outcome"><span class="chip \w+" title="[^"]+">([^<]+)</g)];
+  const rows = [...page.matchAll(/<span class="way"><span class="chip \w+">([^<]+)</g)];
   assert.equal(new Set(rows.map(([, label]) => label)).size, DECISION_KINDS.length);
   assert.match(page, /<span class="arch other">riscv64<\/span>/);
   assert.equal(page.split("no requirement").length - 1, DECISION_KINDS.length - 1);

@@ -1,5 +1,5 @@
 // Views of the dashboard for its tests: a day at work, and a replica that has only just started.
-import { type BoardEntry, openBoard } from "../../lib/server/board.ts";
+import { type BoardEntry, openBoard } from "../../lib/placement/decide/report/board.ts";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
 
 /** The moment that the views are of. */
@@ -10,6 +10,8 @@ export function makeView(overrides: Partial<DashboardView> = {}): DashboardView 
   return {
     nowMs: NOW_MS,
     identity: "archway-7c9f8d6b54-x2x9q",
+    version: "1.2.3",
+    architectures: undefined,
     lease: { holder: undefined, isLeader: false },
     gating: { kind: "stopped", reason: "ConfigAbsent" },
     config: "absent",
@@ -32,6 +34,7 @@ export function makeEntry(overrides: Partial<BoardEntry> = {}): BoardEntry {
     kind: "place",
     reason: "Placed",
     architectures: ["amd64", "arm64"],
+    images: [{ image: "registry.example/shop/checkout:2.4", architectures: ["amd64", "arm64"], failure: "" }],
     gatedMs: 84,
     ...overrides,
   };
@@ -52,7 +55,7 @@ const ROWS: readonly Row[] = [
   ["ml/train-embeddings-0", "retry", "InspectionFailing", "", 4_200],
   ["payments/ledger-5d8f7b9c66-hh7tl", "place", "Placed", "amd64 arm64 ppc64le s390x", 61],
   ["legacy/erp-bridge-0", "place", "Placed", "amd64", 112],
-  ["ml/train-embeddings-", "gate", "Gated", ""],
+  ["ml/train-embeddings-…", "gate", "Gated", ""],
   ["observability/node-exporter-v7x8k", "ignore", "DaemonSet", ""],
   ["shop/cart-7bcd5f4d9-tt6vn", "place", "Placed", "amd64 arm64", 47],
   ["batch/mainframe-sync-29384710-zq9dd", "place", "Placed", "s390x", 238],
@@ -76,7 +79,10 @@ export function makeBusyView(): DashboardView {
   const rows = ROWS.map(([name, kind, reason, architectures, gatedMs], position): BoardEntry => {
     const [namespace = "", pod = ""] = name.split("/");
     const atMs = NOW_MS - 700 - 3_100 * position ** 1.75;
-    return { atMs, namespace, pod, kind, reason, architectures: architectures.split(" ").filter(Boolean), gatedMs };
+    const names = architectures.split(" ").filter(Boolean);
+    const failure = kind === "retry" || kind === "fallback" || kind === "release" ? "Timeout: no answer in 10s" : "";
+    const images = [{ image: `registry.example/${name}:1.4`, architectures: names, failure }];
+    return { atMs, namespace, pod, kind, reason, architectures: names, images, gatedMs };
   });
   const board = boardOf(rows.toReversed());
   const totals = {
@@ -102,6 +108,7 @@ export function makeBusyView(): DashboardView {
       ],
     },
     queueDepth: 2,
+    architectures: new Map([["amd64", 6], ["arm64", 4], ["s390x", 1]]),
     cachedInspections: 1_907,
     registries: [
       { host: "registry-1.docker.io", circuit: "closed", remaining: 87 },

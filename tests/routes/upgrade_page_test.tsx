@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { upgradePage, type UpgradePageView } from "../../routes/upgrade_page.tsx";
-import { makeHistory, makePlan, makePool, NOW_MS, seen } from "../lib/upgrades/decide/make_plan.ts";
+import { makePlan, NOW_MS, seen } from "../lib/upgrades/decide/make_plan.ts";
+import { makeUpgradeView } from "./upgrade_view.ts";
 
 async function render(view: Partial<UpgradePageView>): Promise<{ readonly text: string; readonly headers: Headers }> {
   const app = new Hono();
@@ -13,42 +14,21 @@ async function render(view: Partial<UpgradePageView>): Promise<{ readonly text: 
 }
 
 Deno.test("the page shows the steps with their times, what is waited for, and the nodes done of all", async () => {
-  const step = { reason: "r", lastTransitionMs: NOW_MS };
-  const conditions = [
-    {
-      ...step,
-      type: "UpgradeCommenced",
-      status: "False",
-      message: "<script>etcd</script> is degraded",
-      startMs: NOW_MS,
-    },
-    {
-      ...step,
-      type: "StartedNotificationSent",
-      status: "True",
-      message: "",
-      startMs: NOW_MS - 600_000,
-      completeMs: NOW_MS - 300_000,
-    },
-  ] as const;
-  const history = [makeHistory({ phase: "Upgrading", conditions, startMs: NOW_MS - 600_000 })];
-  const worker = makePool("worker", { machineCount: 6, updatedMachineCount: 2 });
-  const frozen = makePool("frozen", { isPaused: true, machineCount: 1, updatedMachineCount: 0 });
-  const { text } = await render({ plan: seen(makePlan({}, { history })), pools: seen([worker, frozen]) });
+  const { text } = await render(makeUpgradeView());
   for (
     const part of [
       "Upgrade to 4.17.2",
       "Upgrading, 10m",
-      "StartedNotificationSent",
+      "Tell that it starts",
       "5m",
-      "Waits in UpgradeCommenced:",
+      "Waits: Request the version.",
       "2 of 6",
       "2 of 6 have what their pools want",
       "paused",
     ]
   ) assert.ok(text.includes(part), part);
-  assert.match(text, /UpgradeCommenced <span class="chip wait">waiting/);
-  assert.match(text, /CompletedNotificationSent <span class="chip calm">open/);
+  assert.match(text, /Request the version <span class="chip wait">waiting/);
+  assert.match(text, /Tell that it is complete <span class="chip calm">open/);
   assert.ok(!text.includes("<script>"));
 });
 

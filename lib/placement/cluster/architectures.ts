@@ -14,6 +14,8 @@ export interface LiveArchitectures {
   /** Sorted; undefined until the nodes are known, and pools known, missing or refused to us: then nothing is narrowed by it. */
   current(): readonly string[] | undefined;
   ofNode(name: string): string | undefined;
+  /** How many nodes have which; undefined until they are known. */
+  ofNodes(): ReadonlyMap<string, number> | undefined;
 }
 
 const NODE_POOLS: ResourceType = {
@@ -49,5 +51,12 @@ export function openLiveArchitectures(
       return answer;
     },
     ofNode: (name) => nodes.get(name)?.[0],
+    ofNodes: () => nodes.hasSynced() ? countEach([...nodes.values()].flat()) : undefined,
   };
+}
+
+function countEach(names: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }

@@ -29,8 +29,18 @@ export interface BoardEntry {
   readonly reason: string;
   /** What the pod may run on; empty when the decision requires nothing of nodes. */
   readonly architectures: readonly string[];
+  readonly images: readonly BoardImage[];
   /** How long the pod has been held so far (ms); undefined when it was not, or is only beginning to be. */
   readonly gatedMs: number | undefined;
+}
+
+/** What was known of an image then. */
+export interface BoardImage {
+  readonly image: string;
+  /** Empty while it is not known. */
+  readonly architectures: readonly string[];
+  /** Why it could not be inspected; empty when it was, or was not tried. */
+  readonly failure: string;
 }
 
 export interface BoardSnapshot {
@@ -58,6 +68,8 @@ export interface Board {
 const MAX_NAME_LENGTH = 253;
 /** More than GOARCH has for Linux in everyday images; a hostile index may list thousands. */
 const MAX_ARCHITECTURES = 16;
+const MAX_IMAGES = 8;
+const MAX_TEXT_LENGTH = 512;
 
 /** Opens an empty board. Throws when the capacity is not a whole number above zero. */
 export function openBoard({ capacity }: { readonly capacity: number }): Board {
@@ -85,19 +97,32 @@ function zeroes(): Record<DecisionKind, number> {
 }
 
 /** Copies member by member, so that the ring keeps alive nothing else of its caller's. */
-function bounded({ atMs, namespace, pod, kind, reason, architectures, gatedMs }: BoardEntry): BoardEntry {
+function bounded({ atMs, namespace, pod, kind, reason, architectures, images, gatedMs }: BoardEntry): BoardEntry {
   return {
     atMs,
     namespace: boundedName(namespace),
     pod: boundedName(pod),
     kind,
     reason,
-    architectures: architectures.slice(0, MAX_ARCHITECTURES).map(boundedName),
+    architectures: boundedNames(architectures),
+    images: images.slice(0, MAX_IMAGES).map((image) => ({
+      image: boundedText(image.image),
+      architectures: boundedNames(image.architectures),
+      failure: boundedText(image.failure),
+    })),
     gatedMs,
   };
+}
+
+function boundedNames(names: readonly string[]): readonly string[] {
+  return names.slice(0, MAX_ARCHITECTURES).map(boundedName);
 }
 
 /** Not cut but replaced: a cut text may keep the whole one in memory. */
 function boundedName(name: string): string {
   return name.length <= MAX_NAME_LENGTH ? name : "(name too long)";
+}
+
+function boundedText(text: string): string {
+  return text.length <= MAX_TEXT_LENGTH ? text : "(text too long)";
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type BoardEntry, DECISION_KINDS, openBoard } from "../../../lib/server/board.ts";
+import { type BoardEntry, DECISION_KINDS, openBoard } from "../../../../../lib/placement/decide/report/board.ts";
 
 function makeEntry(overrides: Partial<BoardEntry> = {}): BoardEntry {
   return {
@@ -10,6 +10,7 @@ function makeEntry(overrides: Partial<BoardEntry> = {}): BoardEntry {
     kind: "place",
     reason: "Placed",
     architectures: ["amd64"],
+    images: [],
     gatedMs: 12,
     ...overrides,
   };

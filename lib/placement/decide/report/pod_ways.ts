@@ -1,0 +1,50 @@
+// The way of each pod through what was decided about it: from the webhook's word to its release.
+import type { BoardEntry } from "./board.ts";
+
+export interface PodWay {
+  /** Oldest first; never empty. The last one has the pod's name. */
+  readonly entries: readonly [BoardEntry, ...BoardEntry[]];
+}
+
+/** What the webhook calls a pod that has no name yet ends with this. */
+export const UNNAMED = "…";
+
+/**
+ * Newest first, by their latest decision. A pod that had no name at the webhook is known there by its `generateName`: the oldest
+ * gate with such a beginning counts as its first step.
+ */
+export function waysOf(recent: readonly BoardEntry[]): readonly PodWay[] {
+  const ways = new Map<string, [BoardEntry, ...BoardEntry[]]>();
+  const unnamed: BoardEntry[] = [];
+  const done: PodWay[] = [];
+  for (const entry of recent.toReversed()) {
+    if (entry.kind === "gate" && entry.pod.endsWith(UNNAMED)) {
+      unnamed.push(entry);
+      continue;
+    }
+    const key = `${entry.namespace}/${entry.pod}`;
+    const way = ways.get(key);
+    if (way !== undefined && entry.gatedMs !== undefined) {
+      way.push(entry);
+      continue;
+    }
+    // A pod that was not held begins anew: another one of this name.
+    if (way !== undefined) done.push({ entries: way });
+    const gate = entry.gatedMs === undefined ? -1 : unnamed.findIndex((candidate) => isGateOf(candidate, entry));
+    const [first] = gate < 0 ? [] : unnamed.splice(gate, 1);
+    ways.set(key, first === undefined ? [entry] : [first, entry]);
+  }
+  const all = [
+    ...done,
+    ...[...ways.values(), ...unnamed.map((gate) => [gate] as const)].map((entries) => ({ entries })),
+  ];
+  return all.toSorted((a, b) => latestOf(b).atMs - latestOf(a).atMs);
+}
+
+export function latestOf({ entries }: PodWay): BoardEntry {
+  return entries.at(-1) ?? entries[0];
+}
+
+function isGateOf(gate: BoardEntry, entry: BoardEntry): boolean {
+  return gate.namespace === entry.namespace && entry.pod.startsWith(gate.pod.slice(0, -UNNAMED.length));
+}

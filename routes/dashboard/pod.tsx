@@ -1,0 +1,91 @@
+// The page of a pod: its way, and what was known of each of its images.
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { renderDuration } from "../../lib/cluster/duration.ts";
+import type { BoardEntry, BoardImage } from "../../lib/placement/decide/report/board.ts";
+import { latestOf, type PodWay, UNNAMED, waysOf } from "../../lib/placement/decide/report/pod_ways.ts";
+import { Age, Architectures } from "./decisions.tsx";
+import { Nothing, Panel, PodName } from "./elements.tsx";
+import type { DashboardView } from "./view.ts";
+import { KIND_WORDS, wordsOf } from "./words.ts";
+
+export function PodPanels(
+  { view: { board, nowMs }, namespace, pod }: { view: DashboardView; namespace: string; pod: string },
+): JSX.Element {
+  const ways = waysOf(board.recent).filter((way) => isOf(latestOf(way), namespace, pod));
+  const [way] = ways;
+  return (
+    <>
+      <h2 class="subject">
+        <PodName namespace={namespace} pod={pod} />
+      </h2>
+      {way === undefined
+        ? (
+          <Panel id="way" title="Its way" note="">
+            <Nothing
+              title="Not known here"
+              says="This replica decided nothing about it lately. Another one may have."
+            />
+          </Panel>
+        )
+        : <Known way={way} nowMs={nowMs} />}
+      <Panel id="more" title="All that the cluster knows" note="">
+        <p class="command">
+          <code>{`archway explain --namespace ${namespace} ${pod}`}</code>
+        </p>
+      </Panel>
+    </>
+  );
+}
+
+function isOf(entry: BoardEntry, namespace: string, pod: string): boolean {
+  return entry.namespace === namespace && entry.pod === pod;
+}
+
+function Known({ way, nowMs }: { way: PodWay; nowMs: number }): JSX.Element {
+  const { architectures, images, pod } = latestOf(way);
+  return (
+    <>
+      <Panel id="way" title="Its way" note={pod.endsWith(UNNAMED) ? "it had no name yet" : ""}>
+        <ul class="rows">{way.entries.map((entry) => <Step key={entry.atMs} entry={entry} nowMs={nowMs} />)}</ul>
+        <p class="more">
+          May run on <Architectures names={architectures} />
+        </p>
+      </Panel>
+      <Panel id="images" title="Its images" note={images.length === 0 ? "" : "as they were known then"}>
+        {images.length === 0
+          ? <Nothing title="None were looked at" says="The decision did not need them." />
+          : <ul class="rows">{images.map((image) => <Image key={image.image} image={image} />)}</ul>}
+      </Panel>
+    </>
+  );
+}
+
+function Step({ entry, nowMs }: { entry: BoardEntry; nowMs: number }): JSX.Element {
+  const { atMs, gatedMs, kind } = entry;
+  const { label, tone } = KIND_WORDS[kind];
+  return (
+    <li>
+      <span>
+        <span class={`chip ${tone}`}>{label}</span> {wordsOf(entry)}
+        {gatedMs === undefined ? "" : <span class="reason">{`, held for ${renderDuration(gatedMs)}`}</span>}
+      </span>
+      <span class="number">
+        <Age atMs={atMs} nowMs={nowMs} />
+      </span>
+    </li>
+  );
+}
+
+function Image({ image: { architectures, failure, image } }: { image: BoardImage }): JSX.Element {
+  return (
+    <li>
+      <span class="host">
+        <bdi>{image}</bdi>
+        {failure === "" ? "" : <span class="reason">{failure}</span>}
+      </span>
+      <span class="architectures">
+        {architectures.length === 0 ? "not known" : <Architectures names={architectures} />}
+      </span>
+    </li>
+  );
+}

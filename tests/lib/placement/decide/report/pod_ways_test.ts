@@ -1,0 +1,47 @@
+// The way of each pod, from the board's single decisions.
+import assert from "node:assert/strict";
+import type { BoardEntry } from "../../../../../lib/placement/decide/report/board.ts";
+import { waysOf } from "../../../../../lib/placement/decide/report/pod_ways.ts";
+
+type Given = readonly [pod: string, kind: BoardEntry["kind"], gatedMs?: number];
+
+const CASES: readonly (readonly [what: string, given: readonly Given[], ways: readonly string[]])[] = [
+  ["a pod that was placed at once", [["web-1", "place"]], ["web-1: place"]],
+  [
+    "a pod that had its name at the webhook",
+    [["db-0", "gate"], ["db-0", "retry", 10], ["db-0", "place", 20]],
+    ["db-0: gate retry place"],
+  ],
+  ["a pod that was named after the webhook", [["web-…", "gate"], ["web-x1", "place", 20]], ["web-x1: gate place"]],
+  [
+    "two of one template: a gate each",
+    [["web-…", "gate"], ["web-…", "gate"], ["web-x1", "place", 20], ["web-x2", "place", 30]],
+    ["web-x2: gate place", "web-x1: gate place"],
+  ],
+  ["a gate whose pod is still held", [["web-…", "gate"], ["api-x1", "place", 20]], ["api-x1: place", "web-…: gate"]],
+  ["another pod of the same name", [["db-0", "place"], ["db-0", "gate"], ["db-0", "place", 5]], [
+    "db-0: gate place",
+    "db-0: place",
+  ]],
+];
+
+for (const [what, given, expected] of CASES) {
+  Deno.test(`waysOf: ${what}`, () => {
+    const recent = given.map(([pod, kind, gatedMs], atMs): BoardEntry => ({
+      ...{ atMs, namespace: "team", pod, kind, reason: "", architectures: [], images: [], gatedMs },
+    })).toReversed();
+    const ways = waysOf(recent).map(({ entries }) =>
+      `${entries.at(-1)?.pod}: ${entries.map(({ kind }) => kind).join(" ")}`
+    );
+    assert.deepEqual(ways, expected);
+  });
+}
+
+Deno.test("waysOf keeps namespaces apart", () => {
+  const entry = { atMs: 0, kind: "gate", reason: "", architectures: [], images: [] } as const;
+  const recent: BoardEntry[] = [
+    { ...entry, namespace: "b", pod: "web-1", kind: "place", gatedMs: 5 },
+    { ...entry, namespace: "a", pod: "web-…", gatedMs: undefined },
+  ];
+  assert.deepEqual(waysOf(recent).map(({ entries }) => entries.length), [1, 1]);
+});
