@@ -26,7 +26,9 @@ export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
 export type Form = "binary" | "bundle" | "daemon";
 
 /** Architecture names of images, and what the compiler calls them. */
-export const TARGETS = { amd64: "x86_64-unknown-linux-gnu", arm64: "aarch64-unknown-linux-gnu" } as const;
+export const TARGETS = { amd64: "x86_64", arm64: "aarch64" } as const;
+
+const SYSTEMS = { linux: "unknown-linux-gnu", darwin: "apple-darwin" } as const;
 
 export type ImageArchitecture = keyof typeof TARGETS;
 
@@ -58,6 +60,8 @@ export interface CompileOptions {
   readonly entry: string;
   readonly output: string;
   readonly architecture?: ImageArchitecture;
+  /** With an architecture; Linux when it is left out. */
+  readonly os?: keyof typeof SYSTEMS;
   /** Flags of {@link renderPermissions}. */
   readonly permissions: readonly string[];
   /** Files beside the entry that the executable holds although no import names them. */
@@ -78,8 +82,8 @@ export function renderBundleArguments(entry: string, folder: string): readonly s
 
 /** Arguments of `deno` that make an executable of a bundle, which holds all there is: no lock, no packages. Pure. */
 export function renderCompileArguments(options: CompileOptions): readonly string[] {
-  const { entry, output, architecture, permissions, included } = options;
-  const target = architecture === undefined ? [] : [`--target=${TARGETS[architecture]}`];
+  const { entry, output, architecture, os = "linux", permissions, included } = options;
+  const target = architecture === undefined ? [] : [`--target=${TARGETS[architecture]}-${SYSTEMS[os]}`];
   const alone = ["--no-config", "--no-lock", "--no-check", "--unstable-kv", "--app-name=archway"];
   const beside = included.map((path) => `--include=${path}`);
   return ["compile", ...alone, ...permissions, ...target, ...beside, `--output=${output}`, entry];
@@ -119,8 +123,10 @@ export function hideImports(text: string, names: readonly string[]): string {
 
 /** Makes an executable of a bundle; answers its bytes. Throws with what to do where the base cannot be had. */
 export async function compile(options: CompileOptions): Promise<number> {
-  const { architecture, output } = options;
-  const base = architecture === undefined ? undefined : Deno.env.get(`DENORT_BIN_${architecture.toUpperCase()}`);
+  const { architecture, os = "linux", output } = options;
+  const base = architecture === undefined || os !== "linux"
+    ? undefined
+    : Deno.env.get(`DENORT_BIN_${architecture.toUpperCase()}`);
   await runDeno(renderCompileArguments(options), base === undefined ? {} : { DENORT_BIN: base });
   return (await Deno.stat(output)).size;
 }
@@ -134,18 +140,26 @@ async function runDeno(args: readonly string[], env: Readonly<Record<string, str
     stderr: "piped",
   });
   const { success, stderr } = await run.output();
-  if (!success) throw new Error(renderFailure(args[0] ?? "", new TextDecoder().decode(stderr)));
+  if (success) return;
+  const said = new TextDecoder().decode(stderr);
+  const failure = renderFailure(args[0] ?? "", said);
+  throw MISSING_BASE.test(said) ? new MissingBaseError(failure) : new Error(failure);
 }
+
+const MISSING_BASE = /\S+\/(denort-\S+)\.zip/;
+
+/** The base of an executable can be neither found nor fetched: a bundle needs none. */
+export class MissingBaseError extends Error {}
 
 /** What a failed run of `deno` means: what to do first where the base is missing, what deno said last. Pure. */
 export function renderFailure(command: string, stderr: string): string {
   const said = stderr.replace(/\n+Stack backtrace:[\s\S]*$/, "").trim();
-  const base = /\S+\/(denort-\S+)\.zip/.exec(said)?.[1];
+  const base = MISSING_BASE.exec(said)?.[1];
   if (base === undefined) return `Cannot run "deno ${command}":\n${said}`;
   return [
     `Cannot compile an executable: its base "${base}" of Deno ${Deno.version.deno} cannot be fetched from dl.deno.land. Either`,
     "  set DENORT_BIN (for one of several architectures: DENORT_BIN_AMD64, DENORT_BIN_ARM64) to that file, unpacked, or",
-    "  take the form that needs no base, scripts beside a runtime: deno task compile --form=bundle, deno task image --form=bundle",
+    "  take the form that needs no base, scripts beside a runtime: --form=bundle",
     "What deno said:",
     ...said.split("\n").map((line) => `  ${line}`),
   ].join("\n");

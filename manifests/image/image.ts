@@ -2,24 +2,18 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as z from "zod";
-import { writeAnalysis } from "./analysis_cache.ts";
-import { layOutBpftrace } from "./bpftrace.ts";
 import {
-  bundle,
-  compile,
   type Form,
   type ImageArchitecture,
-  largeChunks,
   parseArchitecture,
   parseForm,
   parsePermissionSet,
   type PermissionSet,
   print,
-  readPermissions,
-  renderPermissions,
   ROOT,
 } from "./compile.ts";
-import { CONTAINERFILE, findRuntime, readPinnedDeno, variableOf } from "./runtime.ts";
+import { fillContext, type WantedForm } from "./context.ts";
+import { CONTAINERFILE } from "./runtime.ts";
 
 const USAGE = `\
 Builds the image with podman, buildah or docker.
@@ -30,7 +24,8 @@ Usage: deno task image [flags]
   --push                         to the registry that the name begins with
   --base IMAGE@sha256:…          another base than gcr.io/distroless/cc-debian12:nonroot
   --arch amd64|arm64             repeatable; default both
-  --form binary|bundle|daemon    an executable, scripts beside a runtime, or scripts with bpftrace; default binary
+  --form binary|bundle|daemon    an executable, scripts beside a runtime, or scripts with bpftrace;
+                                 default binary, or bundle where Deno's compile base cannot be had
   --permissions serve|plugins    plugins: with the right to run credential plugins; default serve
 
 Exit codes: 0 built, 1 failed, 2 something is missing, and the last lines say what.
@@ -48,13 +43,11 @@ export interface ImageOptions {
   /** Folder with the files that the Containerfile copies. */
   readonly context: string;
   readonly isPushed: boolean;
+  /** Whether the registry has no TLS; the engine's own settings when it is left out. */
+  readonly isPlain?: boolean;
 }
 
 const ENGINES: readonly Engine[] = ["podman", "buildah", "docker"];
-/** Where the Containerfile puts the scripts. */
-const INSTALLED = "/usr/share/archway";
-export const PACKAGE_CACHE = join(ROOT, "dist", "debian");
-
 /** Arguments of the engine. Podman and buildah keep a manifest list; docker writes an archive, which any store can load. */
 export function renderBuildArguments(engine: Engine, options: ImageOptions): readonly string[] {
   const { name, base, form, architectures, version, context, isPushed } = options;
@@ -66,13 +59,35 @@ export function renderBuildArguments(engine: Engine, options: ImageOptions): rea
     ...(base === undefined ? [] : [`--build-arg=BASE_IMAGE=${base}`]),
   ];
   if (engine !== "docker") return ["build", ...common, `--manifest=${name}`, context];
-  const target = isPushed ? "--push" : `--output=type=oci,dest=${archiveOf(context)}`;
-  return ["buildx", "build", ...common, `--tag=${name}`, target, context];
+  const target = isPushed
+    ? ["--push", `--metadata-file=${digestFileOf(context)}`]
+    : [`--output=type=oci,dest=${archiveOf(context)}`];
+  return ["buildx", "build", ...common, `--tag=${name}`, ...target, context];
 }
 
 /** Pushes what was built; undefined where the build itself does. */
-export function renderPushArguments(engine: Engine, { name }: ImageOptions): readonly string[] | undefined {
-  return engine === "docker" ? undefined : ["manifest", "push", "--all", name, `docker://${name}`];
+export function renderPushArguments(engine: Engine, options: ImageOptions): readonly string[] | undefined {
+  const { name, context, isPlain } = options;
+  if (engine === "docker") return undefined;
+  const plain = isPlain === true ? ["--tls-verify=false"] : [];
+  return ["manifest", "push", "--all", ...plain, `--digestfile=${digestFileOf(context)}`, name, `docker://${name}`];
+}
+
+/** The digest of the index that was pushed. */
+export async function readPushedDigest({ context }: ImageOptions): Promise<string> {
+  const digest = /sha256:[0-9a-f]{64}/.exec(await readDigestFile(context))?.[0];
+  if (digest === undefined) throw new Error("Cannot tell the digest of the image: the engine wrote none");
+  return digest;
+}
+
+/** Docker's has more than the digest in it, which it names. */
+async function readDigestFile(context: string): Promise<string> {
+  const text = await Deno.readTextFile(digestFileOf(context));
+  return text.startsWith("{") ? String(JSON.parse(text)["containerimage.digest"]) : text;
+}
+
+function digestFileOf(context: string): string {
+  return `${context}.digest`;
 }
 
 /** Removes what an earlier build left under the name: podman and buildah would append to it, and the old images would win. */
@@ -80,44 +95,30 @@ export function renderRemovalArguments(engine: Engine, { name }: ImageOptions): 
   return engine === "docker" ? undefined : ["manifest", "rm", name];
 }
 
-export function renderNextSteps(engine: Engine, options: ImageOptions): readonly string[] {
-  const { name, context, form, architectures, isPushed } = options;
-  const args = renderPushArguments(engine, options) ??
-    ["copy", "--all", `oci-archive:${archiveOf(context)}`, `docker://${name}`];
-  const push = `${engine === "docker" ? "skopeo" : engine} ${args.join(" ")}`;
+export function renderNextSteps(
+  engine: Engine,
+  { name, context, form, architectures, isPushed }: ImageOptions,
+): readonly string[] {
+  const push = engine === "docker"
+    ? `skopeo copy --all oci-archive:${archiveOf(context)} docker://${name}`
+    : `${engine} manifest push --all ${name} docker://${name}`;
   const plain = engine === "docker" ? "--dest-tls-verify=false" : "--tls-verify=false";
   // The Deployments have no image of the daemon.
   const [only] = architectures.length === 1 && form !== "daemon" ? architectures : [];
   return [
     ...(isPushed ? [] : [`${push}   (a registry without TLS: ${plain})`]),
     ...(only === undefined ? [] : [
-      `sed -i.bak 's/values: \\[amd64, arm64\\]/values: [${only}]/' manifests/base/deployment.yaml ` +
-      `manifests/components/*/deployment.yaml   (replicas elsewhere cannot start; ` +
-      `Helm: --set-string 'nodeSelector.kubernetes\\.io/arch=${only}')`,
+      `keep replicas off other nodes, where they cannot start: deno task release with --arch=${only}, ` +
+      `or Helm with --set-string 'nodeSelector.kubernetes\\.io/arch=${only}'`,
     ]),
   ];
 }
 
-/** The launcher of the bundle and the configuration beside it. The interpreter line of a script holds one argument only. */
-export function renderLauncher(permissions: unknown): Readonly<Record<"archway" | "deno.json", string>> {
-  const configuration = {
-    unstable: ["kv"],
-    lock: false,
-    nodeModulesDir: "none",
-    permissions: { default: permissions },
-  };
-  return {
-    archway: "#!/usr/bin/deno -qP\n",
-    "deno.json": `${JSON.stringify(configuration, undefined, 2)}\n`,
-  };
-}
-
 /** What is needed on a machine without an engine, for the form and the arguments that were given. */
-export function renderNeeds(form: Form, args: readonly string[]): string {
-  const needs: Readonly<Record<Form, readonly string[]>> = {
-    binary: [
-      "dl.deno.land for the base of the executables, or DENORT_BIN_AMD64 and DENORT_BIN_ARM64, or --form=bundle",
-    ],
+export function renderNeeds(form: WantedForm, args: readonly string[]): string {
+  const needs: Readonly<Record<WantedForm, readonly string[]>> = {
+    any: [],
+    binary: ["dl.deno.land for the base of the executables, or DENORT_BIN_AMD64 and DENORT_BIN_ARM64"],
     bundle: [],
     daemon: ["Debian 12 with apt-get, for bpftrace of either architecture"],
   };
@@ -138,7 +139,7 @@ function archiveOf(context: string): string {
   return `${context}.tar`;
 }
 
-async function findEngine(): Promise<Engine | undefined> {
+export async function findEngine(): Promise<Engine | undefined> {
   for (const engine of ENGINES) {
     const args = engine === "docker" ? ["buildx", "ls"] : ["info"];
     const probes = engine === "docker" ? [["info"], args] : [args];
@@ -156,46 +157,6 @@ async function succeeds(command: string, args: readonly string[]): Promise<boole
   }
 }
 
-async function fillContext(options: ImageOptions): Promise<void> {
-  const { form, architectures, context } = options;
-  const scripts = join(context, "archway");
-  const sizes = await bundle(scripts);
-  const grants = await readPermissions(options.permissions);
-  await writeLauncher(scripts, grants);
-  await writeAnalysis({ scripts, installed: INSTALLED, folder: join(context, "analysis") });
-  const permissions = renderPermissions(grants);
-  const included = largeChunks(sizes).map((name) => join(scripts, name));
-  const pinned = await readPinnedDeno();
-  for (const architecture of architectures) {
-    if (form === "binary") {
-      const output = join(context, `archway-linux-${architecture}`);
-      await compile({ entry: join(scripts, "main.js"), output, architecture, permissions, included });
-      continue;
-    }
-    const given = Deno.env.get(variableOf(architecture));
-    await Deno.copyFile(
-      await findRuntime(architecture, { given, pinned }),
-      join(context, `deno-linux-${architecture}`),
-    );
-    if (form === "daemon") await fillBpftrace(architecture, context);
-  }
-}
-
-async function fillBpftrace(architecture: ImageArchitecture, context: string): Promise<void> {
-  const root = join(context, `bpftrace-linux-${architecture}`);
-  await Deno.remove(root, { recursive: true }).catch(() => {});
-  await layOutBpftrace(root, { architecture, cache: PACKAGE_CACHE });
-}
-
-/** The bundle's entry once more, as a program: its first line names the runtime. */
-async function writeLauncher(scripts: string, grants: unknown): Promise<void> {
-  const files = renderLauncher(grants);
-  await Deno.writeTextFile(join(scripts, "deno.json"), files["deno.json"]);
-  const entry = await Deno.readTextFile(join(scripts, "main.js"));
-  await Deno.writeTextFile(join(scripts, "archway"), files.archway + entry);
-  await Deno.chmod(join(scripts, "archway"), 0o755);
-}
-
 async function main(): Promise<number> {
   const { values } = parseArgs({
     args: Deno.args,
@@ -203,7 +164,7 @@ async function main(): Promise<number> {
       name: { type: "string" },
       push: { type: "boolean", default: false },
       base: { type: "string" },
-      form: { type: "string", default: "binary" },
+      form: { type: "string" },
       arch: { type: "string", multiple: true, default: ["amd64", "arm64"] },
       permissions: { type: "string", default: "serve" },
       help: { type: "boolean", short: "h", default: false },
@@ -216,27 +177,27 @@ async function main(): Promise<number> {
   const { version } = z.object({ version: z.string() }).parse(
     JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))),
   );
-  const form = parseForm(values.form);
+  const wanted = values.form === undefined ? "any" : parseForm(values.form);
   const options: ImageOptions = {
-    name: values.name ?? `${form === "daemon" ? "archway-daemon" : "archway"}:${version}`,
+    name: values.name ?? `${wanted === "daemon" ? "archway-daemon" : "archway"}:${version}`,
     base: values.base,
-    form,
+    form: wanted === "any" ? "binary" : wanted,
     architectures: values.arch.map(parseArchitecture),
     version,
-    permissions: form === "daemon" ? "daemon" : parsePermissionSet(values.permissions),
+    permissions: wanted === "daemon" ? "daemon" : parsePermissionSet(values.permissions),
     context: join(ROOT, "dist", "image"),
     isPushed: values.push,
   };
   const engine = await findEngine();
   if (engine === undefined) {
-    await print(renderNeeds(form, Deno.args));
+    await print(renderNeeds(wanted, Deno.args));
     return 2;
   }
   if (options.base?.includes("@sha256:") !== true) {
     await print("The base is not pinned by digest: fine for trying out, not for a release (--base IMAGE@sha256:…).\n");
   }
-  await fillContext(options);
-  return await buildAndPush(engine, options);
+  const form = await fillContext(options, wanted);
+  return await buildAndPush(engine, { ...options, form });
 }
 
 /** Builds what is laid out in the context, in place of what had its name, and pushes it where that is wanted; answers an exit code. */

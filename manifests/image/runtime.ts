@@ -1,9 +1,33 @@
 // The runtime of the image: one version of Deno for every architecture, which the Containerfile names.
 import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type ImageArchitecture, ROOT } from "./compile.ts";
 
 export const CONTAINERFILE: string = join(ROOT, "manifests", "image", "Containerfile");
+
+/** What a program is for. */
+export type Target = `${"linux" | "darwin"}-${ImageArchitecture}`;
+
+/** npm's packages with the pinned Deno, and the SHA-256 of the program in each: another one is refused. */
+export const PACKAGES: Readonly<Record<Target, { readonly name: string; readonly sha256: string }>> = {
+  "linux-amd64": {
+    name: "@deno/linux-x64-glibc",
+    sha256: "bceb5b6a6239b0b010418406d8c77a508f67cf4337d94288f1c19fe71304aab0",
+  },
+  "linux-arm64": {
+    name: "@deno/linux-arm64-glibc",
+    sha256: "d08d392418df53f4e6e88a08909c0e1bccbf9adcead7232df72b6ad6075ec416",
+  },
+  "darwin-amd64": {
+    name: "@deno/darwin-x64",
+    sha256: "ec9fbd8e8f5f6ca5ceb0ebe4a564636f2c698bf60e3187460ded400cc0147fd5",
+  },
+  "darwin-arm64": {
+    name: "@deno/darwin-arm64",
+    sha256: "b3ac3bd206e48c26026cadd80c1367e96c149f9c66130952382a642b09fa8a71",
+  },
+};
 
 /** As Deno names itself to servers: the name is in every build of it. */
 const OWN_NAME = "Deno/";
@@ -22,10 +46,8 @@ export const NATIVE: ImageArchitecture | undefined = nativeOf(Deno.build);
 
 /** A Deno that is to go into the image. */
 export interface Runtime {
-  /** The variable that names it, or would. */
+  /** The variable that names it. */
   readonly variable: string;
-  /** Whether it is the one that runs the task. */
-  readonly isOwn: boolean;
   /** What it says that it is; empty where it does not say. */
   readonly versions: readonly string[];
 }
@@ -57,13 +79,10 @@ export function findVersions(program: Uint8Array): readonly string[] {
 }
 
 /** Why a runtime cannot go into the image; undefined when it can, or does not say what it is. Pure. */
-export function refusalOf({ variable, isOwn, versions }: Runtime, pinned: string): string | undefined {
+export function refusalOf({ variable, versions }: Runtime, pinned: string): string | undefined {
   if (versions.length === 0 || versions.includes(pinned)) return undefined;
-  const other = versions.join(", ");
-  return isOwn
-    ? `Cannot build: this is Deno ${other}, and the image has ${pinned}. Run the task by that ` +
-      `(npx --yes deno@${pinned} task image …), or set ${variable} to one`
-    : `Cannot build: ${variable} names Deno ${other}, and the image has ${pinned}, the same for every architecture`;
+  return `Cannot build: ${variable} names Deno ${versions.join(", ")}, and the image has ${pinned}, ` +
+    "the same for every architecture";
 }
 
 /** The variable that names the Deno for an architecture. Pure. */
@@ -71,25 +90,43 @@ export function variableOf(architecture: ImageArchitecture): string {
   return `DENO_BIN_${architecture.toUpperCase()}`;
 }
 
-/** The Deno for an architecture: the one given, or this one. Throws when there is none, or one of another version. */
+/** The Deno for an architecture: the one given, or the pinned one. Throws when the one given has another version. */
 export async function findRuntime(
   architecture: ImageArchitecture,
   { given, pinned }: { readonly given: string | undefined; readonly pinned: string },
 ): Promise<string> {
-  const variable = variableOf(architecture);
-  const isNative = architecture === NATIVE;
-  const file = given ?? (isNative ? Deno.execPath() : undefined);
-  if (file === undefined) {
-    throw new Error(
-      `Cannot build for ${architecture}: set ${variable} to a deno for it (npm @deno/linux-*, or the wheel "deno" of PyPI, ` +
-        "hold one), or leave it out by --arch",
-    );
-  }
-  const said = given === undefined ? Deno.version.deno : isNative ? await askVersion(file) : undefined;
-  const versions = said === undefined ? findVersions(await Deno.readFile(file)) : [said];
-  const refusal = refusalOf({ variable, isOwn: given === undefined, versions }, pinned);
+  if (given === undefined) return await findPinned(`linux-${architecture}`, pinned);
+  const said = architecture === NATIVE ? await askVersion(given) : undefined;
+  const versions = said === undefined ? findVersions(await Deno.readFile(given)) : [said];
+  const refusal = refusalOf({ variable: variableOf(architecture), versions }, pinned);
   if (refusal !== undefined) throw new Error(refusal);
-  return file;
+  return given;
+}
+
+/** The pinned Deno, byte by byte: this one where it is the same, else that of npm's package, fetched by Deno itself. */
+export async function findPinned(target: Target, pinned: string): Promise<string> {
+  const { name, sha256 } = PACKAGES[target];
+  if (await digestOf(Deno.execPath()) === sha256) return Deno.execPath();
+  const cache = join(ROOT, "dist", "deno");
+  const run = new Deno.Command(Deno.execPath(), {
+    args: ["cache", "--no-config", "--no-lock", `npm:${name}@${pinned}`],
+    env: { DENO_DIR: cache, NO_COLOR: "1" },
+    stdout: "null",
+    stderr: "piped",
+  });
+  const { success, stderr } = await run.output();
+  const said = new TextDecoder().decode(stderr).trim();
+  if (!success) throw new Error(`Cannot fetch Deno ${pinned} for ${target}, npm's package ${name}:\n${said}`);
+  for await (const { name: registry } of Deno.readDir(join(cache, "npm"))) {
+    const file = join(cache, "npm", registry, name, pinned, "deno");
+    if (await digestOf(file) === sha256) return file;
+  }
+  throw new Error(`Cannot take npm's package ${name}@${pinned}: its program is not the one of SHA-256 ${sha256}`);
+}
+
+async function digestOf(file: string): Promise<string | undefined> {
+  const bytes = await Deno.readFile(file).catch(() => undefined);
+  return bytes === undefined ? undefined : createHash("sha256").update(bytes).digest("hex");
 }
 
 /** What a program says to `--version`; undefined when it cannot be run here, or is no Deno. */

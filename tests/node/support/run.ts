@@ -6,7 +6,7 @@
 //   run.ts --inside  control plane, registry, the other hosts, nodes; then `deno test` with the coordinates in its environment
 import { openShiftModule } from "../../cluster/support/openshift_crds.ts";
 import { unpackPackages } from "../../../manifests/image/bpftrace.ts";
-import { PACKAGE_CACHE } from "../../../manifests/image/image.ts";
+import { PACKAGE_CACHE } from "../../../manifests/image/context.ts";
 import { has } from "../../support/needs.ts";
 import { STORAGE_VARIABLE, writeStorage } from "./archway_images.ts";
 import { isLane, LANE_VARIABLE, planLanes, runLanes, sharedStorage } from "./lanes.ts";
