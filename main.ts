@@ -105,6 +105,11 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
       return await runDaemon(config, { terminal, stop });
     case "cache":
       return await (await import("./lib/cli/cache.ts")).runCache(config, deps);
+    case "completion": {
+      const { renderCompletion } = await import("./lib/cli/completion.ts");
+      terminal.out(renderCompletion(config.words[0]));
+      return ExitCode.done;
+    }
     default:
       return unreachable(config.command);
   }

@@ -94,6 +94,11 @@ function rulesOfVerbs(command: Command, values: ConfigValues, words: readonly st
     ],
     [
       ["words"],
+      command === "completion" && !(words.length === 1 && ["bash", "zsh", "fish"].includes(words[0] ?? "")),
+      "Cannot run completion: use `archway completion bash`, `zsh` or `fish`.",
+    ],
+    [
+      ["words"],
       command === "cache" && !(words.length === 2 && (words[0] === "export" || words[0] === "import")),
       "Cannot run cache: use `archway cache export FILE` or `archway cache import FILE` (- for standard streams).",
     ],

@@ -13,6 +13,7 @@ export const COMMANDS = [
   "taints",
   "upgrade",
   "enoexec-daemon",
+  "completion",
 ] as const;
 
 export type Command = typeof COMMANDS[number];

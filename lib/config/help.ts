@@ -5,8 +5,8 @@ import { type Command, COMMANDS, type Flag, FLAGS, SHORT_FLAGS } from "./flags.t
 interface CommandHelp {
   readonly summary: string;
   readonly usage: string;
-  /** The arguments after the command; one line each. */
-  readonly words?: readonly string[];
+  /** The arguments after the command, each with its text. */
+  readonly words?: readonly (readonly [string, string])[];
   /** When the exit code is 1; absent where the command has no "no". */
   readonly no?: string;
   readonly examples: readonly string[];
@@ -16,7 +16,7 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
   serve: {
     summary: "Run the webhooks and the controllers.",
     usage: "archway serve [flags]",
-    examples: ["archway serve --kubeconfig F --webhook-url https://HOST:PORT --tls-cert F --tls-key F --tls-ca F"],
+    examples: ["archway serve --tls-cert F --tls-key F --tls-ca F --webhook-url https://h:1"],
   },
   dev: {
     summary: "Run everything against an embedded cluster and registry with sample pods.",
@@ -27,24 +27,25 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
   inspect: {
     summary: "Show which architectures images support, and how that was found out.",
     usage: "archway inspect [flags] IMAGE…",
-    words: ["IMAGE  as in a pod: nginx, quay.io/team/app:v1, registry:5000/app@sha256:…"],
+    words: [["IMAGE", "as in a pod: nginx, quay.io/team/app:v1, registry:5000/app@sha256:…"]],
     no: "an image could not be inspected",
     examples: ["archway inspect nginx:1.29", "archway inspect -o json --registry-ca ca.pem IMAGE"],
   },
   index: {
     summary: "Join images of one architecture each to an index, or show what an index lists.",
-    usage: "archway index assemble --to REGISTRY/REPOSITORY:TAG [flags] IMAGE… | archway index inspect [flags] IMAGE",
-    words: ["IMAGE  for assemble one image for each architecture, by tag or digest; for inspect an index"],
+    usage:
+      "archway index assemble --to REGISTRY/REPOSITORY:TAG [flags] IMAGE…\n       archway index inspect [flags] IMAGE",
+    words: [["IMAGE", "for assemble one image for each architecture, by tag or digest; for inspect an index"]],
     no: "images cannot be joined, or the registry refuses; an entry is wrong",
     examples: [
-      "archway index assemble --to quay.io/team/app:v1 quay.io/team/app:v1-amd64 quay.io/team/app:v1-arm64",
+      "archway index assemble --to quay.io/app:1 quay.io/app:amd64 quay.io/app:arm64",
       "archway index inspect quay.io/team/app:v1",
     ],
   },
   explain: {
     summary: "Show where a pod stands, why, and what to do next.",
     usage: "archway explain [-n NAMESPACE] [flags] POD",
-    words: ["POD  pod/NAME or NAME in the namespace of -n or of the kubeconfig's context, or NAMESPACE/NAME"],
+    words: [["POD", "pod/NAME or NAME in the namespace of -n or of the kubeconfig's context, or NAMESPACE/NAME"]],
     no: "there is no such pod",
     examples: ["archway explain --kubeconfig ~/.kube/config -n team pod/web-1", "archway explain -o json team/web-1"],
   },
@@ -64,9 +65,9 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     summary: "Show, put on or take off the architecture taints of nodes.",
     usage: "archway taints plan|apply|clean [flags]",
     words: [
-      "plan   what would be done, which pods get tolerations, which DaemonSets you must change; changes nothing",
-      "apply  gives running pods their tolerations, then taints node by node",
-      "clean  takes the taints off; deletes nothing",
+      ["plan", "what would be done, which pods get tolerations, which DaemonSets you must change; changes nothing"],
+      ["apply", "gives running pods their tolerations, then taints node by node"],
+      ["clean", "takes the taints off; deletes nothing"],
     ],
     no: "DaemonSets or pods must be changed first, or a write failed",
     examples: ["archway taints plan --kubeconfig ~/.kube/config", "archway taints clean --dry-run -o json"],
@@ -75,10 +76,10 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
     summary: "Show where the upgrade of an OpenShift cluster stands, or hold it back.",
     usage: "archway upgrade status|plan|suspend|resume [flags]",
     words: [
-      "status   the phase, each step with its time, and what is waited for",
-      "plan     what would happen, when, and what is in the way; changes nothing",
-      "suspend  lets nothing begin; once the update was requested it goes on",
-      "resume   takes that back",
+      ["status", "the phase, each step with its time, and what is waited for"],
+      ["plan", "what would happen, when, and what is in the way; changes nothing"],
+      ["suspend", "lets nothing begin; once the update was requested it goes on"],
+      ["resume", "takes that back"],
     ],
     no: "there is no plan, it has failed, or something is in its way",
     examples: ["archway upgrade status --kubeconfig ~/.kube/config", "archway upgrade plan -o json"],
@@ -86,17 +87,24 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
   cache: {
     summary: "Export or import the image cache as NDJSON.",
     usage: "archway cache export|import FILE [flags]",
-    words: ["FILE  to write or to read; - for standard output or input"],
+    words: [["FILE", "to write or to read; - for standard output or input"]],
     examples: ["archway cache export - --cache-path images.kv", "archway cache import images.ndjson --kv-url URL"],
   },
   "enoexec-daemon": {
-    summary: "Report containers of this node that start programs of another architecture (needs bpftrace).",
+    summary: "Report programs of another architecture on this node (needs bpftrace).",
     usage: "archway enoexec-daemon --node-name NAME [flags]",
-    examples: ["archway enoexec-daemon --node-name worker-1 --namespace archway-system --kubeconfig F"],
+    examples: ["archway enoexec-daemon --node-name worker-1 --kubeconfig F"],
+  },
+  completion: {
+    summary: "Print the script that completes commands and flags in a shell.",
+    usage: "archway completion bash|zsh|fish",
+    examples: ["archway completion bash", "archway completion fish"],
   },
 };
 
-const WIDTH = 120;
+const WIDTH = 80;
+/** A flag that is longer than this has its text below it. */
+const MAX_LEFT = 28;
 
 /** Help of one command, or of all in short. Ends with a newline. */
 export function renderHelp(command: Command | undefined): string {
@@ -105,7 +113,7 @@ export function renderHelp(command: Command | undefined): string {
 
 function renderOverview(): string {
   const width = Math.max(...COMMANDS.map(({ length }) => length));
-  const rows = COMMANDS.map((name) => `  ${name.padEnd(width)}  ${HELP[name].summary}`);
+  const rows = COMMANDS.flatMap((name) => hanging(name.padEnd(width), HELP[name].summary));
   return [
     "Archway places pods where all of their images run.",
     "",
@@ -123,29 +131,34 @@ function renderOverview(): string {
 function renderCommand(command: Command): string {
   const { summary, usage, words = [], no, examples } = HELP[command];
   const rows = FLAGS.filter((flag) => flag.commands.includes(command)).map(renderFlag);
-  const width = Math.max(...rows.map(([left]) => left.length));
   const codes = ["0 done", ...no === undefined ? [] : [`1 ${no}`], "2 bad usage", "3 failed"];
   return [
-    summary,
+    ...foldWords(summary, WIDTH),
     "",
     `Usage: ${usage}`,
-    ...words.map((line) => `  ${line}`),
+    ...words.flatMap(([word, text]) => hanging(word, text, Math.max(...words.map(([each]) => each.length)))),
     "",
-    "Flags (--some-flag is also the environment variable ARCHWAY_SOME_FLAG; flags win):",
-    ...rows.flatMap(([left, right]) => foldRow(left.padEnd(width), right)),
-    "",
+    ...rows.length === 0 ? [] : [
+      "Flags (--some-flag is also the variable ARCHWAY_SOME_FLAG; flags win):",
+      ...rows.flatMap(([left, right]) => hanging(left, right, MAX_LEFT)),
+      "",
+    ],
     "Examples:",
     ...examples.map((line) => `  ${line}`),
     "",
-    `Exit codes: ${codes.join(", ")}.`,
+    ...foldWords(`Exit codes: ${codes.join(", ")}.`, WIDTH),
     "",
   ].join("\n");
 }
 
 /** A row whose right side is folded under itself. */
-function foldRow(left: string, right: string): readonly string[] {
-  const room = WIDTH - left.length - 4;
-  return foldWords(right, room).map((line, index) => `  ${index === 0 ? left : " ".repeat(left.length)}  ${line}`);
+function hanging(left: string, right: string, width = left.length): readonly string[] {
+  const [first = "", ...others] = foldWords(right, WIDTH - width - 4);
+  const indent = " ".repeat(width + 4);
+  const rest = others.map((line) => `${indent}${line}`);
+  return left.length > width
+    ? [`  ${left}`, `${indent}${first}`, ...rest]
+    : [`  ${left.padEnd(width)}  ${first}`, ...rest];
 }
 
 function renderFlag(flag: Flag): readonly [string, string] {

@@ -14,7 +14,7 @@ Deno.test("parseConfig() names the flag or command that was meant where one is n
     [["inspect", "-x", "web"], /^Cannot use "-x" with inspect: no such flag\. See `archway inspect --help`\.$/],
     [["serve", "-o", "json"], /^Cannot use "-o" with serve: no such flag\./],
     [["inspekt", "web"], /^Cannot run "inspekt": the commands are serve, .*\. Did you mean inspect\?$/],
-    [["nonsense"], /^Cannot run "nonsense": the commands are serve, .*enoexec-daemon\.$/],
+    [["nonsense"], /^Cannot run "nonsense": the commands are serve, .*completion\.$/],
   ];
   for (const [args, says] of cases) assert.match(problemsOf(args).join(), says);
 });
