@@ -11,7 +11,8 @@ import {
   SCHEDULING_GATE,
 } from "../lib/names.ts";
 import { listAt, textAt, textsAt } from "./json_value.ts";
-import { EXPECT_ANNOTATION, type Expectation, type PodDecision } from "./samples.ts";
+import type { Expectation, PodDecision } from "./sample_pods.ts";
+import { EXPECT_ANNOTATION } from "./samples.ts";
 
 export interface SampleOutcome {
   readonly pod: string;
@@ -23,6 +24,8 @@ export interface SampleOutcome {
   /** Name of the node; `Pending` while there is none. */
   readonly node: string;
   readonly nodeArchitecture: string | undefined;
+  /** Architectures whose taint it tolerates, sorted. */
+  readonly tolerates: readonly string[];
   /** Message of the event that says that it runs a program of another architecture; undefined without one. */
   readonly report: string | undefined;
   /** The expected outcome of the manifest; undefined for a pod that is no sample. */
@@ -37,6 +40,7 @@ const EXPECTATION = z.object({
   nodes: z.array(z.string()),
   reported: z.boolean().optional(),
   tolerates: z.array(z.string()).optional(),
+  why: z.string().optional(),
 });
 
 const REQUIRED = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"] as const;
@@ -63,7 +67,7 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], { rep
   const { name } = pod.metadata;
   return {
     ...{ pod: name, images, architectures, decision, node: nodeName ?? "Pending", nodeArchitecture },
-    ...{ report, expected, ok },
+    ...{ tolerates: toleratedBy(pod), report, expected, ok },
   };
 }
 
@@ -80,9 +84,12 @@ export function isSettled(pod: KubeObject, { report }: Said = {}): boolean {
 
 /** Whether a pod tolerates the architecture taints that it must, and no others. */
 function toleratesAsExpected(pod: KubeObject, { tolerates }: Expectation): boolean {
-  if (tolerates === undefined) return true;
+  return tolerates === undefined || toleratedBy(pod).join() === tolerates.join();
+}
+
+function toleratedBy(pod: KubeObject): readonly string[] {
   const own = listAt(pod, "spec", "tolerations").filter((toleration) => textAt(toleration, "key") === "supported-arch");
-  return own.map((toleration) => textAt(toleration, "value")).sort().join() === tolerates.join();
+  return own.map((toleration) => textAt(toleration, "value") ?? "").sort();
 }
 
 /** The message of the event that says that a pod runs a program of another architecture; undefined without one. */

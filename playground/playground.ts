@@ -25,8 +25,8 @@ import {
   sampleNodes,
   samplePods,
   samplePullSecret,
-  type Scenario,
 } from "./samples.ts";
+import type { Scenario } from "./sample_pods.ts";
 import { openScheduler } from "./scheduler.ts";
 import { ObjectStore, waitFor } from "./store.ts";
 import { openWorkloads } from "./workloads.ts";

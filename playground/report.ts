@@ -6,33 +6,44 @@ import { SAMPLE_NAMESPACE } from "./samples.ts";
 type Column = readonly [title: string, cellOf: (outcome: SampleOutcome) => string];
 
 /**
- * The table, one line a pod, with a trailing newline, and below it what was reported. `registryHost` is left out of the
- * images. Colour only on request.
+ * The table, one line a pod, with a trailing newline, and below it why and what was reported. `registryHost` is left out of the
+ * images, and what does not fit into the columns of the terminal is, too. Colour only on request.
  */
 export function renderOutcomeTable(
   outcomes: readonly SampleOutcome[],
-  options: { readonly registryHost: string; readonly color: boolean },
+  options: { readonly registryHost: string; readonly color: boolean; readonly columns?: number | undefined },
 ): string {
   const columns = columnsFor(outcomes, options.registryHost);
   const rows = outcomes.map((outcome) => columns.map(([, cellOf]) => cellOf(outcome)));
-  const [titles = "", ...lines] = renderTable(columns.map(([title]) => title), rows).trimEnd().split("\n");
+  const table = renderTable(columns.map(([title]) => title), rows, options.columns);
+  const [titles = "", ...lines] = table.trimEnd().split("\n");
   const painted = outcomes.map(({ ok }, at) => paint(lines[at] ?? "", { color: options.color, ok }));
-  return `${[titles, ...painted, ...renderReports(outcomes, options.registryHost)].join("\n")}\n`;
+  const below = [...renderReasons(outcomes), ...renderReports(outcomes, options.registryHost)];
+  return `${[titles, ...painted, ...below].join("\n")}\n`;
 }
 
-/** Reports have a column where any are expected. */
+/** The most important first. Reports and tolerations have a column where any are expected. */
 function columnsFor(outcomes: readonly SampleOutcome[], registryHost: string): readonly Column[] {
   const reported: Column = ["REPORTED", ({ report }) => report === undefined ? "no" : "yes"];
   const hasReports = outcomes.some(({ expected, report }) => (expected?.reported ?? report) !== undefined);
+  const tolerates: Column = ["TOLERATES", (outcome) => outcome.tolerates.join(", ") || "-"];
+  const hasTolerations = outcomes.some(({ expected }) => expected?.tolerates !== undefined);
   return [
     ["POD", ({ pod }) => pod],
-    ["IMAGES", ({ images }) => images.map((image) => image.replace(`${registryHost}/`, "")).join(", ")],
     ["ARCHITECTURES", ({ architectures }) => architectures.join(", ") || "-"],
     ["DECISION", ({ decision }) => decision],
     ["NODE", renderNode],
     ...hasReports ? [reported] : [],
     ["AS EXPECTED", ({ ok, expected }) => ok ? "yes" : `no: ${renderExpectation(expected)}`],
+    ...hasTolerations ? [tolerates] : [],
+    ["IMAGES", ({ images }) => images.map((image) => image.replace(`${registryHost}/`, "")).join(", ")],
   ];
+}
+
+/** What the samples of a scenario are about. */
+function renderReasons(outcomes: readonly SampleOutcome[]): readonly string[] {
+  const reasons = outcomes.flatMap(({ pod, expected }) => expected?.why === undefined ? [] : [[pod, expected.why]]);
+  return reasons.length === 0 ? [] : ["", renderTable(["POD", "WHY"], reasons).trimEnd()];
 }
 
 function renderNode({ node, nodeArchitecture }: SampleOutcome): string {
@@ -75,47 +86,51 @@ export interface Welcome {
 /** What `archway dev` prints when it keeps running: how to inspect it with Archway's commands and with kubectl. */
 export function renderWelcome(welcome: Welcome): string {
   const { apiUrl, registryHost, dashboardUrl, kubeconfig, authority, settings, archway, sample } = welcome;
-  const registry = `--registry ${registryHost} --registry-ca ${authority}`;
   const image = (name: string): string => `${registryHost}/demo/${name}:v1`;
-  const push = `--config ${settings} --to ${image("joined")}`;
   return [
     `API server   ${apiUrl}`,
     `registry     ${registryHost}`,
     `dashboard    ${dashboardUrl}`,
-    `kubeconfig   ${kubeconfig}`,
     "",
+    "In another terminal:",
+    `  export KUBECONFIG=${kubeconfig}`,
+    `  export ARCHWAY_REGISTRY=${registryHost}`,
+    `  export ARCHWAY_REGISTRY_CA=${authority}`,
+    `  export ARCHWAY_CONFIG=${settings}`,
     "Try:",
-    ...sample === "" ? buildHints(welcome) : podHints(welcome, { registry, image: image("edge") }),
-    `  ${archway} inspect ${registry} ${image("edge")}`,
-    `  ${archway} index assemble ${registry} ${push} ${image("legacy")} ${image("edge")}`,
-    `  kubectl --kubeconfig ${kubeconfig} events`,
-    "It reads JSON and YAML from files (kubectl create -f, apply -f) and kubectl run; where a kubectl without server-side",
-    "validation complains, add --validate=false.",
+    ...sample === "" ? buildHints(welcome) : podHints(welcome, image("edge")),
+    `  ${archway} inspect ${image("edge")}`,
+    `  ${archway} index assemble --to ${image("joined")} \\`,
+    `    ${image("legacy")} ${image("edge")}`,
+    "  kubectl events",
+    "",
+    "kubectl: create -f, apply -f and run. Where one without server-side validation",
+    "complains, add --validate=false.",
+    "",
     "",
   ].join("\n");
 }
 
-function podHints(
-  { archway, kubeconfig, sample }: Welcome,
-  { registry, image }: { readonly registry: string; readonly image: string },
-): readonly string[] {
+function podHints({ archway, sample }: Welcome, image: string): readonly string[] {
   return [
-    `  ${archway} explain --kubeconfig ${kubeconfig} ${SAMPLE_NAMESPACE}/${sample}`,
-    `  ${archway} report --arch arm64 --kubeconfig ${kubeconfig} ${registry}`,
-    `  kubectl --kubeconfig ${kubeconfig} get pods -w -o 'custom-columns=${POD_COLUMNS}'`,
-    `  kubectl --kubeconfig ${kubeconfig} run hello --image=${image}`,
+    `  ${archway} explain ${SAMPLE_NAMESPACE}/${sample}`,
+    `  ${archway} report --arch arm64`,
+    `  kubectl get pods -w -o "custom-columns=\\`,
+    `${POD_COLUMNS}"`,
+    `  kubectl run hello --image=${image}`,
   ];
 }
 
 /** The API server has no Tables: kubectl's own columns of a pod would be its name and its age. */
-const POD_COLUMNS = "NAME:.metadata.name,STATUS:.status.phase,GATES:.spec.schedulingGates[*].name,NODE:.spec.nodeName";
+const POD_COLUMNS = "NAME:.metadata.name,GATES:.spec.schedulingGates[*].name,NODE:.spec.nodeName";
 
 /** Where placement does not run, pods of images for one architecture would start anywhere and fail. */
-function buildHints({ dashboardUrl, kubeconfig }: Welcome): readonly string[] {
-  const columns = String.raw`NAME:.metadata.name,ARCHITECTURES:.metadata.annotations.archway\.dev/arch-status`;
+function buildHints({ dashboardUrl }: Welcome): readonly string[] {
+  const columns = String.raw`NAME:.metadata.name,ARCHS:.metadata.annotations.archway\.dev/arch-status`;
   return [
-    `  kubectl --kubeconfig ${kubeconfig} get machineosbuilds -o custom-columns='${columns}'`,
-    `  kubectl --kubeconfig ${kubeconfig} get machineosbuilds,machineosconfigs -o yaml`,
+    `  kubectl get machineosbuilds -o "custom-columns=\\`,
+    `${columns}"`,
+    "  kubectl get machineosbuilds,machineosconfigs -o yaml",
     `  curl ${dashboardUrl}builds`,
   ];
 }

@@ -2,36 +2,15 @@
 import { API_GROUP, CLUSTER_CONFIG_NAME, NODE_ARCH_LABEL, NODE_OS_LABEL } from "../lib/names.ts";
 import type { JsonObject } from "./json_value.ts";
 import type { ImageDescription } from "./registry_images.ts";
+import { OF_SCENARIO, PULL_SECRET, RUNNING, type Sample, type Scenario } from "./sample_pods.ts";
 
 export const SAMPLE_NAMESPACE = "demo";
 
 /** Pod annotation with the {@link Expectation} as JSON: how a sample must end. */
 export const EXPECT_ANNOTATION = "archway.dev/expect";
 
-export type PodDecision = "unseen" | "waiting" | "ignore" | "place" | "nowhere" | "fallback" | "release";
-
-export interface Expectation {
-  /** Of the required node affinity or the node selector; empty: none. */
-  readonly architectures: readonly string[];
-  readonly decision: PodDecision;
-  /** Architectures of nodes it may be on; empty: it must stay unscheduled. */
-  readonly nodes: readonly string[];
-  /** Whether it must be reported that it runs a program of another architecture; absent: that is not checked. */
-  readonly reported?: boolean | undefined;
-  /** Architectures whose taint it must tolerate; absent: that is not checked. */
-  readonly tolerates?: readonly string[] | undefined;
-}
-
-/**
- * Which samples: how pods are placed, what is said of those that are where they cannot run, or architecture taints. With
- * `upgrade` there are none, nor nodes: the scenario creates its own; with `image-build` there are nodes alone.
- */
-export type Scenario = "placement" | "exec-format-error" | "taints" | "upgrade" | "image-build";
-
 /** The one user of the registry's private repositories. */
 export const REGISTRY_USER = { name: "demo", password: "playground" } as const;
-
-const PULL_SECRET = "registry-credentials";
 
 /** The nodes: two amd64, one arm64, one ppc64le. */
 export function sampleNodes(): readonly JsonObject[] {
@@ -128,119 +107,6 @@ export function samplePullSecret(registryHost: string): JsonObject {
     data: { ".dockerconfigjson": btoa(renderDockerConfig(registryHost)) },
   };
 }
-
-interface Sample {
-  readonly name: string;
-  /** Repositories of its containers; all have the tag `v1`. */
-  readonly images: readonly string[];
-  readonly expect: Expectation;
-  readonly spec?: JsonObject;
-  readonly container?: JsonObject;
-}
-
-const AMD64: Expectation = { decision: "place", architectures: ["amd64"], nodes: ["amd64"] };
-const ARM64: Expectation = { decision: "place", architectures: ["arm64"], nodes: ["arm64"] };
-
-const SAMPLES: readonly Sample[] = [
-  {
-    name: "multi-arch",
-    images: ["demo/web"],
-    expect: { decision: "place", architectures: ["amd64", "arm64"], nodes: ["amd64", "arm64"] },
-  },
-  { name: "arm64-only", images: ["demo/edge"], expect: ARM64 },
-  { name: "amd64-only", images: ["demo/legacy"], expect: AMD64 },
-  { name: "one-in-common", images: ["demo/web", "demo/metrics"], expect: ARM64 },
-  {
-    name: "none-in-common",
-    images: ["demo/edge", "demo/legacy"],
-    expect: { decision: "nowhere", architectures: [], nodes: [] },
-  },
-  {
-    name: "image-missing",
-    images: ["demo/missing"],
-    expect: { decision: "fallback", architectures: ["amd64"], nodes: ["amd64"] },
-  },
-  {
-    name: "private-image",
-    images: ["private/app", "demo/sidecar"],
-    spec: { imagePullSecrets: [{ name: PULL_SECRET }] },
-    expect: ARM64,
-  },
-  {
-    name: "needs-nothing",
-    images: ["demo/web"],
-    spec: { nodeSelector: { [NODE_ARCH_LABEL]: "arm64" } },
-    expect: { decision: "ignore", architectures: ["arm64"], nodes: ["arm64"] },
-  },
-];
-
-const MISPLACED: readonly Sample[] = [
-  {
-    name: "placed",
-    images: ["demo/web"],
-    expect: { decision: "place", architectures: ["amd64", "arm64"], nodes: ["amd64", "arm64"], reported: false },
-  },
-  {
-    name: "bound-by-hand",
-    images: ["demo/edge"],
-    spec: { nodeName: "amd64-1" },
-    expect: { decision: "ignore", architectures: [], nodes: ["amd64"], reported: true },
-  },
-  {
-    name: "lying-image",
-    images: ["demo/lying"],
-    spec: { nodeSelector: { [NODE_ARCH_LABEL]: "amd64" } },
-    container: { terminationMessagePolicy: "FallbackToLogsOnError" },
-    expect: { decision: "ignore", architectures: ["amd64"], nodes: ["amd64"], reported: true },
-  },
-  {
-    name: "merely-fails",
-    images: ["demo/failing"],
-    spec: { nodeSelector: { [NODE_ARCH_LABEL]: "amd64" } },
-    expect: { decision: "ignore", architectures: ["amd64"], nodes: ["amd64"], reported: false },
-  },
-];
-
-const EVERY_ARCHITECTURE = ["amd64", "arm64", "ppc64le", "s390x"];
-
-/** Nodes with taints: what is placed tolerates what was decided, everything else every architecture. */
-const TAINTED: readonly Sample[] = [
-  { name: "placed", images: ["demo/edge"], expect: { ...ARM64, tolerates: ["arm64"] } },
-  {
-    name: "three-images",
-    images: ["demo/web", "demo/sidecar", "demo/legacy"],
-    expect: { ...AMD64, tolerates: ["amd64"] },
-  },
-  {
-    name: "none-in-common",
-    images: ["demo/edge", "demo/legacy"],
-    expect: { decision: "nowhere", architectures: [], nodes: [], tolerates: [] },
-  },
-  {
-    name: "left-alone",
-    images: ["demo/sidecar"],
-    spec: { nodeSelector: { [NODE_ARCH_LABEL]: "ppc64le" } },
-    expect: { decision: "ignore", architectures: ["ppc64le"], nodes: ["ppc64le"], tolerates: EVERY_ARCHITECTURE },
-  },
-];
-
-/** Pods that run before Archway does. */
-const RUNNING: Readonly<Partial<Record<Scenario, readonly Sample[]>>> = {
-  taints: [{
-    name: "ran-before",
-    images: ["demo/edge"],
-    spec: { nodeName: "arm64-1" },
-    expect: { decision: "unseen", architectures: [], nodes: ["arm64"], tolerates: ["arm64"] },
-  }],
-};
-
-const OF_SCENARIO: Readonly<Record<Scenario, readonly Sample[]>> = {
-  "placement": SAMPLES,
-  "exec-format-error": MISPLACED,
-  "taints": TAINTED,
-  "upgrade": [],
-  "image-build": [],
-};
 
 export function samplePods(registryHost: string, scenario: Scenario = "placement"): readonly JsonObject[] {
   return renderSamples(OF_SCENARIO[scenario], registryHost);

@@ -76,13 +76,16 @@ interface Stage {
 async function serveBeside(stage: Stage, dev: Config, deps: DevDeps): Promise<number> {
   const { playground, play } = stage;
   const done = new AbortController();
+  let isShown = false;
   const listening = Promise.withResolvers<number>();
   const serving = deps.runServe(withValues(configBeside(playground, dev), play?.config ?? {}), {
     terminal: deps.terminal,
     stop: AbortSignal.any([deps.stop, done.signal]),
     lingerMs: 0,
-    // With --once the table is the output; without, the log is part of it.
-    writeLog: dev.once ? () => {} : undefined,
+    writeLog: (line) => {
+      // With --once the table is the output; without, what changes after it.
+      if (!dev.once && isShown) deps.terminal.err(line);
+    },
     onListening: ({ adminPort }) => listening.resolve(adminPort),
   });
   // Once it listens, neither has an effect.
@@ -91,6 +94,7 @@ async function serveBeside(stage: Stage, dev: Config, deps: DevDeps): Promise<nu
     const adminPort = await listening.promise;
     if (!dev.once) deps.terminal.out(welcome(playground, { adminPort, scenario: dev.scenario }));
     const isAsExpected = await show(stage, dev, deps);
+    isShown = true;
     if (!dev.once) await serving;
     return isAsExpected ? ExitCode.done : ExitCode.no;
   } finally {
@@ -155,12 +159,12 @@ async function show({ playground, play }: Stage, { output }: Config, { terminal,
 
 function samplesOutcome(
   playground: Playground,
-  { output, terminal: { color } }: { readonly output: Config["output"]; readonly terminal: Terminal },
+  { output, terminal: { color, columns } }: { readonly output: Config["output"]; readonly terminal: Terminal },
 ): { readonly ok: boolean; readonly text: string } {
   const outcomes = playground.outcomes();
   const { registryHost } = playground;
   const text = output === "table"
-    ? renderOutcomeTable(outcomes, { registryHost, color })
+    ? renderOutcomeTable(outcomes, { registryHost, color, columns })
     : renderDocument(outcomes, output);
   return { ok: outcomes.every(({ ok }) => ok), text };
 }

@@ -16,7 +16,7 @@ Deno.test(
     await using playground = await openPlayground({ clock: systemClock, log: silentLogger, workDir: workDir.path });
     const env = { KUBECONFIG: playground.files.kubeconfig, KUBECACHEDIR: `${workDir.path}/cache` };
     const welcome = { ...playground, ...playground.files, dashboardUrl: "", archway: "archway", sample: "a" };
-    const suggested = /get pods -w -o '(\S+)'/.exec(renderWelcome(welcome))?.[1] ?? "";
+    const suggested = /get pods -w -o "(\S+)\\\n(\S+)"/.exec(renderWelcome(welcome))?.slice(1).join("") ?? "";
     await useKubectl(env, { workDir: workDir.path, suggested });
   },
 );
@@ -37,7 +37,7 @@ async function useKubectl(
   const lines = watch.stdout.pipeThrough(new TextDecoderStream()).getReader();
   assert.match(await run("create", "-f", file), /pod\/a created/);
   assert.match(await run("get", "pods"), /^NAME +AGE\na +\d+s\n$/);
-  assert.match(await run("get", "pods", "-o", suggested), /^NAME +STATUS +GATES +NODE\na +Running +<none> +\S+-1\n$/);
+  assert.match(await run("get", "pods", "-o", suggested), /^NAME +GATES +NODE\na +<none> +\S+-1\n$/);
   assert.match((await lines.read()).value ?? "", /NAME|^a /);
   assert.match(await run("apply", "-f", file), /pod\/a configured/);
   assert.match(await run("label", "pod", "a", "tier=front"), /labeled/);

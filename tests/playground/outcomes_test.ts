@@ -6,7 +6,8 @@ import { parseKubeObject } from "../../playground/cluster.ts";
 import type { JsonObject } from "../../playground/json_value.ts";
 import { isSettled, readOutcome, reportOf } from "../../playground/outcomes.ts";
 import { renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
-import { EXPECT_ANNOTATION, type PodDecision } from "../../playground/samples.ts";
+import type { PodDecision } from "../../playground/sample_pods.ts";
+import { EXPECT_ANNOTATION } from "../../playground/samples.ts";
 import { GATE, inValues, makeNode, podBody, requiring, term } from "./make.ts";
 
 const NODES = [makeNode("arm64-1", "arm64")];
@@ -95,9 +96,9 @@ Deno.test("renderOutcomeTable() has a column for reports where some are expected
   assert.equal(
     renderOutcomeTable(outcomes, { registryHost: "registry.example", color: false }),
     [
-      "POD   IMAGES   ARCHITECTURES   DECISION   NODE      REPORTED   AS EXPECTED",
-      "p     app:v1   arm64           place      arm64-1   yes        yes",
-      "p     app:v1   arm64           place      arm64-1   no         no: place, arm64, arm64, reported",
+      "POD   ARCHITECTURES   DECISION   NODE      REPORTED   AS EXPECTED                         IMAGES",
+      "p     arm64           place      arm64-1   yes        yes                                 app:v1",
+      "p     arm64           place      arm64-1   no         no: place, arm64, arm64, reported   app:v1",
       "",
       "p: says so",
       "",
@@ -120,9 +121,9 @@ Deno.test("renderOutcomeTable() aligns columns, shortens images and reports what
   assert.equal(
     table,
     [
-      "POD   IMAGES   ARCHITECTURES   DECISION   NODE      AS EXPECTED",
-      "p     app:v1   arm64           place      arm64-1   yes",
-      "p     app:v1   arm64           place      arm64-1   no: nowhere, -, Pending",
+      "POD   ARCHITECTURES   DECISION   NODE      AS EXPECTED               IMAGES",
+      "p     arm64           place      arm64-1   yes                       app:v1",
+      "p     arm64           place      arm64-1   no: nowhere, -, Pending   app:v1",
       "",
     ].join("\n"),
   );
@@ -139,18 +140,19 @@ const WELCOME = {
 Deno.test("renderWelcome() names every address and commands that use the kubeconfig and the registry", () => {
   const text = renderWelcome({ ...WELCOME, sample: "arm64-only" });
   for (const address of ["https://a", "b:1", "/c", "http://d/"]) assert.ok(text.includes(address));
-  assert.ok(text.includes("kubectl --kubeconfig /c get pods -w -o 'custom-columns=NAME:.metadata.name,STATUS:"));
-  assert.ok(text.includes("deno run -A main.ts explain --kubeconfig /c demo/arm64-only\n"));
-  assert.ok(text.includes("deno run -A main.ts inspect --registry b:1 --registry-ca /e b:1/demo/edge:v1\n"));
-  assert.ok(text.includes("deno run -A main.ts report --arch arm64 --kubeconfig /c --registry b:1 --registry-ca /e\n"));
-  assert.ok(
-    text.includes("index assemble --registry b:1 --registry-ca /e --config /f --to b:1/demo/joined:v1 b:1/"),
-  );
+  for (const command of ["explain demo/arm64-only", "inspect b:1/demo/edge:v1", "report --arch arm64"]) {
+    assert.ok(text.includes(`  deno run -A main.ts ${command}\n`), command);
+  }
+  assert.ok(text.includes("index assemble --to b:1/demo/joined:v1 \\\n    b:1/demo/legacy:v1 b:1/demo/edge:v1\n"));
+  assert.deepEqual(text.split("\n").filter((line) => line.length > 80), []);
 });
 
 Deno.test("renderWelcome() suggests builds and their page where there are no sample pods, and no pod", () => {
   const text = renderWelcome({ ...WELCOME, sample: "" });
   assert.doesNotMatch(text, /run hello|get pods|explain| report /);
-  assert.match(text, /get machineosbuilds -o custom-columns='NAME:\.metadata\.name,\S+archway\\\.dev\/arch-status'\n/);
+  assert.match(
+    text,
+    /get machineosbuilds -o "custom-columns=\\\nNAME:\.metadata\.name,\S+archway\\\.dev\/arch-status"\n/,
+  );
   assert.match(text, /\n {2}curl http:\/\/d\/builds\n/);
 });
