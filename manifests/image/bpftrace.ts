@@ -28,6 +28,9 @@ export const LIBRARIES: readonly string[] = [
   ...["libtinfo.so.6", "libxml2.so.2", "libbsd.so.0", "libmd.so.0", "libicuuc.so.72", "libicudata.so.72"],
 ];
 
+/** Where the unpacked packages have their descriptions. */
+const RECORDS = "records";
+
 const TRIPLETS = { amd64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" } as const;
 
 /** Fills `root` with usr/bin/bpftrace, its libraries and bin/sh. `cache` keeps the packages. Throws where this is not Debian 12. */
@@ -44,8 +47,18 @@ export async function layOutBpftrace(
   // bpftrace calls a shell for the folders of a compiler that is not installed, and crashes where there is no shell.
   await Deno.mkdir(join(root, "bin"), { recursive: true });
   await Deno.copyFile(join(unpacked, "bin", "dash"), join(root, "bin", "sh"));
+  await copyRecords(unpacked, root);
   for (const name of LIBRARIES) {
     await Deno.copyFile(await findLibrary(unpacked, { triplet, name }), join(libraries, name));
+  }
+}
+
+/** What scanners of images read: the packages' own descriptions, where images without a package manager have them. */
+async function copyRecords(unpacked: string, root: string): Promise<void> {
+  const records = join(root, "var", "lib", "dpkg", "status.d");
+  await Deno.mkdir(records, { recursive: true });
+  for await (const { name } of Deno.readDir(join(unpacked, RECORDS))) {
+    await Deno.copyFile(join(unpacked, RECORDS, name, "control"), join(records, name.split("_")[0] ?? name));
   }
 }
 
@@ -61,6 +74,12 @@ async function findLibrary(
   throw new Error(`Cannot lay out bpftrace: its packages have no "${name}" for ${triplet}.`);
 }
 
+/** Whether the packages of this machine's system are those of the base. */
+export async function isDebian12(): Promise<boolean> {
+  const release = await Deno.readTextFile("/etc/os-release").catch(() => "");
+  return release.includes("VERSION_CODENAME=bookworm");
+}
+
 /**
  * Downloads and unpacks the packages of an architecture, once; answers the folder. apt gets a state of its own, so that of
  * this machine is not touched.
@@ -68,10 +87,9 @@ async function findLibrary(
 export async function unpackPackages(architecture: ImageArchitecture, folder: string): Promise<string> {
   const cache = join(folder, architecture);
   const root = join(cache, "root");
-  const [marker, wanted] = [join(cache, "complete"), PACKAGES.join(" ")];
+  const [marker, wanted] = [join(cache, "complete"), [...PACKAGES, RECORDS].join(" ")];
   if (await Deno.readTextFile(marker).catch(() => "") === wanted) return root;
-  const release = await Deno.readTextFile("/etc/os-release").catch(() => "");
-  if (!release.includes("VERSION_CODENAME=bookworm")) {
+  if (!await isDebian12()) {
     throw new Error("Cannot lay out bpftrace: the libraries must be those of the base. Build this image on Debian 12.");
   }
   for (const folder of ["lists/partial", "archives/partial", "packages", "root"]) {
@@ -88,7 +106,11 @@ export async function unpackPackages(architecture: ImageArchitecture, folder: st
   const packages = join(cache, "packages");
   await run("apt-get", [...state, "update", "-qq"], cache);
   await run("apt-get", [...state, "download", "-qq", ...PACKAGES], packages);
-  for await (const { name } of Deno.readDir(packages)) await run("dpkg-deb", ["-x", name, root], packages);
+  for await (const { name } of Deno.readDir(packages)) {
+    await run("dpkg-deb", ["-x", name, root], packages);
+    await Deno.mkdir(join(root, RECORDS), { recursive: true });
+    await run("dpkg-deb", ["-e", name, join(root, RECORDS, name)], packages);
+  }
   await Deno.writeTextFile(marker, wanted);
   return root;
 }

@@ -33,7 +33,7 @@ export async function buildAgain(contents: readonly string[]): Promise<readonly 
 }
 
 /** A storage of its own for the engine, and its settings for the registry, in the folder. */
-async function writeSettings(folder: string, { host }: RealRegistry): Promise<Readonly<Record<string, string>>> {
+export async function writeSettings(folder: string, { host }: RealRegistry): Promise<Readonly<Record<string, string>>> {
   const [storage, settings] = [join(folder, "storage.conf"), join(folder, ".config", "containers")];
   const roots = ["graph", "run"].map((name) => `${name}root = "${join(folder, name)}"\n`).join("");
   await Deno.writeTextFile(storage, `[storage]\ndriver = "vfs"\n${roots}`);

@@ -1,0 +1,79 @@
+// What is installed: the manifests of each overlay in one file, and the chart as a package, all with images by digest.
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { imageOf } from "../generate/bundle_csv.ts";
+import { CHART } from "../generate/helm.ts";
+import { type ManifestObject, renderFolder } from "../generate/kustomize.ts";
+import type { ImageArchitecture } from "../image/compile.ts";
+import type { ReleasedImage, ReleaseOptions } from "./images.ts";
+import { runTool } from "./tools.ts";
+
+/** File and folder of manifests/; `vanilla` is the same as the base. */
+const OVERLAYS = {
+  "install.yaml": "base",
+  "install-openshift.yaml": "overlays/openshift",
+  "install-cert-manager.yaml": "overlays/cert-manager",
+  "install-gke.yaml": "overlays/gke",
+  "install-monitoring.yaml": "overlays/monitoring",
+} as const;
+
+/** Writes a file for each overlay; answers their names. */
+export async function writeInstallFiles(
+  image: ReleasedImage,
+  { folder, architectures }: ReleaseOptions,
+): Promise<readonly string[]> {
+  for (const [file, overlay] of Object.entries(OVERLAYS)) {
+    const objects = await renderFolder(overlay);
+    const text = narrow(objects, architectures)
+      .map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join("---\n");
+    await Deno.writeTextFile(join(folder, file), text.replaceAll(imageOf(objects), image.pinned));
+  }
+  return Object.keys(OVERLAYS);
+}
+
+/** Keeps the Deployments on nodes that the image has an architecture for. Pure. */
+export function narrow(
+  objects: readonly ManifestObject[],
+  architectures: readonly ImageArchitecture[],
+): readonly ManifestObject[] {
+  const wanted = `"values":${JSON.stringify(architectures)}`;
+  return JSON.parse(JSON.stringify(objects).replaceAll('"values":["amd64","arm64"]', wanted));
+}
+
+/** Packages the chart with these images, and pushes it; answers its reference by digest. */
+export async function releaseChart(images: readonly ReleasedImage[], options: ReleaseOptions): Promise<string> {
+  const { folder, registry, version, isPlain } = options;
+  const copy = await Deno.makeTempDir({ prefix: "archway-chart-" });
+  try {
+    await runTool("cp", ["-R", CHART, copy]);
+    const chart = join(copy, "archway");
+    const values = await Deno.readTextFile(join(chart, "values.yaml"));
+    await Deno.writeTextFile(join(chart, "values.yaml"), fillValues(values, images, options));
+    await runTool("helm", ["package", chart, "--destination", folder]);
+  } finally {
+    await Deno.remove(copy, { recursive: true });
+  }
+  const plain = isPlain ? ["--plain-http"] : [];
+  const repository = `${registry}/charts`;
+  const said = await runTool("helm", [
+    ...["push", join(folder, `archway-${version}.tgz`), `oci://${repository}`],
+    ...plain,
+  ]);
+  return `${repository}/archway@${/sha256:[0-9a-f]{64}/.exec(said)?.[0] ?? version}`;
+}
+
+/** The chart's values with images by digest; without the other architecture where the images have one only. */
+function fillValues(
+  values: string,
+  images: readonly ReleasedImage[],
+  { version, architectures }: ReleaseOptions,
+): string {
+  const [only] = architectures.length === 1 ? architectures : [];
+  const narrowed = only === undefined
+    ? values
+    : values.replace("nodeSelector: {}", `nodeSelector: { kubernetes.io/arch: ${only} }`);
+  return [["archway", "image"], ["archway-daemon", "execFormatImage"]].reduce((text, [name, value]) => {
+    const pinned = images.find((image) => image.name === `${name}:${version}`)?.pinned;
+    return pinned === undefined ? text : text.replace(new RegExp(`^${value}: .*$`, "m"), `${value}: ${pinned}`);
+  }, narrowed);
+}

@@ -1,0 +1,155 @@
+// `deno task release VERSION --registry HOST/PATH`: builds and pushes images and chart, and writes what is to be published
+// into one folder. What this machine cannot make is left out and named; with --complete that is a failure.
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import * as z from "zod";
+import { parseArchitecture, print, ROOT } from "../image/compile.ts";
+import { isDebian12 } from "../image/bpftrace.ts";
+import { type Engine, findEngine } from "../image/image.ts";
+import { type ReleasedImage, releaseImage, type ReleaseOptions } from "./images.ts";
+import { releaseChart, writeInstallFiles } from "./install_files.ts";
+import { writeBills, writeChecksums, writeLayout, writeNotes } from "./papers.ts";
+import { writePlugin } from "./plugin.ts";
+import { lackOf } from "./tools.ts";
+
+const USAGE = `\
+Builds and pushes the images and the chart of a version, and writes manifests, plugin, SBOM and checksums into a folder.
+
+Usage: deno task release VERSION --registry HOST/PATH [flags]
+
+  --registry HOST/PATH     where images and chart are pushed, as archway, archway-daemon and charts/archway
+  --install-only           the image of the service and the manifests alone
+  --out FOLDER             a new one; default dist/release/VERSION
+  --base IMAGE@sha256:…    another base than gcr.io/distroless/cc-debian12:nonroot
+  --arch amd64|arm64       repeatable; default both. The manifests keep replicas off other nodes
+  --plain-http             the registry has no TLS
+  --url URL                where the folder's files will be downloaded from, for the manifest of krew
+  --complete               fail where something is left out
+
+Needs podman, buildah or docker, and kubectl. Leaves out: the chart without helm, the OCI layout without skopeo, the SBOM
+without skopeo and syft, the image of the daemon where this is not Debian 12.
+Exit codes: 0 written, 1 failed.
+`;
+
+interface Steps {
+  readonly isComplete: boolean;
+  readonly leftOut: string[];
+}
+
+/** Makes a part, or notes what this machine lacks for it. */
+async function attempt<T>(
+  { isComplete, leftOut }: Steps,
+  { what, lack }: { readonly what: string; readonly lack: string | undefined },
+  act: () => Promise<T>,
+): Promise<T | undefined> {
+  if (lack === undefined) return await act();
+  if (isComplete) throw new Error(`Cannot make ${what}: ${lack}`);
+  leftOut.push(`${what}: ${lack}`);
+  return undefined;
+}
+
+async function releaseAll(engine: Engine, options: ReleaseOptions, steps: Steps): Promise<readonly string[]> {
+  const service = await releaseImage(engine, options, { wanted: "any" });
+  await writeInstallFiles(service, options);
+  const images: ReleasedImage[] = [service];
+  if (service.form === "binary") {
+    images.push(await releaseImage(engine, options, { wanted: "bundle", suffix: "-bundle" }));
+  }
+  const lack = await isDebian12() ? await lackOf(["apt-get", "dpkg-deb"]) : "this is not Debian 12";
+  const daemon = await attempt(
+    steps,
+    { what: "the image of the daemon", lack },
+    () => releaseImage(engine, options, { wanted: "daemon" }),
+  );
+  if (daemon !== undefined) images.push(daemon);
+  const chart = await attempt(
+    steps,
+    { what: "the chart", lack: await lackOf(["helm"]) },
+    () => releaseChart(images, options),
+  );
+  await print(`kubectl-archway is ${await writePlugin(options)}.\n`);
+  const [layout, bills] = [await lackOf(["skopeo"]), await lackOf(["skopeo", "syft"])];
+  await attempt(steps, { what: "the OCI layout", lack: layout }, () => writeLayout(images, options));
+  await attempt(steps, { what: "the SBOM", lack: bills }, () => writeBills(images, options));
+  return [...images.map(({ pinned }) => pinned), ...(chart === undefined ? [] : [`oci://${chart}`])];
+}
+
+async function main(): Promise<void> {
+  const { values, positionals: [version] } = parseArgs({
+    args: Deno.args,
+    options: {
+      "registry": { type: "string" },
+      "install-only": { type: "boolean", default: false },
+      "out": { type: "string" },
+      "base": { type: "string" },
+      "arch": { type: "string", multiple: true, default: ["amd64", "arm64"] },
+      "plain-http": { type: "boolean", default: false },
+      "url": { type: "string" },
+      "complete": { type: "boolean", default: false },
+      "help": { type: "boolean", short: "h", default: false },
+    },
+    allowPositionals: true,
+  });
+  if (values.help) return await print(USAGE);
+  const { registry } = values;
+  if (version === undefined || registry === undefined) {
+    throw new Error("Cannot release: it takes a VERSION and --registry HOST/PATH");
+  }
+  await checkVersion(version);
+  const options: ReleaseOptions = {
+    version,
+    registry,
+    folder: await openFolder(values.out, version),
+    architectures: values.arch.map(parseArchitecture),
+    base: values.base,
+    isPlain: values["plain-http"],
+    url: values.url ?? `https://downloads.example.com/archway/v${version}`,
+  };
+  await release(options, { isInstallOnly: values["install-only"], isComplete: values.complete });
+}
+
+async function release(
+  options: ReleaseOptions,
+  { isInstallOnly, isComplete }: { readonly isInstallOnly: boolean; readonly isComplete: boolean },
+): Promise<void> {
+  const { folder } = options;
+  const engine = await findEngine();
+  if (engine === undefined) throw new Error("Cannot release: neither podman nor buildah nor docker answers");
+  const lack = await lackOf(["kubectl"]);
+  if (lack !== undefined) throw new Error(`Cannot render the manifests: ${lack}`);
+  if (options.base?.includes("@sha256:") !== true) await print("The base is not pinned by digest: --base pins it.\n");
+  if (isInstallOnly) {
+    await writeInstallFiles(await releaseImage(engine, options, { wanted: "any" }), options);
+    return await print(`Wrote ${folder}. Next: kubectl apply -f ${folder}/install.yaml, or one of its overlays.\n`);
+  }
+  const steps: Steps = { isComplete, leftOut: [] };
+  await writeNotes(await releaseAll(engine, options, steps), options);
+  await writeChecksums(folder);
+  await print(`Wrote ${folder}.\n${steps.leftOut.map((line) => `Left out ${line}.\n`).join("")}`);
+}
+
+async function checkVersion(version: string): Promise<void> {
+  const text = await Deno.readTextFile(join(ROOT, "deno.json"));
+  const own = z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+  if (version !== own) throw new Error(`Cannot release "${version}": deno.json says ${own}`);
+}
+
+/** The folder that is written: the default one is emptied, one that was named must be new. */
+async function openFolder(named: string | undefined, version: string): Promise<string> {
+  const folder = resolve(named ?? join(ROOT, "dist", "release", version));
+  if (named === undefined) await Deno.remove(folder, { recursive: true }).catch(() => undefined);
+  await Deno.mkdir(folder, { recursive: true });
+  for await (const { name } of Deno.readDir(folder)) {
+    throw new Error(`Cannot write "${folder}": it holds "${name}". Name a new folder.`);
+  }
+  return folder;
+}
+
+if (import.meta.main) {
+  try {
+    await main();
+  } catch (error) {
+    await print(`${error instanceof Error ? error.message : String(error)}\n`);
+    Deno.exit(1);
+  }
+}
