@@ -2,9 +2,10 @@
 // spec and the images. Pools of one architecture keep it, so that nothing changes where this project takes over.
 import { createHash } from "node:crypto";
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
-import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../../json.ts";
+import { type JsonObject, memberOf, objectAt, textAt } from "../../../json.ts";
 import type { MachineOSConfig, RenderedConfig } from "../observed.ts";
 import { McoAnnotation } from "../names.ts";
+import { renderYaml } from "./go_yaml.ts";
 
 /** Of the operator, in hex: it is the same in every cluster. */
 const SALT = "107ccee48b38afaf4fe586769d9ad36e195d2ffdac6a2507ae0da0b96e115734" +
@@ -47,68 +48,4 @@ function knownSpec(spec: JsonObject): JsonObject {
       }))
       : null,
   };
-}
-
-/** YAML in the block form of the library that the operator writes with. */
-function renderYaml(value: unknown): string {
-  if (isObject(value) && Object.keys(value).length > 0) return `${blockLines(value, 0).join("\n")}\n`;
-  return `${inline(value)}\n`;
-}
-
-function blockLines(value: unknown, indent: number): readonly string[] {
-  const pad = " ".repeat(indent);
-  if (Array.isArray(value)) {
-    return value.flatMap((item) => {
-      const lines = isNested(item) ? blockLines(item, indent + 2) : [pad + "  " + inline(item, indent + 2)];
-      return lines.map((line, at) => at === 0 ? `${pad}- ${line.slice(indent + 2)}` : line);
-    });
-  }
-  if (!isObject(value)) return [pad + inline(value, indent)];
-  return Object.keys(value).filter((key) => value[key] !== undefined).toSorted().flatMap((key) => {
-    const member = value[key];
-    if (!isNested(member)) return [`${pad}${key}: ${inline(member, indent + 2)}`];
-    // Lists are not indented below their key.
-    return [`${pad}${key}:`, ...blockLines(member, Array.isArray(member) ? indent : indent + 2)];
-  });
-}
-
-function isNested(value: unknown): boolean {
-  return Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0;
-}
-
-function inline(value: unknown, indent = 0): string {
-  if (Array.isArray(value)) return "[]";
-  if (typeof value === "string") return scalar(value, indent);
-  return isObject(value) ? "{}" : String(value);
-}
-
-const DECIMAL = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:e[-+]?\d+)?$/i;
-const BASE_60 = /^[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?$/;
-
-/** A number as Go's YAML reads it: `4.22` is one, `4.22.0` is a text. */
-function isNumber(text: string): boolean {
-  const digits = text.replace(/(?!^)_/g, "");
-  return DECIMAL.test(digits) && Number.isFinite(Number(digits)) || BASE_60.test(text);
-}
-
-/** Other scalars that YAML reads as something other than a text. */
-const NOT_TEXT =
-  /^(?:|~|null|true|false|yes|no|on|off|y|n|[-+]?0[xob][0-9a-f_]+|[-+]?\.inf|\.nan|\d{4}-\d\d?-\d\d?(?:[Tt ].*)?)$/i;
-
-function scalar(text: string, indent: number): string {
-  const isSpecial = /[^\n\x20-\x7e\u0085\u00a0-\ud7ff\ue000-\ufffd]/.test(text);
-  if (text.includes("\n") && !isSpecial && !/ (?:\n|$)/.test(text)) return literal(text, indent);
-  if (isSpecial || text.includes("\n") || isNumber(text) || NOT_TEXT.test(text)) {
-    return JSON.stringify(text);
-  }
-  const isPlain = !/^[-?:,[\]{}#&*!|>'"%@`\s]|: | #|[:\s]$/.test(text) ||
-    /^[-?:][^\s]/.test(text) && !/: | #|[:\s]$/.test(text);
-  return isPlain ? text : `'${text.replaceAll("'", "''")}'`;
-}
-
-function literal(text: string, indent: number): string {
-  const hint = /^[ \n]/.test(text) ? "2" : "";
-  const chomp = text.endsWith("\n\n") || text === "\n" ? "+" : text.endsWith("\n") ? "" : "-";
-  const body = text.replace(/\n$/, "").split("\n").map((line) => line === "" ? "" : " ".repeat(indent) + line);
-  return [`|${hint}${chomp}`, ...body].join("\n");
 }
