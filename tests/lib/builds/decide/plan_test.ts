@@ -203,29 +203,6 @@ Deno.test("O-022 classicName() gives the name that the machine config operator g
   assert.equal(classicName(FIXTURE), "worker-699e6be74658adcb3ff2b48f32cd1584");
 });
 
-/** As gopkg.in/yaml.v2 2.4.0 writes the same objects, hashed in Go. */
-const NAMES_BY_VERSION = [
-  ["4.17.0", "eecbec4083cc8294018e3edb135b2b2b"],
-  ["4.22.0", "f967001fe855c8a09f51f421e5904a5b"],
-  ["4.22.0-rc.1", "98f700a7575af1c9e14e433321c6ca7e"],
-  ["5.0.0", "79775e6bdf94ec870068875eda7e8f61"],
-  ["4.22.0-0.nightly-2026-03-01-120000", "77c18f0904e87232ad2d519d9061df9b"],
-  ["4.22", "026dce2156cf6a3784291096b08f2e66"],
-  ["422", "3cb9b4dbce659404fddd104e3e4cc483"],
-  ["4.22_0", "c0118123d6e37061aba3ff612a55e366"],
-  ["1:20", "fec7a8976354a2742abd4bded6ab7df5"],
-  [".5", "1c888226f435bf8efbcecf7eb605f049"],
-  ["1e5", "3e346acf89f9e3873c513d4d5bb934b5"],
-] as const;
-
-Deno.test("classicName() quotes the versions that Go's YAML takes for numbers, and no others", () => {
-  for (const [version, hash] of NAMES_BY_VERSION) {
-    const annotations = { [McoAnnotation.releaseVersion]: version };
-    const rendered = { ...FIXTURE.rendered, meta: { ...FIXTURE.rendered.meta, annotations } };
-    assert.equal(classicName({ ...FIXTURE, rendered }), `worker-${hash}`, version);
-  }
-});
-
 Deno.test("O-022 planBuild() keeps the operator's names for one architecture: build, tag, Job and ConfigMaps", () => {
   const planned = plan({ set: ["amd64"] });
   assert.equal(planned.mode, "single");
