@@ -168,8 +168,9 @@ function openParts(deps: ServeDeps, { capability, lifetime, isBusy }: Opening): 
       component: capability.eventSource,
       instance: identity,
       isBusy,
-      observe: (result) => {
-        if (result !== "created" && result !== "updated") clientMetrics.eventDropped();
+      observe: (result, reason) => {
+        if (result === "left-out") clientMetrics.eventLeftOut(reason);
+        else if (result !== "created" && result !== "updated") clientMetrics.eventDropped();
       },
     }),
   );

@@ -13,7 +13,7 @@ export type Gathered =
   | { readonly kind: "facts"; readonly facts: PlacementFacts }
   | { readonly kind: "waiting"; readonly forMs: number };
 
-/** Gathers the facts as they are now. `inspect` begins an inspection, whose end brings the pod back. */
+/** Gathers the facts as they are now. `inspect` settles from memory, or begins an inspection, whose end brings the pod back. */
 export function gatherFacts(
   deps: PodPlacementDeps,
   pod: PodView,
@@ -23,11 +23,11 @@ export function gatherFacts(
   const settings = deps.settingsOf(pod.namespace);
   const plan = planInspection(pod, deps.configsOf(pod.namespace), settings);
   const forMs = leftMs(deps, pod, state);
-  if (plan.kind === "inspect" && state.inspection.kind !== "settled" && forMs > 0) {
-    const pauseMs = state.notBeforeMs - deps.clock.monotonicMs();
+  if (plan.kind === "inspect" && forMs > 0) {
+    const pauseMs = isSettled(state) ? 0 : state.notBeforeMs - deps.clock.monotonicMs();
     if (pauseMs > 0) return { kind: "waiting", forMs: Math.min(pauseMs, forMs) };
-    if (state.inspection.kind !== "running") inspect(plan.images);
-    return { kind: "waiting", forMs };
+    if (!isSettled(state) && state.inspection.kind !== "running") inspect(plan.images);
+    if (!isSettled(state)) return { kind: "waiting", forMs };
   }
   const facts = {
     pod,
@@ -40,6 +40,10 @@ export function gatherFacts(
     liveArchitectures: deps.liveArchitectures(),
   };
   return { kind: "facts", facts };
+}
+
+function isSettled({ inspection }: PodState): boolean {
+  return inspection.kind === "settled";
 }
 
 /** Images that have given no answer by now count as failed. */

@@ -12,7 +12,7 @@ import { judgeImages, partOfImages } from "../../lib/placement/decide/images.ts"
 import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
-import type { PodState } from "./pod_states.ts";
+import { type PodState, stopInspection } from "./pod_states.ts";
 
 type InspectionDeps = Pick<PodPlacementDeps, "clock" | "images" | "log" | "metrics" | "settingsOf">;
 
@@ -34,10 +34,16 @@ export class Inspections {
     this.#wake = wake;
   }
 
-  /** Starts the inspection of a pod's images, or lets the pod wait for its turn. */
+  /** Starts the inspection of a pod's images, or lets the pod wait for its turn. What is known of all is judged at once. */
   start(key: string, pod: PodView, state: PodState, images: readonly ImageUse[]): void {
     const { inspection } = state;
     if (inspection.kind === "pending") return;
+    const judgement = this.#judgeKnown(pod, images);
+    if (judgement !== undefined) {
+      stopInspection(state);
+      state.inspection = { kind: "settled", judgement };
+      return;
+    }
     const size = { weight: images.length };
     const place = inspection.kind === "admitted" ? inspection.place : this.#places.tryAcquire(pod.namespace, size);
     if (place === undefined) return this.#waitForTurn(key, pod.namespace, state, size);
@@ -50,6 +56,19 @@ export class Inspections {
         this.#wake(key);
       }).finally(() => place.release()),
     );
+  }
+
+  #judgeKnown(pod: PodView, wanted: readonly ImageUse[]): ImageJudgement | undefined {
+    const { clock, images, settingsOf } = this.#deps;
+    const known = images.recall({
+      scope: pullScopeOf(pod),
+      images: wanted,
+      priority: "gated",
+      admittedAtMs: clock.nowMs(),
+    });
+    if (known === undefined) return undefined;
+    const judgement = judgeImages(pod, settingsOf(pod.namespace), wanted, known);
+    return judgement.configOf.length === 0 ? judgement : undefined;
   }
 
   /** Holds on to no pod and no image: any number of pods may wait. */

@@ -1,5 +1,6 @@
 // Metrics of work queues and of requests to the API server, under the names that client-go gives them, so that dashboards for
 // Go controllers read these as well.
+import { EventReason } from "../names.ts";
 import type { Registry } from "prom-client";
 import { type MetricsOf, type MetricTable, openMetrics, WAIT_BUCKETS_SECONDS } from "../metrics.ts";
 import type { ApiCall } from "./api_transport.ts";
@@ -12,6 +13,9 @@ export const API_CODES: readonly string[] = [
   ...["200", "201", "401", "403", "404", "409", "410", "422", "429", "500", "503"],
   ...["other", "<error>"],
 ];
+
+/** Reasons of events that tell of passing states. */
+const PASSING: readonly string[] = [EventReason.gateAdded, EventReason.gateRemoved];
 
 const COUNTED = {
   workqueue_adds_total: { type: "counter", help: "Keys that became due in a controller's queue.", labels: ["name"] },
@@ -40,6 +44,11 @@ const COUNTED = {
     labels: { verb: API_METHODS },
   },
   archway_events_dropped_total: { type: "counter", help: "Kubernetes events dropped by the background queue." },
+  archway_events_left_out_total: {
+    type: "counter",
+    help: "Kubernetes events of gates that were set and lifted while many others waited.",
+    labels: { reason: PASSING },
+  },
 } as const satisfies MetricTable;
 
 export class ClientMetrics {
@@ -75,6 +84,8 @@ export class ClientMetrics {
     this.#of.rest_client_requests_total.inc({ code: codeOf(status), method });
     this.#of.rest_client_request_duration_seconds.observe({ verb: method }, durationMs / 1_000);
   };
+
+  readonly eventLeftOut = (reason: string): void => this.#of.archway_events_left_out_total.inc({ reason });
 
   readonly eventDropped = (): void => this.#of.archway_events_dropped_total.inc();
 }

@@ -33,10 +33,12 @@ export interface EventInput {
   readonly slot?: number;
   /** Dropped last, and retried for minutes. */
   readonly critical?: boolean;
+  /** Tells of a state that is over soon: left out while many events wait. */
+  readonly passing?: boolean;
 }
 
 /** The order in which events are sent, and the reverse of the order in which they are dropped: 0 critical, 1 Warning, 2 Normal. */
-type Urgency = 0 | 1 | 2;
+export type Urgency = 0 | 1 | 2;
 
 /** An event with its place in the queue. Events of the same key replace each other. */
 export interface QueuedEvent {

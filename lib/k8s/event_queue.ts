@@ -1,5 +1,5 @@
 // The bounded queue of events to send: one entry per key; a full queue drops the oldest of the least urgent events.
-import type { QueuedEvent } from "./event_input.ts";
+import type { QueuedEvent, Urgency } from "./event_input.ts";
 
 /** An event in the queue: how often it occurred, when first and last (epoch ms), and since when it waits (monotonic ms). */
 export interface WaitingEvent extends QueuedEvent {
@@ -42,11 +42,11 @@ export class EventQueue {
     return dropped;
   }
 
-  /** Since when the oldest event waits (monotonic ms), whatever its urgency; undefined when none waits. */
-  get oldestSinceMs(): number | undefined {
-    const firsts = this.#byUrgency.map((events) => firstOf([events], this.#taken)?.sinceMs)
-      .filter((sinceMs) => sinceMs !== undefined);
-    return firsts.length === 0 ? undefined : Math.min(...firsts);
+  /** Until when all waiting events may be held (monotonic ms), as each urgency allows (ms); undefined when none waits. */
+  heldUntilMs(longest: Readonly<Record<Urgency, number>>): number | undefined {
+    const ends = this.#byUrgency.map((events) => firstOf([events], this.#taken))
+      .flatMap((event) => event === undefined ? [] : [event.sinceMs + longest[event.urgency]]);
+    return ends.length === 0 ? undefined : Math.min(...ends);
   }
 
   /** Takes the oldest of the most urgent events. Other events of its key wait until {@link finish}. */

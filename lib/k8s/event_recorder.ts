@@ -8,15 +8,18 @@ import { type EventInput, queuedEventOf } from "./event_input.ts";
 import { EventQueue, type WaitingEvent } from "./event_queue.ts";
 import { EventSink, type EventSinkOptions } from "./event_sink.ts";
 
-/** The result of recording an event, for metrics. `dropped`: the queue was full, or the recorder closed. */
-export type EventResult = "created" | "updated" | "dropped" | "refused" | "failed";
+/**
+ * The result of recording an event, for metrics. `dropped`: the queue was full, or the recorder closed; `left-out`: it told of
+ * what was over soon, while many others waited.
+ */
+export type EventResult = "created" | "updated" | "dropped" | "left-out" | "refused" | "failed";
 
 interface EventRecorderOptions extends EventSinkOptions {
   readonly log: Logger;
   readonly capacity?: number;
   /** Whether requests with priority are under way: events wait then, but not for long. */
   readonly isBusy?: () => boolean;
-  readonly observe?: (result: EventResult) => void;
+  readonly observe?: (result: EventResult, reason: string) => void;
 }
 
 export interface EventRecorder {
@@ -24,12 +27,17 @@ export interface EventRecorder {
   record(event: EventInput): void;
 }
 
-/** Distinct events that may wait: three of each pod of a large burst; at 1 KB each, 10 MB. */
-const DEFAULT_CAPACITY = 10_000;
+/** Distinct events that may wait: two of each pod of a burst of 10 000; at 1 KB each, 20 MB. */
+const DEFAULT_CAPACITY = 20_000;
+/** From so many waiting events on, those of passing states are left out. */
+const CROWDED = 200;
 /** Events sent at a time: enough for 3 events of 100 pods a second, and a small share of the requests in flight. */
 const PARALLEL_EVENTS = 6;
-/** Longest that events wait while requests with priority are under way (ms), and between two checks. */
-const MAX_HOLD_MS = 3_000;
+/**
+ * Longest that events wait while requests with priority are under way (ms), by urgency, and between two checks. An event costs
+ * the API server as much as the release of a pod.
+ */
+const MAX_HOLD_MS = { 0: 3_000, 1: 3_000, 2: 30_000 } as const;
 const CHECK_MS = 50;
 /** Attempts of one event, the first included: for seconds, or for minutes when it is critical. */
 const MAX_ATTEMPTS = 4;
@@ -53,9 +61,13 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
 
   record(event: EventInput): void {
     const { clock, observe } = this.#options;
-    if (this.#closing.signal.aborted) return observe?.("dropped");
+    if (this.#closing.signal.aborted) return observe?.("dropped", event.reason);
+    if (event.passing === true && this.#queue.size >= CROWDED) {
+      return observe?.("left-out", event.reason);
+    }
     const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
-    if (this.#queue.put(queuedEventOf(event), now) !== undefined) observe?.("dropped");
+    const dropped = this.#queue.put(queuedEventOf(event), now);
+    if (dropped !== undefined) observe?.("dropped", dropped.input.reason);
     if (this.#workers.size >= PARALLEL_EVENTS) return;
     const worker: Promise<void> = this.#work().finally(() => this.#workers.delete(worker));
     this.#workers.add(worker);
@@ -89,17 +101,17 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
       const event = this.#queue.take();
       if (event === undefined) return;
       const result = await this.#deliver(event);
-      this.#options.observe?.(result);
+      this.#options.observe?.(result, event.input.reason);
       this.#queue.finish(event.key);
     }
   }
 
-  /** Waits while requests with priority are under way, until the oldest event has waited for the longest time allowed. */
+  /** Waits while requests with priority are under way, until an event has waited for the longest time allowed. */
   async #waitWhileBusy(): Promise<void> {
     const { clock, isBusy } = this.#options;
     while (isBusy?.() === true && this.#flushing === 0 && !this.#closing.signal.aborted) {
-      const sinceMs = this.#queue.oldestSinceMs;
-      if (sinceMs === undefined || clock.monotonicMs() - sinceMs >= MAX_HOLD_MS) return;
+      const untilMs = this.#queue.heldUntilMs(MAX_HOLD_MS);
+      if (untilMs === undefined || clock.monotonicMs() >= untilMs) return;
       await clock.sleep(CHECK_MS, this.#closing.signal);
     }
   }

@@ -34,6 +34,7 @@ export function openScene(): Scene {
         return Promise.resolve(request.images.map((use) => ({ ...use, inspection: fact(use.image).inspection })));
       },
       prefetch: () => {},
+      recall: () => undefined,
     },
   };
 }

@@ -28,6 +28,8 @@ export interface PodImagesRequest {
 export interface PodImages {
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
+  /** The same from memory alone; undefined when anything must be asked for, or read. */
+  recall(request: PodImagesRequest): readonly InspectedImage[] | undefined;
   /**
    * Starts the same in the background, so that it is known when the pod is decided on. Leaves out what must be looked up
    * for every pod: which look-up may answer for a pod is known once the pod is there, and one before that would be a second
@@ -61,12 +63,17 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
   const prefetched = new Set<string>();
   const places = new FairLimiter({ limit: MAX_PREFETCHED_IMAGES, share: 1 });
 
-  async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
-    const { scope, images, configOf = [], renew = false } = request;
-    const admittedAtMs = request.admittedAtMs ?? clock.nowMs();
-    const renewBeforeMs = renew ? known.agingBeforeMs() : undefined;
+  function recall(request: PodImagesRequest): readonly InspectedImage[] | undefined {
+    const { scope, images, configOf = [], renew = false, admittedAtMs = clock.nowMs() } = request;
     const remembered = configOf.length === 0 ? known.recall(images, scope, { admittedAtMs }) : undefined;
-    if (remembered !== undefined && !(renew && remembered.isAging)) return remembered.images;
+    return renew && remembered?.isAging === true ? undefined : remembered?.images;
+  }
+
+  async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
+    const { scope, images, renew = false, admittedAtMs = clock.nowMs() } = request;
+    const remembered = recall({ ...request, admittedAtMs });
+    if (remembered !== undefined) return remembered;
+    const renewBeforeMs = renew ? known.agingBeforeMs() : undefined;
     const pull = await pullSecrets.read(scope, signal);
     return await Promise.all(images.map(async (use): Promise<InspectedImage> => {
       const startedMs = clock.monotonicMs();
@@ -93,7 +100,7 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
       });
   }
 
-  return { inspect, prefetch };
+  return { inspect, recall, prefetch };
 }
 
 function requestFor(

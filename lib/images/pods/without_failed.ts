@@ -15,6 +15,10 @@ export function podImagesWithoutFailed(inner: PodImages, failed: FailedArchitect
       const { namespace } = request.scope;
       return (await inner.inspect(request, signal)).map((one) => withoutFailed(one, { failed, namespace }));
     },
+    recall: (request) => {
+      const { namespace } = request.scope;
+      return inner.recall(request)?.map((one) => withoutFailed(one, { failed, namespace }));
+    },
     prefetch: (request) => inner.prefetch(request),
   };
 }

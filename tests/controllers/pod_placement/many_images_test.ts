@@ -28,6 +28,7 @@ class Registries {
       }
     },
     prefetch: () => {},
+    recall: () => undefined,
   };
 
   /** Images under way of all namespaces. */

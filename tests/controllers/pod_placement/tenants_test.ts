@@ -23,6 +23,7 @@ function registriesOf(clock: FakeClock): PodImages {
       });
     },
     prefetch: () => {},
+    recall: () => undefined,
   };
 }
 
@@ -123,6 +124,7 @@ Deno.test("inspections end with the controller, with the pod, and when its image
       return signal.throwIfAborted() ?? [];
     },
     prefetch: () => {},
+    recall: () => undefined,
   };
   const open = (): readonly boolean[] => signals.map(({ aborted }) => !aborted);
   for (const name of ["deleted", "changed", "kept"]) scene.cluster.put(Resource.pods, gated(name));

@@ -276,7 +276,7 @@ Deno.test("record() never drops what must arrive for anything else, and tries it
   });
 });
 
-Deno.test("record() gives way while the server is busy, for three seconds at most, and not to a flush", async () => {
+Deno.test("record() gives way while the server is busy: warnings for three seconds, news for thirty, nothing to a flush", async () => {
   let isBusy = true;
   await withRecorder({ isBusy: () => isBusy }, async ({ recorder, clock, events }) => {
     recorder.record(makeEvent());
@@ -288,20 +288,39 @@ Deno.test("record() gives way while the server is busy, for three seconds at mos
     isBusy = true;
     recorder.record(makeEvent({ pod: "patient" }));
     await clock.advance(3_100);
-    assert.equal(events().length, 2);
+    assert.equal(events().length, 1);
+    recorder.record(makeEvent({ pod: "warned", type: "Warning" }));
+    await clock.advance(3_100);
+    assert.ok(events().some(({ metadata }) => metadata.name.startsWith("warned.")));
+    await clock.advance(24_000);
+    assert.ok(events().some(({ metadata }) => metadata.name.startsWith("patient.")));
     recorder.record(makeEvent({ pod: "last" }));
     await clock.advance(0);
     const flushed = recorder.flush(new AbortController().signal);
     await clock.advance(100);
     await flushed;
-    assert.equal(events().length, 3);
+    assert.equal(events().length, 4);
+  });
+});
+
+Deno.test("record() leaves out what tells of passing states while many events wait", async () => {
+  await withRecorder({ isBusy: () => true }, async ({ recorder, clock, results }) => {
+    recorder.record({ ...makeEvent({ pod: "early" }), passing: true });
+    for (let n = 0; n < 200; n++) recorder.record(makeEvent({ pod: `news-${n}` }));
+    recorder.record({ ...makeEvent({ pod: "late" }), passing: true });
+    await clock.advance(0);
+    assert.deepEqual(results, ["left-out"]);
+    const flushed = recorder.flush(new AbortController().signal);
+    await clock.advance(1_000);
+    await flushed;
+    assert.equal(results.length, 202);
   });
 });
 
 Deno.test("record() lets no stream of warnings keep news waiting while the server is busy", () =>
   withRecorder({ isBusy: () => true }, async ({ recorder, clock, events }) => {
     recorder.record(makeEvent({ pod: "news" }));
-    for (let n = 0; n < 70; n++) {
+    for (let n = 0; n < 620; n++) {
       recorder.record(makeEvent({ pod: `warned-${n}`, type: "Warning" }));
       await clock.advance(50);
     }

@@ -39,6 +39,7 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   const claimedImages = {
     inspect: () => Promise.resolve([{ image: "app", pullPolicy: "", inspection }]),
     prefetch: () => {},
+    recall: () => undefined,
   };
   const known: KnownImages = {
     recall: () => undefined,

@@ -11,6 +11,8 @@ export interface PodReport {
   readonly reason: string;
   /** One or two sentences, at most {@link MESSAGE_MAX} characters. */
   readonly message: string;
+  /** Tells of a gate that is set or lifted, and nothing else. */
+  readonly passing?: boolean;
 }
 
 /** The slots that a pod has for events: one holds one event at a time, so a pod never has more than three. */

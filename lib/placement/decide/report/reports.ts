@@ -44,7 +44,7 @@ const REDUCED: Readonly<Record<Exclude<ReleaseStep, "full">, string>> = {
 export function gateAddedReport(): PlacedReport {
   const said =
     `Held by the scheduling gate ${SCHEDULING_GATE} until it is known which architectures its images support.`;
-  return { ...normal(EventReason.gateAdded, said), slot: 1, critical: false };
+  return { ...normal(EventReason.gateAdded, said), slot: 1, critical: false, passing: true };
 }
 
 /** The events of an outcome, at most three, the most important first. Posted after the write, so that they are true. */
@@ -169,7 +169,8 @@ function failedReport(pod: PodView, { image, failure }: ImageFailure, done: stri
 function gateRemoved(pod: PodView): PodReport {
   const others = (pod.gates ?? []).filter((gate) => gate !== SCHEDULING_GATE);
   const rest = others.length === 0 ? "" : ` Still held by ${others.join(", ")}.`;
-  return normal(EventReason.gateRemoved, `Removed the scheduling gate ${SCHEDULING_GATE}.${rest}`);
+  const said = `Removed the scheduling gate ${SCHEDULING_GATE}.${rest}`;
+  return { ...normal(EventReason.gateRemoved, said), passing: rest === "" };
 }
 
 function normal(reason: string, message: string): PodReport {

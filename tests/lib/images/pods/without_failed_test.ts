@@ -23,7 +23,7 @@ function architecturesOf(one: InspectedImage | undefined): readonly string[] {
 }
 
 async function inspect(image: InspectedImage, failed: readonly string[]): Promise<InspectedImage | undefined> {
-  const inner = { inspect: () => Promise.resolve([image]), prefetch: () => {} };
+  const inner = { inspect: () => Promise.resolve([image]), recall: () => undefined, prefetch: () => {} };
   const images = podImagesWithoutFailed(
     inner,
     ({ digest, namespace }) => digest === "sha256:d" && namespace === "shop" ? failed : [],
