@@ -63,15 +63,9 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
   const prefetched = new Set<string>();
   const places = new FairLimiter({ limit: MAX_PREFETCHED_IMAGES, share: 1 });
 
-  function recall(request: PodImagesRequest): readonly InspectedImage[] | undefined {
-    const { scope, images, configOf = [], renew = false, admittedAtMs = clock.nowMs() } = request;
-    const remembered = configOf.length === 0 ? known.recall(images, scope, { admittedAtMs }) : undefined;
-    return renew && remembered?.isAging === true ? undefined : remembered?.images;
-  }
-
   async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
     const { scope, images, renew = false, admittedAtMs = clock.nowMs() } = request;
-    const remembered = recall({ ...request, admittedAtMs });
+    const remembered = recallImages(deps, { ...request, admittedAtMs });
     if (remembered !== undefined) return remembered;
     const renewBeforeMs = renew ? known.agingBeforeMs() : undefined;
     const pull = await pullSecrets.read(scope, signal);
@@ -100,7 +94,16 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
       });
   }
 
-  return { inspect, recall, prefetch };
+  return { inspect, recall: (request) => recallImages(deps, request), prefetch };
+}
+
+function recallImages(
+  { known, clock }: PodImagesDeps,
+  request: PodImagesRequest,
+): readonly InspectedImage[] | undefined {
+  const { scope, images, configOf = [], renew = false, admittedAtMs = clock.nowMs() } = request;
+  const remembered = configOf.length === 0 ? known.recall(images, scope, { admittedAtMs }) : undefined;
+  return renew && remembered?.isAging === true ? undefined : remembered?.images;
 }
 
 function requestFor(
