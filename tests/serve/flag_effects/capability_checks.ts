@@ -99,7 +99,7 @@ export const CAPABILITY_FLAGS: Checks = {
 export const CAPABILITY_SETTINGS: Checks = {
   imageBuilds: () => {
     const jobsAtOnce = (config: Config): number => {
-      const cluster = new Simulator(["amd64", "arm64"]);
+      const cluster = new Simulator();
       cluster.settings = { ...cluster.settings, maxParallel: config.imageBuilds.maxParallel };
       cluster.settle({ run: false });
       return cluster.jobs.size;

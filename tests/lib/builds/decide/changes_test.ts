@@ -1,19 +1,10 @@
 // Which Jobs and publications follow which change: nothing is built or pushed needlessly.
 import assert from "node:assert/strict";
-import { Simulator } from "./simulator.ts";
+import { built, Simulator } from "./simulator.ts";
 import { NO_ARCH, type RawConfig, rawPool, type RawRendered, rawRendered } from "./make.ts";
 
 const ARM64 = { containerfileArch: "ARM64", content: "FROM configs AS final\nRUN echo arm\n" };
 const AMD64 = { containerfileArch: "AMD64", content: "FROM configs AS final\nRUN echo amd\n" };
-
-/** A pool of amd64 and arm64 whose image is published. */
-function published(config: RawConfig = {}, archs: readonly string[] = ["amd64", "arm64"]): Simulator {
-  const bed = new Simulator(archs, config);
-  bed.settle();
-  assert.notEqual(bed.pullSpec(), "");
-  bed.reset();
-  return bed;
-}
 
 function render(bed: Simulator, given: RawRendered, name = "rendered-worker-2"): void {
   bed.rendered = rawRendered({ ...given, name });
@@ -22,7 +13,7 @@ function render(bed: Simulator, given: RawRendered, name = "rendered-worker-2"):
 }
 
 Deno.test("P-161 a new pool of two architectures gets one Job each and one index, which the pool is given", () => {
-  const bed = new Simulator(["amd64", "arm64"]);
+  const bed = new Simulator();
   bed.settle();
   assert.deepEqual(bed.made.toSorted(), ["amd64", "arm64"]);
   assert.equal(bed.published.length, 1);
@@ -112,7 +103,7 @@ const ROWS: readonly Row[] = [
 
 for (const [change, jobs, index, make, given, ids = ""] of ROWS) {
   Deno.test(`${ids}P-080 decideBuild() after ${change}: Jobs [${jobs.join(", ")}], index ${index}`, () => {
-    const bed = published(given);
+    const bed = built(undefined, given);
     const before = bed.pullSpec();
     make(bed);
     bed.settle();
@@ -129,7 +120,7 @@ for (const [change, jobs, index, make, given, ids = ""] of ROWS) {
 }
 
 Deno.test("while Jobs run, the copies of secrets that change are made again, once; afterwards they are left alone", () => {
-  const bed = new Simulator(["amd64", "arm64"]);
+  const bed = new Simulator();
   bed.settle({ run: false });
   bed.reset();
   const versions = (): readonly unknown[] =>

@@ -4,23 +4,26 @@ import fc from "fast-check";
 import { classicName } from "../../../../lib/builds/decide/plan/classic_name.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { configOf, NO_ARCH, poolObject, rawBuildNode, rawPool, rawRendered, renderedOf } from "./make.ts";
-import { envOf, Simulator } from "./simulator.ts";
+import { building, built, envOf, Simulator } from "./simulator.ts";
 
 const REBUILD = "machineconfiguration.openshift.io/rebuild";
 const MINUTE = 60_000;
 
-/** Until the Jobs are there. */
-function building(archs: readonly string[] = ["amd64", "arm64"]): Simulator {
-  const bed = new Simulator(archs);
+/** That of amd64 ends well, that of arm64 fails for good. */
+function halfFailed(reason?: string): Simulator {
+  const bed = building();
+  bed.completeJob(bed.jobOf("amd64"));
+  bed.failJob(bed.jobOf("arm64"), reason);
   bed.settle({ run: false });
   return bed;
 }
 
-function built(archs: readonly string[] = ["amd64", "arm64"]): Simulator {
-  const bed = new Simulator(archs);
-  bed.settle();
-  bed.reset();
-  return bed;
+/** Each text is built and published before the next one comes. */
+function publishEach(bed: Simulator, ...names: readonly string[]): void {
+  for (const name of names) {
+    bed.edit({ files: [{ content: `FROM ${name}\n` }] });
+    bed.settle();
+  }
 }
 
 function failed(bed: Simulator): KubeObject {
@@ -47,10 +50,7 @@ Deno.test("P-061 both Jobs run at a time, and the build says how far each is", (
 });
 
 Deno.test("O-074 P-062 P-160 one architecture fails for good: nothing is published, and the pool says which", () => {
-  const bed = building();
-  bed.completeJob(bed.jobOf("amd64"));
-  bed.failJob(bed.jobOf("arm64"));
-  bed.settle({ run: false });
+  const bed = halfFailed();
   failed(bed);
   assert.deepEqual([bed.published, bed.pullSpec()], [[], ""]);
   const degraded = bed.condition(bed.pool, "ImageBuildDegraded");
@@ -72,10 +72,7 @@ Deno.test("P-063 the other architecture ends before the build fails", () => {
 });
 
 Deno.test("O-127 P-064 a text that is mended builds one architecture: the other is reused", () => {
-  const bed = building();
-  bed.completeJob(bed.jobOf("amd64"));
-  bed.failJob(bed.jobOf("arm64"));
-  bed.settle({ run: false });
+  const bed = halfFailed();
   bed.reset();
   bed.edit({ files: [NO_ARCH, { containerfileArch: "ARM64", content: "FROM configs\n" }] });
   bed.settle();
@@ -102,7 +99,7 @@ Deno.test("O-125 O-128 P-065 a deleted Job interrupts the build once the other i
 });
 
 Deno.test("autoResume makes a deleted Job again", () => {
-  const bed = new Simulator(["amd64", "arm64"]);
+  const bed = new Simulator();
   bed.settings = { ...bed.settings, autoResume: true };
   bed.settle({ run: false });
   bed.jobs.delete(bed.jobOf("arm64").metadata.name);
@@ -118,10 +115,7 @@ Deno.test("P-066 nothing is written to a build that has ended", () => {
 });
 
 Deno.test("P-070 a Job that takes too long fails its architecture", () => {
-  const bed = building();
-  bed.completeJob(bed.jobOf("amd64"));
-  bed.failJob(bed.jobOf("arm64"), "DeadlineExceeded");
-  bed.settle({ run: false });
+  const bed = halfFailed("DeadlineExceeded");
   assert.match(String(bed.condition(failed(bed), "Failed")?.message), /^arm64: DeadlineExceeded/);
 });
 
@@ -206,7 +200,7 @@ Deno.test("P-081 a registry that does not answer leads to no Job and no deletion
 });
 
 Deno.test("a registry that does not answer is a condition with its reason, and ends the build after an hour", () => {
-  const bed = new Simulator(["amd64", "arm64"]);
+  const bed = new Simulator();
   bed.overrides.set("", { kind: "unknown", message: "certificate signed by unknown authority" });
   bed.settle();
   const waits = bed.condition(bed.build(), "ArchBuildsComplete");
@@ -220,7 +214,7 @@ Deno.test("a registry that does not answer is a condition with its reason, and e
 });
 
 Deno.test("a registry that answers again is not waited for any more, and its wait counts for no node's", () => {
-  const bed = new Simulator(["amd64", "arm64"]);
+  const bed = new Simulator();
   bed.overrides.set("push ", { kind: "unknown", message: "timeout" });
   bed.settle();
   bed.nowMs += 59 * MINUTE;
@@ -246,9 +240,9 @@ for (
   ] as const
 ) {
   Deno.test(`${id} an image of ${what} under the tag is not reused, and an event says why`, () => {
-    const bed = new Simulator(["amd64", "arm64"]);
+    const bed = new Simulator();
     bed.pass();
-    const probe = new Simulator(["amd64", "arm64"]);
+    const probe = new Simulator();
     probe.settle({ run: false });
     const tag = envOf(probe.jobOf("arm64")).get("TAG") ?? "";
     bed.tags.set(tag, "sha256:old");
@@ -263,10 +257,7 @@ Deno.test("P-084 O-148 going back to what was built before builds nothing, and g
   const bed = built();
   bed.settings = { ...bed.settings, retainImages: 9 };
   const first = bed.pullSpec();
-  for (const content of ["FROM a\n", "FROM b\n"]) {
-    bed.edit({ files: [{ content }] });
-    bed.settle();
-  }
+  publishEach(bed, "a", "b");
   bed.reset();
   bed.edit({});
   bed.settle();
@@ -300,10 +291,7 @@ for (const [value, jobs] of REBUILDS) {
 }
 
 Deno.test("P-085 an empty rebuild annotation on a failed build builds what failed", () => {
-  const bed = building();
-  bed.completeJob(bed.jobOf("amd64"));
-  bed.failJob(bed.jobOf("arm64"));
-  bed.settle({ run: false });
+  const bed = halfFailed();
   bed.reset();
   bed.annotate({ [REBUILD]: "" });
   bed.settle();
@@ -327,7 +315,7 @@ Deno.test("O-079 O-080 O-131 P-086 P-180 a controller that ends after any write,
   const stops = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 });
   fc.assert(
     fc.property(stops, fc.constantFrom("first build", "rebuild", "new text"), (stops, what) => {
-      const bed = what === "first build" ? new Simulator(["amd64", "arm64"]) : built();
+      const bed = what === "first build" ? new Simulator() : built();
       if (what === "rebuild") bed.annotate({ [REBUILD]: "arm64" });
       if (what === "new text") bed.edit({ files: [{ content: "FROM new\n" }] });
       for (const stop of stops) {
@@ -346,7 +334,7 @@ Deno.test("O-079 O-080 O-131 P-086 P-180 a controller that ends after any write,
 
 Deno.test("P-072 every second write is refused because somebody else was faster: the same end, and no result is lost", () => {
   for (const what of ["first build", "rebuild", "new text"]) {
-    const bed = what === "first build" ? new Simulator(["amd64", "arm64"]) : built();
+    const bed = what === "first build" ? new Simulator() : built();
     if (what === "rebuild") bed.annotate({ [REBUILD]: "arm64" });
     if (what === "new text") bed.edit({ files: [{ content: "FROM new\n" }] });
     let passes = 0;
@@ -406,10 +394,7 @@ Deno.test("O-071 O-075 a change during a build deletes the old build with all th
 
 Deno.test("P-170 succeeded builds stay, and the oldest goes when there are more than two", () => {
   const bed = built();
-  for (const content of ["FROM a\n", "FROM b\n", "FROM c\n"]) {
-    bed.edit({ files: [{ content }] });
-    bed.settle();
-  }
+  publishEach(bed, "a", "b", "c");
   assert.equal(bed.builds.size, 2);
   assert.ok(bed.collected.length >= 3);
   const [first] = bed.collected;
@@ -424,10 +409,7 @@ Deno.test("P-168 an image that a node runs is not deleted", () => {
     rawBuildNode({ annotations: { "machineconfiguration.openshift.io/currentImage": running } }),
     rawBuildNode({ reported: "arm64" }),
   ];
-  for (const content of ["FROM a\n", "FROM b\n", "FROM c\n"]) {
-    bed.edit({ files: [{ content }] });
-    bed.settle();
-  }
+  publishEach(bed, "a", "b", "c");
   assert.ok(bed.images.has(running));
   bed.nodes = [rawBuildNode({}), rawBuildNode({ reported: "arm64" })];
   bed.settle();
@@ -435,10 +417,7 @@ Deno.test("P-168 an image that a node runs is not deleted", () => {
 });
 
 Deno.test("a build that failed leaves its images until another one is published", () => {
-  const bed = building();
-  bed.completeJob(bed.jobOf("amd64"));
-  bed.failJob(bed.jobOf("arm64"));
-  bed.settle({ run: false });
+  const bed = halfFailed();
   const [built] = bed.images.keys();
   bed.edit({ files: [{ content: "FROM other\n" }] });
   bed.pass();
@@ -453,10 +432,7 @@ Deno.test("an image that another pool's build has is not deleted", () => {
   const bed = built();
   const [child = ""] = bed.images.get(bed.pullSpec())?.children ?? [];
   bed.elsewhere = [child];
-  for (const content of ["FROM a\n", "FROM b\n", "FROM c\n"]) {
-    bed.edit({ files: [{ content }] });
-    bed.settle();
-  }
+  publishEach(bed, "a", "b", "c");
   assert.ok([...bed.images.keys()].some((reference) => reference.endsWith(child)));
 });
 
@@ -483,7 +459,7 @@ Deno.test("P-016 the annotation of the pool is restored when someone changes it"
 
 for (const type of ["NodeDegraded", "RenderDegraded", "PinnedImageSetsDegraded", "SynchronizerDegraded"]) {
   Deno.test(`P-080 a pool with ${type} gets no build; one that is paused does`, () => {
-    const bed = new Simulator(["amd64", "arm64"]);
+    const bed = new Simulator();
     bed.pool = rawPool({ conditions: [{ type, status: "True" }] });
     bed.settle();
     assert.deepEqual([bed.builds.size, bed.made], [0, []]);
@@ -494,7 +470,7 @@ for (const type of ["NodeDegraded", "RenderDegraded", "PinnedImageSetsDegraded",
 }
 
 Deno.test("while the machine config operator's builder runs nothing is done but to report it", () => {
-  const bed = new Simulator(["amd64", "arm64"]);
+  const bed = new Simulator();
   bed.otherBuilder = "running";
   bed.settle();
   assert.equal(bed.condition(bed.config, "AnotherBuilderActive")?.status, "True");
@@ -723,10 +699,7 @@ Deno.test("O-072 a configuration that changes during a build replaces it", () =>
 Deno.test("O-076 O-149 each change has its build, and the first text is found again", () => {
   const bed = built();
   bed.settings = { ...bed.settings, retainImages: 9 };
-  for (const content of ["FROM a\n", "FROM b\n"]) {
-    bed.edit({ files: [{ content }] });
-    bed.settle();
-  }
+  publishEach(bed, "a", "b");
   assert.equal(bed.builds.size, 3);
   bed.reset();
   bed.edit({});

@@ -2,22 +2,14 @@
 import assert from "node:assert/strict";
 import type { BuildEvent } from "../../../../lib/builds/decide/effects.ts";
 import { rawPool, rawRendered } from "./make.ts";
-import { Simulator } from "./simulator.ts";
+import { building, built, type Simulator } from "./simulator.ts";
 
 const TWO = ["amd64", "arm64"];
 const REBUILD = "machineconfiguration.openshift.io/rebuild";
 
-function built(): Simulator {
-  const bed = new Simulator(TWO);
-  bed.settle();
-  bed.reset();
-  return bed;
-}
-
 /** A build whose Jobs run. */
 function running(): Simulator {
-  const bed = new Simulator(TWO);
-  bed.settle({ run: false });
+  const bed = building();
   for (const arch of TWO) bed.setJob(bed.jobOf(arch), { active: 1 });
   bed.settle({ run: false });
   return bed;

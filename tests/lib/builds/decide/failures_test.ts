@@ -5,14 +5,13 @@ import type { Arch } from "../../../../lib/builds/decide/observed.ts";
 import type { FailureReason } from "../../../../lib/builds/decide/types.ts";
 import { listAt, objectAt, parseObject, textAt } from "../../../../lib/json.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
-import { envOf, Simulator } from "./simulator.ts";
+import { building, envOf, Simulator } from "./simulator.ts";
 
 const MINUTE = 60_000;
 
 /** Two Jobs, of which that of amd64 has ended well. */
 function halfway(): Simulator {
-  const bed = new Simulator(["amd64", "arm64"]);
-  bed.settle({ run: false });
+  const bed = building();
   bed.completeJob(bed.jobOf("amd64"));
   return bed;
 }
@@ -137,7 +136,7 @@ const PUBLICATIONS: readonly Course[] = [
 for (const [name, ends, outcomes, waitMs = 0, jobs = ["amd64", "arm64"]] of PUBLICATIONS) {
   const [, ids = "", words = ""] = /^((?:[OP]-\d+ )*)(.*)$/.exec(name) ?? [];
   Deno.test(`${ids}a publication of which ${words} ends ${ends}`, () => {
-    const bed = new Simulator(["amd64", "arm64"]);
+    const bed = new Simulator();
     bed.outcomes = [...outcomes];
     for (let round = 0; round < 30; round++) {
       bed.settle();
@@ -162,7 +161,7 @@ Deno.test("O-031 P-046 P-048 a preflight that fails makes no Job, and the build 
 });
 
 Deno.test("an empty rebuild annotation after a publication that failed publishes what was built, without a Job", () => {
-  const bed = new Simulator(["amd64", "arm64"]);
+  const bed = new Simulator();
   bed.outcomes = [fails("PushDenied")];
   bed.settle();
   assert.equal(bed.pullSpec(), "");
@@ -187,7 +186,7 @@ const DENIALS: readonly (readonly [what: string, jobs: readonly string[], deny: 
 
 for (const [what, jobs, deny] of DENIALS) {
   Deno.test(`a denial ${what} is tried again once the push secret has changed, and what was pushed is not built again`, () => {
-    const bed = new Simulator(["amd64", "arm64"]);
+    const bed = new Simulator();
     deny(bed);
     bed.settle();
     assert.match(String(bed.condition(bed.build(), "Failed")?.message), /PushDenied/);

@@ -1,14 +1,7 @@
 // Builds of one pool beside each other: what a newer one takes away, what it leaves alone, what is built again.
 import assert from "node:assert/strict";
 import { rawPool, rawRendered } from "./make.ts";
-import { Simulator } from "./simulator.ts";
-
-function built(): Simulator {
-  const bed = new Simulator(["amd64", "arm64"]);
-  bed.settle();
-  bed.reset();
-  return bed;
-}
+import { built, Simulator } from "./simulator.ts";
 
 /** What a MachineConfig with these kernel arguments makes of the pool. */
 function configure(bed: Simulator, name: string, kernelArguments: readonly string[]): void {
@@ -72,7 +65,7 @@ for (
   ] as const
 ) {
   Deno.test(`O-078 a failed build beside one of an older configuration that ${what} starts no other one, however often it is looked at`, () => {
-    const bed = new Simulator(["amd64", "arm64"]);
+    const bed = new Simulator();
     bed.settle({ run: false });
     for (const job of bed.jobs.values()) bed.failJob(job);
     bed.settle({ run: false });

@@ -4,7 +4,7 @@ import { missingInputs, OPTIONAL_INPUTS } from "../../../../lib/builds/decide/op
 import { parsePodWait, type PodWait } from "../../../../lib/builds/decide/parse/pod.ts";
 import { listAt, objectAt, parseObject, textAt } from "../../../../lib/json.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
-import { Simulator } from "./simulator.ts";
+import { building, Simulator } from "./simulator.ts";
 
 const [ENTITLEMENTS = assert.fail(), , KEYS = assert.fail()] = OPTIONAL_INPUTS;
 const VOLUMES = [
@@ -92,7 +92,7 @@ function arm64(bed: Simulator): readonly string[] {
 }
 
 Deno.test("O-152 a pod cannot start for a secret that is gone: said once, waited for, and forgotten when it starts", () => {
-  const bed = new Simulator(["amd64", "arm64"]);
+  const bed = new Simulator();
   bed.optional = [ENTITLEMENTS];
   bed.settle({ run: false });
   const job = bed.jobOf("arm64");
@@ -123,8 +123,7 @@ Deno.test("O-152 a pod cannot start for a secret that is gone: said once, waited
 });
 
 Deno.test("O-152 what was not complained about is looked at again, because no watch shows that a secret goes", () => {
-  const bed = new Simulator(["amd64", "arm64"]);
-  bed.settle({ run: false });
+  const bed = building();
   bed.starting.set("arm64", { complaints: [], volumes: ["etc-pki-rpm-gpg"] });
   bed.optional = [KEYS];
   bed.setJob(bed.jobOf("arm64"), { active: 1 });

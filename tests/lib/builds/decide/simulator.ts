@@ -88,7 +88,7 @@ export class Simulator {
   #serial = 0;
   #turn = 0;
 
-  constructor(archs: readonly string[], config: RawConfig = {}) {
+  constructor(archs: readonly string[] = ["amd64", "arm64"], config: RawConfig = {}) {
     this.config = rawConfig(config);
     this.nodes = archs.map((reported) => rawBuildNode({ reported }));
   }
@@ -439,6 +439,22 @@ function repositoryIn(reference: string): string {
 
 function isSucceeded(build: KubeObject): boolean {
   return JSON.stringify(build.status ?? {}).includes('"type":"Succeeded","status":"True"');
+}
+
+/** A pool whose Jobs are there, and have not run. */
+export function building(archs?: readonly string[]): Simulator {
+  const bed = new Simulator(archs);
+  bed.settle({ run: false });
+  return bed;
+}
+
+/** A pool whose image is published. */
+export function built(archs?: readonly string[], config?: RawConfig): Simulator {
+  const bed = new Simulator(archs, config);
+  bed.settle();
+  assert.notEqual(bed.pullSpec(), "");
+  bed.reset();
+  return bed;
 }
 
 /** What the pod of a Job finds in its environment. */
