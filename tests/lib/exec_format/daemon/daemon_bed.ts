@@ -50,7 +50,8 @@ export class DaemonBed {
   readonly #metrics = openMetrics(this.#registry, DAEMON_COUNTERS);
   #trace: FakeTrace | undefined;
 
-  constructor() {
+  constructor(...pods: readonly KubeObject[]) {
+    for (const one of pods) this.cluster.put(Resource.pods, one);
     const metadata = { namespace: NAMESPACE, name: ExecFormatMonitor.daemon, uid: "owner" };
     this.cluster.put(Resource.daemonSets, { metadata });
   }

@@ -8,8 +8,7 @@ import { containerId, DaemonBed, NAMESPACE, NODE, pathTo, pod, UID } from "./dae
 const ID = containerId("a");
 
 Deno.test("the daemon writes an event and its status for a pod of its node", async () => {
-  const bed = new DaemonBed();
-  bed.cluster.put(Resource.pods, pod("web", { containerID: `containerd://${containerId("b")}` }));
+  const bed = new DaemonBed(pod("web", { containerID: `containerd://${containerId("b")}` }));
   await bed.run(async () => {
     bed.trace.fail(pathTo(UID, ID), { file: "/app" });
     await bed.counted("reported", 1);
@@ -30,8 +29,7 @@ Deno.test("the daemon lists and watches the pods of its own node alone", async (
 });
 
 Deno.test("the daemon says nothing of a pod of another node that shares the kernel", async () => {
-  const bed = new DaemonBed();
-  bed.cluster.put(Resource.pods, pod("theirs", { node: "n2" }));
+  const bed = new DaemonBed(pod("theirs", { node: "n2" }));
   await bed.run(async () => {
     bed.trace.fail(pathTo(UID, ID));
     await bed.clock.advance(121_000);
@@ -40,29 +38,43 @@ Deno.test("the daemon says nothing of a pod of another node that shares the kern
   });
 });
 
-Deno.test("the daemon reports a failure whose pod its watch shows only afterwards", async () => {
-  const bed = new DaemonBed();
-  await bed.run(async () => {
-    bed.trace.fail(pathTo(UID, ID));
-    await bed.clock.advance(2_000);
-    bed.cluster.put(Resource.pods, pod("late"));
-    await bed.counted("reported", 1);
-  });
-});
+const HASH = "0123456789abcdef0123456789abcdef";
 
-Deno.test("the daemon reports a failure whose pod its watch shows only after it was dead for a while", async () => {
-  const bed = new DaemonBed();
-  await bed.run(async () => {
-    bed.trace.fail(pathTo(UID, ID));
-    await bed.clock.advance(95_000);
-    bed.cluster.put(Resource.pods, pod("late"));
-    await bed.counted("reported", 1);
-  });
-});
+type Reported = readonly [what: string, bed: DaemonBed, uid: string, happen: (bed: DaemonBed) => Promise<void> | void];
+
+/** The pod comes so long after the failure. */
+const late = (afterMs: number) => async (bed: DaemonBed): Promise<void> => {
+  await bed.clock.advance(afterMs);
+  bed.cluster.put(Resource.pods, pod("late"));
+};
+
+const REPORTED: readonly Reported[] = [
+  ["reports a failure whose pod its watch shows only afterwards", new DaemonBed(), UID, late(2_000)],
+  [
+    "reports a failure whose pod its watch shows only after it was dead for a while",
+    new DaemonBed(),
+    UID,
+    late(95_000),
+  ],
+  [
+    "finds a static pod by the hash of its configuration",
+    new DaemonBed(pod("static", { annotations: { "kubernetes.io/config.hash": HASH } })),
+    HASH,
+    () => {},
+  ],
+];
+
+for (const [what, bed, uid, happen] of REPORTED) {
+  Deno.test(`the daemon ${what}`, () =>
+    bed.run(async () => {
+      bed.trace.fail(pathTo(uid, ID));
+      await happen(bed);
+      await bed.counted("reported", 1);
+    }));
+}
 
 Deno.test("the daemon reports a failure of a pod that was deleted just now", async () => {
-  const bed = new DaemonBed();
-  bed.cluster.put(Resource.pods, pod("brief"));
+  const bed = new DaemonBed(pod("brief"));
   await bed.run(async () => {
     bed.cluster.drop(Resource.pods, "team/brief");
     bed.cluster.put(Resource.pods, pod("next", { uid: "11111111-2222-3333-4444-555555555555" }));
@@ -71,28 +83,14 @@ Deno.test("the daemon reports a failure of a pod that was deleted just now", asy
   });
 });
 
-Deno.test("the daemon finds a static pod by the hash of its configuration", async () => {
-  const bed = new DaemonBed();
-  const hash = "0123456789abcdef0123456789abcdef";
-  bed.cluster.put(Resource.pods, pod("static", { annotations: { "kubernetes.io/config.hash": hash } }));
-  await bed.run(async () => {
-    bed.trace.fail(pathTo(hash, ID));
-    await bed.counted("reported", 1);
-  });
-});
-
 Deno.test("the daemon lets no pod take over what fails in another one", async () => {
-  const bed = new DaemonBed();
-  const hash = "0123456789abcdef0123456789abcdef";
   const annotated = (name: string, uid: string, value: string): KubeObject =>
     pod(name, { uid, annotations: { "kubernetes.io/config.hash": value } });
-  bed.cluster.put(Resource.pods, pod("web"));
-  bed.cluster.put(Resource.pods, annotated("static", "a1", hash));
-  bed.cluster.put(Resource.pods, annotated("thief-of-uid", "a2", UID));
-  bed.cluster.put(Resource.pods, annotated("thief-of-hash", "a3", hash));
+  const thieves = [annotated("thief-of-uid", "a2", UID), annotated("thief-of-hash", "a3", HASH)];
+  const bed = new DaemonBed(pod("web"), annotated("static", "a1", HASH), ...thieves);
   await bed.run(async () => {
     bed.trace.fail(pathTo(UID, ID));
-    bed.trace.fail(pathTo(hash, containerId("c")), { at: 2 });
+    bed.trace.fail(pathTo(HASH, containerId("c")), { at: 2 });
     await bed.counted("reported", 2);
     const named = bed.bodies("patch").map((body) => JSON.stringify(body));
     assert.ok(named.some((body) => body.includes('"web"')) && named.some((body) => body.includes('"static"')));
@@ -101,8 +99,7 @@ Deno.test("the daemon lets no pod take over what fails in another one", async ()
 });
 
 Deno.test("the daemon takes the scheme of container IDs from the pods where the cgroup does not say it", async () => {
-  const bed = new DaemonBed();
-  bed.cluster.put(Resource.pods, pod("web", { containerID: `docker://${containerId("b")}` }));
+  const bed = new DaemonBed(pod("web", { containerID: `docker://${containerId("b")}` }));
   await bed.run(async () => {
     bed.trace.fail(pathTo(UID, ID));
     await bed.counted("reported", 1);
@@ -111,8 +108,7 @@ Deno.test("the daemon takes the scheme of container IDs from the pods where the 
 });
 
 Deno.test("the daemon reports a container once a minute and counts the rest", async () => {
-  const bed = new DaemonBed();
-  bed.cluster.put(Resource.pods, pod("web"));
+  const bed = new DaemonBed(pod("web"));
   await bed.run(async () => {
     for (let at = 1; at <= 5; at++) bed.trace.fail(pathTo(UID, ID), { at });
     bed.trace.say("printf", "h 3 2");
@@ -122,8 +118,7 @@ Deno.test("the daemon reports a container once a minute and counts the rest", as
 });
 
 Deno.test("the daemon reports nothing of a path that was cut off, whatever container it names", async () => {
-  const bed = new DaemonBed();
-  bed.cluster.put(Resource.pods, pod("victim"));
+  const bed = new DaemonBed(pod("victim"));
   await bed.run(async () => {
     const made = Array.from({ length: 10 }, (_, at) => `made-${at}`);
     bed.trace.fail([...made, ...pathTo(UID, ID).slice(-2)], { first: "2" });
@@ -133,8 +128,7 @@ Deno.test("the daemon reports nothing of a path that was cut off, whatever conta
 });
 
 Deno.test("the daemon takes for an entry point what fails in the container's own folder alone, and of no parent in it", async () => {
-  const bed = new DaemonBed();
-  bed.cluster.put(Resource.pods, pod("web"));
+  const bed = new DaemonBed(pod("web"));
   await bed.run(async () => {
     bed.trace.fail([...pathTo(UID, ID), ...pathTo(UID, containerId("b")).slice(-2)]);
     bed.trace.fail([...pathTo(UID, containerId("c")), "container"], { at: 2 });
@@ -157,8 +151,7 @@ Deno.test("the daemon counts failures outside of pods and reports none", async (
 });
 
 Deno.test("the daemon writes an event once the API server takes it", async () => {
-  const bed = new DaemonBed();
-  bed.cluster.put(Resource.pods, pod("web"));
+  const bed = new DaemonBed(pod("web"));
   let refusals = 3;
   bed.fault = ({ plural, verb }) => {
     if (plural === "enoexecevents" && verb === "create" && refusals-- > 0) throw new ApiError("away", { status: 503 });
@@ -171,8 +164,7 @@ Deno.test("the daemon writes an event once the API server takes it", async () =>
 });
 
 Deno.test("the daemon writes the status again where only that failed", async () => {
-  const bed = new DaemonBed();
-  bed.cluster.put(Resource.pods, pod("web"));
+  const bed = new DaemonBed(pod("web"));
   let refusals = 1;
   bed.fault = ({ verb }) => {
     if (verb === "patch" && refusals-- > 0) throw new ApiError("away", { status: 500 });
@@ -186,8 +178,7 @@ Deno.test("the daemon writes the status again where only that failed", async () 
 });
 
 Deno.test("the daemon takes an event back whose status is refused for good", async () => {
-  const bed = new DaemonBed();
-  bed.cluster.put(Resource.pods, pod("web"));
+  const bed = new DaemonBed(pod("web"));
   bed.fault = ({ verb }) => {
     if (verb === "patch") throw new ApiError("no such name", { status: 422, hasCauses: true });
   };
@@ -199,8 +190,7 @@ Deno.test("the daemon takes an event back whose status is refused for good", asy
 });
 
 Deno.test("the daemon leaves an event alone that is still to be looked at, and counts a repetition", async () => {
-  const bed = new DaemonBed();
-  bed.cluster.put(Resource.pods, pod("web"));
+  const bed = new DaemonBed(pod("web"));
   await bed.run(async () => {
     bed.trace.fail(pathTo(UID, ID));
     await bed.counted("reported", 1);
