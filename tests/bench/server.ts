@@ -4,13 +4,11 @@
 // limit of load, and `closed` refuses everything.
 import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import { Hono } from "hono";
-import { systemClock } from "../../lib/clock.ts";
 import { openHttpsListener } from "../../lib/server/https_listener.ts";
-import { type LoadLimit, openLoadLimit } from "../../lib/server/load_limit.ts";
-import { silentLogger } from "../../lib/log.ts";
-import { makeSettings } from "../../lib/placement/decide/config/types.ts";
+import { type LoadLimit } from "../../lib/server/load_limit.ts";
 import { allowedReview } from "../../routes/admission.ts";
 import { gatePod } from "../../routes/gate_pod.ts";
+import { makeGateDeps } from "../routes/gate_deps.ts";
 
 const [kind = "echo", certFile = "", keyFile = "", answerBytes = "0"] = Deno.args;
 
@@ -31,7 +29,6 @@ function echo(): Hono {
 }
 
 function archway(): Hono {
-  const settings = makeSettings({ operatorNamespace: "archway-system" });
   const digest = `sha256:${"a".repeat(64)}`;
   const facts = (images: readonly ImageUse[]): readonly InspectedImage[] =>
     images.map(({ image, pullPolicy }) => ({
@@ -46,24 +43,14 @@ function archway(): Hono {
         findings: [],
       },
     }));
+  const limit = LIMITS[kind];
   const app = new Hono();
   app.post(
     "/add-pod-scheduling-gate",
-    gatePod({
-      clock: systemClock,
-      log: silentLogger,
-      limit: LIMITS[kind] ?? openLoadLimit({ clock: systemClock, log: silentLogger }),
-      settingsOf: () => settings,
-      configsOf: () => ({ cluster: undefined, namespace: [] }),
+    gatePod(makeGateDeps({
+      ...(limit === undefined ? {} : { limit }),
       recall: (_pod, images) => kind === "warm" ? { images: facts(images), isAging: false } : undefined,
-      prefetch: () => {},
-      mayGate: () => true,
-      opening: () => undefined,
-      noticeEphemeral: () => {},
-      board: { record: () => {} },
-      liveArchitectures: () => undefined,
-      observe: () => {},
-    }),
+    })),
   );
   return app;
 }

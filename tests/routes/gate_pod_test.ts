@@ -2,14 +2,12 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import jsonPatch from "fast-json-patch";
 import { Hono } from "hono";
-import { systemClock } from "../../lib/clock.ts";
-import { openLoadLimit } from "../../lib/server/load_limit.ts";
-import { silentLogger } from "../../lib/log.ts";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";
 import { MAX_STRUCTURE } from "../../lib/json.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
+import { makeGateDeps } from "./gate_deps.ts";
 import { platformsFact } from "../lib/placement/decide/make.ts";
 
 interface Seen {
@@ -21,26 +19,14 @@ interface Seen {
 function openApp(changes: Partial<GatePodDeps> = {}): Seen {
   const outcomes: Seen["outcomes"] = [];
   const prefetched: string[] = [];
-  const settings = makeSettings({ operatorNamespace: "archway-system" });
   const app = new Hono();
   app.post(
     "/gate",
-    gatePod({
-      clock: systemClock,
-      log: silentLogger,
-      limit: openLoadLimit({ clock: systemClock, log: silentLogger }),
-      settingsOf: () => settings,
-      configsOf: () => ({ cluster: undefined, namespace: [] }),
-      recall: () => undefined,
+    gatePod(makeGateDeps({
       prefetch: (pod) => void prefetched.push(pod.namespace),
-      mayGate: () => true,
-      opening: () => undefined,
-      noticeEphemeral: () => {},
-      board: { record: () => {} },
-      liveArchitectures: () => undefined,
       observe: (outcome, { dryRun }) => void outcomes.push({ outcome, dryRun }),
       ...changes,
-    }),
+    })),
   );
   return { app, outcomes, prefetched };
 }

@@ -1,33 +1,16 @@
 // What the largest reviews cost beyond JSON.parse: 7 MiB as an API server sends them, in several shapes.
 import assert from "node:assert/strict";
 import { Hono } from "hono";
-import { systemClock } from "../../lib/clock.ts";
-import { silentLogger } from "../../lib/log.ts";
-import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import { gatePod } from "../../routes/gate_pod.ts";
+import { makeGateDeps } from "./gate_deps.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BEYOND_PARSE_MS = 50;
 
-const settings = makeSettings({ operatorNamespace: "archway-system" });
 const app = new Hono();
 app.post(
   "/gate",
-  gatePod({
-    clock: systemClock,
-    log: silentLogger,
-    limit: { enter: () => () => {} },
-    settingsOf: () => settings,
-    configsOf: () => ({ cluster: undefined, namespace: [] }),
-    recall: () => undefined,
-    prefetch: () => {},
-    mayGate: () => true,
-    opening: () => undefined,
-    noticeEphemeral: () => {},
-    board: { record: () => {} },
-    liveArchitectures: () => undefined,
-    observe: () => {},
-  }),
+  gatePod(makeGateDeps({ limit: { enter: () => () => {} } })),
 );
 
 function containerOf(index: number): Readonly<Record<string, unknown>> {

@@ -1,32 +1,15 @@
 // What the webhook routes have in common: one load limit, and answers to what they do not parse.
 import assert from "node:assert/strict";
-import { systemClock } from "../../lib/clock.ts";
-import { silentLogger } from "../../lib/log.ts";
 import { WebhookPath } from "../../lib/names.ts";
-import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import type { LoadLimit } from "../../lib/server/load_limit.ts";
 import { MAX_STRUCTURE } from "../../lib/json.ts";
 import { webhookApp } from "../../routes/mod.ts";
+import { makeGateDeps } from "./gate_deps.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
 
 function openApp(limit: LoadLimit): ReturnType<typeof webhookApp> {
-  const settings = makeSettings({ operatorNamespace: "archway-system" });
   return webhookApp({
-    gate: {
-      clock: systemClock,
-      log: silentLogger,
-      limit,
-      settingsOf: () => settings,
-      configsOf: () => ({ cluster: undefined, namespace: [] }),
-      recall: () => undefined,
-      prefetch: () => {},
-      mayGate: () => true,
-      opening: () => undefined,
-      noticeEphemeral: () => {},
-      board: { record: () => {} },
-      liveArchitectures: () => undefined,
-      observe: () => {},
-    },
+    gate: makeGateDeps({ limit }),
     check: {
       api: new MemoryCluster().client(),
       siblings: { read: () => Promise.resolve([]) },
