@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { runCache } from "../../../lib/cli/cache.ts";
-import { ExitCode, type Terminal } from "../../../lib/cli/output.ts";
+import { ExitCode } from "../../../lib/cli/output.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
+import { type Ran, recordingTerminal } from "./support.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 const LINE = JSON.stringify({
@@ -17,22 +18,11 @@ const LINE = JSON.stringify({
   },
 });
 
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 async function run(
   words: readonly string[],
   more: { readonly cachePath: string; readonly input?: string },
 ): Promise<Ran> {
-  const said = { out: "", err: "" };
-  const terminal: Terminal = {
-    out: (text) => void (said.out += text),
-    err: (text) => void (said.err += text),
-    color: false,
-  };
+  const { terminal, said } = recordingTerminal();
   const code = await runCache({ words, cachePath: more.cachePath }, {
     terminal,
     clock: systemClock,

@@ -4,19 +4,14 @@ import { renderRelease, runRelease } from "../../../lib/cli/release.ts";
 import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
-import { openCommandBed, recordingTerminal } from "./support.ts";
+import { openCommandBed, type Ran, recordingTerminal } from "./support.ts";
 
 type Output = "table" | "json" | "yaml";
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-}
 
 async function run(
   api: KubeApi,
   options: { readonly dryRun?: boolean; readonly output?: Output; readonly color?: boolean } = {},
-): Promise<Ran> {
+): Promise<Pick<Ran, "code" | "out">> {
   const { dryRun = false, output = "table", color = false } = options;
   const { terminal, said } = recordingTerminal({ color });
   const { signal } = new AbortController();

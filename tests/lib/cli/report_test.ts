@@ -5,19 +5,11 @@ import { printReport, type ReportOptions } from "../../../lib/cli/report.ts";
 import { buildFailedImage } from "../../../lib/exec_format/decide/failed_image.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../../lib/k8s/types.ts";
-import { type ImageBed, openImageBed } from "../../support/image_bed.ts";
+import type { ImageBed } from "../../support/image_bed.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
-import { recordingTerminal, type Said } from "./support.ts";
+import { openTaggedImages, recordingTerminal, type Said } from "./support.ts";
 
 const HOST = "registry.example";
-
-/** Architectures by the tag: `web:amd64-arm64`. */
-function openBed(): ImageBed {
-  const bed = openImageBed();
-  bed.registry.platforms = (image) =>
-    (image.split(":")[1] ?? "").split("-").map((architecture) => ({ os: "linux", architecture }));
-  return bed;
-}
 
 function templated(
   type: ResourceType,
@@ -45,7 +37,7 @@ async function run(
   cluster: MemoryCluster,
   given: Partial<ReportOptions> & { readonly bed?: ImageBed; readonly before?: (call: MemoryCall) => void } = {},
 ): Promise<{ readonly code: number; readonly said: Said }> {
-  const { bed = openBed(), before, ...options } = given;
+  const { bed = openTaggedImages(), before, ...options } = given;
   const { terminal, said } = recordingTerminal({ color: false });
   const { signal } = new AbortController();
   const deps = { api: cluster.client(before), terminal, clock: bed.clock, images: bed.images, signal };
@@ -81,7 +73,7 @@ StatefulSet shop/store   amd64
 });
 
 Deno.test("runReport() --arch lists what blocks an architecture, a lying image among it, and exits 1; 0 where all run", async () => {
-  const bed = openBed();
+  const bed = openTaggedImages();
   const image = `${HOST}/agent:amd64-arm64`;
   const record = {
     digest: bed.registry.digestOf(image),
@@ -139,14 +131,14 @@ Deno.test("runReport() gives the same as JSON and YAML, of one namespace where i
 });
 
 Deno.test("runReport() asks for each image once, whatever number of workloads and pods name it", async () => {
-  const bed = openBed();
+  const bed = openTaggedImages();
   const many = Array.from({ length: 50 }, (_, at) => templated(Resource.deployments, `web-${at}`, "web:amd64"));
   await run(clusterOf(many), { bed });
   assert.equal(bed.registry.reads.length, 1);
 });
 
 Deno.test("runReport() tries again where a registry is busy, and says of what nothing is known", async () => {
-  const bed = openBed();
+  const bed = openTaggedImages();
   bed.registry.failure = { kind: "transient", reason: "ServerError", message: "busy" };
   const { code, said } = await run(clusterOf(SHOP.slice(0, 1)), { bed, arch: "arm64" });
   assert.equal(code, 1);
@@ -213,7 +205,7 @@ Deno.test("runReport() --arch says when no image names the architecture, unless 
 });
 
 Deno.test("runReport() says once for each registry by which flag an address is declared", async () => {
-  const bed = openBed();
+  const bed = openTaggedImages();
   const message = 'Cannot ask registry "127.0.0.1:5000": so. If a registry is there, declare it with --registry H.';
   bed.registry.failure = { kind: "permanent", reason: "AddressDenied", message };
   const { code, said } = await run(clusterOf(SHOP), { bed });

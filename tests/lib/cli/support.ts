@@ -3,6 +3,7 @@ import type { Terminal } from "../../../lib/cli/output.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { openTestApi, plainAccess } from "../../support/cluster_api.ts";
+import { type ImageBed, openImageBed } from "../../support/image_bed.ts";
 import { podBody, serveCluster } from "../../playground/make.ts";
 
 export interface Said {
@@ -10,7 +11,22 @@ export interface Said {
   err: string;
 }
 
-export function recordingTerminal({ color }: { readonly color: boolean }): { terminal: Terminal; said: Said } {
+/** The registry has images for the architectures that their tags name: `web:amd64-arm64`. */
+export function openTaggedImages(): ImageBed {
+  const bed = openImageBed();
+  bed.registry.platforms = (image) =>
+    (image.split(":")[1] ?? "").split("-").map((architecture) => ({ os: "linux", architecture }));
+  return bed;
+}
+
+/** What a command answered. */
+export interface Ran extends Said {
+  readonly code: number;
+}
+
+export function recordingTerminal(
+  { color }: { readonly color: boolean } = { color: false },
+): { terminal: Terminal; said: Said } {
   const said: Said = { out: "", err: "" };
   const terminal: Terminal = {
     out: (text) => void (said.out += text),

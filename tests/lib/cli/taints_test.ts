@@ -6,13 +6,8 @@ import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { furnish, taintLine, toleratedBy } from "../../controllers/taints/make.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import { type Ran, recordingTerminal } from "./support.ts";
 import { ours, rawDaemonSet, rawNode, rawTaintPod } from "../taints/decide/make.ts";
-
-interface Run {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 interface Given {
   readonly words: readonly string[];
@@ -22,15 +17,10 @@ interface Given {
   readonly before?: (call: MemoryCall) => void;
 }
 
-async function run(cluster: MemoryCluster, given: Given): Promise<Run> {
+async function run(cluster: MemoryCluster, given: Given): Promise<Ran> {
   const { words, output = "table", archTaint = "archaware", dryRun = false, before } = given;
   const clock = new FakeClock();
-  let [out, err] = ["", ""];
-  const terminal = {
-    out: (text: string) => void (out += text),
-    err: (text: string) => void (err += text),
-    color: false,
-  };
+  const { terminal, said } = recordingTerminal();
   const signal = new AbortController().signal;
   let isOver = false;
   const running = runTaints({ api: cluster.client(before), terminal, clock }, {
@@ -42,7 +32,7 @@ async function run(cluster: MemoryCluster, given: Given): Promise<Run> {
   })
     .finally(() => isOver = true);
   for (let turns = 0; !isOver && turns < 2_000; turns++) await clock.advance(100);
-  return { code: await running, out, err };
+  return { code: await running, ...said };
 }
 
 const OBJECTS: readonly KubeObject[] = [

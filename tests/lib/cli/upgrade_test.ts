@@ -4,6 +4,7 @@ import { runUpgrade } from "../../../lib/cli/upgrade.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { type Ran, recordingTerminal } from "./support.ts";
 import { NAMESPACE, putSettings } from "../../controllers/upgrades/make.ts";
 
 const STEP = { type: "UpgradeCommenced", status: "True", reason: "r", message: "UpgradeCommenced is completed" };
@@ -30,27 +31,17 @@ function clusterOf(object: KubeObject | undefined, { degraded = false, pausedPoo
   return cluster;
 }
 
-async function run(
-  cluster: MemoryCluster,
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+async function run(cluster: MemoryCluster, ...args: readonly string[]): Promise<Ran> {
   const words = args.filter((arg) => !arg.startsWith("-"));
-  let [out, err] = ["", ""];
-  const terminal = {
-    out: (text: string) => void (out += text),
-    err: (text: string) => void (err += text),
-    color: false,
-  };
+  const { terminal, said } = recordingTerminal();
   const options = {
-    ...{
-      words,
-      dryRun: args.includes("--dry-run"),
-      output: args.includes("-ojson") ? "json" as const : "table" as const,
-    },
+    words,
+    dryRun: args.includes("--dry-run"),
+    output: args.includes("-ojson") ? "json" as const : "table" as const,
     signal: new AbortController().signal,
   };
   const code = await runUpgrade({ api: cluster.api, terminal, clock: new FakeClock() }, options);
-  return { code, out, err };
+  return { code, ...said };
 }
 
 Deno.test("upgrade status shows the phase and each step, and answers no when it has failed or there is no plan", async () => {

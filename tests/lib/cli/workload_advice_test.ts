@@ -4,8 +4,9 @@ import { adviseOnWorkloads } from "../../../lib/cli/workload_advice.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource, type ResourceType } from "../../../lib/k8s/types.ts";
-import { type ImageBed, openImageBed } from "../../support/image_bed.ts";
+import type { ImageBed } from "../../support/image_bed.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import { openTaggedImages } from "./support.ts";
 
 function put(cluster: MemoryCluster, type: ResourceType, name: string): void {
   const containers = [{ name: "c", image: `registry.example/${name}` }];
@@ -13,17 +14,9 @@ function put(cluster: MemoryCluster, type: ResourceType, name: string): void {
   cluster.put(type, { kind: type.kind, metadata, spec: { template: { spec: { containers } } } });
 }
 
-/** Architectures by the tag: `web:amd64-arm64`. */
-function openBed(): ImageBed {
-  const bed = openImageBed();
-  bed.registry.platforms = (image) =>
-    (image.split(":")[1] ?? "").split("-").map((architecture) => ({ os: "linux", architecture }));
-  return bed;
-}
-
 async function advise(
   cluster: MemoryCluster,
-  { bed: { clock, images } = openBed(), before }: {
+  { bed: { clock, images } = openTaggedImages(), before }: {
     readonly bed?: { readonly clock: Clock; readonly images: ImageBed["images"] };
     readonly before?: (call: MemoryCall) => void;
   } = {},
@@ -63,7 +56,7 @@ Deno.test("adviseOnWorkloads() reports it where the API server cannot be read, a
 Deno.test("adviseOnWorkloads() inspects 500 images at most, eight at a time, and none that would begin too late", async () => {
   const cluster = new MemoryCluster();
   for (let index = 0; index < 510; index++) put(cluster, Resource.deployments, `app${index}:amd64-arm64`);
-  const bed = openBed();
+  const bed = openTaggedImages();
   const asked: string[] = [];
   let [open, most] = [0, 0];
   const images: ImageBed["images"] = {
@@ -100,7 +93,7 @@ Deno.test("adviseOnWorkloads() looks at 16 MiB of templates at most, and says th
     const template = { spec: { containers, imagePullSecrets } };
     cluster.put(Resource.jobs, { kind: "Job", metadata, spec: { suspend: true, template } });
   }
-  const bed = openBed();
+  const bed = openTaggedImages();
   let asked = 0;
   const images: ImageBed["images"] = {
     ...bed.images,
