@@ -9,7 +9,6 @@ export interface Bench {
   readonly options: BenchOptions;
   /** Starts the operator to compare with, when one was given. */
   readonly reference: StartContender | undefined;
-  /** Says one line of progress. */
   readonly tell: (line: string) => void;
   /** Keeps raw numbers for the results file. */
   readonly keep: (name: string, value: unknown) => void;

@@ -30,7 +30,6 @@ export async function benchBursts(bench: Bench): Promise<readonly Row[]> {
   return rowsOf(run.samples, { hasReference: reference !== undefined });
 }
 
-/** The bursts of one section, with what they showed. */
 class BurstRun {
   readonly samples = new Samples();
   readonly #bench: Bench;

@@ -2,7 +2,6 @@
 import { type ClusterEntry, type IndexesEntry, renderFigures, type RouteEntry } from "./figures_page.ts";
 import { readResults, type ResultEntry } from "./results_file.ts";
 
-/** The committed results and the page. */
 export const FILES = {
   cluster: new URL("./results/cluster.json", import.meta.url).pathname,
   route: new URL("./results/route.json", import.meta.url).pathname,

@@ -2,7 +2,6 @@
 import type { MachineFacts } from "./machine.ts";
 import { describeTarget, formatNumber, isMet, type Row } from "./table.ts";
 
-/** One section of results/cluster.json. */
 export interface ClusterEntry {
   readonly machine: MachineFacts;
   readonly cluster: string;

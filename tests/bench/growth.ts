@@ -69,7 +69,6 @@ function renderResults(results: readonly GrowthResult[]): string {
 
 type GrowthEntry = GrowthResult & { readonly machine: MachineFacts };
 
-/** The results of the file by name. */
 function readGrowth(): Promise<Readonly<Record<string, GrowthEntry>>> {
   return readResults<GrowthEntry>(RESULTS);
 }

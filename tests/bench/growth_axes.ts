@@ -22,17 +22,14 @@ export const AXES: Readonly<Record<Axis, readonly number[]>> = {
 /** The point that every axis passes through. */
 export const BASE: GrowthPoint = { pods: 1_000, images: 10, nodes: 2, namespaces: 1 };
 
-/** The base with one thing changed. */
 export function pointAt(axis: Axis, value: number): GrowthPoint {
   return { ...BASE, [axis]: value };
 }
 
-/** Name of a point in the results file. */
 export function nameOf({ pods, images, nodes, namespaces }: GrowthPoint): string {
   return `pods=${pods} images=${images} nodes=${nodes} namespaces=${namespaces}`;
 }
 
-/** Every point once, the base first. */
 export function allPoints(): readonly GrowthPoint[] {
   const points = new Map([[nameOf(BASE), BASE]]);
   for (const axis of parseAxes()) {

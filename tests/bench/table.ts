@@ -76,7 +76,6 @@ export function describeTarget(target: Target): string {
   }
 }
 
-/** Whole numbers and large ones without a fraction. */
 export function formatNumber(value: number): string {
   return Number.isInteger(value) || Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
 }

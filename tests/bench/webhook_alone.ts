@@ -29,7 +29,6 @@ interface Targets {
   readonly known: Target;
 }
 
-/** Measures it, and the webhook of `--reference-webhook` beside it. */
 export async function benchWebhookAlone(bench: Bench): Promise<readonly Row[]> {
   const { bed, options: { rounds, loadMs, idleConnections } } = bench;
   await using undo = new AsyncDisposableStack();

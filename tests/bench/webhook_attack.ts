@@ -7,7 +7,6 @@ import { connect as connectTls } from "node:tls";
 import { WebhookPath } from "../../lib/names.ts";
 
 export interface AttackPlan {
-  /** Where the clients connect from, in turn. */
   readonly addresses: readonly string[];
   /** Connections on which nothing is sent; one in eight after its handshake. */
   readonly idle: number;

@@ -18,7 +18,6 @@ export interface Row {
   readonly arriveWithinMs?: number;
   /** Whether each pod has images of its own, so that each is looked up while the fault is there. */
   readonly hasOwnImages?: boolean;
-  /** How long the fault is there (ms). */
   readonly forMs: number;
   /** Brings the fault about. The recovery counts from when the healing has ended. */
   readonly begin: (bed: ChaosBed) => Promise<Heal>;

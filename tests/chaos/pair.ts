@@ -10,7 +10,6 @@ import { openOwnWalkBed, type OwnWalkBed } from "../cluster/support/walk_bed.ts"
 export interface Pair extends OwnWalkBed {
   readonly replicas: readonly [Archway, Archway];
   readonly balancer: TcpBalancer;
-  /** Signs what the replicas serve. */
   readonly authority: CertificateAuthority;
   readonly nodes: ReadonlyMap<string, string>;
 }

@@ -7,7 +7,6 @@ export type Disturbance =
   | { readonly kind: "config change"; readonly change: "scoring on" | "scoring off" | "namespace config on" | "off" }
   | { readonly kind: "replica restart"; readonly replica: 0 | 1 };
 
-/** A disturbance and its time since the beginning (ms). */
 export type Step = Disturbance & { readonly atMs: number };
 
 const FAULTS: readonly { readonly fault: Fault; readonly fraction: number }[] = [

@@ -178,7 +178,6 @@ async function retryOf(
   return index?.["kind"] === "retry" ? { path, index } : undefined;
 }
 
-/** Whether a request of Archway pushes an index. */
 function isIndexPush({ method, headers }: { readonly method: string; readonly headers: Headers }): boolean {
   return method === "PUT" && INDEX_TYPE.test(headers.get("content-type") ?? "");
 }

@@ -84,7 +84,6 @@ async function tagUses(bed: BuildBed): Promise<readonly string[]> {
   ) => `${verb} in ${namespace}: ${status}`);
 }
 
-/** `archway index inspect`, by its exit code. */
 async function inspect(bed: BuildBed, tag: string): Promise<number> {
   const [[username = "", password = ""] = []] = Object.entries(bed.registry.users);
   const auths = { [bed.relay.host]: { auth: btoa(`${username}:${password}`) } };

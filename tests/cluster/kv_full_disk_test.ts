@@ -60,7 +60,6 @@ function test(name: string, body: (disk: SmallDisk) => Promise<void>): void {
   });
 }
 
-/** A log of warnings alone. */
 function listen(warnings: string[]): Logger {
   const logger: Logger = {
     debug: () => {},

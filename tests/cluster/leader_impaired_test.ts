@@ -8,7 +8,6 @@ import { waitUntil } from "./support/wait.ts";
 import { openWorkingBed } from "./support/walk_bed.ts";
 
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
-/** No registry answers there. */
 const IMAGE = "registry.invalid/team/app:1";
 
 async function stopReason(cluster: ClusterAccess): Promise<string> {

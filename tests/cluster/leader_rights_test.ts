@@ -9,7 +9,6 @@ import { pause, waitUntil } from "./support/wait.ts";
 import { openWorkingBed } from "./support/walk_bed.ts";
 
 const OWN_ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/roles";
-/** No registry answers there. */
 const IMAGE = "registry.invalid/team/app:1";
 
 const GATE_AGE_MS = 5_000;

@@ -5,10 +5,8 @@ import type { Reason } from "./reasons.ts";
 import type { Row } from "./rows.ts";
 import { type Bed, BED_MEANINGS, BEDS, type Proof, type RunAbout } from "./run_record.ts";
 
-/** What a row came to. */
 export type Status = "passed" | "different" | "not yet";
 
-/** One line of the page. */
 export interface Verdict {
   readonly row: Row;
   readonly status: Status;
@@ -18,7 +16,6 @@ export interface Verdict {
   readonly note: string;
 }
 
-/** What the page is made of. */
 export interface Evidence {
   readonly tests: readonly Proof[];
   readonly reasons: readonly Reason[];

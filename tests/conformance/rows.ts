@@ -7,7 +7,6 @@ import { MD, PM } from "./catalogue/pod_model.ts";
 import { E2E, M5, PR } from "./catalogue/pod_walk.ts";
 import { M, N } from "./catalogue/upgrades.ts";
 
-/** Which part of the product a row is about. */
 export type Area = "placement" | "inspection" | "operator" | "enoexec" | "upgrades" | "image builds";
 
 export interface Row {
@@ -45,7 +44,6 @@ function parseRow(line: string): Row {
   return { id, title, group, area: areaOf(group, Number(id.slice(id.lastIndexOf("-") + 1))) };
 }
 
-/** All rows, in the order of the catalogues. */
 export const ROWS: readonly Row[] = [MD, PM, PR, INSPECTION, HELPERS, E2E, DV, M5, OPERATOR, M, N, O, P]
   .flatMap((text) => text.trim().split("\n"))
   .map(parseRow);

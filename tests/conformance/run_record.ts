@@ -7,7 +7,6 @@ import type { Reason } from "./reasons.ts";
 /** Where a test ran, the weakest evidence first. */
 export const BEDS = ["pure", "unit", "playground", "registry", "control plane", "node"] as const;
 
-/** One of {@link BEDS}. */
 export type Bed = (typeof BEDS)[number];
 
 /** What each bed is, for the page. */
@@ -44,7 +43,6 @@ const BED_OF_FILE: readonly (readonly [beginning: string, bed: Bed])[] = [
   ["tests/node/", "node"],
 ];
 
-/** The bed of a test file. */
 export function bedOf(file: string): Bed {
   return BED_OF_FILE.find(([beginning]) => file.startsWith(beginning))?.[1] ?? "unit";
 }
@@ -83,7 +81,6 @@ const ABOUT = z.strictObject({
   deno: z.string().min(1),
   /** Files that failed beside others and ran once more, alone; the second run counts. */
   repeated: z.array(z.string()).readonly(),
-  /** Names of tests and steps. */
   skipped: z.array(z.string()).readonly(),
 });
 
@@ -106,12 +103,10 @@ export interface RunRecord {
   readonly proofs: readonly Proof[];
 }
 
-/** Parses what a run left beside its JUnit files. */
 export function parseAbout(json: string): RunAbout {
   return ABOUT.parse(JSON.parse(json));
 }
 
-/** Parses the committed file. */
 export function parseRunRecord(json: string): RunRecord {
   return RECORD.parse(JSON.parse(json));
 }

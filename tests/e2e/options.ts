@@ -10,7 +10,6 @@ export interface EndToEndOptions {
   readonly images: readonly string[];
   /** Wait until the containers run, not only until the pods are bound. */
   readonly run: boolean;
-  /** Where Archway is, for its metrics. */
   readonly archwayNamespace: string;
   /** Labels of the namespaces that are made, for a config that selects by label. */
   readonly namespaceLabels: Readonly<Record<string, string>>;

@@ -8,7 +8,6 @@ export interface CheckOutcome {
   readonly detail: string;
 }
 
-/** All of them in the wanted form. */
 export function renderOutcomes(outcomes: readonly CheckOutcome[], output: "table" | "json"): string {
   if (output === "json") return `${JSON.stringify(outcomes, undefined, 2)}\n`;
   const rows = outcomes.map(({ check, result, detail }) => [check, result, detail]);

@@ -11,7 +11,6 @@ Deno.test("errorText() gives an error with its causes, and nothing twice", () =>
   assert.equal(errorText("odd"), "odd");
 });
 
-/** What is written of one warning. */
 function lineOf(fields: Readonly<Record<string, unknown>>, form?: LogForm): string {
   const lines: string[] = [];
   const log = openLogger({

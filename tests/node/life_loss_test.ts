@@ -16,7 +16,6 @@ const VICTIM = "n3";
 /** Where the replicas may be. */
 const NATIVE = LAB_NODES.filter(({ arch }) => arch === "amd64").map(({ name }) => name).sort();
 
-/** The node of each replica. */
 async function nodesOfReplicas(lab: OpenLab): Promise<readonly string[]> {
   return (await listReplicas(lab)).map(({ node }) => node).sort();
 }

@@ -21,7 +21,6 @@ async function restartsOf(lab: OpenLab, { name }: Replica): Promise<number> {
   return Number(await kubectl(lab, "-n", NAMESPACE, "get", "pod", name, "-o", path));
 }
 
-/** When the Lease was renewed last. */
 async function renewedMs(lab: OpenLab): Promise<number> {
   return Date.parse(await kubectl(lab, "-n", NAMESPACE, "get", "leases", "-o", "jsonpath={.items[*].spec.renewTime}"));
 }

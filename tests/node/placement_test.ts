@@ -11,7 +11,6 @@ import { type OpenLab, openLab } from "./support/open_lab.ts";
 import { createWorkloads, type ImagePlaces, POD_COUNT, WORKLOADS } from "./support/workloads.ts";
 
 const GROUP = "multiarch.openshift.io";
-/** A host that does not exist. */
 const MIRRORED = "mirrored.invalid";
 const PREFERENCE = { weight: 50, preference: { matchExpressions: [renderArch(["amd64"])] } };
 const SCORING = {

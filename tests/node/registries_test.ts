@@ -17,7 +17,6 @@ function openRegistry(lab: OpenLab, options: RegistryOptions): Promise<RealRegis
   return openNodeRegistry(lab, { ...options, images: ["arm-single"] });
 }
 
-/** A host that does not exist. */
 const MIRRORED = "mirrored.invalid";
 /** An address of Services that nothing else takes. */
 const CLUSTER_IP = "10.96.0.200";
@@ -58,7 +57,6 @@ async function exposeInCluster(
 
 const FROM_ARM = "hello from linux/arm64\n";
 
-/** A pod that was created. */
 interface StartedPod {
   readonly namespace: string;
   readonly name: string;

@@ -30,7 +30,6 @@ function renderPod(image: string): string {
 }
 
 interface LabShell extends AsyncDisposable {
-  /** Coordinates of the lab, once it is ready. */
   readonly lab: unknown;
   type(line: string): Promise<void>;
   kill(): Promise<void>;

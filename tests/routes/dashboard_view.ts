@@ -25,7 +25,6 @@ export function makeView(overrides: Partial<DashboardView> = {}): DashboardView 
   };
 }
 
-/** A decision with everything in its place. */
 export function makeEntry(overrides: Partial<BoardEntry> = {}): BoardEntry {
   return {
     atMs: NOW_MS - 12_000,

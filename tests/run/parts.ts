@@ -16,16 +16,13 @@ export interface Part {
     | "soak"
     | "benches"
     | "large";
-  /** Folders and files. */
   readonly paths: readonly string[];
   readonly ignored: readonly string[];
   /** `none`: a file that needs a file, the network or the environment fails. */
   readonly permissions: "none" | "all";
-  /** How many files run side by side. */
   readonly jobs: number;
   /** In how many isolates its files are loaded, each with a share of them; 0: every file in one of its own. */
   readonly isolates: number;
-  /** Control planes that are kept ready for its tests. */
   readonly planes: number;
   /** Of its processes: those that are held to times go first. */
   readonly niceness: number;

@@ -9,7 +9,6 @@ export interface PartResult {
   readonly name: string;
   readonly passed: number;
   readonly failed: number;
-  /** Names of the tests and steps that were skipped. */
   readonly skipped: readonly string[];
   /** Files that failed, and were run once more. */
   readonly again: readonly string[];
@@ -19,12 +18,10 @@ export interface PartResult {
 export interface PartOptions {
   /** What precedes `test` flags: `["test"]`, or `["run", "-A", SCRIPT]` for a script that passes them on. */
   readonly command: readonly string[];
-  /** Where its JUnit file goes. */
   readonly junit: string;
   /** Arguments of the user, such as `--filter`. */
   readonly flags: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Takes the lines of its output. */
   readonly print: (line: string) => void;
 }
 
@@ -34,7 +31,6 @@ interface Run {
   readonly tests: readonly RanTest[];
 }
 
-/** A part that has run once, beside others. */
 export interface FirstRun extends Run {
   readonly part: Part;
   readonly options: PartOptions;

@@ -72,7 +72,6 @@ export function judgeSkip(
 
 export interface Counts {
   readonly failed: number;
-  /** Skips that are not allowed. */
   readonly forbidden: number;
   /** Files and folders that were left out as a whole. */
   readonly left: number;

@@ -34,9 +34,7 @@ export const PLAIN: EndpointTransport = { scheme: "http", verifyTls: true, caCer
 
 /** An inspector with its parts open to a test. */
 export interface TestInspector extends Disposable {
-  /** All wrappers, as the service has them. */
   readonly inspector: Inspector;
-  /** The bare registry inspector. */
   readonly registry: RegistryLookups;
   /** Asks for an image with the whole inspector. */
   inspect(image: string, more?: Partial<InspectionRequest>): Promise<InspectionReport>;
@@ -140,7 +138,6 @@ export function referenceOf(image: string): ImageReference {
   return parsed.reference;
 }
 
-/** Every image where its name says. */
 export const DIRECT: PullPlanner = { plan: (image) => planDirect(image, PLAIN) };
 
 export const NO_KEYRING: Keyring = { lookup: () => Promise.resolve([]) };

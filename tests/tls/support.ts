@@ -6,7 +6,6 @@ export interface TlsConfiguration {
   /** How clients must call it; it leads to 127.0.0.1, through the proxy when it does not resolve. */
   readonly host: string;
   readonly port: number;
-  /** Content of the CA file. */
   readonly ca: string;
   /** PEM; empty: none. */
   readonly clientCertificate: string;

@@ -15,7 +15,6 @@ export interface ArchwayOptions {
   readonly kubeconfigFile: string;
   /** Name in messages, of the log and on the Lease. Default `archway`. */
   readonly name?: string;
-  /** Registries it may ask, and the CA of each. */
   readonly registries?: readonly { readonly host: string; readonly caFile?: string }[];
   /** More arguments of `serve`; a later flag wins over ours. */
   readonly args?: readonly string[];

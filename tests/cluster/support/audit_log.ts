@@ -1,7 +1,6 @@
 // Reads the audit log of a control plane: who asked the API server for what. Used to count and to forbid requests.
 import { read } from "./cluster_access.ts";
 
-/** One request, or one watch that began. */
 export interface AuditedRequest {
   /** `get`, `list`, `watch`, `create`, `patch`, … */
   readonly verb: string;

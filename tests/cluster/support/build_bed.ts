@@ -156,7 +156,6 @@ export class BuildBed implements AsyncDisposable {
     await this.patch(`${images}/cluster/status`, { status });
   }
 
-  /** Where images are pushed. */
   repositoryOf({ repository = "team/os" }: Pick<WantedConfig, "repository"> = {}): string {
     return `${this.relay.host}/${repository}`;
   }

@@ -53,7 +53,6 @@ export class BuildPlayer implements AsyncDisposable {
   readonly #handled = new Set<string>();
   readonly #hanging = new Set<string>();
   readonly played: PlayedPod[] = [];
-  /** Decides how a pod of an architecture ends. */
   fate: (arch: string, attempt: number) => Fate = () => SUCCEED;
   #running: Promise<void> = Promise.resolve();
   #busy = false;

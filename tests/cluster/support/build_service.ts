@@ -5,12 +5,10 @@ import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
 
 export interface BuildServiceOptions {
-  /** For its configuration and its log. */
   readonly directory: string;
   readonly kubeconfig: string;
   /** One without TLS. */
   readonly registry: string;
-  /** `imageBuilds` of the configuration file. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly identity: string;
   readonly args: readonly string[];

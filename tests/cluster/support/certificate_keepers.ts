@@ -35,7 +35,6 @@ interface Custom {
   readonly requests: string;
   readonly parse: (object: unknown) => { readonly secret: string; readonly names: readonly string[] } | undefined;
   readonly annotation: readonly [key: string, value: string];
-  /** Whether the Secret has the CA besides. */
   readonly isCaInSecret: boolean;
 }
 

@@ -6,16 +6,13 @@ import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { renderPod } from "./pods.ts";
 import { waitUntil } from "./wait.ts";
 
-/** Archway's own. */
 export const NAMESPACE = "archway-system";
 const COMPONENTS = new URL("../../../manifests/components/", import.meta.url).pathname;
 const GROUP = "/apis/multiarch.openshift.io/v1beta1";
-/** The ENoExecEvents of Archway's namespace. */
 export const EVENTS = `${GROUP}/namespaces/${NAMESPACE}/enoexecevents`;
 export const CONFIG = `${GROUP}/clusterpodplacementconfigs/cluster`;
 export const DAEMON_SET = `/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets/enoexec-event-daemon`;
 
-/** Archway's own Deployment, whose leader handles the events. */
 export const DEPLOYMENT = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/archway`;
 
 /** The Deployment as an installation has it, but for its pods: Archway runs as a process of the test. */
@@ -136,7 +133,6 @@ export interface EventSpec {
   readonly pod: string;
   readonly digit: string;
   readonly finalizers?: readonly string[];
-  /** What a daemon of Archway's adds. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 

@@ -36,7 +36,6 @@ export async function steadily<T>({ count, everyMs }: Pace, act: () => Promise<T
 
 /** A folder in the unified hierarchy, and a program that this machine cannot execute. */
 export class FailingStarts implements AsyncDisposable {
-  /** Path of the program. */
   readonly program: string;
   readonly #root: string;
 
@@ -65,7 +64,6 @@ export class FailingStarts implements AsyncDisposable {
     return await failStart([this.#root, ...folders].join("/"), this.program);
   }
 
-  /** Fails many at a steady pace. */
   async failSteadily(
     folders: readonly string[],
     pace: Pace,

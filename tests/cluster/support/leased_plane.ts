@@ -60,7 +60,6 @@ export async function leasePlane(state: PlaneState): Promise<LeasedPlane | undef
   return undefined;
 }
 
-/** The state that it was left in. */
 async function readLast(file: string): Promise<Pick<PlaneState, "name" | "kinds">> {
   const text = await Deno.readTextFile(lastFile(file)).catch(() => undefined);
   return text === undefined ? INSTALLED : JSON.parse(text);

@@ -59,7 +59,6 @@ export async function readDefinition(kind: OpenShiftKind): Promise<unknown> {
   return parse(await Deno.readTextFile(`${await openShiftModule()}/${FILES[kind]}`));
 }
 
-/** Where an API server serves a kind. */
 export function pathOfKind(kind: OpenShiftKind): string {
   const [group, version] = FILES[kind].split("/");
   return `/apis/${group}.openshift.io/${version}/${kind}`;

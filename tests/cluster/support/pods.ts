@@ -26,7 +26,6 @@ export interface PodEvent {
 export interface PodOutcome {
   readonly name: string;
   readonly phase: string;
-  /** Names of the scheduling gates that it still has. */
   readonly gates: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

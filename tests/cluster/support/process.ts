@@ -26,7 +26,6 @@ export class RunningProcess implements AsyncDisposable {
   readonly name: string;
   readonly logFile: string;
   readonly pid: number;
-  /** Settles when the child has ended. */
   readonly ended: Promise<Deno.CommandStatus>;
   readonly #child: Deno.ChildProcess;
   #status: Deno.CommandStatus | undefined;

@@ -10,7 +10,6 @@ const BINDINGS = `${ADMISSION}/validatingadmissionpolicybindings`;
 /** Only to see that the policy is at work. */
 const PROBE = "frozen-probe";
 
-/** What makes a pod such a pod. */
 export const FROZEN: Readonly<Record<string, string>> = { [NAME]: "yes" };
 
 /** From now on pods with the label {@link FROZEN} stay as they are; gives the way to lift that. */

@@ -44,7 +44,6 @@ export interface RealRegistry extends AsyncDisposable {
   /** One that it accepts where it requires one. */
   readonly clientCertificate: IssuedCertificate;
   readonly users: Readonly<Record<string, string>>;
-  /** The token server of `auth: "token"`. */
   readonly tokenServer: TokenServer | undefined;
   push(repository: string, tag: string, spec: ImageSpec): Promise<Pushed>;
   /** Pushes documents that were built elsewhere. */
@@ -265,7 +264,6 @@ function authorizer(
   };
 }
 
-/** Value of an Authorization header. */
 export function renderBasic(user: string, password: string): string {
   return `Basic ${new TextEncoder().encode(`${user}:${password}`).toBase64()}`;
 }

@@ -9,7 +9,6 @@ export interface Right {
   readonly verb: string;
   readonly name: string | undefined;
   readonly namespace: string | undefined;
-  /** The role that says so. */
   readonly role: string;
 }
 
@@ -19,7 +18,6 @@ export interface Use {
   readonly verb: string;
   readonly name: string | undefined;
   readonly namespace: string | undefined;
-  /** HTTP status of the answer. */
   readonly status: number;
 }
 

@@ -11,7 +11,6 @@ import { archwayProgram } from "../../support/archway_program.ts";
 import { RunningProcess } from "./process.ts";
 import { pause, waitUntil } from "./wait.ts";
 
-/** Where the manifests put Archway. */
 export const NAMESPACE = "archway-system";
 
 const CONFIGS = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";

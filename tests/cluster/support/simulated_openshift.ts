@@ -3,7 +3,6 @@
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { pause } from "./wait.ts";
 
-/** Where things are. */
 export const CLUSTER_VERSION = "/apis/config.openshift.io/v1/clusterversions/version";
 const OPERATORS = "/apis/config.openshift.io/v1/clusteroperators";
 export const POOLS = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
@@ -22,7 +21,6 @@ export interface SimulationOptions {
   readonly pools: Readonly<Record<string, number>>;
   /** Between two steps of an operator (ms). */
   readonly stepMs: number;
-  /** Pools that are paused from the beginning. */
   readonly paused?: readonly string[];
 }
 
@@ -57,7 +55,6 @@ export interface SimulatedOpenShift extends AsyncDisposable {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The image of a release. */
 export function imageOf(version: string, architecture = ""): string {
   const digest = `${version}${architecture}`.replaceAll(/[^0-9a-f]/gi, "").padEnd(64, "0").toLowerCase();
   return `quay.io/openshift-release-dev/ocp-release@sha256:${digest}`;
@@ -133,7 +130,6 @@ async function createRendered(cluster: ClusterAccess, name: string, osImageURL: 
   });
 }
 
-/** A MachineSet of workers. */
 export function machineSet(name: string): Json {
   const matchLabels = { "machine.openshift.io/cluster-api-machineset": name };
   return {

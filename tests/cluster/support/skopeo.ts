@@ -10,7 +10,6 @@ export async function skopeo(args: readonly string[]): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-/** Where a registry is to skopeo: `docker://HOST/NAME`. */
 export function at(registry: { readonly host: string }, name: string): string {
   return `docker://${registry.host}/${name}`;
 }

@@ -5,11 +5,9 @@ import { Resource } from "../../../lib/k8s/types.ts";
 import { read } from "./cluster_access.ts";
 import type { OutageGate } from "./outage_gate.ts";
 
-/** What it does and has seen. */
 export interface StepOutages {
   /** Steps, or phases, that met the outage; each once for each time. */
   readonly refusedAt: readonly string[];
-  /** How often the server went away. */
   readonly outages: () => number;
   /** The API of the controller that is watched. */
   readonly api: KubeApi;

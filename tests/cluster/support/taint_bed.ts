@@ -102,7 +102,6 @@ export async function patchNode(cluster: ClusterAccess, name: string, patch: unk
   ]);
 }
 
-/** A request of Archway's account in the audit log. */
 export interface TimedRequest {
   readonly verb: string;
   readonly resource: string;

@@ -5,7 +5,6 @@ import { SHARED_NODES } from "./shared_nodes.ts";
 import { archwayRequests, MANAGE, openTaintBed, taintsByNode, type TimedRequest } from "./taint_bed.ts";
 import { waitUntil } from "./wait.ts";
 
-/** What it took. */
 export interface ManyNodesTainted {
   readonly nodes: number;
   /** From the first write of a node to the last. */
@@ -14,7 +13,6 @@ export interface ManyNodesTainted {
   readonly writesByNode: ReadonlyMap<string, number>;
   /** The second with the most requests of Archway while it tainted, after the operator's first work: how many, of what. */
   readonly busiestSecond: { readonly requests: number; readonly kinds: Readonly<Record<string, number>> };
-  /** What the API server says of itself at `/version`. */
   readonly version: unknown;
 }
 

@@ -38,7 +38,6 @@ export interface OutsideDouble extends Outside {
   fault: (call: string) => string | undefined;
 }
 
-/** The notifications of an upgrade that meets no trouble. */
 export const NOTIFICATIONS: readonly NotificationState[] = [
   "StateStarted",
   "StateControlPlaneStartedSL",
@@ -70,7 +69,6 @@ export interface UpgradeBed extends AsyncDisposable {
 /** What a replica may be given in place of the usual; a function puts faults before the API that it writes with. */
 export type ReplicaParts = Partial<Pick<UpgradesDeps, "readApi" | "api" | "outside">>;
 
-/** A clock that runs fast and can be set. */
 export interface ShiftableClock extends Clock {
   shift(ms: number): void;
 }
@@ -162,7 +160,6 @@ async function untilPhase(
   });
 }
 
-/** A plan that is due. */
 export function planOf(spec: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
   const upgradeAt = new Date(Date.now() - 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
   const desired = { version: TO, channel: "stable-4.20" };
@@ -194,7 +191,6 @@ function gaugesInto(gauges: Map<string, number>): UpgradesDeps["gauges"] {
   };
 }
 
-/** Healthy, and everything available. */
 function openOutsideDouble(): OutsideDouble {
   const silences: Silence[] = [];
   const created: string[] = [];

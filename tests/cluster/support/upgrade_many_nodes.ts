@@ -21,7 +21,6 @@ import { openUpgradeBed, type OutsideDouble, type UpgradeBed } from "./upgrade_b
 const NAMESPACE = "openshift-managed-upgrade-operator";
 const SETTINGS = `/api/v1/namespaces/${NAMESPACE}/configmaps/managed-upgrade-operator-config`;
 
-/** One look. */
 export interface Look {
   readonly reads: number;
   readonly writes: number;
@@ -30,7 +29,6 @@ export interface Look {
   readonly tookMs: number;
 }
 
-/** A large cluster, and looks at it. */
 export interface ManyNodes extends AsyncDisposable {
   readonly bed: UpgradeBed;
   /** Requests of the look at workloads, which is none of those that reconciles make. */

@@ -30,9 +30,7 @@ import { waitUntil } from "./wait.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const NAMESPACE = Upgrades.namespace;
-/** The account of the service. */
 export const UPGRADE_ACCOUNT = `system:serviceaccount:${NAMESPACE}:archway-upgrades`;
-/** The configuration of its webhook. */
 export const PLAN_WEBHOOK = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/archway-upgrades";
 const POOL = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools/worker";
 const SETTINGS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;

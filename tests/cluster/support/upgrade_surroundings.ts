@@ -20,7 +20,6 @@ const HOSTS = [
 /** How long a silence of another lasts: longer than any test. */
 const SILENCE_MS = 3_600_000;
 
-/** The servers, and what they keep. */
 export interface Surroundings extends AsyncDisposable {
   readonly manager: OcmDouble;
   readonly registry: FakeRegistry;
@@ -28,14 +27,12 @@ export interface Surroundings extends AsyncDisposable {
   readonly hosts: string;
   /** The release payload, by digest. */
   readonly payload: string;
-  /** Address of the update graph. */
   readonly graphUrl: string;
   /** Comments of silences that are active, and of all that ever were created. */
   readonly active: () => readonly string[];
   readonly created: readonly string[];
   /** Another creates a silence. */
   readonly silence: (comment: string) => void;
-  /** Names of the servers that were asked. */
   readonly asked: ReadonlySet<string>;
 }
 
@@ -150,7 +147,6 @@ async function createWays(
   await applyAll(cluster, objects);
 }
 
-/** Applies objects in their order. */
 export async function applyAll(cluster: ClusterAccess, objects: readonly unknown[]): Promise<void> {
   const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
   const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin });

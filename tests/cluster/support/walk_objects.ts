@@ -10,11 +10,9 @@ import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
 import { GiveUp, waitUntil } from "./wait.ts";
 
 const PATIENCE_MS = 60_000;
-/** The namespace of the global pull secret. */
 export const GLOBAL_SECRETS = "openshift-config";
 const KEPT_NAMES = [OPERATOR_NAMESPACE, GLOBAL_SECRETS];
 
-/** A walk on a real API server. */
 export interface ClusterWalk extends WalkSubject {
   /** Name in the cluster of a namespace of the walk. */
   place(namespace: string): string;
@@ -22,7 +20,6 @@ export interface ClusterWalk extends WalkSubject {
   read(pod: WalkPod): Promise<KubeObject>;
 }
 
-/** What a walk has that the cluster has not. */
 export interface WalkParts {
   readonly registries: WalkRegistries;
   readonly node: string;

@@ -1,6 +1,5 @@
 // Rows of image inspection (AU, RF, MF) and of the Go helpers (UT, AP), one line each.
 
-/** Inspection of images. */
 export const INSPECTION = `
 AU-01 glob needs its label
 AU-02 glob of one label

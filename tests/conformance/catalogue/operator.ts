@@ -1,6 +1,5 @@
 // Rows of the operator document, whose ids are bare numbers, one line each.
 
-/** The operator. */
 export const OPERATOR = `
 1 plugin on
 2 plugin off

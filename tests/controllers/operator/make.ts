@@ -15,7 +15,6 @@ import { until } from "../../support/until.ts";
 export const NAMESPACE = "archway-system";
 export const GATE = "multiarch.openshift.io/scheduling-gate";
 
-/** An event as the operator recorded it. */
 export type Recorded = Parameters<OperatorDeps["events"]["record"]>[0];
 
 /** A cluster, an operator that runs on it, and short words for what tests ask. */

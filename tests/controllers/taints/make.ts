@@ -4,7 +4,6 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import type { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { taintsOf } from "../../lib/taints/decide/make.ts";
 
-/** Puts objects there, each by its kind. */
 export function furnish(cluster: MemoryCluster, objects: readonly KubeObject[]): void {
   for (const object of objects) {
     const type = Object.values(Resource).find(({ kind }) => kind === object.kind);

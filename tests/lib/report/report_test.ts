@@ -33,7 +33,6 @@ function lyingFact(): InspectedImage {
   return { ...fact, inspection: { ...fact.inspection, digest: LYING_DIGEST } as InspectedImage["inspection"] };
 }
 
-/** What registries say of the images of these tests. */
 const IMAGES: readonly InspectedImage[] = [
   platformsFact("both", linux(AMD64, ARM64)),
   platformsFact("old", linux(AMD64)),

@@ -2,7 +2,6 @@
 import { read } from "../../cluster/support/cluster_access.ts";
 import { type RealRegistry, renderBasic } from "../../cluster/support/registry.ts";
 
-/** Digests of an index by architecture. */
 export async function readIndex(
   registry: RealRegistry,
   reference: string,
@@ -16,7 +15,6 @@ export async function readIndex(
   );
 }
 
-/** Digests of an image's layers. */
 export async function readLayers(registry: RealRegistry, reference: string): Promise<readonly string[]> {
   return listOf(read(await readManifest(registry, reference), "layers")).map((each) => String(read(each, "digest")));
 }

@@ -64,7 +64,6 @@ export async function startWrongInit(lab: OpenLab, namespace: string): Promise<P
   return { namespace, name: "wrong-init" };
 }
 
-/** A pod on n1 that does nothing. */
 export async function startQuiet(lab: OpenLab, { namespace, name }: PodName): Promise<void> {
   const containers = [{ name: "app", image: lab.image("multi"), args: ["pause"] }];
   await lab.createPod(namespace, { name, spec: { ...pinTo("n1"), containers } });

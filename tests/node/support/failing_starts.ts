@@ -10,7 +10,6 @@ const UNIFIED = "/sys/fs/cgroup/unified";
 const CPU = "/sys/fs/cgroup/cpuacct";
 const PROGRAM = new URL("fail_steadily.ts", import.meta.url).pathname;
 
-/** Starts that fail while a test does something else. */
 export interface FailingStarts {
   /** IDs of the containers, once all have failed. */
   ended(): Promise<readonly string[]>;

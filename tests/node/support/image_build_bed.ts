@@ -68,7 +68,6 @@ async function removeObjects(lab: OpenLab): Promise<void> {
   await lab.kubectl(["label", "nodes", "--all", `${POOL_LABEL}-`]);
 }
 
-/** A pull secret for the registry. */
 export async function createLogin(
   lab: OpenLab,
   { host, users }: RealRegistry,

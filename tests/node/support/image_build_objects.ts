@@ -2,7 +2,6 @@
 import { BUILD_NAMESPACE } from "../../cluster/support/build_objects.ts";
 import type { NodeArch } from "./program_images.ts";
 
-/** Version of the API. */
 export const API_VERSION = "machineconfiguration.openshift.io/v1";
 export const POOL = "worker";
 /** What nodes of the pool have. */

@@ -25,7 +25,6 @@ export async function pushBuilder(registry: RealRegistry): Promise<BuilderSettin
   };
 }
 
-/** Paths of the program by architecture. */
 async function ensureBuilder(): Promise<Readonly<Record<NodeArch, string>>> {
   const sources = ["go.mod", "go.sum", "main.go", "registry.go", "image.go"].map((file) => new URL(file, MODULE));
   const directory = await pinnedCacheDirectory("image-builder", sources);

@@ -7,7 +7,6 @@ import { type ArchwayImage, ensureBuilt, push } from "./archway_images.ts";
 import type { OpenLab } from "./open_lab.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
-/** The namespace of manifests/base. */
 export const NAMESPACE = "archway-system";
 
 /** The image of this checkout in the lab's registry, built at its first use in a run. */
@@ -74,7 +73,6 @@ export async function install(
   }
 }
 
-/** The operation that gives a Deployment one argument more. */
 export function addArgument(value: string): unknown {
   return { op: "add", path: "/spec/template/spec/containers/0/args/-", value };
 }

@@ -13,7 +13,6 @@ import type { NodePrograms } from "./programs.ts";
 /** Name of the environment variable with the {@link LabCoordinates} as JSON. */
 export const LAB_VARIABLE = "ARCHWAY_TEST_NODES";
 
-/** What a test needs to find everything; plain JSON. */
 export interface LabCoordinates {
   /** As {@link renderCoordinates} wrote it. */
   readonly controlPlane: string;

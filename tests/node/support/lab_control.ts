@@ -74,7 +74,6 @@ async function setLink({ index, run }: NodeHost, state: "up" | "down"): Promise<
   }
 }
 
-/** Process ids in a cgroup and those below it. */
 async function listPids(cgroup: string): Promise<readonly number[]> {
   const text = await runCommand("sh", [
     "-c",

@@ -22,7 +22,6 @@ type Lane = readonly string[];
 interface LanesOptions {
   /** Folder that is removed at the end. */
   readonly directory: string;
-  /** run.ts. */
   readonly script: string;
 }
 
@@ -49,7 +48,6 @@ export async function planLanes(args: Lane): Promise<readonly Lane[]> {
   ]);
 }
 
-/** The files of each lane. Pure. */
 export function divide(files: readonly string[]): readonly (readonly string[])[] {
   const first = files.filter((file) => FIRST.test(file));
   return [first, files.filter((file) => !first.includes(file))];

@@ -9,7 +9,6 @@ import type { NodeHost } from "./node_host.ts";
 import type { NodePrograms } from "./programs.ts";
 import type { NodeArch } from "./program_images.ts";
 
-/** What a node is made of. */
 export interface NodeOptions {
   readonly host: NodeHost;
   readonly arch: NodeArch;
@@ -18,7 +17,6 @@ export interface NodeOptions {
   /** As the nodes reach it. */
   readonly apiServerUrl: string;
   readonly plainRegistries: readonly string[];
-  /** Archive with the image of the pods' sandboxes. */
   readonly pauseArchive: string;
 }
 

@@ -18,7 +18,6 @@ export interface HostOptions {
 }
 
 export interface HostCommand {
-  /** Name of the log file. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];

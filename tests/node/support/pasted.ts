@@ -44,7 +44,6 @@ export function commandsOf(page: string, paragraph: string): readonly string[] {
 export interface PasteShell extends AsyncDisposable {
   /** Runs the text; gives what it printed. Throws with that when a command of it fails. */
   paste(text: string): Promise<string>;
-  /** Writes a file of the copy. */
   write(file: string, text: string): Promise<void>;
 }
 

@@ -22,7 +22,6 @@ export type ProgramImage =
     | { readonly kind: "single"; readonly platform: ProgramPlatform }
   )
   & {
-    /** Labels of the config. */
     readonly labels?: Readonly<Record<string, string>> | undefined;
   };
 

@@ -18,7 +18,6 @@ export interface StreamResult {
 }
 
 const FAKE = { key: "archway.dev/test", value: "kwok", effect: "NoSchedule" } as const;
-/** Five a second. */
 const EVERY_MS = 200;
 
 const FAKE_NODES: readonly NodeSpec[] = (["amd64", "arm64"] as const).map((arch) => ({

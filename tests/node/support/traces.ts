@@ -2,7 +2,6 @@
 
 /** A lab that should be gone. */
 export interface EndedLab {
-  /** What the names of its cgroups begin with. */
   readonly name: string;
   readonly directory: string;
   /** What {@link readSysctls} gave before it began. */

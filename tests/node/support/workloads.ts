@@ -68,7 +68,6 @@ export const WORKLOADS: readonly Workload[] = [
   { kind: "Pod", name: "p-mirror-arm", pods: 1, containers: [run("arm-single", "mirror")] },
 ];
 
-/** How many pods they make together. */
 export const POD_COUNT = WORKLOADS.reduce((sum, { pods }) => sum + pods, 0);
 
 export async function createWorkloads(

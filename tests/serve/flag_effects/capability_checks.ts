@@ -71,7 +71,6 @@ async function daemonSets({ execFormatImage }: Config): Promise<number> {
   return await list();
 }
 
-/** Of the command line. */
 export const CAPABILITY_FLAGS: Checks = {
   "only": async () => {
     assert.equal(serveConfig().only, "placement");
@@ -95,7 +94,6 @@ export const CAPABILITY_FLAGS: Checks = {
   },
 };
 
-/** Of the file. */
 export const CAPABILITY_SETTINGS: Checks = {
   imageBuilds: () => {
     const jobsAtOnce = (config: Config): number => {

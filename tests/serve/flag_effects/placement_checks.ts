@@ -40,7 +40,6 @@ const DAEMON = {
   ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "agent", uid: "d", controller: true }],
 };
 
-/** Of the command line. */
 export const PLACEMENT_FLAGS: Checks = {
   "namespace": () => {
     const pod = { namespace: "archway-elsewhere" };
@@ -100,7 +99,6 @@ export const PLACEMENT_FLAGS: Checks = {
   },
 };
 
-/** Of the file. */
 export const PLACEMENT_SETTINGS: Checks = {
   runtimeClasses: () => {
     const settings = settingsOf(fileConfig("runtimeClasses: [kata=skip]"));

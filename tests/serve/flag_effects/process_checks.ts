@@ -87,7 +87,6 @@ const KUBECONFIG = JSON.stringify({
   contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
 });
 
-/** Of the command line. */
 export const PROCESS_FLAGS: Checks = {
   "config": () => {
     assert.equal(serveConfig().webhookService, "archway-webhook");
@@ -113,7 +112,6 @@ export const PROCESS_FLAGS: Checks = {
   "prewarm": async () => assert.match((await served()).metrics, /^workqueue_depth\{name="prewarm"\} /m),
 };
 
-/** Of the file. */
 export const PROCESS_SETTINGS: Checks = {
   webhookPath: async () => {
     const { webhookUrl, secrets } = await served();

@@ -84,7 +84,6 @@ function registriesConf({ host }: FakeRegistry): string {
   return `[[registry]]\nprefix = "quay.io"\nlocation = "${host}"\ninsecure = true\n`;
 }
 
-/** Of the command line. */
 export const REGISTRY_FLAGS: Checks = {
   "registry": () =>
     withTlsRegistry(async ({ folder, registry, image }) => {
@@ -159,7 +158,6 @@ export const REGISTRY_FLAGS: Checks = {
     }),
 };
 
-/** Of the file. */
 export const REGISTRY_SETTINGS: Checks = {
   certsDir: () =>
     withTlsRegistry(async ({ folder, registry, image }) => {

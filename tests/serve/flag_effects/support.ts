@@ -17,7 +17,6 @@ export type Check = () => void | Promise<void>;
 /** One check per flag, by its name. */
 export type Checks = Readonly<Record<string, Check>>;
 
-/** The configuration of `serve` with these flags. */
 export function serveConfig(...flags: readonly string[]): Config {
   const parsed = parseConfig(["serve", ...flags], { env: {}, readFile: Deno.readTextFileSync });
   return parsed.kind === "run" ? parsed.config : assert.fail(JSON.stringify(parsed));
@@ -29,7 +28,6 @@ export function fileConfig(text: string): Config {
   return parsed.kind === "run" ? parsed.config : assert.fail(JSON.stringify(parsed));
 }
 
-/** The settings of placement that follow from a configuration. */
 export function settingsOf(config: Config): PlacementSettings {
   const parsed = parsePlacementOptions(config);
   return parsed.kind === "parsed" ? parsed.value : assert.fail(parsed.problems.join(" "));

@@ -6,7 +6,6 @@ import { decideLeaderState } from "../../../lib/k8s/leader_absence.ts";
 import { ownTaintRule } from "../../../serve/taints.ts";
 import { type Checks, fileConfig, serveConfig, settingsOf } from "./support.ts";
 
-/** Flags of `serve`. */
 export const TAINT_FLAGS: Checks = {
   "arch-taints": () => {
     assert.equal(ownTaintRule(serveConfig()), undefined);
@@ -17,7 +16,6 @@ export const TAINT_FLAGS: Checks = {
   },
 };
 
-/** Of the file. */
 export const TAINT_SETTINGS: Checks = {
   taintsFailOpenAfter: () => {
     const after = ({ taintsFailOpenAfter: afterMs }: Config): string => {

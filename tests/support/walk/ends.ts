@@ -1,7 +1,6 @@
 // How pods of the walk end, by name.
 import { archIn, type Expected } from "./scenario.ts";
 
-/** The architectures of the big images. */
 export const FOUR = ["amd64", "arm64", "ppc64le", "s390x"];
 export const A50 = `${archIn("amd64")}:50`;
 

@@ -42,7 +42,6 @@ export const CONFIGS: readonly Config[] = [
   { name: "own", namespace: "own", priority: 1, platforms: [["amd64", 50], ["arm64", 20]] },
 ];
 
-/** One scenario a row. */
 export function preferenceRows(host: string): readonly Scenario[] {
   const images = [`${host}/hello:m4`];
   const weigh = (architecture: string, weight: number): string => `${archIn(architecture)}:${weight}`;

@@ -51,7 +51,6 @@ function walkImages(repositories: readonly string[]): readonly ImageDescription[
   ];
 }
 
-/** What the trusted registry holds. */
 export function trustedImages(): readonly ImageDescription[] {
   return walkImages([...REPOSITORIES, ONLY_THERE]);
 }

@@ -5,7 +5,6 @@ import { DEAD_HOST } from "./registries.ts";
 import type { Expected, Scenario } from "./scenario.ts";
 import type { WalkSubject } from "./subject.ts";
 
-/** One scenario a rule. */
 export function registryRows(walk: WalkSubject): readonly Scenario[] {
   const { host, insecureHost, digestOf } = walk;
   const digest = digestOf("m4");

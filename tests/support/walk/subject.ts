@@ -10,7 +10,6 @@ export interface Fate {
 }
 
 export interface WalkSubject extends Omit<WalkRegistries, typeof Symbol.asyncDispose> {
-  /** Name of a node for amd64. */
   readonly node: string;
   /** Creates an object as a client of the API server does. */
   create(kind: string, body: JsonObject, namespace?: string): Promise<unknown>;
@@ -31,8 +30,6 @@ export interface WalkPod {
 }
 
 export interface WalkSetting {
-  /** Spec of the ClusterPodPlacementConfig. */
   readonly spec: JsonObject;
-  /** Namespaces, with their labels. */
   readonly namespaces: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }

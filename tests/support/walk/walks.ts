@@ -12,10 +12,8 @@ import { workloads } from "./workload_rows.ts";
 export interface Walk {
   readonly name: string;
   readonly setting: WalkSetting;
-  /** Makes what must be there before the service starts. */
   readonly prepare?: (walk: WalkSubject) => Promise<void>;
   readonly scenarios: (walk: WalkSubject) => readonly Scenario[];
-  /** Takes away what {@link prepare} made. */
   readonly clear?: (walk: WalkSubject) => Promise<void>;
 }
 

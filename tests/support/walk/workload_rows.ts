@@ -8,7 +8,6 @@ const HOSTNAME = "kubernetes.io/hostname Exists";
 
 const runs = (...on: readonly string[]): { readonly fate: Fate } => ({ fate: { kind: "runs", on } });
 
-/** One scenario a rule. */
 export function workloads({ host, node }: Pick<WalkSubject, "host" | "node">): readonly Scenario[] {
   const m4 = [`${host}/hello:m4`];
   const both = affinity([archIn("arm64")], [archIn("arm64"), 1]);

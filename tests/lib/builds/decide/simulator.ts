@@ -464,7 +464,6 @@ export function envOf(job: KubeObject): ReadonlyMap<string, string> {
   return new Map(env.map((one) => [textAt(one, "name"), textAt(one, "value")]));
 }
 
-/** The architecture that a Job is for. */
 export function archOf(job: KubeObject): string {
   const env = envOf(job);
   return env.get("ARCH") ?? "amd64";

@@ -22,7 +22,6 @@ export interface SelfSigned {
   readonly key: string;
 }
 
-/** A new key and a certificate of it. */
 export async function issueSelfSigned(request: SelfSignedRequest = {}): Promise<SelfSigned> {
   const { names = [{ type: "dns", value: "localhost" }], usages, isCa = true, more = [] } = request;
   const keys = await crypto.subtle.generateKey(EC, true, ["sign", "verify"]);
