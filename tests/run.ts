@@ -25,14 +25,11 @@ import { ABOUT_FILE } from "./conformance/run_record.ts";
 import { bundle } from "../manifests/image/compile.ts";
 import { BUNDLE_VARIABLE } from "./support/archway_program.ts";
 import { lacks } from "./support/needs.ts";
+import { print } from "./support/print.ts";
 
 /** The scripts that start what the tests of a part share, and then run them. */
 const READY_PLANES = "tests/cluster/support/run.ts";
 const SHARED_NODES = "tests/node/support/run.ts";
-
-function print(line: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
-}
 
 interface Wanted {
   readonly what: string;

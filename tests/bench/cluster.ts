@@ -13,6 +13,7 @@ import { renderRows, type Row } from "./table.ts";
 import { benchUpgrades } from "./upgrades.ts";
 import { benchWebhookAlone } from "./webhook_alone.ts";
 import { openWalkBed } from "../cluster/support/walk_bed.ts";
+import { print } from "../support/print.ts";
 
 const REAL = "control plane, real registry";
 
@@ -30,10 +31,6 @@ const SECTIONS: readonly (readonly [
   ["size", ["B5", "B6"], benchSize, "control plane without scheduler, registry in memory"],
   ["upgrades", ["U1"], benchUpgrades, "control plane without scheduler, operators of OpenShift by script"],
 ];
-
-function print(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
-}
 
 async function runSections(options: BenchOptions): Promise<readonly Row[]> {
   const machine = await readMachineFacts();

@@ -8,6 +8,7 @@ import { drawGrowth } from "./growth_plot.ts";
 import { type GrowthResult, measureGrowth } from "./growth_point.ts";
 import { type MachineFacts, readMachineFacts } from "./machine.ts";
 import { mergeResults, readResults } from "./results_file.ts";
+import { print } from "../support/print.ts";
 
 const RESULTS = new URL("./results/growth.json", import.meta.url).pathname;
 const PLOT = new URL("./results/growth.svg", import.meta.url).pathname;
@@ -22,10 +23,6 @@ const USAGE = `deno task bench:growth [options]
 
 /** Enough to go once through everything. */
 const TINY: GrowthPoint = { pods: 20, images: 25, nodes: 4, namespaces: 2 };
-
-function print(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
-}
 
 function parsePoints(
   args: { readonly axis: string | undefined; readonly at: string | undefined; readonly again: boolean },

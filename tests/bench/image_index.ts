@@ -9,6 +9,8 @@ import { skopeo } from "../cluster/support/skopeo.ts";
 import { pause } from "../cluster/support/wait.ts";
 import { findOnPath } from "../support/go_build.ts";
 import type { Row } from "./table.ts";
+import { median } from "./statistics.ts";
+import { readMemoryMb } from "./process_usage.ts";
 
 const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
 const ARCHITECTURES = ["amd64", "arm64", "ppc64le", "s390x"];
@@ -74,7 +76,7 @@ async function benchCopying(source: RealRegistry, copiedMib: number): Promise<re
     },
     {
       measure: `copy ${copiedMib} MiB, peak memory above that of reading the image, MiB`,
-      archway: (Math.max(...ours.map(({ peakBytes }) => peakBytes)) - idle.peakBytes) / MIB,
+      archway: Math.max(...ours.map(({ peakMb }) => peakMb)) - idle.peakMb,
       target: { kind: "atMost", limit: 64 },
     },
   ];
@@ -122,7 +124,7 @@ function randomBytes(size: number): Uint8Array<ArrayBuffer> {
 
 interface Ran {
   readonly seconds: number;
-  readonly peakBytes: number;
+  readonly peakMb: number;
 }
 
 /** Runs a command of Archway in a process of its own, and watches its memory. */
@@ -135,10 +137,11 @@ async function run(args: readonly string[]): Promise<Ran> {
   }).spawn();
   const ended = child.output();
   let isOver = false;
-  let peakBytes = 0;
+  let peakMb = 0;
   const watching = (async () => {
     while (!isOver) {
-      peakBytes = Math.max(peakBytes, await peakOf(child.pid));
+      const mostMb = await readMemoryMb(child.pid, "VmHWM").catch(() => NaN);
+      if (mostMb > peakMb) peakMb = mostMb;
       await pause(20);
     }
   })();
@@ -147,21 +150,11 @@ async function run(args: readonly string[]): Promise<Ran> {
     if (!success) throw new Error(new TextDecoder().decode(stderr));
   }).finally(() => isOver = true);
   await watching;
-  return { seconds, peakBytes };
-}
-
-/** What the kernel says was the most so far; 0 once the process is gone. */
-async function peakOf(pid: number): Promise<number> {
-  const status = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024;
+  return { seconds, peakMb };
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now();
   await work();
   return (performance.now() - startedMs) / 1_000;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? NaN;
 }

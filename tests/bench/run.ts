@@ -13,18 +13,12 @@ import { mergeResults, type ResultEntry } from "./results_file.ts";
 import { sampleReview } from "./sample.ts";
 import { renderRows } from "./table.ts";
 import { type BenchServer, startServer, WEBHOOK_PATH } from "./start_server.ts";
+import { print } from "../support/print.ts";
+import { median } from "./statistics.ts";
 
 const short = Deno.args.includes("--short");
 const ROUNDS = short ? 1 : 4;
 const ROUND_MS = short ? 300 : 3_000;
-
-function print(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? NaN;
-}
 
 function summarize(results: readonly LoadResult[]): LoadResult {
   const of = (read: (result: LoadResult) => number): number => median(results.map(read));

@@ -4,13 +4,10 @@ import { FILES } from "./figures.ts";
 import { describeCluster, readMachineFacts } from "./machine.ts";
 import { mergeResults } from "./results_file.ts";
 import { isMet, renderRows, type Row } from "./table.ts";
+import { print } from "../support/print.ts";
 
 /** The size that the limits are for; runs of other sizes keep no results. */
 const NODES = 5_000;
-
-function print(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
-}
 
 if (import.meta.main) {
   const wanted = Number(Deno.args[0] ?? NODES);

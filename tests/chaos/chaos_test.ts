@@ -2,7 +2,7 @@
 // well soon after. `deno task chaos` runs the same rows and writes results.md.
 import assert from "node:assert/strict";
 import { openChaosBed } from "./bed.ts";
-import { print } from "./report.ts";
+import { print } from "../support/print.ts";
 import { chaosTable } from "./rows.ts";
 import { type Outcome, problemsOf, renderOutcomes, runSeeded } from "./table.ts";
 

@@ -3,10 +3,6 @@ import { readMachineFacts } from "../bench/machine.ts";
 
 const FOLDER = new URL("./", import.meta.url).pathname;
 
-export function print(line: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
-}
-
 /** One sentence about the machine, the day and the commit. Read it before a run: the checkout may change during it. */
 export async function describeMachine(): Promise<string> {
   const { cores, memoryMb, deno, architecture, commit, date } = await readMachineFacts();

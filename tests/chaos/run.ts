@@ -2,7 +2,8 @@
 // prints it, and writes `.archway/chaos.json` and `tests/chaos/results.md`. Exit code 1 when an invariant did not hold.
 import { parseArgs } from "node:util";
 import { openChaosBed } from "./bed.ts";
-import { describeMachine, print, writeReport } from "./report.ts";
+import { print } from "../support/print.ts";
+import { describeMachine, writeReport } from "./report.ts";
 import { chaosTable } from "./rows.ts";
 import { type Outcome, problemsOf, renderOutcomes, renderResults, runSeeded } from "./table.ts";
 

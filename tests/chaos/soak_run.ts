@@ -1,7 +1,8 @@
 // `deno task soak [--minutes N] [--seed N]`: soaks for 30 minutes by default, writes `.archway/soak.json` and
 // `tests/chaos/soak.md`. Exit code 1 when the goals were not met.
 import { parseArgs } from "node:util";
-import { describeMachine, print, writeReport } from "./report.ts";
+import { print } from "../support/print.ts";
+import { describeMachine, writeReport } from "./report.ts";
 import { soak } from "./soak.ts";
 import { judgeSoak, renderSoak } from "./soak_goals.ts";
 

@@ -1,6 +1,6 @@
 // The short form of the soak; `deno task soak` runs the long one.
 import assert from "node:assert/strict";
-import { print } from "./report.ts";
+import { print } from "../support/print.ts";
 import { soak } from "./soak.ts";
 import { judgeSoak } from "./soak_goals.ts";
 

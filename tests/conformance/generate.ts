@@ -17,6 +17,7 @@ import {
 import { PAGE, RECORD } from "./sources.ts";
 import { replaceFiles } from "../run/again.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
+import { print } from "../support/print.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 const USAGE = `Usage: deno task conformance [--from FOLDER | --render]
@@ -30,10 +31,6 @@ FOLDER nothing is run: what a complete run left in FOLDER is read, that of
 With --render the committed record is kept and the page is written anew, after a change of reasons, titles or layout.
 Exit code: 0 when no row fails, 1 when one does, 2 for bad usage, 3 when it could not be done.
 `;
-
-function print(line: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
-}
 
 /** Runs `deno task test`, which leaves JUnit files in the folder. Failing tests do not stop us: the page says so. */
 async function runAll(folder: string): Promise<void> {
