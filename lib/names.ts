@@ -156,6 +156,8 @@ export const EventReason = {
   noSupportedArchitectures: "NoSupportedArchitecturesFound",
   gatedPodIgnored: "ArchAwareGatedPodIgnored",
   gateRemoved: "ArchAwareSchedGateRemovalSuccess",
+  /** Archway's own: a pod names architectures itself, and its images have none of them. */
+  pinContradicted: "ArchAwarePinContradicted",
   gateRemovalFailed: "ArchAwareSchedGateRemovalFailed",
   /** Archway's own: the gate was lifted without a decision, because pod placement leaves the cluster or no replica leads. */
   gateLifted: "ArchAwareSchedGateLifted",

@@ -19,6 +19,7 @@ import { verdictReason } from "../lib/placement/decide/report/reason.ts";
 import type { PodView } from "../lib/placement/decide/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
 import { type AdmissionRequest, allowedReview, parseReview, uncheckedReview } from "./admission.ts";
+import type { Notices } from "./noticed_pods.ts";
 import { type ReviewBody, withReviewBody } from "./review_body.ts";
 
 /** What the webhook calls in the rest of the process; every function but `opening` returns at once. */
@@ -35,8 +36,7 @@ export interface GatePodDeps {
   readonly mayGate: () => boolean;
   /** Only in the first moments of a process: ends when it has seen what verdicts rest on, or has waited long enough. */
   readonly opening: () => Promise<void> | undefined;
-  /** Called with pods that get ephemeral containers. */
-  readonly noticeEphemeral: (pod: PodView) => void;
+  readonly notices: Notices;
   readonly liveArchitectures: () => readonly string[] | undefined;
   readonly board: Pick<Board, "record">;
   readonly observe: (outcome: AdmissionOutcome, options: { readonly ms: number; readonly dryRun: boolean }) => void;
@@ -102,6 +102,13 @@ async function review(
   return context.json(allowedReview(uid, patch));
 }
 
+/** Whether the pod's own constraint is why it is not placed. */
+function isPinned(verdict: AdmissionVerdict): boolean {
+  if (verdict.kind === "ignore") return verdict.reason === "AlreadyConstrained";
+  return verdict.kind === "place" && verdict.decision.kind === "place" &&
+    verdict.decision.required.kind === "user-constrained";
+}
+
 function countContainers(object: unknown): number {
   const spec = objectAt(object, "spec");
   return (listAt(spec, "containers")?.length ?? 0) + (listAt(spec, "initContainers")?.length ?? 0);
@@ -133,7 +140,7 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
     return UNTOUCHED;
   }
   if (hasEphemeral) {
-    if (!request.dryRun) deps.noticeEphemeral(pod);
+    if (!request.dryRun) deps.notices.ephemeral(pod);
     return UNTOUCHED;
   }
   const settings = deps.settingsOf(pod.namespace);
@@ -155,6 +162,7 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   }
   const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && known?.isAging === true;
   if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images);
+  if (isPinned(verdict) && !request.dryRun) deps.notices.pinned(pod);
   report(deps, { pod, verdict, images, dryRun: request.dryRun });
   return { outcome: outcomeOf(verdict), patch };
 }

@@ -1,5 +1,5 @@
 // The TLS listener for the API server: pod gate, config checks, conversion.
-import { checkEphemeral } from "../routes/ephemeral_containers.ts";
+import { openNotices } from "../routes/noticed_pods.ts";
 import type { GatePodDeps } from "../routes/gate_pod.ts";
 import { webhookApp } from "../routes/mod.ts";
 import { holdsWithin } from "../lib/clock.ts";
@@ -87,9 +87,15 @@ function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GateP
       images.prefetch({ scope: pullScopeOf(pod), images: wanted, priority: "admission", renew: true }),
     mayGate: () => gatingHealth().kind === "gating",
     opening: openingOf(deps, { clients, components }),
-    noticeEphemeral: followsNodes(deps)
-      ? checkEphemeral({ images, events, log: deps.log, architectureOf: (node) => live.ofNode(node), signal })
-      : () => {},
+    notices: openNotices({
+      images,
+      events,
+      log: deps.log,
+      settingsOf,
+      signal,
+      contradicted: metrics.placement.pinContradicted,
+      architectureOf: (node) => followsNodes(deps) ? live.ofNode(node) : undefined,
+    }),
     liveArchitectures,
     board,
     observe: metrics.placement.admission,

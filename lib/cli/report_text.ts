@@ -75,12 +75,22 @@ function imageRow({ image, architectures, failedOn, failure, workloads }: Report
 
 function workloadRow(workload: WorkloadSupport): readonly string[] {
   const { architectures, constrainedTo, isKnown } = workload;
+  const isContradicted = isKnown && architectures.length === 0 && constrainedTo !== undefined;
   const notes = [
-    ...constrainedTo === undefined ? [] : ["constrains itself"],
+    ...constrainedTo === undefined
+      ? []
+      : [isContradicted ? contradiction(workload, constrainedTo) : "constrains itself"],
     ...isKnown ? [] : ["not all of its images could be inspected"],
   ];
   const where = architectures.join(", ") || "none";
   return [nameOf(workload), notes.length === 0 ? where : `${where} (${notes.join("; ")})`];
+}
+
+/** What a workload names and its images do not have. */
+function contradiction({ images }: WorkloadSupport, constrainedTo: readonly string[]): string {
+  const lacking = images.filter(({ architectures }) => !architectures.some((one) => constrainedTo.includes(one)));
+  const has = lacking.map(({ image, architectures }) => `${image} has ${architectures.join(", ") || "none"}`);
+  return `names ${constrainedTo.join(", ") || "none"}; ${has.join("; ") || "its images share none of them"}`;
 }
 
 function nameOf({ kind, namespace, name }: WorkloadName): string {

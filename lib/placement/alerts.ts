@@ -94,6 +94,15 @@ export const PLACEMENT_ALERTS: readonly Alert[] = [
     description: "{{ $labels.host }} says that {{ $value }} requests are left in its window.",
   },
   {
+    name: "ArchwayPinsContradicted",
+    expression: "sum(increase(archway_pins_contradicted_total[1h])) > 0",
+    forDuration: "5m",
+    severity: "info",
+    summary: "Pods name an architecture that their images do not have.",
+    description:
+      "{{ $value | humanize }} workloads of the last hour cannot run where they are pinned to. Their events name image and pin.",
+  },
+  {
     name: "ArchwayEventsDropped",
     expression: "sum(increase(archway_events_dropped_total[15m])) > 0",
     forDuration: "15m",

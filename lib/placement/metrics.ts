@@ -54,6 +54,10 @@ const COUNTED = {
     help: "Placement decisions written, by kind.",
     labels: { kind: DECISION_LABELS },
   },
+  archway_pins_contradicted_total: {
+    type: "counter",
+    help: "Workloads and pods whose own architecture constraint no image of theirs meets.",
+  },
   archway_gate_age_seconds: {
     type: "histogram",
     help: "Time from a pod's creation to its release.",
@@ -153,6 +157,9 @@ export class PlacementMetrics {
 
   /** Controller: a gated pod's decision was written. */
   readonly decision = (kind: DecisionLabel): void => this.#of.archway_decisions_total.inc({ kind });
+
+  /** Webhook: a pod's own constraint leaves no architecture of its images. */
+  readonly pinContradicted = (): void => this.#of.archway_pins_contradicted_total.inc();
 
   /** A pod was released so long after its creation. */
   readonly gateReleased = (ageMs: number): void =>

@@ -135,7 +135,9 @@ function parseImageVolumes(spec: JsonObject): readonly ContainerView[] {
 
 function parseOwner(owner: JsonObject): OwnerView {
   return {
+    apiVersion: textAt(owner, "apiVersion"),
     kind: textAt(owner, "kind"),
+    uid: textAt(owner, "uid"),
     name: textAt(owner, "name"),
     controller: memberOf(owner, "controller") === true,
   };

@@ -17,7 +17,9 @@ export interface ContainerView {
 
 /** An owner reference, reduced to what the rules read. */
 export interface OwnerView {
+  readonly apiVersion: string;
   readonly kind: string;
+  readonly uid: string;
   readonly name: string;
   readonly controller: boolean;
 }

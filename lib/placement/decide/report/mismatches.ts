@@ -1,5 +1,7 @@
 // Warnings about images that start on a node whose architecture they do not support, because they are not placed: pods of
-// DaemonSets (`--daemonsets=warn`), which every node gets, and ephemeral containers, which are added to a running pod.
+// DaemonSets (`--daemonsets=warn`), which every node gets, pods that name architectures themselves, and ephemeral containers,
+// which are added to a running pod.
+import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import type { InspectedImage } from "../../../oci/types.ts";
 import { EventReason } from "../../../names.ts";
 import type { ImageJudgement } from "../decision_types.ts";
@@ -28,6 +30,26 @@ export function daemonSetReport(
   const message = `Nodes of {${missing.join(", ")}} cannot run this DaemonSet. Images: ${images.join("; ")}. ` +
     `Use images that support them, or keep the DaemonSet off those nodes by a kubernetes.io/arch node affinity.`;
   return { type: "Warning", reason: EventReason.noSupportedArchitectures, message: clip(message, MESSAGE_MAX) };
+}
+
+/**
+ * The event about a pod that names architectures itself, by nodeSelector or node affinity, where its images have none of them;
+ * undefined when they have, or cannot be inspected.
+ */
+export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | undefined {
+  if (judgement.kind === "failed" || judgement.architectures.length === 0) return undefined;
+  const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...judgement.architectures])].sort();
+  const pinned = allowedArchitectures(pod, candidates);
+  if (pinned === undefined || pinned.some((architecture) => judgement.architectures.includes(architecture))) {
+    return undefined;
+  }
+  const images = judgement.outcomes
+    .filter(({ architectures }) => !architectures.some((architecture) => pinned.includes(architecture)))
+    .map(({ image, architectures }) => `${image} has {${architectures.join(", ")}}`);
+  const cause = images.length === 0 ? `the images share {${judgement.architectures.join(", ")}}` : images.join("; ");
+  const message = `A pod requires nodes of {${pinned.join(", ")}} by its own nodeSelector or affinity, and ${cause}. ` +
+    "Archway leaves it as it is. Take the constraint off, or use images for it.";
+  return { type: "Warning", reason: EventReason.pinContradicted, message: clip(message, MESSAGE_MAX) };
 }
 
 /**

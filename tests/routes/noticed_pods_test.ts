@@ -1,8 +1,10 @@
 // Ephemeral containers: one event for those that cannot run on their node, and never any trouble for who calls.
 import assert from "node:assert/strict";
-import { checkEphemeral } from "../../routes/ephemeral_containers.ts";
+import { type NoticeDeps, type Notices, openNotices } from "../../routes/noticed_pods.ts";
 import type { PodImages } from "../../lib/images/pods/pod_images.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { silentLogger } from "../../lib/log.ts";
+import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { container, podOf, rawPod } from "../lib/placement/decide/make.ts";
 import { openScene, type Scene } from "../controllers/make.ts";
@@ -17,10 +19,14 @@ function watchOf(
 ): (pod: PodView) => void {
   const { signal = new AbortController().signal } = options;
   const architectureOf = (): string | undefined => options.architecture;
-  return checkEphemeral({ images: options.images ?? images, events, log: silentLogger, architectureOf, signal });
+  return noticesOf({ events, images: options.images ?? images, architectureOf, signal }).ephemeral;
 }
 
-Deno.test("checkEphemeral() says in one event which containers cannot run on the node", async () => {
+function noticesOf(deps: Pick<NoticeDeps, "events" | "images" | "architectureOf" | "signal">): Notices {
+  return openNotices({ ...deps, log: silentLogger, settingsOf: () => makeSettings(), contradicted: () => {} });
+}
+
+Deno.test("ephemeral() says in one event which containers cannot run on the node", async () => {
   const scene = openScene();
   watchOf(scene, { architecture: "arm64" })(debugged("single-amd64", "multi", "no-such-image"));
   await scene.clock.advance(0);
@@ -30,7 +36,7 @@ Deno.test("checkEphemeral() says in one event which containers cannot run on the
   assert.match(note?.message ?? "", /^Ephemeral container "single-amd64" cannot run on node "n1" \(arm64\)[^E]*$/);
 });
 
-Deno.test("checkEphemeral() reports nothing about containers that can run, and asks nothing where the node is unknown", async () => {
+Deno.test("ephemeral() reports nothing about containers that can run, and asks nothing where the node is unknown", async () => {
   const scene = openScene();
   watchOf(scene, { architecture: "amd64" })(debugged("single-amd64", "multi"));
   await scene.clock.advance(0);
@@ -40,7 +46,7 @@ Deno.test("checkEphemeral() reports nothing about containers that can run, and a
   assert.deepEqual([scene.requests.length, scene.recorded], [1, []]);
 });
 
-Deno.test("checkEphemeral() swallows what goes wrong, and looks at 16 pods of a namespace at a time", async () => {
+Deno.test("ephemeral() swallows what goes wrong, and looks at 16 pods of a namespace at a time", async () => {
   const scene = openScene();
   const answers: PromiseWithResolvers<never>[] = [];
   const images: PodImages = {
@@ -63,13 +69,13 @@ Deno.test("checkEphemeral() swallows what goes wrong, and looks at 16 pods of a 
   assert.deepEqual(scene.recorded, []);
 });
 
-Deno.test("checkEphemeral() begins nothing once the process ends", () => {
+Deno.test("ephemeral() begins nothing once the process ends", () => {
   const scene = openScene();
   watchOf(scene, { architecture: "arm64", signal: AbortSignal.abort() })(debugged("single-amd64"));
   assert.deepEqual(scene.requests, []);
 });
 
-Deno.test("checkEphemeral() inspects each image once, and none of a pod that names more than 200", async () => {
+Deno.test("ephemeral() inspects each image once, and none of a pod that names more than 200", async () => {
   const scene = openScene();
   const asked: number[] = [];
   const images: PodImages = {
@@ -89,7 +95,7 @@ Deno.test("checkEphemeral() inspects each image once, and none of a pod that nam
   assert.deepEqual(asked, [2]);
 });
 
-Deno.test("checkEphemeral() has room for other namespaces while the registries of some never answer", async () => {
+Deno.test("ephemeral() has room for other namespaces while the registries of some never answer", async () => {
   const scene = openScene();
   const underWay = new Map<string, number>();
   const stop = new AbortController();
@@ -114,4 +120,70 @@ Deno.test("checkEphemeral() has room for other namespaces while the registries o
   assert.deepEqual(scene.recorded.map(({ object }) => object.namespace), ["good"]);
   stop.abort();
   await scene.clock.advance(0);
+});
+
+interface PinCase {
+  readonly what: string;
+  readonly images: readonly string[];
+  readonly spec: JsonObject;
+  readonly says?: RegExp;
+}
+
+function required(operator: string, ...values: readonly string[]): JsonObject {
+  const matchExpressions = [{ key: "kubernetes.io/arch", operator, values }];
+  const nodeSelectorTerms = [{ matchExpressions }];
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
+}
+
+const ARM64 = { nodeSelector: { "kubernetes.io/arch": "arm64" } };
+const PIN_CASES: readonly PinCase[] = [
+  { what: "an image that has the pin", images: ["multi"], spec: ARM64 },
+  {
+    what: "an image that lacks it",
+    images: ["single-amd64"],
+    spec: ARM64,
+    says: /of \{arm64\}.*single-amd64 has \{amd64\}/,
+  },
+  {
+    what: "one image of two that lacks it",
+    images: ["multi", "single-amd64"],
+    spec: ARM64,
+    says: /and single-amd64 has/,
+  },
+  {
+    what: "an affinity",
+    images: ["single-amd64"],
+    spec: required("In", "s390x", "arm64"),
+    says: /of \{arm64, s390x\}/,
+  },
+  { what: "an affinity that leaves its architecture", images: ["single-amd64"], spec: required("NotIn", "arm64") },
+  { what: "an image that cannot be inspected", images: ["no-such-image"], spec: ARM64 },
+];
+
+for (const { what, images, spec, says } of PIN_CASES) {
+  Deno.test(`pinned() ${says === undefined ? "says nothing of" : "warns of"} ${what}`, async () => {
+    const scene = openScene();
+    const { signal } = new AbortController();
+    const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal });
+    notices.pinned(podOf(rawPod({ ...spec, containers: images.map((image) => container(image)) })));
+    await scene.clock.advance(0);
+    assert.deepEqual(
+      scene.recorded.map(({ reason }) => reason),
+      says === undefined ? [] : ["ArchAwarePinContradicted"],
+    );
+    if (says !== undefined) assert.match(scene.recorded[0]?.message ?? "", says);
+  });
+}
+
+Deno.test("pinned() looks once at what one owner makes, and reports it there", async () => {
+  const scene = openScene();
+  const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal: new AbortController().signal });
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-1", uid: "u-1", controller: true };
+  const raw = rawPod({ ...ARM64, containers: [container("single-amd64")] });
+  const metadata = { generateName: "web-1-", namespace: "shop", ownerReferences: [owner] };
+  for (let n = 0; n < 3; n++) notices.pinned(podOf({ ...raw, metadata }));
+  await scene.clock.advance(0);
+  assert.deepEqual(scene.recorded.map(({ object, slot }) => [object.kind, object.name, object.uid, slot]), [
+    ["ReplicaSet", "web-1", "u-1", 1],
+  ]);
 });

@@ -1,0 +1,112 @@
+// What the webhook sees and does not change: ephemeral containers, and pods that name architectures themselves. The images are
+// inspected in the background, and a Warning names those that cannot run where they are to.
+import { LRUCache } from "lru-cache";
+import type { PodImages } from "../lib/images/pods/pod_images.ts";
+import type { EventObject } from "../lib/k8s/event_input.ts";
+import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
+import { errorText, type Logger } from "../lib/log.ts";
+import { FairLimiter } from "../lib/oci/limits/fair_limiter.ts";
+import type { ImageUse } from "../lib/oci/types.ts";
+import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
+import { imagesToInspect, judgeImages, MAX_IMAGES } from "../lib/placement/decide/images.ts";
+import { podRef, pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
+import { ephemeralReport, pinReport } from "../lib/placement/decide/report/mismatches.ts";
+import type { ContainerView, PodView } from "../lib/placement/decide/types.ts";
+
+export interface NoticeDeps {
+  readonly images: PodImages;
+  readonly events: EventRecorder;
+  readonly log: Logger;
+  readonly architectureOf: (node: string) => string | undefined;
+  readonly settingsOf: (namespace: string) => PlacementSettings;
+  /** A pod was found whose own constraint no image meets. */
+  readonly contradicted: () => void;
+  readonly signal: AbortSignal;
+}
+
+/** What the webhook calls with the pods that it sees. It never waits or throws. */
+export interface Notices {
+  /** A pod gets ephemeral containers. */
+  readonly ephemeral: (pod: PodView) => void;
+  /** A new pod names architectures itself. */
+  readonly pinned: (pod: PodView) => void;
+}
+
+/**
+ * Images inspected at a time. A pod counts as {@link LEAST_IMAGES} at least, so these are 32 pods. A namespace may have as many as
+ * are free, so half of them when it is alone.
+ */
+const MAX_IMAGES_UNDER_WAY = 512;
+const LEAST_IMAGES = 16;
+/** Workloads whose pods were looked at; each again after an hour (ms), because a tag may have moved. */
+const MAX_SEEN = 4_096;
+const SEEN_MS = 3_600_000;
+
+export function openNotices(deps: NoticeDeps): Notices {
+  const places = new FairLimiter({ limit: MAX_IMAGES_UNDER_WAY, share: 1 });
+  const seen = new LRUCache<string, true>({ max: MAX_SEEN, ttl: SEEN_MS });
+  const inBackground = (pod: PodView, wanted: readonly ImageUse[], look: () => Promise<void>): void => {
+    if (wanted.length === 0 || wanted.length > MAX_IMAGES || deps.signal.aborted) return;
+    const place = places.tryAcquire(pod.namespace, { weight: Math.max(LEAST_IMAGES, wanted.length) });
+    if (place === undefined) return;
+    look()
+      .catch((error: unknown) => deps.log.debug("images of a noticed pod not checked", { reason: errorText(error) }))
+      .finally(() => place.release());
+  };
+  return {
+    ephemeral: (pod) => {
+      const architecture = deps.architectureOf(pod.nodeName);
+      const wanted = distinctImages(pod.ephemeralContainers);
+      if (architecture !== undefined) inBackground(pod, wanted, () => lookAtEphemeral(deps, pod, wanted, architecture));
+    },
+    pinned: (pod) => {
+      const wanted = distinctImages(imagesToInspect(pod, deps.settingsOf(pod.namespace)));
+      const key = JSON.stringify([ownerOf(pod), wanted.map(({ image }) => image), pod.nodeSelector, pod.requiredTerms]);
+      if (seen.has(key)) return;
+      seen.set(key, true);
+      inBackground(pod, wanted, () => lookAtPinned(deps, pod, wanted));
+    },
+  };
+}
+
+async function lookAtEphemeral(
+  { images, events, signal }: NoticeDeps,
+  pod: PodView,
+  wanted: readonly ImageUse[],
+  nodeArchitecture: string,
+): Promise<void> {
+  const facts = await images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
+  const report = ephemeralReport(pod, nodeArchitecture, new Map(facts.map((fact) => [fact.image, fact])));
+  if (report !== undefined) events.record({ ...report, object: podRef(pod) });
+}
+
+async function lookAtPinned(deps: NoticeDeps, pod: PodView, wanted: readonly ImageUse[]): Promise<void> {
+  const { images, events, settingsOf, signal } = deps;
+  const request = { scope: pullScopeOf(pod), images: wanted, priority: "prewarm" } as const;
+  const judge = async (configOf: readonly string[]): Promise<ReturnType<typeof judgeImages>> =>
+    judgeImages(pod, settingsOf(pod.namespace), wanted, await images.inspect({ ...request, configOf }, signal));
+  const first = await judge([]);
+  const report = pinReport(pod, first.configOf.length === 0 ? first : await judge(first.configOf));
+  if (report === undefined) return;
+  deps.contradicted();
+  const object = ownerOf(pod);
+  events.record({ ...report, object, ...object.uid === undefined ? {} : { slot: 1 } });
+}
+
+/** What makes such pods; the pod itself where nothing does. At admission most pods have no name yet. */
+function ownerOf(pod: PodView): EventObject {
+  const { namespace } = pod;
+  const controller = pod.owners.find((owner) => owner.controller);
+  if (controller === undefined) return { apiVersion: "v1", kind: "Pod", namespace, name: pod.name || pod.generateName };
+  const { apiVersion, kind, name, uid } = controller;
+  return { apiVersion, kind, namespace, name, uid };
+}
+
+/** Each image once, whatever it is pulled by: it is not looked up for this pod alone. */
+function distinctImages(containers: readonly Pick<ContainerView, "image" | "pullPolicy">[]): readonly ImageUse[] {
+  const wanted = new Map<string, ImageUse>();
+  for (const { image, pullPolicy } of containers) {
+    if (image !== "" && !wanted.has(image)) wanted.set(image, { image, pullPolicy, always: false });
+  }
+  return [...wanted.values()];
+}
