@@ -17,18 +17,35 @@ const OVERLAYS = {
   "install-monitoring.yaml": "overlays/monitoring",
 } as const;
 
-/** Writes a file for each overlay; answers their names. */
+/** The repository that the manifests name. */
+const PLACEHOLDER = "registry.example.com/archway";
+
+/** Writes a file for each overlay, and a component for kustomizations in a checkout. */
 export async function writeInstallFiles(
   image: ReleasedImage,
   { folder, architectures }: ReleaseOptions,
-): Promise<readonly string[]> {
+): Promise<void> {
   for (const [file, overlay] of Object.entries(OVERLAYS)) {
     const objects = await renderFolder(overlay);
     const text = narrow(objects, architectures)
       .map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join("---\n");
     await Deno.writeTextFile(join(folder, file), text.replaceAll(imageOf(objects), image.pinned));
   }
-  return Object.keys(OVERLAYS);
+  const { pinned } = image;
+  await Deno.writeTextFile(join(folder, "kustomization.yaml"), stringify(renderComponent(pinned, architectures)));
+}
+
+/** What sets the image in a user's own kustomization, and keeps replicas on nodes that it has an architecture for. */
+function renderComponent(pinned: string, architectures: readonly ImageArchitecture[]): unknown {
+  const [newName, digest] = pinned.split("@");
+  const affinity = "/spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
+  const path = `${affinity}/nodeSelectorTerms/0/matchExpressions/0/values`;
+  return {
+    apiVersion: "kustomize.config.k8s.io/v1alpha1",
+    kind: "Component",
+    images: [{ name: PLACEHOLDER, newName, digest }],
+    patches: [{ target: { kind: "Deployment" }, patch: stringify([{ op: "replace", path, value: architectures }]) }],
+  };
 }
 
 /** Keeps the Deployments on nodes that the image has an architecture for. Pure. */

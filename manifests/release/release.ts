@@ -19,7 +19,7 @@ Usage: deno task release VERSION --registry HOST/PATH [flags]
 
   --registry HOST/PATH     where images and chart are pushed, as archway, archway-daemon and charts/archway
   --install-only           the image of the service and the manifests alone
-  --out FOLDER             a new one; default dist/release/VERSION
+  --out FOLDER             a new one; default dist/release, emptied first
   --base IMAGE@sha256:…    another base than gcr.io/distroless/cc-debian12:nonroot
   --arch amd64|arm64       repeatable; default both. The manifests keep replicas off other nodes
   --plain-http             the registry has no TLS
@@ -99,7 +99,7 @@ async function main(): Promise<void> {
   const options: ReleaseOptions = {
     version,
     registry,
-    folder: await openFolder(values.out, version),
+    folder: await openFolder(values.out),
     architectures: values.arch.map(parseArchitecture),
     base: values.base,
     isPlain: values["plain-http"],
@@ -135,8 +135,8 @@ async function checkVersion(version: string): Promise<void> {
 }
 
 /** The folder that is written: the default one is emptied, one that was named must be new. */
-async function openFolder(named: string | undefined, version: string): Promise<string> {
-  const folder = resolve(named ?? join(ROOT, "dist", "release", version));
+async function openFolder(named: string | undefined): Promise<string> {
+  const folder = resolve(named ?? join(ROOT, "dist", "release"));
   if (named === undefined) await Deno.remove(folder, { recursive: true }).catch(() => undefined);
   await Deno.mkdir(folder, { recursive: true });
   for await (const { name } of Deno.readDir(folder)) {

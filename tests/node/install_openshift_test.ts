@@ -14,7 +14,7 @@ import { defineKinds, injectCa, keepCertificate, keepTrustedCa } from "./support
 import { assertNothingLeft } from "./support/invariants.ts";
 import { ensureImage, kubectl, NAMESPACE } from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
-import { kustomizationOf, openPasteShell, type PasteShell, shellBlockOf } from "./support/pasted.ts";
+import { kustomizationOf, openPasteShell, type PasteShell } from "./support/pasted.ts";
 import { auditLength, refusedSince } from "./support/refusals.ts";
 
 const DEFINITIONS = ["machineosconfigs", "machineosbuilds", "controllerconfigs"] as const;
@@ -222,10 +222,13 @@ Deno.test(
     await kubectl(lab, "cordon", "n2");
     {
       await using _openShift = await playOpenShift(lab);
-      await using shell = await openPasteShell(lab, image);
-      // Only the image's name is set: it was built and pushed.
-      const block = shellBlockOf(await readPage("README.md"), "Install on a cluster").split("\n");
-      await shell.paste(block.slice(0, 2).join("\n"));
+      await using shell = await openPasteShell(lab);
+      // What a release writes of an image that was built and pushed.
+      const [, newName, newTag] = /^(.*):([^:/]+)$/.exec(image) ?? [];
+      const component = { apiVersion: "kustomize.config.k8s.io/v1alpha1", kind: "Component" };
+      const images = [{ name: "registry.example.com/archway", newName, newTag }];
+      await shell.paste("mkdir -p dist/release");
+      await shell.write("dist/release/kustomization.yaml", JSON.stringify({ ...component, images }));
       await walkPages(t, lab, shell);
     }
     await kubectl(lab, "uncordon", "n2");

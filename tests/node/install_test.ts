@@ -39,10 +39,13 @@ Deno.test(
     // Times hold on native nodes, and the block says nothing of nodes.
     await kubectl(lab, "cordon", "n2");
     const namespace = await lab.createNamespace("pasted");
-    await using shell = await openPasteShell(lab, `${lab.lab.registry}/pasted:1`);
+    await using shell = await openPasteShell(lab);
 
     await t.step("install: everything is Available within 10 s of the images being there", async () => {
-      const said = await shell.paste(shellBlockOf(readme, "Install on a cluster"));
+      const said = await shell.paste(
+        // The only name that a user puts in.
+        shellBlockOf(readme, "Install on a cluster").replace("registry.example.com", lab.lab.registry),
+      );
       assert.match(said, /successfully rolled out[\s\S]*condition met\n/);
       const from = await imagesThereMs(lab);
       const deployment = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/archway`;
@@ -75,7 +78,7 @@ Deno.test(
     await t.step("uninstall: the commands in their order", async () => {
       const [local = "", config = "", manifests = ""] = commandsOf(page, "**Uninstall**, in this order");
       assert.deepEqual([local, config, manifests].map((command) => command.split(" ")[2]), [
-        ...["podplacementconfigs", "clusterpodplacementconfig", "-k"],
+        ...["podplacementconfigs", "clusterpodplacementconfig", "-f"],
       ]);
       await shell.paste(`${local}\n${config}\n${manifests}`);
       await assertNothingLeft(lab);

@@ -1,8 +1,7 @@
 // Runs what README says in a shell, as it stands there, in a copy of the checkout. What the environment has of its own is set
-// outside of the block: the image's name, where the base comes from, the kubeconfig.
+// outside of the block: where the base comes from, the kubeconfig.
 import { dirname } from "node:path";
 import { ensureBase } from "./archway_images.ts";
-import { findDeno } from "./base_image.ts";
 import { runCommand } from "./commands.ts";
 import type { OpenLab } from "./open_lab.ts";
 
@@ -48,7 +47,7 @@ export interface PasteShell extends AsyncDisposable {
 }
 
 /** Copies the checkout and serves the image's base from the lab's registry, as a mirror would. */
-export async function openPasteShell(lab: OpenLab, image: string): Promise<PasteShell> {
+export async function openPasteShell(lab: OpenLab): Promise<PasteShell> {
   const folder = await Deno.makeTempDir({ prefix: "archway-pasted-" });
   const leaveOut = [".git", "dist", ".ci"].map((name) => `--exclude=./${name}`);
   const copy = `tar -C "$1" ${leaveOut.join(" ")} -cf - . | tar -C "$2" -xf -`;
@@ -62,8 +61,6 @@ export async function openPasteShell(lab: OpenLab, image: string): Promise<Paste
   const env = {
     HOME: home,
     DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME") ?? ""}/.cache/deno`,
-    IMAGE: image,
-    DENO_BIN_ARM64: await findDeno("arm64"),
     KUBECONFIG: lab.kubeconfigFile,
     PATH: `${dirname(lab.kubectlFile)}:${dirname(Deno.execPath())}:${Deno.env.get("PATH") ?? ""}`,
   };
