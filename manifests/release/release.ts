@@ -149,7 +149,8 @@ if (import.meta.main) {
   try {
     await main();
   } catch (error) {
-    await print(`${error instanceof Error ? error.message : String(error)}\n`);
+    const reason = error instanceof Error ? error.message : String(error);
+    await Deno.stderr.write(new TextEncoder().encode(`${reason}\n`));
     Deno.exit(1);
   }
 }

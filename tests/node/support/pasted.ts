@@ -2,6 +2,7 @@
 // outside of the block: where the base comes from, the kubeconfig.
 import { dirname } from "node:path";
 import { ensureBase } from "./archway_images.ts";
+import { findDeno } from "./base_image.ts";
 import { runCommand } from "./commands.ts";
 import type { OpenLab } from "./open_lab.ts";
 
@@ -61,6 +62,8 @@ export async function openPasteShell(lab: OpenLab): Promise<PasteShell> {
   const env = {
     HOME: home,
     DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME") ?? ""}/.cache/deno`,
+    // The nodes' network does not lead to npm's registry.
+    DENO_BIN_ARM64: await findDeno("arm64"),
     KUBECONFIG: lab.kubeconfigFile,
     PATH: `${dirname(lab.kubectlFile)}:${dirname(Deno.execPath())}:${Deno.env.get("PATH") ?? ""}`,
   };
