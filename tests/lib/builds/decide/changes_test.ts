@@ -1,16 +1,10 @@
 // Which Jobs and publications follow which change: nothing is built or pushed needlessly.
 import assert from "node:assert/strict";
 import { built, Simulator } from "./simulator.ts";
-import { NO_ARCH, type RawConfig, rawPool, type RawRendered, rawRendered } from "./make.ts";
+import { NO_ARCH, type RawConfig } from "./make.ts";
 
 const ARM64 = { containerfileArch: "ARM64", content: "FROM configs AS final\nRUN echo arm\n" };
 const AMD64 = { containerfileArch: "AMD64", content: "FROM configs AS final\nRUN echo amd\n" };
-
-function render(bed: Simulator, given: RawRendered, name = "rendered-worker-2"): void {
-  bed.rendered = rawRendered({ ...given, name });
-  const { metadata, status } = bed.pool;
-  bed.pool = { ...rawPool({ rendered: name }), metadata, status };
-}
 
 Deno.test("P-161 a new pool of two architectures gets one Job each and one index, which the pool is given", () => {
   const bed = new Simulator();
@@ -56,15 +50,15 @@ const ROWS: readonly Row[] = [
     "same",
     (bed) => bed.edit({ files: [NO_ARCH, { ...ARM64, content: NO_ARCH.content }] }),
   ],
-  ["a file of the configuration", [], "same", (bed) => render(bed, {}), {}, "O-081 "],
-  ["kernel arguments", BOTH, "new", (bed) => render(bed, { kernelArguments: ["nosmt"] })],
-  ["the kernel", BOTH, "new", (bed) => render(bed, { kernelType: "realtime" })],
-  ["extensions", BOTH, "new", (bed) => render(bed, { extensions: ["usbguard"] })],
+  ["a file of the configuration", [], "same", (bed) => bed.configure({}), {}, "O-081 "],
+  ["kernel arguments", BOTH, "new", (bed) => bed.configure({ kernelArguments: ["nosmt"] })],
+  ["the kernel", BOTH, "new", (bed) => bed.configure({ kernelType: "realtime" })],
+  ["extensions", BOTH, "new", (bed) => bed.configure({ extensions: ["usbguard"] })],
   [
     "the base image",
     BOTH,
     "new",
-    (bed) => render(bed, { osImageURL: `registry.test/base/os@sha256:${"c".repeat(64)}` }),
+    (bed) => bed.configure({ osImageURL: `registry.test/base/os@sha256:${"c".repeat(64)}` }),
   ],
   ["names of secrets", [], "same", (bed) => bed.edit({ pushSecret: "other-push", pullSecret: "other-pull" })],
   ["the repository", [], "pushed again", (bed) => bed.edit({ pushSpec: "registry.test/org/moved:latest" })],

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { classicName } from "../../../../lib/builds/decide/plan/classic_name.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
-import { configOf, NO_ARCH, poolObject, rawBuildNode, rawPool, rawRendered, renderedOf } from "./make.ts";
+import { configOf, NO_ARCH, poolObject, rawBuildNode, rawPool, renderedOf } from "./make.ts";
 import { building, built, envOf, Simulator } from "./simulator.ts";
 
 const REBUILD = "machineconfiguration.openshift.io/rebuild";
@@ -375,8 +375,7 @@ Deno.test("P-089 a deleted index is pushed again, the same, without a Job", () =
 
 Deno.test("P-162 a digest that is set already is not set again", () => {
   const bed = built();
-  bed.rendered = rawRendered({ name: "rendered-worker-2" });
-  bed.pool = { ...rawPool({ rendered: "rendered-worker-2" }), metadata: bed.pool.metadata };
+  bed.configure({});
   const before = bed.pullSpec();
   bed.settle();
   assert.equal(bed.pullSpec(), before);
@@ -689,8 +688,7 @@ Deno.test("O-112 O-132 the pool's condition follows a failure, its mend and the 
 Deno.test("O-072 a configuration that changes during a build replaces it", () => {
   const bed = building();
   const old = bed.build().metadata.name;
-  bed.rendered = rawRendered({ name: "rendered-worker-2", kernelArguments: ["nosmt"] });
-  bed.pool = { ...rawPool({ rendered: "rendered-worker-2" }), metadata: bed.pool.metadata };
+  bed.configure({ kernelArguments: ["nosmt"] });
   bed.settle();
   assert.ok(!bed.builds.has(old));
   assert.deepEqual([bed.made.length, bed.jobs.size], [4, 0]);
@@ -732,8 +730,7 @@ Deno.test("P-166 an architecture that machine sets will make is covered before i
 
 Deno.test("P-173 a payload that becomes multi-architecture builds again for the nodes that are there", () => {
   const bed = built(["amd64"]);
-  bed.rendered = rawRendered({ name: "rendered-worker-2", osImageURL: "registry.test/base/multi:1" });
-  bed.pool = { ...rawPool({ rendered: "rendered-worker-2" }), metadata: bed.pool.metadata };
+  bed.configure({ osImageURL: "registry.test/base/multi:1" });
   bed.settle();
   assert.deepEqual(bed.made, ["amd64"]);
   assert.equal(bed.pool.metadata.annotations?.["archway.dev/architectures"], "amd64");

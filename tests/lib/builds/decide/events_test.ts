@@ -1,7 +1,6 @@
 // Which event comes of what: builds, their Jobs, configurations, pools.
 import assert from "node:assert/strict";
 import type { BuildEvent } from "../../../../lib/builds/decide/effects.ts";
-import { rawPool, rawRendered } from "./make.ts";
 import { building, built, type Simulator } from "./simulator.ts";
 
 const TWO = ["amd64", "arm64"];
@@ -91,8 +90,7 @@ const ROWS: readonly (readonly [what: string, happen: () => Simulator, expected:
   }, ["config Normal RebuildRequested"]],
   ["the pool is given another configuration", () => {
     const bed = built();
-    bed.rendered = rawRendered({ name: "rendered-worker-2" });
-    bed.pool = { ...rawPool({ rendered: "rendered-worker-2" }), metadata: bed.pool.metadata };
+    bed.configure({});
     bed.pass();
     return bed;
   }, ["config Normal BuildStarted", "pool Normal PoolConfigChanged"]],

@@ -1,13 +1,6 @@
 // Builds of one pool beside each other: what a newer one takes away, what it leaves alone, what is built again.
 import assert from "node:assert/strict";
-import { rawPool, rawRendered } from "./make.ts";
 import { built, Simulator } from "./simulator.ts";
-
-/** What a MachineConfig with these kernel arguments makes of the pool. */
-function configure(bed: Simulator, name: string, kernelArguments: readonly string[]): void {
-  bed.rendered = rawRendered({ name, kernelArguments });
-  bed.pool = { ...rawPool({ rendered: name }), metadata: bed.pool.metadata };
-}
 
 /** Takes an index out of the registry with its images and all their tags. */
 function removeImages(bed: Simulator, reference: string): void {
@@ -20,18 +13,18 @@ function removeImages(bed: Simulator, reference: string): void {
 Deno.test("O-145 images deleted from the registry are built again when their configuration comes back; those of the other one are not", () => {
   const bed = built();
   const first = bed.pullSpec();
-  configure(bed, "rendered-worker-2", ["nosmt"]);
+  bed.configure({ kernelArguments: ["nosmt"] }, "rendered-worker-2");
   bed.settle();
   const second = bed.pullSpec();
   assert.notEqual(second, first);
   removeImages(bed, first);
   bed.reset();
-  configure(bed, "rendered-worker-1", []);
+  bed.configure({ kernelArguments: [] }, "rendered-worker-1");
   bed.settle();
   assert.deepEqual([bed.made, bed.builds.size], [["amd64", "arm64"], 2]);
   assert.ok(bed.pullSpec() !== second && bed.images.has(bed.pullSpec()));
   bed.reset();
-  configure(bed, "rendered-worker-2", ["nosmt"]);
+  bed.configure({ kernelArguments: ["nosmt"] }, "rendered-worker-2");
   bed.settle();
   assert.deepEqual([bed.made, bed.builds.size, bed.pullSpec()], [[], 2, second]);
 });

@@ -21,6 +21,7 @@ import {
   rawConfig,
   type RawNode,
   rawPool,
+  type RawRendered,
   rawRendered,
   SETTINGS,
   valueOf,
@@ -106,6 +107,13 @@ export class Simulator {
       metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 },
       status: this.config.status,
     };
+  }
+
+  /** Gives the pool another rendered configuration. */
+  configure(given: RawRendered, name = "rendered-worker-2"): void {
+    this.rendered = rawRendered({ ...given, name });
+    const { metadata, status } = this.pool;
+    this.pool = { ...rawPool({ rendered: name }), metadata, status };
   }
 
   annotate(annotations: Readonly<Record<string, string | null>>): void {
