@@ -8,7 +8,7 @@ import { explainPod } from "../../../lib/placement/decide/explain/explain.ts";
 import { parsePod } from "../../../lib/placement/decide/pod_view.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
-import { makeFailedPod } from "../exec_format/decide/make.ts";
+import { makeFailedImage, makeFailedPod } from "../exec_format/decide/make.ts";
 
 const never = new AbortController().signal;
 const LABEL = { "multiarch.openshift.io/exec-format-error": "true" };
@@ -32,15 +32,7 @@ function furnish(cluster: MemoryCluster): void {
     message: 'Container "c" is',
   };
   cluster.put(Resource.events, event);
-  const digest = `sha256:${"ab".repeat(32)}`;
-  const failed = {
-    digest,
-    architecture: "arm64",
-    namespace: "shop",
-    nodes: [],
-    image: "single-amd64",
-    atMs: clock.nowMs(),
-  };
+  const failed = makeFailedImage({ image: "single-amd64" });
   cluster.put(Resource.enoexecEvents, buildFailedImage(failed, "archway-system") ?? assert.fail("no record"));
 }
 

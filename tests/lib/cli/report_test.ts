@@ -7,6 +7,7 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../../lib/k8s/types.ts";
 import type { ImageBed } from "../../support/image_bed.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import { makeFailedImage } from "../exec_format/decide/make.ts";
 import { openTaggedImages, recordingTerminal, type Said } from "./support.ts";
 
 const HOST = "registry.example";
@@ -75,18 +76,10 @@ StatefulSet shop/store   amd64
 Deno.test("runReport() --arch lists what blocks an architecture, a lying image among it, and exits 1; 0 where all run", async () => {
   const bed = openTaggedImages();
   const image = `${HOST}/agent:amd64-arm64`;
-  const record = {
-    digest: bed.registry.digestOf(image),
-    architecture: "arm64",
-    namespace: "shop",
-    nodes: [],
-    image,
-    atMs: bed.clock.nowMs(),
-  };
   const cluster = clusterOf(SHOP);
   // All images of the bed have one digest until they are pushed: this one gets its own.
   const digest = bed.registry.push(image);
-  const object = buildFailedImage({ ...record, digest }, "archway-system") ?? assert.fail("no record");
+  const object = buildFailedImage(makeFailedImage({ image, digest }), "archway-system") ?? assert.fail("no record");
   cluster.put(Resource.enoexecEvents, object);
   const { code, said } = await run(cluster, { bed, arch: "arm64" });
   assert.equal(code, 1);

@@ -9,6 +9,7 @@ import { execFormatSettings, openPlacedImages } from "../../../serve/exec_format
 import { failPod, openRepairScene, strayPod } from "../../controllers/exec_format/make.ts";
 import { openScene } from "../../controllers/make.ts";
 import { NAMESPACE, openBench } from "../../controllers/operator/make.ts";
+import { makeFailedImage } from "../../lib/exec_format/decide/make.ts";
 import { Simulator } from "../../lib/builds/decide/simulator.ts";
 import { servedOnly } from "./served_only.ts";
 import { type Checks, fileConfig, serveConfig } from "./support.ts";
@@ -24,15 +25,8 @@ async function counted(...flags: readonly string[]): Promise<readonly string[]> 
 /** The architectures by which an image is placed that was seen to fail on arm64, by these flags. */
 async function placedOn(...flags: readonly string[]): Promise<readonly string[]> {
   const { cluster, clock } = openScene();
-  const digest = `sha256:${"ab".repeat(32)}`;
-  const failed = {
-    digest,
-    architecture: "arm64",
-    namespace: "shop",
-    nodes: [],
-    image: "app",
-    atMs: clock.nowMs(),
-  };
+  const failed = makeFailedImage({ image: "app" });
+  const { digest } = failed;
   cluster.put(Resource.enoexecEvents, buildFailedImage(failed, "archway-system") ?? assert.fail("no record"));
   const platforms = ["amd64", "arm64"].map((architecture) => ({ os: "linux", architecture }));
   const inspection = { kind: "platforms", digest, mediaType: "", platforms, depth: "index", findings: [] } as const;

@@ -5,21 +5,15 @@ import { Resource } from "../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
+import { makeFailedImage } from "../decide/make.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 
 Deno.test("openFailedImages() follows the records, and drops those that are deleted or have decayed", async () => {
   const [cluster, clock] = [new MemoryCluster(), new FakeClock()];
-  const failed: FailedImage = {
-    digest: DIGEST,
-    architecture: "arm64",
-    namespace: "shop",
-    nodes: ["n1"],
-    image: "r/app:1",
-    atMs: clock.nowMs(),
-  };
   const put = (changes: Partial<FailedImage>): string => {
-    const object = buildFailedImage({ ...failed, ...changes }, "archway-system") ?? assert.fail("no object");
+    const failed = makeFailedImage({ nodes: ["n1"], ...changes });
+    const object = buildFailedImage(failed, "archway-system") ?? assert.fail("no object");
     cluster.put(Resource.enoexecEvents, object);
     return `archway-system/${object.metadata.name}`;
   };

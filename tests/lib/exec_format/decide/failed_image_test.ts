@@ -14,18 +14,11 @@ import {
   renewFailedImage,
   type StartFacts,
 } from "../../../../lib/exec_format/decide/failed_image.ts";
-import { ended, idOf, makeFailedPod } from "./make.ts";
+import { ended, idOf, makeFailedImage, makeFailedPod } from "./make.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
-const FAILED: FailedImage = {
-  digest: DIGEST,
-  architecture: "arm64",
-  namespace: "shop",
-  nodes: ["n1", "n2"],
-  image: "r/app:1",
-  atMs: NOW_MS,
-};
+const FAILED = makeFailedImage({ nodes: ["n1", "n2"] });
 
 Deno.test("buildFailedImage() and parseFailedImage() are each other's inverse, one object a digest, architecture and scope", () => {
   for (const failed of [FAILED, { ...FAILED, nodes: [] }]) {

@@ -1,4 +1,5 @@
 // Pods, nodes and events of the tests of exec format errors.
+import type { FailedImage } from "../../../../lib/exec_format/decide/failed_image.ts";
 import type { EventView } from "../../../../lib/exec_format/decide/event.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 
@@ -25,6 +26,13 @@ export function makeFailedPod(
     spec: { nodeName: "node-1", containers: [{ name: "c", image: "single-amd64", ...container }], ...spec },
     status: { phase, containerStatuses: [{ name: "c", containerID: idOf("a"), state: { running: {} }, ...status }] },
   };
+}
+
+/** The record of an image whose program has failed on arm64. */
+export function makeFailedImage(changes: Partial<FailedImage> = {}): FailedImage {
+  const digest = `sha256:${"ab".repeat(32)}`;
+  const seen = { architecture: "arm64", namespace: "shop", nodes: [], atMs: Date.parse("2026-11-21T12:00:00Z") };
+  return { digest, image: "r/app:1", ...seen, ...changes };
 }
 
 export function ended(
