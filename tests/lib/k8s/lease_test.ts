@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Election, LEASE_TIMING, type LeaseView } from "../../../lib/k8s/lease.ts";
 import type { HolderState } from "../../../lib/k8s/lease_lock.ts";
-import { Resource, resourcePath } from "../../../lib/k8s/types.ts";
+import { type KubeObject, Resource, resourcePath } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { LEADER_SILENCE_MS } from "../../../lib/operator/decide/gating_health.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 
 const LEASE = { namespace: "archway", name: "leader" } as const;
+const PATH = resourcePath(Resource.leases, LEASE);
 
 Deno.test("LEASE_TIMING lets another replica lead within 8 s, two durations before the gating stops", () => {
   const takeOverMs = LEASE_TIMING.durationMs + 2 * LEASE_TIMING.retryMs;
@@ -85,8 +86,12 @@ async function withReplicas(
   }
 }
 
+function leaseIn(cluster: MemoryCluster): KubeObject {
+  return cluster.objects.get(PATH) ?? assert.fail("no lease");
+}
+
 function specOf(cluster: MemoryCluster): Record<string, unknown> {
-  return Object(cluster.objects.get(resourcePath(Resource.leases, LEASE))?.["spec"]);
+  return Object(leaseIn(cluster)["spec"]);
 }
 
 const away = (): never => {
@@ -215,13 +220,10 @@ Deno.test("Election.run() does not rely on clocks: a lease renewed by a holder w
     await clock.advance(100);
     a.stop.abort();
     await a.running;
-    const path = resourcePath(Resource.leases, LEASE);
     const renew = (seconds: number): void => {
-      const known = cluster.objects.get(path);
-      if (known === undefined) throw new Error("no lease");
       const renewTime = new Date(clock.nowMs() - 3_600_000 + seconds).toISOString().replace("Z", "000Z");
       const spec = { holderIdentity: "foreign", leaseDurationSeconds: 15, renewTime, leaseTransitions: 4 };
-      cluster.objects.set(path, { ...known, spec });
+      cluster.objects.set(PATH, { ...leaseIn(cluster), spec });
     };
     renew(0);
     const b = start("b");
@@ -243,7 +245,6 @@ Deno.test("Election.run() says once which other program holds the lease, waits a
     with: () => log,
     info: (message, fields) => void lines.push([message, fields]),
   };
-  const path = resourcePath(Resource.leases, LEASE);
   /** As client-go writes it. */
   const write = (holderIdentity: string, leaseDurationSeconds: number): void => {
     const renewTime = new Date(clock.nowMs()).toISOString().replace("Z", "000Z");
@@ -263,7 +264,7 @@ Deno.test("Election.run() says once which other program holds the lease, waits a
   assert.deepEqual(lines, [["another holds the lease, waiting", { holder }]]);
   write("", 1);
   await clock.advance(2_500);
-  assert.deepEqual([election.view().isLeader, Object(cluster.objects.get(path)?.["spec"]).leaseTransitions], [true, 4]);
+  assert.deepEqual([election.view().isLeader, specOf(cluster)["leaseTransitions"]], [true, 4]);
   stop.abort();
   await clock.advance(5_000);
   await running;
@@ -273,11 +274,9 @@ Deno.test("Election.run() ends its term at once when another has taken the lease
   withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(3_000);
-    const path = resourcePath(Resource.leases, LEASE);
-    const known = cluster.objects.get(path);
-    if (known === undefined) throw new Error("no lease");
+    const known = leaseIn(cluster);
     const metadata = { ...known.metadata, resourceVersion: "stolen" };
-    cluster.objects.set(path, { ...known, metadata, spec: { ...Object(known["spec"]), holderIdentity: "thief" } });
+    cluster.objects.set(PATH, { ...known, metadata, spec: { ...Object(known["spec"]), holderIdentity: "thief" } });
     await clock.advance(4_500);
     assert.deepEqual([a.isLeading, a.view?.isLeader, a.view?.holder], [false, false, "thief"]);
   }));
@@ -286,14 +285,12 @@ Deno.test("Election.run() keeps leading when an unrelated writer touches the lea
   withReplicas(async ({ clock, cluster, start }) => {
     const a = start("a");
     await clock.advance(3_000);
-    const path = resourcePath(Resource.leases, LEASE);
-    const known = cluster.objects.get(path);
-    if (known === undefined) throw new Error("no lease");
+    const known = leaseIn(cluster);
     const metadata = { ...known.metadata, resourceVersion: "touched", labels: { team: "x" } };
-    cluster.objects.set(path, { ...known, metadata });
+    cluster.objects.set(PATH, { ...known, metadata });
     await clock.advance(30_000);
     assert.deepEqual([a.isLeading, a.terms], [true, 1]);
-    assert.deepEqual(cluster.objects.get(path)?.metadata.labels, { team: "x" }, "unknown fields survive");
+    assert.deepEqual(leaseIn(cluster).metadata.labels, { team: "x" }, "unknown fields survive");
   }));
 
 Deno.test("Election.run() leads again after `lead` has failed, having let others in", async () => {
