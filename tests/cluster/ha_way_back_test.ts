@@ -6,13 +6,13 @@ import { type ClusterAccess, expectStatus, read } from "./support/cluster_access
 import { HELD_OBJECTS, install, type Installation } from "./support/installation.ts";
 import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
 import { renderOperand, renderReferenceManifests, renderReferenceWebhook } from "./support/reference.ts";
+import { enableBehindService, POD_WEBHOOK } from "./support/service_bed.ts";
 import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
 import { SHARED_NODES } from "./support/shared_nodes.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const GROUP = "/apis/multiarch.openshift.io/v1beta1";
 const CONFIG = `${GROUP}/clusterpodplacementconfigs/cluster`;
-const WEBHOOK = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${WebhookName.configuration}`;
 const GATED = "multiarch.openshift.io/scheduling-gate=gated";
 /** No registry answers there: pods of it stay gated. */
 const IMAGE = "registry.invalid/team/app:1";
@@ -33,16 +33,7 @@ async function withGatedPods(args: readonly string[], play: (scene: Scene) => Pr
 }
 
 async function gatePods({ cluster, namespace }: Scene): Promise<void> {
-  const config = {
-    ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
-    ...{ metadata: { name: "cluster" }, spec: {} },
-  };
-  // Refused until the CA is in the validating webhooks.
-  await waitUntil(
-    "the configuration to be accepted",
-    async () => (await cluster.request("POST", `${GROUP}/clusterpodplacementconfigs`, config)).status === 201,
-  );
-  await waitUntil("the webhook", async () => (await cluster.request("GET", WEBHOOK)).status === 200);
+  await enableBehindService(cluster);
   const pods = Array.from({ length: 10 }, (_, number) => ({ name: `pod-${number}`, images: [IMAGE] }));
   // The API server learns of the webhook a moment after it was stored.
   await waitUntil("a pod to be gated", async () => {
@@ -153,12 +144,12 @@ Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its pro
     await kubectl(cluster, ["apply", "--server-side", "--force-conflicts", "-f", "-"], list);
     await kubectl(cluster, ["apply", "--server-side", "-f", "-"], JSON.stringify(renderOperand()));
     // Its operator reads the webhook configuration that is there and replaces it.
-    const { body: live } = await cluster.request("GET", WEBHOOK);
+    const { body: live } = await cluster.request("GET", POD_WEBHOOK);
     const { body: config } = await cluster.request("GET", CONFIG);
     const reference = renderReferenceWebhook(String(read(config, "metadata", "uid")));
     const resourceVersion = read(live, "metadata", "resourceVersion");
     const metadata = Object.assign({ resourceVersion }, reference["metadata"]);
-    expectStatus("replace", await cluster.request("PUT", WEBHOOK, { ...reference, metadata }), [200]);
+    expectStatus("replace", await cluster.request("PUT", POD_WEBHOOK, { ...reference, metadata }), [200]);
     await removeOwnObjects(cluster);
     assert.deepEqual(await remainsOf(cluster), []);
 
@@ -175,7 +166,10 @@ Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its pro
     await kubectl(cluster, ["delete", "clusterpodplacementconfig", "cluster", "--wait=false"]);
     expectStatus("drop", await cluster.request("PATCH", CONFIG, { metadata: { finalizers: null } }), [200]);
     await waitUntil("the config to go", async () => (await cluster.request("GET", CONFIG)).status === 404);
-    await waitUntil("its webhook to go with it", async () => (await cluster.request("GET", WEBHOOK)).status === 404);
+    await waitUntil(
+      "its webhook to go with it",
+      async () => (await cluster.request("GET", POD_WEBHOOK)).status === 404,
+    );
   });
 });
 
@@ -187,7 +181,7 @@ Deno.test("ha: uninstalling: webhook, gates, finalizers and then all objects go,
       await gatePods(scene);
       await kubectl(cluster, ["delete", "clusterpodplacementconfig", "cluster", "--timeout=60s"]);
       await waitForPods(cluster, namespace, { count: 10, until: isReleased });
-      assert.equal((await cluster.request("GET", WEBHOOK)).status, 404);
+      assert.equal((await cluster.request("GET", POD_WEBHOOK)).status, 404);
       await waitUntil("the account to be let go", async () => {
         const { body } = await cluster.request("GET", "/api/v1/namespaces/archway-system/serviceaccounts/archway");
         return read(body, "metadata", "finalizers") === undefined;

@@ -3,20 +3,18 @@
 import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { install } from "./support/installation.ts";
+import { enableBehindService, POD_WEBHOOK } from "./support/service_bed.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { taintsByNode, waitForTaints } from "./support/taint_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const BASE = new URL("../../manifests/base", import.meta.url).pathname;
-const GROUP = "/apis/multiarch.openshift.io/v1beta1";
-const CONFIG = `${GROUP}/clusterpodplacementconfigs/cluster`;
-const WEBHOOK =
-  "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration";
+const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 const ACCOUNT = "/api/v1/namespaces/archway-system/serviceaccounts/archway";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const LEFT_OVERS = [
   CONFIG,
-  WEBHOOK,
+  POD_WEBHOOK,
   ACCOUNT,
   `${RBAC}/clusterroles/archway-uninstall`,
   `${RBAC}/clusterrolebindings/archway-uninstall`,
@@ -35,16 +33,7 @@ async function finalizersOf(cluster: ClusterAccess, path: string): Promise<reado
 
 /** A config, a webhook and a pod whose registry does not exist. */
 async function gateOnePod(cluster: ClusterAccess, namespace: string): Promise<string> {
-  const config = {
-    ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
-    ...{ metadata: { name: "cluster" }, spec: {} },
-  };
-  // Refused until the CA is in the validating webhooks.
-  await waitUntil(
-    "the config to be accepted",
-    async () => (await cluster.request("POST", `${GROUP}/clusterpodplacementconfigs`, config)).status === 201,
-  );
-  await waitUntil("the webhook", () => isThere(cluster, WEBHOOK));
+  await enableBehindService(cluster);
   await waitUntil(
     "the account to be held",
     async () => (await finalizersOf(cluster, ACCOUNT)).includes("archway.dev/uninstall"),
@@ -146,7 +135,7 @@ Deno.test("uninstall: a namespace that is deleted first leaves no gate, no webho
   await archway.stop();
   assert.equal(await gatesOf(cluster, pod), undefined);
   assert.deepEqual(await finalizersOf(cluster, CONFIG), []);
-  assert.equal(await isThere(cluster, WEBHOOK), false);
+  assert.equal(await isThere(cluster, POD_WEBHOOK), false);
   await waitUntil(
     "the namespace to be gone",
     async () => !await isThere(cluster, "/api/v1/namespaces/archway-system"),
