@@ -1,5 +1,7 @@
 // All that is compared with an original.
 import type { Subject } from "../subject.ts";
+import { BUILDER } from "./builder.ts";
 import { BUILDS, DIGEST_MAPS } from "./builds.ts";
+import { POOLS } from "./pools.ts";
 
-export const SUBJECTS: readonly Subject[] = [BUILDS, DIGEST_MAPS];
+export const SUBJECTS: readonly Subject[] = [BUILDS, DIGEST_MAPS, POOLS, BUILDER];
