@@ -14,9 +14,11 @@ import {
   gatesOf,
   labelsOf,
   mark,
+  NO_CONFIGS,
   requiredOf,
   term,
 } from "../../lib/placement/decide/make.ts";
+import type { PlacementConfigs } from "../../../lib/placement/decide/config/types.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated, podOf } from "./make.ts";
 
@@ -27,14 +29,13 @@ function touches(operations: JsonPatch, path: string): boolean {
 }
 
 interface Refusal {
-  readonly name: string;
-  readonly status: number;
+  readonly status?: number;
   readonly hasCauses?: boolean;
   /** What the server does not take: patches that change this. */
   readonly path: string;
 }
 
-const REFUSALS: readonly Refusal[] = [
+const REFUSALS: readonly (Refusal & { readonly name: string })[] = [
   { name: "403", status: 403, path: "/spec/affinity" },
   { name: "409 although nothing changed", status: 409, path: "/spec/affinity" },
   { name: "422 without causes although nothing changed", status: 422, path: "/spec/affinity" },
@@ -45,18 +46,25 @@ const REFUSALS: readonly Refusal[] = [
   { name: "no answer", status: 0, path: "/spec/affinity" },
 ];
 
-function refuse(scene: Scene, { status, hasCauses = false, path }: Refusal): void {
+/** Plays with the controller and a gated pod of which the server takes not every patch. */
+async function whileRefusing(
+  { path, status = 403, hasCauses = false, image = "multi", config = NO_CONFIGS }: Refusal & {
+    readonly image?: string;
+    readonly config?: PlacementConfigs;
+  },
+  play: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web", { image }));
   scene.cluster.beforePatch = (operations) => {
     if (touches(operations, path)) throw new ApiError("policy says no", { status, hasCauses });
   };
+  await whileRunning(scene, controllerOf(scene, config), () => play(scene));
 }
 
 for (const refusal of REFUSALS) {
-  Deno.test(`a pod whose affinity is answered with ${refusal.name} is released without it at its deadline`, async () => {
-    const scene = openScene();
-    scene.cluster.put(Resource.pods, gated("web"));
-    refuse(scene, refusal);
-    await whileRunning(scene, controllerOf(scene), async () => {
+  Deno.test(`a pod whose affinity is answered with ${refusal.name} is released without it at its deadline`, () =>
+    whileRefusing(refusal, async (scene) => {
       await scene.clock.advance(61_000);
       const pod = podOf(scene, "web");
       assert.deepEqual([gatesOf(pod), requiredOf(pod), labelsOf(pod)[mark("scheduling-gate")]], [
@@ -67,22 +75,17 @@ for (const refusal of REFUSALS) {
       const warnings = scene.recorded.filter(({ type }) => type === "Warning");
       assert.deepEqual(warnings.map(({ reason }) => reason), ["ArchAwareSchedGateRemovalFailed"]);
       assert.match(warnings[0]?.message ?? "", /policy says no/);
-    });
-  });
+    }));
 }
 
-Deno.test("a denial before the deadline is waited out, and the pod is placed once the policy allows it", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web"));
-  refuse(scene, { name: "403", status: 403, path: "/spec/affinity" });
-  await whileRunning(scene, controllerOf(scene), async () => {
+Deno.test("a denial before the deadline is waited out, and the pod is placed once the policy allows it", () =>
+  whileRefusing({ path: "/spec/affinity" }, async (scene) => {
     await scene.clock.advance(55_000);
     assert.deepEqual(gatesOf(podOf(scene, "web")), [SCHEDULING_GATE]);
     scene.cluster.beforePatch = () => {};
     await scene.clock.advance(5_000);
     assert.deepEqual(requiredOf(podOf(scene, "web")), PLACED);
-  });
-});
+  }));
 
 Deno.test("a pod with no room for annotations is placed without them", async () => {
   const scene = openScene();
@@ -99,29 +102,21 @@ Deno.test("a pod with no room for annotations is placed without them", async () 
   });
 });
 
-Deno.test("a pod whose affinity, annotations and labels are all denied loses its gate at its deadline", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web"));
-  refuse(scene, { name: "403", status: 403, path: "/metadata" });
-  await whileRunning(scene, controllerOf(scene), async () => {
+Deno.test("a pod whose affinity, annotations and labels are all denied loses its gate at its deadline", () =>
+  whileRefusing({ path: "/metadata" }, async (scene) => {
     await scene.clock.advance(60_500);
     assert.deepEqual(gatesOf(podOf(scene, "web")), []);
-  });
-});
+  }));
 
-Deno.test("a pod that nothing releases is reported once, and released when the server allows it", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web"));
-  refuse(scene, { name: "403", status: 403, path: "" });
-  await whileRunning(scene, controllerOf(scene), async () => {
+Deno.test("a pod that nothing releases is reported once, and released when the server allows it", () =>
+  whileRefusing({ path: "" }, async (scene) => {
     await scene.clock.advance(180_000);
     const warnings = scene.recorded.filter(({ type }) => type === "Warning");
     assert.deepEqual(warnings.map(({ reason }) => reason), ["ArchAwareSchedGateRemovalFailed"]);
     scene.cluster.beforePatch = () => {};
     await scene.clock.advance(6_000);
     assert.deepEqual(requiredOf(podOf(scene, "web")), PLACED);
-  });
-});
+  }));
 
 Deno.test("an API server that is away at the deadline costs no pod its placement", async () => {
   const scene = openScene();
@@ -141,11 +136,9 @@ Deno.test("an API server that is away at the deadline costs no pod its placement
   });
 });
 
-Deno.test("marks of a failed inspection that are refused do not hold up the next attempt", async () => {
-  const scene = openScene();
-  scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
-  refuse(scene, { name: "403", status: 403, path: "/metadata/labels/multiarch.openshift.io~1image-inspect-error" });
-  await whileRunning(scene, controllerOf(scene, configs(cluster({ fallback: AMD64 }))), async () => {
+Deno.test("marks of a failed inspection that are refused do not hold up the next attempt", () => {
+  const path = "/metadata/labels/multiarch.openshift.io~1image-inspect-error";
+  return whileRefusing({ path, image: "broken", config: configs(cluster({ fallback: AMD64 })) }, async (scene) => {
     await scene.clock.advance(59_000);
     assert.ok(scene.requests.length > 10, `${scene.requests.length} attempts`);
     await scene.clock.advance(2_000);
