@@ -20,7 +20,7 @@ export interface Scope {
 
 /** The `host[:port]` of a key that is a host or the URL of one. */
 export function bareHost(key: string): string {
-  return key.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
+  return key.replace(/^https?:\/\//, "").split("/", 1)[0] ?? "";
 }
 
 /** Parses a key; undefined when no host can be read from it. As the MTO, with the kubelet's rules for `/v1/` and `/v2/`. */

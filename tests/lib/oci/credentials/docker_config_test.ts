@@ -164,3 +164,10 @@ Deno.test("parseDockerConfigSecret() survives anything", () => {
     parseDockerConfigSecret(value, SOURCE);
   }));
 });
+
+Deno.test("decodeUserPassword() takes as long for padding without end as for any other text of its length", () => {
+  assert.equal(decodeUserPassword(`${"=".repeat(1_000_000)}x`), undefined);
+  const zeros = "\0".repeat(500_000);
+  assert.equal(decodeUserPassword(btoa(`a:b${zeros}c`))?.password, `b${zeros}c`);
+  assert.deepEqual(decodeUserPassword(btoa(`a:b${zeros}`)), { username: "a", password: "b" });
+});
