@@ -69,6 +69,7 @@ const TOOLS = [
     "tests/lib/oci/secrets_test.ts",
     "tests/playground/kubectl_test.ts",
     "tests/main_test.ts",
+    "tests/manifests/release_test.ts",
     "tests/monitoring",
     "tests/permissions_test.ts",
     "tests/playground",
