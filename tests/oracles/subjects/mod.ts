@@ -3,5 +3,6 @@ import type { Subject } from "../subject.ts";
 import { BUILDER } from "./builder.ts";
 import { BUILDS, DIGEST_MAPS } from "./builds.ts";
 import { POOLS } from "./pools.ts";
+import { SILENCES } from "./silences.ts";
 
-export const SUBJECTS: readonly Subject[] = [BUILDS, DIGEST_MAPS, POOLS, BUILDER];
+export const SUBJECTS: readonly Subject[] = [BUILDS, DIGEST_MAPS, POOLS, BUILDER, SILENCES];

@@ -1,0 +1,94 @@
+// Silences that a window opens and ends. Those there are were made by the operator and are active: see README.md.
+import {
+  closeWindows,
+  openControlPlaneWindow,
+  openWorkerWindow,
+  SILENCE_AUTHOR,
+} from "../../../lib/upgrades/decide/windows.ts";
+import type { Effect } from "../../../lib/upgrades/decide/types/effects.ts";
+import type { Draw, Subject } from "../subject.ts";
+
+const CALLS = ["controlPlane", "worker", "endControlPlane", "endWorker"] as const;
+
+interface Given {
+  readonly call: typeof CALLS[number];
+  readonly version: string;
+  readonly count: number;
+  readonly criticals: readonly string[];
+  readonly endsAt: string;
+  readonly silences: readonly {
+    readonly id: string;
+    readonly comment: string;
+    readonly createdBy: string;
+    readonly endsAt: string;
+    readonly status: { readonly state: "active" };
+  }[];
+}
+
+const END = "2026-03-01T12:00:00.000Z";
+
+function drawGiven(draw: Draw): Given {
+  const version = (): string => `4.${20 + draw.below(2)}.${draw.below(2)}`;
+  const comments = [
+    () => `Silence for OSD control plane upgrade to version ${version()}`,
+    () => `Silence for critical alerts during OSD control plane upgrade to version ${version()}`,
+    () => `Silence for OSD worker node upgrade to version ${version()} with remaining ${draw.below(3)} nodes`,
+  ] as const;
+  // Of one window for workers at a time there is one.
+  const kinds = ([0, 1, 2] as const).filter(() => draw.chance(0.5));
+  return {
+    call: draw.pick(CALLS),
+    version: version(),
+    count: draw.below(3),
+    criticals: draw.pick([[], ["KubeAPIDown"], ["KubeAPIDown", "etcdMembersDown"]]),
+    endsAt: END,
+    silences: kinds.map((kind, at) => ({
+      id: `silence-${at}`,
+      comment: comments[kind](),
+      createdBy: SILENCE_AUTHOR,
+      endsAt: END,
+      status: { state: "active" },
+    })),
+  };
+}
+
+function effectsOf({ call, version, count, criticals, endsAt, silences }: Given): readonly Effect[] {
+  const [there, endsAtMs] = [
+    silences.map((one) => ({ ...one, state: one.status.state, endsAtMs: Date.parse(one.endsAt) })),
+    Date.parse(endsAt),
+  ];
+  switch (call) {
+    case "controlPlane":
+      return openControlPlaneWindow({ version, criticals, endsAtMs }, there);
+    case "worker":
+      return openWorkerWindow({ version, remaining: count, endsAtMs, workerStartMs: undefined }, there);
+    case "endControlPlane":
+      return closeWindows("controlPlane", there);
+    case "endWorker":
+      return closeWindows("workers", there);
+  }
+}
+
+export const SILENCES: Subject<Given> = {
+  name: "silences",
+  original: "managed-upgrade-operator",
+  ask: "silences",
+  count: 400,
+  kept: 200,
+  draw: drawGiven,
+  ours(given): unknown {
+    const effects = effectsOf(given);
+    return {
+      created: effects.flatMap((effect) =>
+        effect.kind !== "createSilence" ? [] : [{
+          comment: effect.silence.comment,
+          createdBy: SILENCE_AUTHOR,
+          endsAt: new Date(effect.silence.endsAtMs).toISOString(),
+          startsAt: null,
+          matchers: effect.silence.matchers.map(({ name, pattern }) => ({ name, value: pattern, isRegex: true })),
+        }]
+      ),
+      ended: effects.flatMap((effect) => effect.kind === "endSilence" ? [effect.id] : []),
+    };
+  },
+};
