@@ -19,7 +19,10 @@ interface Recipe {
   readonly package: string;
 }
 
-const KUBERNETES_VERSION = { major: "1", minor: "36", full: "v1.36.3" } as const;
+/** The newest Kubernetes and the oldest that is supported; ARCHWAY_KUBERNETES=1.30 chooses the latter. */
+const KUBERNETES_VERSION = Deno.env.get("ARCHWAY_KUBERNETES") === "1.30"
+  ? { minor: "30", full: "v1.30.14", module: "kubernetes-1.30" }
+  : { minor: "36", full: "v1.36.3", module: "kubernetes" };
 
 const RECIPES = [
   { name: "etcd", module: "etcd", package: "go.etcd.io/etcd/server/v3" },
@@ -31,17 +34,17 @@ const RECIPES = [
 ] as const satisfies readonly Recipe[];
 
 function kubernetes<Name extends string>(name: Name): { name: Name; module: string; package: string } {
-  return { name, module: "kubernetes", package: `k8s.io/kubernetes/cmd/${name}` };
+  return { name, module: KUBERNETES_VERSION.module, package: `k8s.io/kubernetes/cmd/${name}` };
 }
 
 const SOURCES = new URL("../controlplane/", import.meta.url);
 
 /** Without these link flags the servers report v0.0.0, and feature gates by version misbehave. */
 function linkerFlags(): string {
-  const { major, minor, full } = KUBERNETES_VERSION;
+  const { minor, full } = KUBERNETES_VERSION;
   const set = ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((path) => [
     `-X ${path}.gitVersion=${full}`,
-    `-X ${path}.gitMajor=${major}`,
+    `-X ${path}.gitMajor=1`,
     `-X ${path}.gitMinor=${minor}`,
   ]);
   return ["-s -w", ...set].join(" ");
