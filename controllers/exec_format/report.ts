@@ -19,11 +19,10 @@ import { type JsonPatch, pointer } from "../../lib/k8s/patch.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { EnoexecLabel, EventReason, PodLabel } from "../../lib/names.ts";
-import { operatingSystemOf, usablePlatforms } from "../../lib/placement/decide/images.ts";
+import { emulatedFor, imagesToInspect, operatingSystemOf, usablePlatforms } from "../../lib/placement/decide/images.ts";
 import { podRef, pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
 import { parsePod } from "../../lib/placement/decide/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { entryOf } from "../../lib/json.ts";
 import type { ExecFormatRun } from "./deps.ts";
 
 export interface SeenFailure {
@@ -164,6 +163,7 @@ export async function inspectContainer(
   { image, pullPolicy }: PodContainer,
 ): Promise<KnownImage | undefined> {
   using deadline = openDeadline(INSPECT_MS, { signal, clock });
+  const settings = settingsOf(pod.namespace);
   const images = [{ image, always: false, pullPolicy }];
   try {
     const wanted = { scope: pullScopeOf(pod), images, priority: "prewarm" } as const;
@@ -171,8 +171,9 @@ export async function inspectContainer(
     if (inspected?.inspection.kind !== "platforms") return undefined;
     const { digest, platforms } = inspected.inspection;
     const own = usablePlatforms(platforms, operatingSystemOf(pod)).map(({ architecture }) => architecture);
-    const rule = entryOf(settingsOf(pod.namespace).runtimeClasses, pod.runtimeClassName);
-    const emulated = rule?.kind === "add" ? rule.architectures : [];
+    // What its other images are tells what the RuntimeClass is for.
+    const known = podImages.recall({ ...wanted, images: imagesToInspect(pod, settings) }) ?? [inspected];
+    const emulated = emulatedFor(pod, settings, { platforms, images: known });
     return { digest, architectures: [...new Set([...own, ...emulated])].sort() };
   } catch (error) {
     if (deadline.signal.aborted && !signal.aborted) return undefined;

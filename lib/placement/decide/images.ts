@@ -164,13 +164,26 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): I
   }
   const usable = usablePlatforms(inspection.platforms, rules.os);
   const architectures = [...new Set(usable.map((platform) => platform.architecture))].sort();
-  const emulated = !rules.isForWasm || hasWasm(inspection.platforms) ? rules.emulated : [];
+  const emulated = emulatedOf(inspection.platforms, rules);
   if (architectures.length > 0 || emulated.length > 0) {
     return { kind: "some", architectures, emulated, levels: levelsOf(usable) };
   }
   const offered = [...new Set(inspection.platforms.map((platform) => `${platform.os}/${platform.architecture}`))];
   const message = `it has no platform for ${rules.os} (it offers ${offered.slice(0, 8).join(", ") || "none"})`;
   return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
+}
+
+/** Where the pod's RuntimeClass lets an image run that has these platforms. `images`: what is known of all images of the pod. */
+export function emulatedFor(
+  pod: PodView,
+  settings: PlacementSettings,
+  { platforms, images }: { readonly platforms: readonly Platform[]; readonly images: readonly InspectedImage[] },
+): readonly string[] {
+  return emulatedOf(platforms, rulesOf(pod, settings, images));
+}
+
+function emulatedOf(platforms: readonly Platform[], { emulated, isForWasm }: ImageRules): readonly string[] {
+  return !isForWasm || hasWasm(platforms) ? emulated : [];
 }
 
 /** Whether a platform is Wasm: `wasi/wasm`, `wasip1/wasm`. */

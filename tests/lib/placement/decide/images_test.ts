@@ -4,7 +4,7 @@ import type { ImageJudgement } from "../../../../lib/placement/decide/decision_t
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
-import { imagesToInspect, judgeImages } from "../../../../lib/placement/decide/images.ts";
+import { emulatedFor, imagesToInspect, judgeImages } from "../../../../lib/placement/decide/images.ts";
 import { AMD64, ARM64, type Json, make, PPC64LE, type Row, rows, S390X } from "./make.ts";
 
 interface Given {
@@ -153,6 +153,15 @@ Deno.test("judgeImages() counts what a runtime class of Wasm adds for the images
   }
   const windows = make.imageOf("windows", [{ os: "windows", architecture: AMD64 }]);
   assert.equal(judged({ spec, images: [wasm, windows] }, settings).kind, "failed");
+});
+
+Deno.test("emulatedFor() gives a native image nothing where another image of the pod is Wasm", () => {
+  const settings = makeSettings({ runtimeClasses: { wasmtime: { kind: "add", architectures: [ARM64] } } });
+  const pod = make.view(make.pod({ runtimeClassName: "wasmtime" }));
+  const platforms = [{ os: "linux", architecture: AMD64 }];
+  const wasm = make.imageOf("wasm", [{ os: "wasi", architecture: "wasm" }]);
+  assert.deepEqual(emulatedFor(pod, settings, { platforms, images: [make.imageOf("native", platforms)] }), [ARM64]);
+  assert.deepEqual(emulatedFor(pod, settings, { platforms, images: [wasm] }), []);
 });
 
 Deno.test("judgeImages() asks for the config of index-depth images that exclude what another image offers", () => {
