@@ -1,6 +1,7 @@
 // What the webhook sees and does not change: ephemeral containers, and pods that name architectures themselves. The images are
 // inspected in the background, and a Warning names those that cannot run where they are to.
 import { LRUCache } from "lru-cache";
+import type { Clock } from "../lib/clock.ts";
 import type { PodImages } from "../lib/images/pods/pod_images.ts";
 import type { EventObject } from "../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
@@ -14,6 +15,7 @@ import { ephemeralReport, pinReport } from "../lib/placement/decide/report/misma
 import type { ContainerView, PodView } from "../lib/placement/decide/types.ts";
 
 export interface NoticeDeps {
+  readonly clock: Clock;
   readonly images: PodImages;
   readonly events: EventRecorder;
   readonly log: Logger;
@@ -44,7 +46,7 @@ const SEEN_MS = 3_600_000;
 
 export function openNotices(deps: NoticeDeps): Notices {
   const places = new FairLimiter({ limit: MAX_IMAGES_UNDER_WAY, share: 1 });
-  const seen = new LRUCache<string, true>({ max: MAX_SEEN, ttl: SEEN_MS });
+  const seenAtMs = new LRUCache<string, number>({ max: MAX_SEEN });
   const inBackground = (pod: PodView, wanted: readonly ImageUse[], look: () => Promise<void>): void => {
     if (wanted.length === 0 || wanted.length > MAX_IMAGES || deps.signal.aborted) return;
     const place = places.tryAcquire(pod.namespace, { weight: Math.max(LEAST_IMAGES, wanted.length) });
@@ -62,8 +64,9 @@ export function openNotices(deps: NoticeDeps): Notices {
     pinned: (pod) => {
       const wanted = distinctImages(imagesToInspect(pod, deps.settingsOf(pod.namespace)));
       const key = JSON.stringify([ownerOf(pod), wanted.map(({ image }) => image), pod.nodeSelector, pod.requiredTerms]);
-      if (seen.has(key)) return;
-      seen.set(key, true);
+      const nowMs = deps.clock.monotonicMs();
+      if (nowMs - (seenAtMs.get(key) ?? -Infinity) < SEEN_MS) return;
+      seenAtMs.set(key, nowMs);
       inBackground(pod, wanted, () => lookAtPinned(deps, pod, wanted));
     },
   };

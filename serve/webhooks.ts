@@ -88,6 +88,7 @@ function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GateP
     mayGate: () => gatingHealth().kind === "gating",
     opening: openingOf(deps, { clients, components }),
     notices: openNotices({
+      clock,
       images,
       events,
       log: deps.log,

@@ -7,6 +7,7 @@ import { silentLogger } from "../../lib/log.ts";
 import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { container, podOf, rawPod } from "../lib/placement/decide/make.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 import { openScene, type Scene } from "../controllers/make.ts";
 
 function debugged(...images: readonly string[]): PodView {
@@ -23,7 +24,13 @@ function watchOf(
 }
 
 function noticesOf(deps: Pick<NoticeDeps, "events" | "images" | "architectureOf" | "signal">): Notices {
-  return openNotices({ ...deps, log: silentLogger, settingsOf: () => makeSettings(), contradicted: () => {} });
+  return openNotices({
+    ...deps,
+    clock: new FakeClock(),
+    log: silentLogger,
+    settingsOf: () => makeSettings(),
+    contradicted: () => {},
+  });
 }
 
 Deno.test("ephemeral() says in one event which containers cannot run on the node", async () => {
