@@ -19,33 +19,35 @@ interface Recipe {
   readonly package: string;
 }
 
-/** The newest Kubernetes and the oldest that is supported; ARCHWAY_KUBERNETES=1.30 chooses the latter. */
-const KUBERNETES_VERSION = Deno.env.get("ARCHWAY_KUBERNETES") === "1.30"
-  ? { minor: "30", full: "v1.30.14", module: "kubernetes-1.30" }
-  : { minor: "36", full: "v1.36.3", module: "kubernetes" };
+/** The newest Kubernetes and the oldest that is supported, by the folders of their modules: minor version and patch. */
+const VERSIONS: Readonly<Record<string, string>> = { "kubernetes": "36.3", "kubernetes-1.30": "30.14" };
+const NEWEST = "kubernetes";
+/** ARCHWAY_KUBERNETES=1.30 takes the oldest servers; kubectl is the newest. */
+const SERVERS = Deno.env.get("ARCHWAY_KUBERNETES") === "1.30" ? "kubernetes-1.30" : NEWEST;
 
 const RECIPES = [
   { name: "etcd", module: "etcd", package: "go.etcd.io/etcd/server/v3" },
   { name: "kwok", module: "kwok", package: "sigs.k8s.io/kwok/cmd/kwok" },
-  kubernetes("kube-apiserver"),
-  kubernetes("kube-controller-manager"),
-  kubernetes("kube-scheduler"),
-  kubernetes("kubectl"),
+  kubernetes("kube-apiserver", SERVERS),
+  kubernetes("kube-controller-manager", SERVERS),
+  kubernetes("kube-scheduler", SERVERS),
+  kubernetes("kubectl", NEWEST),
 ] as const satisfies readonly Recipe[];
 
-function kubernetes<Name extends string>(name: Name): { name: Name; module: string; package: string } {
-  return { name, module: KUBERNETES_VERSION.module, package: `k8s.io/kubernetes/cmd/${name}` };
+function kubernetes<Name extends string>(name: Name, module: string): { name: Name; module: string; package: string } {
+  return { name, module, package: `k8s.io/kubernetes/cmd/${name}` };
 }
 
 const SOURCES = new URL("../controlplane/", import.meta.url);
 
 /** Without these link flags the servers report v0.0.0, and feature gates by version misbehave. */
-function linkerFlags(): string {
-  const { minor, full } = KUBERNETES_VERSION;
+function linkerFlags(module: string): string {
+  const version = VERSIONS[module];
+  if (version === undefined) return "-s -w";
   const set = ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((path) => [
-    `-X ${path}.gitVersion=${full}`,
+    `-X ${path}.gitVersion=v1.${version}`,
     `-X ${path}.gitMajor=1`,
-    `-X ${path}.gitMinor=${minor}`,
+    `-X ${path}.gitMinor=${version.replace(/\..*/, "")}`,
   ]);
   return ["-s -w", ...set].join(" ");
 }
@@ -110,11 +112,11 @@ async function locate(name: string, directory: string): Promise<string | undefin
 async function cacheDirectory(): Promise<string> {
   const modules = [...new Set(RECIPES.map((recipe) => recipe.module))].sort();
   const files = modules.flatMap((module) => ["go.mod", "go.sum"].map((file) => new URL(`${module}/${file}`, SOURCES)));
-  return await pinnedCacheDirectory("controlplane", [linkerFlags(), Deno.build.os, Deno.build.arch, ...files]);
+  return await pinnedCacheDirectory("controlplane", [linkerFlags(SERVERS), Deno.build.os, Deno.build.arch, ...files]);
 }
 
 function toProgram({ name, module, package: path }: Recipe): GoProgram {
-  return { name, module: new URL(`${module}/`, SOURCES), package: path, linkerFlags: linkerFlags() };
+  return { name, module: new URL(`${module}/`, SOURCES), package: path, linkerFlags: linkerFlags(module) };
 }
 
 function reportProgress(line: string): void {
