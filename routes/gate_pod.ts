@@ -3,7 +3,7 @@
 import type { KnownPodImages } from "../lib/images/pods/known_images.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { Context } from "hono";
-import type { Board } from "../lib/placement/decide/report/board.ts";
+import { type Board, boardImages, unknownImages } from "../lib/placement/decide/report/board.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { errorText, type Logger } from "../lib/log.ts";
@@ -14,7 +14,6 @@ import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts
 import { judgeAdmission, planAdmission } from "../lib/placement/decide/gate.ts";
 import { parsePod } from "../lib/placement/decide/pod_view.ts";
 import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
-import { boardImages, unknownImages } from "../lib/placement/decide/report/board_images.ts";
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";
 import type { PodView } from "../lib/placement/decide/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";

@@ -8,7 +8,7 @@ import { EVENT_SOURCE, LEASE_NAME } from "../lib/names.ts";
 import { PLACEMENT_GAUGES, type PlacementGauges } from "../lib/placement/metrics.ts";
 import { TAINT_GAUGES } from "../lib/taints/metrics.ts";
 import { dashboard, podPage } from "../routes/dashboard.tsx";
-import { POD_PAGE } from "../routes/dashboard/pod_path.ts";
+import { POD_PAGE } from "../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../routes/dashboard/view.ts";
 import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
 import { type Clients, openClients } from "./clients.ts";

@@ -1,7 +1,7 @@
 // Reports what became of a pod: events, metrics, the dashboard's row and one log line.
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import type { PlacedReport } from "../../lib/placement/decide/report/report_slots.ts";
-import { boardImages } from "../../lib/placement/decide/report/board_images.ts";
+import { boardImages } from "../../lib/placement/decide/report/board.ts";
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import { gateAddedReport, type PodOutcome, reportsOf } from "../../lib/placement/decide/report/reports.ts";
 import { podRef } from "../../lib/placement/decide/pod_refs.ts";

@@ -2,7 +2,7 @@
 import { isMaster } from "../../lib/upgrades/decide/nodes.ts";
 import { readAdvisories } from "../../lib/upgrades/cluster/advisories.ts";
 import { readCapacity, readCapacityLeft } from "../../lib/upgrades/cluster/capacity.ts";
-import { smokeStateOf } from "../../lib/upgrades/decide/capacity/smoke.ts";
+import { smokeStateOf } from "../../lib/upgrades/decide/capacity/parse.ts";
 import { historyOf } from "../../lib/upgrades/decide/status_changes.ts";
 import { imageComparisons } from "../../lib/upgrades/decide/release/convergence.ts";
 import type { Base, Observation, Readers, Reading, Readings } from "../../lib/upgrades/decide/types/observed.ts";

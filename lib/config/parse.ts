@@ -1,12 +1,11 @@
 // Command line, environment and configuration file to one typed configuration, in one function that reports all problems
 // together; a rule between flags is judged when each of them could be read. No other module reads unparsed input.
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
-import { type Arguments, isChosen, rawValue, readArguments } from "./arguments.ts";
+import { type Arguments, isChosen, nearest, rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";
 import { type FileValues, readConfigFiles, type ReadFile, settingOf } from "./file.ts";
 import { adviceOnRemoved, removedVariables, warningsOf, watchNamespaceProblems } from "./environment.ts";
 import { type Command, COMMANDS, environmentName, FLAGS } from "./flags.ts";
-import { nearest } from "./nearest.ts";
 import { type ConfigValues, Values } from "./values.ts";
 
 /** The result of `parseConfig`. `usage` lists every problem; without a command that exists, that alone. */

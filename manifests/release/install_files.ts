@@ -5,8 +5,7 @@ import { imageOf } from "../generate/bundle_csv.ts";
 import { CHART } from "../generate/helm.ts";
 import { type ManifestObject, renderFolder } from "../generate/kustomize.ts";
 import type { ImageArchitecture } from "../image/compile.ts";
-import type { ReleasedImage, ReleaseOptions } from "./images.ts";
-import { runTool } from "./tools.ts";
+import { type ReleasedImage, type ReleaseOptions, runTool } from "./images.ts";
 
 /** File and folder of manifests/; `vanilla` is the same as the base. */
 const OVERLAYS = {

@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
 import { ROOT } from "../image/compile.ts";
-import type { ReleasedImage, ReleaseOptions } from "./images.ts";
-import { runTool } from "./tools.ts";
+import { type ReleasedImage, type ReleaseOptions, runTool } from "./images.ts";
 
 export const CHECKSUMS = "SHA256SUMS";
 

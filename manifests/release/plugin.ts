@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { bundle, compile, type ImageArchitecture, largeChunks, MissingBaseError, ROOT } from "../image/compile.ts";
 import { findPinned, readPinnedDeno, type Target } from "../image/runtime.ts";
-import type { ReleaseOptions } from "./images.ts";
-import { runTool } from "./tools.ts";
+import { type ReleaseOptions, runTool } from "./images.ts";
 
 const SYSTEMS = ["linux", "darwin"] as const;
 const ARCHITECTURES = ["amd64", "arm64"] as const;

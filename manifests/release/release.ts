@@ -6,11 +6,10 @@ import * as z from "zod";
 import { parseArchitecture, print, ROOT } from "../image/compile.ts";
 import { isDebian12 } from "../image/bpftrace.ts";
 import { type Engine, findEngine } from "../image/image.ts";
-import { type ReleasedImage, releaseImage, type ReleaseOptions } from "./images.ts";
+import { lackOf, type ReleasedImage, releaseImage, type ReleaseOptions } from "./images.ts";
 import { releaseChart, writeInstallFiles } from "./install_files.ts";
 import { writeBills, writeChecksums, writeLayout, writeNotes } from "./papers.ts";
 import { writePlugin } from "./plugin.ts";
-import { lackOf } from "./tools.ts";
 
 const USAGE = `\
 Builds and pushes the images and the chart of a version, and writes manifests, plugin, SBOM and checksums into a folder.

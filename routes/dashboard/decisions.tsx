@@ -9,8 +9,7 @@ import {
   type DecisionKind,
 } from "../../lib/placement/decide/report/board.ts";
 import { latestOf, type PodWay, waysOf } from "../../lib/placement/decide/report/pod_ways.ts";
-import { Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
-import { podPath } from "./pod_path.ts";
+import { Nothing, NoValue, Panel, PodName, podPath, renderCount } from "./elements.tsx";
 import { KIND_WORDS, wordsOf } from "./words.ts";
 
 /** Rows of the table of pods; the board keeps more. */

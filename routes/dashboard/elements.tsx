@@ -58,3 +58,9 @@ export function renderCount(count: number): string {
 export function countOf(count: number, noun: string): string {
   return `${renderCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+export const POD_PAGE = "/pods/:namespace/:pod";
+
+export function podPath(namespace: string, pod: string): string {
+  return `/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(pod)}`;
+}

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { buildsPage } from "../../routes/builds_page.tsx";
 import { dashboard, podPage } from "../../routes/dashboard.tsx";
-import { POD_PAGE, podPath } from "../../routes/dashboard/pod_path.ts";
+import { POD_PAGE, podPath } from "../../routes/dashboard/elements.tsx";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
 import { upgradePage } from "../../routes/upgrade_page.tsx";
 import { makePoolBuild } from "../routes/builds_view.ts";

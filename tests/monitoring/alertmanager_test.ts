@@ -9,8 +9,7 @@ import {
   openWorkerWindow,
 } from "../../lib/upgrades/decide/windows.ts";
 import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
-import { fixedEndpoint } from "../../lib/upgrades/outside/http/fixed_endpoint.ts";
-import { Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
+import { fixedEndpoint, Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
 import { openSilenceStore, type SilenceStore } from "../../lib/upgrades/outside/monitoring/silences.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";

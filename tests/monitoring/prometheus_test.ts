@@ -1,8 +1,7 @@
 // Queries on alerts against a real Prometheus that is fed by rules of the test.
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
-import { fixedEndpoint } from "../../lib/upgrades/outside/http/fixed_endpoint.ts";
-import { Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
+import { fixedEndpoint, Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
 import { type AlertReader, openAlertReader } from "../../lib/upgrades/outside/monitoring/alerts.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";

@@ -1,7 +1,7 @@
 // What is compared with an original: questions that a seed draws, our answers, and which part of the original's answers they
 // are held against.
 import { createHash } from "node:crypto";
-import { canonical } from "../../lib/builds/decide/plan/canonical.ts";
+import { canonical } from "../../lib/builds/decide/plan/build_keys.ts";
 import { seededRandom } from "../cluster/support/fault_plan.ts";
 
 /** A repository of an original, as `programs/` and the folder of copies name it. */

@@ -10,9 +10,14 @@ import { Upgrades } from "../names.ts";
 import type { UpgradeMetrics } from "../metrics.ts";
 import type { Notification, SilenceSpec } from "../decide/types/effects.ts";
 import type { UpgradeConfig } from "../decide/types/plan.ts";
-import { fixedEndpoint } from "./http/fixed_endpoint.ts";
+import {
+  type EndpointSource,
+  fixedEndpoint,
+  Upstream,
+  type UpstreamEndpoint,
+  type UpstreamLimits,
+} from "./http/upstream.ts";
 import { openDeploymentFindings } from "./health/deployment_findings.ts";
-import { type EndpointSource, Upstream, type UpstreamEndpoint, type UpstreamLimits } from "./http/upstream.ts";
 import type { TrustedBundles } from "./http/trusted_bundles.ts";
 import { openMonitoringToken } from "./monitoring/access_token.ts";
 import { openAlertReader } from "./monitoring/alerts.ts";
@@ -23,9 +28,8 @@ import { LOCAL_POLICY_SOURCE, type PolicySource, PolicySync } from "./policy/pol
 import { type ClusterPayloadsOptions, openClusterPayloads } from "./releases/cluster_payloads.ts";
 import { openUpdateGraph, type UpdateGraph } from "./releases/update_graph.ts";
 import { openEventSink } from "./sinks/event_sink.ts";
-import { openLogSink } from "./sinks/log_sink.ts";
+import { type NotificationSink, openLogSink } from "./sinks/sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "./sinks/ocm_sinks.ts";
-import type { NotificationSink } from "./sinks/sink.ts";
 import { Notifier, type NotifyOptions } from "./sinks/notifier.ts";
 import { openWebhookSink } from "./sinks/webhook_sink.ts";
 import { ClusterManager } from "./cluster_manager.ts";

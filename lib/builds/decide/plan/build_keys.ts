@@ -1,8 +1,9 @@
 // Keys of what is built: equal keys mean that the same image would be built. What does not change an image (names of
 // secrets, the tag, the order of files and extensions) is not in them.
 import type { Arch, MachineOSConfig, RenderedConfig } from "../observed.ts";
-import { canonical, sha256 } from "./canonical.ts";
 import { canonicalKernel, resolveContainerfile, TEMPLATE_VERSION } from "./containerfile.ts";
+import { createHash } from "node:crypto";
+import { isObject } from "../../../json.ts";
 
 /** What one architecture's image depends on. */
 export interface BuildInputs {
@@ -62,4 +63,21 @@ export const SHORT_KEY = 32;
 /** The key in the names of objects of one architecture: two MachineOSConfigs with equal inputs have different ones. */
 export function nameKeyOf(config: string, buildKey: string): string {
   return sha256(`${config}/${buildKey}`).slice(0, SHORT_KEY);
+}
+
+/** JSON with sorted keys and without white space. Members that are undefined are left out. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(sorted(value));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).toSorted(([left], [right]) => left < right ? -1 : 1);
+  return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]));
+}
+
+/** SHA-256 of a text as UTF-8, 64 hex digits. */
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }

@@ -4,7 +4,7 @@ import { parseTime, renderTime } from "../../../cluster/time.ts";
 import type { JsonObject } from "../../../json.ts";
 import type { Effect } from "../effects.ts";
 import type { MachineOSBuild } from "../observed.ts";
-import { canonical } from "../plan/canonical.ts";
+import { canonical } from "../plan/build_keys.ts";
 import { aggregate, isHeldUp, isTerminal, isTransition } from "../status/aggregate.ts";
 import { renderConditions, stateOfBuild } from "../status/conditions.ts";
 import { renderArchStatus } from "../status/record.ts";

@@ -6,7 +6,7 @@ import { renderJob, renderSecrets } from "../job/job_object.ts";
 import { BuildLabel, McoAnnotation, recordName } from "../names.ts";
 import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
 import { withBase } from "../plan/base_image.ts";
-import { canonical } from "../plan/canonical.ts";
+import { canonical } from "../plan/build_keys.ts";
 import { isDone, isRunning } from "../status/aggregate.ts";
 import { EMPTY_INDEX, renderRecord } from "../status/record.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";

@@ -1,4 +1,6 @@
 // What was decided lately, kept in memory for people to look at: a bounded ring and a counter a kind.
+import type { ImageUse } from "../../../oci/types.ts";
+import type { PlacementDecision } from "../decision_types.ts";
 
 /**
  * How a pod's turn ended, as the webhook (`gate`, `place`, `ignore`, `pass`) or the controller says it. `bare`: the API
@@ -125,4 +127,18 @@ function boundedName(name: string): string {
 
 function boundedText(text: string): string {
   return text.length <= MAX_TEXT_LENGTH ? text : "(text too long)";
+}
+
+export function boardImages(decision: PlacementDecision): readonly BoardImage[] {
+  const outcomes = "images" in decision ? decision.images : [];
+  const known = outcomes.filter(({ source }) => source !== "failed")
+    .map(({ image, architectures }) => ({ image, architectures, failure: "" }));
+  if (!("failed" in decision)) return known;
+  const { image, failure } = decision.failed;
+  return [{ image, architectures: [], failure: `${failure.reason}: ${failure.message}` }, ...known];
+}
+
+/** Images that are still to be inspected. */
+export function unknownImages(images: readonly ImageUse[]): readonly BoardImage[] {
+  return images.map(({ image }) => ({ image, architectures: [], failure: "" }));
 }

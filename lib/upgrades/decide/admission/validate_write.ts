@@ -7,7 +7,7 @@ import { Upgrades } from "../../names.ts";
 import { parseSpec } from "../parse/plan.ts";
 import { parseStatus } from "../parse/status.ts";
 import { historyOf, isStepDone } from "../status_changes.ts";
-import { releaseImageProblem } from "../release/image_reference.ts";
+import { releaseImageProblem } from "../release/validate.ts";
 import { currentVersionOf, isAlreadyThere, isCommenced, isMigration } from "../release/target.ts";
 import { orderOf, parseVersion } from "../release/version.ts";
 import { COMMENCE_STEP } from "../steps/results.ts";

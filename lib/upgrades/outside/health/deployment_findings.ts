@@ -7,9 +7,8 @@ import { Resource } from "../../../k8s/types.ts";
 import { errorText } from "../../../log.ts";
 import type { DeploymentFindings } from "../../decide/health/checks.ts";
 import { hasBudgetFindings } from "../../decide/health/budgets.ts";
-import { Upstream, type UpstreamOptions } from "../http/upstream.ts";
+import { fixedEndpoint, Upstream, type UpstreamOptions } from "../http/upstream.ts";
 import { KeptValue } from "../http/kept_value.ts";
-import { fixedEndpoint } from "../http/fixed_endpoint.ts";
 
 export type FindingsDeps = Omit<UpstreamOptions, "server" | "source"> & {
   readonly api: ReadApi;

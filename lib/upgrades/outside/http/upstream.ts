@@ -10,8 +10,9 @@ import { hasDenseStructure, type JsonObject } from "../../../json.ts";
 import { openDeadline } from "../../../k8s/deadline.ts";
 import { collectBody } from "../../../oci/http/body.ts";
 import { isSendable } from "../../../oci/http/exchange.ts";
-import { fetchDirect } from "./direct_fetch.ts";
 import { type RequestName, statusError, UpstreamError, upstreamError, wireError } from "./upstream_error.ts";
+import { request as httpRequest } from "node:http";
+import { exchange } from "../../../k8s/pinned/exchange.ts";
 
 /** Where a server is and how to log in, as of now. */
 export interface UpstreamEndpoint {
@@ -213,4 +214,31 @@ function urlOf({ baseUrl }: UpstreamEndpoint, { path, query = {} }: UpstreamRequ
 
 function pauseMs({ intervalMs = DEFAULT_INTERVAL_MS, jitter = 0 }: UpstreamLimits): number {
   return intervalMs * (1 + jitter * (2 * Math.random() - 1));
+}
+
+/** A server whose place is configured and does not change. */
+export function fixedEndpoint(endpoint: UpstreamEndpoint): EndpointSource {
+  return { endpoint: () => Promise.resolve(endpoint), discard: () => {} };
+}
+
+interface DirectRequest {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Like fetch with `redirect: "manual"`, over a connection of its own, and without a proxy: fetch heeds the variables of the
+ * environment, and a Service of the cluster is never behind one.
+ */
+async function fetchDirect(url: URL, { method, headers, body, signal }: DirectRequest): Promise<Response> {
+  // Nothing is gained by compression inside of a cluster.
+  headers.set("accept-encoding", "identity");
+  const options = { method, headers: Object.fromEntries(headers), signal, agent: false };
+  try {
+    return await exchange(method, (onAnswer) => httpRequest(url, options, onAnswer).end(body));
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
 }

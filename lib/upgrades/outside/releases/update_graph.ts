@@ -2,9 +2,8 @@
 import * as z from "zod";
 import { type GraphReleases, type ReleaseGraph, releasesFrom } from "../../decide/release/graph.ts";
 import type { GraphQuery } from "../../decide/release/graph_query.ts";
-import { fixedEndpoint } from "../http/fixed_endpoint.ts";
+import { fixedEndpoint, Upstream, type UpstreamLimits, type UpstreamOptions } from "../http/upstream.ts";
 import { readJson } from "../http/read_json.ts";
-import { Upstream, type UpstreamLimits, type UpstreamOptions } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 
 /** Reads graphs. Rejects with UpstreamError when the graph cannot be had. */

@@ -1,5 +1,6 @@
 // Where notifications go.
 import type { Notification } from "../../decide/types/effects.ts";
+import type { Logger } from "../../../log.ts";
 
 /** A place that notifications go to. */
 export interface NotificationSink {
@@ -23,4 +24,15 @@ export interface Attempt {
   begin(): Promise<void>;
   /** It certainly does not have it: the request is sent again the next time. */
   withdraw(): Promise<void>;
+}
+
+/** Opens the sink. It never fails. */
+export function openLogSink(log: Logger): NotificationSink {
+  return {
+    name: "log",
+    send: ({ state, version, description }) => {
+      log.info("upgrade notification", { state, version, description });
+      return Promise.resolve();
+    },
+  };
 }

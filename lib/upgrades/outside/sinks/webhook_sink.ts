@@ -1,8 +1,7 @@
 // Notifications as JSON to an address that people configure. The id is also the header `Idempotency-Key`, by which the receiver
 // recognises what it has: after a lost answer it is sent again.
 import type { Clock } from "../../../clock.ts";
-import { fixedEndpoint } from "../http/fixed_endpoint.ts";
-import { Upstream, type UpstreamLimits } from "../http/upstream.ts";
+import { fixedEndpoint, Upstream, type UpstreamLimits } from "../http/upstream.ts";
 import type { NotificationSink } from "./sink.ts";
 
 /** Where to, and what sending takes. */

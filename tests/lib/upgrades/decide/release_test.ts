@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { graphQueryOf } from "../../../../lib/upgrades/decide/release/graph_query.ts";
-import { releaseImageProblem } from "../../../../lib/upgrades/decide/release/image_reference.ts";
+import {
+  releaseImageProblem,
+  validatePlan,
+  type Validation,
+  validationReads,
+} from "../../../../lib/upgrades/decide/release/validate.ts";
 import { decideRequest, type ReleaseRequest } from "../../../../lib/upgrades/decide/release/request.ts";
 import {
   currentVersionOf,
@@ -9,7 +14,6 @@ import {
   isCompleted,
   precedingVersionOf,
 } from "../../../../lib/upgrades/decide/release/target.ts";
-import { validatePlan, type Validation, validationReads } from "../../../../lib/upgrades/decide/release/validate.ts";
 import {
   compareVersions,
   orderOf,

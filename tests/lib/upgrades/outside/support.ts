@@ -1,8 +1,12 @@
 // Servers and clocks for tests of what upgrades ask beside the API server.
 import { type Clock, systemClock } from "../../../../lib/clock.ts";
 import { type Handler, type Listener, listenPlain } from "../../../../playground/listen.ts";
-import { fixedEndpoint } from "../../../../lib/upgrades/outside/http/fixed_endpoint.ts";
-import { Upstream, type UpstreamLimits, type UpstreamOptions } from "../../../../lib/upgrades/outside/http/upstream.ts";
+import {
+  fixedEndpoint,
+  Upstream,
+  type UpstreamLimits,
+  type UpstreamOptions,
+} from "../../../../lib/upgrades/outside/http/upstream.ts";
 import { Relays } from "../../../support/relays.ts";
 
 export const SIGNAL: AbortSignal = new AbortController().signal;

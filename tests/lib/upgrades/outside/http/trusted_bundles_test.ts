@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { silentLogger } from "../../../../../lib/log.ts";
-import { fixedEndpoint } from "../../../../../lib/upgrades/outside/http/fixed_endpoint.ts";
+import { fixedEndpoint } from "../../../../../lib/upgrades/outside/http/upstream.ts";
 import { openTrustedBundles, trusting } from "../../../../../lib/upgrades/outside/http/trusted_bundles.ts";
 import { createAuthority } from "../../../../cluster/support/pki.ts";
 import { FakeClock } from "../../../../support/fake_clock.ts";
