@@ -94,8 +94,11 @@ Deno.test("node: pods are placed on while the node of the leader dies, and after
     assert.equal(gates.trim(), "");
     // Machines that come back keep the pods that they had.
     assert.deepEqual(await nodesOfReplicas(again), NATIVE);
-    const { fates } = await holdDuring(again, () => Promise.resolve());
-    assert.equal(fates.placed.length > 0, true, "pods are placed again");
+    // The API server finds a replica's address some time after the replica is ready: until then its calls stay unanswered.
+    await waitUntil("a pod to be placed again", async () => {
+      const { fates } = await holdDuring(again, () => Promise.resolve());
+      return fates.placed.length > 0;
+    }, { deadlineMs: 60_000 });
     await uninstall(again);
   });
 });
