@@ -128,7 +128,7 @@ export function renderPage(verdicts: readonly Verdict[], about: RunAbout): strin
   return [
     "# Conformance",
     "",
-    "Rows of the test catalogues of the Multiarch Tuning Operator (MTO) and of the Managed Upgrade Operator (groups M and N), and",
+    "Rows of the test catalogues of the Multiarch Tuning Operator (MTO) and of the Managed Upgrade Operator (groups M and N), of pods that neither has (group Q), and",
     "what proves them here. Made by `deno task conformance` from `tests/conformance/run.json`, the record of a run; do not edit. A row counts by the tests that",
     "carry its id at the head of their names; it is passed when all of them passed. The bed is that of the strongest of them.",
     "",

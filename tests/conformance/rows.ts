@@ -1,8 +1,9 @@
-// Every row of the test catalogues, as data: those of the MTO, of managed upgrades and of image builds.
+// Every row of the test catalogues, as data: those of the MTO, of managed upgrades, of image builds and of unusual pods.
 import { DV } from "./catalogue/derived.ts";
 import { O, P } from "./catalogue/image_builds.ts";
 import { HELPERS, INSPECTION } from "./catalogue/inspection.ts";
 import { OPERATOR } from "./catalogue/operator.ts";
+import { Q } from "./catalogue/odd_pods.ts";
 import { MD, PM } from "./catalogue/pod_model.ts";
 import { E2E, M5, PR } from "./catalogue/pod_walk.ts";
 import { M, N } from "./catalogue/upgrades.ts";
@@ -44,6 +45,6 @@ function parseRow(line: string): Row {
   return { id, title, group, area: areaOf(group, Number(id.slice(id.lastIndexOf("-") + 1))) };
 }
 
-export const ROWS: readonly Row[] = [MD, PM, PR, INSPECTION, HELPERS, E2E, DV, M5, OPERATOR, M, N, O, P]
+export const ROWS: readonly Row[] = [MD, PM, PR, INSPECTION, HELPERS, E2E, DV, M5, OPERATOR, M, N, O, P, Q]
   .flatMap((text) => text.trim().split("\n"))
   .map(parseRow);

@@ -168,7 +168,7 @@ const PIN_CASES: readonly PinCase[] = [
 ];
 
 for (const { what, images, spec, says } of PIN_CASES) {
-  Deno.test(`pinned() ${says === undefined ? "says nothing of" : "warns of"} ${what}`, async () => {
+  Deno.test(`Q-01 pinned() ${says === undefined ? "says nothing of" : "warns of"} ${what}`, async () => {
     const scene = openScene();
     const { signal } = new AbortController();
     const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal });
@@ -182,7 +182,7 @@ for (const { what, images, spec, says } of PIN_CASES) {
   });
 }
 
-Deno.test("pinned() looks once at what one owner makes, and reports it there", async () => {
+Deno.test("Q-01 pinned() looks once at what one owner makes, and reports it there", async () => {
   const scene = openScene();
   const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal: new AbortController().signal });
   const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-1", uid: "u-1", controller: true };

@@ -46,7 +46,7 @@ Deno.test("DV-99 planPull() judges by the most specific scope of policy.json", (
   for (const image of rejected) assert.equal(refusalOf(image, settings).reason, "Blocked", image);
 });
 
-Deno.test("planPull() takes what policy.json wants signed, which the runtime verifies, unless it is rejected as well", () => {
+Deno.test("Q-08 planPull() takes what policy.json wants signed, which the runtime verifies, unless it is rejected as well", () => {
   for (const type of ["signedBy", "signedBaseLayer", "sigstoreSigned"]) {
     const signed = `{"type":"${type}","keyPath":"/k"}`;
     const policyOf = (list: string): string => `{"default":${ACCEPT},"transports":{"docker":{"quay.io":[${list}]}}}`;
