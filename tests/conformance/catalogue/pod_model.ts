@@ -1,161 +1,161 @@
-// Rows of the pod model (MD, PM), one line each: id and title.
+// Rows of the pod model (MD, PM), one line each: id, and in one sentence what it demands.
 
 /** The pod model that every part of the MTO shares. */
 export const MD = `
-MD-01 adds a gate to null gates
-MD-02 adds a gate to an empty list
-MD-03 adds a gate beside another
-MD-04 adds no gate twice
-MD-05 finds no gate in null
-MD-06 finds no gate in an empty list
-MD-07 finds no gate among others
-MD-08 finds the only gate
-MD-09 finds the gate among others
-MD-10 removes a gate from null
-MD-11 removes a gate that is not there
-MD-12 removes the only gate
-MD-13 sets a label on a pod without labels
-MD-14 sets a label beside another
-MD-15 overwrites a label
-MD-16 sets an annotation on a pod without any
-MD-17 sets an annotation beside another
-MD-18 overwrites an annotation and keeps the other
-MD-19 removes a label from null
-MD-20 removes the only label
-MD-21 removes one label of two
-MD-22 removes no label that has another name
-MD-23 null nodeSelector selects no control plane
-MD-24 empty nodeSelector selects no control plane
-MD-25 unrelated nodeSelector selects no control plane
-MD-26 control-plane role is recognised
-MD-27 master role is recognised
-MD-28 counter label starts at one
-MD-29 counter label counts on
-MD-30 counter label restarts when it is no number
-MD-31 no owner, no DaemonSet
-MD-32 a Deployment owner is no DaemonSet
-MD-33 a controlling DaemonSet owner is recognised
-MD-34 container name by CRI-O id
-MD-35 container name by containerd id
-MD-36 container name of an unknown id
-MD-37 container name of a malformed id
-MD-38 container name of an empty id
+MD-01 Adding a gate to a pod whose list of gates is null gives a list with that gate.
+MD-02 Adding a gate to an empty list of gates gives a list with that gate.
+MD-03 Adding a gate beside another one keeps the other.
+MD-04 Adding a gate that the pod already has does not repeat it.
+MD-05 A pod whose list of gates is null does not have the gate.
+MD-06 A pod with an empty list of gates does not have the gate.
+MD-07 A pod that has only another gate does not have the gate.
+MD-08 A pod whose only gate is the one looked for has it.
+MD-09 A gate is found between two others.
+MD-10 Removing a gate from a null list leaves no gate and is no error.
+MD-11 Removing a gate that the pod does not have leaves the other gate.
+MD-12 Removing the only gate leaves an empty list.
+MD-13 Setting a label on a pod without labels gives exactly that label.
+MD-14 Setting a label beside another one gives both.
+MD-15 Setting a label that exists replaces its value.
+MD-16 Setting an annotation on a pod without annotations adds it.
+MD-17 Setting an annotation beside another one keeps the other.
+MD-18 Setting an annotation that exists replaces its value and keeps the other annotations.
+MD-19 Removing a label from a pod without labels changes nothing and is no error.
+MD-20 Removing the only label leaves no label.
+MD-21 Removing one label of two leaves the other.
+MD-22 Removing a label that the pod does not have keeps its two others.
+MD-23 A pod whose nodeSelector is null does not select the control plane.
+MD-24 A pod with an empty nodeSelector does not select the control plane.
+MD-25 A nodeSelector of another key does not select the control plane.
+MD-26 A nodeSelector with the key node-role.kubernetes.io/control-plane selects the control plane.
+MD-27 A nodeSelector with the key node-role.kubernetes.io/master selects the control plane.
+MD-28 The counter label of a pod without labels becomes 1 when it is raised.
+MD-29 A counter label of 2 becomes 3 when it is raised.
+MD-30 A counter label that is no number becomes 1 when it is raised.
+MD-31 A pod without owners does not come from a DaemonSet.
+MD-32 A pod controlled by an owner of kind Deployment does not come from a DaemonSet.
+MD-33 A pod controlled by an owner of kind DaemonSet comes from a DaemonSet.
+MD-34 The name of a container is found by its ID in the form of CRI-O, as in the status of its pod.
+MD-35 The name of a container is found by its ID in the form of containerd, as in the status of its pod.
+MD-36 A well-formed container ID that the status of the pod does not have gives no name.
+MD-37 A malformed container ID gives no name.
+MD-38 An empty container ID gives no name.
 `;
 
 /** The pod as placement sees it. */
 export const PM = `
-PM-01 no pull secrets give an empty list
-PM-02 one pull secret is listed
-PM-03 an empty list of pull secrets stays empty
-PM-04 own gate, null gates
-PM-05 own gate, empty gates
-PM-06 own gate, alone
-PM-07 own gate, only a foreign one
-PM-08 own gate, among foreign ones
-PM-09 remove own gate from null
-PM-10 remove own gate from an empty list
-PM-11 remove own gate, the only one
-PM-12 remove own gate, only a foreign one there
-PM-13 remove own gate, foreign order kept
-PM-14 images of one container
-PM-15 images of containers without duplicates
-PM-16 images of init containers count
-PM-17 an Always image bypasses the cache
-PM-18 shared set of one multi-arch image
-PM-19 shared set of one single-arch image
-PM-20 shared set of the same image twice
-PM-21 shared set of multi and single
-PM-22 shared set of two multi-arch images
-PM-23 a failing image fails the whole set
-PM-24 requirement names the shared architectures, sorted
-PM-25 no requirement when an image fails
-PM-26 nothing shared gives the unsupported key
-PM-27 required affinity without terms gets one
-PM-28 a term without expressions gets one
-PM-29 a term with an empty list gets one
-PM-30 every OR term is narrowed
-PM-31 a term with an architecture is left alone
-PM-32 cluster preference on a plain pod
-PM-33 cluster preference after the user's
-PM-34 the user's architecture preference stays alone
-PM-35 two configs, the first of an architecture wins
-PM-36 two configs behind a user's preference
-PM-37 two configs against a user's architecture preference
-PM-38 no platforms keep an empty list
-PM-39 fallback on a plain pod
-PM-40 required on null affinity
-PM-41 required beside a nodeSelector
-PM-42 nodeSelector with an architecture is left alone
-PM-43 required on a pod without affinity
-PM-44 required on affinity without nodeAffinity
-PM-45 required on nodeAffinity without required
-PM-46 required behind an existing expression
-PM-47 required keeps podAffinity and preferences
-PM-48 a failing image leaves affinity alone
-PM-49 required when nothing is shared
-PM-50 no labels without values
-PM-51 empty values give the unsupported label
-PM-52 labels of one architecture
-PM-53 labels of two architectures
-PM-54 unknown architectures get no label of their own
-PM-55 only unknown architectures are still multi-arch
-PM-56 gate on null gates
-PM-57 gate on empty gates
-PM-58 gate not twice
-PM-59 gate after a foreign one
-PM-60 a plain pod is not ignored
-PM-61 operator namespace is ignored
-PM-62 kube-system is ignored
-PM-63 a bound pod is ignored
-PM-64 a control-plane pod is ignored
-PM-65 a DaemonSet pod is ignored
-PM-66 DaemonSet owner that does not control
-PM-67 DaemonSet owner with null controller
-PM-68 own required architecture, no scoring
-PM-69 own required and preferred architecture, scoring
-PM-70 own required architecture only, scoring
-PM-71 own required architecture, scoring disabled
-PM-72 no affinity, no preference
-PM-73 no nodeAffinity, no preference
-PM-74 null preferred, no preference
-PM-75 a preferred architecture is seen
-PM-76 another preferred key is none
-PM-77 nodeSelector architecture counts as required
-PM-78 nothing set, nothing required
-PM-79 affinity without nodeAffinity requires nothing
-PM-80 empty nodeAffinity requires nothing
-PM-81 an architecture in the only term counts
-PM-82 another key in the only term does not
-PM-83 an architecture in one of two terms does not
-PM-84 no namespace configs
-PM-85 matching labels select
-PM-86 other labels do not select
-PM-87 several configs, those that match
-PM-88 a faulty selector is passed over
-PM-89 null selector selects all
-PM-90 empty selector selects a pod without labels
-PM-91 In expression selects
-PM-92 no config scores
-PM-93 one config scores
-PM-94 one config with scoring off
-PM-95 plugins without scoring
-PM-96 all with scoring off
-PM-97 one of two scores
-PM-98 both score
-PM-99 Exists needs a label
-PM-100 NotIn selects other values
-PM-101 DoesNotExist selects absence
-PM-102 combined selectors
-PM-103 only faulty selectors
-PM-104 not ignored when a namespace config scores
-PM-105 ignored when neither scores and an architecture is chosen
-PM-106 operator namespace wins over scoring
-PM-107 kube-system wins over scoring
-PM-108 bound pod wins over scoring
-PM-109 one of two matching configs scores
-PM-110 audit of one applied preference
-PM-111 audit of applied and skipped ones
-PM-112 audit does not repeat itself
-PM-113 audit of a skipped duplicate
-PM-114 audit stays small
+PM-01 A pod without pull secrets gives an empty list of their names.
+PM-02 A pod with one pull secret gives a list with its name.
+PM-03 A pod with an empty list of pull secrets gives an empty list of names.
+PM-04 A pod whose list of gates is null does not count as gated.
+PM-05 A pod with an empty list of gates does not count as gated.
+PM-06 A pod whose only gate is the MTO's counts as gated.
+PM-07 A pod that has only a foreign gate does not count as gated.
+PM-08 A pod with the MTO's gate between two foreign ones counts as gated.
+PM-09 Removing the gate from a null list leaves it null.
+PM-10 Removing the gate from an empty list leaves it empty.
+PM-11 Removing the gate where it is the only one leaves an empty list.
+PM-12 Removing the gate where there is only a foreign one keeps the foreign one.
+PM-13 Removing the gate from between two foreign ones keeps both in their order.
+PM-14 A pod of one container without pull policy has one image to inspect, which the cache may answer.
+PM-15 An image that two containers share is inspected once.
+PM-16 Images of init containers are inspected as well.
+PM-17 Of a pod's images only the one with the pull policy Always bypasses the cache.
+PM-18 A pod with one image for amd64 and arm64 can run on both.
+PM-19 A pod with one image for arm64 alone can run on arm64 alone.
+PM-20 Two containers with the same image for amd64 and arm64 can run on both.
+PM-21 An image for amd64 and arm64 beside one for arm64 alone can run on arm64 alone.
+PM-22 An image for two architectures beside one for four can run on the two that they share.
+PM-23 When one image cannot be inspected, the pod as a whole has no set of architectures but an error.
+PM-24 The requirement of a pod is kubernetes.io/arch In the shared architectures in alphabetical order.
+PM-25 When one image cannot be inspected, there is an error and no requirement.
+PM-26 Images that share no architecture give the requirement that multiarch.openshift.io/no-supported-arch exists.
+PM-27 A required node affinity without terms gets one term with the architectures.
+PM-28 A required term whose matchExpressions are null gets the architectures.
+PM-29 A required term whose matchExpressions are an empty list gets the architectures.
+PM-30 Each of two required terms, which are ORed, gets the architectures as its last expression.
+PM-31 A required term that names an architecture stays as it is, and the other term gets the architectures.
+PM-32 A pod without preferred terms gets that of the cluster config.
+PM-33 The preference of the cluster config comes after a preference of the user for another key.
+PM-34 A user's preference for an architecture stays alone, and that of the cluster config is not added.
+PM-35 Of two configs that prefer the same architecture only the preference of the first is added.
+PM-36 A user's preference for another key comes first, then that of the first of two configs.
+PM-37 A user's preference for an architecture keeps two namespace configs from adding theirs.
+PM-38 Scoring without platforms leaves an empty list of preferred terms empty.
+PM-39 The fallback architecture becomes the required one of a pod without affinity.
+PM-40 A pod whose affinity is null gets one required term with its architectures.
+PM-41 A pod with a nodeSelector for another key keeps it and gets the required term.
+PM-42 A pod whose nodeSelector names an architecture gets no required term.
+PM-43 A pod without affinity gets one required term with its architectures.
+PM-44 A pod whose affinity has no nodeAffinity gets one required term with its architectures.
+PM-45 A pod whose nodeAffinity has no required part gets one required term with its architectures.
+PM-46 A required term with one expression gets the architectures behind it.
+PM-47 Pod affinity and preferred node terms stay when the required term is added.
+PM-48 A pod with an image that cannot be inspected keeps its affinity unchanged.
+PM-49 A pod whose images share no architecture gets one required term on multiarch.openshift.io/no-supported-arch.
+PM-50 A requirement whose values are null gives the pod no architecture label.
+PM-51 A requirement with an empty list of values gives the pod the label no-supported-arch alone.
+PM-52 A pod that can run on amd64 alone is labelled single-arch and amd64.
+PM-53 A pod that can run on amd64 and arm64 is labelled multi-arch, amd64 and arm64.
+PM-54 A pod for amd64 and riscv64 is labelled multi-arch and amd64, for an unknown architecture has no label.
+PM-55 A pod for two unknown architectures is labelled multi-arch alone.
+PM-56 Gating a pod whose list of gates is null gives a list with the gate.
+PM-57 Gating a pod with an empty list of gates gives a list with the gate.
+PM-58 Gating a pod that has the gate does not repeat it.
+PM-59 Gating a pod with a foreign gate puts the MTO's behind it.
+PM-60 A plain pod is not ignored.
+PM-61 A pod in the operator's own namespace is ignored.
+PM-62 A pod in kube-system is ignored.
+PM-63 A pod whose nodeName is set is ignored.
+PM-64 A pod whose nodeSelector selects the control plane is ignored.
+PM-65 A pod that a DaemonSet controls is ignored.
+PM-66 A pod with a DaemonSet as owner that does not control it is not ignored.
+PM-67 A pod with a DaemonSet as owner whose field controller is null is not ignored.
+PM-68 A pod with a required architecture is ignored while scoring is off.
+PM-69 A pod with a required and a preferred architecture is ignored although scoring is on.
+PM-70 A pod with a required architecture alone is not ignored while scoring is on.
+PM-71 A pod with a required architecture is ignored when the scoring plugin is there but not enabled.
+PM-72 A pod without affinity has no preferred architecture.
+PM-73 A pod whose affinity has no nodeAffinity has no preferred architecture.
+PM-74 A pod whose preferred terms are null has no preferred architecture.
+PM-75 A preferred term with the key kubernetes.io/arch counts as a preferred architecture.
+PM-76 A preferred term with another key does not count as a preferred architecture.
+PM-77 A nodeSelector with kubernetes.io/arch counts as a required architecture.
+PM-78 A pod with neither nodeSelector nor affinity requires no architecture.
+PM-79 An affinity without nodeAffinity requires no architecture.
+PM-80 An empty nodeAffinity requires no architecture.
+PM-81 An architecture in the only required term counts as a required architecture.
+PM-82 Another key in the only required term does not count as a required architecture.
+PM-83 An architecture in only one of two required terms does not count as a required architecture.
+PM-84 Where there are no namespace configs, none applies to a pod.
+PM-85 A namespace config whose matchLabels the pod has applies to it.
+PM-86 A namespace config whose matchLabels the pod lacks does not apply to it.
+PM-87 Of three namespace configs exactly the two whose labels the pod has apply to it.
+PM-88 A namespace config whose selector is invalid is passed over, and the valid one applies.
+PM-89 A namespace config whose selector is null applies to each pod.
+PM-90 A namespace config with an empty selector applies to a pod without labels.
+PM-91 A namespace config whose selector wants a label In a list applies to a pod with one of these values.
+PM-92 Without configs no scoring is wanted.
+PM-93 One config with scoring enabled makes scoring wanted.
+PM-94 One config with scoring disabled makes no scoring wanted.
+PM-95 A config whose plugins do not name scoring makes no scoring wanted.
+PM-96 Two configs with scoring disabled make no scoring wanted.
+PM-97 One of two configs with scoring enabled makes scoring wanted.
+PM-98 Two configs with scoring enabled make scoring wanted.
+PM-99 A namespace config whose selector wants a label to exist does not apply to a pod without labels.
+PM-100 A namespace config whose selector says NotIn applies to a pod with another value.
+PM-101 A namespace config whose selector wants a label not to exist applies to a pod without it.
+PM-102 Selectors of labels and expressions together apply where all of their parts hold: here two of three configs.
+PM-103 Where the selectors of all namespace configs are invalid, none applies.
+PM-104 A pod is not ignored when cluster scoring is off but a matching namespace config scores.
+PM-105 A pod whose nodeSelector names an architecture is ignored when neither cluster nor namespace config scores.
+PM-106 A pod in the operator's namespace is ignored although the cluster config scores.
+PM-107 A pod in kube-system is ignored although the cluster config scores.
+PM-108 A pod whose nodeName is set is ignored although the cluster config scores.
+PM-109 A pod is not ignored when one of two matching namespace configs scores.
+PM-110 A preference for amd64 of weight 50 from the cluster config is audited as amd64:50:ClusterPodPlacementConfig.
+PM-111 The audit lists applied and skipped preferences of several configs, the skipped ones marked as such.
+PM-112 The audit does not repeat an entry that it has.
+PM-113 Of two preferences for one architecture the audit has both, the second marked as skipped.
+PM-114 The audit of six preferences for four architectures has fewer than 500 bytes.
 `;
