@@ -7,6 +7,7 @@ import { startArchwayContender, type StartContender } from "./contender.ts";
 import { DOCUMENTED } from "./documented.ts";
 import { startNoPatchWebhook } from "./no_patch_webhook.ts";
 import { startPatcher } from "./patcher.ts";
+import { readCpuMs } from "./process_usage.ts";
 import { Samples } from "./statistics.ts";
 import type { Row } from "./table.ts";
 
@@ -14,20 +15,18 @@ import type { Row } from "./table.ts";
 const GATE_ALWAYS = "--warm-admission=false";
 
 export async function benchBursts(bench: Bench): Promise<readonly Row[]> {
-  const { options, reference } = bench;
+  const { reference, round } = bench;
   const run = new BurstRun(bench);
-  for (let round = 0; round < options.rounds; round++) {
-    const steps = [
-      () => run.floors(),
-      () => run.archway(round),
-      () => run.archwayGatingAlways(round),
-      ...(reference === undefined ? [] : [() => run.reference(reference, round)]),
-    ];
-    // Who goes first changes, so that a machine that slows down is fair to all.
-    for (const step of round % 2 === 0 ? steps : steps.reverse()) await step();
-  }
+  const steps = [
+    () => run.floors(),
+    () => run.archway(round),
+    () => run.archwayGatingAlways(round),
+    ...(reference === undefined ? [] : [() => run.reference(reference, round)]),
+  ];
+  // Who goes first changes, so that a machine that slows down is fair to all.
+  for (const step of round % 2 === 0 ? steps : steps.reverse()) await step();
   bench.keep("bursts", run.samples);
-  return rowsOf(run.samples, { hasReference: reference !== undefined });
+  return rowsOf(run.samples, { pods: bench.options.pods, hasReference: reference !== undefined });
 }
 
 class BurstRun {
@@ -56,7 +55,9 @@ class BurstRun {
     await using contender = await startArchwayContender(this.#bench.bed);
     const { archway } = contender;
     await this.#burst("cold", { image });
+    const before = await readCpuMs(archway.pid());
     await this.#burst("warm", { image });
+    this.samples.add("warm cpuMs", await readCpuMs(archway.pid()) - before);
     await archway.stop();
     const startedMs = performance.now();
     await archway.restart();
@@ -90,7 +91,10 @@ class BurstRun {
   }
 }
 
-function rowsOf(samples: Samples, { hasReference }: { readonly hasReference: boolean }): readonly Row[] {
+function rowsOf(
+  samples: Samples,
+  { pods, hasReference }: { readonly pods: number; readonly hasReference: boolean },
+): readonly Row[] {
   const of = (name: string): number => samples.median(name);
   const baseline = (name: string, key: string): NonNullable<Row["baseline"]> => ({ name, value: of(`${name} ${key}`) });
   const reference = (name: string): Pick<Row, "reference"> =>
@@ -107,7 +111,7 @@ function rowsOf(samples: Samples, { hasReference }: { readonly hasReference: boo
       measure: "B2 its gate p50, ms",
       archway: of("gated gateP50Ms"),
       baseline: baseline("patcher", "gateP50Ms"),
-      target: { kind: "atMostTimesBaseline", factor: 0.3 },
+      target: { kind: "atMostTimesBaseline", factor: 0.25 },
       documented: DOCUMENTED.burstGateP50,
     },
     {
@@ -130,6 +134,11 @@ function rowsOf(samples: Samples, { hasReference }: { readonly hasReference: boo
       archway: of("warm gated"),
       target: { kind: "exactly", value: 0 },
       ...reference("warm gated"),
+    },
+    {
+      measure: "B3 CPU a warm pod, until its burst has gone, ms",
+      archway: of("warm cpuMs") / pods,
+      target: { kind: "atMost", limit: 0.9 },
     },
     { measure: "B7 start to ready, ms", archway: of("start ms"), target: { kind: "atMost", limit: 700 } },
   ];

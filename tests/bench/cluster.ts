@@ -3,15 +3,15 @@
 import type { Bench } from "./bench.ts";
 import { benchBursts } from "./bursts.ts";
 import { type BenchOptions, type Measure, parseBenchOptions, USAGE } from "./cluster_options.ts";
-import { referenceStarter } from "./contender.ts";
 import { describeCluster, readMachineFacts } from "./machine.ts";
 import { benchRegistryCost } from "./registry_cost.ts";
 import { benchRegistryFaults } from "./registry_faults.ts";
 import { benchSize } from "./size.ts";
 import { mergeResults, type ResultEntry } from "./results_file.ts";
-import { renderRows, type Row } from "./table.ts";
+import { combineRounds, renderRows, type Row } from "./table.ts";
 import { benchUpgrades } from "./upgrades.ts";
 import { benchWebhookAlone } from "./webhook_alone.ts";
+import { originalStarter } from "./original.ts";
 import { openWalkBed } from "../cluster/support/walk_bed.ts";
 import { print } from "../support/print.ts";
 
@@ -36,18 +36,18 @@ async function runSections(options: BenchOptions): Promise<readonly Row[]> {
   const machine = await readMachineFacts();
   await using walkBed = await openWalkBed();
   const cluster = describeCluster((await walkBed.controlPlane.request("GET", "/version")).body);
-  const reference = options.referenceStart === undefined ? undefined : referenceStarter(options.referenceStart);
+  const reference = options.mto === undefined ? undefined : await originalStarter(options.mto);
   const rows: Row[] = [];
   for (const [name, measures, run, bed] of SECTIONS) {
     if (!measures.some((measure) => options.only.includes(measure))) continue;
-    const raw: Record<string, unknown> = {};
-    const found = await run({
-      bed: walkBed,
-      options,
-      reference,
-      tell: print,
-      keep: (key, value) => void (raw[key] = value),
-    });
+    const raw: Record<string, unknown>[] = [];
+    const measured: (readonly Row[])[] = [];
+    for (let round = 0; round < options.rounds; round++) {
+      print(`${name}: round ${round + 1} of ${options.rounds}`);
+      const keep = (key: string, value: unknown): void => void (raw[round] = { ...raw[round], [key]: value });
+      measured.push(await run({ bed: walkBed, options, reference, tell: print, round, keep }));
+    }
+    const found = combineRounds(measured);
     const entry: ResultEntry = {
       machine,
       cluster,

@@ -23,8 +23,8 @@ export interface BenchOptions {
   readonly upgrades: { readonly nodes: number; readonly pools: number; readonly idleMs: number };
   /** Images of the 429 row, and of the B4 rows. */
   readonly images: number;
-  readonly referenceStart: string | undefined;
-  readonly referenceWebhook: { readonly url: URL; readonly caFile: string } | undefined;
+  /** Folder of a copy of the Multiarch Tuning Operator's repository, to measure it too. */
+  readonly mto: string | undefined;
 }
 
 export const USAGE = `deno task bench:cluster [options]
@@ -32,9 +32,8 @@ export const USAGE = `deno task bench:cluster [options]
   --pods N                  pods of a burst (1000); B5 and B6 also take ten times as many
   --rounds N                rounds of what is compared (3); medians are shown
   --short                   small numbers everywhere: proves that it runs, measures nothing worth telling
-  --reference-start CMD     run B2, B3 and B8 with this operator too; it finds KUBECONFIG, SSL_CERT_FILE and REGISTRY, must
-                            register its webhook by URL and stay in the foreground
-  --reference-webhook URL   measure B1 of https://127.0.0.1:PORT/PATH too; --reference-ca FILE is its CA
+  --mto DIR                 run B1 (unknown images), B2, B3 and B8 with the Multiarch Tuning Operator too, built by Go from a
+                            copy of its repository
 `;
 
 /** Reads them; throws one line when they make no sense. */
@@ -46,9 +45,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
       pods: { type: "string" },
       rounds: { type: "string" },
       short: { type: "boolean", default: false },
-      "reference-start": { type: "string" },
-      "reference-webhook": { type: "string" },
-      "reference-ca": { type: "string" },
+      mto: { type: "string" },
     },
   });
   const size = values.short
@@ -77,8 +74,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
     only: parseOnly(values.only.flatMap((text) => text.split(","))),
     pods: parseCount("--pods", values.pods) ?? size.pods,
     rounds: parseCount("--rounds", values.rounds) ?? size.rounds,
-    referenceStart: values["reference-start"],
-    referenceWebhook: parseWebhook(values["reference-webhook"], values["reference-ca"]),
+    mto: values.mto,
   };
 }
 
@@ -95,15 +91,4 @@ export function parseCount(name: string, text: string | undefined): number | und
   if (text === undefined) return undefined;
   if (!/^[1-9]\d*$/.test(text)) throw new Error(`Cannot use ${name} "${text}": not a whole number from 1 on.`);
   return Number(text);
-}
-
-function parseWebhook(url: string | undefined, caFile: string | undefined): BenchOptions["referenceWebhook"] {
-  if (url === undefined) return undefined;
-  const parsed = URL.parse(url);
-  if (parsed?.protocol !== "https:" || parsed.hostname !== "127.0.0.1" || caFile === undefined) {
-    throw new Error(
-      `Cannot load the webhook "${url}": not https://127.0.0.1:PORT/PATH with --reference-ca FILE beside it.`,
-    );
-  }
-  return { url: parsed, caFile };
 }

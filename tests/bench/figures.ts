@@ -1,6 +1,16 @@
-// `deno task figures`: writes docs/figures.md from the committed results.
+// `deno task figures`: writes docs/figures.md from the committed results; with --run it measures them first. See --help.
+import { parseArgs } from "node:util";
 import { type ClusterEntry, type IndexesEntry, renderFigures, type RouteEntry } from "./figures_page.ts";
+import { readMachineFacts } from "./machine.ts";
 import { readResults, type ResultEntry } from "./results_file.ts";
+import { print } from "../support/print.ts";
+
+const USAGE = `deno task figures [options]
+  (none)        write docs/figures.md from the committed results
+  --run         measure everything that is compared, in one go on this clean commit: under 60 minutes on a quiet machine
+  --run --long  measure once what takes longer: nodes, taints, growth, attacks: under 3 hours, as root
+  --mto DIR     with --run: measure the Multiarch Tuning Operator too, from a copy of its repository
+`;
 
 export const FILES = {
   cluster: new URL("./results/cluster.json", import.meta.url).pathname,
@@ -8,6 +18,12 @@ export const FILES = {
   growth: new URL("./results/growth.json", import.meta.url).pathname,
   page: new URL("../../docs/figures.md", import.meta.url).pathname,
 } as const;
+
+/** Tasks with their arguments. */
+function compared(mto: string | undefined): readonly (readonly string[])[] {
+  return [["bench:cluster", ...mto === undefined ? [] : ["--mto", mto]], ["bench"]];
+}
+const LONG = [["bench:node"], ["bench:taints"], ["bench:growth", "--again"], ["attack"]];
 
 export async function renderCommitted(): Promise<string> {
   const { route } = await readResults<RouteEntry>(FILES.route);
@@ -17,4 +33,37 @@ export async function renderCommitted(): Promise<string> {
   return renderFigures({ cluster: await readResults<ClusterEntry>(FILES.cluster), route, indexes, growth });
 }
 
-if (import.meta.main) await Deno.writeTextFile(FILES.page, await renderCommitted());
+/** Runs the tasks one after the other, to the end; throws when the checkout is not clean or a task fails. */
+async function measure(tasks: readonly (readonly string[])[]): Promise<void> {
+  const { commit } = await readMachineFacts();
+  if (!/^[0-9a-f]+$/.test(commit)) {
+    throw new Error(
+      `Cannot measure: figures are of a clean commit, and this is ${commit}. Commit or remove the changes.`,
+    );
+  }
+  const startedMs = performance.now();
+  for (const [at, task] of tasks.entries()) {
+    print(`figures: ${task.join(" ")} (${at + 1} of ${tasks.length})`);
+    const { code } = await new Deno.Command(Deno.execPath(), { args: ["task", ...task], stdin: "null" }).spawn().status;
+    if (code !== 0) throw new Error(`Cannot measure: "deno task ${task.join(" ")}" ended with ${code}.`);
+  }
+  print(`figures: ${((performance.now() - startedMs) / 60_000).toFixed(0)} minutes`);
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    args: [...Deno.args],
+    options: {
+      run: { type: "boolean", default: false },
+      long: { type: "boolean", default: false },
+      mto: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) {
+    print(USAGE);
+  } else {
+    if (values.run) await measure(values.long ? LONG : compared(values.mto));
+    await Deno.writeTextFile(FILES.page, await renderCommitted());
+  }
+}

@@ -1,6 +1,6 @@
 // docs/figures.md from the committed results: every number, target, bed and judgement comes from there. Pure.
 import type { MachineFacts } from "./machine.ts";
-import { describeTarget, formatNumber, isMet, type Row } from "./table.ts";
+import { describeSpread, describeTarget, formatNumber, isMet, type Row } from "./table.ts";
 
 export interface ClusterEntry {
   readonly machine: MachineFacts;
@@ -38,22 +38,28 @@ export interface Results {
   readonly growth: readonly MachineFacts[];
 }
 
-/** The sections of the page, in order, and how each is measured. */
-export const SECTIONS: readonly (readonly [name: string, title: string, command: string])[] = [
+type Section = readonly [name: string, title: string, command: string];
+
+/** What `deno task figures --run` measures on a cluster, in the page's order, and how each is measured by itself. */
+const COMPARED: readonly Section[] = [
   ["webhook", "The webhook alone", "deno task bench:cluster --only B1"],
   ["bursts", "Bursts and start", "deno task bench:cluster --only B2,B3,B7"],
   ["registry cost", "Requests to registries", "deno task bench:cluster --only B4"],
   ["size", "Memory and CPU", "deno task bench:cluster --only B5,B6"],
+  ["registry faults", "Failing registries", "deno task bench:cluster --only B8"],
+  ["upgrades", "Upgrades", "deno task bench:cluster --only U1"],
+];
+
+/** What `deno task figures --run --long` measures on a cluster. */
+const LONG: readonly Section[] = [
   ["node", "As installed on nodes", "deno task bench:node"],
   ["taints", "Architecture taints of 5 000 nodes", "deno task bench:taints"],
-  ["upgrades", "Upgrades", "deno task bench:cluster --only U1"],
-  ["registry faults", "Failing registries", "deno task bench:cluster --only B8"],
 ];
 
 const INTRO = `# Figures
 
 Made by \`deno task figures\` from \`tests/bench/results\`; do not edit. What is compared ran alternately in one go, on one
-machine, and medians of the rounds are shown. Absolute numbers move with the machine, ratios less so. Archway, the floors and the
+machine; medians of the rounds are shown, with the least and the most. Absolute numbers move with the machine, ratios less so. Archway, the floors and the
 load generators are processes of their own, and Archway runs as the manifests run it: mounted account, bounded heap, cache file, TLS.
 The floors: a Hono echo that parses the review on the same listener; a patcher of 16 workers that takes the gate off pods
 that were created gated; a webhook that answers "no patch". "Met" compares with the target and nothing else.`;
@@ -93,11 +99,12 @@ function describeMachine({ cores, cpu, memoryMb, deno, commit, date }: MachineFa
 }
 
 function renderRow(measured: Row, bed: string): string {
-  const { measure, archway, baseline, target, documented } = measured;
+  const { measure, archway, spread, baseline, target, documented } = measured;
   const met = isMet(measured);
   return row([
     measure,
     formatNumber(archway),
+    spread === undefined ? "–" : describeSpread(spread),
     baseline === undefined ? "–" : `${baseline.name} ${formatNumber(baseline.value)}`,
     baseline === undefined ? "–" : (archway / baseline.value).toFixed(2),
     describeTarget(target),
@@ -107,13 +114,30 @@ function renderRow(measured: Row, bed: string): string {
   ]);
 }
 
-const COLUMNS = ["Measure", "Archway", "Floor", "Ratio", "Target", "Met", "Bed", "Elsewhere"];
+const COLUMNS = ["Measure", "Archway", "Least – most", "Floor", "Ratio", "Target", "Met", "Bed", "Elsewhere"];
 
 function renderTable(rows: readonly Row[], bed: string): readonly string[] {
   return [row(COLUMNS), row(COLUMNS.map(() => "---")), ...rows.map((each) => renderRow(each, bed)), ""];
 }
 
-function renderSection([name, title, command]: (typeof SECTIONS)[number], results: Results): readonly string[] {
+/** The machines and commits of what one go of `deno task figures --run` measures; one when it was one go. */
+export function comparedOn({ cluster, route, indexes }: Results): readonly string[] {
+  const entries = [...COMPARED.map(([name]) => cluster[name]), route, indexes];
+  return [...new Set(entries.map((entry) => entry === undefined ? "not measured" : describeGo(entry.machine)))];
+}
+
+/** Without the time: a go takes most of an hour. */
+function describeGo(machine: MachineFacts): string {
+  return describeMachine({ ...machine, date: "" }).replace(/, $/, "");
+}
+
+function renderOneGo(results: Results): readonly string[] {
+  const [go, ...others] = comparedOn(results);
+  if (others.length > 0) return ["The tables below are not of one go: each names its commit.", ""];
+  return [`All of the tables down to "As installed on nodes" are of one go of \`deno task figures --run\`: ${go}.`, ""];
+}
+
+function renderSection([name, title, command]: Section, results: Results, isOneGo: boolean): readonly string[] {
   const entry = results.cluster[name];
   if (entry === undefined) return [`## ${title}`, "", `Not measured yet: \`${command}\`.`, ""];
   const rounds = `${entry.rounds} ${entry.rounds === 1 ? "round" : "rounds"}${
@@ -122,7 +146,7 @@ function renderSection([name, title, command]: (typeof SECTIONS)[number], result
   return [
     `## ${title}`,
     "",
-    `\`${command}\`: ${rounds}; ${describeMachine(entry.machine)}; ${entry.cluster}.`,
+    `\`${command}\`: ${rounds}; ${isOneGo ? "" : `${describeMachine(entry.machine)}; `}${entry.cluster}.`,
     "",
     ...renderTable(entry.rows, entry.bed),
   ];
@@ -170,7 +194,12 @@ function renderGrowth({ growth }: Results): readonly string[] {
 }
 
 export function renderFigures(results: Results): string {
-  const sections = SECTIONS.flatMap((section) => renderSection(section, results));
-  const apart = [...renderRoute(results), ...renderIndexes(results)];
-  return [INTRO, "", ...sections, ...apart, HIDDEN, "", ...renderGrowth(results), BREAKS, ""].join("\n");
+  const isOneGo = comparedOn(results).length === 1;
+  return [
+    ...[INTRO, "", ...renderOneGo(results)],
+    ...COMPARED.flatMap((section) => renderSection(section, results, isOneGo)),
+    ...[...renderRoute(results), ...renderIndexes(results)],
+    ...LONG.flatMap((section) => renderSection(section, results, false)),
+    ...[HIDDEN, "", ...renderGrowth(results), BREAKS, ""],
+  ].join("\n");
 }

@@ -37,6 +37,8 @@ export interface GrowthResult {
 /** Containers of the pods that make images known. */
 const IMAGES_A_POD = 20;
 const DEADLINE_MS = 300_000;
+/** A replica that has led for so long is idle, as on a node. */
+const IDLE_MS = 15_000;
 /** Without a request other than those for the Lease: all has been said. Events are held back for 3 s while pods wait. */
 const QUIET_MS = 5_000;
 
@@ -44,6 +46,7 @@ export async function measureGrowth(point: GrowthPoint): Promise<GrowthResult> {
   await using bed = await openGrowthBed(point);
   const { archway, counter } = bed;
   const pid = archway.pid();
+  await pause(IDLE_MS);
   const idleMb = await readMemoryMb(pid);
   const cpuMsPerImage = await measureCpu(pid, () => learnImages(bed)) / point.images;
   const learntMb = await readMemoryMb(pid);

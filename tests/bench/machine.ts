@@ -15,6 +15,13 @@ export interface MachineFacts {
   readonly date: string;
 }
 
+/** What a run writes itself does not make its checkout differ. */
+const RESULTS = [
+  ":(top,exclude)tests/bench/results",
+  ":(top,exclude)docs/figures.md",
+  ":(top,exclude)docs/security.md",
+];
+
 export async function readMachineFacts(): Promise<MachineFacts> {
   return {
     cpu: cpus()[0]?.model.trim() ?? "unknown",
@@ -37,10 +44,16 @@ export function describeCluster(version: unknown): string {
 
 async function readCommit(): Promise<string> {
   try {
-    const args = ["describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"];
-    const { success, stdout } = await new Deno.Command("git", { args, stderr: "null" }).output();
-    return success ? new TextDecoder().decode(stdout).trim() : "unknown";
+    const commit = await git("rev-parse", "--short=10", "HEAD");
+    const changed = await git("status", "--porcelain", "--untracked-files=no", "--", ".", ...RESULTS);
+    return changed === "" ? commit : `${commit}-dirty`;
   } catch {
     return "unknown";
   }
+}
+
+async function git(...args: readonly string[]): Promise<string> {
+  const { success, stdout } = await new Deno.Command("git", { args: [...args], stderr: "null" }).output();
+  if (!success) throw new Error(`git ${args[0]} failed`);
+  return new TextDecoder().decode(stdout).trim();
 }

@@ -58,7 +58,7 @@ async function measure(lab: OpenLab): Promise<readonly Row[]> {
     {
       measure: "idle memory of the larger replica, MB RSS",
       archway: Math.max(...memory),
-      target: { kind: "atMost", limit: 110 },
+      target: { kind: "atMost", limit: 90 },
     },
     { measure: "image for amd64 as pulled, MB", archway: await imageMb(lab), target: { kind: "none" } },
     {

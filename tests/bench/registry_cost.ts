@@ -13,12 +13,12 @@ const SAME_MOMENT_MS = 2_000;
 
 /** Creates pods of each sort and counts at the proxy. */
 export async function benchRegistryCost(bench: Bench): Promise<readonly Row[]> {
-  const { bed, options: { images: count, pods } } = bench;
+  const { bed, options: { images: count, pods }, round } = bench;
   await using _contender = await startArchwayContender(bed);
   const numbers = Array.from({ length: count }, (_, number) => number);
-  const indexes = await Promise.all(numbers.map((number) => pushLatest(bench, `cost/index-${number}`)));
+  const indexes = await Promise.all(numbers.map((number) => pushLatest(bench, `cost/index-${round}-${number}`)));
   const singles = await Promise.all(
-    numbers.map((number) => bed.push(`cost/single-${number}`, { single: { architecture: "arm64" } })),
+    numbers.map((number) => bed.push(`cost/single-${round}-${number}`, { single: { architecture: "arm64" } })),
   );
   const cold = await requestsFor(bench, indexes.map(({ tagged }) => tagged));
   const known = await requestsFor(bench, indexes.map(({ pinned }) => pinned));
@@ -74,9 +74,9 @@ async function requestsFor({ bed, tell }: Bench, images: readonly string[]): Pro
   return { all: proxy.requests().length, manifestHead: counts.manifestHead };
 }
 
-async function requestsOfReplicas({ bed }: Bench, replicas: number): Promise<Counted> {
+async function requestsOfReplicas({ bed, round }: Bench, replicas: number): Promise<Counted> {
   const { controlPlane, proxy } = bed;
-  const image = await bed.push("cost/replicas", index("amd64", "arm64"));
+  const image = await bed.push(`cost/replicas-${round}`, index("amd64", "arm64"));
   const namespace = await controlPlane.createNamespace("replicas");
   proxy.reset();
   const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments?propagationPolicy=Background`;

@@ -1,6 +1,7 @@
 // The rows of `deno task bench:cluster`: a measure, what it is compared with, its target, and whether that was met. Pure.
 import { renderTable } from "../../lib/cli/output.ts";
 import { unreachable } from "../../lib/parsed.ts";
+import { median } from "./statistics.ts";
 
 /** What a measure should be. Source: the targets B1–B8 of the benchmark protocol. */
 export type Target =
@@ -15,10 +16,12 @@ export interface Row {
   /** Begins with the target's name: `B2 …`; ends with the unit. */
   readonly measure: string;
   readonly archway: number;
+  /** Of the rounds, where there were several; `archway` is their median. */
+  readonly spread?: { readonly least: number; readonly most: number };
   /** The floor, or the same without Archway, measured in the same run. */
   readonly baseline?: { readonly name: string; readonly value: number };
   readonly target: Target;
-  /** The same of the operator given by `--reference-start` or `--reference-webhook`. */
+  /** The same of the Multiarch Tuning Operator, where `--mto` gave it. */
   readonly reference?: number;
   /** Figures of other software that were measured elsewhere; see documented.ts. */
   readonly documented?: string;
@@ -42,16 +45,35 @@ export function isMet({ archway, baseline, target }: Row): boolean | undefined {
   }
 }
 
+/** The rows of several rounds as one: medians of what was measured, and its spread. Every round has the same rows. */
+export function combineRounds(rounds: readonly (readonly Row[])[]): readonly Row[] {
+  const [first = [], ...others] = rounds;
+  if (others.length === 0) return first;
+  return first.map((row, at) => {
+    const all = rounds.flatMap((rows) => rows[at] ?? []);
+    const values = all.map(({ archway }) => archway);
+    const middle = (read: (row: Row) => number | undefined): number => median(all.flatMap((each) => read(each) ?? []));
+    return {
+      ...row,
+      archway: median(values),
+      spread: { least: Math.min(...values), most: Math.max(...values) },
+      ...row.baseline && { baseline: { ...row.baseline, value: middle(({ baseline }) => baseline?.value) } },
+      ...row.reference !== undefined && { reference: middle(({ reference }) => reference) },
+    };
+  });
+}
+
 /** The table; a column appears when a row has something for it. */
 export function renderRows(rows: readonly Row[]): string {
   const columns: readonly (readonly [title: string, cell: (row: Row) => string])[] = [
     ["MEASURE", ({ measure }) => measure],
     ["ARCHWAY", ({ archway }) => formatNumber(archway)],
+    ["LEAST – MOST", ({ spread }) => spread === undefined ? "" : describeSpread(spread)],
     ["BASELINE", ({ baseline }) => baseline === undefined ? "-" : `${formatNumber(baseline.value)} ${baseline.name}`],
     ["RATIO", ({ archway, baseline }) => baseline === undefined ? "-" : (archway / baseline.value).toFixed(2)],
     ["TARGET", ({ target }) => describeTarget(target)],
     ["MET", (row) => ({ true: "yes", false: "no", undefined: "-" })[`${isMet(row)}`]],
-    ["REFERENCE", ({ reference }) => reference === undefined ? "" : formatNumber(reference)],
+    ["MTO", ({ reference }) => reference === undefined ? "" : formatNumber(reference)],
     ["DOCUMENTED", ({ documented = "" }) => documented],
   ];
   const shown = columns.filter(([, cell]) => rows.some((row) => cell(row) !== ""));
@@ -74,6 +96,10 @@ export function describeTarget(target: Target): string {
     default:
       return unreachable(target);
   }
+}
+
+export function describeSpread({ least, most }: NonNullable<Row["spread"]>): string {
+  return `${formatNumber(least)} – ${formatNumber(most)}`;
 }
 
 export function formatNumber(value: number): string {

@@ -1,7 +1,8 @@
 // docs/figures.md against the committed results.
 import assert from "node:assert/strict";
 import { FILES, renderCommitted } from "../bench/figures.ts";
-import { renderFigures } from "../bench/figures_page.ts";
+import { comparedOn, renderFigures } from "../bench/figures_page.ts";
+import { combineRounds, type Row } from "../bench/table.ts";
 
 const MACHINE = {
   ...{ cpu: "Test", cores: 2, memoryMb: 4_096, kernel: "linux", architecture: "x86_64", deno: "2", v8: "15" },
@@ -18,6 +19,7 @@ Deno.test("renderFigures() judges each row by its own numbers, and reports what 
     {
       measure: "B3 total, ms",
       archway: 110,
+      spread: { least: 105, most: 130 },
       baseline: { name: "floor", value: 100 },
       target: { kind: "atMostTimesBaseline", factor: 1.15 },
     },
@@ -32,11 +34,14 @@ Deno.test("renderFigures() judges each row by its own numbers, and reports what 
     },
     growth: [MACHINE, MACHINE, { ...MACHINE, commit: "def" }],
   });
-  assert.match(page, /^\| B7 start, ms \| 701 \| – \| – \| ≤ 700 \| \*\*no\*\* \| control plane \| – \|$/m);
-  assert.match(page, /^\| B3 total, ms \| 110 \| floor 100 \| 1\.10 \| ≤ 1\.15 × \| yes \| control plane \| – \|$/m);
+  assert.match(page, /^\| B7 start, ms \| 701 \| – \| – \| – \| ≤ 700 \| \*\*no\*\* \| control plane \| – \|$/m);
   assert.match(
     page,
-    /^\| assemble an index, s \| 0\.21 \| – \| – \| ≤ 0\.2 \| \*\*no\*\* \| real registries \| – \|$/m,
+    /^\| B3 total, ms \| 110 \| 105 – 130 \| floor 100 \| 1\.10 \| ≤ 1\.15 × \| yes \| control plane \| – \|$/m,
+  );
+  assert.match(
+    page,
+    /^\| assemble an index, s \| 0\.21 \| – \| – \| – \| ≤ 0\.2 \| \*\*no\*\* \| real registries \| – \|$/m,
   );
   assert.match(page, /^Not measured yet: `deno task bench:cluster --only B4`\.$/m);
   const machine = "2 cores of Test, 4 GB, Deno 2";
@@ -45,4 +50,31 @@ Deno.test("renderFigures() judges each row by its own numbers, and reports what 
       `\nMeasured on ${machine}, commit \`abc\`, 2026-01-02; and on ${machine}, commit \`def\`, 2026-01-02.\n`,
     ),
   );
+});
+
+Deno.test("combineRounds() gives medians of what was measured and of its floor, with least and most", () => {
+  const round = (archway: number, value: number): readonly Row[] => [
+    { measure: "B3 total, ms", archway, baseline: { name: "floor", value }, target: { kind: "none" } },
+  ];
+  assert.deepEqual(combineRounds([round(3, 10), round(1, 30), round(7, 20)]), [{
+    measure: "B3 total, ms",
+    archway: 3,
+    spread: { least: 1, most: 7 },
+    baseline: { name: "floor", value: 20 },
+    target: { kind: "none" },
+  }]);
+  assert.deepEqual(combineRounds([round(3, 10)]), round(3, 10), "one round has no spread");
+});
+
+Deno.test("the page says once where it was measured when all that is compared is of one go", () => {
+  const entry = { machine: MACHINE, cluster: "kube-apiserver v1", bed: "control plane", pods: 10, rounds: 3, rows: [] };
+  const names = ["webhook", "bursts", "registry cost", "size", "registry faults", "upgrades"];
+  const cluster = Object.fromEntries(names.map((name) => [name, entry]));
+  const route = { machine: MACHINE, loads: [], micro: [] };
+  const indexes = { machine: { ...MACHINE, date: "2026-01-03T00:00:00Z" }, rows: [] };
+  const results = { cluster, route, indexes, growth: [] };
+  assert.deepEqual(comparedOn(results), ["2 cores of Test, 4 GB, Deno 2, commit `abc`"]);
+  assert.match(renderFigures(results), /of one go of `deno task figures --run`: 2 cores of Test/);
+  const mixed = { ...results, route: { ...route, machine: { ...MACHINE, commit: "def" } } };
+  assert.match(renderFigures(mixed), /^The tables below are not of one go/m);
 });

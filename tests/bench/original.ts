@@ -1,0 +1,106 @@
+// The Multiarch Tuning Operator as a contender: its webhook and its controller, built from a copy of its repository, a replica of each.
+import { issueLoopbackCertificates } from "../../playground/listen.ts";
+import { type ClusterAccess, expectStatus } from "../cluster/support/cluster_access.ts";
+import { RunningProcess } from "../cluster/support/process.ts";
+import { waitUntil } from "../cluster/support/wait.ts";
+import type { Contender, StartContender } from "./contender.ts";
+
+/** Its port is fixed. */
+const PORT = 9443;
+const PATH = "/add-pod-scheduling-gate";
+const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+const WEBHOOK = "bench-original";
+/** Without the C libraries that its images have; what it does here needs none of them. */
+const BUILD_TAGS = "containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper";
+const BINARY = new URL("../../.archway/original", import.meta.url).pathname;
+
+export interface OriginalContender extends Contender {
+  readonly webhook: { readonly port: number; readonly path: string; readonly caPem: string };
+}
+
+/** Builds it from the copy in `directory` (Go) and returns what starts it. */
+export async function originalStarter(directory: string): Promise<StartContender<OriginalContender>> {
+  const args = ["build", "-mod=vendor", "-tags", BUILD_TAGS, "-o", BINARY, "./cmd"];
+  const { success, stderr } = await new Deno.Command("go", { args, cwd: directory, stdout: "null" }).output();
+  if (!success) {
+    throw new Error(`Cannot build the operator in "${directory}": ${new TextDecoder().decode(stderr).slice(-500)}`);
+  }
+  return async (bed, spec = {}) => {
+    const { controlPlane, proxy } = bed;
+    await using undo = new AsyncDisposableStack();
+    const home = await Deno.makeTempDir({ prefix: "archway-original-" });
+    undo.defer(() => Deno.remove(home, { recursive: true }));
+    const { authority, serving } = await issueLoopbackCertificates(Date.now());
+    await Deno.writeTextFile(`${home}/tls.crt`, serving.cert);
+    await Deno.writeTextFile(`${home}/tls.key`, serving.key);
+    await createConfig(controlPlane, spec);
+    undo.defer(() => removeConfig(controlPlane));
+    const namespace = await controlPlane.createNamespace("original");
+    const env = {
+      KUBECONFIG: controlPlane.kubeconfigFile,
+      NAMESPACE: namespace,
+      SSL_CERT_FILE: proxy.caFile,
+      XDG_CACHE_HOME: home,
+    };
+    for (const part of ["webhook", "controllers"]) {
+      const ports = ["--metrics-bind-address=0", "--health-probe-bind-address=0", `--cert-dir=${home}`];
+      const args = [`--enable-ppc-${part}`, "--enable-cppc-informer", ...ports];
+      undo.use(RunningProcess.start({ name: part, command: BINARY, args, directory: home, env }));
+    }
+    await waitUntil("its webhook to listen", isListening);
+    await register(controlPlane, authority);
+    undo.defer(async () => void await controlPlane.request("DELETE", `${WEBHOOKS}/${WEBHOOK}`));
+    const owned = undo.move();
+    const webhook = { port: PORT, path: PATH, caPem: authority };
+    return { name: "original", webhook, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  };
+}
+
+async function isListening(): Promise<boolean> {
+  try {
+    (await Deno.connect({ hostname: "127.0.0.1", port: PORT })).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** As its operator registers it, but by URL. */
+async function register(cluster: ClusterAccess, authority: string): Promise<void> {
+  const answer = await cluster.request("POST", WEBHOOKS, {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: { name: WEBHOOK },
+    webhooks: [{
+      name: "pod-placement-scheduling-gate.multiarch.openshift.io",
+      admissionReviewVersions: ["v1"],
+      sideEffects: "NoneOnDryRun",
+      failurePolicy: "Ignore",
+      clientConfig: {
+        url: `https://127.0.0.1:${PORT}${PATH}`,
+        caBundle: new TextEncoder().encode(authority).toBase64(),
+      },
+      rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }],
+    }],
+  });
+  expectStatus("register its webhook", answer, [201]);
+}
+
+const CONFIGS = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";
+
+async function createConfig(cluster: ClusterAccess, spec: unknown): Promise<void> {
+  const metadata = { name: "cluster" };
+  const kind = "ClusterPodPlacementConfig";
+  await cluster.request("POST", CONFIGS, { apiVersion: "multiarch.openshift.io/v1beta1", kind, metadata, spec });
+}
+
+/** An operator that is there lets go of its config; for one that does not, its finalizers are taken off. */
+async function removeConfig(cluster: ClusterAccess): Promise<void> {
+  const config = `${CONFIGS}/cluster`;
+  await cluster.request("DELETE", config);
+  const isGone = async (): Promise<boolean> => (await cluster.request("GET", config)).status === 404;
+  await waitUntil("the config to go", isGone, { deadlineMs: 10_000 }).catch(async () => {
+    await cluster.request("PATCH", config, { metadata: { finalizers: null } });
+    await waitUntil("the config to go without its finalizers", isGone);
+  });
+}
