@@ -72,7 +72,7 @@ function count(verdicts: readonly Verdict[]): readonly number[] {
 }
 
 function cell(text: string): string {
-  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+  return text.replaceAll(/[|*]/g, "\\$&").replaceAll("\n", " ");
 }
 
 function renderSummary(verdicts: readonly Verdict[], keyOf: (row: Row) => string): readonly string[] {
