@@ -1,13 +1,18 @@
 // Drives one reconcile: reads what it requests, carries out what it decides, writes the status it gives, in its order.
+import { isDeepStrictEqual } from "node:util";
 import { isConflict } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { unreachable } from "../../lib/parsed.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
 import type { OsImages } from "../../lib/upgrades/cluster/os_images.ts";
-import { renderDeliveries, sinksOf, withDelivery } from "../../lib/upgrades/decide/notifications/deliveries.ts";
-import { renderStatus } from "../../lib/upgrades/decide/parse/status.ts";
+import { sinksOf, withDelivery } from "../../lib/upgrades/decide/notifications/deliveries.ts";
 import type { Base } from "../../lib/upgrades/decide/types/observed.ts";
-import type { Delivery, UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
+import {
+  type Delivery,
+  renderStatus,
+  type UpgradeConfig,
+  type UpgradeStatus,
+} from "../../lib/upgrades/decide/types/plan.ts";
 import type { Answer, Reconcile, ReconcileEnd, Request } from "../../lib/upgrades/decide/types/steps.ts";
 import type { Beside, UpgradesDeps } from "./deps.ts";
 import { applyEffects, CHANGES_MACHINES } from "./effects.ts";
@@ -89,7 +94,7 @@ class Driver {
     const { plan } = this.#options;
     if (plan === undefined) return;
     const [before, rendered] = [renderStatus(this.#status), renderStatus(status)];
-    if (JSON.stringify(before) === JSON.stringify(rendered)) return;
+    if (isDeepStrictEqual(before, rendered)) return;
     const body = { kind: "merge", document: { metadata: this.#guard(), status: rendered } } as const;
     await this.#patch(body, "status");
     reportChanges(this.#deps, { plan, before: this.#status, after: status });
@@ -102,7 +107,7 @@ class Driver {
     const { plan } = this.#options;
     if (plan === undefined) return;
     const deliveries = withDelivery(this.#deliveries, delivery, { plan, status: this.#status });
-    const document = { metadata: this.#guard(), status: { deliveries: renderDeliveries(deliveries) } };
+    const document = { metadata: this.#guard(), status: { deliveries } };
     await this.#patch({ kind: "merge", document }, "status");
     this.#deliveries = deliveries;
   }

@@ -10,7 +10,7 @@ import { validatePlan, type Validation, validationReads } from "../upgrades/deci
 import { decideSchedule } from "../upgrades/decide/schedule.ts";
 import { COMMENCE_STEP } from "../upgrades/decide/steps/results.ts";
 import { upgraderFor } from "../upgrades/decide/steps/upgraders.ts";
-import { MINUTE_MS, renderTime } from "../cluster/time.ts";
+import { MINUTE_MS } from "../cluster/time.ts";
 import type { ClusterOperator } from "../upgrades/decide/types/cluster.ts";
 import type { Reading } from "../upgrades/decide/types/observed.ts";
 import type { StepCondition, UpgradeConfig, UpgradeSpec } from "../upgrades/decide/types/plan.ts";
@@ -49,17 +49,17 @@ export function describeStatus({ spec, status: { conditions, history: [history] 
   return {
     ...{ version: history?.version ?? version, architecture: history?.architecture ?? architecture },
     phase: history?.phase ?? "New",
-    startTime: timeOf(history?.startMs),
-    completeTime: timeOf(history?.completeMs),
+    startTime: history?.startTime ?? "",
+    completeTime: history?.completeTime ?? "",
     steps: (history?.conditions ?? []).toReversed().map((condition) => stepOf(condition, spec)),
     conditions: conditions.map(({ type, status, message }) => ({ type, status, message })),
   };
 }
 
 function stepOf(condition: StepCondition, spec: UpgradeSpec): DescribedStatus["steps"][number] {
-  const { type, startMs, completeMs } = condition;
+  const { type, startTime, completeTime } = condition;
   const { state, message } = stateOf(condition, spec);
-  return { step: type, state, since: timeOf(state === "waiting" ? startMs : completeMs), message };
+  return { step: type, state, since: (state === "waiting" ? startTime : completeTime) ?? "", message };
 }
 
 /** What `spec.suspend` does to a plan as it stands: it holds back what has not begun. */
@@ -151,11 +151,11 @@ const UNKNOWN: Begin = { kind: "said", text: "is not known" };
 
 function beginOf(base: Base, { nowMs, hasWindow }: { readonly nowMs: number; readonly hasWindow: boolean }): Begin {
   const { plan: { spec, status }, config } = base;
-  const { phase, startMs, completeMs } = historyOf(status, spec.desired) ?? {};
+  const { phase, startTime = "", completeTime = "" } = historyOf(status, spec.desired) ?? {};
   const says = (text: string): Begin => ({ kind: "said", text });
-  if (phase === "Upgraded") return says(`has begun ${timeOf(startMs)}, is complete since ${timeOf(completeMs)}`);
+  if (phase === "Upgraded") return says(`has begun ${startTime}, is complete since ${completeTime}`);
   if (phase === "Failed") return { kind: "never", why: "it has failed" };
-  if (hasBegun(base)) return says(`has begun ${timeOf(startMs)}`.trim());
+  if (hasBegun(base)) return says(`has begun ${startTime}`.trim());
   const validation = judge(base);
   if (validation.kind === "nothingToDo") return says(`not needed, ${validation.message}`);
   const windowMs = hasWindow ? config.upgradeWindow.timeoutMinutes * MINUTE_MS : 0;
@@ -187,8 +187,4 @@ export function renderPlanned(plan: DescribedPlan): string {
     ...notAsked.map((one) => `Not asked: ${one}.\n`),
     "Nothing was changed.\n",
   ].join("\n");
-}
-
-function timeOf(ms: number | undefined): string {
-  return ms === undefined ? "" : renderTime(ms);
 }

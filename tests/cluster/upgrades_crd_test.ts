@@ -1,9 +1,9 @@
 // The CRD of UpgradeConfig on a real API server: what its rules refuse, each with what to change, and that a status is stored
 // as it was rendered.
 import assert from "node:assert/strict";
+import { renderTime } from "../../lib/cluster/time.ts";
 import { parse } from "yaml";
-import { parseDeliveries, renderDeliveries } from "../../lib/upgrades/decide/notifications/deliveries.ts";
-import { parseStatus, renderStatus } from "../../lib/upgrades/decide/parse/status.ts";
+import { parseDeliveries, parseStatus, renderStatus } from "../../lib/upgrades/decide/types/plan.ts";
 import type { History, UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
@@ -86,19 +86,29 @@ const FULL: History = {
     phase: "Upgrading",
     profile: "multiarch-migration",
   },
-  ...{ startMs: 1_000, completeMs: 2_000, workerStartMs: 3_000, workerCompleteMs: 4_000, other: {} },
+  ...{
+    startTime: renderTime(1_000),
+    completeTime: renderTime(2_000),
+    workerStartTime: renderTime(3_000),
+    workerCompleteTime: renderTime(4_000),
+  },
   conditions: [{
     ...{ type: "ControlPlaneUpgraded", status: "False", reason: "r", message: "m" },
-    ...{ lastProbeMs: 1_000, lastTransitionMs: 2_000, startMs: 3_000, completeMs: 4_000 },
+    ...{
+      lastProbeTime: renderTime(1_000),
+      lastTransitionTime: renderTime(2_000),
+      startTime: renderTime(3_000),
+      completeTime: renderTime(4_000),
+    },
   }],
-  notifications: [{ state: "StateStarted", sentMs: 1_000 }],
+  notifications: [{ state: "StateStarted", sentTime: renderTime(1_000) }],
   baseline: { image: "i", operatorImages: { etcd: "e" }, renderedConfigs: { worker: "r" } },
 };
 const STATUS: UpgradeStatus = {
   history: [FULL],
   conditions: [{
     ...{ type: "MultiArchCapable", status: "True", reason: "Migrated", message: "m" },
-    ...{ lastTransitionMs: 1_000, observedGeneration: 1 },
+    ...{ lastTransitionTime: renderTime(1_000), observedGeneration: 1 },
   }],
 };
 const DELIVERIES = [{ id: "u/4.17.2/StateStarted", sinks: ["event", "service log"] }];
@@ -115,7 +125,7 @@ Deno.test("the CRD of UpgradeConfig on a real API server", async (t) => {
   }
   await t.step("a status is stored as it was rendered: nothing of it is pruned", async () => {
     expectStatus("create a plan", await cluster.request("POST", PLANS, plan()), [201]);
-    const status = { ...renderStatus(STATUS), deliveries: renderDeliveries(DELIVERIES) };
+    const status = { ...renderStatus(STATUS), deliveries: DELIVERIES };
     const path = `${PLANS}/managed-upgrade-config`;
     const patch = { contentType: "application/merge-patch+json" };
     expectStatus("write the status", await cluster.request("PATCH", `${path}/status`, { status }, patch), [200]);

@@ -4,6 +4,7 @@ import { conditionOf, historyOf } from "./status_changes.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { History, NotificationState, StepCondition, UpgradeConfig } from "./types/plan.ts";
+import { parseTime } from "../../cluster/time.ts";
 
 export interface CollectedSample {
   readonly name: string;
@@ -40,15 +41,15 @@ function specSamples({ spec }: UpgradeConfig, labels: Labels): readonly Collecte
   const { phase: _phase, ...versions } = labels;
   const timeout = spec.pdbForceDrainTimeoutMinutes;
   return [
-    ...timed("managed_upgrade_upgrade_scheduled", labels, Date.parse(spec.upgradeAt)),
+    ...timed("managed_upgrade_upgrade_scheduled", labels, spec.upgradeAt),
     { name: "managed_upgrade_upgrade_pdb_timeout_minutes", labels: versions, value: timeout },
   ];
 }
 
-function statusSamples({ startMs, completeMs }: History, labels: Labels): readonly CollectedSample[] {
+function statusSamples({ startTime, completeTime }: History, labels: Labels): readonly CollectedSample[] {
   return [
-    ...timed("managed_upgrade_upgrade_start_timestamp", labels, startMs),
-    ...timed("managed_upgrade_upgrade_complete_timestamp", labels, completeMs),
+    ...timed("managed_upgrade_upgrade_start_timestamp", labels, startTime),
+    ...timed("managed_upgrade_upgrade_complete_timestamp", labels, completeTime),
   ];
 }
 
@@ -62,8 +63,8 @@ function conditionSamples({ conditions }: History, labels: Labels): readonly Col
   );
 }
 
-function timeOf({ status, startMs, completeMs }: StepCondition): number | undefined {
-  return status === "True" ? completeMs : startMs;
+function timeOf({ status, startTime, completeTime }: StepCondition): string | undefined {
+  return status === "True" ? completeTime : startTime;
 }
 
 /** A failed upgrade has no start any more, so that it is not taken for one that still runs. */
@@ -89,24 +90,25 @@ function notificationSamples(history: History, { name: config, spec }: UpgradeCo
   }));
 }
 
-function timed(name: string, labels: Labels, timeMs: number | undefined): readonly CollectedSample[] {
-  return timeMs === undefined || Number.isNaN(timeMs) ? [] : [{ name, labels, value: Math.floor(timeMs / 1_000) }];
+function timed(name: string, labels: Labels, time: string | undefined): readonly CollectedSample[] {
+  const timeMs = parseTime(time);
+  return timeMs === undefined ? [] : [{ name, labels, value: Math.floor(timeMs / 1_000) }];
 }
 
-/** Times of the stages; undefined for those not reached (ms). */
+/** Times of the stages; undefined for those not reached. */
 export interface Stamps {
-  readonly upgradeStarted: number | undefined;
-  readonly controlPlaneStarted: number | undefined;
-  readonly controlPlaneCompleted: number | undefined;
-  readonly workersStarted: number | undefined;
-  readonly workersCompleted: number | undefined;
-  readonly upgradeCompleted: number | undefined;
+  readonly upgradeStarted: string | undefined;
+  readonly controlPlaneStarted: string | undefined;
+  readonly controlPlaneCompleted: string | undefined;
+  readonly workersStarted: string | undefined;
+  readonly workersCompleted: string | undefined;
+  readonly upgradeCompleted: string | undefined;
 }
 
 /** Reads them from the status, so that a restart changes none: from the notification of each stage, which is sent once, else from the condition of its step. */
 export function stampsOf(history: History): Stamps {
-  const stamp = (state: NotificationState, type: string): number | undefined =>
-    history.notifications.find((sent) => sent.state === state)?.sentMs ?? conditionOf(history, type)?.completeMs;
+  const stamp = (state: NotificationState, type: string): string | undefined =>
+    history.notifications.find((sent) => sent.state === state)?.sentTime ?? conditionOf(history, type)?.completeTime;
   const controlPlaneCompleted = stamp("StateControlPlaneFinishedSL", "ControlPlaneUpgraded");
   return {
     upgradeStarted: stamp("StateStarted", "StartedNotificationSent"),

@@ -3,6 +3,7 @@ import { entryOf } from "../../json.ts";
 import { IN_PROGRESS } from "./steps/run.ts";
 import { upgraderFor } from "./steps/upgraders.ts";
 import type { Phase, StepCondition, UpgradeConfig, UpgradeSpec } from "./types/plan.ts";
+import { parseTime } from "../../cluster/time.ts";
 
 /** A step. `message` is what it waits for; empty when it waits for nothing. */
 export interface StepProgress {
@@ -28,19 +29,23 @@ export interface PlanProgress {
 /** Reads it from the plan alone. */
 export function progressOf({ spec, status: { history: [entry] } }: UpgradeConfig): PlanProgress {
   const { version, architecture } = entry ?? spec.desired;
-  const { phase = "New", startMs, completeMs } = entry ?? {};
+  const { phase = "New", startTime, completeTime } = entry ?? {};
   const ids = entry === undefined ? [] : upgraderFor(entry.profile, spec.type).steps.map(({ id }) => id);
   const steps = [...new Set(ids)].map((id) =>
     stepOf(id, { spec, condition: entry?.conditions.find(({ type }) => type === id) })
   );
-  return { version, architecture, phase, startMs, completeMs, steps };
+  return {
+    ...{ version, architecture, phase, steps },
+    startMs: parseTime(startTime),
+    completeMs: parseTime(completeTime),
+  };
 }
 
 function stepOf(
   id: string,
   { spec, condition }: { readonly spec: UpgradeSpec; readonly condition: StepCondition | undefined },
 ): StepProgress {
-  const { startMs, completeMs } = condition ?? {};
+  const [startMs, completeMs] = [condition?.startTime, condition?.completeTime].map(parseTime);
   if (condition === undefined) return { id, state: "open", message: "", startMs, completeMs };
   return { id, ...stateOf(condition, spec), startMs, completeMs };
 }

@@ -26,6 +26,7 @@ import type { ConfigReading } from "./types/operator_config.ts";
 import type { History, UpgradeConfig, UpgradeStatus } from "./types/plan.ts";
 import type { Reconcile, ReconcileEnd } from "./types/steps.ts";
 import { memberOf } from "../../json.ts";
+import { renderTime } from "../../cluster/time.ts";
 
 /** What is read before a reconcile. */
 export interface ReconcileInput {
@@ -107,11 +108,10 @@ function newEntry({ plan, clusterVersion }: Base, nowMs: number): History {
     architecture: desired.architecture,
     precedingVersion: precedingVersionOf(desired, clusterVersion),
     phase: hasBegun ? "Upgrading" : "New",
-    startMs: hasBegun ? nowMs : undefined,
+    startTime: hasBegun ? renderTime(nowMs) : undefined,
     profile: isMoving ? "multiarch-migration" : "type",
     conditions: [],
     notifications: [],
-    other: {},
   };
 }
 

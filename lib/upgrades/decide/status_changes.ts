@@ -1,8 +1,12 @@
 // Changes of the status, each giving a new one.
+import { renderTime } from "../../cluster/time.ts";
 import type { DesiredRelease, History, PlanCondition, StepCondition, UpgradeStatus } from "./types/plan.ts";
 
 /** What a condition is to say. */
-export type ConditionChange = Pick<StepCondition, "type" | "status" | "reason" | "message" | "startMs" | "completeMs">;
+export type ConditionChange = Pick<
+  StepCondition,
+  "type" | "status" | "reason" | "message" | "startTime" | "completeTime"
+>;
 
 /** The entry of a target; undefined when there is none yet. */
 export function historyOf(
@@ -36,11 +40,12 @@ export function isStepDone(history: History, type: string): boolean {
 export function withCondition(history: History, change: ConditionChange, nowMs: number): History {
   const { conditions } = history;
   const known = conditionOf(history, change.type);
+  const now = renderTime(nowMs);
   const isSame = known !== undefined && known.status === change.status;
   const condition: StepCondition = {
     ...change,
-    lastProbeMs: nowMs,
-    lastTransitionMs: isSame ? known.lastTransitionMs ?? nowMs : nowMs,
+    lastProbeTime: now,
+    lastTransitionTime: isSame ? known.lastTransitionTime ?? now : now,
   };
   return {
     ...history,
@@ -64,7 +69,7 @@ export function withPlanCondition(
   const condition: PlanCondition = {
     ...change,
     status: value,
-    lastTransitionMs: known?.status === value ? known.lastTransitionMs : nowMs,
+    lastTransitionTime: known?.status === value ? known.lastTransitionTime : renderTime(nowMs),
     observedGeneration: generation,
   };
   return {

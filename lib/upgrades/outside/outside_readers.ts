@@ -16,6 +16,7 @@ import type { SilenceStore } from "./monitoring/silences.ts";
 import type { PolicySync } from "./policy/policy_sync.ts";
 import type { PayloadReader } from "./releases/payload.ts";
 import type { UpdateGraph } from "./releases/update_graph.ts";
+import { parseTime } from "../../cluster/time.ts";
 
 /** Readings that are made here. */
 export type OutsideReading =
@@ -131,7 +132,8 @@ async function readPayload(services: OutsideServices, scope: OutsideScope): Prom
 async function readAlertsDuring({ alerts }: OutsideServices, scope: OutsideScope): Promise<readonly string[]> {
   const { plan } = baseOf(scope);
   const history = historyOf(plan.status, plan.spec.desired);
-  if (history?.startMs === undefined) return [];
-  const interval = { startMs: history.startMs, endMs: history.completeMs ?? scope.nowMs };
+  const startMs = parseTime(history?.startTime);
+  if (startMs === undefined) return [];
+  const interval = { startMs, endMs: parseTime(history?.completeTime) ?? scope.nowMs };
   return await alerts.pagingBetween(interval, scope.signal);
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { parseStatus } from "../../../lib/upgrades/decide/parse/status.ts";
+import { parseStatus } from "../../../lib/upgrades/decide/types/plan.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { rawNode } from "../../lib/upgrades/decide/make.ts";
 import { openScene, whileRunning } from "../make.ts";

@@ -5,7 +5,6 @@ import { isDeepStrictEqual } from "node:util";
 import { memberOf, objectAt, textAt } from "../../../json.ts";
 import { Upgrades } from "../../names.ts";
 import { parseSpec } from "../parse/plan.ts";
-import { parseStatus } from "../parse/status.ts";
 import { historyOf, isStepDone } from "../status_changes.ts";
 import { releaseImageProblem } from "../release/validate.ts";
 import { currentVersionOf, isAlreadyThere, isCommenced, isMigration } from "../release/target.ts";
@@ -13,7 +12,7 @@ import { orderOf, parseVersion } from "../release/version.ts";
 import { COMMENCE_STEP } from "../steps/results.ts";
 import { parseTime } from "../../../cluster/time.ts";
 import type { ClusterVersion } from "../types/cluster.ts";
-import type { UpgradeSpec } from "../types/plan.ts";
+import { parseStatus, type UpgradeSpec } from "../types/plan.ts";
 
 /** What is to be done to a plan. `object` is absent on DELETE, `oldObject` on CREATE. */
 export interface PlanWrite {

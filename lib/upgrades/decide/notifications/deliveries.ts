@@ -1,19 +1,6 @@
 // Notifications that some sinks have and others have not, as the status of a plan keeps them: the next leader sends to the rest.
-import { isObject, type JsonObject, listAt, textAt } from "../../../json.ts";
 import type { Delivery, UpgradeConfig, UpgradeStatus } from "../types/plan.ts";
 import { notificationId } from "./notify.ts";
-
-/** Reads `status.deliveries`. */
-export function parseDeliveries(status: unknown): readonly Delivery[] {
-  return (listAt(status, "deliveries") ?? []).filter(isObject).map((delivery) => ({
-    id: textAt(delivery, "id"),
-    sinks: (listAt(delivery, "sinks") ?? []).filter((name) => typeof name === "string"),
-  }));
-}
-
-export function renderDeliveries(deliveries: readonly Delivery[]): readonly JsonObject[] {
-  return deliveries.map(({ id, sinks }) => ({ id, sinks: [...sinks] }));
-}
 
 /** The sinks that get no further request for a notification. */
 export function sinksOf(deliveries: readonly Delivery[], id: string): readonly string[] {

@@ -2,6 +2,7 @@
 import type { Effect } from "../types/effects.ts";
 import type { History, NotificationState, UpgradeConfig } from "../types/plan.ts";
 import { describeState } from "./descriptions.ts";
+import { renderTime } from "../../../cluster/time.ts";
 
 /** What a notification is made from. */
 export interface NotifyContext {
@@ -58,5 +59,8 @@ export function withNotified(history: History, done: readonly Effect[], nowMs: n
   const states = done.flatMap((effect) => effect.kind === "notify" ? [effect.notification.state] : []);
   const fresh = [...new Set(states)].filter((state) => !wasNotified(history, state));
   if (fresh.length === 0) return history;
-  return { ...history, notifications: [...history.notifications, ...fresh.map((state) => ({ state, sentMs: nowMs }))] };
+  return {
+    ...history,
+    notifications: [...history.notifications, ...fresh.map((state) => ({ state, sentTime: renderTime(nowMs) }))],
+  };
 }

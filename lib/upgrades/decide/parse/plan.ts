@@ -2,15 +2,15 @@
 // the original.
 import { isObject, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
-import { parseDeliveries } from "../notifications/deliveries.ts";
 import {
   type CapacitySettings,
   DRAIN_MODES,
+  parseDeliveries,
+  parseStatus,
   type SmokeSettings,
   type UpgradeConfig,
   type UpgradeSpec,
 } from "../types/plan.ts";
-import { parseStatus } from "./status.ts";
 
 const SMOKE_MINUTES = 15;
 

@@ -8,6 +8,7 @@ import type { Observed } from "../types/observed.ts";
 import type { History } from "../types/plan.ts";
 import type { ReconcileEnd } from "../types/steps.ts";
 import { apply, failed, PACE_MS, type Part, read, save, settled, type Turn, withEntry } from "./turn.ts";
+import { renderTime } from "../../../cluster/time.ts";
 
 /** Type of the condition that says why. */
 const FAILED_CONDITION = "FailedUpgrade";
@@ -59,8 +60,9 @@ export function asFailed(
   entry: History,
   { message, nowMs }: { readonly message: string; readonly nowMs: number },
 ): History {
+  const now = renderTime(nowMs);
   const condition = { type: FAILED_CONDITION, status: "True", reason: `${FAILED_CONDITION} done`, message } as const;
-  return { ...withCondition(entry, { ...condition, startMs: nowMs, completeMs: nowMs }, nowMs), phase: "Failed" };
+  return { ...withCondition(entry, { ...condition, startTime: now, completeTime: now }, nowMs), phase: "Failed" };
 }
 
 export type Cleared =

@@ -4,7 +4,7 @@ import { withPlanCondition } from "../status_changes.ts";
 import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
 import { decideSchedule } from "../schedule.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
-import { MINUTE_MS } from "../../../cluster/time.ts";
+import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
 import type { Effect } from "../types/effects.ts";
 import type { ReconcileEnd } from "../types/steps.ts";
@@ -81,7 +81,7 @@ function* begin(turn: Turn): Part<ReconcileEnd> {
     yield* save(inPhase(turn, "New"));
     return settled();
   }
-  const begun = withEntry(turn, { phase: "Upgrading", startMs: turn.nowMs });
+  const begun = withEntry(turn, { phase: "Upgrading", startTime: renderTime(turn.nowMs) });
   yield* save(begun);
   return yield* reconcileUpgrading(begun);
 }

@@ -5,7 +5,7 @@ import { decideSchedule, type Schedule } from "../schedule.ts";
 import { COMMENCE_STEP, hasCommenced } from "../steps/results.ts";
 import { runSteps } from "../steps/run.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
-import { MINUTE_MS } from "../../../cluster/time.ts";
+import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
 import type { ReconcileEnd, Upgrader } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
@@ -18,7 +18,7 @@ export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {
   const { isReady, isBreached } = scheduleOf(turn, upgrader);
   if (isBreached) return yield* giveUp(turn, { kind: "late" });
   if (!isReady) {
-    yield* save(withEntry(turn, { phase: "Pending", startMs: undefined }));
+    yield* save(withEntry(turn, { phase: "Pending", startTime: undefined }));
     return settled(PACE_MS);
   }
   const lost = isStepDone(entry, COMMENCE_STEP) ? lostRequest(base.plan.spec.desired, base.clusterVersion) : undefined;
@@ -27,7 +27,7 @@ export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {
   const ended = withStatus(turn, end.status);
   switch (end.kind) {
     case "complete":
-      yield* save(withEntry(ended, { phase: "Upgraded", completeMs: entry.completeMs ?? nowMs }));
+      yield* save(withEntry(ended, { phase: "Upgraded", completeTime: entry.completeTime ?? renderTime(nowMs) }));
       return settled(PACE_MS);
     case "waiting":
       yield* save(ended);

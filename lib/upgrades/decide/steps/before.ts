@@ -4,7 +4,7 @@ import { decideHealthBefore } from "../health_decision.ts";
 import { notify } from "../notifications/notify.ts";
 import { parseVersion } from "../release/version.ts";
 import { currentVersionOf } from "../release/target.ts";
-import { elapsedMs, MINUTE_MS } from "../../../cluster/time.ts";
+import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { CapacityState } from "../types/cluster.ts";
@@ -24,7 +24,7 @@ export const CHECK_DELAY: Step = untilCommenced({
   id: "StartedNotificationSent",
   reads: () => [],
   decide: (observed, nowMs) => {
-    const { startMs } = observed.history;
+    const startMs = parseTime(observed.history.startTime);
     const delayMs = observed.config.upgradeWindow.delayTriggerMinutes * MINUTE_MS;
     if (startMs === undefined) return wait("the upgrade has no start time");
     const isDelayed = delayMs > 0 && elapsedMs(startMs, nowMs) > delayMs;

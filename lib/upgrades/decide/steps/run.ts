@@ -6,6 +6,7 @@ import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
 import type { DesiredRelease, History, UpgradeStatus } from "../types/plan.ts";
 import type { Answer, Request, Step, StepRecord, StepResult } from "../types/steps.ts";
+import { renderTime } from "../../../cluster/time.ts";
 
 /** What a run starts from. `target` has an entry in the history of `status`. */
 export interface RunInput {
@@ -101,7 +102,7 @@ function withStart(history: History, type: string, nowMs: number): History {
     status: "False",
     reason: `${type} not done`,
     message: `${type} has started`,
-    startMs: nowMs,
+    startTime: renderTime(nowMs),
   }, nowMs);
 }
 
@@ -114,21 +115,21 @@ interface Settlement {
 
 function settle(history: History, { id, result, failure, nowMs }: Settlement): History {
   const known = conditionOf(history, id);
-  const open = { type: id, status: "False", reason: `${id} not done`, startMs: known?.startMs } as const;
+  const open = { type: id, status: "False", reason: `${id} not done`, startTime: known?.startTime } as const;
   if (failure !== undefined) return withCondition(history, { ...open, message: failure }, nowMs);
   switch (result.kind) {
     case "fail":
       return withCondition(history, { ...open, message: result.message }, nowMs);
     case "wait": {
       const message = `${id}${IN_PROGRESS}${result.message}`;
-      return withCondition(history, { ...open, message, completeMs: known?.completeMs }, nowMs);
+      return withCondition(history, { ...open, message, completeTime: known?.completeTime }, nowMs);
     }
     case "done": {
-      const { startMs, completeMs = nowMs } = known ?? {};
+      const { startTime, completeTime = renderTime(nowMs) } = known ?? {};
       const message = `${id} is completed`;
       return withCondition(
         history,
-        { type: id, status: "True", reason: `${id} done`, message, startMs, completeMs },
+        { type: id, status: "True", reason: `${id} done`, message, startTime, completeTime },
         nowMs,
       );
     }
@@ -137,13 +138,14 @@ function settle(history: History, { id, result, failure, nowMs }: Settlement): H
 
 function withRecord(history: History, record: StepRecord | undefined, nowMs: number): History {
   const { workers, baseline = history.baseline } = record ?? {};
+  const { workerStartTime, workerCompleteTime } = history;
   return {
     ...history,
     baseline,
-    workerStartMs: workers === "started" ? history.workerStartMs ?? nowMs : history.workerStartMs,
-    workerCompleteMs: workers === "finished" && history.workerStartMs !== undefined
-      ? history.workerCompleteMs ?? nowMs
-      : history.workerCompleteMs,
+    workerStartTime: workers === "started" ? workerStartTime ?? renderTime(nowMs) : workerStartTime,
+    workerCompleteTime: workers === "finished" && workerStartTime !== undefined
+      ? workerCompleteTime ?? renderTime(nowMs)
+      : workerCompleteTime,
   };
 }
 

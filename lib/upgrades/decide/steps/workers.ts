@@ -3,7 +3,7 @@
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { notify } from "../notifications/notify.ts";
 import { isStepDone } from "../status_changes.ts";
-import { MINUTE_MS } from "../../../cluster/time.ts";
+import { MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { PlanFinding, Step, StepRecord, StepResult } from "../types/steps.ts";
@@ -25,7 +25,8 @@ export const OPEN_WORKER_WINDOW: Step = skipWhen(({ history }) => isStepDone(his
       if (remaining < 1) return done();
       return withReading(observed, "silences", (silences) => {
         const endsAtMs = nowMs + remaining * minutesANode(observed) * MINUTE_MS;
-        const { version, workerStartMs } = observed.history;
+        const { version, workerStartTime } = observed.history;
+        const workerStartMs = parseTime(workerStartTime);
         return done(openWorkerWindow({ version, remaining, endsAtMs, workerStartMs }, silences));
       });
     }),
@@ -85,7 +86,7 @@ export function waitForNodes(
   const words = [message, ...describeTrouble(pools, lost)].join("; ");
   return withReading(observed, "silences", (silences) => {
     const value = isAnyActive(silences) ? 0 : 1;
-    const record: StepRecord | undefined = observed.history.workerStartMs === undefined
+    const record: StepRecord | undefined = observed.history.workerStartTime === undefined
       ? { workers: "started" }
       : undefined;
     return wait(words, [workerTimeout(observed, value)], record);

@@ -1,15 +1,12 @@
-// The UpgradeConfig as it is read: what is wanted, and the record of what was done. Times are milliseconds since the epoch,
-// texts that may be absent are empty.
-import type { JsonObject } from "../../../json.ts";
+// The UpgradeConfig as it is read: what is wanted, and the record of what was done. Texts that may be absent are empty. The
+// status is held as it is written, with times in RFC 3339: one schema is its type, its reader and its writer.
+import { isDeepStrictEqual } from "node:util";
+import * as z from "zod";
+import { parseTime, renderTime } from "../../../cluster/time.ts";
+import { entryOf, isObject, type JsonObject, textMapAt } from "../../../json.ts";
 
 /** Which steps an upgrade takes. */
 export type UpgradeType = "OSD" | "ARO";
-
-/** Where the upgrade to one target stands. `Unknown` is only read, never written. */
-export type Phase = "New" | "Pending" | "Upgrading" | "Upgraded" | "Failed" | "Unknown";
-
-/** What the payload is to be made for: one architecture, as now, or several. */
-export type TargetArchitecture = "" | "Multi";
 
 /** The release that is wanted. Its identity is all of it: the version alone does not distinguish a migration from what is there. */
 export interface DesiredRelease {
@@ -57,96 +54,159 @@ export interface UpgradeSpec {
   readonly smoke: SmokeSettings | undefined;
 }
 
-/** A condition of a history entry: one step, by its type. */
-export interface StepCondition {
-  /** Identity of the step. */
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason: string;
-  readonly message: string;
-  readonly lastProbeMs?: number | undefined;
-  readonly lastTransitionMs?: number | undefined;
-  readonly startMs?: number | undefined;
-  readonly completeMs?: number | undefined;
+/** A list of objects; what is none is left out. Members that are not named here are kept. */
+function listOf<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  isWanted: (entry: JsonObject) => boolean = () => true,
+): z.ZodType<readonly Known<Shape>[]> {
+  const Entry: z.ZodType<Known<Shape>> = z.looseObject(shape);
+  return z.array(z.unknown()).catch([])
+    .transform((entries) => entries.filter(isObject).filter(isWanted).map((entry) => Entry.parse(entry)));
 }
 
-/** A condition of the whole object, as metav1.Condition. */
-export interface PlanCondition {
-  readonly type: "ConfigValid" | "DrainMode" | "MultiArchCapable" | "PoolsPaused" | "Suspended" | "Valid";
-  readonly status: "True" | "False";
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionMs: number;
-  readonly observedGeneration: number;
+/** The members that are named: a slip in a name does not compile. */
+type Known<Shape extends z.ZodRawShape> = Readonly<z.output<z.ZodObject<Shape>>>;
+
+const text = z.string().catch("");
+const textMap = z.unknown().transform((map) => textMapAt({ map }, "map") ?? {}).prefault({});
+/** A time in whole seconds of UTC, as it is written. */
+const time = z.string().transform((written) => inSeconds(parseTime(written))).optional().catch(undefined);
+const EPOCH = renderTime(0);
+const certainTime = z.string().transform((written) => renderTime(parseTime(written) ?? 0)).catch(EPOCH);
+
+function inSeconds(timeMs: number | undefined): string | undefined {
+  return timeMs === undefined ? undefined : renderTime(timeMs);
 }
+
+/** One step, by its type. */
+const STEP_CONDITION = {
+  type: text,
+  status: z.enum(["True", "False", "Unknown"]).catch("Unknown"),
+  reason: text,
+  message: text,
+  lastProbeTime: time,
+  lastTransitionTime: time,
+  startTime: time,
+  completeTime: time,
+};
+
+const PlanConditionType = z.enum([
+  "ConfigValid",
+  "DrainMode",
+  "MultiArchCapable",
+  "PoolsPaused",
+  "Suspended",
+  "Valid",
+]);
+
+/** As metav1.Condition. */
+const PLAN_CONDITION = {
+  type: PlanConditionType,
+  status: z.enum(["True", "False"]).catch("False"),
+  reason: text,
+  message: text,
+  lastTransitionTime: certainTime,
+  observedGeneration: z.number().catch(0),
+};
 
 /** States that people and policy sources are notified of. */
-export type NotificationState =
-  | "StateStarted"
-  | "StateCompleted"
-  | "StateDelayed"
-  | "StateFailed"
-  | "StateScaleSkipped"
-  | "StateSkipped"
-  | "StateHealthCheckSL"
-  | "StatePreHealthCheckSL"
-  | "StateControlPlaneStartedSL"
-  | "StateControlPlaneFinishedSL"
-  | "StateWorkerPlaneFinishedSL"
+const State = z.enum([
+  "StateStarted",
+  "StateCompleted",
+  "StateDelayed",
+  "StateFailed",
+  "StateScaleSkipped",
+  "StateSkipped",
+  "StateHealthCheckSL",
+  "StatePreHealthCheckSL",
+  "StateControlPlaneStartedSL",
+  "StateControlPlaneFinishedSL",
+  "StateWorkerPlaneFinishedSL",
   /** Ours: the end of a migration, with what is possible from now on and cannot be taken back. */
-  | "StateMultiArchCapable"
+  "StateMultiArchCapable",
   /** Ours: a migration that the cluster does not take, or that fails for longer than its time. */
-  | "StateMigrationStuck";
-
-/** A notification that was sent: it is never sent again for the same history entry. */
-export interface SentNotification {
-  readonly state: NotificationState;
-  readonly sentMs: number;
-}
-
-/** A notification that not every sink has yet. */
-export interface Delivery {
-  readonly id: string;
-  /** Names of the sinks that have it, and of those that got a request and cannot report whether they have. */
-  readonly sinks: readonly string[];
-}
+  "StateMigrationStuck",
+]);
 
 /** What a migration must have changed, written down before it begins. */
-export interface Baseline {
+const BASELINE = {
   /** Of the release payload. */
-  readonly image: string;
+  image: text,
   /** `operator-image` by ClusterOperator, of those that publish it. */
-  readonly operatorImages: Readonly<Record<string, string>>;
+  operatorImages: textMap,
   /** The rendered MachineConfig by MachineConfigPool, of those that have one. */
-  readonly renderedConfigs: Readonly<Record<string, string>>;
-}
+  renderedConfigs: textMap,
+};
+
+/** Members of an entry that are not written when they say no more than their absence. */
+const IMPLIED = { architecture: "", precedingVersion: "", conditions: [], profile: "type", notifications: [] } as const;
 
 /** One element of `status.history`: the upgrade to one target. */
-export interface History {
-  readonly version: string;
+const HISTORY = {
+  version: text,
   /** Part of the key: a migration at the same version is an entry of its own. */
-  readonly architecture: TargetArchitecture;
-  readonly precedingVersion: string;
-  readonly phase: Phase;
+  architecture: z.enum(["", "Multi"]).catch(IMPLIED.architecture),
+  precedingVersion: text,
+  /** `Unknown` is only read, never written. */
+  phase: z.enum(["New", "Pending", "Upgrading", "Upgraded", "Failed", "Unknown"]).catch("Unknown"),
   /** The step most recently started first. */
-  readonly conditions: readonly StepCondition[];
-  readonly startMs?: number | undefined;
-  readonly completeMs?: number | undefined;
-  readonly workerStartMs?: number | undefined;
-  readonly workerCompleteMs?: number | undefined;
+  conditions: listOf(STEP_CONDITION),
+  startTime: time,
+  completeTime: time,
+  workerStartTime: time,
+  workerCompleteTime: time,
   /** Which steps it takes, chosen once: those of `spec.type`, or those of a migration. */
-  readonly profile: "type" | "multiarch-migration";
-  readonly notifications: readonly SentNotification[];
-  readonly baseline?: Baseline | undefined;
-  /** Members that are not read here; written back as they are. */
-  readonly other: JsonObject;
+  profile: z.enum(["type", "multiarch-migration"]).catch(IMPLIED.profile),
+  /** Those that were sent: none is sent again for the same entry. */
+  notifications: listOf({ state: State, sentTime: certainTime }, ({ state }) => State.safeParse(state).success),
+  baseline: z.looseObject(BASELINE).optional().catch(undefined),
+};
+
+const Status = z.object({
+  /** Newest first. */
+  history: listOf(HISTORY),
+  conditions: listOf(PLAN_CONDITION, ({ type }) => PlanConditionType.safeParse(type).success),
+});
+
+/** A notification that not every sink has yet. */
+const DELIVERY = {
+  id: text,
+  /** Names of the sinks that have it, and of those that got a request and cannot report whether they have. */
+  sinks: z.array(z.unknown()).catch([]).transform((names): readonly string[] =>
+    names.filter((name) => typeof name === "string")
+  ),
+};
+const Deliveries = z.object({ deliveries: listOf(DELIVERY) });
+
+export type StepCondition = Known<typeof STEP_CONDITION>;
+export type PlanCondition = Known<typeof PLAN_CONDITION>;
+export type NotificationState = z.output<typeof State>;
+export type Baseline = Known<typeof BASELINE>;
+export type History = Known<typeof HISTORY>;
+export type Phase = History["phase"];
+/** What the payload is to be made for: one architecture, as now, or several. */
+export type TargetArchitecture = History["architecture"];
+export type UpgradeStatus = Readonly<z.output<typeof Status>>;
+export type Delivery = Known<typeof DELIVERY>;
+
+/** Reads `status`; an absent one is empty. */
+export function parseStatus(status: unknown): UpgradeStatus {
+  return Status.parse(isObject(status) ? status : {});
 }
 
-/** `status`. */
-export interface UpgradeStatus {
-  /** Newest first. */
-  readonly history: readonly History[];
-  readonly conditions: readonly PlanCondition[];
+/** Reads `status.deliveries`. */
+export function parseDeliveries(status: unknown): readonly Delivery[] {
+  return Deliveries.parse(isObject(status) ? status : {}).deliveries;
+}
+
+/** What is written of a status: all of it but what its absence says as well. */
+export function renderStatus({ history, conditions }: UpgradeStatus): JsonObject {
+  const isSaid = ([name, value]: readonly [string, unknown]): boolean =>
+    value !== undefined && !isDeepStrictEqual(value, entryOf<unknown>(IMPLIED, name));
+  return {
+    history: history.map((entry) => Object.fromEntries(Object.entries(entry).filter(isSaid))),
+    ...conditions.length === 0 ? {} : { conditions },
+  };
 }
 
 export interface UpgradeConfig {

@@ -1,5 +1,6 @@
 // The samples that follow from a plan's status.
 import assert from "node:assert/strict";
+import { renderTime } from "../../../../lib/cluster/time.ts";
 import { collect, type CollectedSample } from "../../../../lib/upgrades/decide/collector.ts";
 import { FROM, makeCluster, makeHistory, makePlan, NOW_MS, START_MS, TO } from "./make_plan.ts";
 
@@ -10,14 +11,20 @@ function labelled(samples: readonly CollectedSample[], name: string): CollectedS
 }
 
 Deno.test("M-381 collect() has one sample for each condition, and those of spec and status", () => {
-  const condition = { reason: "", message: "", startMs: NOW_MS, lastProbeMs: 0, lastTransitionMs: 0 };
+  const condition = {
+    reason: "",
+    message: "",
+    startTime: renderTime(NOW_MS),
+    lastProbeTime: renderTime(0),
+    lastTransitionTime: renderTime(0),
+  };
   const plan = makePlan({}, {
     history: [makeHistory({
-      startMs: NOW_MS,
+      startTime: renderTime(NOW_MS),
       conditions: [
         { ...condition, type: "ControlPlaneUpgraded", status: "False" },
-        { ...condition, type: "UpgradeCommenced", status: "True", completeMs: NOW_MS + 5_999 },
-        { ...condition, type: "PostUpgradeTasksCompleted", status: "True", completeMs: NOW_MS },
+        { ...condition, type: "UpgradeCommenced", status: "True", completeTime: renderTime(NOW_MS + 5_999) },
+        { ...condition, type: "PostUpgradeTasksCompleted", status: "True", completeTime: renderTime(NOW_MS) },
       ],
     })],
   });
@@ -57,9 +64,9 @@ Deno.test("collect() keeps the version that the upgrade leads away from, once th
 });
 
 Deno.test("collect() stamps each stage once, by what was sent, and shows what was sent", () => {
-  const notifications = [{ state: "StateStarted", sentMs: NOW_MS }, {
+  const notifications = [{ state: "StateStarted", sentTime: renderTime(NOW_MS) }, {
     state: "StateControlPlaneFinishedSL",
-    sentMs: NOW_MS + 60_000,
+    sentTime: renderTime(NOW_MS + 60_000),
   }] as const;
   const of = (phase: "Upgrading" | "Failed") =>
     collect(makePlan({}, { history: [makeHistory({ phase, notifications })] }), CLUSTER);

@@ -17,6 +17,7 @@ export const START = "2026-03-01T20:00:00Z";
 export const START_MS = parseTime(START) ?? NaN;
 /** Five minutes later. */
 export const NOW_MS = START_MS + 300_000;
+export const NOW = renderTime(NOW_MS);
 export const MINUTE = 60_000;
 
 export const FROM = "4.17.1";
@@ -71,10 +72,9 @@ export function makeHistory(overrides: Partial<History> = {}): History {
     precedingVersion: FROM,
     phase: "Upgrading",
     conditions: [],
-    startMs: NOW_MS,
+    startTime: renderTime(NOW_MS),
     profile: "type",
     notifications: [],
-    other: {},
     ...overrides,
   };
 }

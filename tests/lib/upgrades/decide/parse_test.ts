@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { isTrue } from "../../../../lib/cluster/condition.ts";
 import { parseClusterOperator, parseClusterVersion } from "../../../../lib/upgrades/decide/parse/cluster.ts";
 import { parsePlan } from "../../../../lib/upgrades/decide/parse/plan.ts";
-import { parseStatus, renderStatus } from "../../../../lib/upgrades/decide/parse/status.ts";
+import { parseStatus, renderStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { START } from "./make_plan.ts";
 
 const ENTRY = {

@@ -1,5 +1,6 @@
 // How far a plan has come, by its history.
 import assert from "node:assert/strict";
+import { renderTime } from "../../../../lib/cluster/time.ts";
 import { progressOf, stateOf } from "../../../../lib/upgrades/decide/progress.ts";
 import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
 import { CAPACITY, makeHistory, makePlan, makeSpec, NOW_MS } from "./make_plan.ts";
@@ -10,13 +11,13 @@ Deno.test("progressOf() has no steps before the upgrade has an entry", () => {
 });
 
 Deno.test("progressOf() lists the steps of the upgrader in their order, with what the waiting one waits for", () => {
-  const step = { reason: "r", startMs: NOW_MS, completeMs: undefined };
+  const step = { reason: "r", startTime: renderTime(NOW_MS), completeTime: undefined };
   const conditions = [
     { ...step, type: "IsClusterUpgradable", status: "False", message: "the cluster says no" },
-    { ...step, type: "StartedNotificationSent", status: "True", message: "done", completeMs: NOW_MS + 1 },
-    { ...step, type: "ComputeCapacityReserved", status: "True", message: "done", completeMs: NOW_MS + 1 },
+    { ...step, type: "StartedNotificationSent", status: "True", message: "done", completeTime: renderTime(NOW_MS + 1) },
+    { ...step, type: "ComputeCapacityReserved", status: "True", message: "done", completeTime: renderTime(NOW_MS + 1) },
   ] as const;
-  const history = [makeHistory({ phase: "Upgrading", conditions, startMs: NOW_MS })];
+  const history = [makeHistory({ phase: "Upgrading", conditions, startTime: renderTime(NOW_MS) })];
   const { steps } = progressOf(makePlan({ type: "OSD" }, { history }));
   assert.deepEqual(steps.map(({ id }) => id), [...new Set(UPGRADERS.OSD.steps.map(({ id }) => id))]);
   const states = new Map(steps.map(({ id, state, message }) => [id, `${state} ${message}`.trim()]));

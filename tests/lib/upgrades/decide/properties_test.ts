@@ -115,17 +115,15 @@ Deno.test("N-015 nothing that was remembered is done twice: no notification, no 
 });
 
 /** Times that are stamped once; conditions of steps behind the request are among them. */
-function stampsIn(entry: History): readonly (readonly [string, number])[] {
-  const { startMs, completeMs, workerStartMs, workerCompleteMs, notifications, conditions } = entry;
+function stampsIn(entry: History): readonly (readonly [string, string])[] {
+  const { startTime, completeTime, workerStartTime, workerCompleteTime, notifications, conditions } = entry;
   const late = ["ControlPlaneUpgraded", "WorkerNodesUpgraded", "CompletedNotificationSent"];
   return [
-    ...Object.entries({ startMs, completeMs, workerStartMs, workerCompleteMs }),
-    ...notifications.map(({ state, sentMs }) => [state, sentMs] as const),
-    ...conditions.filter(({ type }) => late.includes(type)).map(({ type, completeMs: endMs }) =>
-      [type, endMs] as const
-    ),
-    ...conditions.map(({ type, startMs: beganMs }) => [`start of ${type}`, beganMs] as const),
-  ].flatMap(([name, timeMs]) => timeMs === undefined ? [] : [[name, timeMs] as const]);
+    ...Object.entries({ startTime, completeTime, workerStartTime, workerCompleteTime }),
+    ...notifications.map(({ state, sentTime }) => [state, sentTime] as const),
+    ...conditions.filter(({ type }) => late.includes(type)).map(({ type, completeTime: end }) => [type, end] as const),
+    ...conditions.map(({ type, startTime: began }) => [`start of ${type}`, began] as const),
+  ].flatMap(([name, time]) => time === undefined ? [] : [[name, time] as const]);
 }
 
 Deno.test("N-015 wherever an upgrade is cut off, at most the effects of the step at hand are not remembered", () => {
@@ -137,15 +135,15 @@ Deno.test("N-015 wherever an upgrade is cut off, at most the effects of the step
 Deno.test("every time is stamped once", () => {
   fc.assert(
     fc.property(...upgrades, (spec, course) => {
-      const stamped = new Map<string, number>();
+      const stamped = new Map<string, string>();
       for (const { status } of runThrough(spec, course).saves) {
         const [entry] = status.history;
-        for (const [name, timeMs] of entry === undefined ? [] : stampsIn(entry)) {
-          assert.equal(stamped.get(name) ?? timeMs, timeMs, name);
-          stamped.set(name, timeMs);
+        for (const [name, time] of entry === undefined ? [] : stampsIn(entry)) {
+          assert.equal(stamped.get(name) ?? time, time, name);
+          stamped.set(name, time);
         }
       }
-      assert.ok(stamped.has("completeMs"));
+      assert.ok(stamped.has("completeTime"));
     }),
     { numRuns: 100 },
   );

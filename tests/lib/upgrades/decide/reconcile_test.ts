@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { renderTime } from "../../../../lib/cluster/time.ts";
 import { reconcile, type ReconcileInput, wantsReconcile } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
@@ -14,6 +15,7 @@ import {
   makeObservations,
   makePlan,
   MINUTE,
+  NOW,
   NOW_MS,
   reconcileOnce,
   seen,
@@ -28,7 +30,7 @@ const GATED = makeConfig({ featureGate: { enabled: ["PreHealthCheck"] } });
 const HOUR = 60 * MINUTE;
 
 function planIn(phase: History["phase"], overrides: Partial<History> = {}): UpgradeConfig {
-  return makePlan({}, { history: [makeHistory({ phase, startMs: undefined, ...overrides })] });
+  return makePlan({}, { history: [makeHistory({ phase, startTime: undefined, ...overrides })] });
 }
 
 function phaseOf({ saved }: { readonly saved: readonly { readonly history: readonly History[] }[] }): unknown {
@@ -127,7 +129,7 @@ Deno.test("M-017 M-020 M-034 reconcile() fails with an invalid configuration, te
 Deno.test("M-009 reconcile() takes an upgrade over that the ClusterVersion was asked for", () => {
   const { saved } = reconcileOnce({ plan: makePlan(), clusterVersion: commencedCluster() });
   const [entry] = saved[0]?.history ?? [];
-  assert.deepEqual([entry?.phase, entry?.startMs, entry?.version], ["Upgrading", NOW_MS, TO]);
+  assert.deepEqual([entry?.phase, entry?.startTime, entry?.version], ["Upgrading", NOW, TO]);
 });
 
 Deno.test("M-011 reconcile() adds an entry for a new target in front of the others", () => {
@@ -248,7 +250,7 @@ Deno.test("M-023 M-027 Pending fails when the policy source cannot be asked, and
 
 Deno.test("M-024 Pending that is ready becomes Upgrading, and its steps are run at once", () => {
   const run = reconcileOnce({ plan: planIn("Pending") });
-  assert.deepEqual([run.saved[0]?.history[0]?.phase, run.saved[0]?.history[0]?.startMs], ["Upgrading", NOW_MS]);
+  assert.deepEqual([run.saved[0]?.history[0]?.phase, run.saved[0]?.history[0]?.startTime], ["Upgrading", NOW]);
   assert.ok(wordsOf(run.effects).includes("patchClusterVersion"));
 });
 
@@ -286,20 +288,20 @@ Deno.test("M-033 Pending with three minutes to go is looked at again exactly the
 });
 
 Deno.test("M-035 Upgrading runs the steps and is looked at again in a minute", () => {
-  const run = reconcileOnce({ plan: planIn("Upgrading", { startMs: NOW_MS }) });
+  const run = reconcileOnce({ plan: planIn("Upgrading", { startTime: renderTime(NOW_MS) }) });
   assert.deepEqual(run.end, { kind: "settled", requeueAfterMs: MINUTE });
   assert.ok(wordsOf(run.effects).includes("StateStarted"));
 });
 
 Deno.test("M-036 Upgrading that fails in a step says so, and what was done before is written", () => {
-  const run = reconcileOnce({ plan: planIn("Upgrading", { startMs: NOW_MS }) }, {
+  const run = reconcileOnce({ plan: planIn("Upgrading", { startTime: renderTime(NOW_MS) }) }, {
     observed: makeObservations({ silences: unseen() }),
   });
   assert.equal(run.end.kind, "failed");
   assert.deepEqual(run.saved.at(-1)?.history[0]?.notifications.map(({ state }) => state), ["StateStarted"]);
 });
 
-const UPGRADED = { phase: "Upgraded", startMs: NOW_MS, completeMs: NOW_MS + HOUR } as const;
+const UPGRADED = { phase: "Upgraded", startTime: renderTime(NOW_MS), completeTime: renderTime(NOW_MS + HOUR) } as const;
 const RESULTS: readonly (readonly [string, string, string, string])[] = [
   ["M-038 an update of the minor version", "4.14.0", "4.15.0", "y"],
   ["M-039 an update of the patch version", "4.15.1", "4.15.2", "z"],
@@ -346,10 +348,10 @@ for (const [row, phase] of [["M-040", "Failed"], ["M-041", "Unknown"]] as const)
 }
 
 Deno.test("an upgrade is complete when all its steps are, and its end is stamped once", () => {
-  const plan = planIn("Upgrading", { startMs: NOW_MS });
+  const plan = planIn("Upgrading", { startTime: renderTime(NOW_MS) });
   const run = reconcileOnce({ plan, clusterVersion: upgradedCluster() });
   const [entry] = run.saved.at(-1)?.history ?? [];
-  assert.deepEqual([entry?.phase, entry?.completeMs], ["Upgraded", NOW_MS]);
+  assert.deepEqual([entry?.phase, entry?.completeTime], ["Upgraded", NOW]);
 });
 
 const TOO_LATE_MS = START_MS + 121 * MINUTE;
@@ -394,7 +396,7 @@ Deno.test("a plan that is postponed before the update was requested waits again,
     const plan = makePlan({ type, upgradeAt, capacity: CAPACITY }, { history: [makeHistory({ conditions })] });
     const run = reconcileOnce({ plan });
     const [entry] = run.saved.at(-1)?.history ?? [];
-    assert.deepEqual([run.effects, run.reads, entry?.phase, entry?.startMs], [[], [], "Pending", undefined]);
+    assert.deepEqual([run.effects, run.reads, entry?.phase, entry?.startTime], [[], [], "Pending", undefined]);
     assert.equal(phaseOf(reconcileOnce({ plan, clusterVersion: commencedCluster() })), "Upgrading");
     const due = reconcileOnce({ plan: { ...plan, status: run.saved.at(-1) ?? plan.status }, nowMs: NOW_MS + 6 * HOUR });
     assert.equal(wordsOf(due.effects).includes("patchClusterVersion"), true);

@@ -4,7 +4,18 @@ import { done, fail, wait } from "../../../../lib/upgrades/decide/steps/results.
 import type { Observed } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
-import { drive, type Driven, makeCluster, makeConfig, makeHistory, makePlan, MINUTE, NOW_MS } from "./make_plan.ts";
+import { renderTime } from "../../../../lib/cluster/time.ts";
+import {
+  drive,
+  type Driven,
+  makeCluster,
+  makeConfig,
+  makeHistory,
+  makePlan,
+  MINUTE,
+  NOW,
+  NOW_MS,
+} from "./make_plan.ts";
 
 function step(id: string, result: StepResult, reads: Step["reads"] = () => []): Step {
   return { id, reads, decide: () => result };
@@ -33,10 +44,13 @@ Deno.test("M-150 all steps done: the run is complete, each condition True with t
   const result = run([step("A", done()), step("B", done())]);
   assert.equal(result.end.kind, "complete");
   assert.deepEqual(conditionsOf(result), [["B", "True", "B is completed"], ["A", "True", "A is completed"]]);
-  assert.deepEqual(result.end.status.history[0]?.conditions.map(({ startMs, completeMs }) => [startMs, completeMs]), [
-    [NOW_MS, NOW_MS],
-    [NOW_MS, NOW_MS],
-  ]);
+  assert.deepEqual(
+    result.end.status.history[0]?.conditions.map(({ startTime, completeTime }) => [startTime, completeTime]),
+    [
+      [NOW, NOW],
+      [NOW, NOW],
+    ],
+  );
 });
 
 Deno.test("M-151 the second step waits: the first is True, the second False, the third absent", () => {
@@ -59,11 +73,15 @@ Deno.test("a step keeps the time of its end while it waits again, and loses it w
   const first = run([step("A", done())]).end.status.history[0];
   const later = NOW_MS + MINUTE;
   const again = run([step("A", done())], first, later).end.status.history[0]?.conditions[0];
-  assert.deepEqual([again?.completeMs, again?.lastTransitionMs, again?.lastProbeMs], [NOW_MS, NOW_MS, later]);
+  assert.deepEqual([again?.completeTime, again?.lastTransitionTime, again?.lastProbeTime], [
+    NOW,
+    NOW,
+    renderTime(later),
+  ]);
   const waiting = run([step("A", wait("x"))], first, later).end.status.history[0]?.conditions[0];
-  assert.deepEqual([waiting?.completeMs, waiting?.lastTransitionMs], [NOW_MS, later]);
+  assert.deepEqual([waiting?.completeTime, waiting?.lastTransitionTime], [NOW, renderTime(later)]);
   const failing = run([step("A", fail("x"))], first, later).end.status.history[0]?.conditions[0];
-  assert.deepEqual([failing?.completeMs, failing?.startMs], [undefined, NOW_MS]);
+  assert.deepEqual([failing?.completeTime, failing?.startTime], [undefined, NOW]);
 });
 
 Deno.test("what a step has done is saved before the next step is decided; gauges are not worth it", () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { renderTime } from "../../../../lib/cluster/time.ts";
 import { CHECK_HEALTH_AFTER, POST_UPGRADE, SEND_COMPLETED } from "../../../../lib/upgrades/decide/steps/after.ts";
 import {
   CHECK_DELAY,
@@ -59,15 +60,15 @@ function silence(comment: string, state: Silence["state"] = "active"): Silence {
 }
 
 function notified(...states: readonly History["notifications"][number]["state"][]): Partial<History> {
-  return { notifications: states.map((state) => ({ state, sentMs: 1 })) };
+  return { notifications: states.map((state) => ({ state, sentTime: renderTime(1) })) };
 }
 
 function completed(type: string): Partial<History> {
-  return { conditions: [{ type, status: "True", reason: "", message: "", completeMs: 1 }] };
+  return { conditions: [{ type, status: "True", reason: "", message: "", completeTime: renderTime(1) }] };
 }
 
 const ASKED: Seen = { clusterVersion: commencedCluster() };
-const HOUR_AGO: Seen = { history: { startMs: NOW_MS - 60 * MINUTE } };
+const HOUR_AGO: Seen = { history: { startTime: renderTime(NOW_MS - 60 * MINUTE) } };
 const Y: Seen = { spec: { desired: { version: "4.18.0" } } };
 const NOT_UPGRADEABLE = makeCluster({ conditions: [condition("Upgradeable", "False", "remove the old API")] });
 const URLS = makeConfig({ extDependencyAvailabilityChecks: { http: { urls: ["https://a.example.com"] } } });
@@ -95,7 +96,7 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
   ["delay that was sent", CHECK_DELAY, { history: { ...HOUR_AGO.history, ...notified("StateDelayed") } }, /^done$/],
   ["M-170 delay, started now", CHECK_DELAY, {}, /^done$/],
   ["M-171 delay, already asked", CHECK_DELAY, { ...HOUR_AGO, ...ASKED }, /^done$/],
-  ["delay without a start", CHECK_DELAY, { history: { startMs: undefined } }, /^wait/],
+  ["delay without a start", CHECK_DELAY, { history: { startTime: undefined } }, /^wait/],
   [
     "M-172 a minor version on a cluster that is not upgradeable",
     CHECK_UPGRADEABLE,
@@ -482,7 +483,7 @@ Deno.test("the times of the workers are stamped once: when nodes are on their wa
   );
   const last = reconcileOnce({ plan: makePlan({}, second.saved.at(-1)), clusterVersion, nowMs: NOW_MS + 2 * MINUTE });
   const [entry] = last.saved.at(-1)?.history ?? [];
-  assert.deepEqual([entry?.workerStartMs, entry?.workerCompleteMs], [NOW_MS, NOW_MS + 2 * MINUTE]);
+  assert.deepEqual([entry?.workerStartTime, entry?.workerCompleteTime], [NOW_MS, NOW_MS + 2 * MINUTE].map(renderTime));
 });
 
 Deno.test("pools that are paused are reported when the others are done", () => {

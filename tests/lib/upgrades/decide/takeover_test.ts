@@ -1,7 +1,7 @@
 // An upgrade that the Managed Upgrade Operator has begun, with the status that it writes: Archway goes on with it.
 import assert from "node:assert/strict";
 import { parsePlan } from "../../../../lib/upgrades/decide/parse/plan.ts";
-import { renderStatus } from "../../../../lib/upgrades/decide/parse/status.ts";
+import { renderStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { UpgradeConfig } from "../../../../lib/upgrades/decide/types/plan.ts";
 import {
@@ -49,7 +49,7 @@ Deno.test("an upgrade that the Managed Upgrade Operator has begun is waited for,
   const [entry] = run.saved.at(-1)?.history ?? [];
   assert.deepEqual([entry?.phase, entry?.precedingVersion], ["Upgrading", FROM]);
   assert.deepEqual(entry?.conditions.map(({ type }) => type), ["ControlPlaneUpgraded", ...DONE]);
-  for (const { startMs } of entry?.conditions ?? []) assert.equal(startMs, Date.parse(BEGAN));
+  for (const { startTime } of entry?.conditions ?? []) assert.equal(startTime, BEGAN);
 });
 
 Deno.test("its silences are ended by their comments, its end is announced, and its times stay", () => {
@@ -68,8 +68,8 @@ Deno.test("its silences are ended by their comments, its end is announced, and i
   const rendered = JSON.stringify(renderStatus(status));
   const kept = entry?.conditions.filter(({ type }) => DONE.includes(type)) ?? [];
   assert.deepEqual(
-    kept.map(({ type, completeMs }) => [type, completeMs]),
-    DONE.map((type) => [type, Date.parse(BEGAN)]),
+    kept.map(({ type, completeTime }) => [type, completeTime]),
+    DONE.map((type) => [type, BEGAN]),
   );
   for (const type of DONE) assert.ok(rendered.includes(`"type":"${type}"`), type);
 });

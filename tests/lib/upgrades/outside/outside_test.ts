@@ -1,5 +1,6 @@
 // Everything beside the API server put together: readings, silences, notifications and policies; and each of them away.
 import assert from "node:assert/strict";
+import { renderTime } from "../../../../lib/cluster/time.ts";
 import { Registry } from "prom-client";
 import { parse } from "yaml";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
@@ -79,7 +80,9 @@ function openQuietMonitoring(): Listener {
 
 Deno.test("openOutside() reads silences, health, dependencies and alerts of an upgrade", async () => {
   await using monitoring = openQuietMonitoring();
-  const plan = makePlan({}, { history: [makeHistory({ startMs: NOW_MS - 60_000, completeMs: NOW_MS })] });
+  const plan = makePlan({}, {
+    history: [makeHistory({ startTime: renderTime(NOW_MS - 60_000), completeTime: renderTime(NOW_MS) })],
+  });
   await using bed = openBed(monitoring.origin, { base: { plan } });
   const readers = bed.outside.readers(bed.scope);
   assert.deepEqual((await readers.silences()).map(({ id }) => id), ["a1"]);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { renderTime } from "../../../../../lib/cluster/time.ts";
 import { describeState } from "../../../../../lib/upgrades/decide/notifications/descriptions.ts";
 import { notify, withNotified } from "../../../../../lib/upgrades/decide/notifications/notify.ts";
 import { stampsOf } from "../../../../../lib/upgrades/decide/collector.ts";
@@ -15,7 +16,7 @@ import { makeHistory, makePlan, NOW_MS, START, TO, wordsOf } from "../make_plan.
 const PLAN = makePlan();
 
 Deno.test("M-365 notify() gives nothing for what was sent", () => {
-  const history = makeHistory({ notifications: [{ state: "StateStarted", sentMs: 1 }] });
+  const history = makeHistory({ notifications: [{ state: "StateStarted", sentTime: renderTime(1) }] });
   assert.deepEqual(notify("StateStarted", { plan: PLAN, history }), []);
 });
 
@@ -24,7 +25,7 @@ Deno.test("M-366 N-017 notify() gives what was not sent, and withNotified() reme
   const effects = notify("StateStarted", { plan: PLAN, history });
   assert.deepEqual(wordsOf(effects), ["StateStarted"]);
   const sent = withNotified(history, [...effects, ...effects], NOW_MS);
-  assert.deepEqual(sent.notifications, [{ state: "StateStarted", sentMs: NOW_MS }]);
+  assert.deepEqual(sent.notifications, [{ state: "StateStarted", sentTime: renderTime(NOW_MS) }]);
   assert.deepEqual(notify("StateStarted", { plan: PLAN, history: sent }), []);
   assert.equal(withNotified(sent, effects, NOW_MS + 1), sent);
 });
@@ -34,7 +35,7 @@ Deno.test("the id of a notification is the same for the same event, and another 
     const [effect] = notify(state, { plan: PLAN, history: makeHistory(history) });
     return effect?.kind === "notify" ? effect.notification.id : "";
   };
-  assert.equal(idOf("StateStarted"), idOf("StateStarted", { startMs: 1 }));
+  assert.equal(idOf("StateStarted"), idOf("StateStarted", { startTime: renderTime(1) }));
   const ids = [
     idOf("StateStarted"),
     idOf("StateDelayed"),
@@ -87,20 +88,21 @@ Deno.test("every state has words with the version, those of a migration its payl
 });
 
 Deno.test("stampsOf() takes the notification of a stage, else the end of its step", () => {
+  const at = (minute: number): string => renderTime(minute * 60_000);
   const conditions: readonly StepCondition[] = [
-    { type: "ControlPlaneUpgraded", status: "True", reason: "", message: "", completeMs: 5 },
-    { type: "WorkerNodesUpgraded", status: "True", reason: "", message: "", completeMs: 7 },
+    { type: "ControlPlaneUpgraded", status: "True", reason: "", message: "", completeTime: at(5) },
+    { type: "WorkerNodesUpgraded", status: "True", reason: "", message: "", completeTime: at(7) },
   ];
   const notifications = [
-    { state: "StateStarted", sentMs: 1 },
-    { state: "StateControlPlaneFinishedSL", sentMs: 4 },
+    { state: "StateStarted", sentTime: at(1) },
+    { state: "StateControlPlaneFinishedSL", sentTime: at(4) },
   ] as const;
   assert.deepEqual(stampsOf(makeHistory({ conditions, notifications })), {
-    upgradeStarted: 1,
+    upgradeStarted: at(1),
     controlPlaneStarted: undefined,
-    controlPlaneCompleted: 4,
-    workersStarted: 4,
-    workersCompleted: 7,
+    controlPlaneCompleted: at(4),
+    workersStarted: at(4),
+    workersCompleted: at(7),
     upgradeCompleted: undefined,
   });
 });
