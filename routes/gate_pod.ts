@@ -11,7 +11,7 @@ import type { AdmissionOutcome } from "../lib/placement/metrics.ts";
 import { admissionPatch, isStorable } from "../lib/placement/decide/patch/admission_patch.ts";
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts";
-import { judgeAdmission, planAdmission } from "../lib/placement/decide/gate.ts";
+import { imagesAtAdmission, judgeAdmission, judgeLeft, planAdmission } from "../lib/placement/decide/gate.ts";
 import { parsePod } from "../lib/placement/decide/pod_view.ts";
 import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";
@@ -30,8 +30,8 @@ export interface GatePodDeps {
   readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly recall: (pod: PodView, images: readonly ImageUse[]) => KnownPodImages | undefined;
-  /** Starts inspecting in the background. */
-  readonly prefetch: (pod: PodView, images: readonly ImageUse[]) => void;
+  /** Starts inspecting in the background; `configOf`: images whose config must be read as well. */
+  readonly prefetch: (pod: PodView, images: readonly ImageUse[], configOf: readonly string[]) => void;
   readonly mayGate: () => boolean;
   /** Only in the first moments of a process: ends when it has seen what verdicts rest on, or has waited long enough. */
   readonly opening: () => Promise<void> | undefined;
@@ -144,25 +144,23 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   }
   const settings = deps.settingsOf(pod.namespace);
   const plan = planAdmission(pod, deps.configsOf(pod.namespace), settings);
-  const images = plan.kind === "inspect" ? plan.images : [];
-  const known = images.length > 0 && settings.warmAdmission ? deps.recall(pod, images) : undefined;
-  const verdict = judgeAdmission({
-    pod,
-    settings,
-    plan,
-    known: known?.images,
-    mayGate: deps.mayGate(),
-    liveArchitectures: deps.liveArchitectures(),
-  });
+  const images = imagesAtAdmission(pod, plan, settings);
+  const isLeft = plan.kind === "decided";
+  const known = images.length > 0 && (settings.warmAdmission || isLeft) ? deps.recall(pod, images) : undefined;
+  const mayGate = deps.mayGate();
+  const facts = { pod, settings, plan, known: known?.images, mayGate, liveArchitectures: deps.liveArchitectures() };
+  const verdict = judgeAdmission(facts);
   const patch = admissionPatch(pod, verdict);
   if (!isStorable(reviewBytes, patch)) {
     deps.log.warn("pod admitted as it is: it may be too large to be stored with a patch", { uid: request.uid });
     return UNTOUCHED;
   }
-  const isWorthwhile = verdict.kind === "gate" || verdict.kind === "place" && known?.isAging === true;
-  if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images);
+  const configOf = judgeLeft(facts)?.configOf ?? [];
+  const isWorthwhile = verdict.kind === "gate" || isLeft && known === undefined || configOf.length > 0 ||
+    (isLeft || verdict.kind === "place") && known?.isAging === true;
+  if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images, configOf);
   if (isPinned(verdict) && !request.dryRun) deps.notices.pinned(pod);
-  report(deps, { pod, verdict, images, dryRun: request.dryRun });
+  report(deps, { pod, verdict, images: isLeft ? [] : images, dryRun: request.dryRun });
   return { outcome: outcomeOf(verdict), patch };
 }
 

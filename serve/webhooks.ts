@@ -83,8 +83,8 @@ function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GateP
     settingsOf,
     configsOf: configs.of,
     recall: (pod, wanted) => known.recall(wanted, pullScopeOf(pod)),
-    prefetch: (pod, wanted) =>
-      images.prefetch({ scope: pullScopeOf(pod), images: wanted, priority: "admission", renew: true }),
+    prefetch: (pod, wanted, configOf) =>
+      images.prefetch({ scope: pullScopeOf(pod), images: wanted, configOf, priority: "admission", renew: true }),
     mayGate: () => gatingHealth().kind === "gating",
     opening: openingOf(deps, { clients, components }),
     notices: openNotices({

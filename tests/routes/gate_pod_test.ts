@@ -4,6 +4,7 @@ import jsonPatch from "fast-json-patch";
 import { Hono } from "hono";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../../lib/placement/decide/config/types.ts";
+import type { Platform } from "../../lib/oci/types.ts";
 import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";
 import { MAX_STRUCTURE } from "../../lib/json.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
@@ -287,3 +288,50 @@ Deno.test("invariant 4: gatePod() never denies and never fails, whatever the obj
     { numRuns: 300 },
   );
 });
+
+/** A pod of kube-system where Archway keeps taints, whose two images are known so far. */
+function openTainted(known: Parameters<typeof platformsFact>[2] | undefined): {
+  readonly app: Hono;
+  readonly asked: { readonly images: readonly string[]; readonly configOf: readonly string[] }[];
+} {
+  const taint = { key: "supported-arch", effect: "NoSchedule", architectures: undefined } as const;
+  const settings = makeSettings({ archTaints: [taint], ownTaints: [taint] });
+  const asked: { images: readonly string[]; configOf: readonly string[] }[] = [];
+  const linux = (architecture: string): Platform => ({ os: "linux", architecture });
+  const { app } = openApp({
+    settingsOf: () => settings,
+    recall: () =>
+      known && {
+        images: [
+          platformsFact("both:v1", [linux("amd64"), linux("arm64")]),
+          platformsFact("one:v1", [linux("arm64")], known),
+        ],
+        isAging: false,
+      },
+    prefetch: (_pod, images, configOf) => void asked.push({ images: images.map(({ image }) => image), configOf }),
+  });
+  return { app, asked };
+}
+
+const TAINT_CASES = [
+  { what: "unknown", known: undefined, tolerates: "amd64,arm64,ppc64le,s390x", asks: [{ configOf: [] }] },
+  { what: "known", known: { depth: "config" }, tolerates: "arm64", asks: [] },
+  {
+    what: "known but for a config",
+    known: { depth: "index" },
+    tolerates: "amd64,arm64,ppc64le,s390x",
+    asks: [{ configOf: ["one:v1"] }],
+  },
+] as const;
+
+for (const { what, known, tolerates, asks } of TAINT_CASES) {
+  Deno.test(`Q-09 gatePod() gives a pod of kube-system whose images are ${what} the tolerations {${tolerates}}, and asks ${asks.length} times`, async () => {
+    const { app, asked } = openTainted(known);
+    const images = ["both:v1", "one:v1"];
+    const pod = { ...POD, spec: { containers: images.map((image, at) => ({ name: `c${at}`, image })) } };
+    const answer = await admit(app, reviewOf(pod, { namespace: "kube-system" }));
+    const { spec } = patched(pod, answer) as unknown as { spec: { tolerations: { value: string }[] } };
+    assert.equal(spec.tolerations.map(({ value }) => value).join(), tolerates);
+    assert.deepEqual(asked, asks.map((ask) => ({ images, ...ask })));
+  });
+}

@@ -2,10 +2,11 @@
 // have been inspected. Labels, annotations and records that a new pod brings are evidence only of this admission's own
 // earlier call, and only where they agree with what would be decided now.
 import { PodAnnotation } from "../../names.ts";
-import type { InspectedImage } from "../../oci/types.ts";
+import type { ImageUse, InspectedImage } from "../../oci/types.ts";
+import type { TolerationPlan } from "../../cluster/taint.ts";
 import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
-import type { AdmissionVerdict, NowhereDecision, PlaceDecision } from "./decision_types.ts";
-import { judgeImages } from "./images.ts";
+import type { AdmissionVerdict, ImageJudgement, NowhereDecision, PlaceDecision } from "./decision_types.ts";
+import { imagesToInspect, judgeImages, MAX_IMAGES } from "./images.ts";
 import { recordOf, renderRecord } from "./patch/record.ts";
 import { planUndecidedTolerations } from "./patch/tolerations.ts";
 import { placeByImages } from "./place.ts";
@@ -25,6 +26,22 @@ export function planAdmission(pod: PodView, configs: PlacementConfigs, settings:
   return planInspection(pod, configs, settings, pod.record === undefined ? "none" : "reinvocation");
 }
 
+/**
+ * The images that matter for a pod that is being created: to place it by, or where it is left alone, to tolerate Archway's own
+ * taints by. None for one that no scheduler looks at, or that runs by a RuntimeClass elsewhere than its images say.
+ */
+export function imagesAtAdmission(
+  pod: PodView,
+  plan: InspectionPlan,
+  settings: PlacementSettings,
+): readonly ImageUse[] {
+  if (plan.kind === "inspect") return plan.images;
+  const isSkipped = entryOf(settings.runtimeClasses, pod.runtimeClassName)?.kind === "skip";
+  if (settings.ownTaints.length === 0 || pod.nodeName !== "" || isSkipped || settings.audit) return [];
+  const images = imagesToInspect(pod, settings);
+  return images.length > MAX_IMAGES ? [] : images;
+}
+
 /** The verdict on a pod that is being created: the first that applies. Never fails. */
 export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   const { pod, settings, plan, mayGate } = facts;
@@ -35,12 +52,26 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   };
   if (settings.audit) return pass("AuditMode");
   if (plan.kind === "decided" && plan.decision.kind === "ignore") {
-    const { reason, tolerations = [] } = plan.decision;
-    return { kind: "ignore", reason, tolerations, nodeAffinityScoring };
+    const { reason } = plan.decision;
+    return { kind: "ignore", reason, tolerations: leftTolerations(facts), nodeAffinityScoring };
   }
   const placed = placeAtOnce(facts);
   if (placed !== undefined) return placed;
   return mayGate ? { kind: "gate", nodeAffinityScoring } : pass("GatingStopped");
+}
+
+/** What a pod tolerates that placement leaves alone. */
+function leftTolerations(facts: AdmissionFacts): readonly TolerationPlan[] {
+  const judgement = judgeLeft(facts);
+  // Where they share none, no node is better than another.
+  const isKnown = judgement?.kind === "shared" && judgement.configOf.length === 0 && judgement.architectures.length > 0;
+  return planUndecidedTolerations(facts.pod, facts.settings.ownTaints, isKnown ? judgement.architectures : undefined);
+}
+
+/** What is known of the images of a pod that placement leaves alone; undefined where they do not matter, or are unknown. */
+export function judgeLeft({ pod, plan, settings, known }: AdmissionFacts): ImageJudgement | undefined {
+  const wanted = plan.kind === "decided" ? imagesAtAdmission(pod, plan, settings) : [];
+  return known === undefined || wanted.length === 0 ? undefined : judgeImages(pod, settings, wanted, known);
 }
 
 function placeAtOnce(facts: AdmissionFacts): AdmissionVerdict | undefined {
@@ -56,7 +87,9 @@ function placeAtOnce(facts: AdmissionFacts): AdmissionVerdict | undefined {
 /** The decision where it can be made without asking a registry; undefined where it cannot. */
 function decideWarm(facts: AdmissionFacts): PlaceDecision | NowhereDecision | undefined {
   const { pod, settings, plan, known: images } = facts;
-  if (plan.kind === "decided") return plan.decision.kind === "place" ? plan.decision : undefined;
+  if (plan.kind === "decided") {
+    return plan.decision.kind === "place" ? { ...plan.decision, tolerations: leftTolerations(facts) } : undefined;
+  }
   if (images === undefined) return undefined;
   const judgement = judgeImages(pod, settings, plan.images, images);
   const isSettled = judgement.kind === "shared" && judgement.configOf.length === 0;

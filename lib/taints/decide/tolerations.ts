@@ -53,9 +53,10 @@ function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Tolera
       // The pod's owner can write the decision: hundreds of architectures, and others with every second.
       return pod.scope.architectures.filter((name) => isKnownArchitecture(name) || architectures.includes(name));
     case "any": {
-      const isChosen = KNOWN_ARCHITECTURES.some((architecture) => isCovered(pod.tolerations, { rule, architecture })) &&
-        !KNOWN_ARCHITECTURES.every((architecture) => isCovered(pod.tolerations, { rule, architecture }));
-      return isChosen ? [] : [...new Set([...KNOWN_ARCHITECTURES, ...architectures])].sort();
+      const all = [...new Set([...KNOWN_ARCHITECTURES, ...architectures])].sort();
+      const covered = new Set(all.filter((architecture) => isCovered(pod.tolerations, { rule, architecture })));
+      const isChosen = covered.size > 0 && !KNOWN_ARCHITECTURES.every((architecture) => covered.has(architecture));
+      return isChosen ? [] : all;
     }
     default:
       return unreachable(pod.scope);

@@ -1,5 +1,6 @@
 // Pod → its state and the reasons for it, as sentences: from its gate, labels, annotations and decision record, which are
 // trusted here, because they are those of a stored pod.
+import { isKnownArchitecture } from "../../../arch.ts";
 import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
 import { hasRequiredArchitecture, isGated } from "../patch/constraints.ts";
 import type { DecisionRecord } from "../decision_types.ts";
@@ -67,7 +68,7 @@ function whyOf(pod: PodView, { record, state, around }: ExplainFacts): readonly 
     case GateLabel.removed:
       return ["Archway released it without a constraint of its own."];
     case GateLabel.notSet:
-      return [`Archway left it alone: ${exemption(pod)}`];
+      return [`Archway left it alone: ${exemption(pod)}`, ...toleranceLine(pod)];
     default:
       return [unseen(around.participation)];
   }
@@ -93,6 +94,15 @@ function outcome({ decision, architectures }: DecisionRecord): string {
 
 function omittedLine({ omitted }: DecisionRecord): readonly string[] {
   return omitted === 0 ? [] : [`The record has no room for ${omitted} more of its images.`];
+}
+
+/** Which taints of architectures it tolerates by name, whoever gave it the tolerations. */
+function toleranceLine({ tolerations }: PodView): readonly string[] {
+  const named = (tolerations ?? []).filter(({ operator, value }) =>
+    operator !== "Exists" && isKnownArchitecture(value)
+  );
+  const keys = Map.groupBy(named, ({ key }) => key);
+  return [...keys].map(([key, of]) => `It tolerates the taint ${key} of ${of.map(({ value }) => value).join(", ")}.`);
 }
 
 /** Only what a stored pod still shows; the other rules read what has changed since, or the flags of `serve`. */

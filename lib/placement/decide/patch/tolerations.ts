@@ -6,13 +6,18 @@ import type { ArchTaint } from "../config/types.ts";
 import type { PodView } from "../types.ts";
 
 /**
- * The tolerations of a pod about whose architectures nothing is decided: for all that are known, as it could run on each
- * before there were taints. One that tolerates some of them by their values has been given these on purpose.
+ * The tolerations of a pod about whose nodes nothing is decided: for the architectures that all its images have, and while
+ * these are unknown for all, as it could run on each before there were taints. One that tolerates some of them by their
+ * values has been given these on purpose.
  */
-export function planUndecidedTolerations(pod: PodView, taints: readonly ArchTaint[]): readonly TolerationPlan[] {
+export function planUndecidedTolerations(
+  pod: PodView,
+  taints: readonly ArchTaint[],
+  shared: readonly string[] = KNOWN_ARCHITECTURES,
+): readonly TolerationPlan[] {
   return taints.flatMap((taint) => {
-    const missing = planTolerations(pod, KNOWN_ARCHITECTURES, [taint]);
-    return missing.length === KNOWN_ARCHITECTURES.length ? missing : [];
+    const isChosen = planTolerations(pod, KNOWN_ARCHITECTURES, [taint]).length < KNOWN_ARCHITECTURES.length;
+    return isChosen ? [] : planTolerations(pod, shared, [taint]);
   });
 }
 

@@ -7,6 +7,7 @@ import {
   type PlacementSettings,
 } from "../../../../lib/placement/decide/config/types.ts";
 import { parseManagedTaint } from "../../../../lib/placement/decide/config/arch_taints.ts";
+import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import { admitted, ARCH, ARM64, at, type Json, make, released } from "./make.ts";
 
 const OWN = { key: "supported-arch", effect: "NoSchedule", architectures: undefined } as const;
@@ -74,6 +75,78 @@ const ADMITTED: readonly (readonly [name: string, pod: Json, ends: string, chang
 for (const [name, pod, ends, changes = {}] of ADMITTED) {
   Deno.test(`own taints: ${name} tolerates {${ends}} after admission`, () => {
     assert.equal(tolerationsAdmitted(pod, changes), ends);
+  });
+}
+
+interface LeftAlone {
+  readonly name: string;
+  readonly pod: Json;
+  readonly known: readonly InspectedImage[] | undefined;
+  readonly ends: string;
+  readonly changes?: Partial<PlacementSettings>;
+}
+
+const KUBE = { namespace: "kube-system" };
+const MULTI = [make.image("multi")];
+const two = (first: string, second: string): Json => ({
+  containers: [make.container(first), make.container(second)],
+});
+const RUNTIMES: Partial<PlacementSettings> = { runtimeClasses: { sandbox: { kind: "skip" } } };
+
+/** Pods that placement leaves alone, by what is known of their images. */
+const LEFT_ALONE: readonly LeftAlone[] = [
+  { name: "of kube-system", pod: make.pod({}, KUBE), known: MULTI, ends: "amd64,arm64" },
+  { name: "of kube-system whose images are unknown", pod: make.pod({}, KUBE), known: undefined, ends: ALL },
+  { name: "of a DaemonSet", pod: make.pod({}, daemonOwner), known: MULTI, ends: "amd64,arm64" },
+  { name: "pinned by affinity", pod: make.pod(userTerms), known: MULTI, ends: "amd64,arm64" },
+  {
+    name: "pinned where no image runs",
+    pod: make.pod({ nodeSelector: { [ARCH]: "s390x" } }),
+    known: MULTI,
+    ends: "amd64,arm64",
+  },
+  {
+    name: "with two images",
+    pod: make.pod(two("multi", "single-amd64"), KUBE),
+    known: [make.image("multi"), make.image("single-amd64", { depth: "config" })],
+    ends: "amd64",
+  },
+  {
+    name: "with two images, of which one may be a bundle",
+    pod: make.pod(two("multi", "single-amd64"), KUBE),
+    known: [make.image("multi"), make.image("single-amd64")],
+    ends: ALL,
+  },
+  {
+    name: "whose images share none",
+    pod: make.pod(two("single-arm64", "single-amd64"), KUBE),
+    known: [make.image("single-arm64"), make.image("single-amd64")],
+    ends: ALL,
+  },
+  { name: "bound by name", pod: make.pod({ nodeName: "n" }), known: MULTI, ends: ALL },
+  {
+    name: "whose RuntimeClass is skipped",
+    pod: make.pod({ runtimeClassName: "sandbox" }),
+    known: MULTI,
+    ends: ALL,
+    changes: RUNTIMES,
+  },
+  {
+    name: "without the mode",
+    pod: make.pod({}, KUBE),
+    known: MULTI,
+    ends: "",
+    changes: { archTaints: [], ownTaints: [] },
+  },
+];
+
+for (const { name, pod, known, ends, changes = {} } of LEFT_ALONE) {
+  Deno.test(`Q-09 own taints: a pod ${name} tolerates {${ends}}`, () => {
+    const settings = makeSettings({ ...MANAGED, ...changes });
+    const admit = (raw: Json): Json => admitted(raw, make.admission(make.view(raw), { settings, known })).after;
+    const first = admit(pod);
+    assert.equal(tolerated(first), ends);
+    assert.equal(tolerated(admit(first)), ends, "the second call changes nothing");
   });
 }
 

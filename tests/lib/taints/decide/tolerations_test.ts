@@ -73,6 +73,11 @@ for (const [name, pod, missing] of PODS) {
   Deno.test(`needOf(): ${name}`, () => assert.equal(lacking(pod), missing));
 }
 
+Deno.test("Q-09 needOf(): a pod that tolerates only an architecture beyond the known four, which its images have, keeps that", () => {
+  const tolerations = [{ key: KEY, operator: "Equal", value: "riscv64", effect: "NoSchedule" }];
+  assert.equal(lacking({ tolerations }, { architectures: ["amd64", "riscv64"] }), "");
+});
+
 Deno.test("needOf(): a node of an architecture beyond the known four counts for pods about which nothing is decided", () => {
   const architectures = ["amd64", "riscv64"];
   assert.equal(lacking({}, { architectures }), [...KNOWN.slice(0, 3), "riscv64", "s390x"].join());

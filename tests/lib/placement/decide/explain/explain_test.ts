@@ -148,6 +148,14 @@ Deno.test("explainPod() reports which rule left a pod alone", () => {
   assert.match(why({ nodeName: "n1" }), /Scheduled on n1\.\n.*came with a node name/);
 });
 
+Deno.test("Q-09 explainPod() names the taints of architectures that a pod tolerates which Archway left alone", () => {
+  const tolerations = ["amd64", "arm64"].map((value) => ({ key: "supported-arch", operator: "Equal", value }));
+  const labels = { [GATE]: "not-set" };
+  const said = (spec: Json): string => told(explainPod(make.view(make.pod(spec, { labels })), AROUND));
+  assert.match(said({ tolerations }), /It tolerates the taint supported-arch of amd64, arm64\./);
+  assert.doesNotMatch(said({ tolerations: [{ operator: "Exists" }] }), /tolerates/);
+});
+
 Deno.test("explainPod() reports why a pod has no mark of Archway at all, and how to change that", () => {
   const unseen = (participation: ExplainContext["participation"]): string =>
     told(explainPod(make.view(make.pod()), { ...AROUND, participation }));
