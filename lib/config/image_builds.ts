@@ -5,6 +5,8 @@ import { Duration } from "../cluster/duration.ts";
 const text = z.string({ error: "is not a text" }).min(1);
 const command = z.array(z.string().min(1), { error: "is not a list of texts" }).min(1);
 const choice = z.boolean({ error: "is not true or false" }).default(false);
+const repository = z.string({ error: "is not a text" })
+  .regex(/^[^\s/@]+(?:\/[^\s/@:]+)+$/, "is not REGISTRY/REPOSITORY, without a tag");
 const count = z.int({ error: "is not a whole number" }).min(0, "is below zero");
 
 /** `imageBuilds` of the file. Durations are in ms. */
@@ -20,6 +22,8 @@ export const ImageBuildsSchema = z.strictObject({
   serviceAccount: text.default("machine-os-builder"),
   /** Of the building container, as `{cpu: "1"}`. */
   requests: z.record(z.string(), z.string(), { error: "is not a map of texts" }).default({}),
+  /** `registry/repository` that Jobs push to, where several architectures are joined; empty: that of the push spec. */
+  stagingRepository: repository.or(z.literal("")).default(""),
   jobDeadline: Duration.default(90 * 60_000),
   schedulingTimeout: Duration.default(15 * 60_000),
   retainArchitectures: Duration.default(60 * 60_000),

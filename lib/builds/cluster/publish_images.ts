@@ -23,6 +23,7 @@ export async function publishImages(
       const wanted = childOf(child.image);
       return wanted && mismatchOf(child, wanted, wanted);
     },
+    tagOf: (image) => childOf(image)?.tag,
   }, { ...deps, onProgress: () => {} });
   if (result.kind === "failed") {
     const outcomes = result.problems.map((problem) => outcomeOf(problem, childOf(problem.image)?.arch));

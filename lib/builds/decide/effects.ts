@@ -82,6 +82,8 @@ export interface AssembleChild {
   readonly buildKey: string;
   /** It need not have the label. */
   readonly isUnlabelled: boolean;
+  /** Of one that was staged: its tag beside what is published. */
+  readonly tag?: string;
 }
 
 /** A Secret that is made of another one. */

@@ -54,6 +54,8 @@ export interface BuildPlan {
   readonly rendered: string;
   /** `registry/repository` of the push spec. */
   readonly repository: string;
+  /** `registry/repository` that Jobs push to: the same, or one for staging. */
+  readonly jobRepository: string;
   /** In the order of `set`. */
   readonly builds: readonly ArchPlan[];
   readonly infos: readonly string[];
@@ -136,6 +138,8 @@ export const ArchBuild = z.object({
   isUnlabelled: maybe.flag,
   /** `registry/repository` that has the image, where it is not the plan's: it is copied when the index is made. */
   from: maybe.text,
+  /** `from` is for staging: the image there goes once it is published. */
+  isStaged: maybe.flag,
   /** The base image by its digest, where the configuration names it by a tag. */
   base: maybe.text,
 }).readonly();

@@ -9,7 +9,7 @@ import type { EntryFinding, ImagePlatform } from "../index/child.ts";
 import { type IndexDocument, type IndexPlan, planIndex } from "../index/plan_index.ts";
 import { withRetries } from "../../oci/push/retries.ts";
 import type { TargetRepository } from "../../oci/push/target_repository.ts";
-import { type ChildCopy, copyChildren, type CopyProgress, IN_PLACE, planCopy } from "./copy_children.ts";
+import { type ChildCopy, copyChildren, type CopyProgress, type CopyTag, IN_PLACE, planCopy } from "./copy_children.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 import { type PublishDeps, publishIndex } from "./publish_index.ts";
 import { type LeftOut, type ReadChild, readChildren, type ReadDeps, type ReadImage } from "./read_child.ts";
@@ -24,6 +24,8 @@ interface AssembleRequest {
   readonly form: "index" | "image";
   /** Why an image is not the one that is meant, as a sentence; undefined: it is. */
   readonly judge?: (child: ReadImage) => string | undefined;
+  /** The tag that an image gets where it is copied; undefined: none. */
+  readonly tagOf?: CopyTag;
 }
 
 export interface JoinedImage {
@@ -76,7 +78,7 @@ export async function assembleIndex(request: AssembleRequest, deps: AssembleDeps
 }
 
 async function assemble(
-  { to, images, mode, form, judge }: AssembleRequest,
+  { to, images, mode, form, judge, tagOf }: AssembleRequest,
   deps: AssembleDeps & Pick<PublishDeps, "onTag">,
 ): Promise<AssembleResult> {
   const { repositories } = deps;
@@ -108,7 +110,7 @@ async function assemble(
   if (same !== undefined) {
     return { kind: "unchanged", index: same, ...common, replaced: undefined, images: joined(sorted, []) };
   }
-  const copies = await copyChildren(sorted, { ...deps, target });
+  const copies = await copyChildren(sorted, { ...deps, target, tagOf });
   const index = await publishIndex({ target, tag, forms: plan.forms }, deps);
   return { kind: "published", index, ...common, images: joined(sorted, copies) };
 }

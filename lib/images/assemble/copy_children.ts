@@ -28,10 +28,13 @@ export interface CopyProgress {
   readonly totalBytes: number;
 }
 
+export type CopyTag = (image: string) => string | undefined;
+
 interface CopyChildrenDeps {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: CopyProgress) => void;
+  readonly tagOf?: CopyTag | undefined;
 }
 
 /** Blobs copied at a time: each takes up to 8 MiB of memory. */
@@ -82,7 +85,8 @@ class ChildrenCopies {
     if (await withRetries(() => target.digestOf(digest), this.#deps) === digest) return IN_PLACE;
     const { blobs, foreign } = namedBy(text, target);
     const outcomes = await this.#copyBlobs(one, blobs, ended);
-    await withRetries(() => target.putManifest(digest, { mediaType, digest, bytes }), this.#deps);
+    const name = this.#deps.tagOf?.(child.image) ?? digest;
+    await withRetries(() => target.putManifest(name, { mediaType, digest, bytes }), this.#deps);
     const count = (wanted: BlobOutcome): number => outcomes.filter((outcome) => outcome === wanted).length;
     return {
       kind: "copied",

@@ -17,7 +17,7 @@ export interface JobInput {
   readonly rendered: RenderedConfig;
   readonly facts: Pick<BuildFacts, "config" | "settings" | "cluster" | "optional" | "nodes" | "secretVersions">;
   readonly tolerations: readonly Toleration[];
-  /** What its pod pushes in the repository of the plan. */
+  /** What its pod pushes in its repository. */
   readonly tag: string;
 }
 
@@ -73,7 +73,7 @@ function envOf({ plan, arch, rendered, facts, tag }: JobInput): readonly Wire<V1
     ["DIGEST_CONFIGMAP_NAME", arch.digestMap],
     ["DIGEST_CONFIGMAP_LABELS", labelText(plan, arch)],
     ["HOME", "/home/build"],
-    ["TAG", `${plan.repository}:${tag}`],
+    ["TAG", `${plan.jobRepository}:${tag}`],
     ["BASE_IMAGE_PULL_CREDS", "/tmp/base-image-pull-creds/config.json"],
     ["FINAL_IMAGE_PUSH_CREDS", "/tmp/final-image-push-creds/config.json"],
     ["BUILDAH_ISOLATION", "chroot"],

@@ -34,7 +34,10 @@ export function preflight(input: PreflightInput): Preflight {
   if (failures.length > 0) return { kind: "failed", failures };
   const { rendered, plan, answers } = input;
   const questions: readonly RegistryQuestion[] = [
-    { kind: "push", repository: plan.repository },
+    ...new Set([plan.repository, plan.jobRepository]).values().map((repository): RegistryQuestion => ({
+      kind: "push",
+      repository,
+    })),
     ...baseImagesOf(rendered).map((reference): RegistryQuestion => ({ kind: "platforms", reference })),
   ];
   const unasked = questions.filter((question) => !answers.has(questionKey(question)));

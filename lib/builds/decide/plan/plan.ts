@@ -16,6 +16,8 @@ export interface PlanInput {
   readonly rendered: RenderedConfig | undefined;
   readonly set: ArchSet;
   readonly alwaysIndex: boolean;
+  /** `registry/repository` for images that are to be joined; empty, or absent: that of the push spec. */
+  readonly staging?: string;
   /** Builds of the MachineOSConfig: where inputs are unchanged the name of the one in use stays. */
   readonly builds: readonly MachineOSBuild[];
   /** Version of the Containerfile's template; for tests. */
@@ -51,7 +53,7 @@ function planOf(
     readonly mode: BuildMode;
   },
 ): BuildPlan {
-  const { config, pool, rendered, set, mode } = input;
+  const { config, pool, rendered, set, mode, staging = "" } = input;
   const repository = repositoryOf(config.pushSpec);
   const keys = set.map((arch): readonly [Arch, string] => [arch, buildKeyOf(buildInputs(arch, input))]);
   const name = mode === "single"
@@ -79,6 +81,7 @@ function planOf(
     pool: config.pool,
     rendered: pool.rendered,
     repository,
+    jobRepository: mode === "single" || staging === "" ? repository : staging,
     builds,
     infos: unusedFiles(input),
   };

@@ -6,6 +6,7 @@ import type { BuildNode, MachineOSBuild, MachineOSConfig } from "../observed.ts"
 import { BuildLabel, recordName } from "../names.ts";
 import { SHORT_KEY } from "../plan/build_keys.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
+import type { ArchBuild, BuildRecord } from "../types.ts";
 import { stateOfBuild } from "../status/conditions.ts";
 
 export interface CollectInput {
@@ -99,13 +100,30 @@ export function imageDeletions(
     ? []
     : [{ kind: "index", reference: `${repository}:${tag}`, digest: whole }];
   const children = (record?.archs ?? []).flatMap(
-    ({ arch, buildKey, digest = "", tag, from }): readonly RegistryDeletion[] => {
-      if (digest === "" || digest === whole || live.has(digest) || from !== undefined) return [];
-      const own = tag ?? `${input.config.meta.name}-${buildKey.slice(0, SHORT_KEY)}-${arch}`;
-      return [{ kind: "child", reference: `${repository}:${own}`, digest }];
+    (one): readonly RegistryDeletion[] => {
+      const { digest = "", from, isStaged } = one;
+      if (digest === "" || digest === whole || live.has(digest) || from !== undefined && isStaged !== true) return [];
+      return [{ kind: "child", reference: `${from ?? repository}:${ownTag(input.config.meta.name, one)}`, digest }];
     },
   );
   return [...index, ...children];
+}
+
+/** The tag of an architecture's image of a MachineOSConfig. */
+export function ownTag(config: string, { arch, buildKey, tag }: Pick<ArchBuild, "arch" | "buildKey" | "tag">): string {
+  return tag ?? `${config}-${buildKey.slice(0, SHORT_KEY)}-${arch}`;
+}
+
+/** What to delete once staged images are published; those that other MachineOSConfigs have stay. */
+export function stagedDeletions(
+  { archs }: BuildRecord,
+  { config, elsewhere }: { readonly config: string; readonly elsewhere: readonly string[] },
+): readonly RegistryDeletion[] {
+  return archs.flatMap((one): readonly RegistryDeletion[] => {
+    const { isStaged, digest = "", from = "" } = one;
+    if (isStaged !== true || elsewhere.includes(digest)) return [];
+    return [{ kind: "child", reference: `${from}:${ownTag(config, one)}`, digest }];
+  });
 }
 
 /**

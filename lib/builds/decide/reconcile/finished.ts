@@ -3,7 +3,7 @@
 import type { Effect } from "../effects.ts";
 import { BuildLabel, MCO_GROUP, McoAnnotation } from "../names.ts";
 import { digestOfReference } from "../plan/repository.ts";
-import { collectEffects } from "../publish/collect.ts";
+import { collectEffects, stagedDeletions } from "../publish/collect.ts";
 import { questionKey, type RegistryQuestion } from "../registry.ts";
 import { isDone } from "../status/aggregate.ts";
 import type { BuildRecord } from "../types.ts";
@@ -21,12 +21,13 @@ import {
   warning,
 } from "./part.ts";
 import { assembly } from "./publish.ts";
+import { recordEffects } from "./running.ts";
 
 /** Decides what is left to do. */
 export function finishBuild(scope: Scope, record: BuildRecord): Part {
   const checked = scope.facts.checksImages ? checkImages(scope, record) : part();
   if (checked.questions.length > 0 || checked.effects.length > 0) return checked;
-  const effects = [...tidyEffects(scope, record), ...collected(scope)];
+  const effects = [...tidyEffects(scope, record), ...unstage(scope, record), ...collected(scope)];
   return joinParts([checked, publishToPool(scope), part({ effects })]);
 }
 
@@ -95,6 +96,16 @@ function tidyEffects({ facts, build }: Scope, record: BuildRecord): readonly Eff
     ...jobs.map(({ meta }) => deletion("jobs", meta, "Background")),
     ...children.map((child) => deletion(child.resource, child, "Background")),
   ];
+}
+
+/** Images that are published are needed no more where they were staged. */
+function unstage({ facts, plan, build }: Scope, record: BuildRecord): readonly Effect[] {
+  if (!record.archs.some(({ isStaged }) => isStaged)) return [];
+  const archs = record.archs.map(({ from, isStaged, ...one }) =>
+    isStaged === true || from === undefined ? one : { ...one, from }
+  );
+  const deletions = stagedDeletions(record, { config: plan.config, elsewhere: facts.elsewhere });
+  return [{ kind: "collect", deletions }, ...recordEffects({ facts, build }, { ...record, archs })];
 }
 
 /** Nothing goes before the build in use is published, and its own images are kept in any case. */

@@ -1,6 +1,7 @@
 // Making what is published from the images of all architectures.
 import type { AssembleChild, Effect } from "../effects.ts";
 import type { BuildRecord } from "../types.ts";
+import { ownTag } from "../publish/collect.ts";
 import { type Part, part, type Scope } from "./part.ts";
 
 /** The assembly that is due; none once it is published or has failed, and a time where it must wait. */
@@ -15,14 +16,19 @@ export function assembleEffect(scope: Scope, record: BuildRecord): Part {
 /** The effect that publishes what a record has under a tag. */
 export function assembly({ plan, build }: Scope, { archs }: BuildRecord, tag: string): Effect {
   const { name, uid } = build.meta;
+  // Where a tag of an index cannot be moved, those of its images may not be movable either.
+  const suffix = tag.slice(plan.name.length);
   return {
     kind: "assemble",
     build: { resource: "builds", name, uid },
     mode: plan.mode,
     to: `${plan.repository}:${tag}`,
-    children: archs.flatMap(({ arch, digest, from, buildKey, isUnlabelled = false }): readonly AssembleChild[] => {
+    children: archs.flatMap(({ isUnlabelled = false, ...one }): readonly AssembleChild[] => {
+      const { arch, digest, from, buildKey, isStaged } = one;
       if (digest === undefined) return [];
-      return [{ arch, reference: `${from ?? plan.repository}@${digest}`, digest, buildKey, isUnlabelled }];
+      const reference = `${from ?? plan.repository}@${digest}`;
+      const own = isStaged === true ? { tag: `${ownTag(plan.config, one)}${suffix}` } : {};
+      return [{ arch, reference, digest, buildKey, isUnlabelled, ...own }];
     }),
   };
 }

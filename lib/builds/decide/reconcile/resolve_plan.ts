@@ -33,7 +33,8 @@ export function resolvePlan(facts: BuildFacts): Resolved {
   const stored = parseStoredSet(text);
   const planFor = (set: ArchSet): BuildPlan | PlanError => {
     const { pool, rendered, builds } = facts;
-    return planBuild({ config, pool, rendered, builds, set, alwaysIndex: settings.alwaysIndex });
+    const { alwaysIndex, stagingRepository: staging } = settings;
+    return planBuild({ config, pool, rendered, builds, set, alwaysIndex, staging });
   };
   const built = builtSet(facts);
   const set = detected.source === "override" ? detected.set : effectiveSet({

@@ -81,11 +81,12 @@ const MAX_RECORDED = 3;
 
 /** Recorded ones first, those that need no copy before others; then what the tag names. */
 function candidatesOf(arch: ArchPlan, { plan, facts }: Planned): readonly Candidate[] {
-  const found = [...recorded(arch, facts).slice(0, MAX_RECORDED), ...classicBuilds({ plan, facts }), {
-    repository: plan.repository,
-    reference: `${plan.repository}:${arch.tag}`,
+  const tagged = [plan.repository, plan.jobRepository].map((repository): Candidate => ({
+    repository,
+    reference: `${repository}:${arch.tag}`,
     isUnlabelled: plan.mode === "single",
-  }];
+  }));
+  const found = [...recorded(arch, facts).slice(0, MAX_RECORDED), ...classicBuilds({ plan, facts }), ...tagged];
   const distinct = found.filter(({ reference }, at) => found.findIndex((one) => one.reference === reference) === at);
   return distinct.toSorted((left, right) =>
     Number(right.repository === plan.repository) - Number(left.repository === plan.repository)

@@ -102,6 +102,7 @@ function withoutJob(plan: ArchPlan, before: ArchBuild, context: StepContext): Ar
         finishedAt: renderTime(facts.nowMs),
         ...(isUnlabelled ? { isUnlabelled } : {}),
         ...(from === undefined ? {} : { from }),
+        ...(from === context.plan.jobRepository ? { isStaged: true } : {}),
         ...(base === undefined ? {} : { base }),
       };
       const message = `The image for ${arch} exists: ${digest}. It is not built again.`;
@@ -206,8 +207,8 @@ function readDigest(arch: ArchPlan, known: ArchBuild, context: JobContext): Arch
   if (left === undefined && facts.nowMs < waitUntilMs) return stay(known, { wakeAtMs: waitUntilMs });
   // The tag is the Job's own: what it names was pushed by it.
   const reference = left === undefined
-    ? `${plan.repository}:${known.tag ?? arch.tag}`
-    : `${plan.repository}@${left.digest}`;
+    ? `${plan.jobRepository}:${known.tag ?? arch.tag}`
+    : `${plan.jobRepository}@${left.digest}`;
   return judgePushed(arch, known, { ...context, reference, isLate: facts.nowMs >= waitUntilMs || left === undefined });
 }
 
@@ -230,7 +231,8 @@ function judgePushed(
       const why = mismatchOf(answer, arch, { reference, isUnlabelled });
       if (why !== undefined) return failed("ArchMismatch", why);
       const { digest, mediaType, size } = answer;
-      const pushed = { digest, mediaType, size, ...(isUnlabelled ? { isUnlabelled } : {}) };
+      const staged = plan.jobRepository === plan.repository ? {} : { from: plan.jobRepository, isStaged: true };
+      const pushed = { digest, mediaType, size, ...(isUnlabelled ? { isUnlabelled } : {}), ...staged };
       return stay({ ...known, ...pushed, state: "Succeeded", finishedAt: renderTime(facts.nowMs) });
     }
     case "denied":

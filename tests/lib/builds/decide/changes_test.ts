@@ -1,7 +1,7 @@
 // Which Jobs and publications follow which change: nothing is built or pushed needlessly.
 import assert from "node:assert/strict";
-import { built, Simulator } from "./simulator.ts";
-import { NO_ARCH, type RawConfig } from "./make.ts";
+import { built, envOf, Simulator } from "./simulator.ts";
+import { NO_ARCH, type RawConfig, SETTINGS } from "./make.ts";
 
 const ARM64 = { containerfileArch: "ARM64", content: "FROM configs AS final\nRUN echo arm\n" };
 const AMD64 = { containerfileArch: "AMD64", content: "FROM configs AS final\nRUN echo amd\n" };
@@ -95,23 +95,78 @@ const ROWS: readonly Row[] = [
   ["a text for amd64 beside one for all", ["amd64"], "new", (bed) => bed.edit({ files: [NO_ARCH, AMD64] })],
 ];
 
-for (const [change, jobs, index, make, given, ids = ""] of ROWS) {
+/** Makes the change, and asserts its Jobs and publications. */
+function tryRow(bed: Simulator, [change, jobs, index, make]: Row): void {
+  const before = bed.pullSpec();
+  make(bed);
+  bed.settle();
+  assert.deepEqual(bed.made.toSorted(), jobs, change);
+  // A build of another name has the index under its own tag as well, as the same bytes.
+  const isRenamed = bed.builds.size > 1;
+  assert.equal(bed.published.length, index === "same" && !isRenamed ? 0 : 1, `${change}: ${bed.published.join()}`);
+  assert.equal(bed.pullSpec() === before, index === "same", change);
+  // Nothing is left to do, and nothing is done twice.
+  bed.reset();
+  bed.settle();
+  assert.equal(bed.writes, 0, change);
+}
+
+for (const row of ROWS) {
+  const [change, jobs, index, , given, ids = ""] = row;
   Deno.test(`${ids}P-080 decideBuild() after ${change}: Jobs [${jobs.join(", ")}], index ${index}`, () => {
-    const bed = built(undefined, given);
-    const before = bed.pullSpec();
-    make(bed);
-    bed.settle();
-    assert.deepEqual(bed.made.toSorted(), jobs);
-    // A build of another name has the index under its own tag as well, as the same bytes.
-    const isRenamed = bed.builds.size > 1;
-    assert.equal(bed.published.length, index === "same" && !isRenamed ? 0 : 1, bed.published.join());
-    assert.equal(bed.pullSpec() === before, index === "same");
-    // Nothing is left to do, and nothing is done twice.
-    bed.reset();
-    bed.settle();
-    assert.equal(bed.writes, 0);
+    tryRow(built(undefined, given), row);
   });
 }
+
+const STAGING = "stage.test/org/parts";
+const STAGED = { ...SETTINGS, stagingRepository: STAGING };
+
+function stagedTags({ tags }: Simulator): readonly string[] {
+  return [...tags.keys()].filter((tag) => tag.startsWith(STAGING));
+}
+
+Deno.test("with a staging repository Jobs push there, and the index has its images and their tags beside it", () => {
+  const bed = new Simulator(undefined, {}, STAGED);
+  bed.settle({ run: false });
+  const pushed = [...bed.jobs.values()].map((job) => envOf(job).get("TAG") ?? "");
+  assert.ok(pushed.length === 2 && pushed.every((tag) => tag.startsWith(`${STAGING}:worker-`)), pushed.join());
+  bed.settle();
+  assert.match(bed.pullSpec(), /^registry\.test\/org\/os@sha256:/);
+  const beside = pushed.map((tag) => bed.tags.get(tag.replace(STAGING, "registry.test/org/os")));
+  assert.deepEqual(beside.toSorted(), bed.images.get(bed.pullSpec())?.children.toSorted());
+  assert.deepEqual([stagedTags(bed), bed.collected.toSorted()], [[], pushed.toSorted()]);
+});
+
+Deno.test("with a staging repository each change has the same Jobs and publications, and leaves nothing there", () => {
+  for (const row of ROWS) {
+    const bed = built(undefined, row[4], STAGED);
+    tryRow(bed, row);
+    assert.deepEqual(stagedTags(bed), [], row[0]);
+  }
+});
+
+Deno.test("a staged image waits for the others, is not built again, and goes with a build that is never published", () => {
+  const bed = new Simulator(undefined, {}, STAGED);
+  bed.settle({ run: false });
+  bed.completeJob(bed.jobOf("amd64"));
+  bed.failJob(bed.jobOf("arm64"));
+  bed.settle({ run: false });
+  assert.equal(stagedTags(bed).length, 1);
+  bed.reset();
+  bed.annotate({ "machineconfiguration.openshift.io/rebuild": "" });
+  bed.settle({ run: false });
+  assert.deepEqual([bed.made, stagedTags(bed).length], [["arm64"], 1]);
+  bed.edit({ files: [{ ...NO_ARCH, content: "FROM configs AS final\nRUN echo other\n" }] });
+  bed.settle({ run: false });
+  bed.settle();
+  assert.deepEqual([stagedTags(bed), bed.images.get(bed.pullSpec())?.children.length], [[], 2]);
+});
+
+Deno.test("one architecture alone is not staged", () => {
+  const bed = new Simulator(["amd64"], {}, STAGED);
+  bed.settle({ run: false });
+  assert.match(envOf(bed.jobOf("amd64")).get("TAG") ?? "", /^registry\.test\/org\/os:/);
+});
 
 Deno.test("while Jobs run, the copies of secrets that change are made again, once; afterwards they are left alone", () => {
   const bed = new Simulator();

@@ -67,7 +67,7 @@ export class Simulator {
   images = new Map<string, Image>();
   tags = new Map<string, string>();
   detected: Record<string, string> | undefined;
-  settings = SETTINGS;
+  settings: typeof SETTINGS;
   otherBuilder: BuildFacts["otherBuilder"] = "stopped";
   secrets: BuildFacts["secrets"] = { pull: "usable", push: "usable" };
   secretVersions: BuildFacts["secretVersions"] = { pull: "1", push: "1" };
@@ -89,7 +89,8 @@ export class Simulator {
   #serial = 0;
   #turn = 0;
 
-  constructor(archs: readonly string[] = ["amd64", "arm64"], config: RawConfig = {}) {
+  constructor(archs: readonly string[] = ["amd64", "arm64"], config: RawConfig = {}, settings = SETTINGS) {
+    this.settings = settings;
     this.config = rawConfig(config);
     this.nodes = archs.map((reported) => rawBuildNode({ reported }));
   }
@@ -424,10 +425,11 @@ export class Simulator {
 
   #publish({ to, children, mode }: Extract<Effect, { kind: "assemble" }>): Publication {
     const repository = repositoryIn(to);
-    for (const { reference, digest, arch } of children) {
+    for (const { reference, digest, arch, tag } of children) {
       const image = this.images.get(reference);
       if (image === undefined) return { kind: "lost", arch, message: `${reference} is not there` };
       this.images.set(`${repository}@${digest}`, image);
+      if (tag !== undefined) this.tags.set(`${repository}:${tag}`, digest);
     }
     const digests = children.map(({ digest }) => digest);
     const digest = mode === "single" ? digests[0] ?? "" : digestOf(digests.toSorted().join());
@@ -457,8 +459,8 @@ export function building(archs?: readonly string[]): Simulator {
 }
 
 /** A pool whose image is published. */
-export function built(archs?: readonly string[], config?: RawConfig): Simulator {
-  const bed = new Simulator(archs, config);
+export function built(archs?: readonly string[], config?: RawConfig, settings?: typeof SETTINGS): Simulator {
+  const bed = new Simulator(archs, config, settings);
   bed.settle();
   assert.notEqual(bed.pullSpec(), "");
   bed.reset();
