@@ -24,6 +24,8 @@ export type AdminPages = Readonly<Record<string, Handler>>;
 export interface WebhookDeps {
   readonly gate: GatePodDeps;
   readonly check: CheckDeps;
+  /** Of all routes but that of pods: whoever fills it leaves the pods their place. */
+  readonly otherLimit: LoadLimit;
 }
 
 export interface AdminDeps {
@@ -35,8 +37,7 @@ export interface AdminDeps {
 }
 
 export function webhookApp(deps: WebhookDeps): Hono {
-  // One limit for all of them: they share the memory.
-  const { limit } = deps.gate;
+  const { otherLimit: limit } = deps;
   const table: readonly (readonly [string, Handler])[] = [
     [WebhookPath.gatePod, gatePod(deps.gate)],
     [WebhookPath.validateClusterConfig, answering(limit, (body) => reviewClusterConfig(body, deps.check))],

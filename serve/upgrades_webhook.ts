@@ -8,7 +8,7 @@ import { PlanWebhook } from "../lib/upgrades/names.ts";
 import { webhookEndpoint } from "../lib/operator/decide/webhooks.ts";
 import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
 import { type HttpsListener, type KeyPair, openHttpsListener } from "../lib/server/https_listener.ts";
-import { openLoadLimit } from "../lib/server/load_limit.ts";
+import { openLoadLimit, OTHER_LOAD } from "../lib/server/load_limit.ts";
 import { makePathCheck } from "../lib/server/path_check.ts";
 import { openServingCertificate, readClientCa } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
@@ -72,7 +72,7 @@ export async function openPlanListener(
     readonly webhookClientCa: string | undefined;
   },
 ): Promise<HttpsListener> {
-  const app = planReview({ api, clock, limit: openLoadLimit({ clock, log }), signal });
+  const app = planReview({ api, clock, limit: openLoadLimit(OTHER_LOAD, { clock, log }), signal });
   const acceptsPlain = (): boolean => true;
   return await openHttpsListener({
     host,
@@ -82,10 +82,9 @@ export async function openPlanListener(
     handler: (request) => app.fetch(request),
     guard: {
       limits: CONNECTION_LIMITS,
-      check: makePathCheck({ routes: [PlanWebhook.path], secretPaths: () => [], acceptsPlain }),
-      acceptsPlain,
       // This path is public.
-      plainProves: false,
+      check: makePathCheck({ routes: [PlanWebhook.path], proving: undefined, secretPaths: () => [], acceptsPlain }),
+      acceptsPlain,
       dropped: () => {},
       began: () => {},
     },

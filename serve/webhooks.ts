@@ -9,7 +9,7 @@ import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
 import type { ListenerGuard } from "../lib/server/connection_guard.ts";
 import { makePathCheck } from "../lib/server/path_check.ts";
 import { WebhookPath } from "../lib/names.ts";
-import { openLoadLimit } from "../lib/server/load_limit.ts";
+import { openLoadLimit, OTHER_LOAD, POD_LOAD } from "../lib/server/load_limit.ts";
 import { readClientCa } from "../lib/tls/open_certificate.ts";
 import { pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
 import type { ServeDeps } from "./capability.ts";
@@ -32,7 +32,11 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
   const { clients: { certificate, metrics, checkApi, parts }, components: { operator, configs } } = webhooks;
   const signal = parts.background;
   const siblings = openSiblingConfigs({ api: checkApi, configs, signal });
-  const app = webhookApp({ gate: gateDeps(deps, webhooks), check: { api: checkApi, siblings, signal } });
+  const app = webhookApp({
+    gate: gateDeps(deps, webhooks),
+    check: { api: checkApi, siblings, signal },
+    otherLimit: openLoadLimit(OTHER_LOAD, deps),
+  });
   const listener = await openHttpsListener({
     host: deps.config.listen.host,
     port: deps.config.listen.port,
@@ -57,11 +61,11 @@ function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths 
     limits: CONNECTION_LIMITS,
     check: makePathCheck({
       routes: Object.values(WebhookPath),
+      proving: WebhookPath.gatePod,
       secretPaths: (route) => pathSecret?.acceptedPaths(route) ?? [],
       acceptsPlain,
     }),
     acceptsPlain,
-    plainProves: true,
     dropped: (reason) => metrics.server.archway_webhook_connections_dropped_total.inc({ reason }),
     began: ({ verdict, taken }) => {
       metrics.server.archway_webhook_requests_total.inc({ path: verdict.kind, outcome: taken ? "taken" : "shed" });
@@ -79,7 +83,7 @@ function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GateP
   return {
     clock,
     log,
-    limit: openLoadLimit({ clock, log }),
+    limit: openLoadLimit(POD_LOAD, { clock, log }),
     settingsOf,
     configsOf: configs.of,
     recall: (pod, wanted) => known.recall(wanted, pullScopeOf(pod)),

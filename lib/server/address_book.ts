@@ -137,9 +137,7 @@ export class AddressBook<C extends Member<C>> {
     for (const state of this.#states.values()) {
       if (state.unproven.size === 0) continue;
       const isWorse = most === undefined ||
-        (this.#isProven(most) === this.#isProven(state)
-          ? state.unproven.size > most.unproven.size
-          : this.#isProven(most));
+        (this.isProven(most) === this.isProven(state) ? state.unproven.size > most.unproven.size : this.isProven(most));
       if (isWorse) most = state;
     }
     return most;
@@ -148,19 +146,19 @@ export class AddressBook<C extends Member<C>> {
   /** Drops addresses that have no connections, no proof and all of their tokens. */
   sweep(): void {
     for (const [key, state] of this.#states) {
-      const isInUse = state.unproven.size > 0 || this.#isProven(state);
+      const isInUse = state.unproven.size > 0 || this.isProven(state);
       const isFull = state.handshakes.isFull(this.#nowMs()) && state.reserve.isFull(this.#nowMs());
       if (!isInUse && isFull) this.#states.delete(key);
     }
   }
 
-  #isProven({ proven, provenUntilMs }: AddressState<C>): boolean {
+  isProven({ proven, provenUntilMs }: AddressState<C>): boolean {
     return proven > 0 || this.#nowMs() < provenUntilMs;
   }
 
   #comesBefore(one: AddressState<C>, other: AddressState<C>): boolean {
-    const isProven = this.#isProven(one);
-    return isProven === this.#isProven(other) ? one.beganAtMs < other.beganAtMs : isProven;
+    const isProven = this.isProven(one);
+    return isProven === this.isProven(other) ? one.beganAtMs < other.beganAtMs : isProven;
   }
 
   /** The buckets that pay for a handshake of this address; undefined while one of them has nothing. */
@@ -168,7 +166,7 @@ export class AddressBook<C extends Member<C>> {
     const nowMs = this.#nowMs();
     const { handshakes, reserve } = address;
     if (!handshakes.has(nowMs)) return undefined;
-    if (this.#isProven(address)) return [handshakes];
+    if (this.isProven(address)) return [handshakes];
     const hasReserve = reserve.has(nowMs);
     // What is begun within the common limit counts as well: the reserve is for addresses that pause.
     if (this.#strangers.has(nowMs)) return [handshakes, this.#strangers, ...hasReserve ? [reserve] : []];

@@ -16,11 +16,6 @@ export interface ListenerGuard {
   readonly check: (url: string) => PathVerdict;
   /** Whether what came by a path of the manifests still counts. */
   readonly acceptsPlain: () => boolean;
-  /**
-   * Whether a request by a path of the manifests proves its connection. Where it does not, such a connection stays worth as
-   * much as that of any client, and ends with its answer.
-   */
-  readonly plainProves: boolean;
   readonly dropped: (reason: DropReason) => void;
   /** A request head with an accepted path arrived; `taken` is false when the limits left no place for its body. */
   readonly began: (
@@ -40,10 +35,10 @@ const OPEN: ListenerGuard = {
     maxUnprovenPerAddress: Infinity,
     handshakes: { address: UNLIMITED, strangers: UNLIMITED, reserve: UNLIMITED },
     maxArrivingBytes: Infinity,
+    maxUnprovenArrivingBytes: Infinity,
   },
-  check: (url) => ({ kind: "secret", url }),
+  check: (url) => ({ kind: "secret", url, proves: true }),
   acceptsPlain: () => true,
-  plainProves: true,
   dropped: () => {},
   began: () => {},
 };
@@ -143,11 +138,12 @@ export class ConnectionGuard {
       return false;
     }
     const declared = Number(request.headers["content-length"] ?? UNDECLARED_BYTES);
-    const proof = verdict.kind === "plain" && !this.#guard.plainProves ? "none" : verdict.kind;
-    if (proof === "none") response.setHeader("connection", "close");
-    const taken = this.#table.bodyBegins(connection, { proof, bytes: declared });
+    const { kind, proves } = verdict;
+    // What proves nothing ends with its answer: it may not hold a place.
+    if (!proves) response.setHeader("connection", "close");
+    const taken = this.#table.bodyBegins(connection, { kind, proves, bytes: declared });
     this.#guard.began({ verdict, taken });
-    if (!taken && proof === "none") {
+    if (!taken && !proves) {
       this.#refuse(connection, { response, status: 503 });
       return false;
     }

@@ -1,13 +1,13 @@
-// Which connections of the webhook port are kept. A connection is proven once a request came over it by an accepted path;
-// until then it has no priority over one of any client. Under pressure the unproven go first: those of addresses that proved
-// nothing, of the address with the most of them, the oldest.
+// Which connections of the webhook port are kept. A connection is proven once a request came over it by the route of pods;
+// until then it has no priority over one of any client, whatever other paths it knows. Under pressure the unproven go first:
+// those of addresses that proved nothing, of the address with the most of them, the oldest.
 //
 //   waiting ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
 import { AddressBook, type AddressState, type HandshakeRates } from "./address_book.ts";
 import { LARGE_BYTES } from "./load_limit.ts";
 import type { TokenBucket } from "./token_bucket.ts";
 
-/** What came over a connection: nothing that counts, a request by a path of the manifests, or one by a secret path. */
+/** What came over a connection by the route of pods: nothing, a request by the path of the manifests, or one by the secret path. */
 type Proof = "none" | "plain" | "secret";
 
 /**
@@ -37,6 +37,15 @@ export interface Connection {
   readonly socket: ConnectionSocket;
 }
 
+/** The head of a request that is to be answered. */
+interface AcceptedHead {
+  readonly kind: "plain" | "secret";
+  /** Whether it is by the route of pods. */
+  readonly proves: boolean;
+  /** Of its body, as declared. */
+  readonly bytes: number;
+}
+
 interface ConnectionSocket {
   readonly bytesRead: () => number;
   /** Goes on with the handshake that the client has begun. */
@@ -50,7 +59,9 @@ export interface ConnectionLimits {
   readonly maxUnproven: number;
   readonly maxUnprovenPerAddress: number;
   readonly handshakes: HandshakeRates;
+  /** Bytes of large bodies that arrive at a time over proven connections, and over all others. */
   readonly maxArrivingBytes: number;
+  readonly maxUnprovenArrivingBytes: number;
   /** Longest time in each phase (ms); `unprovenIdle` until the first head is complete. */
   readonly timeoutsMs: Readonly<Record<Phase | "unprovenIdle", number>>;
 }
@@ -71,6 +82,8 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
     reserve: { burst: 2, perSecond: 0.2 },
   },
   maxArrivingBytes: 32 * 1024 * 1024,
+  // A config is 100 KiB at most, twice in a review, and what annotates it.
+  maxUnprovenArrivingBytes: 2 * 1024 * 1024,
   timeoutsMs: { waiting: 3_000, handshake: 5_000, unprovenIdle: 10_000, idle: 120_000, body: 10_000, answer: 40_000 },
 };
 
@@ -83,7 +96,6 @@ export class ConnectionTable {
   readonly #dropped: (reason: DropReason) => void;
   readonly #addresses: AddressBook<Connection>;
   readonly #connections = new Set<Connection>();
-  #arrivingBytes = 0;
 
   constructor(
     deps: {
@@ -153,22 +165,28 @@ export class ConnectionTable {
    * A request head with an accepted path arrived; a body of `bytes` follows. False when the limit leaves no place for
    * it beside the bodies that are arriving: it must not be kept. A stalled body is dropped first.
    */
-  bodyBegins(connection: Connection, request: { readonly proof: Proof; readonly bytes: number }): boolean {
-    this.#prove(connection, request.proof);
+  bodyBegins(connection: Connection, { kind, proves, bytes }: AcceptedHead): boolean {
+    if (proves) this.#prove(connection, kind);
+    // API servers ask by the other routes as well: what they open for that takes none of their own handshakes.
+    else if (kind === "secret" && this.#addresses.isProven(connection.address)) this.#giveBack(connection);
+    this.#enter(connection, { phase: "body", bodyBytes: 0 });
     // Small ones are bounded by the number of connections: large ones cannot keep them out.
-    const bytes = request.bytes > LARGE_BYTES ? request.bytes : 0;
-    const isFull = (): boolean =>
-      bytes > 0 && this.#arrivingBytes > 0 && this.#arrivingBytes + bytes > this.#limits.maxArrivingBytes;
-    if (isFull()) {
-      const stalled = [...this.#connections].filter((other) => other.bodyBytes > 0 && this.#isStalled(other));
-      for (const other of stalled.toSorted((a, b) => a.grewMs - b.grewMs)) {
-        if (!isFull()) break;
-        this.#drop(other, "timeout");
-      }
+    if (bytes <= LARGE_BYTES) return true;
+    const isProven = connection.proof !== "none";
+    const max = isProven ? this.#limits.maxArrivingBytes : this.#limits.maxUnprovenArrivingBytes;
+    const arriving = [...this.#connections]
+      .filter((other) => other.bodyBytes > 0 && isProven === (other.proof !== "none"))
+      .toSorted((a, b) => a.grewMs - b.grewMs);
+    let sum = arriving.reduce((total, { bodyBytes }) => total + bodyBytes, bytes);
+    for (const other of arriving) {
+      if (sum <= max) break;
+      if (!this.#isStalled(other)) continue;
+      sum -= other.bodyBytes;
+      this.#drop(other, "timeout");
     }
-    const taken = !isFull();
-    this.#enter(connection, { phase: "body", bodyBytes: taken ? bytes : 0 });
-    return taken;
+    if (sum > max) return false;
+    connection.bodyBytes = bytes;
+    return true;
   }
 
   bodyEnds(connection: Connection): void {
@@ -176,9 +194,7 @@ export class ConnectionTable {
   }
 
   closed(connection: Connection): void {
-    if (!this.#connections.delete(connection)) return;
-    this.#arrivingBytes -= connection.bodyBytes;
-    this.#addresses.remove(connection);
+    if (this.#connections.delete(connection)) this.#addresses.remove(connection);
   }
 
   /** Closes what is over its time, and sees which bodies go on. Call it every second or so. */
@@ -207,14 +223,17 @@ export class ConnectionTable {
     this.#addresses.remove(connection);
     connection.proof = proof;
     this.#addresses.add(connection);
-    if (proof === "none" || connection.paid.length === 0) return;
+    if (proof !== "none") this.#giveBack(connection);
+  }
+
+  #giveBack(connection: Connection): void {
+    if (connection.paid.length === 0) return;
     for (const bucket of connection.paid) bucket.giveBack();
     connection.paid = [];
     this.beginHandshakes();
   }
 
   #enter(connection: Connection, next: { readonly phase: Phase; readonly bodyBytes: number }): void {
-    this.#arrivingBytes += next.bodyBytes - connection.bodyBytes;
     connection.phase = next.phase;
     connection.bodyBytes = next.bodyBytes;
     connection.sinceMs = this.#nowMs();

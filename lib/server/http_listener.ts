@@ -51,7 +51,7 @@ const PLAIN_LIMITS: ConnectionLimits = {
   maxUnprovenPerAddress: 16,
   handshakes: { address: UNLIMITED, strangers: UNLIMITED, reserve: UNLIMITED },
   // No body is read.
-  maxArrivingBytes: Infinity,
+  maxUnprovenArrivingBytes: Infinity,
   timeoutsMs: { ...CONNECTION_LIMITS.timeoutsMs, unprovenIdle: 5_000, body: 5_000 },
 };
 
@@ -59,9 +59,8 @@ const PLAIN_LIMITS: ConnectionLimits = {
 export function openHttpListener({ handler, host, port }: HttpListenerOptions): Promise<HttpListener> {
   const guard = new ConnectionGuard({
     limits: PLAIN_LIMITS,
-    check: (url) => ({ kind: "plain", url }),
+    check: (url) => ({ kind: "plain", url, proves: false }),
     acceptsPlain: () => true,
-    plainProves: false,
     dropped: () => {},
     began: () => {},
   });

@@ -8,7 +8,7 @@ import type { Logger } from "../log.ts";
  * bodies before it answers the first: these are the queue. An answer costs 0.1 to 0.25 ms, so the last of 2 000 waits half a
  * second, a tenth of the webhook's timeout. One API server has at most 600 requests in flight by default.
  */
-export const MAX_REQUESTS = 2_000;
+const MAX_REQUESTS = 2_000;
 
 /**
  * Bytes of large bodies among them. Without a limit many reviews of 1 MiB at a time are parsed side by side: a byte in flight
@@ -16,7 +16,27 @@ export const MAX_REQUESTS = 2_000;
  * is answered after the webhook's timeout (rows "300 of 1 MiB" of `deno task bench`). It is ten of the largest pods that etcd
  * stores.
  */
-export const MAX_LARGE_BYTES = 16 * 1024 * 1024;
+const MAX_LARGE_BYTES = 16 * 1024 * 1024;
+
+interface Load {
+  readonly requests: number;
+  readonly largeBytes: number;
+  /** What is logged when it is too little. */
+  readonly warning: string;
+}
+
+export const POD_LOAD: Load = {
+  requests: MAX_REQUESTS,
+  largeBytes: MAX_LARGE_BYTES,
+  warning: "too many admissions at a time, letting pods pass ungated",
+};
+
+/** Of all other routes together: users read their paths in errors, and administrators alone use them. */
+export const OTHER_LOAD: Load = {
+  requests: 100,
+  largeBytes: 2 * 1024 * 1024,
+  warning: "too many reviews of configs at a time, refusing some",
+};
 
 /** Bodies up to this size (bytes) count as requests alone: clients that send large ones slowly cannot keep them out. */
 export const LARGE_BYTES = 64 * 1024;
@@ -30,7 +50,10 @@ export interface LoadLimit {
 }
 
 /** Opens the limit. An episode of overload is logged when it begins and when it is over, not at each refusal. */
-export function openLoadLimit({ clock, log }: { readonly clock: Clock; readonly log: Logger }): LoadLimit {
+export function openLoadLimit(
+  max: Load,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): LoadLimit {
   let requests = 0;
   let largeBytes = 0;
   let episode: { refused: number; lastMs: number } | undefined;
@@ -42,20 +65,20 @@ export function openLoadLimit({ clock, log }: { readonly clock: Clock; readonly 
   }
 
   function begin(): { refused: number; lastMs: number } {
-    log.warn("too many admissions at a time, letting pods pass ungated", { requests, largeBytes });
+    log.warn(max.warning, { requests, largeBytes });
     return { refused: 0, lastMs: 0 };
   }
 
   function endCalmEpisode(): void {
     if (episode === undefined || clock.monotonicMs() - episode.lastMs < CALM_MS) return;
-    log.warn("admissions are all taken again", { refused: episode.refused });
+    log.warn("requests are all taken again", { refused: episode.refused });
     episode = undefined;
   }
 
   return {
     enter: (bytes) => {
       const large = bytes > LARGE_BYTES ? bytes : 0;
-      const isFull = requests >= MAX_REQUESTS || large > 0 && largeBytes > 0 && largeBytes + large > MAX_LARGE_BYTES;
+      const isFull = requests >= max.requests || large > 0 && largeBytes > 0 && largeBytes + large > max.largeBytes;
       if (isFull) return refuse();
       endCalmEpisode();
       requests++;

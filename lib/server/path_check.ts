@@ -2,14 +2,17 @@
 import { timingSafeEqual } from "node:crypto";
 
 export type PathVerdict =
-  /** By a secret path. `url` is the request's without the secret segment. */
-  | { readonly kind: "secret"; readonly url: string }
-  /** By a path of the manifests, while those are in use. */
-  | { readonly kind: "plain"; readonly url: string }
+  /**
+   * By a secret path, or by one of the manifests while those are in use. `url` is the request's without the secret segment.
+   * `proves`: whoever calls it is an API server. Errors show the paths of the other routes to users.
+   */
+  | { readonly kind: "secret" | "plain"; readonly url: string; readonly proves: boolean }
   | { readonly kind: "refused" };
 
 interface AcceptedPaths {
   readonly routes: readonly string[];
+  /** The route whose callers prove their connections by it; undefined: none does. */
+  readonly proving: string | undefined;
   readonly secretPaths: (route: string) => readonly string[];
   readonly acceptsPlain: () => boolean;
 }
@@ -28,13 +31,14 @@ export function makePathCheck(accepted: AcceptedPaths): (url: string) => PathVer
     const route = accepted.routes.find((candidate) => path.endsWith(candidate));
     if (route === undefined) return REFUSED;
     const rest = url.slice(path.length - route.length);
-    if (path === route) return accepted.acceptsPlain() ? { kind: "plain", url } : REFUSED;
+    const proves = route === accepted.proving;
+    if (path === route) return accepted.acceptsPlain() ? { kind: "plain", url, proves } : REFUSED;
     const given = encoder.encode(path);
     let matches = 0;
     for (const secretPath of accepted.secretPaths(route)) {
       const wanted = encoder.encode(secretPath);
       if (wanted.length === given.length && timingSafeEqual(wanted, given)) matches++;
     }
-    return matches > 0 ? { kind: "secret", url: rest } : REFUSED;
+    return matches > 0 ? { kind: "secret", url: rest, proves } : REFUSED;
   };
 }

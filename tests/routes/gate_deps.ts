@@ -1,7 +1,7 @@
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { makeSettings } from "../../lib/placement/decide/config/types.ts";
-import { openLoadLimit } from "../../lib/server/load_limit.ts";
+import { openLoadLimit, POD_LOAD } from "../../lib/server/load_limit.ts";
 import type { GatePodDeps } from "../../routes/gate_pod.ts";
 
 /** What the webhook of pods needs, in a cluster without configs whose images are all unknown. */
@@ -10,7 +10,7 @@ export function makeGateDeps(changes: Partial<GatePodDeps> = {}): GatePodDeps {
   return {
     clock: systemClock,
     log: silentLogger,
-    limit: openLoadLimit({ clock: systemClock, log: silentLogger }),
+    limit: openLoadLimit(POD_LOAD, { clock: systemClock, log: silentLogger }),
     settingsOf: () => settings,
     configsOf: () => ({ cluster: undefined, namespace: [] }),
     recall: () => undefined,

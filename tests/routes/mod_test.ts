@@ -1,4 +1,4 @@
-// What the webhook routes have in common: one load limit, and answers to what they do not parse.
+// What the webhook routes have in common: their limits of load, and answers to what they do not parse.
 import assert from "node:assert/strict";
 import { WebhookPath } from "../../lib/names.ts";
 import type { LoadLimit } from "../../lib/server/load_limit.ts";
@@ -7,9 +7,15 @@ import { webhookApp } from "../../routes/mod.ts";
 import { makeGateDeps } from "./gate_deps.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
 
-function openApp(limit: LoadLimit): ReturnType<typeof webhookApp> {
+interface Limits {
+  readonly pods: LoadLimit;
+  readonly others: LoadLimit;
+}
+
+function openApp({ pods, others }: Limits): ReturnType<typeof webhookApp> {
   return webhookApp({
-    gate: makeGateDeps({ limit }),
+    gate: makeGateDeps({ limit: pods }),
+    otherLimit: others,
     check: {
       api: new MemoryCluster().client(),
       siblings: { read: () => Promise.resolve([]) },
@@ -18,25 +24,30 @@ function openApp(limit: LoadLimit): ReturnType<typeof webhookApp> {
   });
 }
 
-async function statuses(limit: LoadLimit, body: string): Promise<readonly number[]> {
-  const app = openApp(limit);
+async function statuses(limits: Limits, body: string): Promise<readonly number[]> {
+  const app = openApp(limits);
   const paths = Object.values(WebhookPath);
   return await Promise.all(paths.map(async (path) => (await app.request(path, { method: "POST", body })).status));
 }
 
-Deno.test("webhookApp() counts the reviews of every route against one limit", async () => {
-  assert.deepEqual(await statuses({ enter: () => undefined }, "{}"), [503, 503, 503, 503]);
+const FULL: LoadLimit = { enter: () => undefined };
+const FREE: LoadLimit = { enter: () => () => {} };
+
+Deno.test("webhookApp() has a limit for the reviews of pods, and one for those of all other routes", async () => {
+  assert.deepEqual(await statuses({ pods: FULL, others: FULL }, "{}"), [503, 503, 503, 503]);
+  assert.deepEqual(await statuses({ pods: FREE, others: FULL }, "{}"), [400, 503, 503, 503]);
   const entered: number[] = [];
-  await statuses({
+  const others: LoadLimit = {
     enter: (bytes) => {
       entered.push(bytes);
       return () => {};
     },
-  }, "{}");
-  assert.deepEqual(entered, [2, 2, 2, 2]);
+  };
+  assert.deepEqual(await statuses({ pods: FULL, others }, "{}"), [503, 400, 400, 400]);
+  assert.deepEqual(entered, [2, 2, 2]);
 });
 
 Deno.test("webhookApp() parses on no route what has too many members", async () => {
   const body = `{"kind":"X","apiVersion":"v1","request":{"uid":"u","objects":[${"{},".repeat(MAX_STRUCTURE)}{}]}}`;
-  assert.deepEqual(await statuses({ enter: () => () => {} }, body), [200, 413, 413, 413]);
+  assert.deepEqual(await statuses({ pods: FREE, others: FREE }, body), [200, 413, 413, 413]);
 });

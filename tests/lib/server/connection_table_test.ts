@@ -63,7 +63,7 @@ function openBench(limits: Partial<ConnectionLimits> = {}): Bench {
       const connection = bench.open(name, address);
       assert.equal(connection?.phase, "handshake", "its handshake has to wait");
       assert.ok(connection !== undefined);
-      bench.table.bodyBegins(connection, { proof: "secret", bytes: 2 });
+      bench.table.bodyBegins(connection, { kind: "secret", proves: true, bytes: 2 });
       bench.table.bodyEnds(connection);
       bench.table.becomesIdle(connection);
       return connection;
@@ -104,7 +104,7 @@ Deno.test("ConnectionTable never closes a proven connection for a stranger's, wh
       const name = String(index);
       const connection = bench.open(name, address);
       if (connection !== undefined && proves) {
-        bench.table.bodyBegins(connection, { proof: "secret", bytes: 0 });
+        bench.table.bodyBegins(connection, { kind: "secret", proves: true, bytes: 0 });
         bench.table.becomesIdle(connection);
         proven.add(name);
       }
@@ -141,7 +141,7 @@ Deno.test("ConnectionTable lets an API server open any number of connections, ea
   for (let round = 0; round < 600; round++) {
     const connection = open.find((one) => one?.phase === "handshake");
     if (connection === undefined) break;
-    bench.table.bodyBegins(connection, { proof: "secret", bytes: 2 });
+    bench.table.bodyBegins(connection, { kind: "secret", proves: true, bytes: 2 });
   }
   assert.deepEqual([bench.begun.length, bench.drops.length, bench.time.nowMs], [600, 0, 0], "none of it took time");
 });
@@ -152,7 +152,7 @@ Deno.test("ConnectionTable limits what comes from the API server's address witho
   for (let second = 0; second < 60; second++) {
     for (let count = 0; count < 500; count++) bench.open("flood", API_SERVER);
     bench.pass(1_000);
-    assert.ok(bench.table.bodyBegins(api, { proof: "secret", bytes: 2 }));
+    assert.ok(bench.table.bodyBegins(api, { kind: "secret", proves: true, bytes: 2 }));
     bench.table.becomesIdle(api);
   }
   assert.ok(countOf(bench.begun, "flood") <= 64 + 60 * 20, String(bench.begun.length));
@@ -194,11 +194,29 @@ Deno.test("ConnectionTable shares what other clients may begin among their addre
   assert.ok(Math.abs(loud - quiet) <= 4, `${loud} ${quiet}`);
 });
 
+Deno.test("ConnectionTable gives nothing for the path of another webhook, but at an API server's address its handshake", () => {
+  const bench = openBench();
+  bench.prove("api", API_SERVER);
+  const askOther = (name: string, address: string): void => {
+    const connection = bench.open(name, address);
+    if (connection?.phase === "handshake") {
+      bench.table.bodyBegins(connection, { kind: "secret", proves: false, bytes: 2 });
+    }
+  };
+  for (let count = 0; count < 300; count++) askOther("tenant", "10.0.0.2");
+  assert.equal(countOf(bench.begun, "tenant"), 64, "as many as a client that has no path");
+  for (let count = 0; count < 300; count++) askOther("config", API_SERVER);
+  assert.equal(countOf(bench.begun, "config"), 300);
+  bench.prove("next", API_SERVER);
+  const unproven = [...bench.table.connections].filter(({ proof }) => proof === "none");
+  assert.equal(unproven.length, bench.table.connections.size - 2);
+});
+
 Deno.test("ConnectionTable counts what plain paths proved for nothing once they are refused", () => {
   const bench = openBench({ maxUnproven: 1 });
   const connection = bench.open("plain", "10.0.0.2");
   assert.ok(connection !== undefined);
-  bench.table.bodyBegins(connection, { proof: "plain", bytes: 0 });
+  bench.table.bodyBegins(connection, { kind: "plain", proves: true, bytes: 0 });
   bench.table.becomesIdle(connection);
   bench.open("second", "10.0.0.3");
   assert.deepEqual([...bench.closed], []);
@@ -212,13 +230,17 @@ Deno.test("ConnectionTable ends with nothing counted when all connections are cl
   const connections = [1, 2, 3].map((number) => bench.prove(`p-${number}`, API_SERVER));
   const [first, second] = connections;
   assert.ok(first !== undefined && second !== undefined);
-  assert.equal(bench.table.bodyBegins(first, { proof: "secret", bytes: 80_000 }), true);
-  assert.equal(bench.table.bodyBegins(second, { proof: "secret", bytes: 80_000 }), false);
-  assert.equal(bench.table.bodyBegins(second, { proof: "secret", bytes: LARGE_BYTES }), true, "a small one");
+  assert.equal(bench.table.bodyBegins(first, { kind: "secret", proves: true, bytes: 80_000 }), true);
+  assert.equal(bench.table.bodyBegins(second, { kind: "secret", proves: true, bytes: 80_000 }), false);
+  assert.equal(
+    bench.table.bodyBegins(second, { kind: "secret", proves: true, bytes: LARGE_BYTES }),
+    true,
+    "a small one",
+  );
   bench.table.becomesIdle(second);
   bench.table.closed(first);
   bench.table.closed(first);
-  assert.equal(bench.table.bodyBegins(second, { proof: "secret", bytes: 80_000 }), true);
+  assert.equal(bench.table.bodyBegins(second, { kind: "secret", proves: true, bytes: 80_000 }), true);
   for (const connection of connections) bench.table.closed(connection);
   assert.equal(bench.table.connections.size, 0);
 });

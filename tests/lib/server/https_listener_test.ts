@@ -45,11 +45,11 @@ async function openBench(limits: Partial<ConnectionLimits> = {}): Promise<Bench>
       limits: { ...CONNECTION_LIMITS, ...limits },
       check: makePathCheck({
         routes: ["/convert"],
+        proving: "/convert",
         secretPaths: () => [SECRET_PATH],
         acceptsPlain: () => bench.plain,
       }),
       acceptsPlain: () => bench.plain,
-      plainProves: true,
       dropped: (reason) => void drops.push(reason),
       began: () => {},
     },

@@ -1,13 +1,18 @@
 // How much the webhook takes at a time, and what it says when that is too little.
 import assert from "node:assert/strict";
-import { LARGE_BYTES, MAX_LARGE_BYTES, MAX_REQUESTS, openLoadLimit } from "../../../lib/server/load_limit.ts";
+import { LARGE_BYTES, openLoadLimit, POD_LOAD } from "../../../lib/server/load_limit.ts";
 import { silentLogger } from "../../../lib/log.ts";
+
+const { requests: MAX_REQUESTS, largeBytes: MAX_LARGE_BYTES } = POD_LOAD;
 
 function open(): { readonly limit: ReturnType<typeof openLoadLimit>; readonly said: string[]; pass(ms: number): void } {
   const said: string[] = [];
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() };
-  const limit = openLoadLimit({ clock, log: { ...silentLogger, warn: (message) => void said.push(message) } });
+  const limit = openLoadLimit(POD_LOAD, {
+    clock,
+    log: { ...silentLogger, warn: (message) => void said.push(message) },
+  });
   return { limit, said, pass: (ms) => void (nowMs += ms) };
 }
 
