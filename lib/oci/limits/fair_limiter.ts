@@ -24,12 +24,6 @@ export interface FairLimiterOptions {
 }
 
 /**
- * The places of one registry host: enough to read 100 images a second at 100 ms each, few enough for any registry. A
- * namespace alone gets 16.
- */
-export const HOST_PLACES = { limit: 20, share: 4 } as const;
-
-/**
  * How many places one request takes, 1 when absent. It is given them when any is free, so that a heavy one is not passed
  * over for ever: at most that many less one are then held beyond the limit.
  */
@@ -114,8 +108,8 @@ export class FairLimiter {
   }
 
   /** Rejects all waiting requests. */
-  refuseAll(reason: () => Error): void {
-    for (const { refuse } of this.#queue.drain()) refuse(reason());
+  refuseAll(reason: Error): void {
+    for (const { refuse } of this.#queue.drain()) refuse(reason);
   }
 
   /** Gives places while there are any. To be called when {@link FairLimiterOptions.mayGive} may have changed. */

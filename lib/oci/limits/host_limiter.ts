@@ -3,18 +3,17 @@
 //
 //   run ─ refused? ─ paused? ─ place of the account ─ place of the host ─ send ─ note what came of it
 //            └ CircuitOpen, RateLimited      └ both fair by namespace
-import { Breaker } from "../../breaker.ts";
 import type { Clock } from "../../clock.ts";
-import type { Callers } from "../shared_call.ts";
-import { type InspectionError, inspectionError } from "../errors.ts";
+import type { InspectionError } from "../errors.ts";
 import type { Caller } from "../inspector.ts";
-import { AccountLimiter } from "./account_limiter.ts";
+import type { Callers } from "../shared_call.ts";
+import type { FailureReason } from "../types.ts";
 import { mostUrgent } from "./callers.ts";
-import { FairLimiter, HOST_PLACES, type Place } from "./fair_limiter.ts";
+import type { Place } from "./fair_limiter.ts";
 import type { HealthReporter } from "./health_reporter.ts";
 import type { HostState } from "./host_state.ts";
+import { KeyedLimiter, type LimiterKey, PLACES } from "./keyed_limiter.ts";
 import type { Outcome } from "./outcome.ts";
-import { BREAKER, groupOf, RepositoryHealth } from "./repository_health.ts";
 
 /** What a request is for: repository and account, and the namespaces that requested it. */
 export interface RequestAbout {
@@ -47,12 +46,10 @@ export class HostLimiter {
   readonly #host: string;
   readonly #clock: Clock;
   readonly #reporter: HealthReporter;
-  readonly #breaker: Breaker;
-  readonly #places: FairLimiter;
-  readonly #accounts = new Map<string, AccountLimiter>();
+  readonly #whole: KeyedLimiter;
+  readonly #accounts = new Map<string, KeyedLimiter>();
   /** Those that failed since they last answered. */
-  readonly #groups = new Map<string, RepositoryHealth>();
-  #lastError = "";
+  readonly #groups = new Map<string, KeyedLimiter>();
   #lastSuccessAtMs: number | undefined;
   /** When it last answered anything but 5xx (monotonic ms). */
   #lastAnswerMs = -Infinity;
@@ -67,17 +64,12 @@ export class HostLimiter {
     this.#host = options.host;
     this.#clock = options.clock;
     this.#reporter = options.reporter;
-    this.#breaker = new Breaker({ clock: options.clock, ...BREAKER });
-    this.#places = new FairLimiter({
-      ...HOST_PLACES,
-      mayGive: () => this.#breaker.tryPass(),
-      onUnused: () => this.#breaker.withdrew(),
-    });
+    this.#whole = new KeyedLimiter({ kind: "host", registry: options.host }, options.clock);
   }
 
   /** Whether no request holds or awaits a place: the state may be dropped. */
   get isIdle(): boolean {
-    return this.#places.taken + this.#places.waiting === 0;
+    return this.#whole.isUnused;
   }
 
   /** Whether it has ever answered anything but 5xx. */
@@ -88,14 +80,15 @@ export class HostLimiter {
   /** The state as of now. */
   get state(): HostState {
     const accounts = [...this.#accounts.values()];
-    const pausedForMs = Math.max(0, ...accounts.map(({ pause }) => pause.leftMs));
+    const pausedForMs = Math.max(0, ...accounts.map((account) => account.pausedForMs));
     const remaining = accounts.map((account) => account.remaining).filter((left) => left !== undefined);
+    const { taken, waiting } = this.#whole.places;
     return {
       host: this.#host,
       circuit: this.#circuit,
-      inFlight: this.#places.taken,
-      limit: Math.min(HOST_PLACES.limit, ...accounts.map(({ places }) => places.limit)),
-      waiting: this.#places.waiting + accounts.reduce((sum, { places }) => sum + places.waiting, 0),
+      inFlight: taken,
+      limit: Math.min(PLACES.limit, ...accounts.map(({ places }) => places.limit)),
+      waiting: accounts.reduce((sum, { places }) => sum + places.waiting, waiting),
       ...(remaining.length === 0 ? {} : { remaining: Math.min(...remaining) }),
       ...(pausedForMs === 0 ? {} : { pausedForMs }),
       ...(this.#groups.size === 0 ? {} : { failingRepositories: this.#groups.size }),
@@ -106,7 +99,8 @@ export class HostLimiter {
 
   /** For others, a host that only ever failed lately is as good as its failing repositories: there is no sign that it works. */
   get #circuit(): HostState["circuit"] {
-    if (this.#breaker.state !== "closed") return this.#breaker.state;
+    const { circuit } = this.#whole;
+    if (circuit !== "closed") return circuit;
     const failing = [...this.#groups.values()].find(({ circuit, sinceMs }) =>
       circuit !== "closed" && sinceMs > this.#lastAnswerMs
     );
@@ -122,13 +116,13 @@ export class HostLimiter {
       const account = this.#account(about.account);
       const refusal = this.#refusal(about, account);
       if (refusal !== undefined) throw refusal;
-      const pause = this.#pauseOf(about, account);
-      if (pause !== undefined) {
-        await pause.wait(signal);
+      const paused = this.#paused(about, account);
+      if (paused !== undefined) {
+        await paused.waitPause(signal);
         continue;
       }
       const ofAccount = await account.places.acquire(callers, signal);
-      const ofHost = await this.#places.acquire(callers, signal).catch((error: unknown) => {
+      const ofHost = await this.#whole.places.acquire(callers, signal).catch((error: unknown) => {
         ofAccount.release();
         throw error;
       });
@@ -139,9 +133,9 @@ export class HostLimiter {
         },
       };
       // While it waited, its account or repository may have been refused.
-      const isFree = this.#pauseOf(about, account) === undefined && this.#refusal(about, account) === undefined;
+      const isFree = this.#paused(about, account) === undefined && this.#refusal(about, account) === undefined;
       if (isFree && (this.#group(about)?.tryPass() ?? true)) return place;
-      this.#breaker.withdrew();
+      this.#whole.withdrew();
       place.release();
     }
   }
@@ -150,132 +144,110 @@ export class HostLimiter {
   leave(place: Place, { about, outcome }: { readonly about: RequestAbout; readonly outcome: Outcome }): void {
     this.#note(about, about.isForeign === true ? ofRegistryAlone(outcome) : outcome);
     place.release();
-    this.#places.giveFree();
-    if (this.#breaker.state === "open") this.#places.refuseAll(() => this.#circuitOpen(this.#breaker.openForMs, ""));
-    const account = this.#accounts.get(about.account);
-    const refusal = account?.refusal(this.#host, "gated");
-    if (refusal !== undefined) account?.places.refuseAll(() => this.#rateLimited(refusal));
+    this.#whole.places.giveFree();
+    this.#whole.refuseWaiting();
+    this.#accounts.get(about.account)?.refuseWaiting();
   }
 
-  #refusal(about: RequestAbout, account: AccountLimiter): InspectionError | undefined {
-    if (this.#breaker.state === "open") return this.#circuitOpen(this.#breaker.openForMs, "");
-    const group = this.#group(about)?.refusal();
-    if (group !== undefined) {
-      return this.#circuitOpen(
-        group.retryAfterMs,
-        ` for repositories of "${groupOf(about.repository)}"`,
-        group.lastError,
-      );
-    }
-    const refusal = account.refusal(this.#host, mostUrgent(about.callers));
-    return refusal === undefined ? undefined : this.#rateLimited(refusal);
+  #refusal(about: RequestAbout, account: KeyedLimiter): InspectionError | undefined {
+    const priority = mostUrgent(about.callers);
+    return this.#whole.refusal(priority) ?? this.#group(about)?.refusal(priority) ?? account.refusal(priority);
   }
 
-  #pauseOf(about: RequestAbout, account: AccountLimiter): AccountLimiter["pause"] | undefined {
-    if (account.pause.leftMs > 0) return account.pause;
-    const group = this.#group(about);
-    return group !== undefined && group.pause.leftMs > 0 ? group.pause : undefined;
-  }
-
-  #circuitOpen(openForMs: number, scope: string, lastError = this.#lastError): InspectionError {
-    const registry = this.#host;
-    const message =
-      `Cannot ask registry "${registry}"${scope}: it keeps failing and is left alone for a moment. Last error: ${lastError}`;
-    return inspectionError("CircuitOpen", message, { registry, retryAfterMs: Math.ceil(openForMs) });
-  }
-
-  #rateLimited(
-    { message, retryAfterMs }: { readonly message: string; readonly retryAfterMs: number },
-  ): InspectionError {
-    return inspectionError("RateLimited", message, { registry: this.#host, retryAfterMs });
+  #paused(about: RequestAbout, account: KeyedLimiter): KeyedLimiter | undefined {
+    return [account, this.#group(about)].find((one) => one !== undefined && one.pausedForMs > 0);
   }
 
   #note(about: RequestAbout, outcome: Outcome): void {
-    const atMs = this.#clock.nowMs();
     const subject = { registry: this.#host };
     const name = groupOf(about.repository);
-    const key = keyOfGroup(about);
-    const account = this.#account(about.account);
+    const [whole, account, group] = [this.#whole, this.#account(about.account), this.#group(about)];
     switch (outcome.kind) {
       case "nothing":
-        this.#group(about)?.withdrew();
-        return this.#breaker.withdrew();
+        group?.withdrew();
+        return whole.withdrew();
       case "answered":
         this.#worked();
-        this.#groups.delete(key);
-        account.answered(outcome.remaining);
-        if (outcome.status < 400) this.#lastSuccessAtMs = atMs;
+        this.#groups.delete(keyOfGroup(about));
+        account.worked(outcome.remaining);
+        if (outcome.status < 400) this.#lastSuccessAtMs = this.#clock.nowMs();
         this.#reporter.worked(subject);
         return this.#reporter.worked({ ...subject, repositories: name });
       case "rate-limited":
         // The host works, so its circuit stays closed; only this account is limited.
         this.#worked();
-        this.#group(about)?.withdrew();
-        this.#lastFailure = { reason: "RateLimited", atMs };
-        return account.refused(outcome.pauseMs);
+        group?.withdrew();
+        this.#noteFailure("RateLimited");
+        return account.paused(outcome.pauseMs, outcome.message);
       case "overloaded":
-        this.#breaker.succeeded();
-        this.#lastFailure = { reason: "ServerError", atMs };
-        return this.#failingGroup(key).paused(outcome.pauseMs, outcome.message);
+        whole.worked();
+        this.#noteFailure("ServerError");
+        return this.#failingGroup(about).paused(outcome.pauseMs, outcome.message);
       case "repository-failed":
-        this.#lastFailure = { reason: outcome.reason, atMs };
-        this.#failingGroup(key).failed(outcome.message);
+        this.#noteFailure(outcome.reason);
+        this.#failingGroup(about).failed(outcome.message);
         this.#reporter.failed({ ...subject, repositories: name }, outcome.message);
-        return this.#isHostFailing(about) ? this.#hostFailed(outcome.message) : this.#breaker.withdrew();
+        return this.#isHostFailing(about) ? whole.failed(outcome.message) : whole.withdrew();
       case "host-failed":
-        this.#lastFailure = { reason: outcome.reason, atMs };
-        this.#group(about)?.withdrew();
+        this.#noteFailure(outcome.reason);
+        group?.withdrew();
         this.#reporter.failed(subject, outcome.message);
-        return this.#hostFailed(outcome.message);
+        return whole.failed(outcome.message);
     }
   }
 
   #worked(): void {
     this.#lastAnswerMs = this.#clock.monotonicMs();
-    this.#breaker.succeeded();
+    this.#whole.worked();
   }
 
-  #hostFailed(message: string): void {
-    this.#lastError = message;
-    this.#breaker.failed();
+  #noteFailure(reason: FailureReason): void {
+    this.#lastFailure = { reason, atMs: this.#clock.nowMs() };
   }
 
   #isHostFailing({ isForeign = false }: RequestAbout): boolean {
     if (isForeign) return false;
     const own = [...this.#groups.keys()].filter((key) => !key.startsWith(FOREIGN));
-    return this.#breaker.state !== "closed" || own.length >= GROUPS_OF_A_HOST;
+    return this.#whole.circuit !== "closed" || own.length >= GROUPS_OF_A_HOST;
   }
 
-  #group(about: RequestAbout): RepositoryHealth | undefined {
+  #group(about: RequestAbout): KeyedLimiter | undefined {
     return this.#groups.get(keyOfGroup(about));
   }
 
-  #failingGroup(name: string): RepositoryHealth {
-    const group = this.#groups.get(name) ?? new RepositoryHealth(this.#clock);
-    this.#groups.delete(name);
-    this.#groups.set(name, group);
-    const [first] = this.#groups.keys();
-    if (this.#groups.size > MAX_KEPT && first !== undefined) this.#groups.delete(first);
-    return group;
+  #failingGroup(about: RequestAbout): KeyedLimiter {
+    const key = { kind: "group", registry: this.#host, name: groupOf(about.repository) } as const;
+    return this.#keep(this.#groups, keyOfGroup(about), key);
   }
 
-  #account(name: string): AccountLimiter {
-    const account = this.#accounts.get(name) ?? new AccountLimiter(this.#clock);
-    this.#accounts.delete(name);
-    this.#accounts.set(name, account);
-    if (this.#accounts.size > MAX_KEPT) this.#forgetAccount(account);
-    return account;
+  #account(name: string): KeyedLimiter {
+    return this.#keep(this.#accounts, name, { kind: "account", registry: this.#host });
   }
 
-  #forgetAccount(current: AccountLimiter): void {
-    const unused = [...this.#accounts].filter(([, account]) => account !== current && account.isUnused);
-    if (unused.length < MAX_KEPT) return;
-    const [least = unused[0]] = [
-      ...unused.filter(([, account]) => account.isIdle),
-      ...unused.filter(([, account]) => account.pause.leftMs === 0),
-    ];
-    if (least !== undefined) this.#accounts.delete(least[0]);
+  /** The limiter, now the most recently used. */
+  #keep(all: Map<string, KeyedLimiter>, name: string, key: LimiterKey): KeyedLimiter {
+    const limiter = all.get(name) ?? new KeyedLimiter(key, this.#clock);
+    all.delete(name);
+    all.set(name, limiter);
+    if (all.size > MAX_KEPT) forgetOne(all, limiter);
+    return limiter;
   }
+}
+
+function forgetOne(all: Map<string, KeyedLimiter>, current: KeyedLimiter): void {
+  const unused = [...all].filter(([, one]) => one !== current && one.isUnused);
+  if (unused.length < MAX_KEPT) return;
+  const [least = unused[0]] = [
+    ...unused.filter(([, one]) => one.isIdle),
+    ...unused.filter(([, one]) => one.pausedForMs === 0),
+  ];
+  if (least !== undefined) all.delete(least[0]);
+}
+
+/** The part of a host's repositories that a repository belongs to. */
+function groupOf(repository: string): string {
+  const slash = repository.indexOf("/");
+  return slash < 0 ? repository : repository.slice(0, slash);
 }
 
 /** What no repository begins with. */

@@ -6,8 +6,8 @@ import { InspectionError } from "../errors.ts";
 import { HealthReporter } from "./health_reporter.ts";
 import { HostLimiter, type RequestAbout } from "./host_limiter.ts";
 import { foldStates, type HostState, NamedHosts } from "./host_state.ts";
+import { MAX_WAIT_MS } from "./keyed_limiter.ts";
 import { type LimitedAnswer, type Outcome, outcomeOf, outcomeOfFailure, pauseOf } from "./outcome.ts";
-import { MAX_WAIT_MS } from "./pause.ts";
 
 export interface RequestLimiter {
   /**

@@ -1,0 +1,161 @@
+// What limits the requests of one key of a registry. A refusal counts against its cause alone, so there are three kinds:
+//
+//   kind     places that namespaces share     nothing is sent after                          says
+//   host     20                               5 failures in a row, but for one probe         CircuitOpen
+//   account  20, fewer after refusals         429, until Retry-After; the end of its quota   RateLimited
+//   group    those of its host                the same failures; 503, until Retry-After      CircuitOpen
+//
+// Registries count requests by login, and anonymous ones by address. A group is the repositories of a host that share their
+// first path segment (a project, an organisation, a pull-through cache): they often fail together, and without the rest.
+import { Breaker, type CircuitState } from "../../breaker.ts";
+import { type Clock, orAborted } from "../../clock.ts";
+import { type InspectionError, inspectionError } from "../errors.ts";
+import type { InspectionPriority } from "../inspector.ts";
+import { FairLimiter } from "./fair_limiter.ts";
+
+/** How sensitive the breakers of hosts and groups are. */
+const BREAKER = { threshold: 5, baseMs: 500, capMs: 2_000 } as const;
+/** Requests of a group that are refused while a probe is under way may come back after this (ms). */
+const PROBE_MS = 500;
+/** Enough places to read 100 images a second at 100 ms each, few enough for any registry. A namespace alone gets 16. */
+export const PLACES = { limit: 20, share: 4 } as const;
+/** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
+export const MAX_WAIT_MS = 2_000;
+/** With fewer requests left in the window than this, only gated pods (and admission, for the second) may use them. */
+const KEPT_FROM: Readonly<Record<InspectionPriority, number>> = { gated: 0, admission: 3, prewarm: 20 };
+/** A reported quota is used for so long; then one request may read it again (ms). */
+const QUOTA_LIFE_MS = 60_000;
+
+export type LimiterKey =
+  | { readonly kind: "host" | "account"; readonly registry: string }
+  | { readonly kind: "group"; readonly registry: string; readonly name: string };
+
+export class KeyedLimiter {
+  /** When it was made (monotonic ms): a group begins with a failure. */
+  readonly sinceMs: number;
+  readonly #key: LimiterKey;
+  readonly #clock: Clock;
+  readonly #breaker: Breaker;
+  #places: FairLimiter | undefined;
+  #lastError = "";
+  #refusals = 0;
+  #pausedUntilMs = 0;
+  #pauseEnding: Promise<void> | undefined;
+  #quota: { readonly remaining: number; readonly untilMs: number } | undefined;
+
+  constructor(key: LimiterKey, clock: Clock) {
+    this.#key = key;
+    this.#clock = clock;
+    this.sinceMs = clock.monotonicMs();
+    this.#breaker = new Breaker({ clock, ...BREAKER });
+  }
+
+  /** After failures one request gets a place, as a probe; the others wait for what it finds. */
+  get places(): FairLimiter {
+    return this.#places ??= new FairLimiter({
+      ...PLACES,
+      mayGive: () => this.#breaker.tryPass(),
+      onUnused: () => this.#breaker.withdrew(),
+    });
+  }
+
+  get circuit(): CircuitState {
+    return this.#breaker.state;
+  }
+
+  get pausedForMs(): number {
+    return Math.max(0, this.#pausedUntilMs - this.#clock.monotonicMs());
+  }
+
+  /** Requests left in the registry's window, as far as it has said so lately. */
+  get remaining(): number | undefined {
+    const quota = this.#quota;
+    return quota !== undefined && this.#clock.monotonicMs() < quota.untilMs ? quota.remaining : undefined;
+  }
+
+  /** Whether no request holds or awaits a place. */
+  get isUnused(): boolean {
+    return this.#places === undefined || this.#places.taken + this.#places.waiting === 0;
+  }
+
+  /** Whether nothing would be lost by forgetting it. */
+  get isIdle(): boolean {
+    const isUnlimited = this.circuit === "closed" && this.pausedForMs === 0 && this.remaining === undefined;
+    return this.isUnused && isUnlimited && (this.#places?.limit ?? PLACES.limit) === PLACES.limit;
+  }
+
+  /** Why a request of this priority is not to be sent; undefined when it may be, or may soon. */
+  refusal(priority: InspectionPriority): InspectionError | undefined {
+    if (this.#key.kind === "account") return this.#accountRefusal(priority);
+    const { state, isProbing, openForMs } = this.#breaker;
+    // Requests wait at a host until its probe has ended; a group has no places to wait for.
+    const isOpen = state === "open" || state === "half-open" && isProbing && this.#key.kind === "group";
+    const retryAfterMs = isOpen ? openForMs || PROBE_MS : this.pausedForMs;
+    if (!isOpen && retryAfterMs <= MAX_WAIT_MS) return undefined;
+    const scope = this.#key.kind === "group" ? ` for repositories of "${this.#key.name}"` : "";
+    const failing = `it keeps failing and is left alone for a moment. Last error: ${this.#lastError}`;
+    return this.#refused("CircuitOpen", `${scope}: ${failing}`, retryAfterMs);
+  }
+
+  #accountRefusal(priority: InspectionPriority): InspectionError | undefined {
+    if (this.pausedForMs > MAX_WAIT_MS) {
+      return this.#refused("RateLimited", " now: it limits the requests of this account.", this.pausedForMs);
+    }
+    const { remaining } = this;
+    if (remaining === undefined || remaining >= KEPT_FROM[priority]) return undefined;
+    const message = ` ahead of time: ${remaining} requests of its quota are left.`;
+    return this.#refused("RateLimited", message, QUOTA_LIFE_MS);
+  }
+
+  #refused(reason: "CircuitOpen" | "RateLimited", why: string, retryAfterMs: number): InspectionError {
+    const { registry } = this.#key;
+    const message = `Cannot ask registry "${registry}"${why}`;
+    return inspectionError(reason, message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
+  }
+
+  /** Rejects what waits for a place, where it is not to be sent any more. */
+  refuseWaiting(): void {
+    const refusal = this.refusal("gated");
+    if (refusal !== undefined) this.places.refuseAll(refusal);
+  }
+
+  /** Resolves when what is left of the pause now is over, with one timer for all; rejects with the signal's reason. */
+  async waitPause(signal: AbortSignal): Promise<void> {
+    this.#pauseEnding ??= this.#clock.sleep(this.pausedForMs, new AbortController().signal).finally(() => {
+      this.#pauseEnding = undefined;
+    });
+    await orAborted(this.#pauseEnding, signal);
+  }
+
+  /** Whether a request may go now; then {@link worked}, {@link failed}, {@link paused} or {@link withdrew} follows. */
+  tryPass(): boolean {
+    return this.#breaker.tryPass();
+  }
+
+  /** A request was answered, and so many are left in the registry's window. */
+  worked(remaining?: number): void {
+    this.#breaker.succeeded();
+    this.#refusals = 0;
+    this.#places?.scale((limit) => limit + 1);
+    if (remaining !== undefined) this.#quota = { remaining, untilMs: this.#clock.monotonicMs() + QUOTA_LIFE_MS };
+  }
+
+  failed(message: string): void {
+    this.#lastError = message;
+    this.#breaker.failed();
+  }
+
+  /** The registry requests a pause. Consecutive ones halve the places. */
+  paused(ms: number, message: string): void {
+    this.#lastError = message;
+    this.#breaker.withdrew();
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonicMs() + ms);
+    this.#refusals += 1;
+    if (this.#refusals > 1) this.#places?.scale((limit) => limit / 2);
+  }
+
+  /** A request ended without proving anything. */
+  withdrew(): void {
+    this.#breaker.withdrew();
+  }
+}
