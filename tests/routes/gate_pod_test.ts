@@ -7,8 +7,11 @@ import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import type { Platform } from "../../lib/oci/types.ts";
 import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";
 import { MAX_STRUCTURE } from "../../lib/json.ts";
+import { listAt } from "../../playground/json_value.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
+import { renderWebhookConfiguration } from "../../lib/operator/decide/webhooks.ts";
 import { makeGateDeps } from "./gate_deps.ts";
+import { makeOperandConfig, SERVICE_SETTINGS } from "../lib/operator/decide/make.ts";
 import { platformsFact } from "../lib/placement/decide/make.ts";
 
 interface Seen {
@@ -132,6 +135,11 @@ Deno.test("DV-26 gatePod() leaves updates and subresources alone", async () => {
   const { app } = openApp();
   assert.deepEqual(await admit(app, reviewOf(POD, { operation: "UPDATE" })), { uid: "u-1", allowed: true });
   assert.deepEqual(await admit(app, reviewOf(POD, { subResource: "binding" })), { uid: "u-1", allowed: true });
+  const object = renderWebhookConfiguration(makeOperandConfig(), SERVICE_SETTINGS);
+  const rules = listAt(object, "webhooks", 0, "rules");
+  assert.deepEqual(rules.map((rule) => [listAt(rule, "operations"), listAt(rule, "resources")]), [[["CREATE"], [
+    "pods",
+  ]]]);
 });
 
 Deno.test("gatePod() places a pod whose images are all known, and sets no gate", async () => {
