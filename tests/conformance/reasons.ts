@@ -187,6 +187,11 @@ export const REASONS: readonly Reason[] = [
     ["M-062..065"],
     "the phase of the status says whether an upgrade is under way; the check of the operator is called by nothing",
   ),
+  differs(
+    ["M-118"],
+    "recognised as equal, and the plan has nothing to do instead of being invalid",
+    "M-118 the same version is equal",
+  ),
   internals(["M-285", "M-287"], "MachineSets of all pools are read together, so those of some cannot fail to be read"),
   {
     ids: ["M-313"],

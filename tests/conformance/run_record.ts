@@ -16,7 +16,7 @@ export const BED_MEANINGS: Readonly<Record<Bed, string>> = {
   "playground": "`archway serve` before the API server and the registry of `archway dev`",
   "registry": "a client or a command before a real registry, proxy, KV server, Prometheus or Alertmanager",
   "control plane": "before a real kube-apiserver, etcd, scheduler and controller-manager",
-  "node": "on real kubelets with containers",
+  "node": "on real kubelets with containers; the arm64 node is emulated on amd64",
 };
 
 /** One test or step that names a row. */
