@@ -8,7 +8,7 @@ import type { NamedPaths } from "./config/settings_files.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { openKeyring } from "./credentials/keyring.ts";
 import { Transport, type TransportDeps } from "./http/transport.ts";
-import { openRequestLimiter, type RequestLimiter } from "./limits/request_limiter.ts";
+import { RequestLimiter } from "./limits/request_limiter.ts";
 
 export interface RegistryConfig extends NamedPaths {
   readonly registry: readonly string[];
@@ -45,7 +45,7 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
   const planner = openPlanner(options);
   const keyring = openNodeKeyring(options, planner);
   const transport = openRegistryTransport(options);
-  const limiter = openRequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
+  const limiter = new RequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
   const tokens = new TokenSource({ transport, limiter, clock });
   return { planner, keyring, transport, limiter, tokens, [Symbol.dispose]: () => transport[Symbol.dispose]() };
 }

@@ -5,7 +5,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { openMemoryStore } from "../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
-import { openRequestLimiter } from "../../lib/oci/limits/request_limiter.ts";
+import { RequestLimiter } from "../../lib/oci/limits/request_limiter.ts";
 import { limitInspections } from "../../lib/oci/limits/inspection_limit.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
@@ -67,7 +67,7 @@ export function openTestInspector(
     proxies: options.proxies ?? NO_PROXIES,
     ...(options.headersTimeoutMs === undefined ? {} : { headersTimeoutMs: options.headersTimeoutMs }),
   });
-  const limiter = openRequestLimiter({ clock, log });
+  const limiter = new RequestLimiter({ clock, log });
   const tokens = new TokenSource({ transport, limiter, clock });
   const openSession = openSessions({ transport, tokens, limiter, clock });
   const registry = new RegistryInspector({ openSession, clock });

@@ -1,5 +1,4 @@
 // Says in the log that a registry begins to fail, with the cause, and that it works again: each once.
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 
@@ -9,9 +8,19 @@ export interface HealthSubject {
   readonly repositories?: string | undefined;
 }
 
+/** What was said of a subject. */
+export class Health {
+  failures = 0;
+  isReported = false;
+}
+
+interface Subject {
+  readonly subject: HealthSubject;
+  readonly health: Health;
+}
+
 /** Failures in a row before anything is said: one alone is a blip. */
 const FAILURES = 3;
-const MAX_SUBJECTS = 2_000;
 /**
  * Warnings within a while: users may name any number of unreachable registries. Those that were declared are
  * always reported.
@@ -19,16 +28,10 @@ const MAX_SUBJECTS = 2_000;
 const MAX_WARNINGS = 20;
 const WHILE_MS = 600_000;
 
-interface Health {
-  failures: number;
-  isReported: boolean;
-}
-
 export class HealthReporter {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #declared: ReadonlySet<string>;
-  readonly #failing = new LRUCache<string, Health>({ max: MAX_SUBJECTS });
   #warnings = 0;
   #sinceMs = -Infinity;
 
@@ -38,22 +41,16 @@ export class HealthReporter {
     this.#declared = new Set(options.declared);
   }
 
-  failed(subject: HealthSubject, cause: string): void {
-    const key = JSON.stringify([subject.registry, subject.repositories]);
-    const health = this.#failing.get(key) ?? { failures: 0, isReported: false };
+  failed({ subject, health }: Subject, cause: string): void {
     health.failures += 1;
-    this.#failing.set(key, health);
     if (health.isReported || health.failures < FAILURES || !this.#mayWarn(subject)) return;
     health.isReported = true;
     this.#log.warn("registry fails", { ...subject, cause });
   }
 
-  worked(subject: HealthSubject): void {
-    const key = JSON.stringify([subject.registry, subject.repositories]);
-    const health = this.#failing.get(key);
-    if (health === undefined) return;
-    this.#failing.delete(key);
+  worked({ subject, health }: Subject): void {
     if (health.isReported) this.#log.info("registry works again", { ...subject });
+    [health.failures, health.isReported] = [0, false];
   }
 
   #mayWarn({ registry }: HealthSubject): boolean {

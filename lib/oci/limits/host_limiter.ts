@@ -12,7 +12,7 @@ import { mostUrgent } from "./callers.ts";
 import type { Place } from "./fair_limiter.ts";
 import type { HealthReporter } from "./health_reporter.ts";
 import type { HostState } from "./host_state.ts";
-import { KeyedLimiter, type LimiterKey, PLACES } from "./keyed_limiter.ts";
+import { KeyedLimiter, PLACES } from "./keyed_limiter.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** What a request is for: repository and account, and the namespaces that requested it. */
@@ -64,7 +64,7 @@ export class HostLimiter {
     this.#host = options.host;
     this.#clock = options.clock;
     this.#reporter = options.reporter;
-    this.#whole = new KeyedLimiter({ kind: "host", registry: options.host }, options.clock);
+    this.#whole = new KeyedLimiter("host", { registry: options.host }, options.clock);
   }
 
   /** Whether no request holds or awaits a place: the state may be dropped. */
@@ -159,8 +159,6 @@ export class HostLimiter {
   }
 
   #note(about: RequestAbout, outcome: Outcome): void {
-    const subject = { registry: this.#host };
-    const name = groupOf(about.repository);
     const [whole, account, group] = [this.#whole, this.#account(about.account), this.#group(about)];
     switch (outcome.kind) {
       case "nothing":
@@ -171,8 +169,8 @@ export class HostLimiter {
         this.#groups.delete(keyOfGroup(about));
         account.worked(outcome.remaining);
         if (outcome.status < 400) this.#lastSuccessAtMs = this.#clock.nowMs();
-        this.#reporter.worked(subject);
-        return this.#reporter.worked({ ...subject, repositories: name });
+        if (group !== undefined) this.#reporter.worked(group);
+        return this.#reporter.worked(whole);
       case "rate-limited":
         // The host works, so its circuit stays closed; only this account is limited.
         this.#worked();
@@ -185,13 +183,12 @@ export class HostLimiter {
         return this.#failingGroup(about).paused(outcome.pauseMs, outcome.message);
       case "repository-failed":
         this.#noteFailure(outcome.reason);
-        this.#failingGroup(about).failed(outcome.message);
-        this.#reporter.failed({ ...subject, repositories: name }, outcome.message);
+        this.#groupFailed(about, outcome.message);
         return this.#isHostFailing(about) ? whole.failed(outcome.message) : whole.withdrew();
       case "host-failed":
         this.#noteFailure(outcome.reason);
         group?.withdrew();
-        this.#reporter.failed(subject, outcome.message);
+        this.#reporter.failed(whole, outcome.message);
         return whole.failed(outcome.message);
     }
   }
@@ -215,23 +212,30 @@ export class HostLimiter {
     return this.#groups.get(keyOfGroup(about));
   }
 
+  #groupFailed(about: RequestAbout, message: string): void {
+    const group = this.#failingGroup(about);
+    group.failed(message);
+    this.#reporter.failed(group, message);
+  }
+
   #failingGroup(about: RequestAbout): KeyedLimiter {
-    const key = { kind: "group", registry: this.#host, name: groupOf(about.repository) } as const;
-    return this.#keep(this.#groups, keyOfGroup(about), key);
+    const repositories = groupOf(about.repository);
+    const make = (): KeyedLimiter => new KeyedLimiter("group", { registry: this.#host, repositories }, this.#clock);
+    return keep(this.#groups, keyOfGroup(about), make);
   }
 
   #account(name: string): KeyedLimiter {
-    return this.#keep(this.#accounts, name, { kind: "account", registry: this.#host });
+    return keep(this.#accounts, name, () => new KeyedLimiter("account", { registry: this.#host }, this.#clock));
   }
+}
 
-  /** The limiter, now the most recently used. */
-  #keep(all: Map<string, KeyedLimiter>, name: string, key: LimiterKey): KeyedLimiter {
-    const limiter = all.get(name) ?? new KeyedLimiter(key, this.#clock);
-    all.delete(name);
-    all.set(name, limiter);
-    if (all.size > MAX_KEPT) forgetOne(all, limiter);
-    return limiter;
-  }
+/** The limiter of a name, now the most recently used. */
+function keep(all: Map<string, KeyedLimiter>, name: string, make: () => KeyedLimiter): KeyedLimiter {
+  const limiter = all.get(name) ?? make();
+  all.delete(name);
+  all.set(name, limiter);
+  if (all.size > MAX_KEPT) forgetOne(all, limiter);
+  return limiter;
 }
 
 function forgetOne(all: Map<string, KeyedLimiter>, current: KeyedLimiter): void {

@@ -12,6 +12,7 @@ import { type Clock, orAborted } from "../../clock.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
 import type { InspectionPriority } from "../inspector.ts";
 import { FairLimiter } from "./fair_limiter.ts";
+import { Health, type HealthSubject } from "./health_reporter.ts";
 
 /** How sensitive the breakers of hosts and groups are. */
 const BREAKER = { threshold: 5, baseMs: 500, capMs: 2_000 } as const;
@@ -26,14 +27,14 @@ const KEPT_FROM: Readonly<Record<InspectionPriority, number>> = { gated: 0, admi
 /** A reported quota is used for so long; then one request may read it again (ms). */
 const QUOTA_LIFE_MS = 60_000;
 
-export type LimiterKey =
-  | { readonly kind: "host" | "account"; readonly registry: string }
-  | { readonly kind: "group"; readonly registry: string; readonly name: string };
+export type LimiterKind = "host" | "account" | "group";
 
 export class KeyedLimiter {
   /** When it was made (monotonic ms): a group begins with a failure. */
   readonly sinceMs: number;
-  readonly #key: LimiterKey;
+  readonly subject: HealthSubject;
+  readonly health = new Health();
+  readonly #kind: LimiterKind;
   readonly #clock: Clock;
   readonly #breaker: Breaker;
   #places: FairLimiter | undefined;
@@ -43,8 +44,9 @@ export class KeyedLimiter {
   #pauseEnding: Promise<void> | undefined;
   #quota: { readonly remaining: number; readonly untilMs: number } | undefined;
 
-  constructor(key: LimiterKey, clock: Clock) {
-    this.#key = key;
+  constructor(kind: LimiterKind, subject: HealthSubject, clock: Clock) {
+    this.#kind = kind;
+    this.subject = subject;
     this.#clock = clock;
     this.sinceMs = clock.monotonicMs();
     this.#breaker = new Breaker({ clock, ...BREAKER });
@@ -86,13 +88,13 @@ export class KeyedLimiter {
 
   /** Why a request of this priority is not to be sent; undefined when it may be, or may soon. */
   refusal(priority: InspectionPriority): InspectionError | undefined {
-    if (this.#key.kind === "account") return this.#accountRefusal(priority);
+    if (this.#kind === "account") return this.#accountRefusal(priority);
     const { state, isProbing, openForMs } = this.#breaker;
     // Requests wait at a host until its probe has ended; a group has no places to wait for.
-    const isOpen = state === "open" || state === "half-open" && isProbing && this.#key.kind === "group";
+    const isOpen = state === "open" || state === "half-open" && isProbing && this.#kind === "group";
     const retryAfterMs = isOpen ? openForMs || PROBE_MS : this.pausedForMs;
     if (!isOpen && retryAfterMs <= MAX_WAIT_MS) return undefined;
-    const scope = this.#key.kind === "group" ? ` for repositories of "${this.#key.name}"` : "";
+    const scope = this.#kind === "group" ? ` for repositories of "${this.subject.repositories}"` : "";
     const failing = `it keeps failing and is left alone for a moment. Last error: ${this.#lastError}`;
     return this.#refused("CircuitOpen", `${scope}: ${failing}`, retryAfterMs);
   }
@@ -108,7 +110,7 @@ export class KeyedLimiter {
   }
 
   #refused(reason: "CircuitOpen" | "RateLimited", why: string, retryAfterMs: number): InspectionError {
-    const { registry } = this.#key;
+    const { registry } = this.subject;
     const message = `Cannot ask registry "${registry}"${why}`;
     return inspectionError(reason, message, { registry, retryAfterMs: Math.ceil(retryAfterMs) });
   }

@@ -9,36 +9,19 @@ import { foldStates, type HostState, NamedHosts } from "./host_state.ts";
 import { MAX_WAIT_MS } from "./keyed_limiter.ts";
 import { type LimitedAnswer, type Outcome, outcomeOf, outcomeOfFailure, pauseOf } from "./outcome.ts";
 
-export interface RequestLimiter {
-  /**
-   * Sends when there is a place for the request, and again after a short pause that the registry requests. Throws
-   * InspectionError (CircuitOpen, RateLimited) without sending when that would take longer than a moment; whatever `send`
-   * throws; the signal's reason.
-   */
-  run<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T>;
-  /** Hosts with the most recent request first, capped in number. */
-  hostStates(): readonly HostState[];
-  /** The same for metrics and pages: hosts that are neither declared nor of proven use are one, named `other`. */
-  publicHostStates(): readonly HostState[];
-}
-
 /** Hosts with a state: image names are user input, so there may be any number of them. */
 const MAX_HOSTS = 1_000;
 const MAX_STATES = 100;
 /** Tries of one request that is refused with short pauses; then the caller gets an error with the time to retry after. */
 const MAX_TRIES = 4;
 
-export interface RequestLimiterDeps {
+interface RequestLimiterDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly declared?: readonly string[];
 }
 
-export function openRequestLimiter(deps: RequestLimiterDeps): RequestLimiter {
-  return new Limiter(deps);
-}
-
-class Limiter implements RequestLimiter {
+export class RequestLimiter {
   readonly #clock: Clock;
   readonly #hosts = new Map<string, HostLimiter>();
   readonly #named: NamedHosts;
@@ -50,6 +33,11 @@ class Limiter implements RequestLimiter {
     this.#reporter = new HealthReporter({ clock, log, declared });
   }
 
+  /**
+   * Sends when there is a place for the request, and again after a short pause that the registry requests. Throws
+   * InspectionError (CircuitOpen, RateLimited) without sending when that would take longer than a moment; whatever `send`
+   * throws; the signal's reason.
+   */
   async run<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T> {
     for (let tries = 1;; tries++) {
       const answer = await this.#once(about, send);
@@ -58,10 +46,12 @@ class Limiter implements RequestLimiter {
     }
   }
 
+  /** Hosts with the most recent request first, capped in number. */
   hostStates(): readonly HostState[] {
     return [...this.#hosts.values()].reverse().slice(0, MAX_STATES).map(({ state }) => state);
   }
 
+  /** The same for metrics and pages: hosts that are neither declared nor of proven use are one, named `other`. */
   publicHostStates(): readonly HostState[] {
     return foldStates(this.hostStates(), (host) => this.#named.has(host));
   }
@@ -105,11 +95,10 @@ class Limiter implements RequestLimiter {
    * of other registries forgotten.
    */
   #dropIdle(current: HostLimiter): void {
-    const idle = (): IteratorObject<[string, HostLimiter]> =>
-      this.#hosts.entries().filter(([, host]) => host !== current && host.isIdle);
-    const ofOne = (): IteratorObject<[string, HostLimiter]> => idle().filter(([, host]) => !isShared(host));
-    const least = ofOne().find(([name, host]) => !host.hasAnswered && !this.#named.has(name)) ??
-      ofOne().find(([name]) => !this.#named.has(name)) ?? ofOne().find(() => true) ?? idle().find(() => true);
+    const idle = [...this.#hosts].filter(([, host]) => host !== current && host.isIdle);
+    const ofOne = idle.filter(([, host]) => !isShared(host));
+    const unproven = ofOne.filter(([name]) => !this.#named.has(name));
+    const [least] = [...unproven.filter(([, host]) => !host.hasAnswered), ...unproven, ...ofOne, ...idle];
     if (least !== undefined) this.#hosts.delete(least[0]);
   }
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { TokenSource } from "../../../../lib/oci/auth/token.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
-import { openRequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
+import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Transport } from "../../../../lib/oci/http/transport.ts";
 import { silentLogger } from "../../../../lib/log.ts";
@@ -11,7 +11,7 @@ import { PLAIN } from "../../../support/inspectors.ts";
 
 Deno.test("TokenSource.get() leaves no request behind at a token server that does not answer", async () => {
   const clock = new FakeClock();
-  const limiter = openRequestLimiter({ clock, log: silentLogger });
+  const limiter = new RequestLimiter({ clock, log: silentLogger });
   const transport: Pick<Transport, "send"> = {
     send: (_, signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
   };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { LimitedAnswer } from "../../../../lib/oci/limits/outcome.ts";
-import { openRequestLimiter, type RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
+import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import type { RequestAbout } from "../../../../lib/oci/limits/host_limiter.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../../lib/log.ts";
@@ -47,7 +47,7 @@ function keepLog(): Logger & { readonly lines: readonly Line[] } {
 }
 
 function open(clock: FakeClock, log: Logger = silentLogger): RequestLimiter {
-  return openRequestLimiter({ clock, log });
+  return new RequestLimiter({ clock, log });
 }
 
 function stateOf(limiter: RequestLimiter, host = HOST): HostState {
@@ -362,7 +362,7 @@ Deno.test("RequestLimiter.run() warns of few of the hosts that users make up", a
 
 Deno.test("RequestLimiter.publicHostStates() names declared hosts and those that answered well, and no more than fifty", async () => {
   const clock = new FakeClock();
-  const limiter = openRequestLimiter({ clock, log: silentLogger, declared: ["declared.example"] });
+  const limiter = new RequestLimiter({ clock, log: silentLogger, declared: ["declared.example"] });
   const failing = (): Promise<never> => Promise.reject(inspectionError("Unreachable", "No such host."));
   await reasonOf(run(limiter, failing, { host: "declared.example" }));
   await reasonOf(run(limiter, failing, { host: "made.up.example" }));

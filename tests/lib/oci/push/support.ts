@@ -8,7 +8,7 @@ import { ConnectionVariants } from "../../../../lib/oci/http/connection_variants
 import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
 import { Transport } from "../../../../lib/oci/http/transport.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
-import { openRequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
+import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { TargetRepository } from "../../../../lib/oci/push/target_repository.ts";
 import { RepositoryClient } from "../../../../lib/oci/repository_client.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
@@ -45,7 +45,7 @@ export async function openPushBed(
   const clock = systemClock;
   const resolve = (): Promise<readonly string[]> => Promise.resolve([]);
   const transport = new Transport({ clock, resolve, userAgent: "archway/test", proxies: NO_PROXIES });
-  const limiter = openRequestLimiter({ clock, log: silentLogger });
+  const limiter = new RequestLimiter({ clock, log: silentLogger });
   const tokens = new TokenSource({ transport, limiter, clock });
   const { signal } = new AbortController();
   const credentials = logsIn ? [makeCredential(registry.host)] : [];
