@@ -11,7 +11,6 @@ import {
   unreadable,
 } from "./image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "./image/manifest.ts";
-import type { DocumentTurns } from "./limits/inspection_limit.ts";
 import { isAbsence, mayBeAbsence, pauseOf } from "./limits/outcome.ts";
 import type { RepositoryAnswer, RepositoryClient, RepositoryMessage } from "./repository_client.ts";
 import type { RequestKind } from "./request_log.ts";
@@ -47,17 +46,13 @@ export async function readDocument(
 /** What {@link readDocument} reads, parsed by `parse` in its turn. Throws as that does. */
 export async function readParsed<T>(
   client: RepositoryClient,
-  { name, clock, turns }: {
-    readonly name: DocumentName;
-    readonly clock: Clock;
-    readonly turns: DocumentTurns;
-  },
+  { name, clock }: { readonly name: DocumentName; readonly clock: Clock },
   parse: (document: RegistryDocument) => T,
 ): Promise<T> {
   const { endpoint, context: { callers, signal } } = client;
   const { answer, credential } = await askFor(client, { name, clock, message: {} });
   const turn = { bytes: answer.body.byteLength, callers, signal, registry: endpoint.host };
-  return await turns.run(() => parse(toDocument(endpoint, { document: name, answer, credential })), turn);
+  return await client.turns.run(() => parse(toDocument(endpoint, { document: name, answer, credential })), turn);
 }
 
 /** How long a registry may take until it begins to send a layer, and until the rest of an answer that is none (ms). */

@@ -14,7 +14,6 @@ import type { Endpoint } from "./pull_plan.ts";
 import { RepositoryClient } from "./repository_client.ts";
 import { withRetries } from "./push/retries.ts";
 import { type ReadManifest, Session } from "./session.ts";
-import { DocumentTurns } from "./limits/inspection_limit.ts";
 import { RequestLog } from "./request_log.ts";
 
 /** A manifest as it came, to be written elsewhere byte by byte. */
@@ -30,7 +29,6 @@ export class Repositories {
   readonly #deps: RepositoriesDeps;
   readonly #challenges: LearnedChallenges = new LearnedChallenges();
   readonly #variants: ConnectionVariants = new ConnectionVariants();
-  readonly #turns = new DocumentTurns();
   readonly #log = new RequestLog();
   readonly #readers = new Map<string, Promise<RepositoryClient>>();
 
@@ -74,7 +72,7 @@ export class Repositories {
     );
     const first = await firstAnswer({ image, endpoints }, signal, async (endpoint) => {
       const client = await this.reader(endpoint);
-      const session = new Session({ client, clock, turns: this.#turns, keep: keepWhole, attempt });
+      const session = new Session({ client, clock, keep: keepWhole, attempt });
       return await read(session, endpoint);
     });
     if (first.kind === "failed") throw new InspectionError(first.failure);

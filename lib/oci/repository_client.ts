@@ -14,6 +14,7 @@ import type { AnonymousAuthorization, Answer, Exchange } from "./http/exchange.t
 import type { Transport } from "./http/transport.ts";
 import { rootUrl } from "./image/document.ts";
 import type { InspectionContext } from "./request_log.ts";
+import type { DocumentTurns } from "./limits/inspection_limit.ts";
 import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { Endpoint } from "./pull_plan.ts";
 
@@ -107,6 +108,11 @@ export class RepositoryClient {
           repository: "",
         }),
     });
+  }
+
+  /** The turns in which all that read through the same connections parse. */
+  get turns(): DocumentTurns {
+    return this.#deps.transport.turns;
   }
 
   /** Sends with one credential after the other, anonymous last, until an answer is final. */

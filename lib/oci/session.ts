@@ -11,7 +11,6 @@ import {
   renderMediaType,
 } from "./image/manifest.ts";
 import type { InspectionContext } from "./request_log.ts";
-import { DocumentTurns } from "./limits/inspection_limit.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import { readParsed } from "./read_document.ts";
 import { RepositoryClient, type RepositoryClientDeps } from "./repository_client.ts";
@@ -23,7 +22,6 @@ export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credent
 interface SessionOptions<Read> {
   readonly client: RepositoryClient;
   readonly clock: Clock;
-  readonly turns: DocumentTurns;
   /** What is kept of a manifest: its bytes are needed only by who writes it elsewhere. */
   readonly keep: (document: RegistryDocument) => Read;
   /** Reads a document once or with retries; absent: once. */
@@ -71,17 +69,13 @@ export class Session<Read extends ReadManifest = ReadManifest> {
 
 export type OpenSession = (endpoint: Endpoint, context: InspectionContext) => Session;
 
-/**
- * Opens what all sessions share: the memory of how each host and repository is connected to and logged in to, and the turns in
- * which documents are parsed.
- */
+/** Opens what all sessions share: the memory of how each host and repository is connected to and logged in to. */
 export function openSessions(deps: Omit<RepositoryClientDeps, "challenges" | "variants">): OpenSession {
   const { clock } = deps;
-  const turns = new DocumentTurns();
   const shared = { ...deps, challenges: new LearnedChallenges(), variants: new ConnectionVariants() };
   return (endpoint, context) => {
     const client = new RepositoryClient(shared, { endpoint, context, rights: "pull" });
-    return new Session({ client, clock, turns, keep: keepParsed });
+    return new Session({ client, clock, keep: keepParsed });
   };
 }
 

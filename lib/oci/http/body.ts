@@ -4,9 +4,6 @@
 /** Bytes that a body may have in memory beside the budget: most manifests and configs are smaller. */
 export const FREE_BYTES = 64 * 1024;
 
-/** What all bodies under way may hold together beyond {@link FREE_BYTES} each; a namespace as much as it leaves to others. */
-export const LARGE_BODIES = { limit: 64 * 1024 * 1024, share: 1 } as const;
-
 const FIRST_BUFFER_BYTES = 4 * 1024;
 
 /** Memory for a large body, until it is given back; undefined when there is no more of it now. */

@@ -5,8 +5,8 @@ import { LRUCache } from "lru-cache";
 import { type Clock, untilAborted } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError } from "../errors.ts";
-import { FairLimiter } from "../limits/fair_limiter.ts";
-import { collectBody, FREE_BYTES, LARGE_BODIES, type TakeMemory } from "./body.ts";
+import { DocumentTurns } from "../limits/inspection_limit.ts";
+import { collectBody, FREE_BYTES, type TakeMemory } from "./body.ts";
 import {
   type Answer,
   classify,
@@ -63,10 +63,11 @@ interface Checked {
 
 /** Pooled connections; none is opened before the first exchange. */
 export class Transport implements Disposable {
+  /** For large documents: as bodies here, and for who parses them. */
+  readonly turns: DocumentTurns = new DocumentTurns();
   readonly #deps: TransportDeps;
   readonly #clients = new HttpClients();
   readonly #pinnedHosts = new PinnedHosts();
-  readonly #largeBodies = new FairLimiter(LARGE_BODIES);
   readonly #answered = new LRUCache<string, true>({ max: MAX_ANSWERED });
 
   constructor(deps: TransportDeps) {
@@ -136,7 +137,7 @@ export class Transport implements Disposable {
       const { status, headers } = response;
       const isStreamed = hop.isStreamed === true && status === 200 && response.body !== null;
       const stream = isStreamed && response.body !== null ? describeFaults(response.body, hop) : undefined;
-      const take: TakeMemory = (bytes) => this.#largeBodies.tryAcquireAny(hop.callers, { weight: bytes });
+      const take: TakeMemory = (bytes) => this.turns.tryTakeMemory(hop.callers, bytes);
       const body = isStreamed ? new Uint8Array() : await readBody(response, { hop, take });
       trace({ status, note: STATUS_CODES[status] ?? "" });
       if (status < 500) this.#answered.set(url.host, true);

@@ -6,7 +6,7 @@ import type { Callers } from "../shared_call.ts";
 import { inspectionError } from "../errors.ts";
 import type { Caller, InspectionRequest, RegistryLookups } from "../inspector.ts";
 import { callersOf } from "./callers.ts";
-import { FairLimiter } from "./fair_limiter.ts";
+import { FairLimiter, type Place } from "./fair_limiter.ts";
 
 /**
  * Inspections under way in this process. Each holds one top document of up to 4 MiB and reads two others of up to 1 MiB at
@@ -35,8 +35,11 @@ export function limitInspections(inner: RegistryLookups): RegistryLookups {
 /** Documents of at most so many bytes are parsed at once: most are smaller, and none of them takes more than 2 ms. */
 const SMALL_BYTES = 16 * 1024;
 
-/** What large documents may hold together while they wait: a namespace may have as much as is free for the others. */
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/**
+ * What large documents may hold together while they arrive and while they wait (bytes): a namespace may have as much as is free
+ * for the others.
+ */
+export const LARGE_DOCUMENTS = { limit: 64 * 1024 * 1024, share: 1 } as const;
 
 export interface DocumentTurn {
   readonly bytes: number;
@@ -51,8 +54,13 @@ export interface DocumentTurn {
  */
 export class DocumentTurns {
   readonly #turns = new FairLimiter({ limit: 1, share: 1 });
-  readonly #memory = new FairLimiter({ limit: MAX_WAITING_BYTES, share: 1 });
+  readonly #memory = new FairLimiter(LARGE_DOCUMENTS);
   #freeAtMs = 0;
+
+  /** Memory for a document that arrives; undefined when there is none for any of the callers now. */
+  tryTakeMemory(callers: Callers<Caller>, bytes: number): Place | undefined {
+    return this.#memory.tryAcquireAny(callers, { weight: bytes });
+  }
 
   /**
    * What `work` gives, which does not wait for anything. Throws InspectionError when too many documents wait, and the signal's
@@ -60,7 +68,7 @@ export class DocumentTurns {
    */
   async run<T>(work: () => T, { bytes, callers, signal, registry }: DocumentTurn): Promise<T> {
     if (bytes <= SMALL_BYTES) return work();
-    const memory = this.#memory.tryAcquireAny(callers, { weight: bytes });
+    const memory = this.tryTakeMemory(callers, bytes);
     if (memory === undefined) {
       const message = `Cannot read an answer of "${registry}" now: it is large, and others are being read.`;
       throw inspectionError("CircuitOpen", message, { registry });

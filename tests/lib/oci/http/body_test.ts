@@ -1,9 +1,10 @@
 // What a body costs on its way, whatever pieces it comes in.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { collectBody, FREE_BYTES, LARGE_BODIES, type TakeMemory } from "../../../../lib/oci/http/body.ts";
+import { collectBody, FREE_BYTES, type TakeMemory } from "../../../../lib/oci/http/body.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { FairLimiter } from "../../../../lib/oci/limits/fair_limiter.ts";
+import { LARGE_DOCUMENTS } from "../../../../lib/oci/limits/inspection_limit.ts";
 
 function takeFor(memory: FairLimiter, namespace = "team"): TakeMemory {
   const callers = callersOf({ namespace, priority: "gated" });
@@ -28,7 +29,7 @@ Deno.test("collectBody() gives the bytes of all pieces, copied as they come, in 
   const pieces = fc.array(fc.uint8Array({ maxLength: 9_000 }), { maxLength: 12 });
   await fc.assert(fc.asyncProperty(pieces, async (parts) => {
     const whole = new Uint8Array(parts.flatMap((part) => [...part]));
-    const memory = new FairLimiter(LARGE_BODIES);
+    const memory = new FairLimiter(LARGE_DOCUMENTS);
     const found = await collectBody(streamOf(parts), { maxBytes: 200_000, take: takeFor(memory) });
     assert.ok(found.kind === "body");
     assert.deepEqual(found.bytes, whole);
@@ -41,7 +42,7 @@ Deno.test("collectBody() ends a body at its limit, and cancels what is left of i
   for (const [size, kind] of [[10, "body"], [11, "too-large"]] as const) {
     const found = await collectBody(streamOf([new Uint8Array(5), new Uint8Array(size - 5)]), {
       maxBytes: 10,
-      take: takeFor(new FairLimiter(LARGE_BODIES)),
+      take: takeFor(new FairLimiter(LARGE_DOCUMENTS)),
     });
     assert.equal(found.kind, kind);
   }
