@@ -16,8 +16,7 @@ import { SERVER_METRICS, type ServerMetrics } from "../lib/server/metrics.ts";
 import { TAINT_COUNTERS, type TaintMetrics } from "../lib/taints/metrics.ts";
 import type { CapabilityParts, ServeDeps } from "./capability.ts";
 import { SecretRecord } from "../lib/k8s/secret_record.ts";
-import { openSharedPathSecret, type SharedPathSecret } from "../lib/server/path_secret/shared_path_secret.ts";
-import { PATH_SECRET, PATH_TERMS } from "../lib/server/path_secret/state.ts";
+import { openPathSecret, PATH_SECRET, type PathSecret } from "../lib/server/path_secret.ts";
 import { openServingCertificate } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
 
@@ -29,7 +28,7 @@ export interface Clients {
   /** Connections of their own for what a validating webhook reads: an API server waits for the answer. */
   readonly checkApi: ReadApi;
   /** The secret of the webhook paths; undefined with `webhookPath: plain`. */
-  readonly pathSecret: SharedPathSecret | undefined;
+  readonly pathSecret: PathSecret | undefined;
   readonly imageService: ImageService;
   /** What pods are placed by. */
   readonly images: PodImages;
@@ -83,7 +82,7 @@ export async function openClients(deps: ServeDeps, parts: CapabilityParts): Prom
     board: openBoard({ capacity: BOARD_ROWS }),
     certificate: await openServingCertificate({ config, api: replicaApi, clock, log }, stop),
     checkApi: stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall })),
-    pathSecret: await openPathSecret(deps, parts),
+    pathSecret: await pathSecretOf(deps, parts),
     imageService,
     claimedImages,
     globalPullSecret,
@@ -97,14 +96,14 @@ function watchGlobalPullSecret(
   return pullSecrets === "none" ? undefined : openGlobalPullSecret({ api, namespace, name, clock, log, onChange });
 }
 
-async function openPathSecret(
+async function pathSecretOf(
   { config, clock, log }: ServeDeps,
   { replicaApi, stop }: CapabilityParts,
-): Promise<SharedPathSecret | undefined> {
+): Promise<PathSecret | undefined> {
   if (config.webhookPath === "plain") return undefined;
   const record = new SecretRecord(replicaApi, { namespace: config.namespace, name: PATH_SECRET, type: "Opaque" });
   const makeSecret = (): string => crypto.getRandomValues(new Uint8Array(32)).toHex();
-  return await openSharedPathSecret({ record, terms: PATH_TERMS, clock, log, makeSecret }, stop);
+  return await openPathSecret({ record, clock, log, makeSecret }, stop);
 }
 
 function openImages(

@@ -14,7 +14,7 @@ import type { Runnable } from "../controllers/mod.ts";
 import { openGateLifter } from "../lib/placement/cluster/release_gates.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import { openPace } from "../lib/k8s/write_pace.ts";
-import { LEASE_NAME } from "../lib/names.ts";
+import { LEASE_NAME, WebhookPath } from "../lib/names.ts";
 import type { ServeDeps } from "./capability.ts";
 import type { Clients } from "./clients.ts";
 import type { TaintParts } from "./taints.ts";
@@ -86,7 +86,7 @@ async function openTaintParts(
 /** Decides again what depends on a change of configs, leader or webhook paths. */
 function followChanges(
   { config, log }: ServeDeps,
-  { parts: { election }, pathSecret }: Clients,
+  { parts: { election } }: Clients,
   { configs, webhookPaths, podPlacement, operator }: Pick<
     Components,
     "configs" | "webhookPaths" | "podPlacement" | "operator"
@@ -104,7 +104,6 @@ function followChanges(
     impairment = view.impairment;
   });
   webhookPaths.onChange(() => operator.requestReconcile());
-  pathSecret?.onChange(() => operator.requestReconcile());
 }
 
 function openViews(deps: ServeDeps, { parts: { readApi, election } }: Clients): Views {
@@ -179,9 +178,14 @@ function makeOperator(
     },
     canServe: () => !stop.aborted && configs.hasSynced(),
     canReconcile: () => podPlacement.hasSynced(),
-    secretPaths: pathSecret === undefined
-      ? undefined
-      : { pathOf: pathSecret.pathOf, isKnown: webhookPaths.isSettled, isInUse: webhookPaths.carriesSecret },
+    secretPaths: pathSecret === undefined ? undefined : {
+      pathOf: pathSecret.pathOf,
+      isKnown: webhookPaths.isSettled,
+      isInUse: () =>
+        webhookPaths.carried().some((path) =>
+          Object.values(WebhookPath).some((route) => pathSecret.acceptedPaths(route).includes(path))
+        ),
+    },
     caBundle: () => certificate.current().caBundle,
     gatingStopped: () => {
       const health = gatingHealth();

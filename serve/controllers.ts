@@ -38,9 +38,7 @@ export function everywhere(deps: ServeDeps, clients: Clients, components: Compon
         queueMetrics: clientMetrics.queue,
       })]
       : [],
-    ...pathSecret === undefined ? [] : [{
-      run: (signal: AbortSignal) => pathSecret.run(webhookPaths.carriesOnly, signal),
-    }],
+    ...pathSecret === undefined ? [] : [pathSecret],
     openGatingStatus({ api: replicaApi, clock, log, gatingHealth }),
     components.gateFailOpen,
     ...components.taints === undefined ? [] : [components.taints.failOpen],

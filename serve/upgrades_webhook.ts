@@ -73,7 +73,6 @@ export async function openPlanListener(
   },
 ): Promise<HttpsListener> {
   const app = planReview({ api, clock, limit: openLoadLimit(OTHER_LOAD, { clock, log }), signal });
-  const acceptsPlain = (): boolean => true;
   return await openHttpsListener({
     host,
     port,
@@ -83,8 +82,8 @@ export async function openPlanListener(
     guard: {
       limits: CONNECTION_LIMITS,
       // This path is public.
-      check: makePathCheck({ routes: [PlanWebhook.path], proving: undefined, secretPaths: () => [], acceptsPlain }),
-      acceptsPlain,
+      check: makePathCheck({ routes: [PlanWebhook.path], proving: undefined, pathsOf: (route) => [route] }),
+      plainProves: () => false,
       dropped: () => {},
       began: () => {},
     },

@@ -55,17 +55,22 @@ export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Pro
 
 /** Accepts requests by a secret path, and by the manifests' paths while the API server uses them. */
 function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths } }: WebhooksDeps): ListenerGuard {
-  const acceptsPlain = (): boolean =>
-    pathSecret?.pathOf(WebhookPath.gatePod) === undefined || webhookPaths.acceptsPlain();
+  const routes: readonly string[] = Object.values(WebhookPath);
+  /** What the API server may call us by beyond the secret paths of today. */
+  const carried = (): readonly string[] =>
+    pathSecret?.pathOf(WebhookPath.gatePod) === undefined ? routes : webhookPaths.carried();
   return {
     limits: CONNECTION_LIMITS,
     check: makePathCheck({
-      routes: Object.values(WebhookPath),
+      routes,
       proving: WebhookPath.gatePod,
-      secretPaths: (route) => pathSecret?.acceptedPaths(route) ?? [],
-      acceptsPlain,
+      // A configuration that gets the manifests' path is not alone: all routes have theirs until none is carried.
+      pathsOf: (route) => [
+        ...pathSecret?.acceptedPaths(route) ?? [],
+        ...carried().flatMap((path) => routes.includes(path) ? [route] : [path]),
+      ],
     }),
-    acceptsPlain,
+    plainProves: () => carried().includes(WebhookPath.gatePod),
     dropped: (reason) => metrics.server.archway_webhook_connections_dropped_total.inc({ reason }),
     began: ({ verdict, taken }) => {
       metrics.server.archway_webhook_requests_total.inc({ path: verdict.kind, outcome: taken ? "taken" : "shed" });

@@ -14,8 +14,8 @@ export interface ListenerGuard {
   readonly limits: ConnectionLimits;
   /** Judges the target of a request, once its head is complete. */
   readonly check: (url: string) => PathVerdict;
-  /** Whether what came by a path of the manifests still counts. */
-  readonly acceptsPlain: () => boolean;
+  /** Whether a request by the manifests' path of the proving route counts as well. */
+  readonly plainProves: () => boolean;
   readonly dropped: (reason: DropReason) => void;
   /** A request head with an accepted path arrived; `taken` is false when the limits left no place for its body. */
   readonly began: (
@@ -38,7 +38,7 @@ const OPEN: ListenerGuard = {
     maxUnprovenArrivingBytes: Infinity,
   },
   check: (url) => ({ kind: "secret", url, proves: true }),
-  acceptsPlain: () => true,
+  plainProves: () => true,
   dropped: () => {},
   began: () => {},
 };
@@ -70,7 +70,7 @@ export class ConnectionGuard {
       dropped: guard.dropped,
     });
     this.#sweep = setInterval(() => {
-      if (!guard.acceptsPlain()) this.#table.revokePlain();
+      if (!guard.plainProves()) this.#table.revokePlain();
       this.#table.sweep();
     }, SWEEP_MS);
   }
@@ -138,7 +138,8 @@ export class ConnectionGuard {
       return false;
     }
     const declared = Number(request.headers["content-length"] ?? UNDECLARED_BYTES);
-    const { kind, proves } = verdict;
+    const { kind } = verdict;
+    const proves = verdict.proves && (kind === "secret" || this.#guard.plainProves());
     // What proves nothing ends with its answer: it may not hold a place.
     if (!proves) response.setHeader("connection", "close");
     const taken = this.#table.bodyBegins(connection, { kind, proves, bytes: declared });

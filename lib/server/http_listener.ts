@@ -60,7 +60,7 @@ export function openHttpListener({ handler, host, port }: HttpListenerOptions): 
   const guard = new ConnectionGuard({
     limits: PLAIN_LIMITS,
     check: (url) => ({ kind: "plain", url, proves: false }),
-    acceptsPlain: () => true,
+    plainProves: () => false,
     dropped: () => {},
     began: () => {},
   });

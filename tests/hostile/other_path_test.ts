@@ -34,10 +34,9 @@ async function openBench(limits: Partial<ConnectionLimits>): Promise<Bench> {
       check: makePathCheck({
         routes: Object.values(WebhookPath),
         proving: WebhookPath.gatePod,
-        secretPaths: (route) => [`/${SEGMENT}${route}`],
-        acceptsPlain: () => false,
+        pathsOf: (route) => [`/${SEGMENT}${route}`],
       }),
-      acceptsPlain: () => false,
+      plainProves: () => false,
       dropped: () => {},
       began: () => {},
     },

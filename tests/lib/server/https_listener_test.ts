@@ -46,10 +46,9 @@ async function openBench(limits: Partial<ConnectionLimits> = {}): Promise<Bench>
       check: makePathCheck({
         routes: ["/convert"],
         proving: "/convert",
-        secretPaths: () => [SECRET_PATH],
-        acceptsPlain: () => bench.plain,
+        pathsOf: (route) => bench.plain ? [SECRET_PATH, route] : [SECRET_PATH],
       }),
-      acceptsPlain: () => bench.plain,
+      plainProves: () => bench.plain,
       dropped: (reason) => void drops.push(reason),
       began: () => {},
     },

@@ -54,36 +54,34 @@ function openBench(...objects: readonly KubeObject[]): Bench {
   };
 }
 
-Deno.test("openWebhookPaths() accepts the manifests' paths while one configuration carries one, and a minute longer", async () => {
+Deno.test("openWebhookPaths() has the manifests' paths until all is read, and each path for a minute after it was replaced", async () => {
   await using bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(WebhookPath.convert));
-  assert.equal(bench.paths.acceptsPlain(), true, "nothing is read yet");
+  const carries = (path: string): boolean => bench.paths.carried().includes(path);
+  assert.equal(carries(WebhookPath.gatePod), true, "nothing is read yet");
   assert.equal(bench.paths.isSettled(), false);
   await bench.clock.advance(10);
-  assert.equal(bench.paths.acceptsPlain(), true);
   assert.equal(bench.paths.isSettled(), true);
-  assert.equal(bench.paths.carriesSecret(), true);
-  assert.equal(bench.paths.carriesOnly(pathOf), false);
+  assert.equal(carries(WebhookPath.gatePod), false);
+  assert.deepEqual([carries(pathOf(WebhookPath.gatePod)), carries(WebhookPath.convert)], [true, true]);
+  await bench.clock.advance(5 * 60_000);
   bench.api.put(Resource.customResourceDefinitions, definition(pathOf(WebhookPath.convert)));
   await bench.clock.advance(30_000);
-  assert.equal(bench.paths.carriesOnly(pathOf), true);
-  assert.equal(bench.paths.acceptsPlain(), true);
+  assert.deepEqual([carries(WebhookPath.convert), carries(pathOf(WebhookPath.convert))], [true, true]);
   await bench.clock.advance(31_000);
-  assert.equal(bench.paths.acceptsPlain(), false);
+  assert.deepEqual([carries(WebhookPath.convert), carries(pathOf(WebhookPath.convert))], [false, true]);
 });
 
-Deno.test("openWebhookPaths() accepts them again at once when a tool writes the manifests' paths back", async () => {
+Deno.test("openWebhookPaths() has them again at once when a tool writes the manifests' paths back", async () => {
   await using bench = openBench(mutating(pathOf(WebhookPath.gatePod)), definition(pathOf(WebhookPath.convert)));
   await bench.clock.advance(10);
-  assert.equal(bench.paths.acceptsPlain(), false);
+  assert.equal(bench.paths.carried().includes(WebhookPath.convert), false);
   bench.api.put(Resource.customResourceDefinitions, definition(WebhookPath.convert));
   await bench.clock.advance(10);
-  assert.equal(bench.paths.acceptsPlain(), true);
+  assert.equal(bench.paths.carried().includes(WebhookPath.convert), true);
 });
 
-Deno.test("openWebhookPaths() accepts none of them when nothing points here", async () => {
+Deno.test("openWebhookPaths() has none when nothing points here", async () => {
   await using bench = openBench();
   await bench.clock.advance(10);
-  assert.equal(bench.paths.acceptsPlain(), false);
-  assert.equal(bench.paths.carriesOnly(pathOf), true);
-  assert.equal(bench.paths.carriesSecret(), false);
+  assert.deepEqual(bench.paths.carried(), []);
 });

@@ -1,0 +1,118 @@
+// The unguessable first segment of the webhooks' paths: made of a secret, which all replicas share through a Secret, of the
+// route and of the day. So every replica has a new path before the API server calls by it, and none has to be told.
+import { createHmac } from "node:crypto";
+import * as z from "zod";
+import { backoffMs, type Clock, jitter } from "../clock.ts";
+import { ApiError } from "../k8s/errors.ts";
+import type { SecretRecord } from "../k8s/secret_record.ts";
+import { errorText, type Logger } from "../log.ts";
+
+export interface PathSecret {
+  /** The secret path of a route; undefined while the Secret may not be kept: then the manifests' paths stay. */
+  pathOf(route: string): string | undefined;
+  acceptedPaths(route: string): readonly string[];
+  /** Follows the Secret until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface PathSecretDeps {
+  readonly record: SecretRecord;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** A fresh secret of 256 random bits, as text. */
+  readonly makeSecret: () => string;
+}
+
+/** Name of the Secret, in Archway's namespace. Apart from that of the certificates: those may be another controller's. */
+export const PATH_SECRET = "archway-webhook-path";
+/** A day, because the API server puts the URL of a webhook that it cannot reach into the error that its client reads. */
+const LIFETIME_MS = 86_400_000;
+/** A path is accepted for so long before its day and after it: clocks differ, and the leader has to write it. */
+export const OVERLAP_MS = 15 * 60_000;
+const POLL_MS = 30_000;
+/** Every replica has read a changed Secret by then: paths are made of it from then on. */
+export const READ_MS = 4 * POLL_MS;
+const BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
+
+const texts = z.object({ current: z.string().min(32) });
+
+/**
+ * 64 characters of hex, since the API server takes only DNS subdomains, which are lower-case, as segments of a Service's
+ * path. Each webhook has a segment of its own: a path that is read in an error gives no access to the other webhooks.
+ */
+export function secretPath(secret: string, route: string, day: number): string {
+  return `/${createHmac("sha256", secret).update(`${day} ${route}`).digest("hex")}${route}`;
+}
+
+/**
+ * Reads or makes the secret. Waits for an API server that does not answer; goes on without a secret when it refuses
+ * (403: the role lacks the Secret), and rejects only with the signal's reason.
+ */
+export async function openPathSecret(deps: PathSecretDeps, signal: AbortSignal): Promise<PathSecret> {
+  const { clock, log } = deps;
+  let secret = await firstSecret(deps, signal);
+  /** A hash takes longer than the rest of the check. */
+  const made = new Map<string, readonly string[]>();
+  let before: { readonly secret: string; readonly untilMs: number } | undefined;
+
+  /** The first is that of `pathOf`. */
+  function acceptedPaths(route: string): readonly string[] {
+    const nowMs = clock.nowMs();
+    const days = [nowMs, nowMs - OVERLAP_MS, nowMs + OVERLAP_MS].map((atMs) => Math.floor(atMs / LIFETIME_MS));
+    const secrets = [before !== undefined && nowMs < before.untilMs ? before.secret : undefined, secret]
+      .filter((each) => each !== undefined);
+    const key = [route, ...days, ...secrets].join(" ");
+    const paths = made.get(key) ??
+      [...new Set(secrets.flatMap((each) => days.map((day) => secretPath(each, route, day))))];
+    made.set(key, paths);
+    return paths;
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await clock.sleep(jitter(POLL_MS), signal);
+      if (signal.aborted) return;
+      try {
+        made.clear();
+        const next = await readOrMake(deps, signal);
+        if (next === secret) continue;
+        if (secret !== undefined) before = { secret, untilMs: clock.nowMs() + READ_MS };
+        secret = next;
+      } catch (error) {
+        if (!signal.aborted) log.warn("secret of the webhook paths not read", { error: errorText(error) });
+      }
+    }
+  }
+
+  return { pathOf: (route) => acceptedPaths(route)[0], acceptedPaths, run };
+}
+
+async function firstSecret(deps: PathSecretDeps, signal: AbortSignal): Promise<string | undefined> {
+  const { clock, log } = deps;
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await readOrMake(deps, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ApiError && [403, 404, 422].includes(error.status)) {
+        log.warn("webhooks keep the paths of the manifests: their secret cannot be kept", { error: errorText(error) });
+        return undefined;
+      }
+      log.warn("secret of the webhook paths cannot be read yet", { error: errorText(error), attempt });
+    }
+    await clock.sleep(backoffMs(attempt, BACKOFF), signal);
+    signal.throwIfAborted();
+  }
+}
+
+/** The secret in the Secret; a fresh one where there is none, as after it was deleted to get another. */
+async function readOrMake(deps: PathSecretDeps, signal: AbortSignal): Promise<string> {
+  const stored = await deps.record.read(signal);
+  const parsed = texts.safeParse(stored.texts);
+  if (parsed.success) return parsed.data.current;
+  const current = deps.makeSecret();
+  // Another replica was faster: its secret is that of all.
+  if (!await deps.record.swap(stored, { current }, signal)) return await readOrMake(deps, signal);
+  deps.log.info("secret of the webhook paths made");
+  return current;
+}
