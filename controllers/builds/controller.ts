@@ -15,7 +15,7 @@ import type { BuildEvent, PoolBuildView, ReconcileDecision } from "../../lib/bui
 import type { BuildFacts } from "../../lib/builds/decide/facts.ts";
 import type { MachineOSConfig } from "../../lib/builds/decide/observed.ts";
 import type { BuildMetrics } from "../../lib/builds/metrics.ts";
-import type { Clock } from "../../lib/clock.ts";
+import { type Clock, jitter } from "../../lib/clock.ts";
 import type { BuildSettings } from "../../lib/config/image_builds.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { isConflict } from "../../lib/k8s/errors.ts";
@@ -47,6 +47,8 @@ export interface ImageBuildsDeps {
 const PARALLEL = 4;
 /** Rounds of questions; more mean that decisions do not come to an end. */
 const MAX_ROUNDS = 8;
+/** Longest between two checks of published images; the shortest is half of it (ms). */
+const CHECK_MS = 60 * 60_000;
 /** Until the watches have caught up, after another client wrote first, and where a registry deletes nothing yet (ms). */
 const SYNC_MS = 200;
 const CONFLICT_MS = 100;
@@ -64,8 +66,8 @@ export class ImageBuilds implements Controller {
   readonly #watches: BuildWatches;
   readonly #controller: Controller;
   readonly #views = new Map<string, PoolBuildView>();
-  /** What plans are made of, as it was when published images were last checked in the registry. */
-  readonly #checked = new Map<string, string>();
+  /** What plans were made of when published images were last checked in the registry, and until when that counts. */
+  readonly #checked = new Map<string, { readonly fingerprint: string; readonly untilMs: number }>();
 
   constructor(deps: ImageBuildsDeps) {
     const { api, clock, log, settings: { namespace }, queueMetrics } = deps;
@@ -111,12 +113,14 @@ export class ImageBuilds implements Controller {
     const watches = this.#watches;
     const settings = await this.#settings(signal);
     const fingerprint = fingerprintOf(config, watches);
-    const checksImages = this.#checked.get(name) !== fingerprint;
+    const last = this.#checked.get(name);
+    const nowMs = clock.nowMs();
+    const checksImages = last?.fingerprint !== fingerprint || nowMs >= last.untilMs;
     const { facts, secrets } = await readFacts(config, {
       api,
       watches,
       settings,
-      nowMs: clock.nowMs(),
+      nowMs,
       checksImages,
       signal,
     });
@@ -127,12 +131,12 @@ export class ImageBuilds implements Controller {
     this.#log(name, decision);
     deletions.report(events, config.meta);
     if (!isCarriedOut) return requeueAfter(CONFLICT_MS);
-    this.#checked.set(name, fingerprint);
+    const untilMs = checksImages ? nowMs + jitter(CHECK_MS) : last.untilMs;
+    this.#checked.set(name, { fingerprint, untilMs });
     for (const event of decision.events) this.#record(event, facts);
     metrics.count(decision.view, this.#views.get(name));
     this.#views.set(name, decision.view);
-    const { wakeAtMs } = decision;
-    return wakeAtMs === undefined ? DONE : requeueAfter(Math.max(0, wakeAtMs - clock.nowMs()));
+    return requeueAfter(Math.max(0, Math.min(decision.wakeAtMs ?? untilMs, untilMs) - clock.nowMs()));
   }
 
   async #settings(signal: AbortSignal): Promise<BuildSettings> {

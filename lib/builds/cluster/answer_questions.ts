@@ -59,11 +59,13 @@ export async function lookUpImage(
     // At the registry itself and at no mirror, where each request may be tried a few times.
     const own = { image, retries: "bounded", endpoints: [push.targetOf(image)] } as const;
     if (kind === "image") return await push.read(own, imageAt);
-    await push.read(own, (session, { reference }) => session.manifest(reference));
-    return { kind: "yes" };
+    const { digest } = await push.read(own, (session, { reference }) => session.manifest(reference));
+    return { kind: "there", digest };
   } catch (error) {
     if (signal.aborted || !(error instanceof InspectionError)) throw error;
-    return failedLookUp(error);
+    const { reason, message } = error.failure;
+    // A registry or proxy that says so each time has other bytes.
+    return kind === "tag" && reason === "DigestMismatch" ? { kind: "unusable", message } : failedLookUp(error);
   }
 }
 

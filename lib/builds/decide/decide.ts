@@ -12,7 +12,7 @@ import type { MachineOSBuild } from "./observed.ts";
 import { questionKey, type RegistryQuestion } from "./registry.ts";
 import { type UncoveredNode, uncoveredNodes } from "./publish/cover.ts";
 import { blockingCondition, createBuild } from "./reconcile/create_build.ts";
-import { finishBuild } from "./reconcile/finished.ts";
+import { checkImages, finishBuild } from "./reconcile/finished.ts";
 import { leaveOthers } from "./reconcile/other_builds.ts";
 import { annotate, ASK_AGAIN_MS, joinParts, type Part, part, type Scope } from "./reconcile/part.ts";
 import { decideRebuild, retryDenied } from "./reconcile/rebuild.ts";
@@ -21,6 +21,7 @@ import {
   configConditions,
   degradationEvents,
   detectionEvents,
+  type FoundImages,
   poolCondition,
   type Problem,
 } from "./reconcile/report.ts";
@@ -39,8 +40,8 @@ import type { BuildFacts } from "./facts.ts";
 export function decideBuild(facts: BuildFacts): ReconcileDecision {
   if (facts.config.meta.isDeleting) return outcome("deleting", part(), noView(facts));
   if (facts.otherBuilder === "running") {
-    const unknown = { problem: undefined, detected: undefined, uncovered: [], isSeeded: false };
-    const said = configConditions(facts, { ...unknown, isObserving: true });
+    const unknown = { problem: undefined, detected: undefined, uncovered: [], isSeeded: false } as const;
+    const said = configConditions(facts, { ...unknown, isObserving: true, images: "not checked" });
     return outcome("another builder is active", said, noView(facts));
   }
   const { detected, set, plan, effects } = resolvePlan(facts);
@@ -49,15 +50,16 @@ export function decideBuild(facts: BuildFacts): ReconcileDecision {
   const missing = secretProblem(facts) ?? builderProblem(facts);
   const problem = plan.kind === "error" ? plan : missing;
   const isSeeded = facts.builds.some((build) => build.meta.name === facts.config.status.build && isPreBuilt(build));
-  const conditions = configConditions(facts, { isObserving: false, problem, detected, uncovered, isSeeded });
+  const next = plan.kind === "error" || problem !== undefined ? undefined : decidePlanned(facts, plan);
+  const images = next?.images ?? "not checked";
+  const conditions = configConditions(facts, { isObserving: false, problem, detected, uncovered, isSeeded, images });
   // What is missing is not watched: it is read again after a while.
   const wakeAtMs = missing === undefined ? undefined : facts.nowMs + ASK_AGAIN_MS;
   const head = joinParts([conditions, part({ questions, effects, events, wakeAtMs })]);
-  if (plan.kind === "error" || problem !== undefined) {
+  if (plan.kind === "error" || next === undefined) {
     const view = viewOf(facts, { ...NOTHING, plan: plan.kind === "plan" ? plan : undefined, uncovered, set, problem });
     return outcome("cannot plan", head, view);
   }
-  const next = decidePlanned(facts, plan);
   const view = viewOf(facts, { ...NOTHING, ...next, plan, uncovered, set });
   const said = next.first ?? [];
   const first = part({ effects: said, events: degradationEvents(facts, { state: next.state, said }) });
@@ -75,6 +77,7 @@ interface Planned {
   readonly state?: MosbState;
   readonly record?: BuildRecord;
   readonly problem?: Problem;
+  readonly images?: FoundImages;
 }
 
 function decidePlanned(facts: BuildFacts, plan: BuildPlan): Planned {
@@ -129,7 +132,9 @@ function decideEnded(scope: Scope): Planned {
       const { record } = recovered;
       const kept = part({ effects: recordEffects(scope, record) });
       const first = poolCondition(facts, { state, build, record });
-      return { reason: "build succeeded", part: joinParts([kept, finishBuild(scope, record)]), first, state, record };
+      const checked = checkImages(scope, record);
+      const done = joinParts([kept, finishBuild(scope, record, checked)]);
+      return { reason: "build succeeded", part: done, first, state, record, images: checked.found };
     }
   }
 }

@@ -69,6 +69,7 @@ export const ConfigCondition = {
   notCovered: "ArchitectureNotCovered",
   override: "ArchitecturesOverrideInvalid",
   cannotPlan: "BuildNotPossible",
+  imageChanged: "PublishedImageChanged",
   /** The machine config operator's own: an image that was built beforehand is in use. */
   seeded: "Seeded",
 } as const;

@@ -6,7 +6,7 @@ export type RegistryQuestion =
   | { readonly kind: "image"; readonly reference: string }
   /** The platforms of a base image, read with the pull secret. */
   | { readonly kind: "platforms"; readonly reference: string }
-  /** Whether a tag names anything. */
+  /** What a tag names. */
   | { readonly kind: "tag"; readonly reference: string }
   /** Whether the push secret may push there: `registry/repository`. */
   | { readonly kind: "push"; readonly repository: string };
@@ -24,7 +24,9 @@ export type RegistryAnswer =
   }
   /** Those of Linux; the digest of what names them. */
   | { readonly kind: "platforms"; readonly architectures: readonly string[]; readonly digest: string }
-  /** It is there, or granted. */
+  /** The tag names this. */
+  | { readonly kind: "there"; readonly digest: string }
+  /** It is granted. */
   | { readonly kind: "yes" }
   | { readonly kind: "absent" }
   /** The registry refuses every login. */

@@ -1,10 +1,11 @@
 // A build that succeeded: its images are checked again at intervals, it is published to the pool, what its Jobs needed is
 // deleted, and builds that are older than those kept for going back go.
 import type { Effect } from "../effects.ts";
-import { BuildLabel, MCO_GROUP, McoAnnotation } from "../names.ts";
+import { isTrue } from "../../../cluster/condition.ts";
+import { BuildLabel, ConfigCondition, MCO_GROUP, McoAnnotation } from "../names.ts";
 import { digestOfReference } from "../plan/repository.ts";
 import { collectEffects, stagedDeletions } from "../publish/collect.ts";
-import { questionKey, type RegistryQuestion } from "../registry.ts";
+import { questionKey, type RegistryAnswer } from "../registry.ts";
 import { isDone } from "../status/aggregate.ts";
 import type { BuildRecord } from "../types.ts";
 import { digestDeletions } from "./other_builds.ts";
@@ -20,40 +21,98 @@ import {
   type Scope,
   warning,
 } from "./part.ts";
+import { isPreBuilt } from "./pre_built.ts";
 import { assembly } from "./publish.ts";
+import type { FoundImages } from "./report.ts";
 import { recordEffects } from "./running.ts";
 
-/** Decides what is left to do. */
-export function finishBuild(scope: Scope, record: BuildRecord): Part {
-  const checked = scope.facts.checksImages ? checkImages(scope, record) : part();
+/** Decides what is left to do; `checked`: of its images. */
+export function finishBuild(scope: Scope, record: BuildRecord, { part: checked }: CheckedImages): Part {
   if (checked.questions.length > 0 || checked.effects.length > 0) return checked;
   const effects = [...tidyEffects(scope, record), ...unstage(scope, record), ...collected(scope)];
   return joinParts([checked, publishToPool(scope), part({ effects })]);
 }
 
-/** Whether what was published is still there: an index that is gone is made again, a lost image is built again. */
-function checkImages({ facts, plan, build }: Scope, record: BuildRecord): Part {
+export interface CheckedImages {
+  readonly found: FoundImages;
+  /** Questions, or what mends it. */
+  readonly part: Part;
+}
+
+/** Whether what was published is still there and the same: an index or tag that is gone is made again, a lost image built again. */
+export function checkImages(scope: Scope, record: BuildRecord): CheckedImages {
+  const { facts, build } = scope;
+  // Once something is wrong it is looked at until it is mended.
+  const isDue = facts.checksImages || isTrue(facts.config.status.conditions, ConfigCondition.imageChanged);
+  if (!isDue) return { found: "not checked", part: part() };
   const reference = build.status.digestedPushSpec ?? "";
   const repository = reference.slice(0, Math.max(0, reference.indexOf("@")));
-  const children = plan.mode === "single" ? [] : record.archs.filter(isDone).flatMap(({ digest }) => digest ?? []);
-  const questions: readonly RegistryQuestion[] = [reference, ...children.map((digest) => `${repository}@${digest}`)]
-    .map((one) => ({ kind: "tag", reference: one }));
-  const open = questions.filter((question) => !facts.answers.has(questionKey(question)));
-  if (open.length > 0) return part({ questions: open });
-  const answers = questions.map((question) => facts.answers.get(questionKey(question)));
-  const unknown = answers.find((answer) => answer?.kind === "unknown");
-  if (unknown?.kind === "unknown") return part({ wakeAtMs: facts.nowMs + (unknown.retryAfterMs ?? ASK_AGAIN_MS) });
-  const [whole, ...parts] = answers;
-  if (parts.some((answer) => answer?.kind === "absent") || whole?.kind === "absent" && children.length === 0) {
+  const tag = record.index.kind === "published" ? record.index.tag : build.meta.name;
+  const digests = scope.plan.mode === "single" ? [] : record.archs.filter(isDone).flatMap(({ digest }) => digest ?? []);
+  const children = digests.map((digest) => `${repository}@${digest}`);
+  const asked = { reference, tag: `${repository}:${tag}`, children };
+  const answers = answersAbout(asked, scope);
+  if ("questions" in answers) return { found: "not checked", part: answers };
+  return { found: foundOf(answers, asked), part: mendingOf(answers, asked, { scope, record, tag }) };
+}
+
+interface Asked {
+  /** By its digest, and by its tag. */
+  readonly reference: string;
+  readonly tag: string;
+  readonly children: readonly string[];
+}
+
+type Answers = ReadonlyMap<string, RegistryAnswer>;
+
+/** The answers by what was asked about, or what must come first. By its digest the whole is asked for where the tag is not it. */
+function answersAbout({ reference, tag, children }: Asked, { facts, build }: Scope): Answers | Part {
+  const answerTo = (one: string): RegistryAnswer | undefined =>
+    facts.answers.get(questionKey({ kind: "tag", reference: one }));
+  // Which tag an image has that was built beforehand nothing says.
+  const whole = isPreBuilt(build) ? [reference] : isNamed(answerTo(tag), reference) ? [tag] : [tag, reference];
+  const asked = [...answerTo(tag) === undefined ? whole.slice(0, 1) : whole, ...children];
+  const answers = new Map(asked.flatMap((one) => {
+    const answer = answerTo(one);
+    return answer === undefined ? [] : [[one, answer] as const];
+  }));
+  const open = asked.filter((one) => !answers.has(one));
+  if (open.length > 0) return part({ questions: open.map((one) => ({ kind: "tag", reference: one })) });
+  const unknown = answers.values().find((answer) => answer.kind === "unknown");
+  return unknown === undefined ? answers : part({ wakeAtMs: facts.nowMs + (unknown.retryAfterMs ?? ASK_AGAIN_MS) });
+}
+
+function isNamed(answer: RegistryAnswer | undefined, reference: string): boolean {
+  return answer?.kind === "there" && answer.digest === digestOfReference(reference);
+}
+
+function foundOf(answers: Answers, { tag, reference }: Asked): FoundImages {
+  const missing = answers.entries().filter(([, { kind }]) => kind === "absent")
+    .map(([one]) => `"${one}" is no longer in the registry.`).toArray();
+  const altered = answers.entries().toArray().flatMap(([one, answer]) => {
+    if (answer.kind === "unusable") return [answer.message];
+    const isMoved = one === tag && answer.kind === "there" && !isNamed(answer, reference);
+    return isMoved ? [`"${tag}" names ${answer.digest} by now.`] : [];
+  });
+  if (missing.length + altered.length === 0) return "as published";
+  return { reason: missing.length > 0 ? "Missing" : "Altered", message: [...missing, ...altered].join(" ") };
+}
+
+function mendingOf(
+  answers: Answers,
+  { reference, tag: named, children }: Asked,
+  { scope, record, tag }: { readonly scope: Scope; readonly record: BuildRecord; readonly tag: string },
+): Part {
+  const { facts, plan, build } = scope;
+  const isGone = (one: string): boolean => answers.get(one)?.kind === "absent";
+  if (children.some(isGone) || children.length === 0 && isGone(reference)) {
     const message = `An image of build "${build.meta.name}" is no longer in the registry: it is built again.`;
     return part({
       effects: [...digestDeletions(facts, build), deletion("builds", build.meta, "Foreground")],
       events: [warning(["config", plan.config], "BuildDeleted", message)],
     });
   }
-  if (whole?.kind !== "absent") return part();
-  const tag = record.index.kind === "published" ? record.index.tag : plan.name;
-  return part({ effects: [assembly({ facts, plan, build }, record, tag)] });
+  return isGone(named) || isGone(reference) ? part({ effects: [assembly(scope, record, tag)] }) : part();
 }
 
 /** Sets what nodes run: it covers every architecture of the plan. A digest that is set already is not set again. */

@@ -23,12 +23,18 @@ export interface ConfigFacts {
   readonly uncovered: readonly UncoveredNode[];
   /** What is published was built beforehand. */
   readonly isSeeded: boolean;
+  /** What the registry has of what is published. */
+  readonly images: FoundImages;
 }
+
+export type FoundImages = "not checked" | "as published" | Problem;
 
 type Said = readonly [type: string, holds: boolean, reason: string, message: string];
 
 /** The conditions of a MachineOSConfig: one that never held is left out. The events are of those that begin to hold. */
 export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFacts): Part {
+  const { images } = facts;
+  const changed = typeof images === "string" ? { reason: "", message: "" } : images;
   const override = facts.detected?.findings.find(({ kind }) => kind === "InvalidOverride");
   const another =
     "The machine config operator's own builder is running: its builds are watched, and none is started. " +
@@ -44,6 +50,9 @@ export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFac
     [ConfigCondition.override, override !== undefined, "InvalidAnnotation", override?.message ?? ""],
     [ConfigCondition.seeded, facts.isSeeded, SEEDED_REASON, "What is published was built beforehand."],
     [ConfigCondition.notCovered, facts.uncovered.length > 0, "NodesNotCovered", uncoveredMessage(facts.uncovered)],
+    ...images === "not checked"
+      ? []
+      : [[ConfigCondition.imageChanged, images !== "as published", changed.reason, changed.message] as const],
   ];
   // While another builder works nothing is known of the rest.
   const said = facts.isObserving ? all.slice(0, 1) : all;

@@ -292,7 +292,7 @@ export class Simulator {
       `${question.reference.includes("@") ? repository : repositoryIn(repository)}@${digest}`,
     );
     if (digest === undefined || image === undefined) return { kind: "absent" };
-    if (question.kind === "tag") return { kind: "yes" };
+    if (question.kind === "tag") return { kind: "there", digest };
     if (image.children.length > 0) return { kind: "unusable", message: "it is an index" };
     const { architecture, labels } = image;
     return { kind: "image", digest, mediaType: "m", size: 1, platform: { os: "linux", architecture }, labels };
