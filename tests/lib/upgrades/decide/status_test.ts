@@ -95,7 +95,7 @@ function isKnownState([, written]: Pair): boolean {
   return JSON.stringify(written).includes("StateStarted");
 }
 
-Deno.test("3 000 statuses are written as they were found, without what is malformed or says nothing", () => {
+Deno.test("renderStatus() writes 3 000 statuses as they were found, without what is malformed or says nothing", () => {
   fc.assert(
     fc.property(status, ([found, written]) => {
       assert.deepEqual(JSON.parse(JSON.stringify(renderStatus(parseStatus(found)))), written);
