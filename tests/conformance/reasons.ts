@@ -192,6 +192,11 @@ export const REASONS: readonly Reason[] = [
     "recognised as equal, and the plan has nothing to do instead of being invalid",
     "M-118 the same version is equal",
   ),
+  differs(
+    ["M-166"],
+    "the upgrade goes on without the notice",
+    "M-166 the notice that there is no capacity may fail to be sent: it is not recorded, and the upgrade goes on",
+  ),
   internals(["M-285", "M-287"], "MachineSets of all pools are read together, so those of some cannot fail to be read"),
   {
     ids: ["M-313"],
