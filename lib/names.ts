@@ -128,6 +128,8 @@ export const Installation = {
 export const WebhookName = {
   configuration: "pod-placement-mutating-webhook-configuration",
   webhook: "pod-placement-scheduling-gate.multiarch.openshift.io",
+  /** Archway's own: images that come to a pod which has its node already. */
+  lateImages: "pod-placement-late-images.multiarch.openshift.io",
   validatingConfiguration: "multiarch-tuning-operator-validating-webhook-configuration",
   validateClusterConfig: "validate-clusterpodplacementconfig.multiarch.openshift.io",
   validateNamespaceConfig: "validate-podplacementconfig.multiarch.openshift.io",

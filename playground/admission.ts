@@ -43,7 +43,9 @@ function selectWebhooks(store: ObjectStore, attempt: AdmissionAttempt, type: Res
   if (attempt.kind.group === type.group) return [];
   const namespace = (attempt.object ?? attempt.oldObject)?.metadata.namespace;
   const labels = namespace === undefined ? undefined : store.get(Resource.namespaces, namespace)?.metadata.labels ?? {};
-  return store.list(type).flatMap(parseWebhooks).filter((webhook) => matchesWebhook(webhook, attempt, labels));
+  return store.list(type).flatMap(parseWebhooks).filter((webhook) =>
+    webhook.matchConditions.length === 0 && matchesWebhook(webhook, attempt, labels)
+  );
 }
 
 /** In order; then `IfNeeded` webhooks once more when a later one changed the object after them. */
@@ -163,12 +165,13 @@ const WEBHOOK = z.object({
   failurePolicy: z.enum(["Fail", "Ignore"]).default("Fail"),
   reinvocationPolicy: z.enum(["Never", "IfNeeded"]).default("Never"),
   timeoutSeconds: z.number().default(10),
+  matchConditions: z.array(z.unknown()).default([]),
   rules: z.array(z.object({ operations: TEXTS, apiGroups: TEXTS, apiVersions: TEXTS, resources: TEXTS })).default([]),
   namespaceSelector: z.unknown().optional(),
   objectSelector: z.unknown().optional(),
 });
 
-/** One webhook of a configuration. `matchPolicy` and `matchConditions` (CEL) are not understood and do not narrow. */
+/** One webhook of a configuration. `matchPolicy` is not understood. One with `matchConditions` (CEL) is not called: they would narrow. */
 type Webhook = z.output<typeof WEBHOOK>;
 
 /** The webhooks of a Mutating- or ValidatingWebhookConfiguration, in order. */

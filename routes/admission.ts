@@ -3,7 +3,7 @@ import { type JsonPatch, renderJsonBody } from "../lib/k8s/patch.ts";
 import { memberOf, textAt } from "../lib/json.ts";
 import type { UnreadableBody } from "./review_body.ts";
 
-/** The members of an AdmissionReview's request that Archway reads. `object` stays unparsed. */
+/** The members of an AdmissionReview's request that Archway reads. The objects stay unparsed. */
 export interface AdmissionRequest {
   readonly uid: string;
   readonly operation: string;
@@ -12,6 +12,7 @@ export interface AdmissionRequest {
   readonly namespace: string;
   readonly dryRun: boolean;
   readonly object: unknown;
+  readonly oldObject: unknown;
 }
 
 export type ReviewRead =
@@ -34,6 +35,7 @@ export function parseReview(review: unknown): ReviewRead {
       namespace: textAt(request, "namespace"),
       dryRun: memberOf(request, "dryRun") === true,
       object: memberOf(request, "object"),
+      oldObject: memberOf(request, "oldObject"),
     },
   };
 }

@@ -14,6 +14,7 @@ import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts
 import { imagesAtAdmission, judgeAdmission, judgeLeft, planAdmission } from "../lib/placement/decide/gate.ts";
 import { parsePod } from "../lib/placement/decide/pod_view.ts";
 import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
+import { exchangedContainers } from "../lib/placement/decide/report/mismatches.ts";
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";
 import type { PodView } from "../lib/placement/decide/types.ts";
 import type { JsonPatch } from "../lib/k8s/patch.ts";
@@ -131,15 +132,16 @@ function answerSafely(deps: GatePodDeps, sized: SizedRequest): Answer {
 function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answer {
   const isNewPod = request.subresource === "" && request.operation === "CREATE";
   const hasEphemeral = request.subresource === "ephemeralcontainers";
-  if (request.resource !== "pods" || !isNewPod && !hasEphemeral) return UNTOUCHED;
+  const isUpdate = request.subresource === "" && request.operation === "UPDATE";
+  if (request.resource !== "pods" || !isNewPod && !hasEphemeral && !isUpdate) return UNTOUCHED;
   // A new pod may leave its namespace out; the request never does.
   const pod = parsePod(request.object, { namespace: request.namespace });
   if (pod === undefined) {
     deps.log.warn("admission request without a pod", { uid: request.uid, namespace: request.namespace });
     return UNTOUCHED;
   }
-  if (hasEphemeral) {
-    if (!request.dryRun) deps.notices.ephemeral(pod);
+  if (!isNewPod) {
+    if (!request.dryRun) noticeLate(deps.notices, pod, hasEphemeral ? undefined : parsePod(request.oldObject));
     return UNTOUCHED;
   }
   const settings = deps.settingsOf(pod.namespace);
@@ -162,6 +164,12 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   if (isPinned(verdict) && !request.dryRun) deps.notices.pinned(pod);
   report(deps, { pod, verdict, images: isLeft ? [] : images, dryRun: request.dryRun });
   return { outcome: outcomeOf(verdict), patch };
+}
+
+/** `before`: the pod before the update; undefined where it gets ephemeral containers. */
+function noticeLate(notices: Notices, pod: PodView, before: PodView | undefined): void {
+  if (before === undefined) notices.late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
+  else notices.late(pod, { came: "exchanged", containers: exchangedContainers(before, pod) });
 }
 
 function report(

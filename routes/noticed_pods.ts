@@ -1,5 +1,5 @@
-// What the webhook sees and does not change: ephemeral containers, and pods that name architectures themselves. The images are
-// inspected in the background, and a Warning names those that cannot run where they are to.
+// What the webhook sees and does not change: images that come to a pod on its node, and pods that name architectures themselves. The
+// images are inspected in the background, and a Warning names those that cannot run where they are to.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../lib/clock.ts";
 import type { PodImages } from "../lib/images/pods/pod_images.ts";
@@ -11,7 +11,7 @@ import type { ImageUse } from "../lib/oci/types.ts";
 import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import { imagesToInspect, judgeImages, MAX_IMAGES } from "../lib/placement/decide/images.ts";
 import { podRef, pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
-import { ephemeralReport, pinReport } from "../lib/placement/decide/report/mismatches.ts";
+import { type LateFacts, type LateImage, lateReport, pinReport } from "../lib/placement/decide/report/mismatches.ts";
 import type { ContainerView, PodView } from "../lib/placement/decide/types.ts";
 
 export interface NoticeDeps {
@@ -23,13 +23,17 @@ export interface NoticeDeps {
   readonly settingsOf: (namespace: string) => PlacementSettings;
   /** A pod was found whose own constraint no image meets. */
   readonly contradicted: () => void;
+  /** A pod on a node got images that do not run there. */
+  readonly mismatched: (came: LateImage) => void;
   readonly signal: AbortSignal;
 }
 
+type LateImages = Pick<LateFacts, "came" | "containers">;
+
 /** What the webhook calls with the pods that it sees. It never waits or throws. */
 export interface Notices {
-  /** A pod gets ephemeral containers. */
-  readonly ephemeral: (pod: PodView) => void;
+  /** A pod that has its node gets ephemeral containers, or other images. */
+  readonly late: (pod: PodView, images: LateImages) => void;
   /** A new pod names architectures itself. */
   readonly pinned: (pod: PodView) => void;
 }
@@ -56,10 +60,9 @@ export function openNotices(deps: NoticeDeps): Notices {
       .finally(() => place.release());
   };
   return {
-    ephemeral: (pod) => {
-      const architecture = deps.architectureOf(pod.nodeName);
-      const wanted = distinctImages(pod.ephemeralContainers);
-      if (architecture !== undefined) inBackground(pod, wanted, () => lookAtEphemeral(deps, pod, wanted, architecture));
+    late: (pod, late) => {
+      const wanted = distinctImages(late.containers);
+      if (pod.nodeName !== "") inBackground(pod, wanted, () => lookAtLate(deps, pod, { ...late, wanted }));
     },
     pinned: (pod) => {
       const wanted = distinctImages(imagesToInspect(pod, deps.settingsOf(pod.namespace)));
@@ -72,15 +75,22 @@ export function openNotices(deps: NoticeDeps): Notices {
   };
 }
 
-async function lookAtEphemeral(
-  { images, events, signal }: NoticeDeps,
+async function lookAtLate(
+  { images, events, settingsOf, architectureOf, mismatched, signal }: NoticeDeps,
   pod: PodView,
-  wanted: readonly ImageUse[],
-  nodeArchitecture: string,
+  { came, containers, wanted }: LateImages & { readonly wanted: readonly ImageUse[] },
 ): Promise<void> {
   const facts = await images.inspect({ scope: pullScopeOf(pod), images: wanted, priority: "admission" }, signal);
-  const report = ephemeralReport(pod, nodeArchitecture, new Map(facts.map((fact) => [fact.image, fact])));
-  if (report !== undefined) events.record({ ...report, object: podRef(pod) });
+  const report = lateReport(pod, {
+    came,
+    containers,
+    settings: settingsOf(pod.namespace),
+    nodeArchitecture: architectureOf(pod.nodeName),
+    images: facts,
+  });
+  if (report === undefined) return;
+  mismatched(came);
+  events.record({ ...report, object: podRef(pod) });
 }
 
 async function lookAtPinned(deps: NoticeDeps, pod: PodView, wanted: readonly ImageUse[]): Promise<void> {

@@ -170,7 +170,6 @@ function makeOperator(
     settings: {
       namespace: config.namespace,
       endpoint: webhookEndpoint(config),
-      watchEphemeral: followsNodes(deps),
       deploymentName: config.webhookUrl === undefined ? "archway" : undefined,
       execFormatImage: config.execFormatImage,
       maxGateAgeMs: settings.maxGateAgeMs,

@@ -104,6 +104,7 @@ function gateDeps(deps: ServeDeps, { clients, components }: WebhooksDeps): GateP
       settingsOf,
       signal,
       contradicted: metrics.placement.pinContradicted,
+      mismatched: metrics.placement.lateImages,
       architectureOf: (node) => followsNodes(deps) ? live.ofNode(node) : undefined,
     }),
     liveArchitectures,

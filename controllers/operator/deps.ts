@@ -12,7 +12,6 @@ export interface OperatorSettings {
   /** Namespace of Archway itself; its events and monitoring objects are there too. */
   readonly namespace: string;
   readonly endpoint: WebhookEndpoint;
-  readonly watchEphemeral: boolean;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
   readonly deploymentName: string | undefined;
   /** Image of the exec format error daemon; undefined: no daemon runs. */

@@ -58,6 +58,11 @@ const COUNTED = {
     type: "counter",
     help: "Workloads and pods whose own architecture constraint no image of theirs meets.",
   },
+  archway_late_images_total: {
+    type: "counter",
+    help: "Pods that got an image on their node which does not run there.",
+    labels: { came: ["ephemeral", "exchanged"] },
+  },
   archway_gate_age_seconds: {
     type: "histogram",
     help: "Time from a pod's creation to its release.",
@@ -160,6 +165,9 @@ export class PlacementMetrics {
 
   /** Webhook: a pod's own constraint leaves no architecture of its images. */
   readonly pinContradicted = (): void => this.#of.archway_pins_contradicted_total.inc();
+
+  /** Webhook: a pod got images that do not run on its node. */
+  readonly lateImages = (came: "ephemeral" | "exchanged"): void => this.#of.archway_late_images_total.inc({ came });
 
   /** A pod was released so long after its creation. */
   readonly gateReleased = (ageMs: number): void =>

@@ -110,7 +110,7 @@ Deno.test("operator on a real API server", async (t) => {
       { op: "replace", path: "/webhooks/0/failurePolicy", value: "Fail" },
       { op: "add", path: "/metadata/labels/team", value: "a" },
     ]);
-    await waitUntil("Ignore again", async () => (await webhookText(bench)).includes('"failurePolicy":"Ignore"'));
+    await waitUntil("Ignore again", async () => !(await webhookText(bench)).includes('"failurePolicy":"Fail"'));
     assert.equal((await bench.find(Resource.mutatingWebhooks, WEBHOOK))?.metadata.labels?.team, "a");
     await send(bench, ["PATCH", "v1beta1/clusterpodplacementconfigs/cluster", {
       spec: { namespaceSelector: { matchLabels: { foo: "bar" } } },
@@ -120,7 +120,7 @@ Deno.test("operator on a real API server", async (t) => {
       async () => (await webhookText(bench)).includes('"namespaceSelector":{"matchLabels":{"foo":"bar"}}'),
     );
     await send(bench, ["PATCH", "v1beta1/clusterpodplacementconfigs/cluster", { spec: { namespaceSelector: null } }]);
-    await waitUntil("selector gone", async () => (await webhookText(bench)).includes('"namespaceSelector":{}'));
+    await waitUntil("selector gone", async () => !(await webhookText(bench)).includes('"foo":"bar"'));
     await bench.admin.delete(Resource.mutatingWebhooks, WEBHOOK, { signal: bench.signal });
     await waitUntil("webhook back", async () => (await webhookText(bench)).includes("scheduling-gate"));
   });

@@ -1,7 +1,7 @@
 // The switches of `serve` on a real control plane, and what happens to a pod that others change while it is held.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
-import { enablePlacement } from "./support/archway.ts";
+import { type Archway, enablePlacement } from "./support/archway.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import {
   createDeployment,
@@ -15,24 +15,29 @@ import {
   waitForPods,
 } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
+import { sumSamples } from "../support/metric_samples.ts";
 import { index, openWalkBed, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
 
 const COMPONENTS = new URL("../../manifests/components/", import.meta.url).pathname;
+
+interface SwitchedBed extends WalkBed {
+  readonly archway: Archway;
+}
 
 /** A bed whose replica runs with the switches and has the rights of the components. */
 async function openSwitchedBed(
   args: readonly string[],
   components: readonly string[] = [],
-): Promise<WalkBed> {
+): Promise<SwitchedBed> {
   const bed = await openWalkBed();
   try {
     for (const component of components) {
       const { code, stderr } = await bed.controlPlane.kubectl(["apply", "-f", `${COMPONENTS}${component}/role.yaml`]);
       if (code !== 0) throw new Error(`Cannot apply the component "${component}": ${stderr}`);
     }
-    await bed.startReplica({ args });
+    const archway = await bed.startReplica({ args });
     await enablePlacement(bed.controlPlane);
-    return bed;
+    return { ...bed, archway };
   } catch (error) {
     await bed[Symbol.asyncDispose]();
     throw error;
@@ -202,6 +207,22 @@ Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and
       spec: { ephemeralContainers: [debug] },
     });
     await waitForMessages(controlPlane, { namespace, kind: "Pod", says: /"debug" cannot run on node "arm64-\d"/ });
+  });
+  await test.step("Q-06 an exchanged image that cannot run on its node causes an event, and no other update is called", async () => {
+    const namespace = await controlPlane.createNamespace("exchanged");
+    const pods = [{ name: "target", images: [await bed.push("demo/before", index("arm64"))] }];
+    await createPods(controlPlane, namespace, { pods });
+    await waitForPods(controlPlane, namespace, { count: 1, until: isScheduled });
+    const path = `/api/v1/namespaces/${namespace}/pods/target`;
+    const calls = async (): Promise<number> =>
+      sumSamples(await bed.archway.metrics(), { metric: "archway_admissions_total", labels: { outcome: "passed" } });
+    const before = await calls();
+    for (const label of ["a", "b", "c"]) await patch(bed, path, { metadata: { labels: { label } } });
+    assert.equal(await calls(), before);
+    const image = await bed.push("demo/after", index("amd64"));
+    await patch(bed, path, { spec: { containers: [{ name: "main-0", image }] } });
+    await waitForMessages(controlPlane, { namespace, kind: "Pod", says: /Container .* cannot run on node "arm64-\d"/ });
+    assert.equal(await calls(), before + 1);
   });
   await test.step("--arch-taints=tolerate lets a pod land on a tainted node", async () => {
     await Promise.all(["arm64-1", "arm64-2"].map((node) =>

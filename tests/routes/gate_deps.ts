@@ -17,7 +17,7 @@ export function makeGateDeps(changes: Partial<GatePodDeps> = {}): GatePodDeps {
     prefetch: () => {},
     mayGate: () => true,
     opening: () => undefined,
-    notices: { ephemeral: () => {}, pinned: () => {} },
+    notices: { late: () => {}, pinned: () => {} },
     board: { record: () => {} },
     liveArchitectures: () => undefined,
     observe: () => {},

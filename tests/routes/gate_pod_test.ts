@@ -5,6 +5,7 @@ import { Hono } from "hono";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import type { Platform } from "../../lib/oci/types.ts";
+import type { Notices } from "../../routes/noticed_pods.ts";
 import { gatePod, type GatePodDeps, MAX_CONTAINERS } from "../../routes/gate_pod.ts";
 import { MAX_STRUCTURE } from "../../lib/json.ts";
 import { listAt } from "../../playground/json_value.ts";
@@ -140,6 +141,21 @@ Deno.test("DV-26 gatePod() leaves updates and subresources alone", async () => {
   assert.deepEqual(rules.map((rule) => [listAt(rule, "operations"), listAt(rule, "resources")]), [[["CREATE"], [
     "pods",
   ]]]);
+  assert.equal(listAt(object, "webhooks", 1, "matchConditions").length, 1);
+});
+
+Deno.test("Q-06 gatePod() has images looked at that an update exchanged, and changes nothing", async () => {
+  const late: string[] = [];
+  const notices: Notices = {
+    pinned: () => {},
+    late: (_pod, { came, containers }) => void late.push([came, ...containers.map(({ image }) => image)].join(" ")),
+  };
+  const { app } = openApp({ notices });
+  const object = { ...POD, spec: { nodeName: "n1", containers: [{ name: "web", image: "example.com/web:v2" }] } };
+  const update = { operation: "UPDATE", oldObject: POD };
+  assert.deepEqual(await admit(app, reviewOf(object, update)), { uid: "u-1", allowed: true });
+  assert.deepEqual(await admit(app, reviewOf(object, { ...update, dryRun: true })), { uid: "u-1", allowed: true });
+  assert.deepEqual(late, ["exchanged example.com/web:v2"]);
 });
 
 Deno.test("gatePod() places a pod whose images are all known, and sets no gate", async () => {

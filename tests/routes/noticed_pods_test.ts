@@ -1,4 +1,4 @@
-// Ephemeral containers: one event for those that cannot run on their node, and never any trouble for who calls.
+// Images that come to a pod on its node: one event for those that cannot run there, and never any trouble for who calls.
 import assert from "node:assert/strict";
 import { type NoticeDeps, type Notices, openNotices } from "../../routes/noticed_pods.ts";
 import type { PodImages } from "../../lib/images/pods/pod_images.ts";
@@ -20,20 +20,24 @@ function watchOf(
 ): (pod: PodView) => void {
   const { signal = new AbortController().signal } = options;
   const architectureOf = (): string | undefined => options.architecture;
-  return noticesOf({ events, images: options.images ?? images, architectureOf, signal }).ephemeral;
+  const { late } = noticesOf({ events, images: options.images ?? images, architectureOf, signal });
+  return (pod) => late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
 }
 
-function noticesOf(deps: Pick<NoticeDeps, "events" | "images" | "architectureOf" | "signal">): Notices {
+type OwnDeps = Pick<NoticeDeps, "events" | "images" | "architectureOf" | "signal"> & Partial<NoticeDeps>;
+
+function noticesOf(deps: OwnDeps): Notices {
   return openNotices({
-    ...deps,
     clock: new FakeClock(),
     log: silentLogger,
     settingsOf: () => makeSettings(),
     contradicted: () => {},
+    mismatched: () => {},
+    ...deps,
   });
 }
 
-Deno.test("ephemeral() says in one event which containers cannot run on the node", async () => {
+Deno.test("late() says in one event which containers cannot run on the node", async () => {
   const scene = openScene();
   watchOf(scene, { architecture: "arm64" })(debugged("single-amd64", "multi", "no-such-image"));
   await scene.clock.advance(0);
@@ -43,17 +47,32 @@ Deno.test("ephemeral() says in one event which containers cannot run on the node
   assert.match(note?.message ?? "", /^Ephemeral container "single-amd64" cannot run on node "n1" \(arm64\)[^E]*$/);
 });
 
-Deno.test("ephemeral() reports nothing about containers that can run, and asks nothing where the node is unknown", async () => {
+Deno.test("late() reports nothing about containers that can run, and asks nothing of a pod without a node", async () => {
   const scene = openScene();
-  watchOf(scene, { architecture: "amd64" })(debugged("single-amd64", "multi"));
+  const watch = watchOf(scene, { architecture: "amd64" });
+  watch(debugged("single-amd64", "multi"));
   await scene.clock.advance(0);
   assert.equal(scene.requests.length, 1);
-  watchOf(scene, { architecture: undefined })(debugged("single-amd64"));
+  watch({ ...debugged("single-arm64"), nodeName: "" });
   await scene.clock.advance(0);
   assert.deepEqual([scene.requests.length, scene.recorded], [1, []]);
 });
 
-Deno.test("ephemeral() swallows what goes wrong, and looks at 16 pods of a namespace at a time", async () => {
+Deno.test("Q-06 late() counts an exchanged image that does not run on the pod's node, and says so in one Warning", async () => {
+  const scene = openScene();
+  const counted: string[] = [];
+  const { signal } = new AbortController();
+  const mismatched = (came: string): void => void counted.push(came);
+  const { late } = noticesOf({ ...scene, architectureOf: () => "arm64", signal, mismatched });
+  const pod = podOf(rawPod({ nodeName: "n1", containers: [container("single-amd64", "Always"), container("multi")] }));
+  late(pod, { came: "exchanged", containers: pod.containers });
+  await scene.clock.advance(0);
+  assert.deepEqual(counted, ["exchanged"]);
+  assert.deepEqual(scene.recorded.map(({ type, object }) => [type, object.name]), [["Warning", "p"]]);
+  assert.match(scene.recorded[0]?.message ?? "", /^Container "single-amd64" cannot run on node "n1" \(arm64\)[^C]*$/);
+});
+
+Deno.test("late() swallows what goes wrong, and looks at 16 pods of a namespace at a time", async () => {
   const scene = openScene();
   const answers: PromiseWithResolvers<never>[] = [];
   const images: PodImages = {
@@ -76,13 +95,13 @@ Deno.test("ephemeral() swallows what goes wrong, and looks at 16 pods of a names
   assert.deepEqual(scene.recorded, []);
 });
 
-Deno.test("ephemeral() begins nothing once the process ends", () => {
+Deno.test("late() begins nothing once the process ends", () => {
   const scene = openScene();
   watchOf(scene, { architecture: "arm64", signal: AbortSignal.abort() })(debugged("single-amd64"));
   assert.deepEqual(scene.requests, []);
 });
 
-Deno.test("ephemeral() inspects each image once, and none of a pod that names more than 200", async () => {
+Deno.test("late() inspects each image once, and none of a pod that names more than 200", async () => {
   const scene = openScene();
   const asked: number[] = [];
   const images: PodImages = {
@@ -102,7 +121,7 @@ Deno.test("ephemeral() inspects each image once, and none of a pod that names mo
   assert.deepEqual(asked, [2]);
 });
 
-Deno.test("ephemeral() has room for other namespaces while the registries of some never answer", async () => {
+Deno.test("late() has room for other namespaces while the registries of some never answer", async () => {
   const scene = openScene();
   const underWay = new Map<string, number>();
   const stop = new AbortController();

@@ -37,12 +37,17 @@ export interface WebhookSettings {
   readonly caBundle: string | undefined;
   /** The path of a route, with its secret segment where one is in use. */
   readonly pathOf: (route: string) => string;
-  /** Whether the webhook is called for ephemeral containers, so that one that cannot run on its node is reported. */
-  readonly watchEphemeral: boolean;
 }
 
 /** Longest an admission may wait for us (s): a replica that does not answer in this time is as good as none. */
 const WEBHOOK_TIMEOUT_SECONDS = 5;
+
+/** Lets no update of a pod pass but one that brings an image to a node (CEL). Other updates of pods are many, and tell nothing. */
+const LATE_IMAGE = `has(oldObject.spec.nodeName) && (request.subResource == "ephemeralcontainers" || ${
+  ["containers", "initContainers"].map((list) =>
+    `object.spec.?${list}.orValue([]).map(c, c.image) != oldObject.spec.?${list}.orValue([]).map(c, c.image)`
+  ).join(" || ")
+})`;
 
 /** Marks every object that the MTO makes; kept so that its selectors and runbooks still find them. */
 const OPERAND_LABELS = { "multiarch.openshift.io/operand": "pod-placement-controller" } as const;
@@ -70,25 +75,41 @@ export function renderWebhookConfiguration(
       ...(settings.caBundle === undefined ? { annotations: { [INJECT_CA]: "true" } } : {}),
       ownerReferences: [renderOwnerReference(config)],
     },
-    webhooks: [{
-      name: WebhookName.webhook,
-      admissionReviewVersions: ["v1"],
-      clientConfig: renderClientConfig(settings, settings.pathOf(WebhookPath.gatePod)),
-      // Never in the way of pods: when no replica answers they pass ungated.
-      failurePolicy: "Ignore",
-      sideEffects: "None",
-      // Other webhooks may add containers after us; a second call costs nothing when nothing changed.
-      reinvocationPolicy: "IfNeeded",
-      matchPolicy: "Equivalent",
-      timeoutSeconds: WEBHOOK_TIMEOUT_SECONDS,
-      namespaceSelector: withoutEmptyMembers(config.namespaceSelector ?? {}),
-      objectSelector: {},
-      rules: [
-        renderRule("CREATE", "pods"),
-        ...settings.watchEphemeral ? [renderRule("UPDATE", "pods/ephemeralcontainers")] : [],
-      ],
-    }],
+    webhooks: [
+      {
+        ...renderWebhook(config, settings),
+        name: WebhookName.webhook,
+        sideEffects: "None",
+        // Other webhooks may add containers after us; a second call costs nothing when nothing changed.
+        reinvocationPolicy: "IfNeeded",
+        rules: [renderRule("CREATE", "pods")],
+      },
+      {
+        ...renderWebhook(config, settings),
+        name: WebhookName.lateImages,
+        sideEffects: "NoneOnDryRun",
+        reinvocationPolicy: "Never",
+        rules: [renderRule("UPDATE", "pods"), renderRule("UPDATE", "pods/ephemeralcontainers")],
+        matchConditions: [{ name: "image-came-to-a-node", expression: LATE_IMAGE }],
+      },
+    ],
   } satisfies WebhookConfiguration;
+}
+
+/** What both webhooks have. They are never in the way: when no replica answers, pods pass as they are. */
+function renderWebhook(
+  config: OperandConfig,
+  settings: WebhookSettings,
+): Omit<WebhookConfiguration["webhooks"][number], "name" | "sideEffects"> {
+  return {
+    admissionReviewVersions: ["v1"],
+    clientConfig: renderClientConfig(settings, settings.pathOf(WebhookPath.gatePod)),
+    failurePolicy: "Ignore",
+    matchPolicy: "Equivalent",
+    timeoutSeconds: WEBHOOK_TIMEOUT_SECONDS,
+    namespaceSelector: withoutEmptyMembers(config.namespaceSelector ?? {}),
+    objectSelector: {},
+  };
 }
 
 /** The owner reference to the cluster config: the garbage collector cleans up when finalizers were stripped by hand. */

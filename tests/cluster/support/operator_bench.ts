@@ -80,7 +80,6 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
     settings: {
       namespace: NAMESPACE,
       endpoint: { kind: "url", baseUrl },
-      watchEphemeral: false,
       deploymentName: "archway",
       maxGateAgeMs: 5_000,
       resyncMs: 30_000,

@@ -27,7 +27,7 @@ DV-22 A pod with several owners is ignored when one of them is a controlling Dae
 DV-23 A pod that selects the control plane by affinity instead of nodeSelector is gated.
 DV-24 A pod on the host's network, or for Windows, is gated.
 DV-25 The answer has the request's uid and allowed, and a JSON Patch only when something changes.
-DV-26 The webhook is not called for updates of pods nor for their binding.
+DV-26 The webhook is called for no binding, and for no update of a pod but one that brings an image to its node; it changes none.
 DV-27 While the webhook is down, pods are admitted untouched.
 DV-30 A pending pod without the gate is not written to.
 DV-31 A pod that was gated by hand in a namespace that the selector excludes is processed all the same.

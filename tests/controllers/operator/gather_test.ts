@@ -21,7 +21,6 @@ function makeDeps(api: KubeApi): OperatorDeps {
     settings: {
       namespace: NAMESPACE,
       endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
-      watchEphemeral: false,
       deploymentName: undefined,
       maxGateAgeMs: 60_000,
       resyncMs: 60_000,

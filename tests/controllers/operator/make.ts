@@ -50,7 +50,6 @@ export async function openBench(
     settings: {
       namespace: NAMESPACE,
       endpoint: { kind: "service", namespace: NAMESPACE, name: "archway-webhook" },
-      watchEphemeral: false,
       deploymentName: undefined,
       maxGateAgeMs: 60_000,
       resyncMs: 60_000,

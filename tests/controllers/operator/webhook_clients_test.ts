@@ -9,7 +9,6 @@ import type { OperatorSettings } from "../../../controllers/operator/deps.ts";
 const SETTINGS: OperatorSettings = {
   namespace: "archway-system",
   endpoint: { kind: "service", namespace: "archway-system", name: "archway-webhook" },
-  watchEphemeral: false,
   deploymentName: "archway",
   maxGateAgeMs: 60_000,
   resyncMs: 60_000,

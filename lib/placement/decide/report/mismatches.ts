@@ -1,14 +1,15 @@
 // Warnings about images that start on a node whose architecture they do not support, because they are not placed: pods of
-// DaemonSets (`--daemonsets=warn`), which every node gets, pods that name architectures themselves, and ephemeral containers,
-// which are added to a running pod.
+// DaemonSets (`--daemonsets=warn`), which every node gets, pods that name architectures themselves, and what comes to a running pod:
+// ephemeral containers and exchanged images.
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import type { InspectedImage } from "../../../oci/types.ts";
 import { EventReason } from "../../../names.ts";
 import type { ImageJudgement } from "../decision_types.ts";
 import { clip } from "../failures.ts";
-import { operatingSystemOf, usablePlatforms } from "../images.ts";
+import type { PlacementSettings } from "../config/types.ts";
+import { emulatedFor, operatingSystemOf, usablePlatforms } from "../images.ts";
 import { allowedArchitectures } from "../patch/constraints.ts";
-import type { PodView } from "../types.ts";
+import type { ContainerView, PodView } from "../types.ts";
 import { MESSAGE_MAX, type PlacedReport, type PodReport } from "./report_slots.ts";
 
 /**
@@ -52,24 +53,45 @@ export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | 
   return { type: "Warning", reason: EventReason.pinContradicted, message: clip(message, MESSAGE_MAX) };
 }
 
+/** How an image came to a pod that has its node already. */
+export type LateImage = "ephemeral" | "exchanged";
+
+/** The containers whose image an update exchanged. Nothing else of a container can be changed, nor their order. */
+export function exchangedContainers(before: PodView, pod: PodView): readonly ContainerView[] {
+  const imageAt = new Map(before.containers.map(({ imagePointer, image }) => [imagePointer, image]));
+  return pod.containers.filter(({ imagePointer, image }) => (imageAt.get(imagePointer) ?? image) !== image);
+}
+
+export interface LateFacts {
+  readonly came: LateImage;
+  readonly containers: readonly ContainerView[];
+  readonly settings: PlacementSettings;
+  /** Of the pod's node; undefined while nodes are not followed: then what the pod requires of nodes must tell. */
+  readonly nodeArchitecture: string | undefined;
+  readonly images: readonly InspectedImage[];
+}
+
 /**
- * The one event to post on the pod; undefined when all its ephemeral containers can run on its node, or that is not known.
- * `factOf`: what was inspected, by image.
+ * The one event to post on the pod; undefined when all these containers can run on its node, or that is not known.
  */
-export function ephemeralReport(
+export function lateReport(
   pod: PodView,
-  nodeArchitecture: string,
-  factOf: ReadonlyMap<string, InspectedImage>,
+  { came, containers, settings, nodeArchitecture, images }: LateFacts,
 ): PlacedReport | undefined {
-  const mismatches = pod.ephemeralContainers.flatMap(({ name, image }) => {
+  const factOf = new Map(images.map((fact) => [fact.image, fact]));
+  const on = nodeArchitecture === undefined ? allowedArchitectures(pod, KNOWN_ARCHITECTURES) : [nodeArchitecture];
+  if (on === undefined || on.length === 0) return undefined;
+  const mismatches = containers.flatMap(({ name, image }) => {
     const inspection = factOf.get(image)?.inspection;
     if (inspection?.kind !== "platforms") return [];
-    const usable = usablePlatforms(inspection.platforms, operatingSystemOf(pod));
-    const architectures = [...new Set(usable.map(({ architecture }) => architecture))].sort();
-    if (architectures.includes(nodeArchitecture)) return [];
+    const { platforms } = inspection;
+    const usable = usablePlatforms(platforms, operatingSystemOf(pod)).map(({ architecture }) => architecture);
+    const architectures = [...new Set(usable)].sort();
+    const emulated = emulatedFor(pod, settings, { platforms, images });
+    if ([...architectures, ...emulated].some((architecture) => on.includes(architecture))) return [];
     return [
-      `Ephemeral container "${name}" cannot run on node "${pod.nodeName}" (${nodeArchitecture}): ` +
-      `image ${image} supports {${architectures.join(", ")}}.`,
+      `${came === "ephemeral" ? "Ephemeral container" : "Container"} "${name}" cannot run on node "${pod.nodeName}" ` +
+      `(${on.join(" or ")}): image ${image} supports {${architectures.join(", ")}}.`,
     ];
   });
   if (mismatches.length === 0) return undefined;

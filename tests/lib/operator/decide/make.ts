@@ -57,7 +57,6 @@ export const SERVICE_SETTINGS: WebhookSettings = {
   pathOf: (route) => route,
   endpoint: { kind: "service", namespace: "archway-system", name: "archway-webhook" },
   caBundle: "-----BEGIN CERTIFICATE-----\n",
-  watchEphemeral: false,
 };
 
 /** The object as the API server would return it. */
