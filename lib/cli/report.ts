@@ -9,6 +9,7 @@ import { Resource } from "../k8s/types.ts";
 import { silentLogger } from "../log.ts";
 import type { Credential } from "../oci/credential.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
+import type { ImageVolumes } from "../placement/decide/config/types.ts";
 import { type ClusterReport, reportOf } from "../report/cluster_report.ts";
 import { readFailedImages } from "./failed_images.ts";
 import { ExitCode, type OutputForm, renderDocument, type Terminal, terminalLogger } from "./output.ts";
@@ -22,6 +23,7 @@ export interface ReportOptions {
   /** The architecture in question; absent: all that count. */
   readonly arch?: string | undefined;
   readonly output: OutputForm;
+  readonly imageVolumes?: ImageVolumes | undefined;
 }
 
 interface ReportConfig extends ImageServiceConfig, ReportOptions {
@@ -52,12 +54,12 @@ export async function runReport(config: ReportConfig, deps: ReportDeps): Promise
 }
 
 export async function printReport(
-  { arch, podNamespace, output }: ReportOptions,
+  { arch, podNamespace, output, imageVolumes }: ReportOptions,
   { api, terminal, clock, signal, images }: Omit<ReportDeps, "userAgent"> & { readonly images: PodImages },
 ): Promise<number> {
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...arch === undefined ? [] : [arch]])];
   const failed = (signal: AbortSignal) => readFailedImages(api, signal);
-  const scope = { namespace: podNamespace, candidates, failed };
+  const scope = { namespace: podNamespace, candidates, failed, imageVolumes };
   const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, ...scope });
   const report = reportOf(workloads, { candidates, architecture: arch });
   terminal.out(render(report, { arch, output, unread, isComplete, width: terminal.columns }));

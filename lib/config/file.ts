@@ -20,7 +20,7 @@ const texts = z.array(z.string().min(1), { error: "is not a list of texts" });
 export const FileSchema = z.strictObject({
   variantLabels: texts.default([]),
   runtimeClasses: texts.default([]),
-  imageVolumes: z.enum(["ignore", "require"], { error: "is not one of ignore, require" }).default("ignore"),
+  imageVolumes: z.enum(["auto", "require", "ignore"], { error: "is not one of auto, require, ignore" }).default("auto"),
   dockerConfig: path,
   registriesConf: path,
   registriesConfDir: path,
@@ -56,7 +56,11 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
     example: "[arm/v7=example.com/arm-variant=v7]",
     help: "Node labels for image variants, as `ARCH/vN=KEY[=VALUE[|VALUE…]]`.",
   },
-  { key: "imageVolumes", example: "require", help: "Whether image volumes count as images of the pod." },
+  {
+    key: "imageVolumes",
+    example: "require",
+    help: "What of image volumes counts: indexes (auto), all images (require), nothing (ignore).",
+  },
   { key: "webhookService", example: "front", help: "Service in front of the webhooks." },
   {
     key: "webhookClientCa",

@@ -77,7 +77,7 @@ export class Inventory {
     const key = keyOf(name);
     const known = this.#workloads.get(key);
     const images = new Set(known?.images);
-    for (const { image } of pod.containers) if (image !== "") images.add(image);
+    for (const { image } of [...pod.containers, ...pod.imageVolumes]) if (image !== "") images.add(image);
     const own = [...images].slice(known?.images.length ?? 0);
     if (own.length === 0) return;
     const more = own.filter((image) => !this.#images.has(image));
@@ -93,7 +93,10 @@ export class Inventory {
     );
     if (!this.#takes(bytes)) return;
     for (const image of more) this.#images.add(image);
-    this.#workloads.set(key, { ...facts, images: [...images] });
+    const mounted = new Set([...known?.volumes ?? [], ...pod.imageVolumes.map(({ image }) => image)]);
+    const inContainers = new Set(pod.containers.map(({ image }) => image));
+    const volumes = [...images].filter((image) => mounted.has(image) && !inContainers.has(image));
+    this.#workloads.set(key, { ...facts, images: [...images], volumes });
   }
 
   /** Whether so much more may be kept, which is then counted. */

@@ -1,7 +1,8 @@
 // From the inspections of a workload's images to the architectures on which it runs, and to what blocks each of the others.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../arch.ts";
 import type { InspectedImage } from "../oci/types.ts";
-import { usablePlatforms } from "../placement/decide/images.ts";
+import { isData, usablePlatforms } from "../placement/decide/images.ts";
+import type { ImageVolumes } from "../placement/decide/config/types.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 
 interface SupportFacts {
@@ -11,11 +12,17 @@ interface SupportFacts {
   readonly inspected: (image: string) => InspectedImage | undefined;
   /** The architectures on which an image was seen to fail in the workload's namespace. */
   readonly failedOn: (digest: string) => readonly string[];
+  readonly imageVolumes: ImageVolumes;
 }
 
 export function supportOf(workload: Workload, facts: SupportFacts): WorkloadSupport {
   const { kind, namespace, name, os, constrainedTo } = workload;
-  const images = workload.images.map((image) => supportOfImage(image, { ...facts, os }));
+  const counted = facts.imageVolumes === "ignore"
+    ? workload.images.filter((image) => !workload.volumes.includes(image))
+    : workload.images;
+  const images = counted.map((image) =>
+    supportOfImage(image, { ...facts, os, isVolume: workload.volumes.includes(image) })
+  );
   const known = images.filter(({ failure }) => failure === undefined).map(({ architectures, failedOn }) =>
     architectures.filter((architecture) => !failedOn.includes(architecture))
   );
@@ -62,19 +69,23 @@ function blockerOfImage(
 
 function supportOfImage(
   image: string,
-  { inspected, failedOn, candidates, os }: SupportFacts & { readonly os: string },
+  { inspected, failedOn, candidates, imageVolumes, os, isVolume }: SupportFacts & {
+    readonly os: string;
+    readonly isVolume: boolean;
+  },
 ): ImageSupport {
   const inspection = inspected(image)?.inspection;
   const nothing = { image, digest: "", architectures: [], failedOn: [] };
   if (inspection === undefined) {
     return { ...nothing, failure: { kind: "transient", reason: "Timeout", message: "it was not inspected" } };
   }
-  if (inspection.kind === "failed") {
+  const runsAnywhere = isVolume && isData(inspection, imageVolumes);
+  if (inspection.kind === "failed" && !runsAnywhere) {
     const { kind, reason, message } = inspection.failure;
     return { ...nothing, failure: { kind, reason, message } };
   }
-  const { digest } = inspection;
-  const named = inspection.kind === "anywhere"
+  const digest = inspection.kind === "failed" ? "" : inspection.digest;
+  const named = inspection.kind !== "platforms" || runsAnywhere
     ? [...KNOWN_ARCHITECTURES, ...candidates]
     : usablePlatforms(inspection.platforms, os).map((platform) => platform.architecture);
   const architectures = intersectArchitectures([named]);

@@ -23,6 +23,8 @@ export interface TemplateFacts {
 export interface Workload extends WorkloadName, TemplateFacts {
   /** Distinct images: those of the template, then those that only its running pods have. */
   readonly images: readonly string[];
+  /** Those of them that are mounted as volumes and run in no container. */
+  readonly volumes: readonly string[];
 }
 
 export interface ImageSupport {

@@ -2,9 +2,9 @@
 // the pod can use, and what it means that one failed.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { NODE_OS_LABEL } from "../../names.ts";
-import type { ImageUse, InspectedImage, InspectionFailure, Platform } from "../../oci/types.ts";
+import type { ImageUse, InspectedImage, Inspection, InspectionFailure, Platform } from "../../oci/types.ts";
 import { unreachable } from "../../parsed.ts";
-import type { PlacementSettings } from "./config/types.ts";
+import type { ImageVolumes, PlacementSettings } from "./config/types.ts";
 import { expressionsOf } from "./patch/constraints.ts";
 import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../../json.ts";
@@ -14,11 +14,11 @@ import { joinLevels, type Levels, levelsOf } from "./variants.ts";
 /** The most images of one pod that are inspected. A pod that names more is released, or falls back, without inspection. */
 export const MAX_IMAGES = 200;
 
-/** The distinct (image, always) pairs of containers and init containers, and of image volumes where they count. */
+/** The distinct (image, always) pairs of containers and init containers, and of image volumes unless they are ignored. */
 export function imagesToInspect(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
   const wanted: ImageUse[] = [];
   const seen = { plain: new Set<string>(), always: new Set<string>() };
-  const volumes = settings.imageVolumes === "require" ? pod.imageVolumes : [];
+  const volumes = settings.imageVolumes === "ignore" ? [] : pod.imageVolumes;
   for (const { image, pullPolicy } of volumes.length === 0 ? pod.containers : [...pod.containers, ...volumes]) {
     const always = pullPolicy === "Always";
     const same = always ? seen.always : seen.plain;
@@ -143,6 +143,7 @@ interface ImageRules {
   /** Whether the RuntimeClass is for Wasm alone: then a native image beside it constrains the pod. */
   readonly isForWasm: boolean;
   readonly containerImages: ReadonlySet<string>;
+  readonly imageVolumes: ImageVolumes;
 }
 
 function rulesOf(pod: PodView, settings: PlacementSettings, images: readonly InspectedImage[]): ImageRules {
@@ -152,25 +153,33 @@ function rulesOf(pod: PodView, settings: PlacementSettings, images: readonly Ins
     emulated: rule?.kind === "add" ? rule.architectures : [],
     isForWasm: images.some(({ inspection }) => inspection.kind === "platforms" && hasWasm(inspection.platforms)),
     containerImages: new Set(pod.containers.map(({ image }) => image)),
+    imageVolumes: settings.imageVolumes,
   };
 }
 
 function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): ImageVerdict {
-  if (inspection.kind === "anywhere") return { kind: "anywhere" };
-  if (inspection.kind === "failed") {
-    // An image volume may hold plain data, which is no image of any architecture.
-    const isData = inspection.failure.reason === "NotAnImage" && !rules.containerImages.has(image);
-    return isData ? { kind: "anywhere" } : { kind: "failed", failure: inspection.failure };
-  }
+  const isVolume = !rules.containerImages.has(image);
+  if (inspection.kind === "anywhere" || isVolume && isData(inspection, rules.imageVolumes)) return { kind: "anywhere" };
+  if (inspection.kind === "failed") return { kind: "failed", failure: inspection.failure };
   const usable = usablePlatforms(inspection.platforms, rules.os);
   const architectures = [...new Set(usable.map((platform) => platform.architecture))].sort();
-  const emulated = emulatedOf(inspection.platforms, rules);
+  // What is mounted is pulled for the node, whatever runs beside it.
+  const emulated = isVolume ? [] : emulatedOf(inspection.platforms, rules);
   if (architectures.length > 0 || emulated.length > 0) {
     return { kind: "some", architectures, emulated, levels: levelsOf(usable) };
   }
   const offered = [...new Set(inspection.platforms.map((platform) => `${platform.os}/${platform.architecture}`))];
   const message = `it has no platform for ${rules.os} (it offers ${offered.slice(0, 8).join(", ") || "none"})`;
   return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
+}
+
+/**
+ * Whether what an image volume mounts fits every node: plain data, or a single manifest, which a node pulls whatever platform it
+ * names. Of an index a node pulls its own platform alone (KEP-4639); `require` asks the same of a single manifest.
+ */
+export function isData(inspection: Inspection, imageVolumes: ImageVolumes): boolean {
+  if (inspection.kind === "failed") return inspection.failure.reason === "NotAnImage";
+  return imageVolumes === "auto" && !/index|list/.test(inspection.mediaType);
 }
 
 /** Where the pod's RuntimeClass lets an image run that has these platforms. `images`: what is known of all images of the pod. */

@@ -16,7 +16,7 @@ Deno.test("readConfigFiles() gives the defaults without a file, and for an empty
   assert.deepEqual(defaults.values, {
     variantLabels: [],
     runtimeClasses: [],
-    imageVolumes: "ignore",
+    imageVolumes: "auto",
     webhookService: "archway-webhook",
     webhookPath: "secret",
     taintsFailOpenAfter: 300_000,

@@ -69,6 +69,17 @@ Deno.test("Inventory names pods of unknown owners after these, and pods without 
   ]);
 });
 
+Deno.test("Q-03 Inventory tells image volumes from what runs in containers, of templates and of pods", () => {
+  const inventory = new Inventory();
+  const volumes = ["model:1", "web:1"].map((reference) => ({ name: "v", image: { reference } }));
+  const spec = { template: { spec: { ...specOf("web:1"), volumes } } };
+  inventory.addTemplate({ metadata: metadataOf("web", undefined), spec }, "Deployment");
+  const owner = { kind: "ReplicaSet", name: "web-7f" };
+  inventory.addPod(pod("web-7f-1", ["web:1", "mesh:1"], owner, "7f"));
+  const [web] = inventory.workloads();
+  assert.deepEqual([web?.images, web?.volumes], [["web:1", "model:1", "mesh:1"], ["model:1"]]);
+});
+
 Deno.test("Inventory leaves out Jobs that have ended", () => {
   const inventory = new Inventory();
   const ended = (type: string): KubeObject => ({
@@ -109,7 +120,7 @@ function largeSpec(image: string): Readonly<Record<string, unknown>> {
         })),
       },
     },
-    volumes: many.map((name) => ({ name, image: { reference: name } })),
+    volumes: many.map((name) => ({ name, configMap: { name } })),
   };
 }
 

@@ -4,6 +4,7 @@ import type { InspectedImage } from "../../../lib/oci/types.ts";
 import { reportOf } from "../../../lib/report/cluster_report.ts";
 import { ownConstraint, templateFacts } from "../../../lib/report/inventory.ts";
 import { blockersOf, singleArchitectureWorkloads, supportOf } from "../../../lib/report/support.ts";
+import type { ImageVolumes } from "../../../lib/placement/decide/config/types.ts";
 import type { Workload, WorkloadSupport } from "../../../lib/report/types.ts";
 import {
   AMD64,
@@ -16,6 +17,7 @@ import {
   platformsFact,
   podOf,
   rawPod,
+  singleFact,
   term,
 } from "../placement/decide/make.ts";
 
@@ -39,19 +41,45 @@ const IMAGES: readonly InspectedImage[] = [
   lyingFact(),
   platformsFact("other-os", [WINDOWS]),
   bundleFact("bundle"),
+  failedFact("data", { kind: "permanent", reason: "NotAnImage", message: "its config is empty" }),
+  singleFact("single", AMD64),
   failedFact("broken", { kind: "permanent", reason: "Unauthorized", message: "no" }),
 ];
 
 function workload(images: readonly string[], spec: Json = {}): Workload {
   const facts = templateFacts(podOf(rawPod(spec)), CANDIDATES);
-  return { kind: "Deployment", namespace: "shop", name: images.join("+"), ...facts, images };
+  return { kind: "Deployment", namespace: "shop", name: images.join("+"), ...facts, images, volumes: [] };
 }
 
 function support(images: readonly string[], spec: Json = {}): WorkloadSupport {
-  return supportOf(workload(images, spec), {
+  return supportOfWorkload(workload(images, spec), "auto");
+}
+
+function supportOfWorkload(workload: Workload, imageVolumes: ImageVolumes): WorkloadSupport {
+  return supportOf(workload, {
     candidates: CANDIDATES,
+    imageVolumes,
     inspected: (image) => IMAGES.find((one) => one.image === image),
     failedOn: (digest) => digest === LYING_DIGEST ? [ARM64, "s390x"] : [],
+  });
+}
+
+const VOLUMES: readonly (readonly [volume: string, setting: ImageVolumes, runsOn: readonly string[]])[] = [
+  ["old", "auto", [AMD64]],
+  ["single", "auto", CANDIDATES],
+  ["data", "auto", CANDIDATES],
+  ["old", "require", [AMD64]],
+  ["single", "require", [AMD64]],
+  ["data", "require", CANDIDATES],
+  ["old", "ignore", CANDIDATES],
+];
+
+for (const [volume, setting, runsOn] of VOLUMES) {
+  Deno.test(`Q-03 supportOf() of a workload that mounts ${volume} says [${runsOn}] by imageVolumes: ${setting}`, () => {
+    const mounting = { ...workload(["both", volume]), volumes: [volume] };
+    const found = supportOfWorkload(mounting, setting);
+    assert.deepEqual([found.architectures, found.isKnown], [runsOn, true]);
+    assert.equal(found.images.length, setting === "ignore" ? 1 : 2);
   });
 }
 

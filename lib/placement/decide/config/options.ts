@@ -1,7 +1,13 @@
 // The flags of placement → settings, or every problem of them at once.
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import { parseArchTaint, parseManagedTaint } from "./arch_taints.ts";
-import { makeSettings, type PlacementSettings, type RuntimeClassRule, type VariantLabel } from "./types.ts";
+import {
+  type ImageVolumes,
+  makeSettings,
+  type PlacementSettings,
+  type RuntimeClassRule,
+  type VariantLabel,
+} from "./types.ts";
 
 /** The flags' texts and values, as lib/config gives them. Durations in ms. */
 export interface PlacementOptions {
@@ -15,7 +21,7 @@ export interface PlacementOptions {
   readonly archTaint: string;
   readonly variantLabels: readonly string[];
   readonly runtimeClasses: readonly string[];
-  readonly imageVolumes: "ignore" | "require";
+  readonly imageVolumes: ImageVolumes;
   readonly daemonsets: "ignore" | "warn" | "constrain";
   readonly audit: boolean;
 }

@@ -77,6 +77,9 @@ export type RuntimeClassRule =
   | { readonly kind: "skip" }
   | { readonly kind: "add"; readonly architectures: readonly string[] };
 
+/** What of image volumes counts: `auto` indexes alone, `require` all that are images, `ignore` nothing. */
+export type ImageVolumes = "auto" | "require" | "ignore";
+
 /** The placement settings of this installation. Made by `makeSettings`. */
 export interface PlacementSettings {
   readonly operatorNamespace: string;
@@ -90,7 +93,7 @@ export interface PlacementSettings {
   readonly ownTaints: readonly ArchTaint[];
   readonly variantLabels: readonly VariantLabel[];
   readonly runtimeClasses: Readonly<Record<string, RuntimeClassRule>>;
-  readonly imageVolumes: "ignore" | "require";
+  readonly imageVolumes: ImageVolumes;
   readonly daemonSets: "ignore" | "warn" | "constrain";
   readonly audit: boolean;
 }
@@ -104,7 +107,7 @@ export const DEFAULT_SETTINGS: PlacementSettings = {
   ownTaints: [],
   variantLabels: [],
   runtimeClasses: {},
-  imageVolumes: "ignore",
+  imageVolumes: "auto",
   daemonSets: "ignore",
   audit: false,
 };

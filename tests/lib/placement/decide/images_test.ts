@@ -1,11 +1,15 @@
 // The architectures a pod's images share.
-import { makeSettings, type PlacementSettings } from "../../../../lib/placement/decide/config/types.ts";
+import {
+  type ImageVolumes,
+  makeSettings,
+  type PlacementSettings,
+} from "../../../../lib/placement/decide/config/types.ts";
 import type { ImageJudgement } from "../../../../lib/placement/decide/decision_types.ts";
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import { emulatedFor, imagesToInspect, judgeImages } from "../../../../lib/placement/decide/images.ts";
-import { AMD64, ARM64, type Json, make, PPC64LE, type Row, rows, S390X } from "./make.ts";
+import { AMD64, ARM64, type Json, make, PPC64LE, type Row, rows, S390X, singleFact } from "./make.ts";
 
 interface Given {
   readonly spec?: Json;
@@ -120,11 +124,45 @@ Deno.test("judgeImages() takes an image that nobody inspected for a transient fa
   assert.deepEqual([judgement.failed.image, judgement.failed.failure.kind], ["late", "transient"]);
 });
 
-Deno.test("judgeImages() lets an image volume of plain data narrow nothing", () => {
-  const pod = make.view(make.pod({ volumes: [{ name: "v", image: { reference: "data" } }] }));
-  const images = [make.image("multi"), make.failedImage("data", { kind: "permanent", reason: "NotAnImage" })];
-  const judgement = judge(pod, { settings: makeSettings({ imageVolumes: "require" }), images });
-  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64, ARM64]);
+const DATA = make.failedImage("volume", { kind: "permanent", reason: "NotAnImage" });
+const SINGLE = singleFact("volume", AMD64);
+const INDEX = linux("volume", AMD64);
+const VOLUMES: readonly (readonly [what: string, InspectedImage, setting: ImageVolumes, shared: readonly string[]])[] =
+  [
+    ["an index", INDEX, "auto", [AMD64]],
+    ["an index without the containers' architectures", linux("volume", PPC64LE), "auto", []],
+    ["a single manifest", SINGLE, "auto", [AMD64, ARM64]],
+    ["plain data", DATA, "auto", [AMD64, ARM64]],
+    ["an index", INDEX, "require", [AMD64]],
+    ["a single manifest", SINGLE, "require", [AMD64]],
+    ["plain data", DATA, "require", [AMD64, ARM64]],
+    ["an index", INDEX, "ignore", [AMD64, ARM64]],
+  ];
+
+for (const [what, volume, imageVolumes, shared] of VOLUMES) {
+  Deno.test(`Q-03 judgeImages() of a pod that mounts ${what} shares [${shared}] by imageVolumes: ${imageVolumes}`, () => {
+    const settings = makeSettings({ imageVolumes });
+    const pod = make.view(make.pod({ volumes: [{ name: "v", image: { reference: "volume" } }] }));
+    const wanted = imagesToInspect(pod, settings);
+    const images = [make.image("multi"), volume].filter(({ image }) => wanted.some((use) => use.image === image));
+    const judgement = judgeImages(pod, settings, wanted, images);
+    assert.deepEqual(judgement.kind === "shared" && judgement.architectures, shared);
+  });
+}
+
+Deno.test("Q-03 judgeImages() takes an image that is mounted and runs, too, for one that runs", () => {
+  const volumes = [{ name: "v", image: { reference: "volume" } }];
+  const pod = make.view(make.pod({ containers: [make.container("volume")], volumes }));
+  const judgement = judge(pod, { images: [SINGLE] });
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64]);
+});
+
+Deno.test("Q-03 judgeImages() lets no runtime class emulate what is mounted", () => {
+  const settings = makeSettings({ runtimeClasses: { qemu: { kind: "add", architectures: [ARM64] } } });
+  const volumes = [{ name: "v", image: { reference: "volume" } }];
+  const pod = make.view(make.pod({ runtimeClassName: "qemu", volumes }));
+  const judgement = judge(pod, { settings, images: [make.image("single-amd64"), make.image("multi"), INDEX] });
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [AMD64]);
 });
 
 Deno.test("judgeImages() adds what a runtime class can run besides", () => {

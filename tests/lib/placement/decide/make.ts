@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import jsonPatch from "fast-json-patch";
 import type { JsonPatch } from "../../../../lib/k8s/patch.ts";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
-import type { InspectedImage, InspectionDepth, InspectionFailure, Platform } from "../../../../lib/oci/types.ts";
+import type {
+  InspectedImage,
+  Inspection,
+  InspectionDepth,
+  InspectionFailure,
+  Platform,
+} from "../../../../lib/oci/types.ts";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../../lib/placement/decide/config/config.ts";
 import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
 import {
@@ -190,6 +196,15 @@ export function platformsFact(
   const digest = `sha256:${"0".repeat(64)}`;
   const mediaType = "application/vnd.oci.image.index.v1+json";
   return { image, pullPolicy, inspection: { kind: "platforms", digest, mediaType, platforms, depth, findings: [] } };
+}
+
+/** An image without index: a manifest and its config. */
+export function singleFact(image: string, architecture: string): InspectedImage {
+  const { inspection, ...fact } = platformsFact(image, [{ os: "linux", architecture }], { depth: "config" });
+  return {
+    ...fact,
+    inspection: { ...inspection, mediaType: "application/vnd.oci.image.manifest.v1+json" } as Inspection,
+  };
 }
 
 export function bundleFact(image: string): InspectedImage {

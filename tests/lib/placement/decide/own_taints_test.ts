@@ -203,7 +203,7 @@ Deno.test("parsePlacementOptions() makes the managed taint one that placed pods 
     tolerateArchTaints: [],
     variantLabels: [],
     runtimeClasses: [],
-    imageVolumes: "ignore",
+    imageVolumes: "auto",
     daemonsets: "ignore",
     audit: false,
   } as const;
