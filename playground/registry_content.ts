@@ -50,7 +50,7 @@ export function addImage(repositories: Map<string, Repository>, image: ImageDesc
 
 /** Repository, and tag or digest, of `repository:tag` or `repository@digest`. */
 export function splitReference(reference: string): readonly [repository: string, identifier: string] {
-  const [, repository = "", identifier = ""] = /^(.+?)@(.+)$/.exec(reference) ??
+  const [, repository = "", identifier = ""] = /^([^@]+)@(.+)$/.exec(reference) ??
     /^(.+):([^:/]+)$/.exec(reference) ?? [];
   return [repository, identifier];
 }

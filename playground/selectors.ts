@@ -11,8 +11,8 @@ const COMPARISON = /^([^\s=!,()]+)\s*(==|=|!=|\bin\b|\bnotin\b)\s*(?:\(([^)]*)\)
 
 /** Parses `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws a 400 StatusError on anything else. */
 export function parseLabelSelector(text: string): Selector {
-  const requirements = text.split(/,(?![^(]*\))/).map((part) => part.trim()).filter((part) => part !== "")
-    .map(parseRequirement);
+  const parts = text.match(/(?:\([^)]*\)?|[^,(])+/g) ?? [];
+  const requirements = parts.map((part) => part.trim()).filter((part) => part !== "").map(parseRequirement);
   return ({ metadata: { labels } }) => matchesSelector({ kind: "requirements", requirements }, labels);
 }
 

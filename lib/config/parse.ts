@@ -155,7 +155,7 @@ function describeIssue(
 
 /** The text without what stands before an @: the login of a URL may be a secret. */
 function withoutLogin(text: string): string {
-  return text.replaceAll(/[^/\s]*@/g, "***@");
+  return text.replaceAll(/(?<![^/\s])[^/\s]*@/g, "***@");
 }
 
 function camel(name: string): string {

@@ -6,7 +6,7 @@ import { parseReference } from "../oci/reference.ts";
 const POD = /^(?:pods?|po)\/(.+)$/i;
 /** Kinds that users name besides pods, as kubectl abbreviates them. */
 const OTHER_KIND =
-  /^(?:svc|services?|deploy|deployments?|rs|replicasets?|sts|statefulsets?|ds|daemonsets?|jobs?|cj|cronjobs?|no|nodes?|[^/]*\.[^/]*)\//i;
+  /^(?:svc|services?|deploy|deployments?|rs|replicasets?|sts|statefulsets?|ds|daemonsets?|jobs?|cj|cronjobs?|no|nodes?|[^/.]*\.[^/]*)\//i;
 
 /** `pod/NAME` and `NAME` are in the namespace of the flag; `NAMESPACE/NAME` says its own. Pure. */
 export function podTarget(

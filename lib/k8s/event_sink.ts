@@ -44,7 +44,7 @@ export class EventSink {
 
   /** A new name for the event: the same for every attempt, so that a create that did arrive is not repeated. */
   nameFor({ object, slot }: EventInput): string {
-    const stem = object.name.slice(0, 200).replace(/[^a-z0-9]+$/, "");
+    const stem = object.name.slice(0, 200).replace(/(?<![^a-z0-9])[^a-z0-9]+$/, "");
     if (slot !== undefined && object.uid !== undefined) return `${stem}.${object.uid}.${slot}`;
     this.#lastName = Math.max(this.#lastName + 1, this.#options.clock.nowMs() * 1_000);
     return `${stem}.${this.#lastName.toString(16)}${crypto.getRandomValues(new Uint8Array(2)).toHex()}`;

@@ -90,7 +90,7 @@ function serverOf(config: KubeConfig, path: string): Omit<ClusterAccess, "creden
     );
   }
   return {
-    baseUrl: `${url.origin}${url.pathname.replace(/\/+$/, "")}`,
+    baseUrl: `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, "")}`,
     ...(proxyUrl === undefined ? {} : { proxyUrl }),
     ...(serverName === undefined ? {} : { serverName }),
     ...(namespace === undefined ? {} : { namespace }),
@@ -158,7 +158,8 @@ function isSameIdentity(a: TlsIdentity, b: TlsIdentity): boolean {
 
 /** The first line, up to where it begins to quote. */
 function unquoted(message: string): string {
-  return (message.split("\n")[0] ?? "").replace(/\s*["'`!<].*$/, "").replace(/[,:] open$/, "") || "it is not valid";
+  return (message.split("\n")[0] ?? "").replace(/["'`!<].*/, "").trimEnd().replace(/[,:] open$/, "") ||
+    "it is not valid";
 }
 
 function wordsOf(error: unknown): string {

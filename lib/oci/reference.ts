@@ -120,6 +120,6 @@ function isHost(domain: string): boolean {
 
 /** Some write web addresses for images; what could be their user or query is not repeated. */
 function invalid(image: string, problem: string): ParsedReference {
-  const shown = image.replace(/^([a-z]+:\/\/)?[^@/]*@(?=[^@/]*\/)/i, "$1…@").replace(/\?.*$/s, "?…").slice(0, 300);
+  const shown = image.replace(/^([a-z]+:\/\/)?[^@/]*@(?=[^@/]*\/)/i, "$1…@").replace(/\?.*/s, "?…").slice(0, 300);
   return { kind: "unparsable", message: `Cannot read image reference "${shown}": ${problem}.` };
 }

@@ -32,7 +32,7 @@ export async function renderBundle(options: BundleOptions = {}): Promise<Readonl
   const { version } = PROJECT.parse(JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))));
   const objects = await renderComposition("base", ["components/tls-files"]);
   const image = options.image ?? imageOf(objects);
-  const bundleImage = options.bundleImage ?? `${image.replace(/[@:][^/]*$/, "")}-bundle:v${version}`;
+  const bundleImage = options.bundleImage ?? `${image.replace(/(^|\/)([^/@:]*)[@:][^/]*$/, "$1$2")}-bundle:v${version}`;
   return renderBundleFiles({ objects, version, image, bundleImage });
 }
 

@@ -146,14 +146,14 @@ async function runDeno(args: readonly string[], env: Readonly<Record<string, str
   throw MISSING_BASE.test(said) ? new MissingBaseError(failure) : new Error(failure);
 }
 
-const MISSING_BASE = /\S+\/(denort-\S+)\.zip/;
+const MISSING_BASE = /\/(denort-[^\s/]+)\.zip/;
 
 /** The base of an executable can be neither found nor fetched: a bundle needs none. */
 export class MissingBaseError extends Error {}
 
 /** What a failed run of `deno` means: what to do first where the base is missing, what deno said last. Pure. */
 export function renderFailure(command: string, stderr: string): string {
-  const said = stderr.replace(/\n+Stack backtrace:[\s\S]*$/, "").trim();
+  const said = stderr.replace(/\nStack backtrace:[^]*/, "").trim();
   const base = MISSING_BASE.exec(said)?.[1];
   if (base === undefined) return `Cannot run "deno ${command}":\n${said}`;
   return [

@@ -43,7 +43,7 @@ export const NO_REGISTRY_ENVIRONMENT: RegistryEnvironment = {
 /** Reads the variables. A home that is no absolute path is ignored. */
 export function readRegistryEnvironment(env: Readonly<Record<string, string | undefined>>): RegistryEnvironment {
   const folder = (path: string | undefined): string | undefined =>
-    path?.startsWith("/") ? path.replace(/\/+$/, "") : undefined;
+    path?.startsWith("/") ? path.replace(/(?<!\/)\/+$/, "") : undefined;
   const home = folder(env.HOME);
   const cacheHome = folder(env.XDG_CACHE_HOME) ?? (home === undefined ? undefined : `${home}/.cache`);
   return { home, cacheHome, proxies: readProxySettings(env) };

@@ -88,7 +88,7 @@ export function tableLine(text: string, number: number): number | undefined {
 
 /** A location without what people write around it, its host in canonical spelling. */
 export function trimLocation(location: string): string {
-  return canonicalName(location.trim().replace(/\/+$/, ""));
+  return canonicalName(location.trim().replace(/(?<!\/)\/+$/, ""));
 }
 
 interface RuleSource {

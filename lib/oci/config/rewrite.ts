@@ -11,7 +11,7 @@ const MAX_REPETITIONS = 3;
 
 /** Compiles a rewrite. Undefined: not a pattern, or one on which matching could take for ever (Go's cannot, ours can). */
 export function parseRewrite(pattern: string, replacement: string): Rewrite | undefined {
-  const plain = pattern.replace(/\\./g, "_").replace(/\[[^\]]*\]/g, "_");
+  const plain = pattern.replace(/\\./g, "_").replace(/\[[^\]]*\]?/g, "_");
   const repetitions = plain.match(/[*+]|\{\d+,\}/g) ?? [];
   const repeatsGroup = /\)(?:[*+]|\{)/.test(plain);
   if (pattern.length > 500 || repetitions.length > MAX_REPETITIONS || repeatsGroup) return undefined;

@@ -41,7 +41,7 @@ export function renderAlertGroups(
   { name, alerts, runbooksFile }: AlertGroup,
   runbookBaseUrl: string,
 ): readonly JsonObject[] {
-  const base = runbookBaseUrl === "" ? "" : runbookBaseUrl.replace(/\/*$/, "/");
+  const base = runbookBaseUrl === "" ? "" : runbookBaseUrl.replace(/(?<!\/)\/*$/, "/");
   return [{ name: `${name}.rules`, rules: alerts.map((alert) => renderAlert(alert, `${base}${runbooksFile}`)) }];
 }
 

@@ -28,7 +28,7 @@ export function webhookEndpoint(
 ): WebhookEndpoint {
   return webhookUrl === undefined
     ? { kind: "service", namespace, name: webhookService }
-    : { kind: "url", baseUrl: webhookUrl.replace(/\/+$/, "") };
+    : { kind: "url", baseUrl: webhookUrl.replace(/(?<!\/)\/+$/, "") };
 }
 
 export interface WebhookSettings {

@@ -43,7 +43,7 @@ export function checkedBaseUrl(baseUrl: string): string {
   if (url.protocol === "http:" && !isNear) {
     throw misconfigured("Cannot use configManager.ocmBaseUrl: plain HTTP is for services of the cluster. Use https.");
   }
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+  return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, "");
 }
 
 /** An address in a URL is canonical; a name may begin as one does. */
