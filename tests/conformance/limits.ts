@@ -10,6 +10,7 @@ export interface Limit {
 const SCHEMA = "OpenShift's schema on a real API server answers, no code of Archway";
 const SIMULATED = "cluster and registry are simulated";
 const CATALOGUED = "OpenShift itself: the pod has the owner and the labels that it would give";
+const BUILDER = "buildah in a pod: the builder of the tests makes the image on nodes";
 const DENIED = "a deletion that fails is no error (M-313)";
 
 /** One for each row at most. */
@@ -22,6 +23,11 @@ export const LIMITS: readonly Limit[] = [
   { ids: ["E-20..21"], lacks: CATALOGUED },
   { ids: ["E-24"], lacks: "the very next pod: up to twenty may still be placed by what was known" },
   { ids: ["E-46"], lacks: "operands but the webhook configuration: the others are manifests and stay (217)" },
+  { ids: ["96"], lacks: "conditions and webhook configuration (18): a roll-out is read so" },
+  { ids: ["120"], lacks: "an account that loses them: pull secrets are not looked at (119)" },
+  { ids: ["125"], lacks: "what stays: the refusal alone" },
+  { ids: ["126"], lacks: "the webhook: the finalizer alone" },
+  { ids: ["228"], lacks: "a daemon that is shutting down" },
   { ids: ["201..202"], lacks: "such a node: the test writes what a kubelet would report" },
   { ids: ["O-001..015", "P-032", "P-068"], lacks: SCHEMA },
   { ids: ["O-020"], lacks: "a missing MachineOSConfig, without which nothing is planned (O-070)" },
@@ -29,6 +35,7 @@ export const LIMITS: readonly Limit[] = [
   { ids: ["O-084"], lacks: "a malformed push spec, which the schema refuses (O-003)" },
   { ids: ["O-089"], lacks: "an error: the build waits" },
   { ids: ["O-100"], lacks: "that images are read with them" },
+  { ids: ["O-123", "O-146"], lacks: BUILDER },
   { ids: ["O-125", "O-127..132", "O-145", "O-148..149"], lacks: SIMULATED },
   { ids: ["P-067"], lacks: "the moment: they are rendered together" },
   { ids: ["P-142"], lacks: "how much memory it takes" },

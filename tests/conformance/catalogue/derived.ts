@@ -21,7 +21,7 @@ DV-16 Each request counts as processed and in the response time, and only gated 
 DV-17 A pod that requires an architecture in only one of two terms is gated.
 DV-18 A pod whose required architecture is only among matchFields is gated.
 DV-19 A pod that requires an architecture by NotIn in all terms is ignored while scoring is off.
-DV-20 A pod in a namespace such as kubevirt-foo is gated, since only the beginning kube- is the system's.
+DV-20 A pod in a namespace such as kubevirt-foo is gated, since its name does not begin with kube and a dash.
 DV-21 A pod in a namespace that begins with openshift- is gated unless the selector excludes it.
 DV-22 A pod with several owners is ignored when one of them is a controlling DaemonSet.
 DV-23 A pod that selects the control plane by affinity instead of nodeSelector is gated.

@@ -183,7 +183,7 @@ export const OPERATOR = `
 180 A pod in a namespace that the selector includes is placed, without preferences while scoring is off.
 181 A pod whose nodeSelector selects the role control-plane is labelled not-set and gets no affinity.
 182 A pod whose nodeSelector selects the role master is labelled not-set and gets no affinity.
-183 A cluster config with two plugins read as v1alpha1 shows logVerbosity and namespaceSelector, and keeps the plugins in v1beta1.
+183 A cluster config with two plugins shows neither in v1alpha1, and keeps both in v1beta1 when v1alpha1 is written.
 184 A cluster config made as v1alpha1 has no plugins and no fallback architecture in v1beta1.
 185 In v1alpha1 the fallback architecture is an annotation, which goes when the field is emptied in v1beta1.
 186 A cluster config that names an architecture twice is refused.
@@ -222,7 +222,7 @@ export const OPERATOR = `
 219 Conditions say why in reason and message, and their transition time moves only when the status flips.
 220 While the config is deleted, its conditions say that it is deprovisioning.
 221 On deletion the webhook goes before gated pods are waited for, and the controller goes last.
-222 Conversion keeps plugins, drops an empty annotation, converts several objects at once, and answers 400 to a malformed body.
+222 Conversion keeps plugins, drops an empty annotation, converts several objects at once, and refuses a malformed body.
 223 The namespace config's webhook handles missing cluster configs, absent priorities, disabled plugins, deletions and other namespaces.
 224 The cluster config's webhook refuses doubles also while scoring is off, and allows deletion without namespace configs.
 225 The eBPF program is accepted by the kernel, reports exactly exec format errors, and falls back to the parent process.
