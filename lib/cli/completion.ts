@@ -3,7 +3,7 @@ import { COMMANDS, type Flag, FLAGS, SHORT_FLAGS } from "../config/flags.ts";
 
 /** What follows a command, besides flags. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
-  index: ["assemble", "inspect"],
+  index: ["assemble", "append", "remove", "inspect"],
   taints: ["plan", "apply", "clean"],
   upgrade: ["status", "plan", "suspend", "resume"],
   cache: ["export", "import"],

@@ -2,17 +2,28 @@
 // what an index lists.
 import type { Clock } from "../clock.ts";
 import { assembleIndex } from "../images/assemble/assemble_index.ts";
-import { inspectIndex } from "../images/assemble/inspect_index.ts";
+import { inspectIndex, listIndex } from "../images/assemble/inspect_index.ts";
 import { Repositories } from "../oci/repositories.ts";
-import { indexTarget } from "../config/words.ts";
+import { indexTarget, type IndexVerb } from "../config/words.ts";
 import { openRegistryAccess, type RegistryConfig } from "../oci/registry_access.ts";
-import { lossesOf, renderAssembled, renderIndex, sentencesOf, toAssembled, toInspectedIndex } from "./index_text.ts";
+import {
+  besideImages,
+  lossesOf,
+  renderAssembled,
+  renderIndex,
+  sentencesOf,
+  toAssembled,
+  toInspectedIndex,
+} from "./index_text.ts";
+import type { AssembleProblem } from "../images/assemble/problem.ts";
+import type { Annotations } from "../images/index/plan_index.ts";
 import { ExitCode, type OutputForm, type Terminal, terminalLogger } from "./output.ts";
 import { ProgressLine } from "./progress_line.ts";
 
 interface IndexConfig extends RegistryConfig {
   readonly words: readonly string[];
-  readonly to?: string | undefined;
+  readonly to: readonly string[];
+  readonly annotation: readonly string[];
   readonly dryRun: boolean;
   readonly output: OutputForm;
 }
@@ -35,12 +46,12 @@ export async function runIndex(config: IndexConfig, deps: IndexDeps): Promise<nu
   const repositories = new Repositories({ access, clock, signal });
   const { verb, images } = indexTarget(config.words) ?? { verb: "inspect", images: config.words } as const;
   try {
-    return verb === "assemble"
-      ? await assemble({ ...config, images }, { ...deps, repositories })
-      : await inspect({ ...config, images }, { ...deps, repositories });
+    return verb === "inspect"
+      ? await inspect({ ...config, images }, { ...deps, repositories })
+      : await publish(verb, { ...config, images }, { ...deps, repositories });
   } catch (error) {
     if (!signal.aborted) throw error;
-    terminal.err(`archway: Stopped.${verb === "assemble" ? ` ${STOPPED}` : ""}\n`);
+    terminal.err(`archway: Stopped.${verb === "inspect" ? "" : ` ${STOPPED}`}\n`);
     return ExitCode.failed;
   }
 }
@@ -50,25 +61,75 @@ const STOPPED = "Unless the last step had begun, the tag is as it was; run the c
 type Words = IndexConfig & { readonly images: readonly string[] };
 type Deps = IndexDeps & { readonly repositories: Repositories };
 
-async function assemble({ to = "", images, dryRun, output }: Words, deps: Deps): Promise<number> {
-  const { terminal, clock, signal, repositories, showsProgress } = deps;
+async function publish(verb: IndexVerb, words: Words, deps: Deps): Promise<number> {
+  const { to: given, annotation, dryRun, output } = words;
+  const { terminal, repositories, showsProgress, clock } = deps;
   const line = new ProgressLine({ write: showsProgress ? terminal.err : () => {}, clock });
+  const [first = words.images[0] ?? "", ...others] = given;
+  const wanted = await wantedOf(verb, words, deps);
+  const annotations = Object.fromEntries(annotation.map((text) => {
+    const at = text.indexOf("=");
+    return [text.slice(0, at), text.slice(at + 1)];
+  }));
   try {
-    const result = await assembleIndex({ to, images, mode: dryRun ? "plan" : "publish", form: "index" }, {
-      repositories,
-      clock,
-      signal,
-      onProgress: (progress) => line.show(progress),
-    });
+    const results = wanted.kind === "failed" ? [{ ...wanted, isTagWritten: false }] : await assembleIndex({
+      ...wanted,
+      to: [first, ...others],
+      mode: dryRun ? "plan" : "publish",
+      form: "index",
+      annotations: { ...wanted.annotations, ...annotations },
+    }, { ...deps, onProgress: (progress) => line.show(progress) });
     line.clear();
-    const assembled = toAssembled(result, { target: to, requests: repositories.requests });
-    if (result.kind !== "failed" || output !== "table") terminal.out(renderAssembled(assembled, output));
-    const sentences = result.kind === "failed" ? sentencesOf(assembled) : lossesOf(assembled);
-    for (const sentence of sentences) terminal.err(`archway: ${sentence}\n`);
-    return result.kind === "failed" ? exitCodeOf(result.problems) : ExitCode.done;
+    const assembled = results.map((result, at) =>
+      toAssembled(result, { target: [first, ...others][at] ?? first, requests: repositories.requests })
+    );
+    const isShown = output !== "table" || results.some(({ kind }) => kind !== "failed");
+    if (isShown) terminal.out(renderAssembled(assembled, output));
+    const losses = wanted.kind === "failed" ? [] : wanted.losses;
+    const sentences = assembled.flatMap((one) => one.outcome === "failed" ? sentencesOf(one) : lossesOf(one));
+    for (const sentence of new Set([...losses, ...sentences])) terminal.err(`archway: ${sentence}\n`);
+    const problems = results.flatMap((result) => result.kind === "failed" ? result.problems : []);
+    return problems.length === 0 ? ExitCode.done : exitCodeOf(problems);
   } finally {
     line.clear();
   }
+}
+
+type Wanted =
+  | {
+    readonly kind: "wanted";
+    readonly images: readonly string[];
+    readonly replaceable: readonly string[];
+    readonly annotations: Annotations;
+    readonly losses: readonly string[];
+  }
+  | { readonly kind: "failed"; readonly problems: readonly AssembleProblem[] };
+
+/** The images that go into the index: of append and remove those that it lists by now, too. */
+async function wantedOf(verb: IndexVerb, { images: words }: Words, deps: Deps): Promise<Wanted> {
+  if (verb === "assemble") return { kind: "wanted", images: words, replaceable: [], annotations: {}, losses: [] };
+  const [index = "", ...others] = words;
+  const listed = await listIndex(index, deps);
+  if (listed.kind === "failed") return { kind: "failed", problems: [listed.problem] };
+  const { annotations, leftOut } = listed;
+  const isOf = (platform: string, word: string): boolean => platform === word || platform.startsWith(`${word}/`);
+  const absent = verb === "append"
+    ? []
+    : others.filter((word) => !listed.images.some((one) => isOf(one.platform, word)));
+  const kept = verb === "append"
+    ? listed.images
+    : listed.images.filter(({ platform }) => !others.some((word) => isOf(platform, word)));
+  if (absent.length > 0 || kept.length === 0) {
+    const has = listed.images.map(({ platform }) => platform).join(", ");
+    const message = absent.length > 0
+      ? `Cannot remove ${absent.join(", ")} from "${index}": it has ${has}.`
+      : `Cannot remove all platforms of "${index}": delete the tag instead.`;
+    return { kind: "failed", problems: [{ kind: "permanent", reason: "NoPlatform", message }] };
+  }
+  const replaceable = kept.map(({ image }) => image);
+  const images = verb === "append" ? [...replaceable, ...others] : replaceable;
+  const losses = leftOut.length === 0 ? [] : [besideImages(index, leftOut)];
+  return { kind: "wanted", images, replaceable, annotations, losses };
 }
 
 async function inspect({ images: [image = ""], output }: Words, deps: Deps): Promise<number> {

@@ -1,6 +1,7 @@
 // Indexes as `archway index assemble` and `archway index inspect` print them. Pure.
 import type { AssembleResult, JoinedImage } from "../images/assemble/assemble_index.ts";
 import type { ChildCopy } from "../images/assemble/copy_children.ts";
+import type { LeftOut } from "../images/assemble/read_child.ts";
 import type { AssembleProblem } from "../images/assemble/problem.ts";
 import { renderPlatform } from "../oci/image/platforms.ts";
 import { type OutputForm, renderColumns, renderDocument, renderTable } from "./output.ts";
@@ -35,8 +36,10 @@ export function toAssembled(
   return { target, outcome: kind, reference, digest, mediaType, replaced, images, requests, problems: [] };
 }
 
-export function renderAssembled(assembled: Assembled, output: OutputForm): string {
-  return output === "table" ? renderMade(assembled) : renderDocument(assembled, output);
+/** Of one as it is, of several as a list. */
+export function renderAssembled(assembled: readonly Assembled[], output: OutputForm): string {
+  if (output === "table") return assembled.filter(({ outcome }) => outcome !== "failed").map(renderMade).join("\n");
+  return renderDocument(assembled.length === 1 ? assembled[0] : assembled, output);
 }
 
 const HEADLINE: Readonly<Record<AssembleResult["kind"], string>> = {
@@ -90,12 +93,14 @@ export function sentencesOf({ target, problems, tagWritten }: Assembled): readon
 export function lossesOf({ images }: Assembled): readonly string[] {
   return images.flatMap(({ image, copy, leftOut, findings }) => [
     ...findings.map(({ message }) => `"${image}": ${message} The config counts.`),
-    ...leftOut.length === 0 ? [] : [
-      `The index does not hold what "${image}" has beside its image: ` +
-      `${leftOut.map(({ kind, digest }) => `${kind} ${digest}`).join(", ")}.`,
-    ],
+    ...leftOut.length === 0 ? [] : [besideImages(image, leftOut)],
     ...copy.kind === "in place" ? [] : [`Signatures and other referrers of "${image}" are not copied with it.`],
   ]);
+}
+
+export function besideImages(image: string, leftOut: readonly LeftOut[]): string {
+  const entries = leftOut.map(({ kind, digest }) => `${kind} ${digest}`).join(", ");
+  return `The index does not hold what "${image}" has beside its image: ${entries}.`;
 }
 
 interface InspectedIndexDocument {

@@ -80,6 +80,7 @@ export function rawValue(
   if (flag.shape === "list") {
     return texts.flatMap((text) => text.split(",")).map((text) => text.trim()).filter((t) => t !== "");
   }
+  if (flag.shape === "texts") return texts;
   return texts.at(-1) ?? (flag.shape === "switch" ? "false" : undefined);
 }
 

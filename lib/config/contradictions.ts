@@ -16,12 +16,12 @@ export interface CommandLine {
 /** The problems between flags that are well alone; each names what is missing and what to give. */
 export function contradictions(command: Command, values: ConfigValues, line: CommandLine): readonly string[] {
   const pod = command === "explain" ? podProblem(line.words, namespaceOf(values, line)) : undefined;
-  const index = command === "index" ? indexProblem(line.words, values.to) : undefined;
+  const index = command === "index" ? indexProblem(line.words, values) : undefined;
   const rules: readonly Rule[] = [
     ...rulesOfServe(values),
     ...rulesOfCommands(command, values, line.words),
     [["words", "podNamespace"], pod !== undefined, pod ?? ""],
-    [["words", "to"], index !== undefined, index ?? ""],
+    [["words", "to", "annotation"], index !== undefined, index ?? ""],
   ];
   return rules.filter(([operands, isBroken]) => isBroken && !operands.some((operand) => line.unread.has(operand)))
     .map(([, , problem]) => problem);

@@ -18,8 +18,8 @@ export const COMMANDS = [
 
 export type Command = typeof COMMANDS[number];
 
-/** How a flag's text is read. `list` flags repeat and also split at commas. */
-export type FlagShape = "text" | "list" | "switch" | "duration" | "address" | "url" | "choice";
+/** How a flag's text is read. `list` and `texts` repeat; `list` also splits at commas. */
+export type FlagShape = "text" | "list" | "texts" | "switch" | "duration" | "address" | "url" | "choice";
 
 /** One row of the table. The environment variable is `ARCHWAY_` and the name in capitals. */
 export interface Flag {
@@ -205,7 +205,14 @@ export const FLAGS: readonly Flag[] = [
   ),
   flag("arch", "text", ["report"], "List what keeps workloads from this architecture.", "ARCHITECTURE"),
   flag("trace", "switch", ["inspect"], "Show every HTTP exchange, secrets masked."),
-  flag("to", "text", ["index"], "With assemble: where the index is published.", "REGISTRY/REPOSITORY:TAG"),
+  flag(
+    "to",
+    "list",
+    ["index"],
+    "Where the index is published; append and remove without it: where it was.",
+    "REGISTRY/REPOSITORY:TAG",
+  ),
+  flag("annotation", "texts", ["index"], "Annotation of the index that is published.", "KEY=VALUE"),
   flag("dry-run", "switch", ["release", "index", "taints", "upgrade"], "Show what would be done, do nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
   {

@@ -34,11 +34,12 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
   index: {
     summary: "Join images of one architecture each to an index, or show what an index lists.",
     usage:
-      "archway index assemble --to REGISTRY/REPOSITORY:TAG [flags] IMAGE…\n       archway index inspect [flags] IMAGE",
-    words: [["IMAGE", "for assemble one image for each architecture, by tag or digest; for inspect an index"]],
+      "archway index assemble --to REGISTRY/REPOSITORY:TAG [flags] IMAGE…\n       archway index append [flags] INDEX IMAGE…\n       archway index remove [flags] INDEX PLATFORM…\n       archway index inspect [flags] INDEX",
+    words: [["IMAGE", "an image of one architecture, by tag or digest"], ["PLATFORM", "such as linux/s390x"]],
     no: "images cannot be joined, or the registry refuses; an entry is wrong",
     examples: [
       "archway index assemble --to quay.io/app:1 quay.io/app:amd64 quay.io/app:arm64",
+      "archway index append quay.io/app:1 quay.io/app:s390x",
       "archway index inspect quay.io/team/app:v1",
     ],
   },
@@ -165,7 +166,7 @@ function renderFlag(flag: Flag): readonly [string, string] {
   const value = flag.choices?.join("|") ?? flag.placeholder ?? PLACEHOLDER[flag.shape];
   const short = SHORT_FLAGS[flag.name];
   const name = `${short === undefined ? "    " : `-${short}, `}--${flag.name}${value === "" ? "" : ` ${value}`}`;
-  const repeat = flag.shape === "list" ? " Repeatable." : "";
+  const repeat = flag.shape === "list" || flag.shape === "texts" ? " Repeatable." : "";
   const env = flag.alsoEnv === undefined ? "" : ` Also from ${flag.alsoEnv.join(", ")}.`;
   return [name, `${flag.help}${repeat}${renderDefault(flag)}${env}`];
 }
@@ -178,6 +179,7 @@ function renderDefault({ name, shape, fallback }: Flag): string {
 const PLACEHOLDER: Readonly<Record<Flag["shape"], string>> = {
   text: "TEXT",
   list: "TEXT",
+  texts: "TEXT",
   switch: "",
   duration: "DURATION",
   address: "HOST:PORT",

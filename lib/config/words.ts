@@ -29,29 +29,50 @@ export function podProblem(words: readonly string[], namespace: string | undefin
   return `Cannot explain "${word}" with -n ${namespace}: they name two namespaces. Leave one of them out.`;
 }
 
-export type IndexVerb = "assemble" | "inspect";
+const INDEX_VERBS = ["assemble", "append", "remove", "inspect"] as const;
 
-const USAGE = "use `archway index assemble --to REGISTRY/REPOSITORY:TAG IMAGE…` or `archway index inspect IMAGE`";
+export type IndexVerb = typeof INDEX_VERBS[number];
 
-/** The verb and its images; undefined when the first word is no verb. Pure. */
+const USAGE =
+  "use `archway index assemble --to REGISTRY/REPOSITORY:TAG IMAGE…`, `archway index append INDEX IMAGE…`, " +
+  "`archway index remove INDEX PLATFORM…` or `archway index inspect INDEX`";
+
+/** The verb and its images, or platforms after the first; undefined when the first word is no verb. Pure. */
 export function indexTarget(
-  [verb, ...images]: readonly string[],
+  [first, ...images]: readonly string[],
 ): { readonly verb: IndexVerb; readonly images: readonly string[] } | undefined {
-  return verb === "assemble" || verb === "inspect" ? { verb, images } : undefined;
+  const verb = INDEX_VERBS.find((one) => one === first);
+  return verb && { verb, images };
 }
 
-/** Why the arguments and `--to` cannot be used together. Pure. */
-export function indexProblem(words: readonly string[], to: string | undefined): string | undefined {
+interface IndexFlags {
+  readonly to: readonly string[];
+  readonly annotation: readonly string[];
+}
+
+/** Why the arguments and flags cannot be used together. Pure. */
+export function indexProblem(words: readonly string[], { to, annotation }: IndexFlags): string | undefined {
   const target = indexTarget(words);
   if (target === undefined) return `Cannot run index: ${USAGE}.`;
-  const { verb, images } = target;
+  const { verb, images: [first = "", ...others] } = target;
   if (verb === "inspect") {
-    if (to !== undefined) return "Cannot use --to with index inspect: it writes nothing.";
-    return images.length === 1 ? undefined : "Cannot inspect: name one index as `archway index inspect IMAGE`.";
+    if (to.length + annotation.length > 0) {
+      return "Cannot use --to or --annotation with index inspect: it writes nothing.";
+    }
+    return first !== "" && others.length === 0
+      ? undefined
+      : "Cannot inspect: name one index as `archway index inspect IMAGE`.";
   }
-  if (to === undefined) return "Cannot assemble: say where the index goes by --to REGISTRY/REPOSITORY:TAG.";
-  if (images.length === 0) return "Nothing to assemble: name one image for each architecture.";
-  return targetProblem(to);
+  if (verb === "assemble") {
+    if (to.length === 0) return "Cannot assemble: say where the index goes by --to REGISTRY/REPOSITORY:TAG.";
+    if (first === "") return "Nothing to assemble: name one image for each architecture.";
+  } else if (others.length === 0) {
+    const what = verb === "append" ? "IMAGE" : "PLATFORM";
+    return `Nothing to ${verb}: use \`archway index ${verb} INDEX ${what}…\`.`;
+  }
+  const wrong = annotation.find((text) => !/^[^=]+=/.test(text));
+  if (wrong !== undefined) return `Cannot use --annotation "${wrong}": write it as KEY=VALUE.`;
+  return (to.length === 0 ? [first] : to).map(targetProblem).find((problem) => problem !== undefined);
 }
 
 /** A repository to push to is named in full: no part of it has a default. */

@@ -111,6 +111,78 @@ Deno.test("index assemble: any order gives the same index, and once it is there 
   assert.deepEqual(relay.writes(), [`PUT /v2/team/app/manifests/${digest}`, "PUT /v2/team/app/manifests/v1"]);
 });
 
+Deno.test("index assemble: with several --to the images are read once, and each tag has the same index with its annotations", async () => {
+  await using registry = await startRegistry();
+  await using relay = startPushRelay(registry);
+  const images = (await pushEach(registry, ["amd64", "arm64"])).map((image) =>
+    image.replace(registry.host, relay.host)
+  );
+  const [first, second, other] = ["team/app:v1", "team/app:latest", "team/mirror:v1"];
+  const targets = [first, second, other].flatMap((name) => ["--to", `${relay.host}/${name}`]);
+  const notes = ["--annotation", "b=two, three", "--annotation", "a=one"];
+  const args = ["assemble", ...targets, ...notes, "-o", "json", "--insecure-registry", relay.host, ...images];
+  const { code, stdout, stderr } = await archwayIndex(args);
+  assert.equal(code, 0, stderr);
+  const made: readonly { readonly outcome: string; readonly digest: string }[] = JSON.parse(stdout);
+  assert.deepEqual(made.map(({ outcome }) => outcome), ["published", "published", "published"]);
+  assert.equal(new Set(made.map(({ digest }) => digest)).size, 1);
+  const reads = relay.requests.filter(({ method, path }) => method === "GET" && /manifests|blobs/.test(path));
+  assert.equal(reads.length, 4, "manifest and config of both");
+  assert.deepEqual(relay.writes().slice(0, 4), [
+    `PUT /v2/team/app/manifests/${made[0]?.digest}`,
+    "PUT /v2/team/app/manifests/v1",
+    `PUT /v2/team/app/manifests/${made[0]?.digest}`,
+    "PUT /v2/team/app/manifests/latest",
+  ]);
+  for (const name of [first, second, other]) {
+    const { annotations } = JSON.parse(await skopeo(["inspect", "--raw", "--tls-verify=false", at(registry, name)]));
+    assert.deepEqual(annotations, { a: "one", b: "two, three" }, name);
+  }
+});
+
+Deno.test("index append and remove: a platform comes, is replaced and goes; the others and the annotations stay", async () => {
+  await using registry = await startRegistry();
+  await using relay = startPushRelay(registry);
+  const [amd64 = "", arm64 = "", s390x = ""] = (await pushEach(registry, ["amd64", "arm64", "s390x"])).map((image) =>
+    image.replace(registry.host, relay.host)
+  );
+  const index = `${relay.host}/team/app:v1`;
+  const run = (...args: readonly string[]) => archwayIndex([...args, "-o", "json", "--insecure-registry", relay.host]);
+  await run("assemble", "--to", index, "--annotation", "a=one", amd64, arm64);
+  const before = await rawIndex(registry, "team/app:v1");
+  await registry.push("team/app", "v2-arm64", { single: { architecture: "arm64" }, salt: "other" });
+  relay.requests.length = 0;
+  const appended = await run("append", index, "--annotation", "b=two", s390x, `${relay.host}/team/app:v2-arm64`);
+  assert.equal(appended.code, 0, appended.stderr);
+  // The index, manifest and config of four images; then the tag, the index by digest and by tag, and the tag again.
+  assert.equal(relay.requests.filter(({ path }) => path !== "/v2/").length, 1 + 4 * 2 + 4);
+  const after = await rawIndex(registry, "team/app:v1");
+  assert.deepEqual(after.manifests.map(({ platform }) => platform.architecture), ["amd64", "arm64", "s390x"]);
+  assert.equal(after.manifests[0]?.digest, before.manifests[0]?.digest);
+  assert.notEqual(after.manifests[1]?.digest, before.manifests[1]?.digest);
+  const removed = await run("remove", "--to", `${relay.host}/team/app:small`, index, "linux/arm64", "linux/s390x");
+  assert.equal(removed.code, 0, removed.stderr);
+  const small = JSON.parse(await skopeo(["inspect", "--raw", "--tls-verify=false", at(registry, "team/app:small")]));
+  assert.deepEqual([small.manifests.length, small.annotations], [1, { a: "one", b: "two" }]);
+  assert.deepEqual(await rawIndex(registry, "team/app:v1"), after, "what --to does not name stays");
+  for (
+    const [platforms, says] of [[["linux/ppc64le"], /it has linux\/amd64, /], [["linux"], /delete the tag/]] as const
+  ) {
+    const { code, stderr } = await run("remove", index, ...platforms);
+    assert.equal(code, 1);
+    assert.match(stderr, says);
+  }
+});
+
+Deno.test("index append: what an index has beside its images is not in the new one, which is said", async () => {
+  await using registry = await startRegistry();
+  const [s390x = ""] = await pushEach(registry, ["s390x"]);
+  await registry.push("team/app", "v1", { platforms: [{ architecture: "amd64" }], attestations: true });
+  const { code, stderr } = await archwayIndex(["append", `${registry.host}/team/app:v1`, ...flagsFor(registry), s390x]);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /does not hold what ".*\/team\/app:v1" has beside its image: attestation sha256:/);
+});
+
 Deno.test("index assemble: a dry run reports what would be done, and writes nothing", async () => {
   await using registry = await startRegistry();
   await using relay = startPushRelay(registry);

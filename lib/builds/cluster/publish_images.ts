@@ -14,8 +14,8 @@ export async function publishImages(
   deps: Omit<AssembleDeps, "onProgress">,
 ): Promise<Publication> {
   const childOf = (image: string | undefined) => children.find(({ reference }) => reference === image);
-  const result = await assembleIndex({
-    to,
+  const [result] = await assembleIndex({
+    to: [to],
     images: children.map(({ reference }) => reference),
     mode: "publish",
     form: mode === "single" ? "image" : "index",

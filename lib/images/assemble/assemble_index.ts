@@ -6,7 +6,7 @@
 // Each step can be done again without harm, and until the last push nothing but unnamed content has changed.
 import type { Clock } from "../../clock.ts";
 import type { EntryFinding, ImagePlatform } from "../index/child.ts";
-import { type IndexDocument, type IndexPlan, planIndex } from "../index/plan_index.ts";
+import { type Annotations, type IndexDocument, type IndexPlan, planIndex, platformKey } from "../index/plan_index.ts";
 import { withRetries } from "../../oci/push/retries.ts";
 import type { TargetRepository } from "../../oci/push/target_repository.ts";
 import { type ChildCopy, copyChildren, type CopyProgress, type CopyTag, IN_PLACE, planCopy } from "./copy_children.ts";
@@ -15,9 +15,12 @@ import { type PublishDeps, publishIndex } from "./publish_index.ts";
 import { type LeftOut, type ReadChild, readChildren, type ReadDeps, type ReadImage } from "./read_child.ts";
 
 interface AssembleRequest {
-  /** Where the index goes: `registry/repository:tag`. */
-  readonly to: string;
+  /** Where the index goes, each `registry/repository:tag`. Images are read once for all. */
+  readonly to: readonly [string, ...string[]];
   readonly images: readonly string[];
+  /** Those of the images that give way to another one for their platform. */
+  readonly replaceable?: readonly string[];
+  readonly annotations?: Annotations;
   /** `plan`: nothing is written. */
   readonly mode: "publish" | "plan";
   /** `image`: the one image as it is, copied where it is not yet. */
@@ -65,28 +68,55 @@ export interface AssembleDeps extends ReadDeps {
   readonly onProgress: (progress: CopyProgress) => void;
 }
 
-/** Assembles it. Rejects only with the signal's reason and for faults that are no registry's. */
-export async function assembleIndex(request: AssembleRequest, deps: AssembleDeps): Promise<AssembleResult> {
-  let isTagWritten = false;
+/** Assembles it; one result for each place. Rejects only with the signal's reason and for faults that are no registry's. */
+export async function assembleIndex(
+  request: AssembleRequest,
+  deps: AssembleDeps,
+): Promise<readonly [AssembleResult, ...AssembleResult[]]> {
+  const { to: [first, ...others] } = request;
+  const ready = await orFailed(() => prepare(request, deps), () => false, deps);
+  if (ready.kind === "failed") return [ready];
+  const publish = (to: string): Promise<AssembleResult> => {
+    let isTagWritten = false;
+    const onTag: PublishDeps["onTag"] = (state) => void (isTagWritten = state === "may be written");
+    return orFailed(() => publishTo(to, ready, { ...deps, onTag, request }), () => isTagWritten, deps);
+  };
+  const results: [AssembleResult, ...AssembleResult[]] = [await publish(first)];
+  for (const to of others) results.push(await publish(to));
+  return results;
+}
+
+async function orFailed<T>(
+  work: () => Promise<T>,
+  isTagWritten: () => boolean,
+  { signal }: AssembleDeps,
+): Promise<T | Extract<AssembleResult, { kind: "failed" }>> {
   try {
-    return await assemble(request, { ...deps, onTag: (state) => (isTagWritten = state === "may be written") });
+    return await work();
   } catch (error) {
-    const problem = deps.signal.aborted ? undefined : problemOf(error);
+    const problem = signal.aborted ? undefined : problemOf(error);
     if (problem === undefined) throw error;
-    return { kind: "failed", problems: [problem], isTagWritten };
+    return { kind: "failed", problems: [problem], isTagWritten: isTagWritten() };
   }
 }
 
-async function assemble(
-  { to, images, mode, form, judge, tagOf }: AssembleRequest,
-  deps: AssembleDeps & Pick<PublishDeps, "onTag">,
-): Promise<AssembleResult> {
-  const { repositories } = deps;
-  const endpoint = repositories.targetOf(to);
-  const tag = endpoint.reference;
-  const reads = await readChildren(images, endpoint, deps);
-  const children = reads.filter((read) => read.kind === "child");
-  const plan = form === "image" ? planImage(children) : planIndex(children.map(({ child }) => child));
+interface Ready {
+  readonly kind: "ready";
+  readonly plan: Extract<IndexPlan, { kind: "plan" }>;
+  /** In the order of the index. */
+  readonly sorted: readonly ReadChild[];
+}
+
+async function prepare(
+  { to: [to], images, form, judge, annotations, replaceable = [] }: AssembleRequest,
+  deps: AssembleDeps,
+): Promise<Ready | Extract<AssembleResult, { kind: "failed" }>> {
+  const reads = await readChildren(images, deps.repositories.targetOf(to), deps);
+  const read = reads.filter((read) => read.kind === "child");
+  const isNew = ({ child: { image } }: ReadChild): boolean => !replaceable.includes(image);
+  const taken = read.filter(isNew).map(({ child }) => platformKey(child.platform));
+  const children = read.filter((one) => isNew(one) || !taken.includes(platformKey(one.child.platform)));
+  const plan = form === "image" ? planImage(children) : planIndex(children.map(({ child }) => child), annotations);
   const problems = [
     ...reads.flatMap((read) => read.kind === "problem" ? [read.problem] : []),
     ...children.flatMap(({ child }) => {
@@ -99,6 +129,17 @@ async function assemble(
   ];
   if (plan.kind === "refused" || problems.length > 0) return { kind: "failed", problems, isTagWritten: false };
   const sorted = plan.children.flatMap((child) => children.find((read) => read.child === child) ?? []);
+  return { kind: "ready", plan, sorted };
+}
+
+async function publishTo(
+  to: string,
+  { plan, sorted }: Ready,
+  deps: AssembleDeps & Pick<PublishDeps, "onTag"> & { readonly request: AssembleRequest },
+): Promise<AssembleResult> {
+  const { repositories, request: { mode, tagOf } } = deps;
+  const endpoint = repositories.targetOf(to);
+  const tag = endpoint.reference;
   const target = await repositories.target(endpoint);
   const before = await withRetries(() => target.digestOf(tag), deps);
   const common = { repository: target.name, tag, replaced: before };

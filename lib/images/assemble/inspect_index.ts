@@ -9,7 +9,10 @@ import type { Session } from "../../oci/session.ts";
 import type { Platform } from "../../oci/types.ts";
 import { checkEntry, type EntryFinding, type EntryKind, kindOfEntry } from "../index/child.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
-import { readConfig, type ReadDeps } from "./read_child.ts";
+import type { Annotations } from "../index/plan_index.ts";
+import { parseObject, textMapAt } from "../../json.ts";
+import { renderPlatform } from "../../oci/image/platforms.ts";
+import { type LeftOut, readConfig, type ReadDeps } from "./read_child.ts";
 
 export interface InspectedEntry {
   readonly kind: EntryKind;
@@ -31,6 +34,45 @@ export type InspectedIndex =
     readonly entries: readonly InspectedEntry[];
   }
   | { readonly kind: "failed"; readonly problem: AssembleProblem };
+
+/** An index that is to be changed. */
+export type ListedIndex =
+  | {
+    readonly kind: "listed";
+    /** By their digests. */
+    readonly images: readonly { readonly image: string; readonly platform: string }[];
+    readonly leftOut: readonly LeftOut[];
+    readonly annotations: Annotations;
+  }
+  | { readonly kind: "failed"; readonly problem: AssembleProblem };
+
+/** Lists it at its own registry; a single image is as an index of one. Rejects as {@link inspectIndex}. */
+export async function listIndex(index: string, { repositories, signal }: ReadDeps): Promise<ListedIndex> {
+  try {
+    const endpoints = [repositories.targetOf(index)];
+    return await repositories.read({ image: index, retries: "bounded", endpoints }, async (session, endpoint) => {
+      const { manifest, digest, text } = await session.manifest(endpoint.reference);
+      const named = (digest: string, platform?: Platform) => ({
+        image: canonicalReference({ registry: endpoint.host, repository: endpoint.repository, identifier: digest }),
+        platform: platform === undefined ? "" : renderPlatform(platform),
+      });
+      if (manifest.kind !== "index") {
+        return { kind: "listed", images: [named(digest)], leftOut: [], annotations: {} };
+      }
+      const entries = manifest.entries.map((entry) => ({ ...entry, kind: kindOfEntry(entry) }));
+      return {
+        kind: "listed",
+        images: entries.filter(({ kind }) => kind === "image").map(({ digest, platform }) => named(digest, platform)),
+        leftOut: entries.filter(({ kind }) => kind !== "image"),
+        annotations: textMapAt(parseObject(text) ?? {}, "annotations") ?? {},
+      };
+    });
+  } catch (error) {
+    const problem = signal.aborted ? undefined : problemOf(error, index);
+    if (problem === undefined) throw error;
+    return { kind: "failed", problem };
+  }
+}
 
 const READ_AT_ONCE = 4;
 

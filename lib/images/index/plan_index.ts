@@ -30,8 +30,10 @@ export const MAX_CHILDREN = 64;
 /** What container runtimes take a missing variant for: an image of either says the same. */
 const DEFAULT_VARIANT: Readonly<Record<string, string>> = { arm64: "v8", arm: "v7", amd64: "v1" };
 
+export type Annotations = Readonly<Record<string, string>>;
+
 /** Plans it. The order of the images makes no difference. */
-export function planIndex(children: readonly ChildImage[]): IndexPlan {
+export function planIndex(children: readonly ChildImage[], annotations: Annotations = {}): IndexPlan {
   if (children.length > MAX_CHILDREN) {
     const state = `there are ${children.length} images, and an index is made of at most ${MAX_CHILDREN}`;
     return { kind: "refused", problems: [{ kind: "problem", reason: "TooMany", state, image: "" }] };
@@ -39,21 +41,26 @@ export function planIndex(children: readonly ChildImage[]): IndexPlan {
   const problems = [...Map.groupBy(children, ({ platform }) => platformKey(platform)).values()].flatMap(judgeEqual);
   if (problems.length > 0) return { kind: "refused", problems };
   const sorted = children.toSorted(compareChildren);
-  const [first, ...others] = formsFor(sorted);
+  const [first, ...others] = formsFor(sorted, annotations);
   return {
     kind: "plan",
     children: sorted,
-    forms: [renderIndex(first, sorted), ...others.map((form) => renderIndex(form, sorted))],
+    forms: [renderIndex(first, sorted, annotations), ...others.map((form) => renderIndex(form, sorted, annotations))],
   };
 }
 
-/** A Docker list holds Docker's images only; an OCI index holds both. */
-function formsFor(children: readonly ChildImage[]): readonly [ImageForm, ...ImageForm[]] {
-  return children.every(({ form }) => form === "docker") ? ["docker", "oci"] : ["oci"];
+/** A Docker list holds Docker's images only, and no annotations; an OCI index holds all. */
+function formsFor(
+  children: readonly ChildImage[],
+  annotations: Annotations,
+): readonly [ImageForm, ...ImageForm[]] {
+  return Object.keys(annotations).length === 0 && children.every(({ form }) => form === "docker")
+    ? ["docker", "oci"]
+    : ["oci"];
 }
 
 /** The index as bytes: members in the order of the OCI's image specification, no white space, nothing that changes with time. */
-export function renderIndex(form: ImageForm, sorted: readonly ChildImage[]): IndexDocument {
+function renderIndex(form: ImageForm, sorted: readonly ChildImage[], annotations: Annotations): IndexDocument {
   const mediaType = MEDIA_TYPE[form];
   const manifests = sorted.map(({ mediaType, digest, size, platform }) => ({
     mediaType,
@@ -61,7 +68,9 @@ export function renderIndex(form: ImageForm, sorted: readonly ChildImage[]): Ind
     size,
     platform: renderedPlatform(platform),
   }));
-  const text = JSON.stringify({ schemaVersion: 2, mediaType, manifests });
+  const own = Object.entries(annotations).toSorted(([left], [right]) => compareTexts(left, right));
+  const said = own.length === 0 ? {} : { annotations: Object.fromEntries(own) };
+  const text = JSON.stringify({ schemaVersion: 2, mediaType, manifests, ...said });
   return { form, mediaType, text, digest: `sha256:${createHash("sha256").update(text).digest("hex")}` };
 }
 
@@ -86,7 +95,7 @@ function judgeEqual(equal: readonly ChildImage[]): readonly (ChildProblem & { re
   }));
 }
 
-function platformKey({ os, architecture, variant, osVersion, osFeatures }: ImagePlatform): string {
+export function platformKey({ os, architecture, variant, osVersion, osFeatures }: ImagePlatform): string {
   const meant = variant ?? DEFAULT_VARIANT[architecture] ?? "";
   return JSON.stringify([os, architecture, meant, osVersion ?? "", osFeatures ?? []]);
 }

@@ -43,7 +43,7 @@ const MADE: Exclude<AssembleResult, { kind: "failed" }> = {
 
 Deno.test("index assemble prints what became of each image, and what the tag names now", () => {
   assert.equal(
-    renderAssembled(toAssembled(MADE, OF), "table"),
+    renderAssembled([toAssembled(MADE, OF)], "table"),
     `PLATFORM      IMAGE                       DIGEST                 CONTENT
 linux/amd64   quay.io/team/app:v1-amd64   sha256:abababababab…   in place
 linux/arm64   quay.io/team/app:v1-arm64   sha256:abababababab…   blobs: 1 present, 2 mounted, 3 copied (5.0 MiB), 1 left where they are
@@ -60,20 +60,20 @@ Published quay.io/team/app:v1
 Deno.test("index assemble reports what a dry run would do, and that nothing had to be done", () => {
   const copy: ChildCopy = { ...NONE, kind: "to be copied", bytes: MIB };
   const planned = renderAssembled(
-    toAssembled({ ...MADE, kind: "planned", images: [joined("amd64", copy)] }, OF),
+    [toAssembled({ ...MADE, kind: "planned", images: [joined("amd64", copy)] }, OF)],
     "table",
   );
   assert.match(planned, /to be copied, at most 1\.0 MiB\n\nWould publish quay\.io\/team\/app:v1\n/);
   assert.match(planned, /Would replace {3}sha256:cd/);
-  const unchanged = renderAssembled(toAssembled({ ...MADE, kind: "unchanged", replaced: undefined }, OF), "table");
+  const unchanged = renderAssembled([toAssembled({ ...MADE, kind: "unchanged", replaced: undefined }, OF)], "table");
   assert.match(unchanged, /\nUnchanged quay\.io\/team\/app:v1\n/);
   assert.doesNotMatch(unchanged, /Replaced/);
 });
 
 Deno.test("index assemble gives programs the same as JSON and YAML", () => {
   const assembled = toAssembled(MADE, OF);
-  const json = JSON.parse(renderAssembled(assembled, "json"));
-  assert.deepEqual(parseYaml(renderAssembled(assembled, "yaml")), json);
+  const json = JSON.parse(renderAssembled([assembled], "json"));
+  assert.deepEqual(parseYaml(renderAssembled([assembled], "yaml")), json);
   const { outcome, reference, digest, replaced, requests, problems } = json;
   assert.deepEqual([outcome, digest, replaced, requests, problems], ["published", DIGEST, OLD, 12, []]);
   assert.equal(reference, `quay.io/team/app@${DIGEST}`);
@@ -97,7 +97,7 @@ Deno.test("index assemble reports in sentences what is wrong, and what became of
   ]);
   const [, last] = sentencesOf(toAssembled({ ...failed, isTagWritten: true }, OF));
   assert.match(last ?? "", /^It is unknown whether .* was written: look with `archway index inspect/);
-  const json = JSON.parse(renderAssembled(toAssembled(failed, OF), "json"));
+  const json = JSON.parse(renderAssembled([toAssembled(failed, OF)], "json"));
   assert.deepEqual([json.outcome, json.problems, json.tagWritten], ["failed", [problem], false]);
 });
 

@@ -30,8 +30,8 @@ for (const [claimed, findings] of [["amd64", []], ["arm64", ["PlatformMismatch"]
     assert.equal(pushed.status, 201);
     const images = [`${registry.host}/team/app:claims`];
     const { signal } = new AbortController();
-    const result = await assembleIndex(
-      { to: `${registry.host}/team/app:all`, images, mode: "plan", form: "index" },
+    const [result] = await assembleIndex(
+      { to: [`${registry.host}/team/app:all`], images, mode: "plan", form: "index" },
       { repositories, clock: systemClock, signal, onProgress: () => {} },
     );
     assert.ok(result.kind === "planned", JSON.stringify(result));
