@@ -28,7 +28,7 @@ export const LIMITS: readonly Limit[] = [
   { ids: ["125"], lacks: "what stays: the refusal alone" },
   { ids: ["126"], lacks: "the webhook: the finalizer alone" },
   { ids: ["228"], lacks: "a daemon that is shutting down" },
-  { ids: ["201..202"], lacks: "such a node: the test writes what a kubelet would report" },
+  { ids: ["201-202"], lacks: "such a node: the test writes what a kubelet would report" },
   { ids: ["O-001..015", "P-032", "P-068"], lacks: SCHEMA },
   { ids: ["O-020"], lacks: "a missing MachineOSConfig, without which nothing is planned (O-070)" },
   { ids: ["O-050"], lacks: "the condition Prepared" },
@@ -50,6 +50,7 @@ export const LIMITS: readonly Limit[] = [
   { ids: ["M-322", "M-324..325"], lacks: DENIED },
   { ids: ["M-323"], lacks: "a failing list, which M-313 has" },
   { ids: ["M-327"], lacks: "pods that cannot be listed: that is an error (M-313)" },
+  { ids: ["PR-03..04", "EX-09..10", "189-190"], lacks: "five attempts: the count ends at 5, however many there were" },
 ];
 
 const LACKS: ReadonlyMap<string, string> = new Map(
