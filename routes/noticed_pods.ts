@@ -2,11 +2,10 @@
 // images are inspected in the background, and a Warning names those that cannot run where they are to.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../lib/clock.ts";
-import type { PodImages } from "../lib/images/pods/pod_images.ts";
+import { BACKGROUND_SHARES, type PodImages } from "../lib/images/pods/pod_images.ts";
 import type { EventObject } from "../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { errorText, type Logger } from "../lib/log.ts";
-import { FairLimiter } from "../lib/oci/limits/fair_limiter.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import { imagesToInspect, judgeImages, MAX_IMAGES } from "../lib/placement/decide/images.ts";
@@ -38,22 +37,18 @@ export interface Notices {
   readonly pinned: (pod: PodView) => void;
 }
 
-/**
- * Images inspected at a time. A pod counts as {@link LEAST_IMAGES} at least, so these are 32 pods. A namespace may have as many as
- * are free, so half of them when it is alone.
- */
-const MAX_IMAGES_UNDER_WAY = 512;
+/** A pod counts as so many images at least, so that 16 pods of a namespace are looked at when it is alone. */
 const LEAST_IMAGES = 16;
 /** Workloads whose pods were looked at; each again after an hour (ms), because a tag may have moved. */
 const MAX_SEEN = 4_096;
 const SEEN_MS = 3_600_000;
 
 export function openNotices(deps: NoticeDeps): Notices {
-  const places = new FairLimiter({ limit: MAX_IMAGES_UNDER_WAY, share: 1 });
   const seenAtMs = new LRUCache<string, number>({ max: MAX_SEEN });
   const inBackground = (pod: PodView, wanted: readonly ImageUse[], look: () => Promise<void>): void => {
     if (wanted.length === 0 || wanted.length > MAX_IMAGES || deps.signal.aborted) return;
-    const place = places.tryAcquire(pod.namespace, { weight: Math.max(LEAST_IMAGES, wanted.length) });
+    const weight = Math.max(LEAST_IMAGES, wanted.length);
+    const place = deps.images.places.tryAcquire(pod.namespace, { weight, share: BACKGROUND_SHARES.noticed });
     if (place === undefined) return;
     look()
       .catch((error: unknown) => deps.log.debug("images of a noticed pod not checked", { reason: errorText(error) }))

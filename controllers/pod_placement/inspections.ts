@@ -4,7 +4,7 @@
 import type { PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
 import { errorText } from "../../lib/log.ts";
 import { callersOf } from "../../lib/oci/limits/callers.ts";
-import { FairLimiter, type Place } from "../../lib/oci/limits/fair_limiter.ts";
+import type { Place } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";
@@ -16,16 +16,9 @@ import { type PodState, stopInspection } from "./pod_states.ts";
 
 type InspectionDeps = Pick<PodPlacementDeps, "clock" | "images" | "log" | "metrics" | "settingsOf">;
 
-/**
- * Images of gated pods that are inspected or wait for their registries, at 17 KB of heap each. A namespace may have as many
- * as are free, so 2 000 when it is alone, which is 31 times what it may have inspected at a time.
- */
-const MAX_IMAGES_UNDER_WAY = 4_000;
-
 export class Inspections {
   readonly #deps: InspectionDeps;
   readonly #wake: (key: string) => void;
-  readonly #places = new FairLimiter({ limit: MAX_IMAGES_UNDER_WAY, share: 1 });
   readonly #running = new Set<Promise<void>>();
 
   /** `wake` is called with the key of a pod whose state has the answer, or has come to its turn; not when it was stopped. */
@@ -37,6 +30,7 @@ export class Inspections {
   /** Starts the inspection of a pod's images, or lets the pod wait for its turn. What is known of all is judged at once. */
   start(key: string, pod: PodView, state: PodState, images: readonly ImageUse[]): void {
     const { inspection } = state;
+    const { places } = this.#deps.images;
     if (inspection.kind === "pending") return;
     const judgement = this.#judgeKnown(pod, images);
     if (judgement !== undefined) {
@@ -45,7 +39,7 @@ export class Inspections {
       return;
     }
     const size = { weight: images.length };
-    const place = inspection.kind === "admitted" ? inspection.place : this.#places.tryAcquire(pod.namespace, size);
+    const place = inspection.kind === "admitted" ? inspection.place : places.tryAcquire(pod.namespace, size);
     if (place === undefined) return this.#waitForTurn(key, pod.namespace, state, size);
     const running = { kind: "running", stop: new AbortController() } as const;
     state.inspection = running;
@@ -82,7 +76,7 @@ export class Inspections {
     };
     const callers = callersOf({ namespace, priority: "gated" });
     // Rejects when it is stopped, and only then.
-    this.#follow(this.#places.acquire(callers, pending.stop.signal, size).then(admit, () => {}));
+    this.#follow(this.#deps.images.places.acquire(callers, pending.stop.signal, size).then(admit, () => {}));
   }
 
   #follow(work: Promise<void>): void {

@@ -26,6 +26,8 @@ export interface PodImagesRequest {
 }
 
 export interface PodImages {
+  /** One for each image of a pod that is gated, prefetched or noticed, of which there may be any number. */
+  readonly places: FairLimiter;
   /** One answer per image, in order; failures are answers. Rejects only when the signal aborts. */
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
   /** The same from memory alone; undefined when anything must be asked for, or read. */
@@ -39,10 +41,15 @@ export interface PodImages {
 }
 
 /**
- * Images that are prefetched at a time, at 17 KB of heap each: beyond it the controller will do the work anyway, a moment
- * later. A namespace may have as many as are free for the others.
+ * Images of pods that are inspected or wait for their registries, at 17 KB of heap each. A namespace may have as many as are
+ * free, so 2 000 when it is alone, which is 31 times what it may have inspected at a time.
  */
-const MAX_PREFETCHED_IMAGES = 1_000;
+export const IMAGE_PLACES = { limit: 4_000, share: 1 } as const;
+/**
+ * The shares of what is dropped where it would have to wait, so that gated pods find places: of prefetches, whose work the
+ * controller does a moment later (500 when alone), and of pods that the webhook notices (250).
+ */
+export const BACKGROUND_SHARES = { prefetched: 1 / 7, noticed: 1 / 15 } as const;
 
 /** Pull secrets that a message names at most. */
 const MAX_NAMED = 3;
@@ -61,7 +68,7 @@ interface PodImagesDeps {
 export function openPodImages(deps: PodImagesDeps): PodImages {
   const { inspector, pullSecrets, known, clock, log, observe } = deps;
   const prefetched = new Set<string>();
-  const places = new FairLimiter({ limit: MAX_PREFETCHED_IMAGES, share: 1 });
+  const places = new FairLimiter(IMAGE_PLACES);
 
   async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
     const { scope, images, renew = false, admittedAtMs = clock.nowMs() } = request;
@@ -83,7 +90,8 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
     const images = request.images.filter(({ always }) => !always);
     const key = JSON.stringify([request.scope, images]);
     if (images.length === 0 || deps.signal.aborted || prefetched.has(key)) return;
-    const place = places.tryAcquire(request.scope.namespace, { weight: images.length });
+    const size = { weight: images.length, share: BACKGROUND_SHARES.prefetched };
+    const place = places.tryAcquire(request.scope.namespace, size);
     if (place === undefined) return;
     prefetched.add(key);
     inspect({ ...request, images }, deps.signal)
@@ -94,7 +102,7 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
       });
   }
 
-  return { inspect, recall: (request) => recallImages(deps, request), prefetch };
+  return { places, inspect, recall: (request) => recallImages(deps, request), prefetch };
 }
 
 function recallImages(

@@ -29,6 +29,8 @@ export interface FairLimiterOptions {
  */
 export interface Weight {
   readonly weight?: number | undefined;
+  /** Of a request that does not wait: a smaller share than the namespace has otherwise. */
+  readonly share?: number | undefined;
 }
 
 interface Waiter extends Weight {
@@ -71,8 +73,8 @@ export class FairLimiter {
   }
 
   /** A place at once; undefined when none is free for the namespace. What waits is not passed over: it gets what it may have. */
-  tryAcquire(namespace: string, { weight = 1 }: Weight = {}): Place | undefined {
-    if (this.#taken >= this.limit || !this.#mayHave(namespace)) return undefined;
+  tryAcquire(namespace: string, { weight = 1, share }: Weight = {}): Place | undefined {
+    if (this.#taken >= this.limit || !this.#mayHave(namespace, share)) return undefined;
     return this.#options.mayGive?.() ?? true ? this.#take(namespace, weight) : undefined;
   }
 
@@ -121,8 +123,8 @@ export class FairLimiter {
     }
   }
 
-  #mayHave(namespace: string): boolean {
-    return (this.#held.get(namespace) ?? 0) < this.#options.share * (this.limit - this.#taken);
+  #mayHave(namespace: string, share = this.#options.share): boolean {
+    return (this.#held.get(namespace) ?? 0) < share * (this.limit - this.#taken);
   }
 
   #take(namespace: string, weight = 1): Place {

@@ -70,15 +70,11 @@ export class NamedHosts {
     return this.#declared.has(host) || this.#useful.has(host);
   }
 
-  /** A host has answered a request of these namespaces with its content; an empty one is none. */
-  note(host: string, { atMs, namespaces }: { readonly atMs: number; readonly namespaces: readonly string[] }): void {
+  /** A host has answered a request with its content; `users`: the namespaces that it has done so for. */
+  note(host: string, { atMs, users }: { readonly atMs: number; readonly users: ReadonlySet<string> }): void {
     if (this.#declared.has(host)) return;
-    const known = this.#useful.get(host);
-    const users = new Set(known?.namespace === undefined ? namespaces : [known.namespace, ...namespaces]);
-    const [first = ""] = users;
-    const isShared = users.size !== 1 || first === "" || known !== undefined && known.namespace === undefined;
-    const namespace = isShared ? undefined : first;
-    if (known === undefined && !this.#makeRoom(namespace, atMs)) return;
+    const [namespace] = users.size === 1 ? users : [];
+    if (!this.#useful.has(host) && !this.#makeRoom(namespace, atMs)) return;
     this.#useful.delete(host);
     this.#useful.set(host, { atMs, namespace });
   }

@@ -74,9 +74,8 @@ export class RequestLimiter {
   }
 
   #noteUse(host: HostLimiter, { host: name, callers }: RequestAbout): void {
-    const namespaces = callers.members.map(({ namespace }) => namespace);
-    for (const namespace of namespaces) if (namespace !== "" && !isShared(host)) host.users.add(namespace);
-    this.#named.note(name, { atMs: this.#clock.monotonicMs(), namespaces });
+    for (const { namespace } of callers.members) if (namespace !== "" && !isShared(host)) host.users.add(namespace);
+    this.#named.note(name, { atMs: this.#clock.monotonicMs(), users: host.users });
   }
 
   /** The host, now the most recently used. Of too many, one is dropped. */

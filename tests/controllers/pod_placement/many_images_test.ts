@@ -1,13 +1,14 @@
 // How many images of gated pods are inspected at a time, whose turn comes next, and what becomes of a pod that never has its turn.
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
-import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
+import { IMAGE_PLACES, type PodImages } from "../../../lib/images/pods/pod_images.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { MAX_IMAGES } from "../../../lib/placement/decide/images.ts";
 import { fact, gatesOf } from "../../lib/placement/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated } from "./make.ts";
+import { FairLimiter } from "../../../lib/oci/limits/fair_limiter.ts";
 
 /** Images under way by namespace; those of namespaces that begin with `evil` are answered when a test says so, or never. */
 class Registries {
@@ -27,6 +28,7 @@ class Registries {
         this.#count(namespace, -images.length);
       }
     },
+    places: new FairLimiter(IMAGE_PLACES),
     prefetch: () => {},
     recall: () => undefined,
   };

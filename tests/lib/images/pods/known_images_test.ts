@@ -197,6 +197,22 @@ Deno.test("prefetch() counts images, not pods: a namespace has 500 under way, an
   await bed.clock.advance(10_000);
 });
 
+Deno.test("prefetch() leaves places to gated pods of its own namespace, and of others", async () => {
+  const bed = openImageBed();
+  bed.registry.delayMs = 10_000;
+  for (let at = 0; at < 1_000; at++) {
+    const images = [makeUse(`registry.example/team/i${at}:v1`)];
+    bed.images.prefetch({ scope: { namespace: "team", pullSecrets: [] }, images, priority: "admission" });
+  }
+  const gated = (namespace: string): number => {
+    let given = 0;
+    while (bed.images.places.tryAcquire(namespace) !== undefined) given++;
+    return given;
+  };
+  assert.deepEqual([bed.images.places.taken, gated("team"), gated("good")], [500, 1_500, 1_000]);
+  await bed.clock.advance(10_000);
+});
+
 Deno.test("prefetch() leaves room for other namespaces, whatever one of them asks for", async () => {
   const bed = openImageBed();
   bed.registry.delayMs = 10_000;

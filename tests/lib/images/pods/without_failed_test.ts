@@ -1,6 +1,8 @@
+import { IMAGE_PLACES } from "../../../../lib/images/pods/pod_images.ts";
 import assert from "node:assert/strict";
 import { knownImagesWithoutFailed, podImagesWithoutFailed } from "../../../../lib/images/pods/without_failed.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
+import { FairLimiter } from "../../../../lib/oci/limits/fair_limiter.ts";
 
 const SCOPE = { namespace: "shop", pullSecrets: [] };
 const never = new AbortController().signal;
@@ -23,7 +25,12 @@ function architecturesOf(one: InspectedImage | undefined): readonly string[] {
 }
 
 async function inspect(image: InspectedImage, failed: readonly string[]): Promise<InspectedImage | undefined> {
-  const inner = { inspect: () => Promise.resolve([image]), recall: () => undefined, prefetch: () => {} };
+  const inner = {
+    inspect: () => Promise.resolve([image]),
+    recall: () => undefined,
+    prefetch: () => {},
+    places: new FairLimiter(IMAGE_PLACES),
+  };
   const images = podImagesWithoutFailed(
     inner,
     ({ digest, namespace }) => digest === "sha256:d" && namespace === "shop" ? failed : [],
