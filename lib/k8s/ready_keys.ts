@@ -1,6 +1,6 @@
-// The keys of a work queue that are due: urgent ones first, then one of each group in turn, the oldest of a group first. A
-// group with thousands of keys delays another group's key by one key, not by thousands.
+// The keys of a work queue that are due: urgent ones first, then one of each group in turn, the oldest of a group first.
 import type { Logger } from "../log.ts";
+import { Turns } from "./turns.ts";
 
 interface ReadyKey {
   /** Keys of one group take turns with those of others. */
@@ -8,10 +8,10 @@ interface ReadyKey {
   readonly priority: "normal" | "urgent";
 }
 
-/** Keys that are due. Each call costs the same however many there are. */
+/** Keys that are due. */
 export class ReadyKeys {
-  readonly #normal = new TurnsByGroup();
-  readonly #urgent = new TurnsByGroup();
+  readonly #normal = new Turns<string>();
+  readonly #urgent = new Turns<string>();
 
   get size(): number {
     return this.#normal.size + this.#urgent.size;
@@ -19,52 +19,14 @@ export class ReadyKeys {
 
   /** Puts a key in; one that is in as normal becomes urgent when it is put in as urgent. */
   add(key: string, { group, priority }: ReadyKey): void {
-    if (priority === "normal") return this.#normal.add(key, group);
-    this.#normal.remove(key, group);
-    this.#urgent.add(key, group);
+    if (priority === "normal") return this.#normal.add(group, key);
+    this.#normal.remove(group, key);
+    this.#urgent.add(group, key);
   }
 
   /** Takes the next key out: an urgent one, or of `any` priority. */
   take(which: "urgent" | "any"): string | undefined {
-    return this.#urgent.take() ?? (which === "any" ? this.#normal.take() : undefined);
-  }
-}
-
-/** Keys in groups; the group whose key was taken goes to the end of the line. */
-class TurnsByGroup {
-  /** Maps and sets keep the order of insertion and remove from the front at no cost. */
-  readonly #groups = new Map<string, Set<string>>();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
-
-  add(key: string, group: string): void {
-    const keys = this.#groups.get(group) ?? new Set();
-    if (keys.size === 0) this.#groups.set(group, keys);
-    this.#size += keys.has(key) ? 0 : 1;
-    keys.add(key);
-  }
-
-  remove(key: string, group: string): void {
-    const keys = this.#groups.get(group);
-    if (keys?.delete(key) !== true) return;
-    this.#size--;
-    if (keys.size === 0) this.#groups.delete(group);
-  }
-
-  take(): string | undefined {
-    for (const [group, keys] of this.#groups) {
-      this.#groups.delete(group);
-      for (const key of keys) {
-        keys.delete(key);
-        this.#size--;
-        if (keys.size > 0) this.#groups.set(group, keys);
-        return key;
-      }
-    }
-    return undefined;
+    return (this.#urgent.take() ?? (which === "any" ? this.#normal.take() : undefined))?.value;
   }
 }
 
