@@ -90,6 +90,8 @@ export class FairLimiter {
   /** Waits for a place. Rejects with the signal's reason, or with that of {@link refuseAll}. */
   async acquire(callers: Callers<Caller>, signal: AbortSignal, { weight }: Weight = {}): Promise<Place> {
     signal.throwIfAborted();
+    const free = this.#queue.size === 0 ? this.tryAcquireAny(callers, { weight }) : undefined;
+    if (free !== undefined) return free;
     const { promise, resolve, reject } = Promise.withResolvers<Place>();
     const entry = this.#queue.add({ give: resolve, refuse: reject, weight }, callers.members);
     const unfollow = callers.onJoin((caller) => {
