@@ -1,24 +1,25 @@
 // The checks, each a question to the cluster and what was seen.
 import { listAt, objectAt, textAt } from "../../lib/json.ts";
-import { type ReadApi, readOptional } from "../../lib/k8s/api.ts";
+import { type KubeApi, type ReadApi, readOptional } from "../../lib/k8s/api.ts";
 import { isNotFound } from "../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { API_GROUP, CLUSTER_CONFIG_NAME, PodAnnotation, SCHEDULING_GATE } from "../../lib/names.ts";
 import { parseReference } from "../../lib/oci/reference.ts";
 import { parseRecord } from "../../lib/placement/decide/patch/record.ts";
+import { checkCapabilities } from "./capabilities.ts";
 import { conditionOf, type EndToEndCluster } from "./cluster.ts";
 import type { EndToEndOptions } from "./options.ts";
-import type { CheckOutcome } from "./outcome.ts";
+import { type CheckOutcome, failed, passed, type Seen } from "./outcome.ts";
 
 export interface CheckDeps {
+  readonly api: KubeApi;
+  readonly signal: AbortSignal;
   readonly cluster: EndToEndCluster;
   readonly options: EndToEndOptions;
   /** The text of Archway's metrics; rejects with the reason when they cannot be read. */
   readonly readMetrics: () => Promise<string>;
 }
-
-type Seen = Omit<CheckOutcome, "check">;
 
 /** Nothing can be checked: the message says why, and what to do. */
 export class NothingToCheck extends Error {
@@ -58,7 +59,7 @@ export async function runChecks(deps: CheckDeps): Promise<readonly CheckOutcome[
   ];
   const outcomes: CheckOutcome[] = [];
   for (const [check, look] of checks) outcomes.push({ check, ...await attempt(look) });
-  return outcomes;
+  return [...outcomes, ...await checkCapabilities(deps)];
 }
 
 async function attempt(look: () => Promise<Seen>): Promise<Seen> {
@@ -67,14 +68,6 @@ async function attempt(look: () => Promise<Seen>): Promise<Seen> {
   } catch (error) {
     return failed(errorText(error));
   }
-}
-
-function passed(detail: string): Seen {
-  return { result: "passed", detail };
-}
-
-function failed(detail: string): Seen {
-  return { result: "failed", detail };
 }
 
 async function configAvailable({ cluster }: CheckDeps): Promise<Seen> {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { runChecks } from "./checks.ts";
 import type { EndToEndCluster } from "./cluster.ts";
+import { MemoryCluster } from "../support/memory_kube_api.ts";
 import { DEFAULT_IMAGE, parseOptions } from "./options.ts";
 
 /** A cluster in which every pod is bound at once, with these events. */
@@ -23,7 +24,13 @@ async function resultOf(check: string, events: readonly string[]): Promise<strin
   const parsed = parseOptions([]);
   assert.ok(parsed.kind === "run");
   const cluster = makeCluster(events);
-  const outcomes = await runChecks({ cluster, options: parsed.options, readMetrics: () => Promise.resolve("") });
+  const outcomes = await runChecks({
+    cluster,
+    api: new MemoryCluster().api,
+    signal: new AbortController().signal,
+    options: parsed.options,
+    readMetrics: () => Promise.resolve(""),
+  });
   return outcomes.find((outcome) => outcome.check === check)?.result;
 }
 

@@ -10,6 +10,10 @@ export interface EndToEndOptions {
   readonly images: readonly string[];
   /** Wait until the containers run, not only until the pods are bound. */
   readonly run: boolean;
+  /** Claims an architecture that its program is not for. */
+  readonly wrongImage: string | undefined;
+  /** A MachineOSConfig whose image is built again. */
+  readonly buildConfig: string | undefined;
   readonly archwayNamespace: string;
   /** Labels of the namespaces that are made, for a config that selects by label. */
   readonly namespaceLabels: Readonly<Record<string, string>>;
@@ -30,6 +34,8 @@ interface Flags {
   readonly "context"?: string;
   readonly "image"?: readonly string[];
   readonly "run": boolean;
+  readonly "wrong-image"?: string;
+  readonly "build-config"?: string;
   readonly "archway-namespace": string;
   readonly "namespace-label": readonly string[];
   readonly "timeout": string;
@@ -46,6 +52,8 @@ function readFlags(args: readonly string[]): Flags {
       "context": { type: "string" },
       "image": { type: "string", multiple: true },
       "run": { type: "boolean", default: false },
+      "wrong-image": { type: "string" },
+      "build-config": { type: "string" },
       "archway-namespace": { type: "string", default: "archway-system" },
       "namespace-label": { type: "string", multiple: true, default: [] },
       "timeout": { type: "string", default: "120" },
@@ -65,6 +73,8 @@ of them, and deletes the namespaces.
   --context NAME             default the current one
   --image REF                an image to place, repeatable; default ${DEFAULT_IMAGE}
   --run                      wait until the containers run; they must not end by themselves
+  --wrong-image REF          an image whose program is for another architecture than it claims
+  --build-config NAME        a MachineOSConfig of a pool without nodes, whose image is built again
   --archway-namespace NAME   default archway-system
   --namespace-label KEY=VALUE  on the namespaces, repeatable, where spec.namespaceSelector wants one
   --timeout SECONDS          for each check, default 120
@@ -87,8 +97,10 @@ export function parseOptions(args: readonly string[]): ParsedOptions {
   const seconds = Number(values.timeout);
   if (!(seconds > 0)) return usage(`--timeout is a number of seconds, not "${values.timeout}"`);
   const images = values.image ?? [DEFAULT_IMAGE];
-  const wrong = images.map(parseReference).find(({ kind }) => kind === "unparsable");
-  if (wrong?.kind === "unparsable") return usage(`--image: ${wrong.message}`);
+  const wrong = [...images, values["wrong-image"] ?? []].flat().map(parseReference).find(({ kind }) =>
+    kind === "unparsable"
+  );
+  if (wrong?.kind === "unparsable") return usage(`--image or --wrong-image: ${wrong.message}`);
   const labels = values["namespace-label"].map((label) => label.split("="));
   if (labels.some(({ length }) => length !== 2)) return usage("--namespace-label is KEY=VALUE");
   return {
@@ -98,6 +110,8 @@ export function parseOptions(args: readonly string[]): ParsedOptions {
       context: values.context,
       images,
       run: values.run,
+      wrongImage: values["wrong-image"],
+      buildConfig: values["build-config"],
       archwayNamespace: values["archway-namespace"],
       namespaceLabels: Object.fromEntries(labels),
       timeoutMs: seconds * 1_000,

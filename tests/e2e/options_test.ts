@@ -10,6 +10,8 @@ Deno.test("parseOptions() has a default for everything", () => {
       context: undefined,
       images: [DEFAULT_IMAGE],
       run: false,
+      wrongImage: undefined,
+      buildConfig: undefined,
       archwayNamespace: "archway-system",
       namespaceLabels: {},
       timeoutMs: 120_000,
@@ -35,7 +37,7 @@ Deno.test("parseOptions() takes images and labels as often as they are given", (
 const REFUSED: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["--output=xml"], /--output is table or json/],
   [["--timeout=soon"], /--timeout is a number of seconds, not "soon"/],
-  [["--image=a/b@c@d"], /--image: /],
+  [["--image=a/b@c@d"], /--image or --wrong-image: /],
   [["--namespace-label=x"], /--namespace-label is KEY=VALUE/],
   [["--no-such-flag"], /no-such-flag/],
 ];

@@ -8,6 +8,16 @@ export interface CheckOutcome {
   readonly detail: string;
 }
 
+export type Seen = Omit<CheckOutcome, "check">;
+
+export function passed(detail: string): Seen {
+  return { result: "passed", detail };
+}
+
+export function failed(detail: string): Seen {
+  return { result: "failed", detail };
+}
+
 export function renderOutcomes(outcomes: readonly CheckOutcome[], output: "table" | "json"): string {
   if (output === "json") return `${JSON.stringify(outcomes, undefined, 2)}\n`;
   const rows = outcomes.map(({ check, result, detail }) => [check, result, detail]);

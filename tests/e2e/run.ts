@@ -60,7 +60,10 @@ async function check(options: EndToEndOptions, signal: AbortSignal): Promise<num
   await using api = new RestApi(access, { clock: systemClock, log: silentLogger, userAgent: "archway-e2e" });
   await requireArchway(api, signal);
   await using cluster = await openEndToEndCluster({ api, namespaceLabels, timeoutMs, signal });
-  const outcomes = await runChecks({ cluster, options, readMetrics: () => readMetrics(kubeconfig, options) });
+  const outcomes = await runChecks({
+    ...{ api, signal, cluster, options },
+    readMetrics: () => readMetrics(kubeconfig, options),
+  });
   print(renderOutcomes(outcomes, options.output));
   return outcomes.some(({ result }) => result === "failed") ? ExitCode.no : ExitCode.done;
 }
