@@ -3,7 +3,9 @@
 import type { V1Secret } from "@kubernetes/client-node";
 import * as z from "zod";
 import { type KubeApi, readOptional } from "./api.ts";
-import { classifyWriteFailure } from "./errors.ts";
+import { backoffMs, type Clock, jitter } from "../clock.ts";
+import { errorText, type Logger } from "../log.ts";
+import { ApiError, classifyWriteFailure } from "./errors.ts";
 import { type KubeObject, Resource, type Wire } from "./types.ts";
 
 export type SecretTexts = Readonly<Record<string, string>>;
@@ -62,6 +64,46 @@ export class SecretRecord {
       { op: "add", path: "/data", value: encode(next) },
     ] as const;
     await this.#api.patch(Resource.secrets, { namespace, name }, { body: { kind: "json", operations }, signal });
+  }
+}
+
+interface FollowDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Of what is in the Secret, for the log. */
+  readonly what: string;
+  /** Between two reads (ms). */
+  readonly pollMs?: number | undefined;
+}
+
+const BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
+export const POLL_MS = 30_000;
+
+/** Reads until the API server answers. Rejects with its ApiError when it refuses (403, 404, 422), or with the signal's reason. */
+export async function firstRead<T>(read: () => Promise<T>, deps: FollowDeps, signal: AbortSignal): Promise<T> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ApiError && [403, 404, 422].includes(error.status)) throw error;
+      deps.log.warn(`${deps.what} cannot be read yet`, { error: errorText(error), attempt });
+    }
+    await deps.clock.sleep(backoffMs(attempt, BACKOFF), signal);
+    signal.throwIfAborted();
+  }
+}
+
+/** Reads again and again until the signal aborts; never rejects. */
+export async function keepReading(read: () => Promise<void>, deps: FollowDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await deps.clock.sleep(jitter(deps.pollMs ?? POLL_MS), signal);
+    if (signal.aborted) return;
+    try {
+      await read();
+    } catch (error) {
+      if (!signal.aborted) deps.log.warn(`${deps.what} not read`, { error: errorText(error) });
+    }
   }
 }
 

@@ -2,9 +2,9 @@
 // route and of the day. So every replica has a new path before the API server calls by it, and none has to be told.
 import { createHmac } from "node:crypto";
 import * as z from "zod";
-import { backoffMs, type Clock, jitter } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import { ApiError } from "../k8s/errors.ts";
-import type { SecretRecord } from "../k8s/secret_record.ts";
+import { firstRead, keepReading, POLL_MS, type SecretRecord } from "../k8s/secret_record.ts";
 import { errorText, type Logger } from "../log.ts";
 
 export interface PathSecret {
@@ -27,12 +27,10 @@ interface PathSecretDeps {
 export const PATH_SECRET = "archway-webhook-path";
 /** A day, because the API server puts the URL of a webhook that it cannot reach into the error that its client reads. */
 const LIFETIME_MS = 86_400_000;
-/** A path is accepted for so long before its day and after it: clocks differ, and the leader has to write it. */
+/** A path is accepted for so long before its day and after it: clocks differ. */
 export const OVERLAP_MS = 15 * 60_000;
-const POLL_MS = 30_000;
 /** Every replica has read a changed Secret by then: paths are made of it from then on. */
 export const READ_MS = 4 * POLL_MS;
-const BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
 
 const texts = z.object({ current: z.string().min(32) });
 
@@ -50,7 +48,12 @@ export function secretPath(secret: string, route: string, day: number): string {
  */
 export async function openPathSecret(deps: PathSecretDeps, signal: AbortSignal): Promise<PathSecret> {
   const { clock, log } = deps;
-  let secret = await firstSecret(deps, signal);
+  const followed = { clock, log, what: "secret of the webhook paths" };
+  let secret = await firstRead(() => readOrMake(deps, signal), followed, signal).catch((error) => {
+    if (!(error instanceof ApiError)) throw error;
+    log.warn("webhooks keep the paths of the manifests: their secret cannot be kept", { error: errorText(error) });
+    return undefined;
+  });
   /** A hash takes longer than the rest of the check. */
   const made = new Map<string, readonly string[]>();
   let before: { readonly secret: string; readonly untilMs: number } | undefined;
@@ -68,41 +71,19 @@ export async function openPathSecret(deps: PathSecretDeps, signal: AbortSignal):
     return paths;
   }
 
-  async function run(signal: AbortSignal): Promise<void> {
-    for (;;) {
-      await clock.sleep(jitter(POLL_MS), signal);
-      if (signal.aborted) return;
-      try {
-        made.clear();
-        const next = await readOrMake(deps, signal);
-        if (next === secret) continue;
-        if (secret !== undefined) before = { secret, untilMs: clock.nowMs() + READ_MS };
-        secret = next;
-      } catch (error) {
-        if (!signal.aborted) log.warn("secret of the webhook paths not read", { error: errorText(error) });
-      }
-    }
+  async function readAgain(signal: AbortSignal): Promise<void> {
+    made.clear();
+    const next = await readOrMake(deps, signal);
+    if (next === secret) return;
+    if (secret !== undefined) before = { secret, untilMs: clock.nowMs() + READ_MS };
+    secret = next;
   }
 
-  return { pathOf: (route) => acceptedPaths(route)[0], acceptedPaths, run };
-}
-
-async function firstSecret(deps: PathSecretDeps, signal: AbortSignal): Promise<string | undefined> {
-  const { clock, log } = deps;
-  for (let attempt = 1;; attempt++) {
-    try {
-      return await readOrMake(deps, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof ApiError && [403, 404, 422].includes(error.status)) {
-        log.warn("webhooks keep the paths of the manifests: their secret cannot be kept", { error: errorText(error) });
-        return undefined;
-      }
-      log.warn("secret of the webhook paths cannot be read yet", { error: errorText(error), attempt });
-    }
-    await clock.sleep(backoffMs(attempt, BACKOFF), signal);
-    signal.throwIfAborted();
-  }
+  return {
+    pathOf: (route) => acceptedPaths(route)[0],
+    acceptedPaths,
+    run: (signal) => keepReading(() => readAgain(signal), followed, signal),
+  };
 }
 
 /** The secret in the Secret; a fresh one where there is none, as after it was deleted to get another. */

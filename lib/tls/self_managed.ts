@@ -1,7 +1,7 @@
 // The serving certificate of Archway's own authority: made when there is none, renewed in time, shared through a Secret.
-import { backoffMs, type Clock, jitter } from "../clock.ts";
-import { ApiError } from "../k8s/errors.ts";
-import { errorText, type Logger } from "../log.ts";
+import type { Clock } from "../clock.ts";
+import { firstRead, keepReading } from "../k8s/secret_record.ts";
+import type { Logger } from "../log.ts";
 import { type Authority, type AuthorityTerms, bundleOf, changeAuthority, decideAuthorityChange } from "./authority.ts";
 import type { AuthorityStore } from "./secret_store.ts";
 import { CertificateCell, type CertificateInForce, type ServingCertificate } from "./serving_certificate.ts";
@@ -15,8 +15,6 @@ export interface SelfManagedDeps {
   readonly pollMs?: number;
 }
 
-const POLL_MS = 30_000;
-const BACKOFF = { baseMs: 250, capMs: 5_000 } as const;
 /** Lost races in a row before something else must be wrong. */
 const MAX_RACES = 10;
 
@@ -29,35 +27,18 @@ export async function openSelfManagedCertificate(
   signal: AbortSignal,
 ): Promise<ServingCertificate> {
   const { clock, log } = deps;
-  const cell = new CertificateCell(inForce(await firstAuthority(deps, signal)));
+  const followed = { clock, log, what: "serving certificate", pollMs: deps.pollMs };
+  const cell = new CertificateCell(inForce(await firstRead(() => renew(deps, signal), followed, signal)));
 
-  async function run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await clock.sleep(jitter(deps.pollMs ?? POLL_MS), signal);
-      if (signal.aborted) return;
-      try {
-        if (cell.put(inForce(await renew(deps, signal)))) log.info("serving certificate or its authority renewed");
-      } catch (error) {
-        if (!signal.aborted) log.warn("serving certificate not renewed yet", { error: errorText(error) });
-      }
-    }
+  async function readAgain(signal: AbortSignal): Promise<void> {
+    if (cell.put(inForce(await renew(deps, signal)))) log.info("serving certificate or its authority renewed");
   }
 
-  return { current: () => cell.current, onChange: (listener) => cell.onChange(listener), run };
-}
-
-async function firstAuthority(deps: SelfManagedDeps, signal: AbortSignal): Promise<Authority> {
-  for (let attempt = 1;; attempt++) {
-    try {
-      return await renew(deps, signal);
-    } catch (error) {
-      const refused = error instanceof ApiError && [403, 404, 422].includes(error.status);
-      if (signal.aborted || refused) throw error;
-      deps.log.warn("serving certificate cannot be read yet", { error: errorText(error), attempt });
-    }
-    await deps.clock.sleep(backoffMs(attempt, BACKOFF), signal);
-    signal.throwIfAborted();
-  }
+  return {
+    current: () => cell.current,
+    onChange: (listener) => cell.onChange(listener),
+    run: (signal) => keepReading(() => readAgain(signal), followed, signal),
+  };
 }
 
 /** The authority as it is now, changed first where a change is due. Replicas race; the loser takes the winner's. */
