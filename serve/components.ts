@@ -7,7 +7,7 @@ import { type AuditedNamespaces, openAuditedNamespaces } from "../lib/placement/
 import { type Configs, logLevelOf, openConfigs } from "../lib/operator/cluster/configs.ts";
 import { type LiveArchitectures, openLiveArchitectures } from "../lib/placement/cluster/architectures.ts";
 import { decideGating, type GatingHealth } from "../lib/operator/decide/gating_health.ts";
-import { openWebhookPaths, type WebhookPaths } from "../lib/server/webhook_paths.ts";
+import { openWebhookPaths, type WebhookPaths } from "../lib/operator/cluster/webhook_paths.ts";
 import { webhookEndpoint } from "../lib/operator/decide/webhooks.ts";
 import { auditOnly, type PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { Runnable } from "../controllers/mod.ts";

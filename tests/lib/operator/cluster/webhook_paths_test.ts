@@ -1,11 +1,11 @@
 // Which paths count as in use, by what the configurations say at the moment.
 import assert from "node:assert/strict";
-import { openWebhookPaths, type WebhookPaths } from "../../../lib/server/webhook_paths.ts";
-import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import { silentLogger } from "../../../lib/log.ts";
-import { WebhookName, WebhookPath } from "../../../lib/names.ts";
-import { FakeClock } from "../../support/fake_clock.ts";
-import { MemoryCluster } from "../../support/memory_kube_api.ts";
+import { openWebhookPaths, type WebhookPaths } from "../../../../lib/operator/cluster/webhook_paths.ts";
+import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
+import { silentLogger } from "../../../../lib/log.ts";
+import { WebhookName, WebhookPath } from "../../../../lib/names.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 
 const SERVICE = { namespace: "archway-system", name: "archway-webhook" };
 
