@@ -72,7 +72,7 @@ function guardOf({ clients: { pathSecret, metrics }, components: { webhookPaths 
     }),
     plainProves: () => carried().includes(WebhookPath.gatePod),
     dropped: (reason) => metrics.server.archway_webhook_connections_dropped_total.inc({ reason }),
-    began: ({ verdict, taken }) => {
+    began: (verdict, taken) => {
       metrics.server.archway_webhook_requests_total.inc({ path: verdict.kind, outcome: taken ? "taken" : "shed" });
       if (taken || !verdict.url.startsWith(WebhookPath.gatePod)) return;
       metrics.placement.admission("shed", { ms: 0, dryRun: false });

@@ -1,176 +1,167 @@
 // The addresses that connections of a listener come from: how many of each are unproven, which addresses have proven
-// connections, and whose handshake begins next. A handshake costs about a millisecond of the event loop, so each is paid
+// themselves, and whose handshake begins next. A handshake costs about a millisecond of the event loop, so each is paid
 // for with tokens. Those of a connection that proves itself are given back: what the API server opens is never limited,
 // only how many of its connections are unproven at a time.
 import ipaddr from "ipaddr.js";
-import { TokenBucket, type TokenRate } from "./token_bucket.ts";
+
+/** By which path of the route of pods a request came: the manifests', or the secret one. */
+export type Proof = "plain" | "secret";
 
 /** One address, or one /64 of IPv6, which is one host's to choose from. */
-export interface AddressState<C> {
-  readonly key: string;
+export interface Address<C> {
   /** Oldest first. */
   readonly unproven: Set<C>;
   /** Those of them whose client waits for the handshake to go on, oldest first. */
   readonly waiting: Set<C>;
-  proven: number;
-  /** Until when it counts as proven although no proven connection is open (monotonic ms). */
-  provenUntilMs: number;
+  /** Until when it counts as proven by each (monotonic ms). */
+  readonly provenUntilMs: Record<Proof, number>;
   /** When its last handshake began (monotonic ms). */
   beganAtMs: number;
-  readonly handshakes: TokenBucket;
+  readonly handshakes: Tokens;
   /** Those that it may begin although unproven clients have used up their common share. */
-  readonly reserve: TokenBucket;
+  readonly reserve: Tokens;
 }
 
-interface Member<C> {
-  readonly address: AddressState<C>;
-  readonly proof: "none" | "plain" | "secret";
+/**
+ * How many handshakes may begin, at once and a second: of one `address` (so many connections of an API server are at a time
+ * those over which no request has come yet), of all `strangers` together, whose addresses proved nothing, and of one address
+ * beyond that (the `reserve`: an API server gets its first connections by it whatever other clients use up).
+ */
+export type HandshakeRates = Readonly<Record<"address" | "strangers" | "reserve", TokenRate>>;
+
+interface TokenRate {
+  readonly burst: number;
+  readonly perSecond: number;
 }
 
-interface Beginning<C> {
-  readonly member: C;
-  readonly paid: readonly TokenBucket[];
-}
+/** Tokens that come back with time; all are there at first. */
+export class Tokens {
+  readonly rate: TokenRate;
+  #left: number;
+  #sinceMs: number;
 
-/** How many handshakes may begin: at once, and a second. Each costs about a millisecond of the event loop. */
-export interface HandshakeRates {
-  /** Of one address: so many connections of an API server are at a time those over which no request has come yet. */
-  readonly address: TokenRate;
-  /** Of all addresses together that proved nothing. */
-  readonly strangers: TokenRate;
-  /**
-   * Of one address beyond that. An API server that has not proven itself yet gets a connection by them whatever other clients
-   * use up, and needs one to be proven.
-   */
-  readonly reserve: TokenRate;
-}
-
-/** An API server may be quiet for so long (ms) and still connect as one that is known. */
-const PROVEN_FOR_MS = 10 * 60_000;
-
-export class AddressBook<C extends Member<C>> {
-  readonly #nowMs: () => number;
-  readonly #rates: HandshakeRates;
-  readonly #states = new Map<string, AddressState<C>>();
-  readonly #strangers: TokenBucket;
-  #unproven = 0;
-
-  constructor({ nowMs, rates }: { readonly nowMs: () => number; readonly rates: HandshakeRates }) {
-    this.#nowMs = nowMs;
-    this.#rates = rates;
-    this.#strangers = new TokenBucket(rates.strangers, nowMs());
+  constructor(rate: TokenRate, nowMs: number) {
+    [this.rate, this.#left, this.#sinceMs] = [rate, rate.burst, nowMs];
   }
 
-  get unproven(): number {
-    return this.#unproven;
+  left(nowMs: number): number {
+    this.add((nowMs - this.#sinceMs) * this.rate.perSecond / 1_000);
+    this.#sinceMs = nowMs;
+    return this.#left;
+  }
+
+  add(tokens: number): void {
+    this.#left = Math.min(this.rate.burst, this.#left + tokens);
+  }
+}
+
+/** How long (ms) an address counts as proven after a request: by the manifests' path, which anybody has, while an idle connection is kept. */
+const PROVEN_FOR_MS: Readonly<Record<Proof, number>> = { plain: 120_000, secret: 10 * 60_000 };
+
+export class AddressBook<C> {
+  readonly #nowMs: () => number;
+  readonly #rates: HandshakeRates;
+  readonly #addresses = new Map<string, Address<C>>();
+  readonly #strangers: Tokens;
+  /** Connections of all addresses that proved nothing. */
+  unproven = 0;
+
+  constructor(rates: HandshakeRates, nowMs: () => number) {
+    [this.#nowMs, this.#rates, this.#strangers] = [nowMs, rates, new Tokens(rates.strangers, nowMs())];
   }
 
   get hasWaiting(): boolean {
-    return this.#states.values().some(({ waiting }) => waiting.size > 0);
+    return this.#addresses.values().some(({ waiting }) => waiting.size > 0);
   }
 
-  stateOf(remoteAddress: string): AddressState<C> {
-    const key = keyOfAddress(remoteAddress);
-    const known = this.#states.get(key);
-    if (known !== undefined) return known;
+  of(remoteAddress: string): Address<C> {
     const nowMs = this.#nowMs();
-    const state: AddressState<C> = {
-      key,
+    return this.#addresses.getOrInsertComputed(keyOfAddress(remoteAddress), () => ({
       unproven: new Set(),
       waiting: new Set(),
-      proven: 0,
-      provenUntilMs: -Infinity,
+      provenUntilMs: { plain: -Infinity, secret: -Infinity },
       beganAtMs: -Infinity,
-      handshakes: new TokenBucket(this.#rates.address, nowMs),
-      reserve: new TokenBucket(this.#rates.reserve, nowMs),
-    };
-    this.#states.set(key, state);
-    return state;
+      handshakes: new Tokens(this.#rates.address, nowMs),
+      reserve: new Tokens(this.#rates.reserve, nowMs),
+    }));
   }
 
-  add(member: C): void {
-    const { address, proof } = member;
-    if (proof === "none") {
-      address.unproven.add(member);
-      this.#unproven++;
-      return;
-    }
-    address.proven++;
-    if (proof === "secret") address.provenUntilMs = this.#nowMs() + PROVEN_FOR_MS;
+  add(member: C, { unproven }: Address<C>): void {
+    unproven.add(member);
+    this.unproven++;
   }
 
-  /** Takes the count back; call it before the proof changes. */
-  remove(member: C): void {
-    const { address, proof } = member;
-    address.waiting.delete(member);
-    if (proof !== "none") address.proven--;
-    else if (address.unproven.delete(member)) this.#unproven--;
+  remove(member: C, { unproven, waiting }: Address<C>): void {
+    waiting.delete(member);
+    if (unproven.delete(member)) this.unproven--;
   }
 
-  mayBegin(address: AddressState<C>): boolean {
-    return this.#price(address) !== undefined;
+  prove(address: Address<C>, proof: Proof): void {
+    address.provenUntilMs[proof] = this.#nowMs() + PROVEN_FOR_MS[proof];
+  }
+
+  isProven({ provenUntilMs: { plain, secret } }: Address<C>): boolean {
+    return this.#nowMs() < Math.max(plain, secret);
+  }
+
+  /** What the manifests' path has proved is nothing any more. */
+  revokePlain(): void {
+    for (const { provenUntilMs } of this.#addresses.values()) provenUntilMs.plain = -Infinity;
+  }
+
+  /** The tokens that a handshake of this address takes; undefined while one of them is missing. */
+  price(address: Address<C>): readonly Tokens[] | undefined {
+    const nowMs = this.#nowMs();
+    const { handshakes, reserve } = address;
+    if (handshakes.left(nowMs) < 1) return undefined;
+    if (this.isProven(address)) return [handshakes];
+    // What is begun within the common limit takes from the reserve as well: that is for addresses that pause.
+    const paid = [this.#strangers, reserve].filter((tokens) => tokens.left(nowMs) >= 1);
+    return paid.length > 0 ? [handshakes, ...paid] : undefined;
   }
 
   /**
-   * Takes the connection whose handshake is to begin now; undefined when all have to wait. Proven addresses come first,
-   * among the others the one whose last handshake is the longest ago, and of an address the newest connection: the client
-   * of an old one has waited so long that it may have given up.
+   * Takes the connection whose handshake is to begin now, and its tokens; undefined when all have to wait. It is of the
+   * address whose last handshake is the longest ago, and there the newest: the client of an old one may have given up.
    */
-  beginNext(): Beginning<C> | undefined {
-    let next: AddressState<C> | undefined;
-    for (const state of this.#states.values()) {
-      if (state.waiting.size === 0 || !this.mayBegin(state)) continue;
-      if (next === undefined || this.#comesBefore(state, next)) next = state;
-    }
-    const member = next === undefined ? undefined : [...next.waiting].at(-1);
-    const paid = next === undefined ? undefined : this.#price(next);
+  beginNext(): { readonly member: C; readonly paid: readonly Tokens[] } | undefined {
+    const next = this.#best((address) =>
+      address.waiting.size > 0 && this.price(address) !== undefined ? -address.beganAtMs : -Infinity
+    );
+    const member = [...next?.waiting ?? []].at(-1);
+    const paid = next === undefined ? undefined : this.price(next);
     if (next === undefined || member === undefined || paid === undefined) return undefined;
-    for (const bucket of paid) bucket.take();
+    for (const tokens of paid) tokens.add(-1);
     next.waiting.delete(member);
     next.beganAtMs = this.#nowMs();
     return { member, paid };
   }
 
   /** The address with the most unproven connections: a proven one only when no other has any. */
-  most(): AddressState<C> | undefined {
-    let most: AddressState<C> | undefined;
-    for (const state of this.#states.values()) {
-      if (state.unproven.size === 0) continue;
-      const isWorse = most === undefined ||
-        (this.isProven(most) === this.isProven(state) ? state.unproven.size > most.unproven.size : this.isProven(most));
-      if (isWorse) most = state;
-    }
-    return most;
+  most(): Address<C> | undefined {
+    return this.#best((address) => {
+      const { size } = address.unproven;
+      return size === 0 ? -Infinity : this.isProven(address) ? -1 / size : size;
+    });
   }
 
   /** Drops addresses that have no connections, no proof and all of their tokens. */
   sweep(): void {
-    for (const [key, state] of this.#states) {
-      const isInUse = state.unproven.size > 0 || this.isProven(state);
-      const isFull = state.handshakes.isFull(this.#nowMs()) && state.reserve.isFull(this.#nowMs());
-      if (!isInUse && isFull) this.#states.delete(key);
+    const nowMs = this.#nowMs();
+    for (const [key, address] of this.#addresses) {
+      const isFull = [address.handshakes, address.reserve].every((tokens) => tokens.left(nowMs) >= tokens.rate.burst);
+      if (isFull && address.unproven.size === 0 && !this.isProven(address)) this.#addresses.delete(key);
     }
   }
 
-  isProven({ proven, provenUntilMs }: AddressState<C>): boolean {
-    return proven > 0 || this.#nowMs() < provenUntilMs;
-  }
-
-  #comesBefore(one: AddressState<C>, other: AddressState<C>): boolean {
-    const isProven = this.isProven(one);
-    return isProven === this.isProven(other) ? one.beganAtMs < other.beganAtMs : isProven;
-  }
-
-  /** The buckets that pay for a handshake of this address; undefined while one of them has nothing. */
-  #price(address: AddressState<C>): readonly TokenBucket[] | undefined {
-    const nowMs = this.#nowMs();
-    const { handshakes, reserve } = address;
-    if (!handshakes.has(nowMs)) return undefined;
-    if (this.isProven(address)) return [handshakes];
-    const hasReserve = reserve.has(nowMs);
-    // What is begun within the common limit counts as well: the reserve is for addresses that pause.
-    if (this.#strangers.has(nowMs)) return [handshakes, this.#strangers, ...hasReserve ? [reserve] : []];
-    return hasReserve ? [handshakes, reserve] : undefined;
+  /** The first with the highest score. */
+  #best(scoreOf: (address: Address<C>) => number): Address<C> | undefined {
+    let [best, highest]: readonly [Address<C> | undefined, number] = [undefined, -Infinity];
+    for (const address of this.#addresses.values()) {
+      const score = scoreOf(address);
+      if (score > highest) [best, highest] = [address, score];
+    }
+    return best;
   }
 }
 

@@ -3,12 +3,8 @@
 // those of addresses that proved nothing, of the address with the most of them, the oldest.
 //
 //   waiting ─▶ handshake ─▶ idle ─▶ body ─▶ answer ─▶ idle …      each phase has its time limit
-import { AddressBook, type AddressState, type HandshakeRates } from "./address_book.ts";
+import { type Address, AddressBook, type HandshakeRates, type Proof, type Tokens } from "./address_book.ts";
 import { LARGE_BYTES } from "./load_limit.ts";
-import type { TokenBucket } from "./token_bucket.ts";
-
-/** What came over a connection by the route of pods: nothing, a request by the path of the manifests, or one by the secret path. */
-type Proof = "none" | "plain" | "secret";
 
 /**
  * Where a connection stands. `waiting`: accepted, until its client has begun the handshake and we may go on with it;
@@ -18,32 +14,22 @@ type Phase = "waiting" | "handshake" | "idle" | "body" | "answer";
 
 /** Why a connection was closed by us: the label of a metric. */
 export const DROP_REASONS = ["rate", "address", "unproven", "total", "timeout", "path"] as const;
-
 export type DropReason = typeof DROP_REASONS[number];
 
 export interface Connection {
-  readonly address: AddressState<Connection>;
+  readonly address: Address<Connection>;
+  readonly socket: ConnectionSocket;
   phase: Phase;
   /** Since when it is in this phase (monotonic ms). */
   sinceMs: number;
   /** Bytes that had come over it at the last check, and when they last had become more (monotonic ms). */
   bytesSeen: number;
   grewMs: number;
-  proof: Proof;
+  proof: Proof | "none";
   /** What its handshake has taken, until it proves itself. */
-  paid: readonly TokenBucket[];
+  paid: readonly Tokens[];
   /** Declared size of the large body that arrives; 0 for a small one, and in other phases. */
   bodyBytes: number;
-  readonly socket: ConnectionSocket;
-}
-
-/** The head of a request that is to be answered. */
-interface AcceptedHead {
-  readonly kind: "plain" | "secret";
-  /** Whether it is by the route of pods. */
-  readonly proves: boolean;
-  /** Of its body, as declared. */
-  readonly bytes: number;
 }
 
 interface ConnectionSocket {
@@ -69,8 +55,8 @@ export interface ConnectionLimits {
 /**
  * Three API servers with 600 requests in flight each (the default) have a connection for each, because webhooks are called
  * over HTTP/1.1, and a new one is unproven for a moment: one address may have all of one API server's. A connection costs
- * about 43 KB once its handshake has begun. The idle time is more than the 90 s after which a Go client closes a connection: if we closed first, a
- * request could be under way already, and a POST is not sent again.
+ * about 43 KB once its handshake has begun. The idle time is more than the 90 s after which a Go client closes a connection:
+ * if we closed first, a request could be under way already, and a POST is not sent again.
  */
 export const CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 3_000,
@@ -87,31 +73,29 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   timeoutsMs: { waiting: 3_000, handshake: 5_000, unprovenIdle: 10_000, idle: 120_000, body: 10_000, answer: 40_000 },
 };
 
+const ANY_RATE = { burst: Infinity, perSecond: 0 } as const;
+
+/** Times alone. */
+export const NO_LIMIT: ConnectionLimits = {
+  ...{ maxConnections: Infinity, maxUnproven: Infinity, maxUnprovenPerAddress: Infinity },
+  ...{ maxArrivingBytes: Infinity, maxUnprovenArrivingBytes: Infinity },
+  handshakes: { address: ANY_RATE, strangers: ANY_RATE, reserve: ANY_RATE },
+  timeoutsMs: CONNECTION_LIMITS.timeoutsMs,
+};
+
 /** A body that has not grown for so long (ms) gives way to others. */
 const STALLED_MS = 1_000;
 
 export class ConnectionTable {
+  readonly connections = new Set<Connection>();
   readonly #limits: ConnectionLimits;
   readonly #nowMs: () => number;
   readonly #dropped: (reason: DropReason) => void;
   readonly #addresses: AddressBook<Connection>;
-  readonly #connections = new Set<Connection>();
 
-  constructor(
-    deps: {
-      readonly limits: ConnectionLimits;
-      readonly nowMs: () => number;
-      readonly dropped: (reason: DropReason) => void;
-    },
-  ) {
-    this.#limits = deps.limits;
-    this.#nowMs = deps.nowMs;
-    this.#dropped = deps.dropped;
-    this.#addresses = new AddressBook({ nowMs: deps.nowMs, rates: deps.limits.handshakes });
-  }
-
-  get connections(): ReadonlySet<Connection> {
-    return this.#connections;
+  constructor(limits: ConnectionLimits, nowMs: () => number, dropped: (reason: DropReason) => void) {
+    [this.#limits, this.#nowMs, this.#dropped] = [limits, nowMs, dropped];
+    this.#addresses = new AddressBook(limits.handshakes, nowMs);
   }
 
   get hasWaiting(): boolean {
@@ -120,136 +104,119 @@ export class ConnectionTable {
 
   /** Takes a connection that was accepted; undefined: close it. */
   admit(remoteAddress: string, socket: ConnectionSocket): Connection | undefined {
-    const address = this.#addresses.stateOf(remoteAddress);
+    const address = this.#addresses.of(remoteAddress);
     const { maxUnprovenPerAddress, maxUnproven, maxConnections } = this.#limits;
     if (address.unproven.size >= maxUnprovenPerAddress) this.#drop(oldestOf(address), "address");
     if (this.#addresses.unproven >= maxUnproven) this.#drop(oldestOf(this.#addresses.most()), "unproven");
-    if (this.#connections.size >= maxConnections && !this.#makeRoom()) return void this.#dropped("total");
-    const connection: Connection = {
-      address,
-      phase: "waiting",
-      sinceMs: this.#nowMs(),
-      grewMs: this.#nowMs(),
-      proof: "none",
-      paid: [],
-      bodyBytes: 0,
-      bytesSeen: 0,
-      socket,
-    };
-    this.#connections.add(connection);
-    this.#addresses.add(connection);
+    if (this.connections.size >= maxConnections && !this.#makeRoom()) return void this.#dropped("total");
+    const sinceMs = this.#nowMs();
+    const counts = { sinceMs, grewMs: sinceMs, bytesSeen: 0, bodyBytes: 0 };
+    const connection: Connection = { address, socket, phase: "waiting", proof: "none", paid: [], ...counts };
+    this.connections.add(connection);
+    this.#addresses.add(connection, address);
     return connection;
   }
 
   /** The client has begun its handshake, which goes on at once or when there is a place for it. */
   becomesReady(connection: Connection): void {
-    if (!this.#connections.has(connection)) return;
+    if (!this.connections.has(connection)) return;
     connection.address.waiting.add(connection);
-    if (this.#addresses.mayBegin(connection.address)) this.beginHandshakes();
+    if (this.#addresses.price(connection.address) !== undefined) this.beginHandshakes();
   }
 
   /** Begins the handshakes that there is a place for. Call it every few milliseconds while connections are waiting. */
   beginHandshakes(): void {
     for (let next = this.#addresses.beginNext(); next !== undefined; next = this.#addresses.beginNext()) {
       next.member.paid = next.paid;
-      this.#enter(next.member, { phase: "handshake", bodyBytes: 0 });
+      this.enter(next.member, "handshake");
       next.member.socket.begin();
     }
   }
 
-  becomesIdle(connection: Connection): void {
-    this.#enter(connection, { phase: "idle", bodyBytes: 0 });
+  enter(connection: Connection, phase: Phase): void {
+    const sinceMs = this.#nowMs();
+    Object.assign(connection, { phase, sinceMs, grewMs: sinceMs, bodyBytes: 0 });
   }
 
   /**
-   * A request head with an accepted path arrived; a body of `bytes` follows. False when the limit leaves no place for
-   * it beside the bodies that are arriving: it must not be kept. A stalled body is dropped first.
+   * A request head with an accepted path arrived, whether by that of pods or not; a body of `bytes` follows. False when the
+   * limit leaves no place for it beside the bodies that are arriving: it must not be kept. A stalled body is dropped first.
    */
-  bodyBegins(connection: Connection, { kind, proves, bytes }: AcceptedHead): boolean {
+  bodyBegins(connection: Connection, head: { readonly kind: Proof; readonly proves: boolean; bytes: number }): boolean {
+    const { kind, proves, bytes } = head;
     if (proves) this.#prove(connection, kind);
     // API servers ask by the other routes as well: what they open for that takes none of their own handshakes.
     else if (kind === "secret" && this.#addresses.isProven(connection.address)) this.#giveBack(connection);
-    this.#enter(connection, { phase: "body", bodyBytes: 0 });
+    this.enter(connection, "body");
     // Small ones are bounded by the number of connections: large ones cannot keep them out.
     if (bytes <= LARGE_BYTES) return true;
+    const { maxArrivingBytes, maxUnprovenArrivingBytes } = this.#limits;
     const isProven = connection.proof !== "none";
-    const max = isProven ? this.#limits.maxArrivingBytes : this.#limits.maxUnprovenArrivingBytes;
-    const arriving = [...this.#connections]
-      .filter((other) => other.bodyBytes > 0 && isProven === (other.proof !== "none"))
+    const arriving = [...this.connections]
+      .filter(({ bodyBytes, proof }) => bodyBytes > 0 && isProven === (proof !== "none"))
       .toSorted((a, b) => a.grewMs - b.grewMs);
+    const max = isProven ? maxArrivingBytes : maxUnprovenArrivingBytes;
     let sum = arriving.reduce((total, { bodyBytes }) => total + bodyBytes, bytes);
     for (const other of arriving) {
-      if (sum <= max) break;
-      if (!this.#isStalled(other)) continue;
+      if (sum <= max || !this.#isStalled(other)) continue;
       sum -= other.bodyBytes;
       this.#drop(other, "timeout");
     }
-    if (sum > max) return false;
-    connection.bodyBytes = bytes;
-    return true;
-  }
-
-  bodyEnds(connection: Connection): void {
-    this.#enter(connection, { phase: "answer", bodyBytes: 0 });
+    if (sum <= max) connection.bodyBytes = bytes;
+    return sum <= max;
   }
 
   closed(connection: Connection): void {
-    if (this.#connections.delete(connection)) this.#addresses.remove(connection);
+    if (this.connections.delete(connection)) this.#addresses.remove(connection, connection.address);
   }
 
   /** Closes what is over its time, and sees which bodies go on. Call it every second or so. */
   sweep(): void {
-    const nowMs = this.#nowMs();
-    const { timeoutsMs } = this.#limits;
-    for (const connection of this.#connections) {
-      if (connection.phase === "body") seeProgress(connection, nowMs);
-      const isNew = connection.phase === "idle" && connection.proof === "none";
-      const limitMs = timeoutsMs[isNew ? "unprovenIdle" : connection.phase];
-      if (nowMs - connection.sinceMs < limitMs) continue;
+    const [{ timeoutsMs }, nowMs] = [this.#limits, this.#nowMs()];
+    for (const connection of this.connections) {
+      const { address, phase, proof, sinceMs } = connection;
+      if (phase === "body") this.#isStalled(connection);
+      const limitMs = timeoutsMs[phase === "idle" && proof === "none" ? "unprovenIdle" : phase];
       // One that is ready waited for us, any other one for its client.
-      this.#drop(connection, connection.address.waiting.has(connection) ? "rate" : "timeout");
+      if (nowMs - sinceMs >= limitMs) this.#drop(connection, address.waiting.has(connection) ? "rate" : "timeout");
     }
     this.#addresses.sweep();
   }
 
-  /** The paths of the manifests are no longer accepted: what they proved is nothing any more. */
+  /** The manifests' path of pods no longer counts: what it proved is nothing any more. */
   revokePlain(): void {
-    for (const connection of this.#connections) {
-      if (connection.proof === "plain") this.#prove(connection, "none");
+    this.#addresses.revokePlain();
+    for (const connection of this.connections) {
+      if (connection.proof !== "plain") continue;
+      connection.proof = "none";
+      this.#addresses.add(connection, connection.address);
     }
   }
 
   #prove(connection: Connection, proof: Proof): void {
-    this.#addresses.remove(connection);
     connection.proof = proof;
-    this.#addresses.add(connection);
-    if (proof !== "none") this.#giveBack(connection);
+    this.#addresses.remove(connection, connection.address);
+    this.#addresses.prove(connection.address, proof);
+    this.#giveBack(connection);
   }
 
   #giveBack(connection: Connection): void {
     if (connection.paid.length === 0) return;
-    for (const bucket of connection.paid) bucket.giveBack();
+    for (const tokens of connection.paid) tokens.add(1);
     connection.paid = [];
     this.beginHandshakes();
   }
 
-  #enter(connection: Connection, next: { readonly phase: Phase; readonly bodyBytes: number }): void {
-    connection.phase = next.phase;
-    connection.bodyBytes = next.bodyBytes;
-    connection.sinceMs = this.#nowMs();
-    connection.grewMs = connection.sinceMs;
-  }
-
   #isStalled(connection: Connection): boolean {
-    const nowMs = this.#nowMs();
-    seeProgress(connection, nowMs);
+    const [bytes, nowMs] = [connection.socket.bytesRead(), this.#nowMs()];
+    if (bytes !== connection.bytesSeen) Object.assign(connection, { bytesSeen: bytes, grewMs: nowMs });
     return nowMs - connection.grewMs >= STALLED_MS;
   }
 
   /** Closes a connection of lower priority than a new one; false when there is none. */
   #makeRoom(): boolean {
-    const plain = [...this.#connections].find(({ proof, phase }) => proof === "plain" && phase === "idle");
-    const victim = oldestOf(this.#addresses.most()) ?? plain;
+    const victim = oldestOf(this.#addresses.most()) ??
+      [...this.connections].find(({ proof, phase }) => proof === "plain" && phase === "idle");
     this.#drop(victim, "total");
     return victim !== undefined;
   }
@@ -262,13 +229,6 @@ export class ConnectionTable {
   }
 }
 
-function seeProgress(connection: Connection, nowMs: number): void {
-  const bytes = connection.socket.bytesRead();
-  if (bytes === connection.bytesSeen) return;
-  connection.bytesSeen = bytes;
-  connection.grewMs = nowMs;
-}
-
-function oldestOf(address: AddressState<Connection> | undefined): Connection | undefined {
+function oldestOf(address: Address<Connection> | undefined): Connection | undefined {
   return address?.unproven.values().next().value;
 }

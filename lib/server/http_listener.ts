@@ -2,10 +2,11 @@
 // plain listener for probes, metrics and pages, whose clients prove nothing: each gets one answer a connection.
 import { createServer, type Server as HttpServer } from "node:http";
 import type { Server as HttpsServer } from "node:https";
-import { type AddressInfo, Socket } from "node:net";
+import { once } from "node:events";
+import { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import { ConnectionGuard, UNLIMITED } from "./connection_guard.ts";
-import { CONNECTION_LIMITS, type ConnectionLimits } from "./connection_table.ts";
+import { ConnectionGuard, type ListenerGuard, OPEN } from "./connection_guard.ts";
+import { NO_LIMIT } from "./connection_table.ts";
 
 /** A listener that answers until it is closed. */
 export interface HttpListener {
@@ -23,18 +24,13 @@ interface GuardedServer {
   readonly guard: ConnectionGuard;
 }
 
-interface ListenAt {
+interface HttpListenerOptions {
   readonly host: string;
   readonly port: number;
-}
-
-/** What a handler of the plain listener is told of a request's client. */
-interface PlainClient {
-  readonly remoteAddr: { readonly hostname: string };
-}
-
-interface HttpListenerOptions extends ListenAt {
-  readonly handler: (request: Request, client: PlainClient) => Response | Promise<Response>;
+  readonly handler: (
+    request: Request,
+    client: { readonly remoteAddr: { readonly hostname: string } },
+  ) => Response | Promise<Response>;
 }
 
 /** Of a request and its headers (bytes). */
@@ -44,26 +40,22 @@ const MAX_HEAD_BYTES = 8 * 1024;
  * A new connection displaces the oldest one of the address with the most: a probe, which sends its head at once and is
  * answered within milliseconds, finds a place however many connections fewer than 64 other addresses hold.
  */
-const PLAIN_LIMITS: ConnectionLimits = {
-  ...CONNECTION_LIMITS,
-  maxConnections: 64,
-  maxUnproven: 64,
-  maxUnprovenPerAddress: 16,
-  handshakes: { address: UNLIMITED, strangers: UNLIMITED, reserve: UNLIMITED },
-  // No body is read.
-  maxUnprovenArrivingBytes: Infinity,
-  timeoutsMs: { ...CONNECTION_LIMITS.timeoutsMs, unprovenIdle: 5_000, body: 5_000 },
+const PLAIN_GUARD: ListenerGuard = {
+  ...OPEN,
+  limits: {
+    ...NO_LIMIT,
+    maxConnections: 64,
+    maxUnproven: 64,
+    maxUnprovenPerAddress: 16,
+    timeoutsMs: { ...NO_LIMIT.timeoutsMs, unprovenIdle: 5_000, body: 5_000 },
+  },
+  check: (url) => ({ kind: "plain", url, proves: false }),
+  plainProves: () => false,
 };
 
 /** Starts the plain listener; rejects when the address is taken. */
 export function openHttpListener({ handler, host, port }: HttpListenerOptions): Promise<HttpListener> {
-  const guard = new ConnectionGuard({
-    limits: PLAIN_LIMITS,
-    check: (url) => ({ kind: "plain", url, proves: false }),
-    plainProves: () => false,
-    dropped: () => {},
-    began: () => {},
-  });
+  const guard = new ConnectionGuard(PLAIN_GUARD);
   const answer = getRequestListener(
     (request, { incoming }) => handler(request, { remoteAddr: { hostname: incoming.socket.remoteAddress ?? "" } }),
     { overrideGlobalObjects: false, autoCleanupIncoming: false },
@@ -76,9 +68,12 @@ export function openHttpListener({ handler, host, port }: HttpListenerOptions): 
 }
 
 /** Starts listening; the server's own listeners get a connection once the guard lets it begin. */
-export async function listenGuarded({ server, guard }: GuardedServer, { host, port }: ListenAt): Promise<HttpListener> {
+export async function listenGuarded(
+  { server, guard }: GuardedServer,
+  { host, port }: Pick<HttpListenerOptions, "host" | "port">,
+): Promise<HttpListener> {
   // The guard has time limits of its own, by what a connection has proven.
-  Object.assign(server, { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: guard.idleTimeoutMs });
+  Object.assign(server, { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 });
   const begin = server.listeners("connection");
   server.removeAllListeners("connection");
   server.on("connection", (socket: unknown) => {
@@ -86,51 +81,35 @@ export async function listenGuarded({ server, guard }: GuardedServer, { host, po
     guard.accept(socket, () => begin.forEach((listener) => void listener.call(server, socket)));
   });
   server.on("clientError", (_error, socket) => socket.destroy());
-  await listening(server, { host, port });
-  return { port: portOf(server, port), close: (graceMs) => closeWithin({ server, guard }, graceMs) };
-}
-
-function listening(server: GuardedServer["server"], address: ListenAt): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(address.port, address.host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-function portOf(server: GuardedServer["server"], wanted: number): number {
-  const address: AddressInfo | string | null = server.address();
-  return typeof address === "object" && address !== null ? address.port : wanted;
+  server.listen(port, host);
+  await once(server, "listening");
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : port,
+    close: (graceMs) => closeWithin({ server, guard }, graceMs),
+  };
 }
 
 /** Between two looks at what is left (ms). */
 const SWEEP_MS = 50;
+/** Of the grace, while new connections come all the time: who has a request under way needs the rest. */
+const BACKLOG_SHARE = 1 / 4;
 
 async function closeWithin({ server, guard }: GuardedServer, graceMs: number): Promise<void> {
-  const endMs = performance.now() + graceMs;
-  await backlogTaken(guard, graceMs * BACKLOG_SHARE);
+  const startedMs = performance.now();
+  // Until none has come for a moment: the kernel resets those that it has taken and that we have not.
+  for (let before = -1; before !== guard.accepted && performance.now() - startedMs < graceMs * BACKLOG_SHARE;) {
+    before = guard.accepted;
+    await new Promise((resolve) => setTimeout(resolve, SWEEP_MS));
+  }
   // The runtime would close idle connections here, also those whose next request has arrived unread.
   server.closeIdleConnections = () => {};
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const timer = setTimeout(() => guard.closeAll(), Math.max(0, endMs - performance.now()));
+  const timer = setTimeout(() => guard.close("all"), Math.max(0, startedMs + graceMs - performance.now()));
   // Keep-alive connections become idle one by one as their last answer leaves.
-  const sweep = setInterval(() => guard.closeIdle(), SWEEP_MS);
+  const sweep = setInterval(() => guard.close("idle"), SWEEP_MS);
   await closed;
   clearTimeout(timer);
   clearInterval(sweep);
   guard.stop();
-}
-
-/** Of the grace, while new connections come all the time: who has a request under way needs the rest. */
-const BACKLOG_SHARE = 1 / 4;
-
-/** Resolves when no connection has come for a moment, or the time is over: the kernel resets those that it has taken and that we have not. */
-async function backlogTaken(guard: ConnectionGuard, limitMs: number): Promise<void> {
-  const endMs = performance.now() + limitMs;
-  for (let before = -1; before !== guard.accepted && performance.now() < endMs;) {
-    before = guard.accepted;
-    await new Promise((resolve) => setTimeout(resolve, SWEEP_MS));
-  }
 }

@@ -38,11 +38,11 @@ function openBench(limits: Partial<ConnectionLimits> = {}): Bench {
     closed,
     begun,
     time,
-    table: new ConnectionTable({
-      limits: { ...CONNECTION_LIMITS, ...limits },
-      nowMs: () => time.nowMs,
-      dropped: (reason) => void drops.push(reason),
-    }),
+    table: new ConnectionTable(
+      { ...CONNECTION_LIMITS, ...limits },
+      () => time.nowMs,
+      (reason) => void drops.push(reason),
+    ),
     open: (name, address) => {
       const connection = bench.table.admit(address, {
         bytesRead: () => 0,
@@ -64,8 +64,8 @@ function openBench(limits: Partial<ConnectionLimits> = {}): Bench {
       assert.equal(connection?.phase, "handshake", "its handshake has to wait");
       assert.ok(connection !== undefined);
       bench.table.bodyBegins(connection, { kind: "secret", proves: true, bytes: 2 });
-      bench.table.bodyEnds(connection);
-      bench.table.becomesIdle(connection);
+      bench.table.enter(connection, "answer");
+      bench.table.enter(connection, "idle");
       return connection;
     },
   };
@@ -105,7 +105,7 @@ Deno.test("ConnectionTable never closes a proven connection for a stranger's, wh
       const connection = bench.open(name, address);
       if (connection !== undefined && proves) {
         bench.table.bodyBegins(connection, { kind: "secret", proves: true, bytes: 0 });
-        bench.table.becomesIdle(connection);
+        bench.table.enter(connection, "idle");
         proven.add(name);
       }
       assert.ok(bench.table.connections.size <= 12);
@@ -153,7 +153,7 @@ Deno.test("ConnectionTable limits what comes from the API server's address witho
     for (let count = 0; count < 500; count++) bench.open("flood", API_SERVER);
     bench.pass(1_000);
     assert.ok(bench.table.bodyBegins(api, { kind: "secret", proves: true, bytes: 2 }));
-    bench.table.becomesIdle(api);
+    bench.table.enter(api, "idle");
   }
   assert.ok(countOf(bench.begun, "flood") <= 64 + 60 * 20, String(bench.begun.length));
   assert.equal(bench.closed.has("api"), false);
@@ -217,7 +217,7 @@ Deno.test("ConnectionTable counts what plain paths proved for nothing once they 
   const connection = bench.open("plain", "10.0.0.2");
   assert.ok(connection !== undefined);
   bench.table.bodyBegins(connection, { kind: "plain", proves: true, bytes: 0 });
-  bench.table.becomesIdle(connection);
+  bench.table.enter(connection, "idle");
   bench.open("second", "10.0.0.3");
   assert.deepEqual([...bench.closed], []);
   bench.table.revokePlain();
@@ -237,7 +237,7 @@ Deno.test("ConnectionTable ends with nothing counted when all connections are cl
     true,
     "a small one",
   );
-  bench.table.becomesIdle(second);
+  bench.table.enter(second, "idle");
   bench.table.closed(first);
   bench.table.closed(first);
   assert.equal(bench.table.bodyBegins(second, { kind: "secret", proves: true, bytes: 80_000 }), true);
