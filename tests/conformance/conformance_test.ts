@@ -26,6 +26,7 @@ Deno.test("every row of the catalogue has an id of its own and says what it dema
   assert.equal(IDS.size, ROWS.length);
   for (const { id, title } of ROWS) {
     assert.match(id, /^(?:[A-Z]+\d*-\d{2,3}|\d{1,3})$/);
+    assert.match(title, /^[A-Z0-9].*\.$/, id);
     const words = title.split(" ").length;
     assert.ok(words >= 5 && words <= 30, `${id}: ${words} words`);
     assert.doesNotMatch(title, /\brow\b|\babove\b|\bas before\b|[A-Z]+-\d\d/, id);
