@@ -1,13 +1,13 @@
 // Ends an upgrade that did not begin, or that another has taken over. What was prepared for it is removed first.
 import { notify, withNotified } from "../notifications/notify.ts";
 import { conditionOf, withCondition } from "../status_changes.ts";
-import { carryOut } from "../steps/run.ts";
+import { carryOut, read } from "../steps/run.ts";
 import { closeWindows } from "../windows.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { History } from "../types/plan.ts";
-import type { ReconcileEnd } from "../types/steps.ts";
-import { apply, failed, PACE_MS, type Part, read, save, settled, type Turn, withEntry } from "./turn.ts";
+import type { Part, ReconcileEnd } from "../types/steps.ts";
+import { apply, failed, PACE_MS, save, settled, type Turn, withEntry } from "./turn.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
 /** Type of the condition that says why. */

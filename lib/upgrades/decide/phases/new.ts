@@ -2,10 +2,10 @@
 import { checksOf, decideHealthBefore } from "../health_decision.ts";
 import { withNotified } from "../notifications/notify.ts";
 import { decideSchedule } from "../schedule.ts";
-import { carryOut } from "../steps/run.ts";
+import { carryOut, read } from "../steps/run.ts";
 import { MINUTE_MS } from "../../../cluster/time.ts";
-import type { ReconcileEnd } from "../types/steps.ts";
-import { inPhase, PACE_MS, type Part, read, save, settled, type Turn, withEntry } from "./turn.ts";
+import type { Part, ReconcileEnd } from "../types/steps.ts";
+import { inPhase, PACE_MS, save, settled, type Turn, withEntry } from "./turn.ts";
 
 /** Upgrades that are farther away than this are checked beforehand. */
 const EARLY_MS = 120 * MINUTE_MS;

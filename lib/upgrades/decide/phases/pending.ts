@@ -7,9 +7,10 @@ import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
 import type { Effect } from "../types/effects.ts";
-import type { ReconcileEnd } from "../types/steps.ts";
+import type { Part, ReconcileEnd } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
-import { apply, failed, inPhase, type Part, read, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
+import { read } from "../steps/run.ts";
+import { apply, failed, inPhase, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
 import { reconcileUpgrading } from "./upgrading.ts";
 
 /** Plans that are due sooner are reconciled exactly then; others are reconciled regularly anyway. */

@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from "node:util";
 import { historyOf, withHistory } from "../status_changes.ts";
 import { carryOut } from "../steps/run.ts";
 import type { Effect } from "../types/effects.ts";
-import type { Base, Observed, Reading } from "../types/observed.ts";
+import type { Base } from "../types/observed.ts";
 import type { History, Phase, UpgradeStatus } from "../types/plan.ts";
-import type { Answer, ReconcileEnd, Request } from "../types/steps.ts";
+import type { Part, ReconcileEnd } from "../types/steps.ts";
 
 /** One reconcile, once everything that it needs has been read. */
 export interface Turn {
@@ -17,9 +17,6 @@ export interface Turn {
   readonly entry: History;
   readonly nowMs: number;
 }
-
-/** Part of a reconcile. */
-export type Part<Result> = Generator<Request, Result, Answer>;
 
 /** How soon a running upgrade is reconciled again (ms). */
 export const PACE_MS = 60_000;
@@ -32,12 +29,6 @@ export function settled(requeueAfterMs?: number): ReconcileEnd {
 /** The end of a reconcile that must be tried again. */
 export function failed(message: string, requeueAfterMs?: number): ReconcileEnd {
   return { kind: "failed", message, requeueAfterMs };
-}
-
-export function* read(readings: readonly Reading[]): Part<Observed["read"]> {
-  if (readings.length === 0) return {};
-  const answer = yield { kind: "read", readings };
-  return answer.kind === "read" ? answer.read : {};
 }
 
 /** Has effects carried out; gives why one was not. */

@@ -1,7 +1,8 @@
 // Phase Upgraded: how it went is reported.
 import type { Effect } from "../types/effects.ts";
-import type { ReconcileEnd } from "../types/steps.ts";
-import { apply, failed, type Part, read, settled, type Turn } from "./turn.ts";
+import type { Part, ReconcileEnd } from "../types/steps.ts";
+import { read } from "../steps/run.ts";
+import { apply, failed, settled, type Turn } from "./turn.ts";
 
 /** A notification that was not sent by now is not waited for any more. */
 const NOTHING_WAITS: Effect = { kind: "clearMetric", metric: "upgrade_notification_failed" };

@@ -7,9 +7,9 @@ import { runSteps } from "../steps/run.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
-import type { ReconcileEnd, Upgrader } from "../types/steps.ts";
+import type { Part, ReconcileEnd, Upgrader } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
-import { failed, PACE_MS, type Part, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
+import { failed, PACE_MS, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
 
 /** Runs the steps of the target. */
 export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {

@@ -5,7 +5,7 @@ import { conditionOf, historyOf, withCondition, withHistory, withPlanCondition }
 import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
 import type { DesiredRelease, History, UpgradeStatus } from "../types/plan.ts";
-import type { Answer, Request, Step, StepRecord, StepResult } from "../types/steps.ts";
+import type { Answer, Part, Step, StepRecord, StepResult } from "../types/steps.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
 /** What a run starts from. `target` has an entry in the history of `status`. */
@@ -28,45 +28,25 @@ export type RunEnd =
 /** Between the name of a step and what it waits for, in the message of its condition: as the Managed Upgrade Operator writes it. */
 export const IN_PROGRESS = " still in progress: ";
 
-interface Run {
-  readonly status: UpgradeStatus;
-  readonly read: Observed["read"];
-}
-
-interface Turn {
-  readonly run: Run;
-  readonly end: RunEnd | undefined;
-}
-
-export function* runSteps(steps: readonly Step[], input: RunInput): Generator<Request, RunEnd, Answer> {
-  let run: Run = { status: input.status, read: {} };
-  for (const step of steps) {
-    const turn: Turn = yield* takeStep(step, { run, input });
-    if (turn.end !== undefined) return turn.end;
-    run = turn.run;
-  }
-  return { kind: "complete", status: run.status };
-}
-
-interface Context {
-  readonly run: Run;
-  readonly input: RunInput;
-}
-
-function* takeStep(step: Step, { run, input }: Context): Generator<Request, Turn, Answer> {
+export function* runSteps(steps: readonly Step[], input: RunInput): Part<RunEnd> {
   const { base, nowMs, target } = input;
-  const started = withStart(entryOf(run.status, target), step.id, nowMs);
-  const read = yield* readMore(run.read, step.reads({ ...base, history: started, read: run.read }));
-  const result = step.decide({ ...base, history: started, read }, nowMs);
-  const { done, failure } = yield* carryOut(result.effects);
-  const notified = withNotified(started, done, nowMs);
-  const recorded = failure === undefined ? withRecord(notified, result.record, nowMs) : notified;
-  const settled = settle(recorded, { id: step.id, result, failure, nowMs });
-  const found = failure === undefined ? withFinding(run.status, result.record, input) : run.status;
-  const status = withHistory(found, settled);
-  if (isLasting(done) || result.record !== undefined) yield { kind: "save", status };
-  const next = { status, read: withoutStale(read, done) };
-  return { run: next, end: endOf(result, { status, failure }) };
+  let { status } = input;
+  let known: Observed["read"] = {};
+  for (const step of steps) {
+    const started = withStart(entryOf(status, target), step.id, nowMs);
+    const wanted = step.reads({ ...base, history: started, read: known }).filter((name) => known[name] === undefined);
+    const found = { ...known, ...yield* read(wanted) };
+    const decided = step.decide({ ...base, history: started, read: found }, nowMs);
+    const { done, failure } = yield* carryOut(decided.effects);
+    const result: StepResult = failure === undefined ? decided : { kind: "fail", message: failure, effects: [] };
+    const recorded = withRecord(withNotified(started, done, nowMs), result.record, nowMs);
+    status = withHistory(withFinding(status, result.record, input), settle(recorded, { id: step.id, result, nowMs }));
+    if (isLasting(done) || decided.record !== undefined) yield { kind: "save", status };
+    if (result.kind === "wait") return { kind: "waiting", requeueAfterMs: result.requeueAfterMs, status };
+    if (result.kind === "fail") return { kind: "failed", message: result.message, status };
+    known = withoutStale(found, done);
+  }
+  return { kind: "complete", status };
 }
 
 /** The entry of the target. Throws when there is none: the caller has made one. */
@@ -76,20 +56,15 @@ function entryOf(status: UpgradeStatus, target: RunInput["target"]): History {
   return entry;
 }
 
-function* readMore(read: Observed["read"], wanted: readonly Reading[]): Generator<Request, Observed["read"], Answer> {
-  const readings = wanted.filter((name) => read[name] === undefined);
-  if (readings.length === 0) return read;
+/** Has things read; those that nobody wants cost nothing. */
+export function* read(readings: readonly Reading[]): Part<Observed["read"]> {
+  if (readings.length === 0) return {};
   const answer = yield { kind: "read", readings };
-  return answer.kind === "read" ? { ...read, ...answer.read } : read;
-}
-
-interface CarriedOut {
-  readonly done: readonly Effect[];
-  readonly failure: string | undefined;
+  return answer.kind === "read" ? answer.read : {};
 }
 
 /** Has effects carried out; none need no one. */
-export function* carryOut(effects: readonly Effect[]): Generator<Request, CarriedOut, Answer> {
+export function* carryOut(effects: readonly Effect[]): Part<Omit<Extract<Answer, { kind: "applied" }>, "kind">> {
   if (effects.length === 0) return { done: [], failure: undefined };
   const answer = yield { kind: "apply", effects };
   return answer.kind === "applied" ? answer : { done: [], failure: "the effects were not carried out" };
@@ -106,33 +81,22 @@ function withStart(history: History, type: string, nowMs: number): History {
   }, nowMs);
 }
 
-interface Settlement {
-  readonly id: string;
-  readonly result: StepResult;
-  readonly failure: string | undefined;
-  readonly nowMs: number;
-}
-
-function settle(history: History, { id, result, failure, nowMs }: Settlement): History {
-  const known = conditionOf(history, id);
-  const open = { type: id, status: "False", reason: `${id} not done`, startTime: known?.startTime } as const;
-  if (failure !== undefined) return withCondition(history, { ...open, message: failure }, nowMs);
+function settle(
+  history: History,
+  { id, result, nowMs }: { readonly id: string; readonly result: StepResult; readonly nowMs: number },
+): History {
+  const { startTime, completeTime } = conditionOf(history, id) ?? {};
+  const open = { type: id, status: "False", reason: `${id} not done`, startTime } as const;
   switch (result.kind) {
     case "fail":
       return withCondition(history, { ...open, message: result.message }, nowMs);
-    case "wait": {
-      const message = `${id}${IN_PROGRESS}${result.message}`;
-      return withCondition(history, { ...open, message, completeTime: known?.completeTime }, nowMs);
-    }
-    case "done": {
-      const { startTime, completeTime = renderTime(nowMs) } = known ?? {};
-      const message = `${id} is completed`;
-      return withCondition(
-        history,
-        { type: id, status: "True", reason: `${id} done`, message, startTime, completeTime },
-        nowMs,
-      );
-    }
+    case "wait":
+      return withCondition(history, { ...open, message: `${id}${IN_PROGRESS}${result.message}`, completeTime }, nowMs);
+    case "done":
+      return withCondition(history, {
+        ...{ type: id, status: "True", reason: `${id} done`, message: `${id} is completed`, startTime },
+        completeTime: completeTime ?? renderTime(nowMs),
+      }, nowMs);
   }
 }
 
@@ -173,19 +137,4 @@ function withoutStale(read: Observed["read"], effects: readonly Effect[]): Obser
   const stale = effects.flatMap(({ kind }): readonly string[] => CHANGED_BY[kind] ?? []);
   if (stale.length === 0) return read;
   return Object.fromEntries(Object.entries(read).filter(([name]) => !stale.includes(name)));
-}
-
-function endOf(
-  result: StepResult,
-  { status, failure }: { readonly status: UpgradeStatus; readonly failure: string | undefined },
-): RunEnd | undefined {
-  if (failure !== undefined) return { kind: "failed", message: failure, status };
-  switch (result.kind) {
-    case "done":
-      return undefined;
-    case "wait":
-      return { kind: "waiting", requeueAfterMs: result.requeueAfterMs, status };
-    case "fail":
-      return { kind: "failed", message: result.message, status };
-  }
 }

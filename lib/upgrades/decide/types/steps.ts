@@ -74,8 +74,11 @@ export type ReconcileEnd =
   /** To be tried again with backoff, at the latest after `requeueAfterMs` where it is given. */
   | { readonly kind: "failed"; readonly message: string; readonly requeueAfterMs?: number | undefined };
 
+/** Part of a reconcile. */
+export type Part<Result> = Generator<Request, Result, Answer>;
+
 /**
  * One reconcile, driven step by step: it yields what is to be read, done or written, in an order that makes a crash harmless
  * (what was done is written before anything else is done), and returns how it ended.
  */
-export type Reconcile = Generator<Request, ReconcileEnd, Answer>;
+export type Reconcile = Part<ReconcileEnd>;
