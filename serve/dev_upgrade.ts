@@ -23,7 +23,7 @@ import { parsePlan } from "../lib/upgrades/decide/parse/plan.ts";
 import { progressOf } from "../lib/upgrades/decide/progress.ts";
 import type { UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { upgradePage } from "../routes/upgrade_page.tsx";
-import { gaugesOf, openUpgradeView, openWorkloadAdvice } from "./upgrades.ts";
+import { openUpgradeView, openWorkloadAdvice } from "./upgrades.ts";
 
 /** So many seconds of the upgrade pass in one of the machine's. */
 const SPEED = 30;
@@ -105,7 +105,7 @@ function openSampleController(
     log: silentLogger,
     namespace: Upgrades.namespace,
     outside: openSampleOutside(),
-    gauges: gaugesOf(openUpgradeMetrics(new Registry())),
+    gauges: openUpgradeMetrics(new Registry()),
     adviseOnWorkloads: openWorkloadAdvice(
       { log: silentLogger, userAgent: USER_AGENT, config, clock: systemClock },
       { leaderApi: api },

@@ -1,7 +1,6 @@
 // `archway serve --only=upgrades`: the upgrades of an OpenShift cluster, beside no pod placement.
 import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
-import type { UpgradeGauges } from "../controllers/upgrades/deps.ts";
-import { labelsOfPlan, openSettingsMetric, openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrades/metrics.ts";
+import { openSettingsMetric, openUpgradeMetrics, type UpgradeMetrics } from "../lib/upgrades/metrics.ts";
 import { Upgrades } from "../lib/upgrades/names.ts";
 import { collect } from "../lib/upgrades/decide/collector.ts";
 import { upgradePage, type UpgradePageView } from "../routes/upgrade_page.tsx";
@@ -39,7 +38,7 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
     api: parts.leaderApi,
     outside,
     adviseOnWorkloads: openWorkloadAdvice(deps, parts),
-    gauges: gaugesOf(metrics),
+    gauges: metrics,
     events: parts.events,
     clock,
     log: deps.log.with({ controller: "upgrades" }),
@@ -55,15 +54,6 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
     beforeScrape: () => metrics.setScraped(samplesOf(controller)),
     webhooks: webhook.listener,
     pages: { "/": upgradePage(openUpgradeView({ readApi: parts.readApi, clock, namespace }, parts.stop)) },
-  };
-}
-
-/** Every gauge of a plan names it, but the one about nodes, which leaves the label out. */
-export function gaugesOf(metrics: UpgradeMetrics): UpgradeGauges {
-  return {
-    set: (metric, labels, value) => metrics.set(metric, { labels: labelsOfPlan(labels), value }),
-    clear: metrics.clear,
-    clearGroup: metrics.clearGroup,
   };
 }
 

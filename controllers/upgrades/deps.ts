@@ -7,7 +7,7 @@ import type { OsImages } from "../../lib/upgrades/cluster/os_images.ts";
 import type { Outside } from "../../lib/upgrades/outside/outside.ts";
 import type { OutsideScope } from "../../lib/upgrades/outside/outside_readers.ts";
 import type { LostNode } from "../../lib/upgrades/decide/types/cluster.ts";
-import type { UpgradeMetric } from "../../lib/upgrades/decide/types/effects.ts";
+import type { UpgradeMetrics } from "../../lib/upgrades/metrics.ts";
 import type { ControllerOptions } from "../controller.ts";
 
 /** Runs until its signal aborts. */
@@ -31,19 +31,13 @@ export interface Beside {
   readonly lostNodes?: (() => readonly LostNode[]) | undefined;
 }
 
-export interface UpgradeGauges {
-  set(metric: UpgradeMetric, labels: Readonly<Record<string, string>>, value: number): void;
-  clear(metric: UpgradeMetric): void;
-  clearGroup(group: "ephemeral" | "failure"): void;
-}
-
 /** What the controller is made of. */
 export interface UpgradesDeps {
   readonly readApi: ReadApi;
   /** Writes fail once the Lease has run out. */
   readonly api: KubeApi;
   readonly outside: Outside;
-  readonly gauges: UpgradeGauges;
+  readonly gauges: Pick<UpgradeMetrics, "set" | "clear" | "clearGroup">;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;

@@ -148,10 +148,9 @@ function openPolicy({ api, namespace, clock, log, metrics }: OutsideOptions, { s
     }
     return { onNone: "keep", fetch: () => Promise.resolve({ kind: "notConfigured" }) };
   };
-  const labels = { upgradeconfig_name: Upgrades.config };
   const onSynced = (nowMs: number): void => {
-    metrics.set("upgradeoperator_upgradeconfig_sync_timestamp", { labels, value: Math.floor(nowMs / 1_000) });
-    metrics.set("archway_upgrade_policy_interval_seconds", { labels, value: watchIntervalMinutes * 60 });
+    metrics.set("upgradeoperator_upgradeconfig_sync_timestamp", {}, Math.floor(nowMs / 1_000));
+    metrics.set("archway_upgrade_policy_interval_seconds", {}, watchIntervalMinutes * 60);
   };
   return new PolicySync({
     ...target,
@@ -181,10 +180,7 @@ function openNotifications(
     return [...always, ...logged, openOcmStateSink({ client })];
   };
   const observe = ({ state }: Notification, result: "sent" | "failed"): void =>
-    metrics.set("upgrade_notification_failed", {
-      labels: { upgradeconfig_name: Upgrades.config, event: state },
-      value: Number(result === "failed"),
-    });
+    metrics.set("upgrade_notification_failed", { event: state }, Number(result === "failed"));
   const notifier = new Notifier({ sinks, observe });
   return (notification, options) => notifier.send(notification, options);
 }

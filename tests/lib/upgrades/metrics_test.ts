@@ -134,15 +134,15 @@ Deno.test("clearGroup() drops what goes with a failure, or with the plan; the re
         "upgradeoperator_upgradeconfig_sync_timestamp",
         "upgradeoperator_upgrade_result",
       ] as const
-    ) metrics.set(metric, { labels, value: 1 });
+    ) metrics.set(metric, labels, 1);
   };
   const names = async () => (await series()).map((line) => line.split("{")[0]);
   fill();
   metrics.clearGroup("failure");
   assert.deepEqual(await names(), [
     "upgradeoperator_upgrade_window_breached",
-    "upgradeoperator_upgrade_result",
     "upgradeoperator_upgradeconfig_sync_timestamp",
+    "upgradeoperator_upgrade_result",
   ]);
   fill();
   metrics.clearGroup("ephemeral");
@@ -151,7 +151,7 @@ Deno.test("clearGroup() drops what goes with a failure, or with the plan; the re
 
 Deno.test("set() and clear() change one gauge, and leave out labels that it does not have", async () => {
   const { metrics, series } = open();
-  metrics.set("upgradeoperator_node_drain_timeout", { labels: { node_name: "n1", upgradeconfig_name: "c" }, value: 1 });
+  metrics.set("upgradeoperator_node_drain_timeout", { node_name: "n1", upgradeconfig_name: "c" }, 1);
   assert.deepEqual(await series(), ['upgradeoperator_node_drain_timeout{node_name="n1"} 1']);
   metrics.clear("upgradeoperator_node_drain_timeout");
   assert.deepEqual(await series(), []);
