@@ -28,7 +28,6 @@ const DRAINS_KEY = "drains";
 const RESYNC_MS = 5 * 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
 
-/** Makes the controller. No request is sent to the API server before `run`. */
 export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   const { clock, log, queueMetrics } = deps;
   const drains = openDrains(deps);

@@ -10,7 +10,6 @@ import type { LostNode } from "../../lib/upgrades/decide/types/cluster.ts";
 import type { UpgradeMetrics } from "../../lib/upgrades/metrics.ts";
 import type { ControllerOptions } from "../controller.ts";
 
-/** Runs until its signal aborts. */
 export interface Runnable {
   run(signal: AbortSignal): Promise<void>;
 }
@@ -18,7 +17,6 @@ export interface Runnable {
 /** Finds out what is worth knowing of the cluster's workloads, one sentence each. */
 export type AdviseOnWorkloads = (signal: AbortSignal) => Promise<readonly string[]>;
 
-/** What one reconcile reads from and for. */
 export interface ReadScope extends OutsideScope, Beside {
   readonly osImages: OsImages;
 }
@@ -31,7 +29,6 @@ export interface Beside {
   readonly lostNodes?: (() => readonly LostNode[]) | undefined;
 }
 
-/** What the controller is made of. */
 export interface UpgradesDeps {
   readonly readApi: ReadApi;
   /** Writes fail once the Lease has run out. */

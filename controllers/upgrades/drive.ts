@@ -19,7 +19,6 @@ import { applyEffects, CHANGES_MACHINES } from "./effects.ts";
 import { readAll } from "./readings.ts";
 import { reportChanges } from "./report.ts";
 
-/** What a reconcile is driven with. */
 export interface DriveOptions extends Beside {
   /** undefined where the plan is gone. */
   readonly plan: UpgradeConfig | undefined;
@@ -29,7 +28,6 @@ export interface DriveOptions extends Beside {
   readonly osImages: OsImages;
   readonly nowMs: number;
   readonly signal: AbortSignal;
-  /** Called with each status that was written. */
   readonly onWritten?: (status: UpgradeStatus) => void;
 }
 
@@ -41,7 +39,6 @@ export async function drive(run: Reconcile, deps: UpgradesDeps, options: DriveOp
   return next.value;
 }
 
-/** The plan as written last, and what was read so far. */
 class Driver {
   readonly #deps: UpgradesDeps;
   readonly #options: DriveOptions;

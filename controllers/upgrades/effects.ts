@@ -11,7 +11,6 @@ import type { Answer } from "../../lib/upgrades/decide/types/steps.ts";
 import type { DeliveryRecord } from "../../lib/upgrades/outside/sinks/notifier.ts";
 import type { ReadScope, UpgradesDeps } from "./deps.ts";
 
-/** The answer to effects that were to be carried out. */
 export type Applied = Extract<Answer, { readonly kind: "applied" }>;
 
 /** Of one reconcile: its scope, and the plan as written last. */
@@ -91,7 +90,6 @@ async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope
 
 type GaugeEffect = Extract<Effect, { readonly kind: "setMetric" | "clearMetric" | "clearMetrics" }>;
 
-/** Sets or clears gauges of this process. */
 function applyGauge(effect: GaugeEffect, { gauges }: Pick<UpgradesDeps, "gauges">): void {
   switch (effect.kind) {
     case "setMetric":

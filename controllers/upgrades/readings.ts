@@ -10,7 +10,6 @@ import type { Baseline } from "../../lib/upgrades/decide/types/plan.ts";
 import type { ReadScope, UpgradesDeps } from "./deps.ts";
 import { observe } from "../../lib/upgrades/cluster/observe.ts";
 
-/** What was read, by name. */
 export type Read = { [Name in Reading]?: Observation<Readings[Name]> };
 
 const nothing = (): readonly never[] => [];

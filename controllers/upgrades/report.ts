@@ -4,14 +4,12 @@ import { Resource } from "../../lib/k8s/types.ts";
 import type { History, StepCondition, UpgradeConfig, UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
 import type { UpgradesDeps } from "./deps.ts";
 
-/** A status that was written, and the one before. */
 export interface StatusChange {
   readonly plan: UpgradeConfig;
   readonly before: UpgradeStatus;
   readonly after: UpgradeStatus;
 }
 
-/** Records the events, and one log line for each new phase. */
 export function reportChanges({ events, log }: Pick<UpgradesDeps, "events" | "log">, change: StatusChange): void {
   for (const event of changesOf(change)) events.record(event);
   const [history] = change.after.history;
@@ -21,7 +19,6 @@ export function reportChanges({ events, log }: Pick<UpgradesDeps, "events" | "lo
   log.info("upgrade", { phase, version, ...architecture === "" ? {} : { architecture } });
 }
 
-/** The events of a change. Pure. */
 function changesOf({ plan, before, after }: StatusChange): readonly EventInput[] {
   return after.history.flatMap((history) => {
     const earlier = before.history.find(({ architecture, version }) =>

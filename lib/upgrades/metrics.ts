@@ -61,7 +61,6 @@ const SET_GAUGES = {
   },
 } satisfies Record<string, Partial<Record<UpgradeMetric | OwnMetric, GaugeRow>>>;
 
-/** What this service sets beside the decisions. */
 type OwnMetric = "upgradeoperator_upgradeconfig_sync_timestamp" | "archway_upgrade_policy_interval_seconds";
 
 const STAGES: Readonly<Record<string, string>> = {
@@ -101,11 +100,9 @@ const SCRAPED_GAUGES: Readonly<Record<string, GaugeRow>> = {
   [SCRAPE_FAILED]: [[], "1 when what is scraped could not be read; without a series otherwise."],
 };
 
-/** The metrics, registered. */
 export interface UpgradeMetrics {
   /** Sets a gauge about the one plan. Labels that the gauge does not have are left out. */
   set(metric: UpgradeMetric | OwnMetric, labels: UpgradeSample["labels"], value: number): void;
-  /** Removes all series of a gauge. */
   clear(metric: UpgradeMetric | OwnMetric): void;
   /** Removes the series that go with the UpgradeConfig, or when an upgrade fails. */
   clearGroup(group: "ephemeral" | "failure"): void;

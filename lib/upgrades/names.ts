@@ -1,14 +1,11 @@
 // Names that Archway shares with the Managed Upgrade Operator (MUO) and with OpenShift: objects, labels and annotations of
 // upgrades. The strings are an interface: they are exactly those of the operator.
 
-/** Objects of the upgrade service. */
 export const Upgrades = {
   namespace: "openshift-managed-upgrade-operator",
   /** The Lease of the MUO: while one of the two holds it the other does not act. */
   lease: "managed-upgrade-operator-lock",
-  /** The only UpgradeConfig that is acted on. */
   config: "managed-upgrade-config",
-  /** The ConfigMap with the settings, and its key. */
   settings: "managed-upgrade-operator-config",
   settingsKey: "config.yaml",
   /** `createdBy` of silences, and `source.component` of events. */
@@ -22,7 +19,6 @@ export const PlanWebhook = {
   path: "/validate-upgrade-managed-openshift-io-v1alpha1-upgradeconfig",
 } as const;
 
-/** The only ClusterVersion. */
 export const CLUSTER_VERSION_NAME = "version";
 
 export const MachineName = {
@@ -39,7 +35,6 @@ export const MachineName = {
 export const NodeMark = {
   /** What the machine config operator does with a node; `Working` while it updates it. */
   configState: "machineconfiguration.openshift.io/state",
-  /** The rendered config that a node has. */
   currentConfig: "machineconfiguration.openshift.io/currentConfig",
   /** The one that the machine config operator leads it to. */
   desiredConfig: "machineconfiguration.openshift.io/desiredConfig",

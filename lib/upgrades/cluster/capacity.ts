@@ -9,7 +9,6 @@ import type { ClusterReader } from "./cluster_reader.ts";
 import { adviseDrains, carryOutDrains, drainPolicyOf } from "./drains.ts";
 import { createMachineSets, deleteMachineSets } from "./machine_sets.ts";
 
-/** What it works with, for one reconcile. */
 export interface CapacityScope {
   readonly reader: ClusterReader;
   /** undefined where the plan is gone. */
@@ -25,7 +24,6 @@ export async function readCapacity(scope: CapacityScope): Promise<CapacityState>
   return plan.state;
 }
 
-/** Creates the clones that are missing. */
 export async function reserveCapacity(api: KubeApi, scope: CapacityScope): Promise<void> {
   const plan = planReserve(await readFacts(scope), policyOf(scope.base));
   if (plan.kind === "state") await createMachineSets(api, plan.create, scope.signal);

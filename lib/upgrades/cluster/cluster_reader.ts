@@ -41,7 +41,6 @@ export interface Budgets {
   readonly blocking: readonly DisruptionBudget[];
 }
 
-/** Opens a reader for one reconcile. */
 export function openClusterReader(api: ReadApi, signal: AbortSignal): ClusterReader {
   // Parsed as they come: namespaces make objects as large as they like.
   const list = async <T>(

@@ -62,7 +62,6 @@ function cordonedAtMs(node: Node): number {
   return cordon.kind === "since" ? cordon.sinceMs : Infinity;
 }
 
-/** An action that the API server refused, and why. */
 export interface RefusedAction {
   readonly action: DrainAction;
   readonly error: unknown;

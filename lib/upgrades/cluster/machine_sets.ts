@@ -38,7 +38,6 @@ export async function deleteMachineSets(
   }
 }
 
-/** Creates the clone that proves a migration. */
 export async function createSmokeMachineSet(api: KubeApi, template: string, signal: AbortSignal): Promise<void> {
   const source = await api.get(Resource.machineSets, { namespace, name: template }, signal);
   await createMachineSets(api, [cloneForSmoke(source)], signal);

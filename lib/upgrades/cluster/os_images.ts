@@ -15,12 +15,10 @@ const KEPT = 1_000;
 /** A MachineConfig that does not exist any more. */
 const GONE = "";
 
-/** Keeps what was read of rendered MachineConfigs. */
 export class OsImages {
   readonly #api: ReadApi;
   readonly #urls = new LRUCache<string, string>({ max: KEPT });
 
-  /** Reads nothing yet. */
   constructor(api: ReadApi) {
     this.#api = api;
   }

@@ -16,7 +16,6 @@ import type { UpgradeConfig } from "../decide/types/plan.ts";
 import { observe } from "./observe.ts";
 
 export interface UpgradeInput extends ReconcileInput {
-  /** The plan, where there is one. */
   readonly known: UpgradeConfig | undefined;
   /** All three, where all could be read. */
   readonly base: Base | undefined;

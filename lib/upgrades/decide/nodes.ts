@@ -7,7 +7,6 @@ export function isMaster({ labels }: Node): boolean {
   return Object.hasOwn(labels, NodeMark.masterLabel);
 }
 
-/** A worker that is not one of the infrastructure. */
 export function isPlainWorker({ labels }: Node): boolean {
   return Object.hasOwn(labels, NodeMark.workerLabel) && !Object.hasOwn(labels, NodeMark.infraLabel);
 }

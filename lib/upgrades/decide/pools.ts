@@ -11,7 +11,6 @@ export interface PoolsSummary {
   /** Of the unpaused pools. */
   readonly machines: number;
   readonly updatedMachines: number;
-  /** No unpaused pool is being updated. */
   readonly isDone: boolean;
 }
 
@@ -23,7 +22,6 @@ export function isPoolUpdating({ isUpdated, machineCount, updatedMachineCount }:
   return machineCount > 0 && (updatedMachineCount < machineCount || !isUpdated);
 }
 
-/** Puts the pools together. */
 export function summarizePools(pools: readonly MachineConfigPool[]): PoolsSummary {
   const sorted = pools.toSorted((one, other) => one.name < other.name ? -1 : 1);
   const counted = sorted.filter(({ isPaused }) => !isPaused);
@@ -41,7 +39,6 @@ export function summarizePools(pools: readonly MachineConfigPool[]): PoolsSummar
   };
 }
 
-/** The pool of the control plane. */
 export const CONTROL_PLANE_POOL = "master";
 
 /** What the control plane waits for of its own nodes, one sentence part each; nothing once they are updated. */

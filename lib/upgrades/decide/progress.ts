@@ -15,7 +15,6 @@ export interface StepProgress {
   readonly completeMs: number | undefined;
 }
 
-/** The newest upgrade of a plan. */
 export interface PlanProgress {
   readonly version: string;
   readonly architecture: string;
@@ -26,7 +25,6 @@ export interface PlanProgress {
   readonly steps: readonly StepProgress[];
 }
 
-/** Reads it from the plan alone. */
 export function progressOf({ spec, status: { history: [entry] } }: UpgradeConfig): PlanProgress {
   const { version, architecture } = entry ?? spec.desired;
   const { phase = "New", startTime, completeTime } = entry ?? {};

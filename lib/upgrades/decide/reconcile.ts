@@ -29,7 +29,6 @@ import type { Part, Reconcile, ReconcileEnd } from "./types/steps.ts";
 import { memberOf } from "../../json.ts";
 import { renderTime } from "../../cluster/time.ts";
 
-/** What is read before a reconcile. */
 export interface ReconcileInput {
   readonly plan: Observation<UpgradeConfig> | { readonly kind: "absent" };
   readonly clusterVersion: Observation<ClusterVersion>;

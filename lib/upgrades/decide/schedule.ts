@@ -16,7 +16,6 @@ export interface Window {
   readonly windowMs: number;
 }
 
-/** Decides from `spec.upgradeAt`. */
 export function decideSchedule(upgradeAt: string, { nowMs, windowMs }: Window): Schedule {
   const startMs = parseTime(upgradeAt);
   if (startMs === undefined) return { isReady: false, isBreached: false, untilMs: 0 };

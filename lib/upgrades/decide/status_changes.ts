@@ -2,7 +2,6 @@
 import { renderTime } from "../../cluster/time.ts";
 import type { DesiredRelease, History, PlanCondition, StepCondition, UpgradeStatus } from "./types/plan.ts";
 
-/** What a condition is to say. */
 export type ConditionChange = Pick<
   StepCondition,
   "type" | "status" | "reason" | "message" | "startTime" | "completeTime"
@@ -31,7 +30,6 @@ export function conditionOf({ conditions }: History, type: string): StepConditio
   return conditions.find((condition) => condition.type === type);
 }
 
-/** Whether a step was completed. */
 export function isStepDone(history: History, type: string): boolean {
   return conditionOf(history, type)?.status === "True";
 }
@@ -55,7 +53,6 @@ export function withCondition(history: History, change: ConditionChange, nowMs: 
   };
 }
 
-/** What a condition of the whole plan is to say. */
 export type PlanConditionChange = Pick<PlanCondition, "type" | "reason" | "message"> & { readonly isTrue: boolean };
 
 /** Replaces the condition of the same type, or adds it. The same condition again changes nothing. */
@@ -80,7 +77,6 @@ export function withPlanCondition(
   };
 }
 
-/** Takes a condition of the whole plan away. */
 export function withoutPlanCondition(status: UpgradeStatus, type: PlanCondition["type"]): UpgradeStatus {
   if (!status.conditions.some((condition) => condition.type === type)) return status;
   return { ...status, conditions: status.conditions.filter((condition) => condition.type !== type) };

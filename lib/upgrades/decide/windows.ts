@@ -65,7 +65,6 @@ export function openWorkerWindow(window: WorkerWindow, silences: readonly Silenc
   ];
 }
 
-/** What closes the windows of one part, or of both. */
 export function closeWindows(
   part: "controlPlane" | "workers" | "all",
   silences: readonly Silence[],
@@ -75,7 +74,6 @@ export function closeWindows(
     .map(({ id }) => ({ kind: "endSilence", id }));
 }
 
-/** Whether any silence of an upgrade holds now. */
 export function isAnyActive(silences: readonly Silence[]): boolean {
   return silences.some((silence) => silence.createdBy === SILENCE_AUTHOR && silence.state === "active");
 }

@@ -20,7 +20,6 @@ export class ClusterManager implements Disposable {
   readonly #options: ClusterManagerOptions;
   #open: { readonly baseUrl: string; readonly upstream: Upstream; readonly client: OcmClient } | undefined;
 
-  /** Nothing is connected yet. */
   constructor(options: ClusterManagerOptions) {
     this.#options = options;
   }

@@ -62,7 +62,6 @@ export interface Outside {
   readonly notify: (notification: Notification, options: NotifyOptions) => Promise<void>;
 }
 
-/** The same, open. Dispose it to close the connections. */
 export interface OpenOutside extends Outside, Disposable {
   /** Keeps the UpgradeConfig as the policy source states it: to be run on the replica that leads. */
   readonly policy: PolicySync;
@@ -73,7 +72,6 @@ const SILENCES_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 16 * 1024
 const FINDINGS_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
 const QUERY_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
 
-/** Opens it; nothing is connected yet. */
 export function openOutside(options: OutsideOptions): OpenOutside {
   const { api, clock } = options;
   using undo = new DisposableStack();

@@ -18,7 +18,6 @@ import type { PayloadReader } from "./releases/payload.ts";
 import type { UpdateGraph } from "./releases/update_graph.ts";
 import { parseTime } from "../../cluster/time.ts";
 
-/** Readings that are made here. */
 export type OutsideReading =
   | "silences"
   | "health"
@@ -31,7 +30,6 @@ export type OutsideReading =
 
 export type OutsideReaders = Pick<Readers, OutsideReading>;
 
-/** What one reconcile reads from and for. */
 export interface OutsideScope {
   /** undefined where the plan is gone, or something of it could not be read: then only what may be left of it is read. */
   readonly base: Base | undefined;

@@ -22,7 +22,6 @@ const KEEP_MS = 10 * 60_000;
 /** For as long as a reconcile takes that has read the configuration (ms). */
 const NOTED_MS = 5_000;
 
-/** Opens the settings; nothing is read yet. */
 export function openOutsideSettings(
   { api, namespace, clock }: { readonly api: ReadApi; readonly namespace: string; readonly clock: Clock },
 ): OutsideSettings {

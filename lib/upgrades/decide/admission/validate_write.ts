@@ -31,7 +31,6 @@ export type PlanVerdict =
   | { readonly kind: "allow"; readonly warnings: readonly string[] }
   | { readonly kind: "deny"; readonly message: string };
 
-/** Judges a write. */
 export function validatePlanWrite(write: PlanWrite, { clusterVersion }: PlanFacts): PlanVerdict {
   const { operation, object, oldObject } = write;
   if (operation === "CONNECT") return allow([]);

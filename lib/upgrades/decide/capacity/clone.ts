@@ -9,7 +9,6 @@ export function twinName(source: string): string {
   return `${source}-upgrade`;
 }
 
-/** The name of the clone that proves a migration. */
 function smokeName(template: string): string {
   return `${template}-smoke`;
 }
@@ -19,7 +18,6 @@ export function cloneForCapacity(source: KubeObject): KubeObject {
   return clone(source, { name: twinName(source.metadata.name), label: MachineName.upgradeLabel });
 }
 
-/** The clone that proves a migration. */
 export function cloneForSmoke(template: KubeObject): KubeObject {
   return clone(template, { name: smokeName(template.metadata.name), label: MachineName.smokeLabel });
 }

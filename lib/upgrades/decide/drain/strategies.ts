@@ -34,12 +34,10 @@ export function allStrategies({ timeoutMs, protectedTimeoutMs, expectedMs }: Dra
   return byDueTime(strategies);
 }
 
-/** Sorted by when they are due; the order of equals stays. */
 export function byDueTime(strategies: readonly Strategy[]): readonly Strategy[] {
   return strategies.toSorted((one, other) => one.dueAfterMs - other.dueAfterMs);
 }
 
-/** Those that a mode allows. */
 export function allowedBy(mode: DrainMode, strategies: readonly Strategy[]): readonly Strategy[] {
   switch (mode) {
     case "Observe":

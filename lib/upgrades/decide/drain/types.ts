@@ -36,14 +36,12 @@ export type StrategyName =
   | "PDB-DELETE"
   | "PDB-FINALIZER";
 
-/** What is done to a pod. */
 export type DrainAction = {
   readonly kind: "delete" | "stripFinalizers";
   readonly strategy: StrategyName;
   readonly pod: DrainPod;
 };
 
-/** One way to help a drain on. */
 export interface Strategy {
   readonly name: StrategyName;
   /** How long after the drain began (ms). */

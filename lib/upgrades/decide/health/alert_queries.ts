@@ -28,7 +28,6 @@ export const PAGING_ALERTS = [
 /** Alerts of this service about the upgrade itself. One that fires because a health check fails must not make the next one fail. */
 const OWN = /^ArchwayUpgrade/;
 
-/** The names that say something of the cluster. */
 export function withoutOwnAlerts(names: readonly string[]): readonly string[] {
   return names.filter((name) => !OWN.test(name));
 }

@@ -24,7 +24,6 @@ const MAX_NAMES = 100;
 /** Names in a message at most. */
 const MAX_SHOWN = 5;
 
-/** Names of alerts that fire. */
 export function checkAlerts(firing: Observation<readonly string[]>): HealthResult {
   const decides = ["healthcheck_query_failed", "critical_alerts_firing"] as const;
   if (firing.kind === "unknown") return failed("CriticalAlerts", decides, { reason: decides[0], message: firing.why });
@@ -33,7 +32,6 @@ export function checkAlerts(firing: Observation<readonly string[]>): HealthResul
   return failed("CriticalAlerts", decides, { reason: decides[1], message });
 }
 
-/** All ClusterOperators. */
 export function checkOperators(operators: Observation<readonly ClusterOperator[]>): HealthResult {
   const decides = ["cluster_operator_status_failed", "cluster_operators_degraded"] as const;
   if (operators.kind === "unknown") {
@@ -45,7 +43,6 @@ export function checkOperators(operators: Observation<readonly ClusterOperator[]
   return failed("ClusterOperators", decides, { reason: decides[1], message });
 }
 
-/** Whether temporary workers could be made. */
 export function checkCapacity(canReserve: Observation<boolean>): HealthResult {
   const reason = "default_worker_machinepool_not_found";
   if (canReserve.kind === "observed" && canReserve.value) return passed("CapacityReservation", [reason]);

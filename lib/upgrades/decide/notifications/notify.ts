@@ -4,7 +4,6 @@ import type { History, NotificationState, UpgradeConfig } from "../types/plan.ts
 import { describeState } from "./descriptions.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
-/** What a notification is made from. */
 export interface NotifyContext {
   readonly plan: UpgradeConfig;
   readonly history: History;
@@ -49,7 +48,6 @@ export function notificationId(
   return [plan.uid, version, ...(architecture === "" ? [] : [architecture]), state].join("/");
 }
 
-/** Whether a state was sent for this history entry. */
 function wasNotified({ notifications }: History, state: NotificationState): boolean {
   return notifications.some((sent) => sent.state === state);
 }

@@ -18,14 +18,12 @@ const TEXTS: Readonly<Partial<Record<NotificationState, ServiceLogText>>> = {
   StateWorkerPlaneFinishedSL: { summary: "Worker nodes upgrade completed", references: [] },
 };
 
-/** What every entry has. */
 export const SERVICE_LOG = {
   serviceName: "RedHat Managed Upgrade Notifications",
   logType: "Cluster Updates",
   severity: "Info",
 } as const;
 
-/** The texts of a state; undefined where it has no entry. */
 export function serviceLogOf(state: NotificationState): ServiceLogText | undefined {
   return Object.hasOwn(TEXTS, state) ? TEXTS[state] : undefined;
 }

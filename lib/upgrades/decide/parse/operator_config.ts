@@ -5,7 +5,6 @@ import { faultText } from "../../../parsed.ts";
 import { Upgrades } from "../../names.ts";
 import { type ConfigReading, isUrl, OperatorConfigSchema } from "../types/operator_config.ts";
 
-/** Decodes the text of the ConfigMap. */
 export function parseOperatorConfig(text: string): ConfigReading {
   const tree = parseYaml(text);
   if (tree.kind === "unparsable") {

@@ -27,7 +27,6 @@ export function parsePlan({ metadata, spec, status }: KubeObject): UpgradeConfig
   };
 }
 
-/** Reads `spec`. */
 export function parseSpec(spec: unknown): UpgradeSpec {
   const desired = objectAt(spec, "desired");
   return {

@@ -13,7 +13,6 @@ import { renderTime } from "../../../cluster/time.ts";
 /** Type of the condition that says why. */
 const FAILED_CONDITION = "FailedUpgrade";
 
-/** Why an upgrade is given up. */
 export type GivenUp =
   /** It did not begin within its window. */
   | { readonly kind: "late" }
@@ -55,7 +54,6 @@ function lateMessage({ conditions }: History): string {
   return open === undefined ? `${message}.` : `${message}: ${open.message}`;
 }
 
-/** An entry that has failed, with the reason. */
 export function asFailed(
   entry: History,
   { message, nowMs }: { readonly message: string; readonly nowMs: number },
@@ -88,7 +86,6 @@ export function* clearUp(entries: readonly History[]): Part<Cleared> {
   return isPending ? { kind: "pending" } : { kind: "clear" };
 }
 
-/** The effects that remove what was found. */
 export function removals({ silences, capacityLeft, smoke }: Observed["read"]): readonly Effect[] {
   const release: Effect = { kind: "releaseCapacity", drain: "none" };
   const remove: Effect = { kind: "deleteSmokeMachine" };

@@ -16,7 +16,6 @@ import { reconcileUpgrading } from "./upgrading.ts";
 /** Plans that are due sooner are reconciled exactly then; others are reconciled regularly anyway. */
 const SOON_MS = 5 * MINUTE_MS;
 
-/** Validates, waits, and begins. */
 export function* reconcilePending(turn: Turn): Part<ReconcileEnd> {
   const validation = validatePlan({ ...turn.base, read: yield* read(validationReads(turn.base)) });
   if (validation.kind === "adoptVersion") return yield* adopt(validation.version);
@@ -56,7 +55,6 @@ export function withValidation(turn: Turn, validation: Exclude<Validation, { kin
   return withStatus(turn, withPlanCondition(turn.status, { type: "Valid", ...change }, options));
 }
 
-/** The gauge about the validity of the plan. */
 export function validationMetric({ kind }: Validation): Effect {
   const metric = "upgradeoperator_upgradeconfig_validation_failed";
   return { kind: "setMetric", metric, labels: {}, value: kind === "invalid" ? 1 : 0 };

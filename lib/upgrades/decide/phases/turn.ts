@@ -21,28 +21,23 @@ export interface Turn {
 /** How soon a running upgrade is reconciled again (ms). */
 export const PACE_MS = 60_000;
 
-/** The end of a reconcile that did what it had to. */
 export function settled(requeueAfterMs?: number): ReconcileEnd {
   return { kind: "settled", requeueAfterMs };
 }
 
-/** The end of a reconcile that must be tried again. */
 export function failed(message: string, requeueAfterMs?: number): ReconcileEnd {
   return { kind: "failed", message, requeueAfterMs };
 }
 
-/** Has effects carried out; gives why one was not. */
 export function* apply(effects: readonly Effect[]): Part<string | undefined> {
   const { failure } = yield* carryOut(effects);
   return failure;
 }
 
-/** Writes the status, unless it is as it was read. */
 export function* save(turn: Turn): Part<void> {
   if (!isDeepStrictEqual(turn.status, turn.base.plan.status)) yield { kind: "save", status: turn.status };
 }
 
-/** The same reconcile with another entry of its target. */
 export function withEntry(turn: Turn, change: Partial<History>): Turn {
   const entry = { ...turn.entry, ...change };
   return { ...turn, entry, status: withHistory(turn.status, entry) };
@@ -53,7 +48,6 @@ export function withStatus(turn: Turn, status: UpgradeStatus): Turn {
   return { ...turn, status, entry: historyOf(status, turn.entry) ?? turn.entry };
 }
 
-/** The same reconcile in another phase. */
 export function inPhase(turn: Turn, phase: Phase): Turn {
   return withEntry(turn, { phase });
 }

@@ -7,7 +7,6 @@ import { apply, failed, settled, type Turn } from "./turn.ts";
 /** A notification that was not sent by now is not waited for any more. */
 const NOTHING_WAITS: Effect = { kind: "clearMetric", metric: "upgrade_notification_failed" };
 
-/** Reports which alerts fired between the start and the end. */
 export function* reconcileUpgraded({ entry }: Turn): Part<ReconcileEnd> {
   const { alertsDuring } = yield* read(["alertsDuring"]);
   if (alertsDuring?.kind !== "observed") {

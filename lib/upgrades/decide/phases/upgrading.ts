@@ -11,7 +11,6 @@ import type { Part, ReconcileEnd, Upgrader } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
 import { failed, PACE_MS, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
 
-/** Runs the steps of the target. */
 export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {
   const { base, entry, status, nowMs } = turn;
   const upgrader = upgraderFor(entry.profile, base.plan.spec.type);

@@ -2,7 +2,6 @@
 import { renderTime } from "../../../cluster/time.ts";
 import type { JsonObject } from "../../../json.ts";
 
-/** The cluster as the manager has it. */
 export interface ManagedCluster {
   readonly id: string;
   /** `stable`, `fast`, `eus`…; may be empty. */
@@ -30,7 +29,6 @@ export interface PolicySpec extends JsonObject {
 /** States in which a policy requests nothing. */
 const IDLE_STATES = ["pending", "completed", "cancelled"];
 
-/** Whether a policy in this state is to be carried out. */
 export function isActionable(state: string): boolean {
   return !IDLE_STATES.includes(state);
 }

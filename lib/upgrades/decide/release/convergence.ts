@@ -5,7 +5,6 @@ import { entryOf } from "../../../json.ts";
 import type { ClusterOperator, ClusterVersion, OsImage } from "../types/cluster.ts";
 import type { Baseline } from "../types/plan.ts";
 
-/** Everything that the answer depends on. */
 export interface MigrationFacts {
   readonly version: string;
   readonly clusterVersion: ClusterVersion;
@@ -36,7 +35,6 @@ const CHECKS: readonly (readonly [ConvergenceRule, Check])[] = [
   ["smoke", checkSmoke],
 ];
 
-/** Decides by all rules, or by some. */
 export function decideConvergence(
   facts: MigrationFacts,
   rules: readonly ConvergenceRule[] = CHECKS.map(([rule]) => rule),

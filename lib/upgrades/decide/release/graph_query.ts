@@ -6,7 +6,6 @@ import { currentVersionOf } from "./target.ts";
 /** The graph of everyone who sets no other. */
 const DEFAULT_GRAPH = "https://api.openshift.com/api/upgrades_info/v1/graph";
 
-/** A question to the update graph. */
 export interface GraphQuery {
   readonly upstream: string;
   readonly channel: string;

@@ -15,7 +15,6 @@ export type Validation =
   /** `retry`: at once with backoff, or at the next regular reconcile. */
   | { readonly kind: "invalid"; readonly message: string; readonly retry: "backoff" | "resync" };
 
-/** What is read for the answer. */
 export function validationReads({ plan, config, clusterVersion }: Base): readonly Reading[] {
   const { desired } = plan.spec;
   if (desired.image !== "") return releaseImageProblem(desired.image) === undefined ? ["payload"] : [];

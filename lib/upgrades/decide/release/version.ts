@@ -15,7 +15,6 @@ const SEMVER = new RegExp(
   `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-([0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*))?(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$`,
 );
 
-/** Parses a version; undefined when the text is none. */
 export function parseVersion(text: string): Version | undefined {
   const [, major, minor, patch, prerelease] = SEMVER.exec(text) ?? [];
   if (major === undefined) return undefined;
@@ -50,10 +49,8 @@ function compareIdentifiers(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** How a wanted version compares with the current one. */
 export type VersionOrder = "downgrade" | "equal" | "upgrade";
 
-/** Compares the wanted version with the current one. */
 export function orderOf(wanted: Version, current: Version): VersionOrder {
   const order = compareVersions(wanted, current);
   return order < 0 ? "downgrade" : order === 0 ? "equal" : "upgrade";

@@ -4,7 +4,6 @@ import { notify } from "../notifications/notify.ts";
 import type { Step } from "../types/steps.ts";
 import { done, once, wait, withReading } from "./results.ts";
 
-/** Whether the cluster is healthy again. */
 export const CHECK_HEALTH_AFTER: Step = once({
   id: "ClusterHealthyAfterUpgrade",
   reads: () => ["healthAfter"],
@@ -27,7 +26,6 @@ export const POST_UPGRADE: Step = once({
     ),
 });
 
-/** Says that it is over. */
 export const SEND_COMPLETED: Step = once({
   id: "CompletedNotificationSent",
   reads: () => [],

@@ -12,7 +12,6 @@ import type { Step, StepResult } from "../types/steps.ts";
 import { unreachable } from "../../../parsed.ts";
 import { done, fail, untilCommenced, wait, withReading } from "./results.ts";
 
-/** Says that it has started. */
 export const SEND_STARTED: Step = untilCommenced({
   id: "StartedNotificationSent",
   reads: () => [],
@@ -53,7 +52,6 @@ export const CHECK_UPGRADEABLE: Step = untilCommenced({
   },
 });
 
-/** Whether the cluster is healthy enough. */
 export const CHECK_HEALTH: Step = untilCommenced({
   id: "ClusterHealthyBeforeUpgrade",
   reads: () => ["health"],
@@ -64,7 +62,6 @@ export const CHECK_HEALTH: Step = untilCommenced({
     }),
 });
 
-/** Whether the services answer that the upgrade depends on. */
 export const CHECK_DEPENDENCIES: Step = untilCommenced({
   id: "ExternalDependenciesAvailable",
   reads: ({ config }) => config.dependencies.urls.length === 0 ? [] : ["dependencies"],
@@ -77,7 +74,6 @@ export const CHECK_DEPENDENCIES: Step = untilCommenced({
   },
 });
 
-/** Adds temporary workers, where the plan requests them. */
 export const RESERVE_CAPACITY: Step = untilCommenced({
   id: "ComputeCapacityReserved",
   reads: ({ plan }) => plan.spec.capacity.enabled ? ["capacity"] : [],

@@ -100,12 +100,10 @@ export function controlPlaneFinished(observed: Observed): readonly Effect[] {
   return [...notify("StateControlPlaneFinishedSL", observed), controlPlaneTimeout(observed, 0)];
 }
 
-/** The gauge that alerts about the time of the control plane. */
 export function controlPlaneTimeout(observed: Observed, value: 0 | 1): Effect {
   return { kind: "setMetric", metric: "upgradeoperator_controlplane_timeout", labels: versionLabel(observed), value };
 }
 
-/** Whether the control plane takes longer than it may. */
 export function isControlPlaneLate({ plan, config, clusterVersion, history }: Observed, nowMs: number): boolean {
   const [latest] = clusterVersion.history;
   const entry = latest?.version === history.version

@@ -56,14 +56,12 @@ function entryOf(status: UpgradeStatus, target: RunInput["target"]): History {
   return entry;
 }
 
-/** Has things read; those that nobody wants cost nothing. */
 export function* read(readings: readonly Reading[]): Part<Observed["read"]> {
   if (readings.length === 0) return {};
   const answer = yield { kind: "read", readings };
   return answer.kind === "read" ? answer.read : {};
 }
 
-/** Has effects carried out; none need no one. */
 export function* carryOut(effects: readonly Effect[]): Part<Omit<Extract<Answer, { kind: "applied" }>, "kind">> {
   if (effects.length === 0) return { done: [], failure: undefined };
   const answer = yield { kind: "apply", effects };

@@ -69,7 +69,6 @@ const MIGRATION: readonly Step[] = [
   SEND_MIGRATED,
 ];
 
-/** All of them. */
 export const UPGRADERS: Readonly<Record<Upgrader["name"], Upgrader>> = {
   OSD: { name: "OSD", steps: OSD, hasWindow: true },
   ARO: { name: "ARO", steps: OSD.filter((step) => !NOT_FOR_ARO.includes(step)), hasWindow: false },

@@ -32,7 +32,6 @@ export const OPEN_WORKER_WINDOW: Step = skipWhen(({ history }) => isStepDone(his
     }),
 });
 
-/** Waits for the nodes. */
 export const AWAIT_WORKERS: Step = once({
   id: WORKERS_STEP,
   reads: () => ["pools", "silences", "lostNodes"],

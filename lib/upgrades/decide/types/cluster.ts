@@ -2,7 +2,6 @@
 // texts that may be absent are empty.
 import type { Condition } from "../../../cluster/condition.ts";
 
-/** A release that the ClusterVersion offers. */
 export interface OfferedRelease {
   readonly version: string;
   readonly image: string;
@@ -17,7 +16,6 @@ export interface ReleaseHistory {
   readonly completedMs: number | undefined;
 }
 
-/** The ClusterVersion `version`. */
 export interface ClusterVersion {
   readonly resourceVersion: string;
   readonly clusterId: string;
@@ -55,7 +53,6 @@ export type OsImage = "unread" | "asBefore" | "changed";
 
 /** What is worth knowing after a migration. */
 export type Advisories =
-  /** Workloads are still looked at. */
   | { readonly kind: "looking" }
   | { readonly kind: "found"; readonly sentences: readonly string[] };
 
@@ -68,12 +65,10 @@ export interface Silence {
   readonly endsAtMs: number;
 }
 
-/** A release payload, as its registry describes it. */
 export interface Payload {
   readonly image: string;
   /** `io.openshift.release` of the image for the control plane's architecture. */
   readonly version: string;
-  /** Whether it is an index of images. */
   readonly isIndex: boolean;
   readonly architectures: readonly string[];
 }
@@ -92,7 +87,6 @@ export type CapacityState =
   | { readonly kind: "timedOut"; readonly message: string }
   | { readonly kind: "ready"; readonly machines: number };
 
-/** What is left of temporary workers. */
 export type CapacityLeft =
   | { readonly kind: "none" }
   /** `releaseCapacity` deletes the MachineSets, or goes on with the drain of their nodes. */

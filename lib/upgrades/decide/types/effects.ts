@@ -40,7 +40,6 @@ export interface SilenceSpec {
   readonly endsAtMs: number;
 }
 
-/** One thing to do. */
 export type Effect =
   | {
     readonly kind: "notify";
@@ -70,7 +69,6 @@ export type Effect =
     readonly labels: Readonly<Record<string, string>>;
     readonly value: number;
   }
-  /** Removes all series of a metric. */
   | { readonly kind: "clearMetric"; readonly metric: UpgradeMetric }
   /** Removes the series of all metrics that are about the plan (`ephemeral`) or about its failures (`failure`). */
   | { readonly kind: "clearMetrics"; readonly group: "ephemeral" | "failure" };

@@ -19,13 +19,11 @@ import type { HealthResult } from "./health.ts";
 import type { OperatorConfig } from "./operator_config.ts";
 import type { History, UpgradeConfig } from "./plan.ts";
 
-/** A value that was read, or why it could not be. */
 export type Observation<T> =
   | { readonly kind: "observed"; readonly value: T }
   /** `why` is for people and holds no secret. */
   | { readonly kind: "unknown"; readonly why: string };
 
-/** What may be read, by name. */
 export interface Readings {
   readonly clusterOperators: readonly ClusterOperator[];
   /** All pools, paused ones included. */
@@ -60,13 +58,11 @@ export interface Readings {
   readonly alertsDuring: readonly string[];
 }
 
-/** The name of something that may be read. */
 export type Reading = keyof Readings;
 
 /** Reads each; rejects with the reason where it cannot. */
 export type Readers = { readonly [Name in Reading]: () => Promise<Readings[Name]> };
 
-/** What is read before anything is decided. */
 export interface Base {
   readonly plan: UpgradeConfig;
   readonly config: OperatorConfig;

@@ -93,7 +93,6 @@ const notifications = z.object({
   webhook: z.preprocess(emptySection, z.object({ url: url.nullish() }, NO_MAP)),
 }, NO_MAP).transform(({ webhook }) => ({ webhookUrl: webhook.url ?? undefined }));
 
-/** What the text of the ConfigMap is decoded by. */
 export const OperatorConfigSchema = z.object({
   /** For plans that a policy source makes. */
   upgradeType: z.enum(["OSD", "ARO", ""], { error: "is not one of OSD, ARO" }).nullish()
@@ -125,7 +124,6 @@ export type ConfigReading =
   | { readonly kind: "unparsable"; readonly problems: readonly string[] }
   | { readonly kind: "unknown"; readonly why: string };
 
-/** Whether a text is the address of a web server. */
 export function isUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }

@@ -5,7 +5,6 @@ import * as z from "zod";
 import { parseTime, renderTime } from "../../../cluster/time.ts";
 import { entryOf, isObject, type JsonObject, textMapAt } from "../../../json.ts";
 
-/** Which steps an upgrade takes. */
 export type UpgradeType = "OSD" | "ARO";
 
 /** The release that is wanted. Its identity is all of it: the version alone does not distinguish a migration from what is there. */
@@ -21,7 +20,6 @@ export interface DesiredRelease {
 export const DRAIN_MODES = ["Observe", "Delete", "DeleteAndStripFinalizers"] as const;
 export type DrainMode = typeof DRAIN_MODES[number];
 
-/** Temporary workers. */
 export interface CapacitySettings {
   /** `capacityReservation` of the original, unless `capacity.enabled` says otherwise. */
   readonly enabled: boolean;
@@ -39,7 +37,6 @@ export interface SmokeSettings {
   readonly timeoutMinutes: number;
 }
 
-/** `spec`. */
 export interface UpgradeSpec {
   readonly desired: DesiredRelease;
   /** RFC 3339 as written; the scheduler parses it. */
@@ -189,12 +186,10 @@ export type TargetArchitecture = History["architecture"];
 export type UpgradeStatus = Readonly<z.output<typeof Status>>;
 export type Delivery = Known<typeof DELIVERY>;
 
-/** Reads `status`; an absent one is empty. */
 export function parseStatus(status: unknown): UpgradeStatus {
   return Status.parse(isObject(status) ? status : {});
 }
 
-/** Reads `status.deliveries`. */
 export function parseDeliveries(status: unknown): readonly Delivery[] {
   return Deliveries.parse(isObject(status) ? status : {}).deliveries;
 }

@@ -48,7 +48,6 @@ export interface Upgrader {
   readonly hasWindow: boolean;
 }
 
-/** What a reconcile requests from its driver. */
 export type Request =
   /** Read these; answer `read`. */
   | { readonly kind: "read"; readonly readings: readonly Reading[] }
@@ -74,7 +73,6 @@ export type ReconcileEnd =
   /** To be tried again with backoff, at the latest after `requeueAfterMs` where it is given. */
   | { readonly kind: "failed"; readonly message: string; readonly requeueAfterMs?: number | undefined };
 
-/** Part of a reconcile. */
 export type Part<Result> = Generator<Request, Result, Answer>;
 
 /**

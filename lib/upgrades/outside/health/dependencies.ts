@@ -8,7 +8,6 @@ export interface DependencyDeps {
   readonly userAgent: string;
 }
 
-/** Which services, and how long each try may take. */
 export interface DependencyOptions {
   readonly urls: readonly string[];
   readonly timeoutSeconds: number;

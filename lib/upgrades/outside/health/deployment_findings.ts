@@ -27,7 +27,6 @@ const Service = z.object({
 /** Reads them now; undefined where the right to read the operator's objects is missing. Rejects only with the signal's reason. */
 export type ReadFindings = (signal: AbortSignal) => Promise<DeploymentFindings | undefined>;
 
-/** Opens the reading; nothing is asked yet. */
 export function openDeploymentFindings(deps: FindingsDeps): ReadFindings {
   const { urlOf = (port) => `http://${NAME}.${NAMESPACE}.svc:${port}`, ...options } = deps;
   const place = new KeptValue(deps.clock, async (signal) => {

@@ -26,7 +26,6 @@ export interface HealthDeps {
   readonly readFindings?: ReadFindings | undefined;
 }
 
-/** Which checks, and what does not count. */
 export interface HealthOptions {
   readonly checks: readonly HealthCheckId[];
   readonly ignored: IgnoredAlerts;

@@ -13,7 +13,6 @@ export class KeptValue<T> {
   readonly #read: (signal: AbortSignal) => Promise<Keepable<T>>;
   readonly #calls: SharedCalls<Keepable<T>>;
 
-  /** Reads nothing yet. */
   constructor(clock: Pick<Clock, "monotonicMs">, read: (signal: AbortSignal) => Promise<Keepable<T>>) {
     this.#read = read;
     this.#calls = new SharedCalls({ clock, keepMs: ({ keepMs }) => keepMs, maxKept: 1 });
@@ -25,7 +24,6 @@ export class KeptValue<T> {
     return kept.value;
   }
 
-  /** The next call reads again. */
   discard(): void {
     this.#calls.clear();
   }

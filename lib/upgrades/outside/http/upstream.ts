@@ -26,7 +26,6 @@ export interface UpstreamEndpoint {
   readonly proxyUrl?: string | undefined;
 }
 
-/** Finds the server. */
 export interface EndpointSource {
   /** What is known, or is found out now. Throws when something of it is missing; the message is safe to show. */
   endpoint(signal: AbortSignal): Promise<UpstreamEndpoint>;
@@ -47,7 +46,6 @@ export interface UpstreamLimits {
   readonly jitter?: number | undefined;
 }
 
-/** What a client is opened with. */
 export interface UpstreamOptions {
   /** Its name in messages: `Alertmanager`. */
   readonly server: string;
@@ -70,7 +68,6 @@ export interface UpstreamRequest {
   readonly repeatable?: true | undefined;
 }
 
-/** An answer with a status of success. */
 export interface UpstreamAnswer {
   readonly status: number;
   readonly text: string;
@@ -85,7 +82,6 @@ export class Upstream implements Disposable {
   readonly #pinned = new PinnedHosts();
   #client: { readonly key: string; readonly http: Deno.HttpClient } | undefined;
 
-  /** Nothing is connected yet. */
   constructor(options: UpstreamOptions) {
     this.#options = options;
   }

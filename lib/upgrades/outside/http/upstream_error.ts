@@ -3,7 +3,6 @@
 import { errorText } from "../../../log.ts";
 import { describeWireFault } from "../../../oci/http/wire_fault.ts";
 
-/** What a caller can do about it. */
 export type UpstreamFault =
   /** No connection, or it was cut. */
   | "unreachable"
@@ -52,7 +51,6 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Which request a fault is about. */
 export interface RequestName {
   /** The server, as in `Alertmanager`. */
   readonly server: string;

@@ -31,7 +31,6 @@ const TokenAnswer = z.object({
   status: z.object({ token: z.string().min(1), expirationTimestamp: z.string().optional() }),
 });
 
-/** Opens the source of the token; one for both servers. */
 export function openMonitoringToken(
   { api, clock }: { readonly api: Pick<KubeApi, "list" | "create">; readonly clock: Clock },
 ): KeptValue<string> {

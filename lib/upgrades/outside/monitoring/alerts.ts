@@ -30,7 +30,6 @@ const Answer = z.object({
   }),
 });
 
-/** Opens the reader of one Prometheus. */
 export function openAlertReader(
   { upstream, clock }: { readonly upstream: Upstream; readonly clock: Pick<Clock, "nowMs"> },
 ): AlertReader {

@@ -11,7 +11,6 @@ import { MONITORING_NAMESPACE } from "./access_token.ts";
 /** Both have a Service and a Route of this name. */
 export type MonitoringService = "alertmanager-main" | "prometheus-k8s";
 
-/** Which one, and by what it is reached. */
 export interface MonitoringEndpointOptions {
   readonly service: MonitoringService;
   /** `route`: for a process outside of the cluster. */
@@ -42,7 +41,6 @@ const Service = z.object({
 const Route = z.object({ spec: z.object({ host: z.string().regex(/^[a-z0-9.-]+$/) }) });
 const Bundle = z.object({ data: z.object({ [CA_KEY]: z.string().min(1) }) });
 
-/** Opens the source; nothing is read yet. */
 export function openMonitoringEndpoint(options: MonitoringEndpointOptions): EndpointSource {
   const { by, token, clock } = options;
   const place = new KeptValue(

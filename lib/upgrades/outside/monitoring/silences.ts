@@ -29,7 +29,6 @@ const Listed = z.array(z.object({
 const Created = z.object({ silenceID: z.string().min(1) });
 const SILENCE_ID = /^[0-9a-f-]{1,64}$/i;
 
-/** Opens the silences of one Alertmanager. */
 export function openSilenceStore(
   { upstream, clock }: { readonly upstream: Upstream; readonly clock: Pick<Clock, "nowMs"> },
 ): SilenceStore {

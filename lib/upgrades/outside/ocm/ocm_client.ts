@@ -15,7 +15,6 @@ export interface PolicyTarget {
   readonly policyId: string;
 }
 
-/** An entry of the service log that was found. */
 export interface FoundServiceLog {
   readonly summary: string;
   readonly description: string;
@@ -31,7 +30,6 @@ export interface OcmClient {
   policies(clusterId: string, signal: AbortSignal): Promise<readonly UpgradePolicy[]>;
   policyState(target: PolicyTarget, signal: AbortSignal): Promise<StoredState>;
   setPolicyState(target: PolicyTarget, state: StoredState, signal: AbortSignal): Promise<void>;
-  /** The newest entries about this cluster. */
   serviceLogs(signal: AbortSignal): Promise<readonly FoundServiceLog[]>;
   postServiceLog(entry: JsonObject, signal: AbortSignal): Promise<void>;
 }
@@ -78,7 +76,6 @@ const Logs = z.object({
   })).default([]),
 });
 
-/** Opens the client; no request is sent yet. */
 export function openOcmClient({ upstream, mode, clusterId }: OcmClientOptions): OcmClient {
   const get = (path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<UpstreamAnswer> =>
     upstream.send({ method: "GET", path, query }, signal);

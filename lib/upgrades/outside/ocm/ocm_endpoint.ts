@@ -28,7 +28,6 @@ const SECRET_KEY = ".dockerconfigjson";
 const REGISTRY = "cloud.openshift.com";
 const KEEP_MS = 5 * 60_000;
 
-/** How the address is spoken to. */
 export function ocmModeOf(baseUrl: string): OcmMode {
   return baseUrl.includes(AGENT) ? "agent" : "api";
 }
@@ -52,7 +51,6 @@ function isLoopback(hostname: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
 }
 
-/** Opens the source; nothing is read yet. */
 export function openOcmEndpoint(options: OcmEndpointOptions): EndpointSource {
   const { baseUrl, caCerts, proxyUrl, clock } = options;
   const token = new KeptValue(clock, async (signal) => ({ value: await readToken(options, signal), keepMs: KEEP_MS }));

@@ -14,7 +14,6 @@ export interface OcmPolicySourceOptions {
 /** The state of each policy is a request: those that are no longer wanted are few. */
 const MAX_STATES = 20;
 
-/** Opens the source; no request is sent yet. */
 export function openOcmPolicySource({ client, type }: OcmPolicySourceOptions): PolicySource {
   return {
     onNone: "remove",

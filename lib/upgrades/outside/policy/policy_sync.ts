@@ -45,7 +45,6 @@ const CHECK_MS = 5_000;
 export class PolicySync {
   readonly #deps: PolicySyncDeps;
 
-  /** No request is sent yet. */
   constructor(deps: PolicySyncDeps) {
     this.#deps = deps;
   }

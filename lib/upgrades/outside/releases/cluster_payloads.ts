@@ -13,7 +13,6 @@ import { openPayloadReader, type PayloadReader } from "./payload.ts";
 
 export interface ClusterPayloadsOptions {
   readonly api: ReadApi;
-  /** How registries are reached. */
   readonly registries: RegistryConfig;
   /** The pull secret for all pods; undefined: payloads are read without. */
   readonly pullSecret: { readonly namespace: string; readonly name: string } | undefined;
@@ -48,7 +47,6 @@ export function openClusterPayloads(options: ClusterPayloadsOptions): PayloadRea
   };
 }
 
-/** What the pull secret of the cluster gives. */
 export interface PullCredentials {
   readonly credentials: readonly Credential[];
   /** Why it cannot be used, as a sentence. */

@@ -28,7 +28,6 @@ export interface PayloadReaderDeps {
 
 const VERSION_LABEL = "io.openshift.release";
 
-/** Opens the reader; no request is sent yet. */
 export function openPayloadReader({ access, clock }: PayloadReaderDeps): PayloadReader {
   return {
     read: async (image, { architecture, signal }) => {

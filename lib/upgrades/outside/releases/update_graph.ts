@@ -27,7 +27,6 @@ const Graph = z.object({
   conditionalEdges: z.array(z.object({ edges: z.array(z.object({ from: z.string(), to: z.string() })) })).default([]),
 });
 
-/** Opens it; connections last for one question. */
 export function openUpdateGraph({ caCerts, limits = LIMITS, ...options }: UpdateGraphOptions): UpdateGraph {
   return {
     releases: async (query, signal) => {
@@ -42,7 +41,6 @@ export function openUpdateGraph({ caCerts, limits = LIMITS, ...options }: Update
   };
 }
 
-/** The address without a query of its own. */
 function baseOf(upstream: string): string {
   const url = URL.canParse(upstream) ? new URL(upstream) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "") {

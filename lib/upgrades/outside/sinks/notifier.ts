@@ -20,7 +20,6 @@ export interface DeliveryRecord {
   write(id: string, sinks: readonly string[]): Promise<void>;
 }
 
-/** For whom a notification is sent. */
 export interface NotifyOptions {
   readonly plan: UpgradeConfig;
   readonly record: DeliveryRecord;
@@ -30,12 +29,10 @@ export interface NotifyOptions {
 /** Notifications whose sinks are kept in memory as well, for a record that could not be written: an upgrade has some ten. */
 const MAX_KEPT = 100;
 
-/** Sends notifications. */
 export class Notifier {
   readonly #deps: NotifierDeps;
   readonly #sent = new LRUCache<string, Set<string>>({ max: MAX_KEPT });
 
-  /** Sends nothing yet. */
   constructor(deps: NotifierDeps) {
     this.#deps = deps;
   }

@@ -2,7 +2,6 @@
 import type { Notification } from "../../decide/types/effects.ts";
 import type { Logger } from "../../../log.ts";
 
-/** A place that notifications go to. */
 export interface NotificationSink {
   /** For messages, and the record of deliveries: `event`, `webhook`. */
   readonly name: string;
@@ -26,7 +25,6 @@ export interface Attempt {
   withdraw(): Promise<void>;
 }
 
-/** Opens the sink. It never fails. */
 export function openLogSink(log: Logger): NotificationSink {
   return {
     name: "log",

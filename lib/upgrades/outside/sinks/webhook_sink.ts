@@ -4,7 +4,6 @@ import type { Clock } from "../../../clock.ts";
 import { fixedEndpoint, Upstream, type UpstreamLimits } from "../http/upstream.ts";
 import type { NotificationSink } from "./sink.ts";
 
-/** Where to, and what sending takes. */
 export interface WebhookSinkOptions {
   /** May be secret, as those of chat services are: messages name its host alone. */
   readonly url: string;
