@@ -12,8 +12,7 @@ import {
   type PlanWrite,
   validatePlanWrite,
 } from "../lib/upgrades/decide/admission/validate_write.ts";
-import { parseClusterVersion } from "../lib/upgrades/decide/parse/cluster.ts";
-import type { ClusterVersion } from "../lib/upgrades/decide/types/cluster.ts";
+import { type ClusterVersion, parseClusterVersion } from "../lib/upgrades/decide/types/cluster.ts";
 import { KeptValue } from "../lib/upgrades/outside/http/kept_value.ts";
 import { renderAnswer } from "./admission.ts";
 import { withReviewBody } from "./review_body.ts";

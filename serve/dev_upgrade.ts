@@ -19,9 +19,8 @@ import { openFastClock, openSampleOutside, ProgressLines } from "../playground/o
 import type { Playground } from "../playground/playground.ts";
 import { openUpgradeMetrics } from "../lib/upgrades/metrics.ts";
 import { Upgrades } from "../lib/upgrades/names.ts";
-import { parsePlan } from "../lib/upgrades/decide/parse/plan.ts";
+import { parsePlan, type UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { progressOf } from "../lib/upgrades/decide/progress.ts";
-import type { UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { upgradePage } from "../routes/upgrade_page.tsx";
 import { openUpgradeView, openWorkloadAdvice } from "./upgrades.ts";
 

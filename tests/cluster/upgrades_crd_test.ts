@@ -3,8 +3,13 @@
 import assert from "node:assert/strict";
 import { renderTime } from "../../lib/cluster/time.ts";
 import { parse } from "yaml";
-import { parseDeliveries, parseStatus, renderStatus } from "../../lib/upgrades/decide/types/plan.ts";
-import type { History, UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
+import {
+  type History,
+  parseDeliveries,
+  parseStatus,
+  renderStatus,
+  type UpgradeStatus,
+} from "../../lib/upgrades/decide/types/plan.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";

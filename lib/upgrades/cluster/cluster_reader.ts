@@ -14,7 +14,7 @@ import { parseMachineSetView } from "../decide/capacity/parse.ts";
 import type { MachineSetView } from "../decide/capacity/types.ts";
 import { BudgetGatherer, parseDrainPod } from "../decide/drain/parse.ts";
 import type { DrainBudgets, DrainPod, DrainPolicy } from "../decide/drain/types.ts";
-import { parseClusterOperator } from "../decide/parse/cluster.ts";
+import { parseClusterOperator } from "../decide/types/cluster.ts";
 import type { ClusterOperator } from "../decide/types/cluster.ts";
 
 /** Reads collections. Every function reads at its first call, and gives the same again afterwards. */

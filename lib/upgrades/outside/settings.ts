@@ -4,7 +4,7 @@ import { entryOf, textMapAt } from "../../json.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { Resource } from "../../k8s/types.ts";
 import { CLUSTER_VERSION_NAME, Upgrades } from "../names.ts";
-import { parseClusterVersion } from "../decide/parse/cluster.ts";
+import { parseClusterVersion } from "../decide/types/cluster.ts";
 import { parseOperatorConfig } from "../decide/parse/operator_config.ts";
 import type { OperatorConfig } from "../decide/types/operator_config.ts";
 import { KeptValue } from "./http/kept_value.ts";

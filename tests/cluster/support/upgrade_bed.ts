@@ -9,7 +9,7 @@ import type { EventInput } from "../../../lib/k8s/event_input.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import type { Silence } from "../../../lib/upgrades/decide/types/cluster.ts";
-import type { Notification, UpgradeMetric } from "../../../lib/upgrades/decide/types/effects.ts";
+import type { Notification } from "../../../lib/upgrades/decide/types/effects.ts";
 import type { NotificationState } from "../../../lib/upgrades/decide/types/plan.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
@@ -180,7 +180,7 @@ async function createSettings(cluster: ClusterAccess): Promise<void> {
 }
 
 function gaugesInto(gauges: Map<string, number>): UpgradesDeps["gauges"] {
-  const nameOf = (metric: UpgradeMetric, labels: Readonly<Record<string, string>>): string =>
+  const nameOf = (metric: string, labels: Readonly<Record<string, string>>): string =>
     `${metric}${JSON.stringify(labels)}`;
   return {
     set: (metric, labels, value) => void gauges.set(nameOf(metric, labels), value),

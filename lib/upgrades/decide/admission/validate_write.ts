@@ -4,7 +4,7 @@ import { parseGlob } from "../../../cluster/glob.ts";
 import { isDeepStrictEqual } from "node:util";
 import { memberOf, objectAt, textAt } from "../../../json.ts";
 import { Upgrades } from "../../names.ts";
-import { parseSpec } from "../parse/plan.ts";
+import { parseSpec, parseStatus, type UpgradeSpec } from "../types/plan.ts";
 import { historyOf, isStepDone } from "../status_changes.ts";
 import { releaseImageProblem } from "../release/validate.ts";
 import { currentVersionOf, isAlreadyThere, isCommenced, isMigration } from "../release/target.ts";
@@ -12,7 +12,6 @@ import { orderOf, parseVersion } from "../release/version.ts";
 import { COMMENCE_STEP } from "../steps/results.ts";
 import { parseTime } from "../../../cluster/time.ts";
 import type { ClusterVersion } from "../types/cluster.ts";
-import { parseStatus, type UpgradeSpec } from "../types/plan.ts";
 
 /** What is to be done to a plan. `object` is absent on DELETE, `oldObject` on CREATE. */
 export interface PlanWrite {

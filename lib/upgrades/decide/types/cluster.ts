@@ -1,45 +1,72 @@
 // What is observed of the cluster, reduced to what decisions about upgrades depend on. Times are milliseconds since the epoch,
 // texts that may be absent are empty.
-import type { Condition } from "../../../cluster/condition.ts";
+import * as z from "zod";
+import { findCondition, isTrue, parseConditions } from "../../../cluster/condition.ts";
+import { parseTime } from "../../../cluster/time.ts";
+import type { KubeObject } from "../../../k8s/types.ts";
+import { type Known, listOf, section, text } from "../parse/schema.ts";
 
-export interface OfferedRelease {
-  readonly version: string;
-  readonly image: string;
-}
+const conditions = z.unknown().transform((conditions) => parseConditions({ conditions })).prefault([]);
+
+const OFFER = { version: text, image: text };
+const RELEASE = { ...OFFER, architecture: text };
 
 /** An entry of the ClusterVersion's history, newest first. */
-export interface ReleaseHistory {
-  readonly version: string;
-  readonly image: string;
-  readonly state: "Completed" | "Partial";
-  readonly startedMs: number | undefined;
-  readonly completedMs: number | undefined;
+const ENTRY = {
+  ...OFFER,
+  state: z.enum(["Completed", "Partial"]).catch("Partial"),
+  startedTime: z.unknown().optional().transform(parseTime),
+  completionTime: z.unknown().optional().transform(parseTime),
+};
+
+const ClusterVersionSchema = z.object({
+  metadata: section(z.object({ resourceVersion: text })),
+  spec: section(z.object({
+    clusterID: text,
+    channel: text,
+    /** Empty: the default update graph. */
+    upstream: text,
+    /** Undefined when nothing was requested. */
+    desiredUpdate: z.object(RELEASE).optional().catch(undefined),
+  })),
+  status: section(z.object({
+    /** `architecture` is `Multi` or empty. */
+    desired: section(z.object(RELEASE)),
+    availableUpdates: listOf(OFFER),
+    conditionalUpdates: listOf({ release: section(z.object(OFFER)) }),
+    history: listOf(ENTRY),
+    conditions,
+  })),
+}).transform(({ metadata, spec: { clusterID: clusterId, ...spec }, status }) => ({
+  ...{ ...metadata, ...spec, ...status, clusterId },
+  conditionalUpdates: status.conditionalUpdates.map(({ release }) => release),
+  history: status.history.map(({ startedTime: startedMs, completionTime: completedMs, ...entry }) => {
+    return { ...entry, startedMs, completedMs };
+  }),
+}));
+
+const ClusterOperatorSchema = z.object({
+  metadata: z.object({ name: z.string() }),
+  status: section(z.object({ conditions, versions: listOf({ name: text, version: text }) })),
+}).transform(({ metadata: { name }, status: { conditions, versions } }) => ({
+  name,
+  isDegraded: isTrue(conditions, "Degraded"),
+  isAvailable: findCondition(conditions, "Available")?.status !== "False",
+  /** Empty when it is not published. */
+  operatorImage: versions.find((version) => version.name === "operator-image")?.version ?? "",
+}));
+
+export type OfferedRelease = Known<typeof OFFER>;
+/** Texts that may be absent are empty, times are milliseconds since the epoch. */
+export type ClusterVersion = Readonly<z.output<typeof ClusterVersionSchema>>;
+export type ClusterOperator = Readonly<z.output<typeof ClusterOperatorSchema>>;
+
+export function parseClusterVersion(object: KubeObject): ClusterVersion {
+  return ClusterVersionSchema.parse(object);
 }
 
-export interface ClusterVersion {
-  readonly resourceVersion: string;
-  readonly clusterId: string;
-  readonly channel: string;
-  /** `spec.upstream`; empty: the default update graph. */
-  readonly upstream: string;
-  /** `spec.desiredUpdate`; undefined when nothing was requested. */
-  readonly desiredUpdate:
-    | { readonly version: string; readonly image: string; readonly architecture: string }
-    | undefined;
-  /** `status.desired`. `architecture` is `Multi` or empty. */
-  readonly desired: { readonly version: string; readonly image: string; readonly architecture: string };
-  readonly availableUpdates: readonly OfferedRelease[];
-  readonly conditionalUpdates: readonly OfferedRelease[];
-  readonly history: readonly ReleaseHistory[];
-  readonly conditions: readonly Condition[];
-}
-
-export interface ClusterOperator {
-  readonly name: string;
-  readonly isDegraded: boolean;
-  readonly isAvailable: boolean;
-  /** The entry `operator-image` of `status.versions`; empty when it is not published. */
-  readonly operatorImage: string;
+export function parseClusterOperator(object: KubeObject): ClusterOperator {
+  return ClusterOperatorSchema.parse(object);
 }
 
 /** A node that is not Ready, and what its condition says about it; empty where that is nothing. */

@@ -3,69 +3,66 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { parseTime, renderTime } from "../../../cluster/time.ts";
-import { entryOf, isObject, type JsonObject, textMapAt } from "../../../json.ts";
-
-export type UpgradeType = "OSD" | "ARO";
-
-/** The release that is wanted. Its identity is all of it: the version alone does not distinguish a migration from what is there. */
-export interface DesiredRelease {
-  readonly version: string;
-  readonly channel: string;
-  /** Pull specification with a digest; empty when the release is chosen by version. */
-  readonly image: string;
-  readonly architecture: TargetArchitecture;
-}
+import { entryOf, isObject, type JsonObject } from "../../../json.ts";
+import type { KubeObject } from "../../../k8s/types.ts";
+import { type Known, listOf, minutes, section, text, textMap, texts } from "../parse/schema.ts";
 
 /** What may be done to a pod that keeps a node from being drained in time. */
 export const DRAIN_MODES = ["Observe", "Delete", "DeleteAndStripFinalizers"] as const;
 export type DrainMode = typeof DRAIN_MODES[number];
 
-export interface CapacitySettings {
-  /** `capacityReservation` of the original, unless `capacity.enabled` says otherwise. */
-  readonly enabled: boolean;
-  /** Patterns of further machine pools to clone; undefined: those of the operator's configuration. */
-  readonly pools: readonly string[] | undefined;
-  /** Undefined: that of the operator's configuration. */
-  readonly timeoutMinutes: number | undefined;
-  readonly onTimeout: "Continue" | "Fail";
-}
+const SMOKE_MINUTES = 15;
 
-/** A machine of another architecture, started and removed again to prove a migration. */
-export interface SmokeSettings {
-  /** Name of a MachineSet in `openshift-machine-api`, of the other architecture, that is cloned with one replica. */
-  readonly machineSetTemplate: string;
-  readonly timeoutMinutes: number;
-}
-
-export interface UpgradeSpec {
-  readonly desired: DesiredRelease;
+/** `spec`. The schema of the CRD has checked it before; what is missing all the same gets the meaning of the original. */
+const Spec = z.object({
+  /** The release that is wanted. Its identity is all of it: the version alone does not tell a migration from what is there. */
+  desired: section(z.object({
+    version: text,
+    channel: text,
+    /** Pull specification with a digest; empty when the release is chosen by version. */
+    image: text,
+    architecture: z.enum(["", "Multi"]).catch(""),
+  })),
   /** RFC 3339 as written; the scheduler parses it. */
-  readonly upgradeAt: string;
-  readonly pdbForceDrainTimeoutMinutes: number;
-  readonly type: UpgradeType;
-  readonly capacity: CapacitySettings;
+  upgradeAt: text,
+  PDBForceDrainTimeout: z.number().catch(0),
+  type: z.enum(["OSD", "ARO"]).catch("OSD"),
+  capacityReservation: z.boolean().catch(false),
+  /** What is undefined of the rest is that of the operator's configuration. */
+  capacity: section(z.object({
+    /** Undefined: `capacityReservation` of the original. */
+    enabled: z.boolean().optional().catch(undefined),
+    /** Patterns of further machine pools to clone. */
+    pools: texts,
+    timeoutMinutes: minutes,
+    onTimeout: z.enum(["Continue", "Fail"]).catch("Continue"),
+  })),
   /** Nothing begins while it is set; once the update was requested it has no effect. */
-  readonly suspend: boolean;
-  /** Undefined when the field is absent: that of the settings, else `Observe`. */
-  readonly drainMode: DrainMode | undefined;
-  readonly smoke: SmokeSettings | undefined;
+  suspend: z.boolean().catch(false),
+  /** Undefined: that of the settings, else `Observe`. */
+  drain: section(z.object({ mode: z.enum(DRAIN_MODES).optional().catch(undefined) })),
+  /** A machine of another architecture, started and removed again to prove a migration. */
+  smoke: section(z.object({
+    /** Name of a MachineSet in `openshift-machine-api`, of the other architecture, that is cloned with one replica. */
+    machineSetTemplate: text,
+    timeoutMinutes: z.number().catch(SMOKE_MINUTES),
+  })),
+}).transform(({ PDBForceDrainTimeout, capacityReservation, capacity, drain, smoke, ...spec }) => ({
+  ...spec,
+  pdbForceDrainTimeoutMinutes: PDBForceDrainTimeout,
+  capacity: { ...capacity, enabled: capacity.enabled ?? capacityReservation },
+  drainMode: drain.mode,
+  smoke: smoke.machineSetTemplate === "" ? undefined : smoke,
+}));
+
+export type UpgradeSpec = Readonly<z.output<typeof Spec>>;
+export type UpgradeType = UpgradeSpec["type"];
+export type DesiredRelease = Readonly<UpgradeSpec["desired"]>;
+
+export function parseSpec(spec: unknown): UpgradeSpec {
+  return Spec.parse(isObject(spec) ? spec : {});
 }
 
-/** A list of objects; what is none is left out. Members that are not named here are kept. */
-function listOf<Shape extends z.ZodRawShape>(
-  shape: Shape,
-  isWanted: (entry: JsonObject) => boolean = () => true,
-): z.ZodType<readonly Known<Shape>[]> {
-  const Entry: z.ZodType<Known<Shape>> = z.looseObject(shape);
-  return z.array(z.unknown()).catch([])
-    .transform((entries) => entries.filter(isObject).filter(isWanted).map((entry) => Entry.parse(entry)));
-}
-
-/** The members that are named: a slip in a name does not compile. */
-type Known<Shape extends z.ZodRawShape> = Readonly<z.output<z.ZodObject<Shape>>>;
-
-const text = z.string().catch("");
-const textMap = z.unknown().transform((map) => textMapAt({ map }, "map") ?? {}).prefault({});
 /** A time in whole seconds of UTC, as it is written. */
 const time = z.string().transform((written) => inSeconds(parseTime(written))).optional().catch(undefined);
 const EPOCH = renderTime(0);
@@ -214,4 +211,17 @@ export interface UpgradeConfig {
   readonly status: UpgradeStatus;
   /** `status.deliveries`, which is written while notifications are sent, apart from the rest. */
   readonly deliveries: readonly Delivery[];
+}
+
+export function parsePlan({ metadata, spec, status }: KubeObject): UpgradeConfig {
+  return {
+    namespace: metadata.namespace ?? "",
+    name: metadata.name,
+    uid: metadata.uid ?? "",
+    resourceVersion: metadata.resourceVersion ?? "",
+    generation: metadata.generation ?? 0,
+    spec: parseSpec(spec),
+    status: parseStatus(status),
+    deliveries: parseDeliveries(status),
+  };
 }

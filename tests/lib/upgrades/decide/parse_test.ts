@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { isTrue } from "../../../../lib/cluster/condition.ts";
-import { parseClusterOperator, parseClusterVersion } from "../../../../lib/upgrades/decide/parse/cluster.ts";
-import { parsePlan } from "../../../../lib/upgrades/decide/parse/plan.ts";
-import { parseStatus, renderStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
+import { parseClusterOperator, parseClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
+import { parsePlan, parseStatus, renderStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { START } from "./make_plan.ts";
 
 const ENTRY = {
@@ -71,7 +70,7 @@ Deno.test("parsePlan() reads a plan of the Managed Upgrade Operator: what it lac
     upgradeAt: START,
     pdbForceDrainTimeoutMinutes: 60,
     type: "ARO",
-    capacity: { enabled: true, pools: undefined, timeoutMinutes: undefined, onTimeout: "Continue" },
+    capacity: { enabled: true, onTimeout: "Continue" },
     suspend: false,
     drainMode: undefined,
     smoke: undefined,

@@ -1,0 +1,30 @@
+// Parts of schemas for objects of the cluster: nothing that is missing or malformed throws, each member says what it is then.
+import * as z from "zod";
+import { isObject, type JsonObject, textMapAt } from "../../../json.ts";
+
+export const text = z.string().catch("");
+export const textMap = z.unknown().transform((map) => textMapAt({ map }, "map") ?? {}).prefault({});
+export const minutes = z.number().optional().catch(undefined);
+/** The texts of a list; undefined when it is no list. */
+export const texts = z.array(z.unknown())
+  .transform((names): readonly string[] => names.filter((name) => typeof name === "string")).optional().catch(
+    undefined,
+  );
+
+/** A member that is an object; what is none is read as an empty one. */
+export function section<Schema extends z.ZodType>(schema: Schema): z.ZodType<z.output<Schema>> {
+  return z.preprocess((value) => isObject(value) ? value : {}, schema);
+}
+
+/** The members that are named: a slip in a name does not compile. */
+export type Known<Shape extends z.ZodRawShape> = Readonly<z.output<z.ZodObject<Shape>>>;
+
+/** A list of objects; what is none is left out. Members that are not named here are kept. */
+export function listOf<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  isWanted: (entry: JsonObject) => boolean = () => true,
+): z.ZodType<readonly Known<Shape>[]> {
+  const Entry: z.ZodType<Known<Shape>> = z.looseObject(shape);
+  return z.array(z.unknown()).catch([])
+    .transform((entries) => entries.filter(isObject).filter(isWanted).map((entry) => Entry.parse(entry)));
+}
