@@ -1,4 +1,4 @@
-// Upgrades of an OpenShift cluster, as an UpgradeConfig states them: one plan, one reconcile at a time.
+// Upgrades of an OpenShift cluster, as an UpgradeConfig states them: one plan, one reconcile at a time, and drains beside it.
 //
 //   plan, ClusterVersion, pools ─▶ key ─▶ read plan, settings, ClusterVersion ─▶ decide (lib/upgrades, step by step)
 //                                          ◀─ read more, carry effects out, write the status ─▶ events
@@ -9,7 +9,7 @@ import { readInput, type UpgradeInput } from "../../lib/upgrades/cluster/plan_in
 import { reconcile } from "../../lib/upgrades/decide/reconcile.ts";
 import type { UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
 import type { ReconcileEnd } from "../../lib/upgrades/decide/types/steps.ts";
-import { type Controller, DONE, openController, requeueAfter } from "../controller.ts";
+import { type Controller, openController, requeueAfter } from "../controller.ts";
 import type { UpgradesDeps } from "./deps.ts";
 import { DRAINS_MS, isUpgrading, openDrainTurns } from "./drain_turns.ts";
 import { openDrains } from "./drains.ts";
@@ -40,6 +40,7 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   const reconcileUpgrade = async (signal: AbortSignal): Promise<ReconcileResult> => {
     const input = await readInput(deps, { nowMs: serverNowMs(clock, deps.readApi), signal });
     seen = input;
+    drainTurns.follow(input);
     const { known: plan, base, nowMs } = input;
     const isDrainForbidden = drains.isForbidden();
     const onWritten = (status: UpgradeStatus): void => {
@@ -47,16 +48,11 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
     };
     const options = { ...beside, plan, base, osImages, nowMs, signal, onWritten };
     const end = await drive(reconcile({ ...input, isDrainForbidden }), deps, options);
-    drainTurns.follow(input);
     return resultOf(end, isUpgrading(input));
   };
   const controller = openController({
-    ...{ name: "upgrades", watches, parallel: 1, queue: { backoff: BACKOFF }, clock, log, queueMetrics },
-    reconcile: async (key, signal): Promise<ReconcileResult> => {
-      if (key === KEY) return await reconcileUpgrade(signal);
-      await drainTurns.take(signal);
-      return DONE;
-    },
+    ...{ name: "upgrades", watches, parallel: 2, queue: { backoff: BACKOFF }, clock, log, queueMetrics },
+    reconcile: async (key, signal) => await (key === KEY ? reconcileUpgrade(signal) : drainTurns.take(signal)),
   });
   const run = async (signal: AbortSignal): Promise<void> => {
     controller.enqueue(KEY);

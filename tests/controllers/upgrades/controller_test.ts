@@ -1,5 +1,6 @@
 // The upgrades controller beside its decisions: how much it reads, what it does about drains, what a failed read becomes.
 import assert from "node:assert/strict";
+import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import { openDrains } from "../../../controllers/upgrades/drains.ts";
 import { drive } from "../../../controllers/upgrades/drive.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
@@ -9,6 +10,7 @@ import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
 import { reconcile } from "../../../lib/upgrades/decide/reconcile.ts";
 import type { ReconcileEnd } from "../../../lib/upgrades/decide/types/steps.ts";
 import { machineSet } from "../../lib/upgrades/decide/make.ts";
+import { whileRunning } from "../make.ts";
 import { NAMESPACE, openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
 
 const signal = new AbortController().signal;
@@ -61,6 +63,24 @@ Deno.test("a reconcile with 500 nodes and 50 pools takes at most ten requests an
   assert.ok(reads.length <= 10, words.join(", "));
   assert.equal(reads.filter(({ plural }) => plural === "nodes").length, 1, "one list, whoever asks");
   assert.ok(tookMs <= 1_000, `${Math.round(tookMs)} ms`);
+});
+
+Deno.test("drains are helped on every minute while what is outside of the cluster keeps a reconcile for minutes", async () => {
+  const scene = openUpgradeScene({ spec: { drain: { mode: "Delete" } }, status: UPGRADING });
+  putDraining(scene, 20);
+  let asked = 0;
+  const notify = (_: unknown, { signal }: { readonly signal: AbortSignal }): Promise<void> => {
+    asked++;
+    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  };
+  const controller = openUpgrades({ ...scene.deps, outside: { ...scene.deps.outside, notify } });
+  const listed = (): number => scene.calls.filter(({ verb, plural }) => `${verb} ${plural}` === "list nodes").length;
+  await whileRunning(scene, controller, async () => {
+    for (const minute of [1, 2, 3, 4]) {
+      await scene.clock.advance(minute === 1 ? 1_000 : 60_000);
+      assert.deepEqual([asked, listed()], [1, minute]);
+    }
+  });
 });
 
 Deno.test("M-271 M-272 M-281 MachineSets, machines or nodes that cannot be read fail the step with the reason", async () => {
