@@ -73,11 +73,18 @@ const FINDINGS_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 
 const QUERY_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
 
 export function openOutside(options: OutsideOptions): OpenOutside {
-  const { api, clock } = options;
+  const { api, clock, userAgent } = options;
   using undo = new DisposableStack();
   const sourceOf = monitoringSources(options);
-  const alertmanager = undo.use(upstreamOf(options, ["Alertmanager", sourceOf("alertmanager-main"), SILENCES_LIMITS]));
-  const prometheus = undo.use(upstreamOf(options, ["Prometheus", sourceOf("prometheus-k8s"), QUERY_LIMITS]));
+  const alertmanager = undo.use(
+    new Upstream({
+      ...{ server: "Alertmanager", source: sourceOf("alertmanager-main"), limits: SILENCES_LIMITS, userAgent, clock },
+      showsReason: true,
+    }),
+  );
+  const prometheus = undo.use(
+    new Upstream({ server: "Prometheus", source: sourceOf("prometheus-k8s"), limits: QUERY_LIMITS, userAgent, clock }),
+  );
   const settings = openOutsideSettings(options);
   const manager = undo.use(new ClusterManager({ ...options, clusterId: settings.clusterId }));
   const policy = openPolicy(options, { settings, manager });
@@ -85,10 +92,10 @@ export function openOutside(options: OutsideOptions): OpenOutside {
   // Their ends are decided by the clock of the API server.
   const silences = openSilenceStore({ upstream: alertmanager, clock: { nowMs: () => serverNowMs(clock, api) } });
   const services = {
-    ...{ api, clock, userAgent: options.userAgent, policy, silences },
+    ...{ api, clock, userAgent, policy, silences },
     alerts: openAlertReader({ upstream: prometheus, clock }),
     graph: openGraph(options),
-    findings: openDeploymentFindings({ api, clock, userAgent: options.userAgent, limits: FINDINGS_LIMITS }),
+    findings: openDeploymentFindings({ api, clock, userAgent, limits: FINDINGS_LIMITS }),
     payloads: undo.use(openClusterPayloads(options)),
   };
   const opened = undo.move();
@@ -103,13 +110,6 @@ export function openOutside(options: OutsideOptions): OpenOutside {
     policy,
     [Symbol.dispose]: () => opened.dispose(),
   };
-}
-
-function upstreamOf(
-  { userAgent, clock }: OutsideOptions,
-  [server, source, limits]: readonly [string, EndpointSource, UpstreamLimits],
-): Upstream {
-  return new Upstream({ server, source, limits, userAgent, clock });
 }
 
 function monitoringSources({ monitoring, api, clock }: OutsideOptions): (service: MonitoringService) => EndpointSource {

@@ -41,7 +41,7 @@ export interface UpstreamLimits {
   readonly maxBytes: number;
   /** Tries of what may be sent twice; absent: one. */
   readonly tries?: number | undefined;
-  /** Between two tries (ms), and the share of it by which that varies. */
+  /** Before the second try (ms), twice as long before each further one, and the share of it by which that varies. */
   readonly intervalMs?: number | undefined;
   readonly jitter?: number | undefined;
 }
@@ -55,6 +55,8 @@ export interface UpstreamOptions {
   readonly clock: Clock;
   /** The path of the address may be secret: messages name the host alone. */
   readonly hidesPath?: true | undefined;
+  /** Messages give the reason for which it refuses: only of a server that is part of the cluster and is sent no secret. */
+  readonly showsReason?: true | undefined;
 }
 
 export interface UpstreamRequest {
@@ -75,6 +77,7 @@ export interface UpstreamAnswer {
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
+const MAX_REASON_BYTES = 4_096;
 
 /** The client. Dispose it to close its connections. */
 export class Upstream implements Disposable {
@@ -97,7 +100,7 @@ export class Upstream implements Disposable {
       } catch (error) {
         signal.throwIfAborted();
         if (tried >= tries || !(error instanceof UpstreamError) || !error.isTransient) throw error;
-        await clock.sleep(pauseMs(limits), signal);
+        await clock.sleep(pauseMs(limits, tried), signal);
       }
     }
   }
@@ -137,14 +140,10 @@ export class Upstream implements Disposable {
   }
 
   async #answer(response: Response, name: RequestName): Promise<UpstreamAnswer> {
-    const refused = statusError(name, response);
-    if (refused !== undefined) {
-      await response.body?.cancel();
-      throw refused;
-    }
     const { status, body } = response;
-    if (body === null) return { status, text: "", name };
     const { maxBytes } = this.#options.limits;
+    if (!response.ok) throw statusError(name, response, await this.#reasonIn(response));
+    if (body === null) return { status, text: "", name };
     const collected = await collectBody(body, { maxBytes, take: () => ({ release: () => {} }) });
     if (collected.kind !== "body") {
       throw upstreamError(name, { fault: "tooLarge", status, state: `its answer has more than ${maxBytes} bytes` });
@@ -153,6 +152,13 @@ export class Upstream implements Disposable {
       throw upstreamError(name, { fault: "tooLarge", status, state: "its answer has too many members" });
     }
     return { status, text: new TextDecoder().decode(collected.bytes), name };
+  }
+
+  async #reasonIn({ status, body }: Response): Promise<string> {
+    const isShown = this.#options.showsReason === true && status < 500;
+    if (body === null || !isShown) return await body?.cancel() ?? "";
+    const collected = await collectBody(body, { maxBytes: MAX_REASON_BYTES, take: () => ({ release: () => {} }) });
+    return collected.kind === "body" ? new TextDecoder().decode(collected.bytes) : "";
   }
 
   #headers(endpoint: UpstreamEndpoint, request: UpstreamRequest, name: RequestName): Headers {
@@ -208,8 +214,8 @@ function urlOf({ baseUrl }: UpstreamEndpoint, { path, query = {} }: UpstreamRequ
   return url;
 }
 
-function pauseMs({ intervalMs = DEFAULT_INTERVAL_MS, jitter = 0 }: UpstreamLimits): number {
-  return intervalMs * (1 + jitter * (2 * Math.random() - 1));
+function pauseMs({ intervalMs = DEFAULT_INTERVAL_MS, jitter = 0 }: UpstreamLimits, tried: number): number {
+  return intervalMs * 2 ** (tried - 1) * (1 + jitter * (2 * Math.random() - 1));
 }
 
 /** A server whose place is configured and does not change. */

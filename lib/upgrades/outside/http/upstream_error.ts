@@ -1,5 +1,6 @@
 // What goes wrong with a server that upgrades depend on beside the API server: Prometheus, Alertmanager, the cluster manager,
-// the update graph. The message never holds a header, a query or a body.
+// the update graph. The message never holds a header or a query, and of a body only the reason that Alertmanager gives.
+import { printable } from "../../../json.ts";
 import { errorText } from "../../../log.ts";
 import { describeWireFault } from "../../../oci/http/wire_fault.ts";
 
@@ -98,14 +99,15 @@ export function wireError(name: RequestName, error: unknown): UpstreamError {
 
 const OPERATION_ID = /^[\w-]{1,64}$/;
 
-/** The error for a status that is no success; undefined for a success. */
+/** The error for a status that is no success. `reason`: what its body says, where that may be shown. */
 export function statusError(
   name: RequestName,
   { status, headers }: { readonly status: number; readonly headers: Headers },
-): UpstreamError | undefined {
-  if (status >= 200 && status < 300) return undefined;
+  reason: string,
+): UpstreamError {
   const operation = headers.get("x-operation-id") ?? "";
-  const state = `it answered with status ${status}${OPERATION_ID.test(operation) ? `, operation ${operation}` : ""}`;
+  const state = `it answered with status ${status}${OPERATION_ID.test(operation) ? `, operation ${operation}` : ""}` +
+    (reason === "" ? "" : `: ${printable(reason).trim().replace(/^"(.*)"$/, "$1").slice(0, MAX_DETAIL)}`);
   return upstreamError(name, { state, status, fault: faultOf(status) });
 }
 

@@ -41,11 +41,11 @@ export interface OcmClientOptions {
   readonly clusterId: (signal: AbortSignal) => Promise<string>;
 }
 
-/** The limits that suit the manager: five tries, about two seconds apart. */
+/** As the client of the MUO has them: five tries more, 2 to 32 s apart. A manager that hangs holds a call for four minutes. */
 export const OCM_LIMITS: UpstreamLimits = {
   timeoutMs: 30_000,
   maxBytes: 4 * 1024 * 1024,
-  tries: 5,
+  tries: 6,
   intervalMs: 2_000,
   jitter: 0.3,
 };

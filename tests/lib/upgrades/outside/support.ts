@@ -14,12 +14,12 @@ export const SIGNAL: AbortSignal = new AbortController().signal;
 /** Roomy limits without retries. */
 export const LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 64 * 1024 };
 
-/** Time limits of less than half a second or more than five hold; pauses between are noted and left out. */
+/** Time limits hold: less than half a second, or whole seconds of more than five. Pauses are noted and left out. */
 export function hastyClock(pauses: number[] = []): Clock {
   return {
     ...systemClock,
     sleep: (ms, signal) => {
-      if (ms < 500 || ms > 5_000) return systemClock.sleep(ms, signal);
+      if (ms < 500 || (ms > 5_000 && ms % 1_000 === 0)) return systemClock.sleep(ms, signal);
       pauses.push(ms);
       return Promise.resolve();
     },

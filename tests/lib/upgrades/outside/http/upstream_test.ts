@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../../lib/clock.ts";
 import { listenPlain, listenTls } from "../../../../../playground/listen.ts";
-import type { EndpointSource } from "../../../../../lib/upgrades/outside/http/upstream.ts";
+import type { EndpointSource, Upstream } from "../../../../../lib/upgrades/outside/http/upstream.ts";
 import { UpstreamError } from "../../../../../lib/upgrades/outside/http/upstream_error.ts";
 import { createAuthority } from "../../../../cluster/support/pki.ts";
 import { openTunnelProxy } from "../../../../support/tunnel_proxy.ts";
@@ -44,7 +44,7 @@ Deno.test("Upstream.send() does not parse JSON that would cost far more than its
   await assert.rejects(upstream.send(GET, SIGNAL), /too many members/);
 });
 
-Deno.test("Upstream.send() tries a read again after transient failures, with pauses that vary, and no more often than it may", async () => {
+Deno.test("Upstream.send() tries a read again after transient failures, with pauses that double and vary, no more often than it may", async () => {
   let asked = 0;
   await using server = listenPlain(() => new Response("[]", { status: ++asked < 4 ? 503 : 200 }));
   const pauses: number[] = [];
@@ -53,7 +53,8 @@ Deno.test("Upstream.send() tries a read again after transient failures, with pau
   assert.equal((await upstream.send(GET, SIGNAL)).text, "[]");
   assert.equal(asked, 4);
   assert.equal(pauses.length, 3);
-  assert.ok(pauses.every((pause) => pause >= 1_400 && pause <= 2_600), String(pauses));
+  const shares = pauses.map((pause, at) => pause / (2_000 * 2 ** at));
+  assert.ok(shares.every((share) => share >= 0.7 && share <= 1.3), String(pauses));
   asked = -100;
   await assert.rejects(upstream.send(GET, SIGNAL), /status 503/);
   assert.equal(asked, -95);
@@ -74,6 +75,24 @@ Deno.test("Upstream.send() sends a write again only when that does no harm, and 
   status = 400;
   await assert.rejects(upstream.send(GET, SIGNAL));
   assert.deepEqual(seen.splice(0), ["GET"]);
+});
+
+Deno.test("Upstream.send() gives the reason of a refusal only where it may be shown", async () => {
+  let [body, status] = ['"bad matcher\\n name=\\"\\""', 400];
+  await using server = listenPlain(() => new Response(body, { status }));
+  using alertmanager = openUpstream(server.origin, { showsReason: true });
+  const messageOf = async (upstream: Upstream): Promise<string> =>
+    await upstream.send(GET, SIGNAL).then(() => "", (error: unknown) => String(error));
+  assert.match(await messageOf(alertmanager), /status 400: bad matcher\\n name=\\"\\"\.$/);
+  body = `x${"y".repeat(1_000)}`;
+  assert.match(await messageOf(alertmanager), /status 400: xy{159}\.$/);
+  body = "z".repeat(10_000);
+  assert.match(await messageOf(alertmanager), /status 400\.$/);
+  [body, status] = ["s3cret", 500];
+  assert.match(await messageOf(alertmanager), /status 500\.$/);
+  status = 400;
+  using other = openUpstream(server.origin);
+  assert.match(await messageOf(other), /status 400\.$/);
 });
 
 Deno.test("Upstream.send() asks once more with a fresh login after a 401, and once only", async () => {
