@@ -41,13 +41,16 @@ export function summarizePools(pools: readonly MachineConfigPool[]): PoolsSummar
 
 export const CONTROL_PLANE_POOL = "master";
 
-/** What the control plane waits for of its own nodes, one sentence part each; nothing once they are updated. */
+/**
+ * What the control plane waits for, one sentence part each: its own nodes, and pools that are degraded, of whatever nodes: the
+ * machine config operator does not call its version complete before none is.
+ */
 export function describeControlPlane(pools: readonly MachineConfigPool[]): readonly string[] {
   const late = pools.filter((pool) => pool.name === CONTROL_PLANE_POOL && isPoolUpdating(pool));
   const counts = late.map(({ name, isPaused, machineCount, updatedMachineCount }) =>
     `MachineConfigPool ${name}${isPaused ? " is paused" : ""}: ${updatedMachineCount} of ${machineCount} nodes updated`
   );
-  return [...counts, ...describeTrouble(late, [])];
+  return [...counts, ...describeTrouble(pools, [])];
 }
 
 /** Longest part of a message of the cluster that is repeated. */

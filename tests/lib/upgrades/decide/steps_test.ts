@@ -249,6 +249,20 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
     /^wait \(the control plane is being upgraded; MachineConfigPool master: 1 of 3 nodes updated; .* degraded \(m-2\)\)$/,
   ],
   [
+    "the control plane is held up by a degraded pool of workers too: it is named, one that only rolls is not",
+    AWAIT_CONTROL_PLANE,
+    {
+      ...ASKED,
+      observed: {
+        pools: seen([
+          makePool("infra", { updatedMachineCount: 1, isUpdated: false }),
+          makePool("worker", { isDegraded: true, degradedMessage: "w-1: disk full" }),
+        ]),
+      },
+    },
+    /^wait \(the control plane is being upgraded; MachineConfigPool worker is degraded \(w-1: disk full\)\)$/,
+  ],
+  [
     "the pools cannot be read: the control plane is waited for all the same",
     AWAIT_CONTROL_PLANE,
     { ...ASKED, observed: { pools: unseen() } },
