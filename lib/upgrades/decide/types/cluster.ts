@@ -4,7 +4,7 @@ import * as z from "zod";
 import { findCondition, isTrue, parseConditions } from "../../../cluster/condition.ts";
 import { parseTime } from "../../../cluster/time.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
-import { type Known, listOf, section, text } from "../parse/schema.ts";
+import { type Known, listOf, section, text } from "./schema.ts";
 
 const conditions = z.unknown().transform((conditions) => parseConditions({ conditions })).prefault([]);
 

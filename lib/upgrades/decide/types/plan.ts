@@ -5,7 +5,7 @@ import * as z from "zod";
 import { parseTime, renderTime } from "../../../cluster/time.ts";
 import { entryOf, isObject, type JsonObject } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
-import { type Known, listOf, minutes, section, text, textMap, texts } from "../parse/schema.ts";
+import { type Known, listOf, minutes, section, text, textMap, texts } from "./schema.ts";
 
 /** What may be done to a pod that keeps a node from being drained in time. */
 export const DRAIN_MODES = ["Observe", "Delete", "DeleteAndStripFinalizers"] as const;
