@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
-import { read } from "./support/cluster_access.ts";
+import { expectStatus, read } from "./support/cluster_access.ts";
 import { startControlPlane, WITHOUT_KUBELETS } from "./support/control_plane.ts";
-import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/simulated_openshift.ts";
+import { CLUSTER_VERSION, imageOf, PLANS, POOLS, renderedOf, TO } from "./support/simulated_openshift.ts";
 import { NOTIFICATIONS, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
 
@@ -101,6 +101,57 @@ Deno.test("upgrades: a node that does not come back and one whose update fails a
   openshift.breakNode(undefined);
   await bed.untilPhase("Upgraded");
   await assertDoneOnce(bed);
+});
+
+Deno.test("upgrades: a worker that fails beside the control plane holds the version, and its pool is named; mended, the upgrade goes on", async () => {
+  await using bed = await openUpgradeBed({ pools: { master: 3, worker: 2 } });
+  const { controlPlane, openshift } = bed;
+  const reports = 'Node worker-1 is reporting: "no space left"';
+  openshift.breakNode({ node: "worker-1", kind: "degraded", message: reports });
+  bed.start();
+  await bed.createPlan({ capacityReservation: true });
+  const get = async (path: string): Promise<unknown> => (await controlPlane.request("GET", path)).body;
+  await waitUntil("the control plane's nodes", async () => {
+    const master = await get(`${POOLS}/master`);
+    return read(master, "status", "configuration", "name") === renderedOf("master", imageOf(TO));
+  }, { deadlineMs: 60_000 });
+  await untilSays(
+    bed,
+    /^ControlPlaneUpgraded [^;]*; MachineConfigPool worker is degraded \(Node worker-1 is reporting/,
+  );
+  assert.equal(read(await get(CLUSTER_VERSION), "status", "history", 0, "state"), "Partial");
+  const operator = JSON.stringify(await get("/apis/config.openshift.io/v1/clusteroperators/machine-config"));
+  assert.match(operator, /RequiredPoolsFailed.*error MachineConfigPool worker is not ready/);
+  openshift.breakNode(undefined);
+  await bed.untilPhase("Upgraded");
+  await assertDoneOnce(bed);
+});
+
+Deno.test("upgrades: a pod that cannot be drained holds its node up, until its time is over and the plan's mode has removed it", async () => {
+  await using bed = await openUpgradeBed();
+  const { controlPlane, openshift } = bed;
+  const pods = "/api/v1/namespaces/stuck/pods";
+  const objects: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
+    ["/api/v1/namespaces", { kind: "Namespace", metadata: { name: "stuck" } }],
+    ["/api/v1/namespaces/stuck/serviceaccounts", { kind: "ServiceAccount", metadata: { name: "default" } }],
+    [pods, {
+      kind: "Pod",
+      metadata: { name: "web", finalizers: ["example.com/keep"] },
+      spec: { nodeName: "worker-1", containers: [{ name: "main", image: "registry.invalid/team/web:1" }] },
+    }],
+  ];
+  for (const [path, object] of objects) {
+    expectStatus(path, await controlPlane.request("POST", path, { apiVersion: "v1", ...object }), [201, 409]);
+  }
+  bed.start();
+  await bed.createPlan({ drain: { mode: "DeleteAndStripFinalizers" } });
+  await untilSays(bed, /^WorkerNodesUpgraded .*2 nodes are left/);
+  assert.deepEqual(await openshift.cordoned(), ["worker-1"]);
+  assert.equal((await controlPlane.request("GET", `${pods}/web`)).status, 200);
+  bed.clock.shift(50 * 60_000);
+  await bed.untilPhase("Upgraded");
+  assert.equal((await controlPlane.request("GET", `${pods}/web`)).status, 404);
+  assert.deepEqual(await openshift.cordoned(), []);
 });
 
 Deno.test("upgrades: a plan that is deleted before it began leaves nothing, and does not change the ClusterVersion", async () => {

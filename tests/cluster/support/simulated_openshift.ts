@@ -1,10 +1,17 @@
 // The part of an OpenShift cluster that an upgrade reads and changes, on a real API server: ClusterVersion, ClusterOperators,
 // pools with nodes, MachineSets. Its operators are loops of this process that write status as the real ones do, with delays and conflicts.
+//
+//   version is wanted ─▶ all pools get their rendered configuration ─▶ their nodes roll, every pool beside the others
+//                                 └─▶ machine-config waits for `master` to be Updated, and for no pool to be degraded ─▶ Completed
+//   a node: cordoned, drained, not Ready while it starts anew, Ready, uncordoned
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { pause } from "./wait.ts";
 
 export const CLUSTER_VERSION = "/apis/config.openshift.io/v1/clusterversions/version";
 const OPERATORS = "/apis/config.openshift.io/v1/clusteroperators";
+const MACHINE_CONFIG = `${OPERATORS}/machine-config`;
+/** Of the annotations by which the machine config operator leads nodes. */
+const MARK = "machineconfiguration.openshift.io";
 export const POOLS = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
 const CONFIGS = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
 export const MACHINE_SETS = "/apis/machine.openshift.io/v1beta1/namespaces/openshift-machine-api/machinesets";
@@ -111,10 +118,7 @@ async function createPool(
     const labels = { "kubernetes.io/arch": "amd64", pool, [`node-role.kubernetes.io/${role}`]: "" };
     const node = { apiVersion: "v1", kind: "Node", metadata: { name: `${pool}-${at}`, labels } };
     await create(cluster, "/api/v1/nodes", node);
-    const ready = {
-      conditions: [{ type: "Ready", status: "True", lastTransitionTime: now(), reason: "r", message: "" }],
-    };
-    await patchStatus(cluster, `/api/v1/nodes/${pool}-${at}`, ready);
+    await patchStatus(cluster, `/api/v1/nodes/${pool}-${at}`, readiness("True", ""));
   }
   await create(cluster, POOLS, {
     ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name: pool } },
@@ -151,6 +155,11 @@ class OperatorLoops implements SimulatedOpenShift {
   readonly #options: SimulationOptions;
   readonly #stop = new AbortController();
   readonly #loops: readonly Promise<void>[];
+  /** The configuration that the nodes of a pool are led to, and the one that each node has. */
+  readonly #wanted = new Map<string, string>();
+  readonly #current = new Map<string, string>();
+  /** The configuration that a pool is Updated to. */
+  readonly #shown = new Map<string, string>();
   #isHeld = false;
   #areNodesHeld = false;
   #nodeFault: NodeFault | undefined;
@@ -159,7 +168,11 @@ class OperatorLoops implements SimulatedOpenShift {
   constructor(cluster: ClusterAccess, options: SimulationOptions) {
     this.cluster = cluster;
     this.#options = options;
-    this.#loops = [this.#loop(() => this.#serveClusterVersion()), this.#loop(() => this.#serveMachineSets())];
+    this.#loops = [
+      () => this.#serveClusterVersion(),
+      () => this.#serveMachineSets(),
+      ...Object.keys(options.pools).map((pool) => () => this.#servePool(pool)),
+    ].map((round) => this.#loop(round));
   }
 
   get lastFault(): unknown {
@@ -236,24 +249,43 @@ class OperatorLoops implements SimulatedOpenShift {
     this.asked.push([version, architecture, image].join(" ").trim());
   }
 
-  /** The control plane, then the pools, node by node. */
+  /** Completed when the operators say so: machine-config does last, and not for the workers. */
   async #rollOut(wanted: Wanted): Promise<void> {
     const { version, image } = wanted;
-    for (const name of ["etcd", "machine-config"]) {
+    await pause(this.#options.stepMs);
+    await patchStatus(this.cluster, `${OPERATORS}/etcd`, operatorStatus(version, image));
+    const progress = { Progressing: { status: "True", message: `Working towards ${version}` } };
+    await patchStatus(this.cluster, MACHINE_CONFIG, { conditions: operatorConditions(progress) });
+    const pools = Object.keys(this.#options.pools);
+    for (const pool of pools) await createRendered(this.cluster, renderedOf(pool, image), image);
+    await Promise.all(pools.map((pool) => this.#render(pool, renderedOf(pool, image))));
+    while (!await this.#areRequiredPoolsReady(wanted)) {
+      if (this.#stop.signal.aborted) return;
       await pause(this.#options.stepMs);
-      await patchStatus(this.cluster, `${OPERATORS}/${name}`, operatorStatus(version, image));
     }
-    const pools = Object.entries(this.#options.pools);
-    const config = (pool: string): string => renderedOf(pool, image);
-    for (const [pool] of pools) await createRendered(this.cluster, config(pool), image);
-    await this.#updatePool("master", config("master"));
-    for (const [pool] of pools) {
-      // As the real one renders: all pools have their new configuration before the version counts as completed.
-      if (pool !== "master") await this.#render(pool, config(pool));
-    }
+    await patchStatus(this.cluster, MACHINE_CONFIG, operatorStatus(version, image));
     await this.#complete(wanted);
-    while (this.#areNodesHeld && !this.#stop.signal.aborted) await pause(this.#options.stepMs);
-    for (const [pool] of pools) if (pool !== "master") await this.#updatePool(pool, config(pool));
+  }
+
+  /** The pool of the control plane is Updated, and none is degraded, of whatever kind: that one machine-config names. */
+  async #areRequiredPoolsReady({ version, image }: Wanted): Promise<boolean> {
+    const pools = await list(this.cluster, POOLS);
+    const nameOf = (pool: unknown): unknown => read(pool, "metadata", "name");
+    const degraded = pools.find((pool) => isTrue(pool, "Degraded"));
+    if (degraded !== undefined) {
+      const message = `Unable to apply ${version}: error during syncRequiredMachineConfigPools: ` +
+        `[error MachineConfigPool ${nameOf(degraded)} is not ready, retrying]`;
+      await patchStatus(this.cluster, MACHINE_CONFIG, {
+        conditions: operatorConditions({
+          Progressing: { status: "True", message: `Working towards ${version}` },
+          Degraded: { status: "True", reason: "RequiredPoolsFailed", message },
+        }),
+      });
+      return false;
+    }
+    const master = pools.find((pool) => nameOf(pool) === "master");
+    return master === undefined ||
+      read(master, "status", "configuration", "name") === renderedOf("master", image) && isTrue(master, "Updated");
   }
 
   async #complete({ version, image }: Wanted): Promise<void> {
@@ -267,52 +299,83 @@ class OperatorLoops implements SimulatedOpenShift {
     });
   }
 
+  /** For a moment the status is that of the configuration before. */
   async #render(pool: string, config: string): Promise<void> {
-    const { body } = await this.cluster.request("GET", `${POOLS}/${pool}`);
-    if (read(body, "spec", "configuration", "name") === config) return;
-    await this.cluster.request("PATCH", `${POOLS}/${pool}`, { spec: { configuration: { name: config } } });
-    if (read(body, "spec", "paused") === true) return;
-    const machines = this.#options.pools[pool] ?? 0;
-    const current = String(read(body, "status", "configuration", "name"));
-    await patchStatus(this.cluster, `${POOLS}/${pool}`, poolStatus({ config: current, machines, updated: 0 }));
-  }
-
-  async #updatePool(pool: string, config: string): Promise<void> {
-    await this.#render(pool, config);
-    const { body } = await this.cluster.request("GET", `${POOLS}/${pool}`);
-    if (read(body, "spec", "paused") === true) return;
-    const machines = this.#options.pools[pool] ?? 0;
-    const before = String(read(body, "status", "configuration", "name"));
-    for (let at = 1; at <= machines; at++) {
-      await this.#updateNode(pool, `${pool}-${at}`);
-      const isLast = at === machines;
-      const status = poolStatus({ config: isLast ? config : before, machines, updated: at });
-      await patchStatus(this.cluster, `${POOLS}/${pool}`, status);
+    const path = `${POOLS}/${pool}`;
+    const { body } = await this.cluster.request("GET", path);
+    if (read(body, "spec", "configuration", "name") !== config) {
+      await this.cluster.request("PATCH", path, { spec: { configuration: { name: config } } });
+      await pause(this.#options.stepMs);
     }
+    if (read(body, "spec", "paused") !== true) this.#wanted.set(pool, config);
   }
 
-  async #updateNode(pool: string, name: string): Promise<void> {
-    const state = (value: string): Json => ({
-      metadata: { annotations: { "machineconfiguration.openshift.io/state": value } },
+  /** Rolls the nodes of a pool, one a round, and shows before each how far it is. */
+  async #servePool(pool: string): Promise<void> {
+    const config = this.#wanted.get(pool);
+    if (config === undefined || this.#shown.get(pool) === config) return;
+    const nodes = Array.from({ length: this.#options.pools[pool] ?? 0 }, (_, at) => `${pool}-${at + 1}`);
+    const [node, ...left] = nodes.filter((one) => this.#current.get(one) !== config);
+    const path = `${POOLS}/${pool}`;
+    const { body } = await this.cluster.request("GET", path);
+    const before = String(read(body, "status", "configuration", "name"));
+    const updated = nodes.length - (node === undefined ? 0 : left.length + 1);
+    const shown = { config: node === undefined ? config : before, machines: nodes.length, updated };
+    await patchStatus(this.cluster, path, poolStatus(shown));
+    if (node === undefined) return void this.#shown.set(pool, config);
+    if (this.#areNodesHeld && pool !== "master") return;
+    await this.#updateNode(pool, { name: node, config });
+    this.#current.set(node, config);
+  }
+
+  async #updateNode(pool: string, { name, config }: { readonly name: string; readonly config: string }): Promise<void> {
+    const annotate = (state: string, marks: Json): Json => ({
+      metadata: {
+        annotations: { ...marks, [`${MARK}/state`]: state, [`${MARK}/desiredConfig`]: config },
+      },
     });
     const path = `/api/v1/nodes/${name}`;
-    const taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule", timeAdded: now() };
-    await this.cluster.request("PATCH", path, { ...state("Working"), spec: { unschedulable: true, taints: [taint] } });
+    const { body } = await this.cluster.request("GET", path);
+    // One that is begun anew, as after a failure, is still cordoned.
+    if (read(body, "spec", "unschedulable") !== true) {
+      const taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule", timeAdded: now() };
+      const spec = { unschedulable: true, taints: [taint] };
+      await this.cluster.request("PATCH", path, { ...annotate("Working", {}), spec });
+    }
+    await this.#drain(name);
     await pause(this.#options.stepMs);
-    if (this.#nodeFault?.node === name) await this.#showFault(pool, this.#nodeFault);
-    await this.cluster.request("PATCH", path, { ...state("Done"), spec: { unschedulable: null, taints: null } });
+    const fault = this.#nodeFault?.node === name ? this.#nodeFault : undefined;
+    if (fault?.kind === "degraded") await this.#showFault(pool, fault);
+    await patchStatus(this.cluster, path, readiness("Unknown", "Kubelet stopped posting node status."));
+    await pause(this.#options.stepMs);
+    if (fault?.kind === "lost") await this.#showFault(pool, fault);
+    await patchStatus(this.cluster, path, readiness("True", ""));
+    const done = annotate("Done", { [`${MARK}/currentConfig`]: config });
+    await this.cluster.request("PATCH", path, { ...done, spec: { unschedulable: null, taints: null } });
+  }
+
+  /** Evicts the pods until none is left; its kubelet ends those that may go. */
+  async #drain(node: string): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const pods = await list(this.cluster, `/api/v1/pods?fieldSelector=spec.nodeName=${node}`);
+      if (pods.length === 0) return;
+      for (const pod of pods) {
+        const [namespace, name] = ["namespace", "name"].map((member) => String(read(pod, "metadata", member)));
+        const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+        const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } };
+        const { status } = await this.cluster.request("POST", `${path}/eviction`, eviction);
+        if (status < 300) await this.cluster.request("DELETE", `${path}?gracePeriodSeconds=0`);
+      }
+      await pause(this.#options.stepMs);
+    }
   }
 
   /** Until there is another fault, or none. */
   async #showFault(pool: string, fault: NodeFault): Promise<void> {
     const { node, kind, message } = fault;
-    const ready = (status: string, message: string): Json => ({
-      conditions: [{ type: "Ready", status, reason: "r", message, lastTransitionTime: now() }],
-    });
-    if (kind === "lost") await patchStatus(this.cluster, `/api/v1/nodes/${node}`, ready("Unknown", message));
+    if (kind === "lost") await patchStatus(this.cluster, `/api/v1/nodes/${node}`, readiness("Unknown", message));
     else await this.#degrade(pool, message);
     while (this.#nodeFault === fault && !this.#stop.signal.aborted) await pause(this.#options.stepMs);
-    if (kind === "lost") await patchStatus(this.cluster, `/api/v1/nodes/${node}`, ready("True", ""));
   }
 
   /** Until the pool counts another node. */
@@ -357,9 +420,7 @@ class OperatorLoops implements SimulatedOpenShift {
       ...{ apiVersion: "v1", kind: "Node" },
       metadata: { name: node, labels: { "kubernetes.io/arch": arch, "node-role.kubernetes.io/worker": "" } },
     });
-    await patchStatus(this.cluster, `/api/v1/nodes/${node}`, {
-      conditions: [{ type: "Ready", status: "True", lastTransitionTime: now(), reason: "r", message: "" }],
-    });
+    await patchStatus(this.cluster, `/api/v1/nodes/${node}`, readiness("True", ""));
     await create(this.cluster, MACHINES, {
       ...{
         apiVersion: "machine.openshift.io/v1beta1",
@@ -422,11 +483,30 @@ function historyEntry({ version, image, state }: Omit<Wanted, "architecture"> & 
   return { version, image, state, startedTime: now(), completionTime, verified: true };
 }
 
+type States = Readonly<Record<string, Json>>;
+
+function operatorConditions(changed: States = {}): readonly Json[] {
+  const states: States = {
+    ...{ Available: { status: "True" }, Progressing: { status: "False" }, Degraded: { status: "False" } },
+    ...changed,
+  };
+  return Object.entries(states).map(([type, state]) => ({ type, lastTransitionTime: now(), ...state }));
+}
+
 function operatorStatus(version: string, image: string): Json {
   return {
-    conditions: conditions({ Available: "True", Progressing: "False", Degraded: "False" }),
+    conditions: operatorConditions(),
     versions: [{ name: "operator", version }, { name: "operator-image", version: image }],
   };
+}
+
+function readiness(status: string, message: string): Json {
+  return { conditions: [{ type: "Ready", status, reason: "r", message, lastTransitionTime: now() }] };
+}
+
+function isTrue(object: unknown, type: string): boolean {
+  const all = read(object, "status", "conditions");
+  return Array.isArray(all) && all.some((one) => read(one, "type") === type && read(one, "status") === "True");
 }
 
 function poolStatus(
