@@ -4,6 +4,7 @@ import { ExitCode, forTerminal, type Terminal } from "./lib/cli/output.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";
 import { type Config, parseConfig, withValues } from "./lib/config/parse.ts";
+import type { CallerImages } from "./lib/cli/report.ts";
 import type { KubeApi } from "./lib/k8s/api.ts";
 import type { ClusterAccess } from "./lib/k8s/cluster_access.ts";
 import { errorText, openLogger, silentLogger } from "./lib/log.ts";
@@ -135,7 +136,7 @@ async function runOnCluster(
   const { podNamespace = namespace } = config;
   switch (config.command) {
     case "explain":
-      return await (await import("./lib/cli/explain.ts")).runExplain(deps, { ...config, podNamespace, signal });
+      return await runExplanation(config, { ...deps, podNamespace });
     case "report":
       return await (await import("./lib/cli/report.ts")).runReport(config, deps);
     case "taints":
@@ -145,6 +146,16 @@ async function runOnCluster(
     default:
       return await (await import("./lib/cli/release.ts")).runRelease(deps, { ...config, signal });
   }
+}
+
+async function runExplanation(
+  config: Config,
+  { podNamespace, ...deps }: CommandDeps & { readonly api: KubeApi; readonly podNamespace: string },
+): Promise<number> {
+  const { runExplain } = await import("./lib/cli/explain.ts");
+  const openImages = async (): Promise<CallerImages> =>
+    await (await import("./lib/cli/report.ts")).openCallerImages(config, deps);
+  return await runExplain({ ...deps, openImages }, { ...config, podNamespace, signal: deps.signal });
 }
 
 async function runDaemon(

@@ -5,6 +5,14 @@ import { podTarget } from "../config/words.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
 import type { ImageOutcome } from "../placement/decide/decision_types.ts";
+import { makeSettings } from "../placement/decide/config/types.ts";
+import { imagesToInspect, judgeImages, MAX_IMAGES } from "../placement/decide/images.ts";
+import { offeredByNode } from "../placement/decide/live.ts";
+import { hasRequiredArchitecture } from "../placement/decide/patch/constraints.ts";
+import { ownRequirement } from "../placement/decide/patch/own_terms.ts";
+import { pullScopeOf } from "../placement/decide/pod_refs.ts";
+import { type LateFacts, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
+import type { PodImages } from "../images/pods/pod_images.ts";
 import { explainPod } from "../placement/decide/explain/explain.ts";
 import {
   failingContainer,
@@ -25,6 +33,8 @@ interface ExplainDeps {
   readonly api: ReadApi;
   readonly terminal: Terminal;
   readonly clock: Clock;
+  /** Called only where images tell something that the pod does not. */
+  readonly openImages: () => Promise<AsyncDisposable & Pick<PodImages, "inspect">>;
 }
 
 /** Reads the pod and explains it; 1 when there is no such pod. */
@@ -59,6 +69,7 @@ export async function runExplain(
     participation: await readParticipation(api, { pod, config, signal: options.signal }),
     gatingStopped: config.kind === "read" ? gatingStopped(config.object) : undefined,
     execFormatErrors: await readExecFormatErrors(parts, pod, options.signal),
+    mismatches: await readMismatches(parts, pod, options.signal),
   });
   terminal.out(renderExplanation(pod, explanation, { output: options.output, terminal }));
   return ExitCode.done;
@@ -66,6 +77,57 @@ export async function runExplain(
 
 function ageOf({ creationTimestampMs }: PodView, { api, clock }: ExplainDeps): number | undefined {
   return creationTimestampMs === undefined ? undefined : serverNowMs(clock, api) - creationTimestampMs;
+}
+
+/** What the webhook warns of such a pod: images that have none of the architectures that it pins, or not that of its node. */
+async function readMismatches(
+  { api, openImages }: ExplainDeps,
+  pod: PodView,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const settings = makeSettings();
+  const pinned = ownRequirement(pod) === undefined && hasRequiredArchitecture(pod)
+    ? imagesToInspect(pod, settings)
+    : [];
+  const late = lateContainers(pod);
+  const uses = late.flatMap(({ containers }) => containers).map(({ image }) => image);
+  const wanted = [...new Set([...pinned.map(({ image }) => image), ...uses])]
+    .map((image) => ({ image, always: false, pullPolicy: "" }));
+  if (wanted.length === 0 || wanted.length > MAX_IMAGES) return [];
+  await using images = await openImages();
+  const request = { scope: pullScopeOf(pod), images: wanted, configOf: wanted.map(({ image }) => image) };
+  const facts = await images.inspect({ ...request, priority: "admission" }, signal);
+  const nodeArchitecture = late.length === 0 ? undefined : await readArchitecture(api, pod.nodeName, signal);
+  const reports = [
+    pinned.length === 0 ? undefined : pinReport(pod, judgeImages(pod, settings, pinned, facts)),
+    ...late.map((one) => lateReport(pod, { ...one, settings, nodeArchitecture, images: facts })),
+  ];
+  return reports.flatMap((report) => report === undefined ? [] : [report.message]);
+}
+
+/** What came to the pod on its node: ephemeral containers, and images that the decision about it does not name. */
+function lateContainers(pod: PodView): readonly Pick<LateFacts, "came" | "containers">[] {
+  const { nodeName, record, ephemeralContainers, containers } = pod;
+  if (nodeName === "") return [];
+  const decided = record?.decision === "place" && record.omitted === 0 ? record.images : undefined;
+  const exchanged = decided === undefined
+    ? []
+    : containers.filter(({ image }) => !decided.some((one) => one.image === image));
+  return [
+    { came: "exchanged", containers: exchanged } as const,
+    { came: "ephemeral", containers: ephemeralContainers } as const,
+  ].filter((one) => one.containers.length > 0);
+}
+
+/** A missing right is no fault: what the pod requires of nodes has to tell then. */
+async function readArchitecture(api: ReadApi, name: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const node = await readOptional(api, { type: Resource.nodes, name, signal });
+    return node === undefined ? undefined : offeredByNode(node)[0];
+  } catch (error) {
+    if (isRefusal(error)) return undefined;
+    throw error;
+  }
 }
 
 /** The scheduler's message when it found no node. Source: the condition PodScheduled. */

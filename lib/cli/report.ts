@@ -41,16 +41,24 @@ interface ReportDeps {
 
 /** Reads the cluster, inspects its images and prints the report; 1 when a workload does not run on the requested architecture. */
 export async function runReport(config: ReportConfig, deps: ReportDeps): Promise<number> {
+  await using images = await openCallerImages(config, deps);
+  return await printReport(config, { ...deps, images });
+}
+
+export interface CallerImages extends PodImages, AsyncDisposable {}
+
+/** Images as the rights and logins of the caller show them. Dispose it to close what it opened. */
+export async function openCallerImages(config: Omit<ReportConfig, "output">, deps: ReportDeps): Promise<CallerImages> {
   const { api, clock, signal, terminal } = deps;
   const credentials = await readGlobalCredentials(deps, config.globalPullSecret);
   const options = { config, ...deps, log: terminalLogger(terminal), audience: "caller" } as const;
-  await using service = await openImageService({ ...options, clusterCredentials: () => credentials });
+  const service = await openImageService({ ...options, clusterCredentials: () => credentials });
   // Secrets that cannot be read are named in the failures of the images that need them.
   const log = silentLogger;
   const pullSecrets = new PullSecrets({ api, mode: "pod", ownNamespace: "", clock, log });
   const { inspector, known } = service;
   const images = openPodImages({ inspector, pullSecrets, known, clock, log, signal, observe: () => {} });
-  return await printReport(config, { ...deps, images });
+  return { ...images, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
 export async function printReport(

@@ -38,9 +38,9 @@ export interface Flag {
 const CLUSTER: readonly Command[] = ["serve", "explain", "report", "release", "taints", "upgrade", "enoexec-daemon"];
 const SERVE: readonly Command[] = ["serve", "dev"];
 const SERVICES: readonly Command[] = [...SERVE, "enoexec-daemon"];
-const REGISTRY: readonly Command[] = ["serve", "inspect", "report", "index", "dev"];
+const REGISTRY: readonly Command[] = ["serve", "inspect", "explain", "report", "index", "dev"];
 const INSPECTING: readonly Command[] = ["serve", "inspect", "report", "dev"];
-const CONFIGURED: readonly Command[] = ["serve", "inspect", "report", "index", "cache", "dev", "taints"];
+const CONFIGURED: readonly Command[] = ["serve", "inspect", "explain", "report", "index", "cache", "dev", "taints"];
 const STORE: readonly Command[] = ["serve", "inspect", "report", "cache", "dev"];
 
 export const FLAGS: readonly Flag[] = [
@@ -164,7 +164,7 @@ export const FLAGS: readonly Flag[] = [
     ...flag(
       "global-pull-secret",
       "text",
-      ["serve", "report"],
+      ["serve", "explain", "report"],
       "Pull secret for all pods; fine if absent. Another NAME needs a right: docs/registries.md.",
       "NAMESPACE/NAME",
     ),

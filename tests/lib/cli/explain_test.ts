@@ -6,8 +6,19 @@ import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
+import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
+import type { InspectedImage } from "../../../lib/oci/types.ts";
+import { platformsFact } from "../placement/decide/make.ts";
 import { PodAnnotation, SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
 import { openCommandBed, recordingTerminal, type Said } from "./support.ts";
+
+/** What a registry says; absent: it is not to be asked. */
+function imagesOf(facts: readonly InspectedImage[] | undefined): AsyncDisposable & Pick<PodImages, "inspect"> {
+  assert.ok(facts !== undefined, "an image is inspected");
+  const inspect: PodImages["inspect"] = ({ images }) =>
+    Promise.resolve(facts.filter(({ image }) => images.some((use) => use.image === image)));
+  return { inspect, [Symbol.asyncDispose]: () => Promise.resolve() };
+}
 
 async function run(
   api: KubeApi,
@@ -17,13 +28,14 @@ async function run(
     readonly color?: boolean;
     readonly columns?: number;
     readonly clock?: Clock;
+    readonly facts?: readonly InspectedImage[];
   } = {},
 ): Promise<{ readonly code: number; readonly said: Said }> {
-  const { output = "table", color = false, columns, clock = systemClock } = options;
+  const { output = "table", color = false, columns, clock = systemClock, facts } = options;
   const { terminal, said } = recordingTerminal({ color });
   const { signal } = new AbortController();
   const code = await runExplain(
-    { api, terminal: { ...terminal, columns }, clock },
+    { api, terminal: { ...terminal, columns }, clock, openImages: () => Promise.resolve(imagesOf(facts)) },
     { words: [operand], podNamespace: "default", output, signal },
   );
   return { code, said };
@@ -129,4 +141,26 @@ Deno.test("runExplain() throws when the API server does not let it read the pod"
   await using bed = await openCommandBed();
   const forbidden = new ApiError("pods is forbidden", { status: 403, reason: "Forbidden" });
   await assert.rejects(run(withCalls(bed.api, { get: () => Promise.reject(forbidden) }), "web"), /forbidden/);
+});
+
+Deno.test("Q-01 runExplain() names the contradiction of a pod that pins an architecture which its image lacks", async () => {
+  await using bed = await openCommandBed();
+  const containers = [{ name: "web", image: "demo/edge:v1" }];
+  await bed.createPod("pinned", { nodeSelector: { "kubernetes.io/arch": "amd64" }, containers });
+  const facts = (...names: readonly string[]): readonly InspectedImage[] => [
+    platformsFact("demo/edge:v1", names.map((architecture) => ({ os: "linux", architecture }))),
+  ];
+  const { said } = await run(bed.api, "pod/pinned", { facts: facts("arm64") });
+  assert.match(said.out, /^Why +A pod requires nodes of \{amd64\} .* demo\/edge:v1 has \{arm64\}/m);
+  assert.match(said.out, /^Next +Use images that have the architecture/m);
+  assert.doesNotMatch((await run(bed.api, "pod/pinned", { facts: facts("amd64") })).said.out, /requires nodes/);
+});
+
+Deno.test("Q-06 runExplain() names an image that came to a pod on its node and does not run there", async () => {
+  await using bed = await openCommandBed();
+  const containers = [{ name: "web", image: "demo/other:v2" }];
+  await bed.createPod("edge", { nodeName: "n1", containers, nodeSelector: { "kubernetes.io/arch": "arm64" } }, PLACED);
+  const facts = [platformsFact("demo/other:v2", [{ os: "linux", architecture: "amd64" }])];
+  const { said } = await run(bed.api, "pod/edge", { facts });
+  assert.match(said.out, /Container "web" cannot run on node "n1" \(arm64\): image demo\/other:v2 supports \{amd64\}/);
 });

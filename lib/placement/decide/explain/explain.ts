@@ -18,6 +18,7 @@ export function explainPod(pod: PodView, around: ExplainContext): PodExplanation
   const state = stateOf(pod, around);
   const why = [
     ...around.execFormatErrors ?? [],
+    ...around.mismatches ?? [],
     ...whyOf(pod, { record, state, around }),
     ...failureLines(pod),
     ...preferenceLines(pod),

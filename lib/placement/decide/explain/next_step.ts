@@ -31,6 +31,10 @@ const RULES: readonly Rule[] = [
     steps: () => ["Do what the message says, then recreate the pod."],
   },
   {
+    holds: ({ around }) => (around.mismatches ?? []).length > 0,
+    steps: () => ["Use images that have the architecture, or take the constraint off what makes the pod."],
+  },
+  {
     holds: ({ state, around }) => state === "gated" && (around.ageMs ?? 0) >= LONG_HELD_MS,
     steps: () => [
       LOOK,

@@ -23,6 +23,8 @@ export interface ExplainContext {
   readonly gatingStopped?: string | undefined;
   /** Programs of another architecture in the pod: the messages of its events, and what is recorded of its images. */
   readonly execFormatErrors?: readonly string[] | undefined;
+  /** What the Warnings say of images that lack what the pod pins, or the architecture of its node. */
+  readonly mismatches?: readonly string[] | undefined;
 }
 
 export interface PodExplanation {
