@@ -158,7 +158,8 @@ export class PullSecrets {
     signal: AbortSignal,
   ): Promise<Found> {
     try {
-      using _ = await this.#place(target.namespace, signal);
+      const callers = callersOf({ namespace: target.namespace, priority: "gated" });
+      using _ = await this.#places.acquire(callers, signal);
       return { kind: "found", object: await this.#deps.api.get(resource, target, signal) };
     } catch (error) {
       const why = whyFinal(error);
@@ -174,11 +175,6 @@ export class PullSecrets {
         cause: error,
       });
     }
-  }
-
-  async #place(namespace: string, signal: AbortSignal): Promise<Disposable> {
-    const { release } = await this.#places.acquire(callersOf({ namespace, priority: "gated" }), signal);
-    return { [Symbol.dispose]: release };
   }
 
   async #attempt<T>(

@@ -53,11 +53,7 @@ function limitProcesses(run: CommandRunner): CommandRunner {
   // An answer serves the next caller, so a program that waits is run even when all callers have gone.
   const { signal } = new AbortController();
   return async (command) => {
-    const place = await places.acquire(command.callers ?? callersOf({ priority: "gated" }), signal);
-    try {
-      return await run(command);
-    } finally {
-      place.release();
-    }
+    using _ = await places.acquire(command.callers ?? callersOf({ priority: "gated" }), signal);
+    return await run(command);
   };
 }

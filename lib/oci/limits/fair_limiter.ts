@@ -5,7 +5,8 @@ import type { Callers } from "../shared_call.ts";
 import type { Caller } from "../inspector.ts";
 import { FairQueue } from "./fair_queue.ts";
 
-export interface Place {
+/** Disposing of it is to release it. */
+export interface Place extends Disposable {
   /** Gives it back; once. */
   readonly release: () => void;
 }
@@ -133,16 +134,15 @@ export class FairLimiter {
     this.#taken += weight;
     this.#held.set(namespace, (this.#held.get(namespace) ?? 0) + weight);
     let isHeld = true;
-    return {
-      release: () => {
-        if (!isHeld) return;
-        isHeld = false;
-        this.#taken -= weight;
-        const left = (this.#held.get(namespace) ?? weight) - weight;
-        if (left === 0) this.#held.delete(namespace);
-        else this.#held.set(namespace, left);
-        this.giveFree();
-      },
+    const release = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#taken -= weight;
+      const left = (this.#held.get(namespace) ?? weight) - weight;
+      if (left === 0) this.#held.delete(namespace);
+      else this.#held.set(namespace, left);
+      this.giveFree();
     };
+    return { release, [Symbol.dispose]: release };
   }
 }

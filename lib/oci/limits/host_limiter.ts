@@ -9,7 +9,6 @@ import type { Caller } from "../inspector.ts";
 import type { Callers } from "../shared_call.ts";
 import type { FailureReason } from "../types.ts";
 import { mostUrgent } from "./callers.ts";
-import type { Place } from "./fair_limiter.ts";
 import type { HealthReporter } from "./health_reporter.ts";
 import type { HostState } from "./host_state.ts";
 import { KeyedLimiter, PLACES } from "./keyed_limiter.ts";
@@ -108,7 +107,7 @@ export class HostLimiter {
   }
 
   /** Waits for a place. Throws InspectionError (CircuitOpen, RateLimited) when the wait would be long, or the signal's reason. */
-  async enter(about: RequestAbout): Promise<Place> {
+  async enter(about: RequestAbout): Promise<Disposable> {
     const { signal, callers } = about;
     for (;;) {
       signal.throwIfAborted();
@@ -121,29 +120,20 @@ export class HostLimiter {
         await paused.waitPause(signal);
         continue;
       }
-      const ofAccount = await account.places.acquire(callers, signal);
-      const ofHost = await this.#whole.places.acquire(callers, signal).catch((error: unknown) => {
-        ofAccount.release();
-        throw error;
-      });
-      const place = {
-        release: () => {
-          ofHost.release();
-          ofAccount.release();
-        },
-      };
+      using places = new DisposableStack();
+      places.use(await account.places.acquire(callers, signal));
+      places.use(await this.#whole.places.acquire(callers, signal));
       // While it waited, its account or repository may have been refused.
       const isFree = this.#paused(about, account) === undefined && this.#refusal(about, account) === undefined;
-      if (isFree && (this.#group(about)?.tryPass() ?? true)) return place;
+      if (isFree && (this.#group(about)?.tryPass() ?? true)) return places.move();
       this.#whole.withdrew();
-      place.release();
     }
   }
 
   /** Gives the place back and notes what came of it. */
-  leave(place: Place, { about, outcome }: { readonly about: RequestAbout; readonly outcome: Outcome }): void {
+  leave(places: Disposable, { about, outcome }: { readonly about: RequestAbout; readonly outcome: Outcome }): void {
     this.#note(about, about.isForeign === true ? ofRegistryAlone(outcome) : outcome);
-    place.release();
+    places[Symbol.dispose]();
     this.#whole.places.giveFree();
     this.#whole.refuseWaiting();
     this.#accounts.get(about.account)?.refuseWaiting();

@@ -19,12 +19,8 @@ const NAMESPACE_SHARE = 1;
 export function limitInspections(inner: RegistryLookups): RegistryLookups {
   const places = new FairLimiter({ limit: MAX_INSPECTIONS, share: NAMESPACE_SHARE });
   const within = async <T>(request: InspectionRequest, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
-    const place = await places.acquire(callersOf(request), signal);
-    try {
-      return await work();
-    } finally {
-      place.release();
-    }
+    using _ = await places.acquire(callersOf(request), signal);
+    return await work();
   };
   return {
     inspect: (request, signal) => within(request, signal, () => inner.inspect(request, signal)),
@@ -68,23 +64,15 @@ export class DocumentTurns {
    */
   async run<T>(work: () => T, { bytes, callers, signal, registry }: DocumentTurn): Promise<T> {
     if (bytes <= SMALL_BYTES) return work();
-    const memory = this.tryTakeMemory(callers, bytes);
+    using memory = this.tryTakeMemory(callers, bytes);
     if (memory === undefined) {
       const message = `Cannot read an answer of "${registry}" now: it is large, and others are being read.`;
       throw inspectionError("CircuitOpen", message, { registry });
     }
-    try {
-      const turn = await this.#turns.acquire(callers, signal);
-      try {
-        await leaveLoop(this.#freeAtMs - performance.now());
-        signal.throwIfAborted();
-        return this.#timed(work);
-      } finally {
-        turn.release();
-      }
-    } finally {
-      memory.release();
-    }
+    using _ = await this.#turns.acquire(callers, signal);
+    await leaveLoop(this.#freeAtMs - performance.now());
+    signal.throwIfAborted();
+    return this.#timed(work);
   }
 
   #timed<T>(work: () => T): T {

@@ -58,7 +58,7 @@ export class RequestLimiter {
 
   async #once<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T> {
     const host = this.#host(about.host);
-    const place = await host.enter(about);
+    const places = await host.enter(about);
     let outcome: Outcome = { kind: "nothing" };
     try {
       const answer = await send();
@@ -69,7 +69,7 @@ export class RequestLimiter {
       if (error instanceof InspectionError && !about.signal.aborted) outcome = outcomeOfFailure(error.failure);
       throw error;
     } finally {
-      host.leave(place, { about, outcome });
+      host.leave(places, { about, outcome });
     }
   }
 
