@@ -50,8 +50,7 @@ async function deleteImage(
       ? { kind: await target.deleteManifest(digest) }
       : await deleteImageStreamTag(by, { api, signal });
   } catch (error) {
-    const problem = signal.aborted ? undefined : problemOf(error);
-    if (problem === undefined) throw error;
+    const problem = problemOf(error, signal);
     if (["Unauthorized", "PushDenied"].includes(problem.reason)) return { kind: "denied" };
     return { kind: "unknown", message: problem.message };
   }

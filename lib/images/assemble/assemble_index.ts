@@ -94,8 +94,7 @@ async function orFailed<T>(
   try {
     return await work();
   } catch (error) {
-    const problem = signal.aborted ? undefined : problemOf(error);
-    if (problem === undefined) throw error;
+    const problem = problemOf(error, signal);
     return { kind: "failed", problems: [problem], isTagWritten: isTagWritten() };
   }
 }

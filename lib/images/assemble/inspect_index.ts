@@ -68,8 +68,7 @@ export async function listIndex(index: string, { repositories, signal }: ReadDep
       };
     });
   } catch (error) {
-    const problem = signal.aborted ? undefined : problemOf(error, index);
-    if (problem === undefined) throw error;
+    const problem = problemOf(error, signal, index);
     return { kind: "failed", problem };
   }
 }
@@ -84,8 +83,7 @@ export async function inspectIndex(image: string, { repositories, signal }: Read
       (session, endpoint) => inspectAt(session, endpoint, signal),
     );
   } catch (error) {
-    const problem = signal.aborted ? undefined : problemOf(error, image);
-    if (problem === undefined) throw error;
+    const problem = problemOf(error, signal, image);
     return { kind: "failed", problem };
   }
 }

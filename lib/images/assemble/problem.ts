@@ -12,9 +12,9 @@ export interface AssembleProblem {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The problem of an error; undefined when it is not one of a registry. */
-export function problemOf(error: unknown, image?: string): AssembleProblem | undefined {
-  if (!(error instanceof InspectionError || error instanceof PushError)) return undefined;
+/** The problem of a registry's error. Throws any other one, and all once the signal has aborted. */
+export function problemOf(error: unknown, signal: AbortSignal, image?: string): AssembleProblem {
+  if (signal.aborted || !(error instanceof InspectionError || error instanceof PushError)) throw error;
   const { kind, reason, message, retryAfterMs } = error.failure;
   return { kind, reason, message, image, retryAfterMs };
 }

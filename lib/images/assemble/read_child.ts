@@ -70,8 +70,7 @@ export async function readChildren(
       try {
         return await readChild(image, target, deps);
       } catch (error) {
-        const problem = deps.signal.aborted ? undefined : problemOf(error, image);
-        if (problem === undefined) throw error;
+        const problem = problemOf(error, deps.signal, image);
         return { kind: "problem", problem };
       }
     })
