@@ -131,7 +131,9 @@ export class ImageBuilds implements Controller {
     this.#log(name, decision);
     deletions.report(events, config.meta);
     if (!isCarriedOut) return requeueAfter(CONFLICT_MS);
-    const untilMs = checksImages ? nowMs + jitter(CHECK_MS) : last.untilMs;
+    const againMs = nowMs + jitter(CHECK_MS);
+    // A registry that gave no answer is asked again sooner.
+    const untilMs = checksImages ? Math.min(decision.wakeAtMs ?? againMs, againMs) : last.untilMs;
     this.#checked.set(name, { fingerprint, untilMs });
     for (const event of decision.events) this.#record(event, facts);
     metrics.count(decision.view, this.#views.get(name));

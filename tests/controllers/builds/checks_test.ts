@@ -47,7 +47,12 @@ const image = { repository: "org/os", architectures: ["amd64"], form: "oci-manif
 Deno.test("a tag that somebody moves becomes a condition within the hour, and goes when it is back", async () => {
   const clock = new NotedClock();
   let requests = 0;
-  const options = { images: [], user: REGISTRY_USER, clock, intercept: () => void requests++ };
+  let isDown = false;
+  const intercept = (): Response | undefined => {
+    requests++;
+    return isDown ? new Response(null, { status: 503 }) : undefined;
+  };
+  const options = { images: [], user: REGISTRY_USER, clock, intercept };
   await using registry = await openRegistry(options);
   const given = { pushSpec: `${registry.host}/org/os:latest` };
   const tag = classicName({ config: configOf(given), pool: poolObject(), rendered: renderedOf() });
@@ -108,8 +113,15 @@ Deno.test("a tag that somebody moves becomes a condition within the hour, and go
   };
   await later(25);
   assert.deepEqual([requests, condition()], [before, undefined]);
+  isDown = true;
   await later(35);
-  await until("the move is said", () => reason() === "Altered");
+  const isOver = (): boolean => requests > before + 3;
+  await until("the registry was asked, four times", isOver, () => clock.advance(1_000));
+  isDown = false;
+  const upMs = clock.nowMs();
+  const comesSoon = (): boolean => reason() === "Altered";
+  await until("the move is said", comesSoon, () => clock.advance(10_000));
+  assert.ok(clock.nowMs() - upMs < 10 * MINUTE, "a registry without an answer is asked again soon");
   await registry.push({ ...image, tag });
   await later(60);
   await until("it is said no more", () => reason() === "AsExpected");
