@@ -19,6 +19,12 @@ export const GateLabel = { notSet: "not-set", gated: "gated", removed: "removed"
 /** Values of the affinity labels. */
 export const AffinityLabel = { notSet: "not-set", set: "set" } as const;
 
+/** Kueue's label on what is queued. */
+export const QUEUE_LABEL = "kueue.x-k8s.io/queue-name";
+
+/** The AdmissionCheck that Archway answers for Kueue; the manifests have it. */
+export const ADMISSION_CHECK = "archway";
+
 /** Pod label keys that Archway owns. Architecture labels are made by {@link architectureLabel}. */
 export const PodLabel = {
   gate: SCHEDULING_GATE,
@@ -130,6 +136,7 @@ export const WebhookName = {
   webhook: "pod-placement-scheduling-gate.multiarch.openshift.io",
   /** Archway's own: images that come to a pod which has its node already. */
   lateImages: "pod-placement-late-images.multiarch.openshift.io",
+  queuedJobs: "queued-jobs.archway.dev",
   validatingConfiguration: "multiarch-tuning-operator-validating-webhook-configuration",
   validateClusterConfig: "validate-clusterpodplacementconfig.multiarch.openshift.io",
   validateNamespaceConfig: "validate-podplacementconfig.multiarch.openshift.io",

@@ -106,6 +106,9 @@ export const Resource = {
   machineSets: namespaced("machine.openshift.io/v1beta1", "MachineSet"),
   machines: namespaced("machine.openshift.io/v1beta1", "Machine"),
   machineOsConfigs: clusterWide("machineconfiguration.openshift.io/v1", "MachineOSConfig"),
+  kueueWorkloads: namespaced("kueue.x-k8s.io/v1beta2", "Workload"),
+  kueueChecks: clusterWide("kueue.x-k8s.io/v1beta2", "AdmissionCheck"),
+  kueueFlavors: clusterWide("kueue.x-k8s.io/v1beta2", "ResourceFlavor"),
   controllerConfigs: clusterWide("machineconfiguration.openshift.io/v1", "ControllerConfig"),
 } as const satisfies Readonly<Record<string, ResourceType>>;
 

@@ -1,0 +1,186 @@
+// Kueue's Workloads. Kueue chooses a flavor by the affinity in the pod templates of a Workload, and gives the pods the node
+// labels of that flavor. So that these two never contradict what the images need, a template is narrowed before quota is
+// reserved; and Archway's admission check holds a Workload until its images are known, and sends one back whose flavor is wrong.
+import { isTrue, parseConditions } from "../../cluster/condition.ts";
+import { parseTime, renderTime } from "../../cluster/time.ts";
+import { entryOf, isObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
+import { type JsonPatch, pointer } from "../../k8s/patch.ts";
+import type { KubeObject } from "../../k8s/types.ts";
+import { ADMISSION_CHECK, NODE_ARCH_LABEL } from "../../names.ts";
+import type { PlacementDecision } from "./decision_types.ts";
+import { failureText } from "./failures.ts";
+import { affinityOperations } from "./patch/affinity.ts";
+import { changesOf } from "./patch/changes.ts";
+import { allowedArchitectures } from "./patch/constraints.ts";
+import { parsePod } from "./pod_view.ts";
+import { decisionReason } from "./report/reason.ts";
+import type { PodView } from "./types.ts";
+
+export interface PodSet {
+  readonly name: string;
+  readonly index: number;
+  readonly template: PodView;
+  /** Flavors that it is assigned; empty without quota. */
+  readonly flavors: readonly string[];
+}
+
+/** A Workload about which something is to be decided. */
+export interface Workload {
+  readonly namespace: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  /** The batch/v1 Job that it is for, which keeps the affinity for later Workloads. */
+  readonly job: string | undefined;
+  readonly podSets: readonly PodSet[];
+  readonly createdMs: number;
+  /** With quota its templates cannot be changed, and the check can be answered. */
+  readonly hasQuota: boolean;
+  /** The check, while it waits for an answer. */
+  readonly check: { readonly index: number; readonly sinceMs: number } | undefined;
+}
+
+/** A Workload from its object; undefined where there is nothing to decide: admitted, ended, given up, or not asking. */
+export function parseWorkload(object: KubeObject): Workload | undefined {
+  const { metadata, spec, status } = object;
+  const { namespace = "", name, deletionTimestamp, resourceVersion = "", ownerReferences = [] } = metadata;
+  const conditions = parseConditions(status);
+  const isOver = ["Admitted", "Finished"].some((type) => isTrue(conditions, type));
+  if (isOver || deletionTimestamp !== undefined || memberOf(spec, "active") === false) return undefined;
+  const hasQuota = isTrue(conditions, "QuotaReserved");
+  const createdMs = parseTime(metadata.creationTimestamp) ?? 0;
+  const check = parseCheck(status, createdMs);
+  if (hasQuota && check === undefined) return undefined;
+  const flavorsOf = parseFlavors(status);
+  const podSets = (listAt(spec, "podSets") ?? []).flatMap((raw, index): readonly PodSet[] => {
+    const template = templateOf(raw, namespace);
+    const podSet = textAt(raw, "name");
+    return template === undefined ? [] : [{ name: podSet, index, template, flavors: flavorsOf.get(podSet) ?? [] }];
+  });
+  const job = ownerReferences.find(({ apiVersion, kind }) => apiVersion === "batch/v1" && kind === "Job")?.name;
+  return { namespace, name, resourceVersion, job, podSets, createdMs, hasQuota, check };
+}
+
+function parseCheck(status: unknown, createdMs: number): Workload["check"] {
+  const checks = listAt(status, "admissionChecks") ?? [];
+  const index = checks.findIndex((check) => textAt(check, "name") === ADMISSION_CHECK);
+  const check = checks[index];
+  if (textAt(check, "state") !== "Pending") return undefined;
+  return { index, sinceMs: parseTime(memberOf(check, "lastTransitionTime")) ?? createdMs };
+}
+
+function parseFlavors(status: unknown): ReadonlyMap<string, readonly string[]> {
+  const assignments = listAt(objectAt(status, "admission"), "podSetAssignments") ?? [];
+  return new Map(
+    assignments.filter(isObject).map((assignment) => {
+      const flavors = Object.values(objectAt(assignment, "flavors") ?? {}).filter((name) => typeof name === "string");
+      return [textAt(assignment, "name"), [...new Set(flavors)]] as const;
+    }),
+  );
+}
+
+function templateOf(owner: unknown, namespace: string): PodView | undefined {
+  const template = objectAt(owner, "template");
+  return template && parsePod({ metadata: template.metadata, spec: template.spec }, { namespace });
+}
+
+/** Labels that a flavor gives to the pods, from its ResourceFlavor. */
+export function flavorLabels(flavor: KubeObject | undefined): Readonly<Record<string, string>> {
+  return textMapAt(flavor?.spec, "nodeLabels") ?? {};
+}
+
+export interface WorkloadFacts {
+  readonly workload: Workload;
+  /** One of each pod set, in order. */
+  readonly decisions: readonly PlacementDecision[];
+  /** Node labels by flavor. */
+  readonly flavors: ReadonlyMap<string, Readonly<Record<string, string>>>;
+}
+
+export type WorkloadStep =
+  /** An image could not be read, and is to be tried again. */
+  | { readonly kind: "wait"; readonly afterMs: number }
+  | {
+    readonly kind: "act";
+    /** What is still to be required in templates: of the Workload while it has no quota, and of its Job. */
+    readonly narrowing: JsonPatch;
+    readonly answer: CheckAnswer | undefined;
+  };
+
+/** `Retry` takes the quota back; the Workload is queued again after this time. */
+export type CheckAnswer =
+  | { readonly state: "Ready"; readonly message: string }
+  | { readonly state: "Retry"; readonly afterSeconds: number; readonly message: string };
+
+/** How long a Workload waits whose images share no architecture: they may be pushed again (s). */
+const NOWHERE_SECONDS = 60;
+/** Its templates are narrowed meanwhile (s). */
+const OTHER_FLAVOR_SECONDS = 1;
+
+export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts): WorkloadStep {
+  const { podSets, check, hasQuota } = workload;
+  const waits = decisions.flatMap((decision) => decision.kind === "retry" ? [decision.afterMs] : []);
+  if (waits.length > 0) return { kind: "wait", afterMs: Math.min(...waits) };
+  const narrowing = podSets.flatMap(({ template, index }, at) =>
+    narrowTemplate(template, decisions[at], pointer("spec", "podSets", index, "template"))
+  );
+  if (check === undefined || !hasQuota) return { kind: "act", narrowing, answer: undefined };
+  const words = podSets.map(({ name }, index) => `${name}: ${wordsOf(decisions[index])}`).join("; ");
+  if (decisions.some(({ kind }) => kind === "nowhere")) {
+    return { kind: "act", narrowing, answer: { state: "Retry", afterSeconds: NOWHERE_SECONDS, message: words } };
+  }
+  const wrong = podSets.flatMap((podSet, index) =>
+    podSet.flavors.filter((flavor) => contradicts(podSet.template, decisions[index], flavors.get(flavor) ?? {}))
+  );
+  if (wrong.length === 0) return { kind: "act", narrowing, answer: { state: "Ready", message: words } };
+  const message = `${words}; not on flavor ${[...new Set(wrong)].join(", ")}`;
+  return { kind: "act", narrowing, answer: { state: "Retry", afterSeconds: OTHER_FLAVOR_SECONDS, message } };
+}
+
+/** The operations on a template at this pointer; none where it has what it needs, or images decide nothing. */
+export function narrowTemplate(template: PodView, decision: PlacementDecision | undefined, at: string): JsonPatch {
+  // A Workload whose images share nothing is held by the check: no flavor has the label that its pods would be kept by.
+  if (decision === undefined || decision.kind === "nowhere") return [];
+  const { required } = changesOf(decision);
+  return affinityOperations(template, required, []).map((operation) => ({ ...operation, path: at + operation.path }));
+}
+
+/** Whether pods with the labels of a flavor could run on no node. */
+function contradicts(
+  template: PodView,
+  decision: PlacementDecision | undefined,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  const architecture = entryOf(labels, NODE_ARCH_LABEL);
+  if (architecture === undefined) return false;
+  const needed = decision === undefined ? undefined : architecturesOf(decision);
+  return needed?.includes(architecture) === false || allowedArchitectures(template, [architecture])?.length === 0;
+}
+
+function architecturesOf(decision: PlacementDecision): readonly string[] | undefined {
+  if (decision.kind === "fallback") return [decision.architecture];
+  return decision.kind === "place" && decision.required.kind === "in" ? decision.required.architectures : undefined;
+}
+
+function wordsOf(decision: PlacementDecision | undefined): string {
+  if (decision === undefined) return "no decision";
+  if (decision.kind === "release" || decision.kind === "fallback" || decision.kind === "retry") {
+    return failureText(decision.failed);
+  }
+  return architecturesOf(decision)?.join(", ") ?? decisionReason(decision);
+}
+
+/** The patch of the status that answers the check. Another answer, or another list of checks, makes it fail. */
+export function answerPatch({ check }: Workload, answer: CheckAnswer, nowMs: number): JsonPatch {
+  if (check === undefined) return [];
+  const at = pointer("status", "admissionChecks", check.index);
+  return [
+    { op: "test", path: `${at}/name`, value: ADMISSION_CHECK },
+    { op: "test", path: `${at}/state`, value: "Pending" },
+    { op: "replace", path: `${at}/state`, value: answer.state },
+    { op: "add", path: `${at}/message`, value: answer.message },
+    { op: "add", path: `${at}/lastTransitionTime`, value: renderTime(nowMs) },
+    ...answer.state === "Retry"
+      ? [{ op: "add", path: `${at}/requeueAfterSeconds`, value: answer.afterSeconds } as const]
+      : [],
+  ];
+}
