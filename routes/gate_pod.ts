@@ -12,7 +12,8 @@ import { admissionPatch, isStorable } from "../lib/placement/decide/patch/admiss
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts";
 import { imagesAtAdmission, judgeAdmission, judgeLeft, planAdmission } from "../lib/placement/decide/gate.ts";
-import { parsePod } from "../lib/placement/decide/pod_view.ts";
+import { parsePod, podTemplateOf } from "../lib/placement/decide/pod_view.ts";
+import { narrowTemplate } from "../lib/placement/decide/workload.ts";
 import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
 import { exchangedContainers } from "../lib/placement/decide/report/mismatches.ts";
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";
@@ -130,6 +131,7 @@ function answerSafely(deps: GatePodDeps, sized: SizedRequest): Answer {
 }
 
 function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answer {
+  if (request.resource === "batch/jobs") return answerJob(deps, { request, reviewBytes });
   const isNewPod = request.subresource === "" && request.operation === "CREATE";
   const hasEphemeral = request.subresource === "ephemeralcontainers";
   const isUpdate = request.subresource === "" && request.operation === "UPDATE";
@@ -170,6 +172,21 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
 function noticeLate(notices: Notices, pod: PodView, before: PodView | undefined): void {
   if (before === undefined) notices.late(pod, { came: "ephemeral", containers: pod.ephemeralContainers });
   else notices.late(pod, { came: "exchanged", containers: exchangedContainers(before, pod) });
+}
+
+/** A Job that is queued by Kueue: its pods' affinity is in its template at once where the images are known. */
+function answerJob(deps: GatePodDeps, { request: { object, namespace, dryRun }, reviewBytes }: SizedRequest): Answer {
+  const template = podTemplateOf({ metadata: { namespace }, spec: objectAt(object, "spec") });
+  if (template === undefined) return UNTOUCHED;
+  const settings = deps.settingsOf(namespace);
+  const plan = planAdmission(template, deps.configsOf(namespace), settings);
+  const images = plan.kind === "inspect" ? plan.images : [];
+  const known = images.length === 0 ? undefined : deps.recall(template, images);
+  const facts = { pod: template, settings, plan, known: known?.images, mayGate: false };
+  const verdict = judgeAdmission({ ...facts, liveArchitectures: deps.liveArchitectures() });
+  if (known === undefined && images.length > 0 && !dryRun) deps.prefetch(template, images, []);
+  const patch = verdict.kind === "place" ? narrowTemplate(template, verdict.decision, "/spec/template") : [];
+  return isStorable(reviewBytes, patch) ? { outcome: "passed", patch } : UNTOUCHED;
 }
 
 function report(

@@ -12,6 +12,8 @@ export interface OperatorSettings {
   /** Namespace of Archway itself; its events and monitoring objects are there too. */
   readonly namespace: string;
   readonly endpoint: WebhookEndpoint;
+  /** Whether the webhook is called for Jobs in a queue of Kueue. */
+  readonly watchQueued?: boolean;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
   readonly deploymentName: string | undefined;
   /** Image of the exec format error daemon; undefined: no daemon runs. */

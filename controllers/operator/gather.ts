@@ -101,8 +101,8 @@ export async function readRollout({ api, settings, signal }: OperatorRun): Promi
 }
 
 function desired(config: OperandConfig, deps: OperatorDeps, pathOf: (route: string) => string): KubeObject {
-  const { endpoint } = deps.settings;
-  return renderWebhookConfiguration(config, { endpoint, caBundle: deps.caBundle(), pathOf });
+  const { endpoint, watchQueued = false } = deps.settings;
+  return renderWebhookConfiguration(config, { endpoint, watchQueued, caBundle: deps.caBundle(), pathOf });
 }
 
 function compare(live: KubeObject | undefined, wanted: KubeObject | undefined): OperandFacts["webhook"] {

@@ -36,6 +36,7 @@ export const FileSchema = z.strictObject({
   taintsFailOpenAfter: Duration.default(5 * 60_000),
   archTaint: z.string({ error: "is not a text" }).min(1).default("archaware"),
   webhookService: z.string({ error: "is not a name" }).min(1).default("archway-webhook"),
+  kueue: z.boolean({ error: "is not true or false" }).default(false),
   imageBuilds: ImageBuildsSchema.prefault({}),
   cacheEntries: count.default(10_000),
   workers: count.default(32),
@@ -121,6 +122,7 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
     example: "10m",
     help: "Lift the taints of --arch-taints=manage after so long without a leader.",
   },
+  { key: "kueue", example: "true", help: "Queues of Kueue know where images run; component kueue has its rights." },
   {
     key: "imageBuilds",
     example: "{ builderImage: registry.example.com/builder:v1, maxParallel: 2 }",

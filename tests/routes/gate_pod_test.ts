@@ -13,7 +13,7 @@ import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
 import { renderWebhookConfiguration } from "../../lib/operator/decide/webhooks.ts";
 import { makeGateDeps } from "./gate_deps.ts";
 import { makeOperandConfig, SERVICE_SETTINGS } from "../lib/operator/decide/make.ts";
-import { platformsFact } from "../lib/placement/decide/make.ts";
+import { ARCH, at, platformsFact, requiredOf, term } from "../lib/placement/decide/make.ts";
 
 interface Seen {
   readonly app: Hono;
@@ -156,6 +156,22 @@ Deno.test("Q-06 gatePod() has images looked at that an update exchanged, and cha
   assert.deepEqual(await admit(app, reviewOf(object, update)), { uid: "u-1", allowed: true });
   assert.deepEqual(await admit(app, reviewOf(object, { ...update, dryRun: true })), { uid: "u-1", allowed: true });
   assert.deepEqual(late, ["exchanged example.com/web:v2"]);
+});
+
+Deno.test("gatePod() narrows the template of a queued Job whose images are known, and reads them where they are not", async () => {
+  const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "j" }, spec: { template: { spec: POD.spec } } };
+  const review = (namespace: string): unknown =>
+    reviewOf(job, { resource: { group: "batch", version: "v1", resource: "jobs" }, namespace });
+  const unknown = openApp();
+  assert.deepEqual(await admit(unknown.app, review("team")), { uid: "u-1", allowed: true });
+  assert.deepEqual(unknown.prefetched, ["team"]);
+  const fact = platformsFact("example.com/web:v1", [{ os: "linux", architecture: "arm64" }]);
+  const { app } = openApp({ recall: () => ({ images: [fact], isAging: false }) });
+  const { patch = "" } = await admit(app, review("team"));
+  const operations = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(patch)));
+  const after: unknown = jsonPatch.applyPatch(structuredClone(job), operations).newDocument;
+  assert.deepEqual(requiredOf(at(after, "spec", "template")), [term([ARCH, "arm64"])]);
+  assert.equal((await admit(app, review("kube-system"))).patch, undefined);
 });
 
 Deno.test("gatePod() places a pod whose images are all known, and sets no gate", async () => {

@@ -8,7 +8,7 @@ import type {
   V1RuleWithOperations,
 } from "@kubernetes/client-node";
 import { isObject, type JsonObject, listAt, memberOf, objectAt } from "../../json.ts";
-import { API_GROUP, CLUSTER_CONFIG_NAME, WebhookName, WebhookPath } from "../../names.ts";
+import { API_GROUP, CLUSTER_CONFIG_NAME, QUEUE_LABEL, WebhookName, WebhookPath } from "../../names.ts";
 import type { KubeObject, OwnerReference, Wire } from "../../k8s/types.ts";
 import type { OperandConfig } from "./config_view.ts";
 
@@ -37,6 +37,8 @@ export interface WebhookSettings {
   readonly caBundle: string | undefined;
   /** The path of a route, with its secret segment where one is in use. */
   readonly pathOf: (route: string) => string;
+  /** Whether the webhook is called for Jobs in a queue of Kueue. */
+  readonly watchQueued?: boolean;
 }
 
 /** Longest an admission may wait for us (s): a replica that does not answer in this time is as good as none. */
@@ -92,11 +94,23 @@ export function renderWebhookConfiguration(
         rules: [renderRule("UPDATE", "pods"), renderRule("UPDATE", "pods/ephemeralcontainers")],
         matchConditions: [{ name: "image-came-to-a-node", expression: LATE_IMAGE }],
       },
+      ...settings.watchQueued === true ? [renderQueuedJobs(config, settings)] : [],
     ],
   } satisfies WebhookConfiguration;
 }
 
-/** What both webhooks have. They are never in the way: when no replica answers, pods pass as they are. */
+function renderQueuedJobs(config: OperandConfig, settings: WebhookSettings): WebhookConfiguration["webhooks"][number] {
+  return {
+    ...renderWebhook(config, settings),
+    name: WebhookName.queuedJobs,
+    sideEffects: "None",
+    reinvocationPolicy: "IfNeeded",
+    objectSelector: { matchExpressions: [{ key: QUEUE_LABEL, operator: "Exists" }] },
+    rules: [{ ...renderRule("CREATE", "jobs"), apiGroups: ["batch"] }],
+  };
+}
+
+/** What all of them have. They are never in the way: when no replica answers, pods pass as they are. */
 function renderWebhook(
   config: OperandConfig,
   settings: WebhookSettings,

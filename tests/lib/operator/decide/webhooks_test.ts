@@ -102,6 +102,17 @@ Deno.test("renderWebhookConfiguration() asks for an injected CA and sets none wh
   assert.doesNotMatch(JSON.stringify(object.webhooks), /caBundle/);
 });
 
+Deno.test("renderWebhookConfiguration() registers for Jobs in queues only when requested to, and the change is drift", () => {
+  const desired = renderWebhookConfiguration(CONFIG, { ...SERVICE_SETTINGS, watchQueued: true });
+  const before = DESIRED.webhooks as readonly unknown[];
+  const [jobs, ...more] = (desired.webhooks as readonly Record<string, unknown>[]).slice(before.length);
+  assert.deepEqual(more, []);
+  assert.match(JSON.stringify(jobs?.rules), /"apiGroups":\["batch"\].*"resources":\["jobs"\]/);
+  assert.match(JSON.stringify(jobs?.objectSelector), /kueue\.x-k8s\.io\/queue-name","operator":"Exists"/);
+  assert.equal(jobs?.failurePolicy, "Ignore");
+  assert.equal(isWebhookCurrent(DESIRED, desired), false);
+});
+
 Deno.test("renderWebhookConfiguration() registers by URL when there is no Service", () => {
   const settings = {
     ...SERVICE_SETTINGS,
