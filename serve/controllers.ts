@@ -79,9 +79,34 @@ export function leading(deps: ServeDeps, clients: Clients, components: Component
     liveArchitectures: () => live.current(),
     queueMetrics: clientMetrics.queue,
   })];
+  const kueue = config.kueue ? [openQueues(deps, clients, components)] : [];
   const execFormat = execFormatMonitor(deps, clients, components);
   const taints = components.taints === undefined ? [] : [components.taints.controller];
-  return [components.podPlacement, components.operator, audit, ...daemonSets, execFormat, ...taints];
+  return [components.podPlacement, components.operator, audit, ...daemonSets, ...kueue, execFormat, ...taints];
+}
+
+/** Loaded with component `kueue` alone. */
+function openQueues(
+  { clock, log }: ServeDeps,
+  { parts: { leaderApi: api, clientMetrics: { queue: queueMetrics } }, images }: Clients,
+  { configs, liveArchitectures, settingsOf }: Components,
+): Runnable {
+  return {
+    run: async (signal) => {
+      const { openKueue } = await import("../controllers/kueue/controller.ts");
+      const controller = openKueue({
+        api,
+        images,
+        clock,
+        log: log.with({ controller: "kueue" }),
+        settingsOf,
+        configsOf: configs.of,
+        liveArchitectures,
+        queueMetrics,
+      });
+      await controller.run(signal);
+    },
+  };
 }
 
 /** Costs nothing while neither the plugin nor the flag is on. */

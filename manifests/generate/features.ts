@@ -65,6 +65,7 @@ export const FEATURES: readonly Feature[] = [
   enables("daemonsetsWarn", "components/daemonsets-warn"),
   enables("registryCa", "components/registry-ca"),
   enables("registriesConf", "components/registries-conf"),
+  enables("kueue", "components/kueue"),
   enables("nodeRegistryConfig", "components/node-registry-config"),
   enables("execFormatErrors", "components/exec-format-errors"),
   enables("execFormatRepair", "components/exec-format-repair"),

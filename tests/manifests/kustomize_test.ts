@@ -31,6 +31,7 @@ const COMPONENTS = [
   "node-registry-config",
   "exec-format-errors",
   "exec-format-repair",
+  "kueue",
 ]
   .map((name) => `components/${name}`);
 

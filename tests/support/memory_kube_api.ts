@@ -104,9 +104,8 @@ export class MemoryCluster {
       patch: async (type, target, { body, signal, isDryRun = false }) => {
         await before(callOf("patch", { type, target, signal, body }));
         if (isDryRun) return this.#tryPatch(type, target, body);
-        return body.kind === "json"
-          ? await this.#patch(type, target, body.operations)
-          : this.#merge(type, target.subresource === "status" ? withoutSubresource(target) : target, body);
+        const whole = target.subresource === "status" ? withoutSubresource(target) : target;
+        return body.kind === "json" ? await this.#patch(type, whole, body.operations) : this.#merge(type, whole, body);
       },
       delete: async (type, target, { signal }) => {
         await before(callOf("delete", { type, target, signal }));

@@ -1,0 +1,213 @@
+// Component `kueue`: narrows the pod templates of queued Workloads, and answers the admission check that holds them until then.
+//
+//   Workload ─▶ images of its pod sets ─▶ decide ─▶ affinity of the templates, or the answer of the check
+import { inspectInBackground } from "../../lib/images/pods/pod_images.ts";
+import { type KubeApi, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
+import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
+import { KEPT } from "../../lib/k8s/kept.ts";
+import { Reflector } from "../../lib/k8s/reflector.ts";
+import { Resource, splitKey } from "../../lib/k8s/types.ts";
+import { memberOf } from "../../lib/json.ts";
+import { ADMISSION_CHECK } from "../../lib/names.ts";
+import { parseConditions, setCondition } from "../../lib/cluster/condition.ts";
+import { decideIgnoringGate } from "../../lib/placement/decide/decide.ts";
+import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
+import { evidenceOf } from "../../lib/placement/decide/images.ts";
+import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
+import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
+import { podTemplateOf } from "../../lib/placement/decide/pod_view.ts";
+import type { Evidence, PodView } from "../../lib/placement/decide/types.ts";
+import {
+  answerPatch,
+  decideWorkload,
+  flavorLabels,
+  narrowTemplate,
+  parseWorkload,
+  type Workload,
+} from "../../lib/placement/decide/workload.ts";
+import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
+import { type Controller, DONE, openController, type PlacingDeps, requeueAfter } from "../controller.ts";
+
+export interface KueueDeps extends PlacingDeps {
+  readonly api: KubeApi;
+}
+
+const PARALLEL = 8;
+/** The key of the check itself; a Workload's has a slash. */
+const CHECK_KEY = "check";
+/** Between two looks at the check: Kueue may be installed later (ms). */
+const CHECK_MS = 60_000;
+/** Other writers of a Workload are quick, and Kueue waits for the answer. */
+const BACKOFF = { baseMs: 20, capMs: 5_000 } as const;
+
+/** Rounds of inspections of a Workload that failed in a row. */
+interface Failures {
+  readonly failedAttempts: number;
+  readonly permanentFailures: number;
+}
+
+const NO_FAILURES: Failures = { failedAttempts: 0, permanentFailures: 0 };
+
+interface Run extends KueueDeps {
+  readonly signal: AbortSignal;
+}
+
+/** Makes the controller. No request is sent to the API server before `run`. */
+export function openKueue(deps: KueueDeps): Controller {
+  const { api, clock, log, queueMetrics } = deps;
+  const failures = new Map<string, Failures>();
+  const controller = openController({
+    name: "kueue",
+    onlyKey: CHECK_KEY,
+    watches: [
+      new Reflector<true>({
+        ...{ api, clock, log, resource: Resource.kueueWorkloads, name: "Workloads of Kueue" },
+        parse: (object) => parseWorkload(object) === undefined ? undefined : true,
+        keep: KEPT.passing,
+        onChange: ({ kind, key }) => kind === "apply" ? controller.enqueue(key) : undefined,
+      }),
+    ],
+    parallel: PARALLEL,
+    queue: { groupOf: (key) => splitKey(key).namespace ?? "", backoff: BACKOFF },
+    clock,
+    log,
+    queueMetrics,
+    reconcile: async (key, signal) => {
+      const run = { ...deps, signal };
+      if (key !== CHECK_KEY) return await reconcileWorkload(run, key, failures);
+      await activateCheck(run);
+      return requeueAfter(CHECK_MS);
+    },
+  });
+  return controller;
+}
+
+async function reconcileWorkload(run: Run, key: string, failures: Map<string, Failures>): Promise<ReconcileResult> {
+  const { api, clock, log, signal } = run;
+  const object = await readOptional(api, { type: Resource.kueueWorkloads, ...splitKey(key), signal });
+  const workload = object === undefined ? undefined : parseWorkload(object);
+  const before = failures.get(key) ?? NO_FAILURES;
+  failures.delete(key);
+  if (workload === undefined) return DONE;
+  const decisions = await decideTemplates(run, workload, before);
+  const step = decideWorkload({ workload, decisions, flavors: await readFlavors(run, workload) });
+  if (step.kind === "wait") {
+    failures.set(key, oneMore(before, decisions));
+    return requeueAfter(step.afterMs);
+  }
+  if (step.narrowing.length > 0) await narrowJob(run, workload, decisions[0]);
+  if (!workload.hasQuota) await narrowWorkload(run, workload, step.narrowing);
+  if (step.answer !== undefined) {
+    await patchWorkload(run, workload, answerPatch(workload, step.answer, serverNowMs(clock, api)), "status");
+    log.info("workload checked", { workload: key, state: step.answer.state, message: step.answer.message });
+  }
+  return DONE;
+}
+
+function oneMore({ failedAttempts, permanentFailures }: Failures, decisions: readonly PlacementDecision[]): Failures {
+  const isPermanent = decisions.some((one) => one.kind === "retry" && one.failed.failure.kind === "permanent");
+  return { failedAttempts: failedAttempts + 1, permanentFailures: permanentFailures + Number(isPermanent) };
+}
+
+/** The decision about a pod of each pod set, as it would be made about the pod itself. */
+async function decideTemplates(
+  run: Run,
+  { podSets, createdMs, check }: Workload,
+  failures: Failures,
+): Promise<readonly PlacementDecision[]> {
+  const gateAgeMs = Math.max(0, serverNowMs(run.clock, run.api) - (check?.sinceMs ?? createdMs));
+  return await Promise.all(podSets.map(({ template }) => decideTemplate(run, template, { ...failures, gateAgeMs })));
+}
+
+async function decideTemplate(
+  { clock, images, settingsOf, configsOf, liveArchitectures, signal }: Run,
+  pod: PodView,
+  history: Failures & { readonly gateAgeMs: number },
+): Promise<PlacementDecision> {
+  const settings = settingsOf(pod.namespace);
+  if (settings.audit) return { kind: "ignore", reason: "AuditMode" };
+  const plan = planInspection(pod, configsOf(pod.namespace), settings);
+  const wanted = plan.kind === "inspect" ? plan.images : [];
+  const judge = async (configOf: readonly string[]): Promise<Evidence> => {
+    const request = { scope: pullScopeOf(pod), images: wanted, configOf, priority: "gated" } as const;
+    return evidenceOf(plan, pod, settings, await inspectInBackground(images, request, { signal, clock }) ?? []);
+  };
+  const first = await judge([]);
+  const configOf = first.kind === "judged" ? first.judgement.configOf : [];
+  const evidence = configOf.length === 0 ? first : await judge(configOf);
+  return decideIgnoringGate({
+    ...{ pod, settings, evidence, ...history, jitter: 0.5, liveArchitectures: liveArchitectures() },
+  });
+}
+
+async function readFlavors(
+  { api, signal }: Run,
+  { podSets }: Workload,
+): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+  const names = [...new Set(podSets.flatMap(({ flavors }) => flavors))];
+  return new Map(
+    await Promise.all(names.map(async (name) => {
+      const flavor = await readOptional(api, { type: Resource.kueueFlavors, name, signal });
+      return [name, flavorLabels(flavor)] as const;
+    })),
+  );
+}
+
+/** The Job as well: Kueue makes a new Workload from it when it must. Its pods get the affinity from it, too. */
+async function narrowJob(run: Run, workload: Workload, decision: PlacementDecision | undefined): Promise<void> {
+  const { api, log, signal } = run;
+  const { namespace, job: name } = workload;
+  if (name === undefined) return;
+  const job = await readOptional(api, { type: Resource.jobs, namespace, name, signal });
+  const template = podTemplateOf(job);
+  if (template === undefined || memberOf(job?.spec, "suspend") !== true) return;
+  const narrowing = narrowTemplate(template, decision, "/spec/template");
+  if (narrowing.length === 0) return;
+  const operations = [
+    { op: "test", path: "/spec/suspend", value: true },
+    { op: "test", path: "/metadata/resourceVersion", value: job?.metadata.resourceVersion },
+    ...narrowing,
+  ] as const;
+  try {
+    await api.patch(Resource.jobs, { namespace, name }, { body: { kind: "json", operations }, signal });
+  } catch (error) {
+    const failure = classifyWriteFailure(error);
+    if (failure === "later" || failure === "stale") throw error;
+    // Without it the Workload decides all the same.
+    log.debug("template of a job not narrowed", { job: `${namespace}/${name}`, failure });
+  }
+}
+
+async function narrowWorkload(
+  run: Run,
+  workload: Workload,
+  narrowing: Parameters<typeof patchWorkload>[2],
+): Promise<void> {
+  if (narrowing.length === 0) return;
+  const unchanged = { op: "test", path: "/metadata/resourceVersion", value: workload.resourceVersion } as const;
+  await patchWorkload(run, workload, [unchanged, ...narrowing]);
+}
+
+async function patchWorkload(
+  { api, signal }: Run,
+  { namespace, name }: Workload,
+  operations: ReturnType<typeof answerPatch>,
+  subresource?: "status",
+): Promise<void> {
+  const target = { namespace, name, ...subresource === undefined ? {} : { subresource } };
+  await api.patch(Resource.kueueWorkloads, target, { body: { kind: "json", operations }, signal });
+}
+
+/** Kueue admits nothing to a ClusterQueue whose check nobody says is active. */
+async function activateCheck({ api, clock, signal }: Run): Promise<void> {
+  const name = ADMISSION_CHECK;
+  const check = await readOptional(api, { type: Resource.kueueChecks, name, signal });
+  if (check === undefined) return;
+  const previous = parseConditions(check.status);
+  const active = { type: "Active", status: "True", reason: "Active", message: "Archway answers this check." } as const;
+  const condition = { ...active, observedGeneration: check.metadata.generation ?? 0 };
+  const conditions = setCondition(previous, condition, serverNowMs(clock, api));
+  if (conditions === previous) return;
+  const body = { kind: "merge", document: { status: { conditions } } } as const;
+  await api.patch(Resource.kueueChecks, { name, subresource: "status" }, { body, signal });
+}
