@@ -73,7 +73,7 @@ export async function listenGuarded(
   { host, port }: Pick<HttpListenerOptions, "host" | "port">,
 ): Promise<HttpListener> {
   // The guard has time limits of its own, by what a connection has proven.
-  Object.assign(server, { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 });
+  Object.assign(server, { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: NO_LIMIT.timeoutsMs.idle });
   const begin = server.listeners("connection");
   server.removeAllListeners("connection");
   server.on("connection", (socket: unknown) => {
