@@ -76,5 +76,6 @@ export const FEATURES: readonly Feature[] = [
   enables("upgrades", "components/upgrades"),
   enables("upgradesDrain", "components/upgrades-drain"),
   enables("upgradesMonitoring", "components/upgrades-monitoring"),
+  enables("upgradesOriginalMetrics", "components/upgrades-original-metrics"),
   enables("migration", "components/migration"),
 ];

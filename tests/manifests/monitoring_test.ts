@@ -107,6 +107,25 @@ Deno.test("the PrometheusRules of the manifests are generated from the alerts", 
   for (const rule of RULE_FILES) assert.equal(await Deno.readTextFile(rule.file), renderRuleFile(rule), how);
 });
 
+Deno.test("components/upgrades-original-metrics has the MUO's jobs: each scrapes its own port, and no series is in both", () => {
+  const of = (name: string): readonly ManifestObject[] =>
+    parseManifest(read(`../components/upgrades-original-metrics/${name}.yaml`));
+  const specOf = ({ spec }: ManifestObject) => JSON.parse(JSON.stringify(spec));
+  const services = of("services").map((service) => [service.metadata.name, specOf(service).ports[0]]);
+  assert.deepEqual(services, [
+    ["managed-upgrade-operator-metrics", { name: "http-metrics", port: 8383, targetPort: "admin" }],
+    ["managed-upgrade-operator-custom-metrics", { name: "metrics", port: 8089, targetPort: "admin" }],
+  ]);
+  const monitors = of("service_monitors").map((monitor) => {
+    const [{ port, metricRelabelings: [{ regex, action }] }] = specOf(monitor).endpoints;
+    return [monitor.metadata.name, port, regex, action];
+  });
+  assert.deepEqual(monitors, [
+    ["managed-upgrade-operator-metrics", "http-metrics", "managed_upgrade_.*", "drop"],
+    ["managed-upgrade-operator-custom-metrics", "metrics", "managed_upgrade_.*", "keep"],
+  ]);
+});
+
 Deno.test("components/upgrades-monitoring scrapes the Service of components/upgrades", () => {
   const of = (name: string): readonly ManifestObject[] => parseManifest(read(`../components/${name}.yaml`));
   const [monitor] = of("upgrades-monitoring/service_monitor");

@@ -157,10 +157,20 @@ async function assertGone(lab: OpenLab): Promise<void> {
 
 async function assertOptions(lab: OpenLab, shell: PasteShell, kustomization: string): Promise<void> {
   const options = optionsOf(kustomization);
-  assert.deepEqual(options.map((path) => path.split("/").at(-1)), ["upgrades-drain", "upgrades-monitoring"]);
+  assert.deepEqual(options.map((path) => path.split("/").at(-1)), [
+    "upgrades-drain",
+    "upgrades-monitoring",
+    "upgrades-original-metrics",
+  ]);
   await applyPage(shell, `${kustomization}${options.map((path) => `  - ${path}\n`).join("")}`);
   const there = await kubectl(lab, "get", "clusterroles,servicemonitors", "-A", "-o", "name");
-  for (const wanted of ["archway-upgrades-drain", "servicemonitor.monitoring.coreos.com/archway-upgrades"]) {
+  for (
+    const wanted of [
+      "archway-upgrades-drain",
+      "servicemonitor.monitoring.coreos.com/archway-upgrades",
+      "managed-upgrade-operator-metrics",
+    ]
+  ) {
     assert.ok(there.includes(wanted), wanted);
   }
   await rolledOutIn(lab, UPGRADES, "archway-upgrades");

@@ -62,6 +62,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "tls-files": "manifests/overlays/cert-manager/kustomization.yaml",
   "upgrades": "tests/node/upgrades_test.ts",
   "upgrades-monitoring": "tests/node/install_openshift_test.ts",
+  "upgrades-original-metrics": "tests/node/install_openshift_test.ts",
   "upgrades-drain": "tests/node/install_openshift_test.ts",
 };
 
