@@ -6,7 +6,7 @@ import type { KubeObject } from "../k8s/types.ts";
 import { parsePod, podTemplateOf } from "../placement/decide/pod_view.ts";
 import type { PodView } from "../placement/decide/types.ts";
 import type { TemplateFacts, Workload, WorkloadName } from "./types.ts";
-import { operatingSystemOf } from "../placement/decide/images.ts";
+import { isWasmRuntime, operatingSystemOf } from "../placement/decide/images.ts";
 import { allowedArchitectures } from "../placement/decide/patch/constraints.ts";
 import { ownRequirement } from "../placement/decide/patch/own_terms.ts";
 import { pullScopeOf } from "../placement/decide/pod_refs.ts";
@@ -150,7 +150,12 @@ function hasEnded(object: KubeObject): boolean {
 
 /** Reduces a pod, or the pod of a template, to what a report about the candidates reads of it. */
 export function templateFacts(pod: PodView, candidates: readonly string[]): TemplateFacts {
-  return { scope: pullScopeOf(pod), os: operatingSystemOf(pod), constrainedTo: ownConstraint(pod, candidates) };
+  return {
+    scope: pullScopeOf(pod),
+    os: operatingSystemOf(pod),
+    runsWasm: isWasmRuntime(pod.runtimeClassName),
+    constrainedTo: ownConstraint(pod, candidates),
+  };
 }
 
 /**

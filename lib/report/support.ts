@@ -1,7 +1,7 @@
 // From the inspections of a workload's images to the architectures on which it runs, and to what blocks each of the others.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../arch.ts";
 import type { InspectedImage } from "../oci/types.ts";
-import { isData, usablePlatforms } from "../placement/decide/images.ts";
+import { hasWasm, isData, usablePlatforms } from "../placement/decide/images.ts";
 import type { ImageVolumes } from "../placement/decide/config/types.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 
@@ -16,12 +16,12 @@ interface SupportFacts {
 }
 
 export function supportOf(workload: Workload, facts: SupportFacts): WorkloadSupport {
-  const { kind, namespace, name, os, constrainedTo } = workload;
+  const { kind, namespace, name, constrainedTo } = workload;
   const counted = facts.imageVolumes === "ignore"
     ? workload.images.filter((image) => !workload.volumes.includes(image))
     : workload.images;
   const images = counted.map((image) =>
-    supportOfImage(image, { ...facts, os, isVolume: workload.volumes.includes(image) })
+    supportOfImage(image, { ...facts, workload, isVolume: workload.volumes.includes(image) })
   );
   const known = images.filter(({ failure }) => failure === undefined).map(({ architectures, failedOn }) =>
     architectures.filter((architecture) => !failedOn.includes(architecture))
@@ -69,8 +69,8 @@ function blockerOfImage(
 
 function supportOfImage(
   image: string,
-  { inspected, failedOn, candidates, imageVolumes, os, isVolume }: SupportFacts & {
-    readonly os: string;
+  { inspected, failedOn, candidates, imageVolumes, workload: { os, runsWasm }, isVolume }: SupportFacts & {
+    readonly workload: Workload;
     readonly isVolume: boolean;
   },
 ): ImageSupport {
@@ -79,7 +79,8 @@ function supportOfImage(
   if (inspection === undefined) {
     return { ...nothing, failure: { kind: "transient", reason: "Timeout", message: "it was not inspected" } };
   }
-  const runsAnywhere = isVolume && isData(inspection, imageVolumes);
+  const isWasm = runsWasm && !isVolume && inspection.kind === "platforms" && hasWasm(inspection.platforms);
+  const runsAnywhere = isWasm || isVolume && isData(inspection, imageVolumes);
   if (inspection.kind === "failed" && !runsAnywhere) {
     const { kind, reason, message } = inspection.failure;
     return { ...nothing, failure: { kind, reason, message } };

@@ -16,6 +16,8 @@ export interface WorkloadName {
 export interface TemplateFacts {
   readonly scope: PullScope;
   readonly os: string;
+  /** Its RuntimeClass runs Wasm. */
+  readonly runsWasm: boolean;
   /** Of the architectures that count, those that its own nodeSelector and node affinity allow; absent when they name none. */
   readonly constrainedTo?: readonly string[] | undefined;
 }

@@ -142,6 +142,8 @@ interface ImageRules {
   readonly emulated: readonly string[];
   /** Whether the RuntimeClass is for Wasm alone: then a native image beside it constrains the pod. */
   readonly isForWasm: boolean;
+  /** Where it runs Wasm by its name, where no setting says what it does. */
+  readonly wasm: readonly string[];
   readonly containerImages: ReadonlySet<string>;
   readonly imageVolumes: ImageVolumes;
 }
@@ -151,6 +153,7 @@ function rulesOf(pod: PodView, settings: PlacementSettings, images: readonly Ins
   return {
     os: operatingSystemOf(pod),
     emulated: rule?.kind === "add" ? rule.architectures : [],
+    wasm: rule === undefined && isWasmRuntime(pod.runtimeClassName) ? KNOWN_ARCHITECTURES : [],
     isForWasm: images.some(({ inspection }) => inspection.kind === "platforms" && hasWasm(inspection.platforms)),
     containerImages: new Set(pod.containers.map(({ image }) => image)),
     imageVolumes: settings.imageVolumes,
@@ -169,7 +172,8 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): I
     return { kind: "some", architectures, emulated, levels: levelsOf(usable) };
   }
   const offered = [...new Set(inspection.platforms.map((platform) => `${platform.os}/${platform.architecture}`))];
-  const message = `it has no platform for ${rules.os} (it offers ${offered.slice(0, 8).join(", ") || "none"})`;
+  const message = `it has no platform for ${rules.os} (it offers ${offered.slice(0, 8).join(", ") || "none"})` +
+    (hasWasm(inspection.platforms) ? "; name a RuntimeClass that runs Wasm, in runtimeClasses if need be" : "");
   return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
 }
 
@@ -191,20 +195,33 @@ export function emulatedFor(
   return emulatedOf(platforms, rulesOf(pod, settings, images));
 }
 
-function emulatedOf(platforms: readonly Platform[], { emulated, isForWasm }: ImageRules): readonly string[] {
-  return !isForWasm || hasWasm(platforms) ? emulated : [];
+function emulatedOf(platforms: readonly Platform[], { emulated, isForWasm, wasm }: ImageRules): readonly string[] {
+  if (hasWasm(platforms)) return wasm.length === 0 ? emulated : wasm;
+  return isForWasm ? [] : emulated;
+}
+
+/** The containerd shims of Wasm that are not named after it; RuntimeClasses are named as their handlers: `wasmtime-spin-v2`. */
+const WASM_SHIMS: readonly string[] = ["spin", "slight", "wws", "lunatic", "wamr", "runwasi"];
+
+/** Whether a RuntimeClass of this name runs Wasm. Its nodeSelector, which the API server adds to the pod, says on which nodes. */
+export function isWasmRuntime(runtimeClassName: string): boolean {
+  return runtimeClassName.toLowerCase().split(/[-.]/).some((word) =>
+    /^was[mi]/.test(word) || WASM_SHIMS.includes(word)
+  );
 }
 
 /** Whether a platform is Wasm: `wasi/wasm`, `wasip1/wasm`. */
-function hasWasm(platforms: readonly Platform[]): boolean {
+export function hasWasm(platforms: readonly Platform[]): boolean {
   return platforms.some(({ architecture }) => architecture === "wasm");
 }
 
 function outcomeOf({ one: { image, inspection, source = "registry" }, verdict }: Judged): ImageOutcome {
   const digest = inspection.kind === "failed" ? "" : inspection.digest;
   switch (verdict.kind) {
-    case "some":
-      return { image, digest, architectures: verdict.architectures, source };
+    case "some": {
+      const { architectures, emulated } = verdict;
+      return { image, digest, architectures: architectures.length === 0 ? emulated : architectures, source };
+    }
     case "anywhere":
       return { image, digest, architectures: [...KNOWN_ARCHITECTURES].sort(), source: "bundle" };
     case "failed":

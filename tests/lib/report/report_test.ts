@@ -43,6 +43,7 @@ const IMAGES: readonly InspectedImage[] = [
   bundleFact("bundle"),
   failedFact("data", { kind: "permanent", reason: "NotAnImage", message: "its config is empty" }),
   singleFact("single", AMD64),
+  platformsFact("wasm", [{ os: "wasi", architecture: "wasm" }]),
   failedFact("broken", { kind: "permanent", reason: "Unauthorized", message: "no" }),
 ];
 
@@ -80,6 +81,12 @@ for (const [volume, setting, runsOn] of VOLUMES) {
     const found = supportOfWorkload(mounting, setting);
     assert.deepEqual([found.architectures, found.isKnown], [runsOn, true]);
     assert.equal(found.images.length, setting === "ignore" ? 1 : 2);
+  });
+}
+
+for (const [runtimeClassName, runsOn] of [["wasmtime", CANDIDATES], ["kata", []]] as const) {
+  Deno.test(`Q-04 supportOf() of a Wasm image by RuntimeClass ${runtimeClassName} says [${runsOn}]`, () => {
+    assert.deepEqual(support(["wasm"], { runtimeClassName }).architectures, runsOn);
   });
 }
 

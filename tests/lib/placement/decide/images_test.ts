@@ -193,6 +193,44 @@ Deno.test("judgeImages() counts what a runtime class of Wasm adds for the images
   assert.equal(judged({ spec, images: [wasm, windows] }, settings).kind, "failed");
 });
 
+const WASI = { os: "wasi", architecture: "wasm" };
+const WASM = make.imageOf("wasm", [WASI]);
+const EVERYWHERE = [AMD64, ARM64, PPC64LE, S390X];
+const WASM_CASES: readonly (readonly [runtimeClass: string, images: readonly InspectedImage[], readonly string[]])[] = [
+  ["wasmtime", [WASM], EVERYWHERE],
+  ["wasmtime-spin-v2", [WASM], EVERYWHERE],
+  ["wasmedge", [WASM, make.image("single-amd64")], [AMD64]],
+  ["crun-wasm", [WASM, make.image("multi")], [AMD64, ARM64]],
+  ["spin", [make.imageOf("p1", [{ os: "wasip1", architecture: "wasm" }])], EVERYWHERE],
+  ["wasmtime", [make.image("single-amd64")], [AMD64]],
+  ["wasmtime", [make.imageOf("both", [WASI, { os: "linux", architecture: S390X }])], EVERYWHERE],
+];
+
+for (const [runtimeClassName, images, shared] of WASM_CASES) {
+  const names = images.map(({ image }) => image).join(" + ");
+  Deno.test(`Q-04 judgeImages() of ${names} by RuntimeClass ${runtimeClassName} shares [${shared}]`, () => {
+    const judgement = judged({ spec: { runtimeClassName }, images });
+    assert.deepEqual(judgement.kind === "shared" && judgement.architectures, shared);
+  });
+}
+
+for (const runtimeClassName of ["", "kata", "gvisor", "spinning", "swasm"]) {
+  Deno.test(`Q-04 judgeImages() fails for a Wasm image by RuntimeClass "${runtimeClassName}", and says what to name`, () => {
+    const judgement = judged({ spec: { runtimeClassName }, images: [WASM] });
+    assert.match(
+      judgement.kind === "failed" ? judgement.failed.failure.message : "",
+      /name a RuntimeClass that runs Wasm/,
+    );
+  });
+}
+
+Deno.test("Q-04 judgeImages() takes a setting of a RuntimeClass before its name", () => {
+  const settings = makeSettings({ runtimeClasses: { wasmtime: { kind: "add", architectures: [ARM64] } } });
+  const judgement = judged({ spec: { runtimeClassName: "wasmtime" }, images: [WASM] }, settings);
+  assert.deepEqual(judgement.kind === "shared" && judgement.architectures, [ARM64]);
+  assert.deepEqual(judgement.outcomes.map(({ architectures }) => architectures), [[ARM64]]);
+});
+
 Deno.test("emulatedFor() gives a native image nothing where another image of the pod is Wasm", () => {
   const settings = makeSettings({ runtimeClasses: { wasmtime: { kind: "add", architectures: [ARM64] } } });
   const pod = make.view(make.pod({ runtimeClassName: "wasmtime" }));
