@@ -35,11 +35,6 @@ function rowsUnder(heading: string): readonly (readonly string[])[] {
   );
 }
 
-Deno.test("docs/image-builds.md has every metric of image builds with its type, and no other", async () => {
-  const listed = rowsUnder("Metrics").map(([name = "", type = ""]) => [name.replaceAll("`", ""), type] as const).sort();
-  assert.deepEqual(listed, await exposed());
-});
-
 Deno.test("docs/image-builds.md has every setting of image builds, and no other", () => {
   const listed = rowsUnder("Settings").flatMap(([name = ""]) => name.split(", ").map((one) => one.replaceAll("`", "")));
   assert.deepEqual(listed.sort(), Object.keys(ImageBuildsSchema.shape).sort());
