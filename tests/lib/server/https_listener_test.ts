@@ -23,6 +23,8 @@ interface Bench extends AsyncDisposable {
   readonly drops: DropReason[];
   readonly answered: string[];
   plain: boolean;
+  /** Whether it is the configuration of pods that has the plain path. */
+  plainProves: boolean;
   connect(localAddress?: string): Promise<TLSSocket>;
   /** Sends over a connection and gives the first line of the answer; empty when it was closed instead. */
   send(socket: TLSSocket, text: string): Promise<string>;
@@ -32,7 +34,7 @@ async function openBench(limits: Partial<ConnectionLimits> = {}): Promise<Bench>
   const drops: DropReason[] = [];
   const answered: string[] = [];
   const sockets: TLSSocket[] = [];
-  const bench: { plain: boolean } = { plain: false };
+  const bench = { plain: false, plainProves: true };
   const listener = await openHttpsListener({
     host: "127.0.0.1",
     port: 0,
@@ -48,7 +50,7 @@ async function openBench(limits: Partial<ConnectionLimits> = {}): Promise<Bench>
         proving: "/convert",
         pathsOf: (route) => bench.plain ? [SECRET_PATH, route] : [SECRET_PATH],
       }),
-      plainProves: () => bench.plain,
+      plainProves: () => bench.plain && bench.plainProves,
       dropped: (reason) => void drops.push(reason),
       began: () => {},
     },
@@ -124,6 +126,15 @@ Deno.test("openHttpsListener() answers by plain paths while those are accepted",
   assert.equal(await bench.send(socket, post("/convert")), "HTTP/1.1 200 OK");
   bench.plain = false;
   assert.equal(await bench.send(socket, post("/convert")), "HTTP/1.1 404 Not Found");
+});
+
+Deno.test("openHttpsListener() closes after an answer by a plain path that the configuration of pods does not carry", async () => {
+  await using bench = await openBench();
+  Object.assign(bench, { plain: true, plainProves: false });
+  const socket = await bench.connect();
+  const closed = once(socket, "close");
+  assert.equal(await bench.send(socket, post("/convert")), "HTTP/1.1 200 OK");
+  await closed;
 });
 
 Deno.test("openHttpsListener() closes the oldest unproven connections beyond its limits, never a proven one", async () => {
