@@ -5,6 +5,7 @@ import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { CLUSTER_CONFIG_NAME } from "../../lib/names.ts";
+import { readUnlabelledNodes } from "../../lib/placement/cluster/architectures.ts";
 import { renderConditions } from "../../lib/operator/decide/conditions.ts";
 import type { WaitReason } from "../../lib/operator/decide/operand_step.ts";
 import { patchConfigConditions } from "../config_conditions.ts";
@@ -20,7 +21,8 @@ export async function writeStatus(
   const { conditions: earlier, generation } = config;
   const context = { earlier, generation, nowMs: serverNowMs(clock, api), gatedPods, waiting, monitor };
   try {
-    const conditions = renderConditions(seen, { ...context, gatingStopped: gatingStopped() });
+    const unlabelledNodes = await readUnlabelledNodes(api, signal);
+    const conditions = renderConditions(seen, { ...context, gatingStopped: gatingStopped(), unlabelledNodes });
     await patchConfigConditions(api, config, conditions, signal);
   } catch (error) {
     if (signal.aborted) throw error;

@@ -5,7 +5,7 @@ import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { type AbsenceLimits, LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
 import { EventReason } from "../../lib/names.ts";
 import type { TaintLifter } from "../../lib/taints/cluster/lifter.ts";
-import { nameSome } from "../../lib/taints/decide/progress.ts";
+import { nameSome } from "../../lib/cluster/condition.ts";
 import type { TaintMetrics } from "../../lib/taints/metrics.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
 import { CLUSTER_CONFIG, writeTaintCondition } from "./reports.ts";

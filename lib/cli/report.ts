@@ -13,7 +13,8 @@ import type { ImageVolumes } from "../placement/decide/config/types.ts";
 import { type ClusterReport, reportOf } from "../report/cluster_report.ts";
 import { readFailedImages } from "./failed_images.ts";
 import { ExitCode, type OutputForm, renderDocument, type Terminal, terminalLogger } from "./output.ts";
-import { renderBlocked, renderReport, undeclaredRegistries } from "./report_text.ts";
+import { readUnlabelledNodes } from "../placement/cluster/architectures.ts";
+import { renderBlocked, renderReport, renderUnlabelledNodes, undeclaredRegistries } from "./report_text.ts";
 import { readSupport } from "./report_read.ts";
 import { isForbidden } from "../k8s/errors.ts";
 
@@ -70,7 +71,8 @@ export async function printReport(
   const scope = { namespace: podNamespace, candidates, failed, imageVolumes };
   const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, ...scope });
   const report = reportOf(workloads, { candidates, architecture: arch });
-  terminal.out(render(report, { arch, output, unread, isComplete, width: terminal.columns }));
+  const unlabelledNodes = podNamespace === undefined ? await readUnlabelledNodes(api, signal) : [];
+  terminal.out(render(report, { arch, output, unread, unlabelledNodes, isComplete, width: terminal.columns }));
   const isMissing = workloads.length === 0 && await isNamespaceMissing(api, podNamespace, signal);
   if (isMissing) terminal.err(`archway: There is no namespace "${podNamespace}".\n`);
   for (const sentence of undeclaredRegistries(report.images)) terminal.err(`archway: ${sentence}\n`);
@@ -94,16 +96,20 @@ async function isNamespaceMissing(api: ReadApi, name: string | undefined, signal
 
 function render(
   report: ClusterReport,
-  { arch, output, unread, isComplete, width }: {
+  { arch, output, unread, unlabelledNodes, isComplete, width }: {
     readonly arch: string | undefined;
     readonly output: OutputForm;
     readonly unread: readonly string[];
+    readonly unlabelledNodes: readonly string[];
     readonly isComplete: boolean;
     readonly width: number | undefined;
   },
 ): string {
-  if (output === "table") return arch === undefined ? renderReport(report, width) : renderBlocked(report, arch);
-  return renderDocument({ architecture: arch, complete: isComplete, unread, ...report }, output);
+  if (output === "table") {
+    const table = arch === undefined ? renderReport(report, width) : renderBlocked(report, arch);
+    return unlabelledNodes.length === 0 ? table : `${table}\n${renderUnlabelledNodes(unlabelledNodes)}`;
+  }
+  return renderDocument({ architecture: arch, complete: isComplete, unread, unlabelledNodes, ...report }, output);
 }
 
 /** The cluster-wide pull secret; none where there is none, or it may not be read. */

@@ -38,6 +38,14 @@ export function renderBlocked({ blocked = [], images, workloads }: ClusterReport
   }`;
 }
 
+/** The nodes that no placed pod goes to, one row each. */
+export function renderUnlabelledNodes(names: readonly string[]): string {
+  return renderTable(
+    ["NODE", "WHY NO PLACED POD GOES THERE"],
+    names.map((name) => [name, `no label ${NODE_ARCH_LABEL}`]),
+  );
+}
+
 function unnamed(architecture: string): string {
   return `No image that could be inspected names ${architecture}. Nodes have the names in their label ${NODE_ARCH_LABEL}.\n`;
 }

@@ -2,7 +2,7 @@
 import { printable } from "../json.ts";
 import type { Lifted } from "../taints/cluster/lifter.ts";
 import type { PlannedPod, TaintPlan } from "../taints/decide/plan.ts";
-import { nameSome } from "../taints/decide/progress.ts";
+import { nameSome } from "../cluster/condition.ts";
 import { type OutputForm, renderDocument, renderTable } from "./output.ts";
 import type { AppliedTaints } from "./taints_apply.ts";
 

@@ -55,3 +55,12 @@ export function setCondition(
   const next = withTime(condition, previous, nowMs);
   return before === undefined ? [...previous, next] : previous.map((one) => one === before ? next : one);
 }
+
+/** Names in a sentence: it is part of a condition. */
+export const NAMED = 3;
+
+/** Some of the names and how many more there are. */
+export function nameSome(names: readonly string[]): string {
+  const more = names.length - NAMED;
+  return `${names.slice(0, NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}

@@ -218,7 +218,7 @@ Deno.test("every condition that is written is accepted by the status schema of b
   };
   const waiting = fc.constantFrom("PodsStillGated" as const, "NoReplicaServes" as const, undefined);
   fc.assert(fc.property(STATE, waiting, fc.constantFrom(...GATING_STOPS), (seen, waiting, gatingStopped) => {
-    const conditions = renderConditions(seen, { ...context, waiting, gatingStopped });
+    const conditions = renderConditions(seen, { ...context, waiting, gatingStopped, unlabelledNodes: ["virtual"] });
     const object = { ...clusterConfig(undefined), status: { conditions } };
     for (const schema of [ALPHA, BETA]) assert.deepEqual(findProblems(schema, object), []);
     const read = parseOperandConfig({ ...object, apiVersion: `${GROUP}/v1beta1`, kind: "ClusterPodPlacementConfig" });

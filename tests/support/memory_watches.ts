@@ -66,11 +66,13 @@ function eventFor(selection: ListOptions, { before, now }: Change): RawWatchEven
 
 /** Whether a list or watch of this selection has the object. */
 export function selects({ namespace, fieldSelector, labelSelector }: ListOptions, object: KubeObject): boolean {
-  const [labelKey = "", labelValue] = labelSelector?.split("=") ?? [];
+  const isWithout = labelSelector?.startsWith("!") === true;
+  const [labelKey = "", labelValue] = labelSelector?.slice(Number(isWithout)).split("=") ?? [];
   const label = object.metadata.labels?.[labelKey];
   return (namespace === undefined || object.metadata.namespace === namespace) &&
     (fieldSelector === undefined || fieldSelector.split(",").every((field) => hasField(object, field))) &&
-    (labelSelector === undefined || (labelValue === undefined ? label !== undefined : label === labelValue));
+    (labelSelector === undefined ||
+      (labelValue === undefined ? (label === undefined) === isWithout : label === labelValue));
 }
 
 /** Whether an object has a field, named as `a.b=value`, or has another value, as `a.b!=value`. */

@@ -1,6 +1,6 @@
 // The conditions of a ClusterPodPlacementConfig from what was observed: the MTO's seven, and one of our own.
-import { type Condition, type NewCondition, setCondition, withTime } from "../../cluster/condition.ts";
-import { SCHEDULING_GATE } from "../../names.ts";
+import { type Condition, nameSome, type NewCondition, setCondition, withTime } from "../../cluster/condition.ts";
+import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../names.ts";
 import { unreachable } from "../../parsed.ts";
 import type { WaitReason } from "./operand_step.ts";
 
@@ -62,6 +62,8 @@ export interface ConditionContext extends EarlierConditions {
   /** Why pods are not gated at the moment; undefined while they are. */
   readonly gatingStopped: string | undefined;
   readonly monitor: MonitorState | undefined;
+  /** Names of nodes without the label of the architecture. */
+  readonly unlabelledNodes: readonly string[];
 }
 
 export function deriveOperandState(seen: OperandObservation): OperandState {
@@ -84,12 +86,14 @@ export function renderConditions(
   seen: OperandObservation,
   options: ConditionContext,
 ): readonly Condition[] {
-  const { earlier, monitor, generation, nowMs } = options;
+  const { earlier, monitor, generation, nowMs, unlabelledNodes } = options;
   const rows = [
     ...conditionRows(deriveOperandState(seen), options),
     ...monitor === undefined ? [] : [monitorRow(monitor)],
+    ...unlabelledNodes.length === 0 ? [] : [nodesRow(unlabelledNodes)],
   ];
-  const isOurs = (type: string): boolean => type === MONITOR_TYPE || rows.some(([own]) => own === type);
+  const isOurs = (type: string): boolean =>
+    type === MONITOR_TYPE || type === NODES_TYPE || rows.some(([own]) => own === type);
   return [
     ...rows.map((row) => withTime(said(row, generation), earlier, nowMs)),
     ...earlier.filter(({ type }) => !isOurs(type)),
@@ -191,6 +195,16 @@ function stoppedSentence(reason: string): string {
   const what = "New pods are not gated; pods whose images are known are still placed.";
   const why = STOPPED[reason];
   return why === undefined ? what : `${what} ${why}`;
+}
+
+const NODES_TYPE = "NodesWithoutArchitecture";
+
+/** Virtual nodes mostly: kubelets label their own. */
+function nodesRow(names: readonly string[]): Row {
+  const message =
+    `No pod that Archway places goes to nodes without the label ${NODE_ARCH_LABEL}: ${nameSome(names)}. ` +
+    `Label each: kubectl label node NAME ${NODE_ARCH_LABEL}=ARCHITECTURE`;
+  return [NODES_TYPE, true, "LabelMissing", message];
 }
 
 const MONITOR_TYPE = "ExecFormatErrorMonitorNotAvailable";

@@ -5,7 +5,11 @@ import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
+import { entryOf } from "../../json.ts";
+import { isForbidden } from "../../k8s/errors.ts";
+import { listAll } from "../../k8s/lists.ts";
 import type { Logger } from "../../log.ts";
+import { NODE_ARCH_LABEL } from "../../names.ts";
 import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../decide/live.ts";
 
 export interface LiveArchitectures {
@@ -59,4 +63,21 @@ function countEach(names: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
+}
+
+/**
+ * The names of nodes without the label of the architecture, which no placed pod goes to: virtual ones mostly. None where they may not
+ * be read. Cheap: the API server answers from its cache, and kubelets label their nodes.
+ */
+export async function readUnlabelledNodes(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
+  const options = { labelSelector: `!${NODE_ARCH_LABEL}`, resourceVersion: "0", signal } as const;
+  const names: string[] = [];
+  try {
+    for await (const { metadata: { name, labels } } of listAll(api, Resource.nodes, options)) {
+      if (entryOf(labels, NODE_ARCH_LABEL) === undefined) names.push(name);
+    }
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+  }
+  return names.sort();
 }

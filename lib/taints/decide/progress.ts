@@ -1,10 +1,9 @@
 // What people read of the taints: the condition of the cluster config, events, lines of `archway taints`.
+import { NAMED, nameSome } from "../../cluster/condition.ts";
 import { countNodes, type TaintPhase, type TaintStep } from "./next_step.ts";
 import { starvedDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { NodeCounts, PodNeed, TaintRule } from "./types.ts";
 import { printable } from "../../json.ts";
-
-const NAMED = 3;
 
 export interface TaintProgress {
   readonly nodes: NodeCounts;
@@ -105,12 +104,6 @@ function nameFirst(names: readonly string[]): string {
     if (last === undefined || name < last) first = [...first, name].sort().slice(0, NAMED);
   }
   return nameSome([...first, ...names.slice(first.length)]);
-}
-
-/** Some of the names and how many more there are. */
-export function nameSome(names: readonly string[]): string {
-  const more = names.length - NAMED;
-  return `${names.slice(0, NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 /** The toleration in the form in which people write it: `supported-arch=arm64:NoSchedule`. */

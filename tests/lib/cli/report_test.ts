@@ -11,6 +11,7 @@ import { makeFailedImage } from "../exec_format/decide/make.ts";
 import { openTaggedImages, recordingTerminal, type Said } from "./support.ts";
 
 const HOST = "registry.example";
+const ARCH = "kubernetes.io/arch";
 
 function templated(
   type: ResourceType,
@@ -108,6 +109,7 @@ Deno.test("runReport() gives the same as JSON and YAML, of one namespace where i
     "architecture",
     "complete",
     "unread",
+    "unlabelledNodes",
     "totals",
     "images",
     "workloads",
@@ -152,6 +154,27 @@ Deno.test("runReport() leaves out kinds that may not be listed, reports it, and 
   assert.deepEqual([code, said.out], [1, "All 3 workloads run on amd64.\n"]);
   assert.equal(said.err, "archway: Cannot list cronjobs: the report leaves them out.\n");
   assert.match((await run(new MemoryCluster())).said.out, /^No workload was found\.\n$/);
+});
+
+Deno.test("Q-07 runReport() has a row for each node without the label of its architecture, where nodes may be listed", async () => {
+  const node = (name: string, labels: Readonly<Record<string, string>>): readonly [ResourceType, KubeObject] => [
+    Resource.nodes,
+    { kind: "Node", metadata: { name, labels } },
+  ];
+  const cluster = clusterOf([...SHOP, node("virtual-1", { type: "virtual-kubelet" }), node("n", { [ARCH]: "amd64" })]);
+  for (const arch of [undefined, "amd64"]) {
+    const { code, said } = await run(cluster, { arch });
+    assert.deepEqual([code, said.err], [0, ""]);
+    assert.match(said.out, /\n\nNODE +WHY NO PLACED POD GOES THERE\nvirtual-1 +no label kubernetes\.io\/arch\n$/);
+  }
+  const { said } = await run(cluster, { output: "json" });
+  assert.deepEqual(JSON.parse(said.out).unlabelledNodes, ["virtual-1"]);
+  const before = ({ verb, plural }: MemoryCall): void => {
+    if (verb === "list" && plural === "nodes") throw new ApiError("refused", { status: 403, reason: "Forbidden" });
+  };
+  const refused = await run(cluster, { arch: "amd64", before });
+  assert.deepEqual([refused.code, refused.said], [0, { out: "All 3 workloads run on amd64.\n", err: "" }]);
+  assert.doesNotMatch((await run(cluster, { podNamespace: "shop" })).said.out, /virtual/);
 });
 
 for (const status of [403, 404]) {

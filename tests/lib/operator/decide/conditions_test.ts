@@ -28,6 +28,7 @@ function render(
     readonly nowMs?: number;
     readonly gatingStopped?: string;
     readonly monitor?: MonitorState;
+    readonly unlabelledNodes?: readonly string[];
   } = {},
 ): readonly Condition[] {
   return renderConditions(see(bits), {
@@ -38,6 +39,7 @@ function render(
     waiting: undefined,
     gatingStopped: undefined,
     monitor: undefined,
+    unlabelledNodes: [],
     ...options,
   });
 }
@@ -164,6 +166,7 @@ Deno.test("220 renderConditions() says how many pods still hold the gate while l
     waiting: "PodsStillGated",
     gatingStopped: "ConfigLeaving",
     monitor: undefined,
+    unlabelledNodes: [],
   });
   const leaving = conditions.find(({ type }) => type === "Deprovisioning");
   assert.equal(leaving?.status, "True");
@@ -215,3 +218,22 @@ Deno.test("renderLeaderlessConditions() withdraws Available, reports why and wha
   const [only, ...more] = renderLeaderlessConditions("NoLeader", { earlier: [], generation: 1, nowMs: 0 });
   assert.deepEqual([only?.type, more], ["GatingStopped", []]);
 });
+
+/** Nodes without the label, and what the condition says of them. */
+const UNLABELLED: readonly (readonly [names: readonly string[], says: RegExp | undefined])[] = [
+  [[], undefined],
+  [["virtual-1"], /goes to nodes without the label kubernetes\.io\/arch: virtual-1\. Label each: kubectl label node/],
+  [Array.from({ length: 40 }, (_, at) => `virtual-${at}`), /: virtual-0, .* and \d+ more\./],
+];
+
+for (const [names, says] of UNLABELLED) {
+  Deno.test(`Q-07 renderConditions() names ${names.length} nodes without the label of their architecture`, () => {
+    const typed = (conditions: readonly Condition[]): Condition | undefined =>
+      conditions.find(({ type }) => type === "NodesWithoutArchitecture");
+    const there = render("111111", { unlabelledNodes: names });
+    const condition = typed(there);
+    assert.equal(condition?.status, says && "True");
+    if (says !== undefined) assert.match(condition?.message ?? "", says);
+    assert.equal(typed(render("111111", { earlier: there })), undefined, "gone with the last such node");
+  });
+}
