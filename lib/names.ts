@@ -188,3 +188,11 @@ export const EventReason = {
 
 /** Names of image builds: of their Lease in Archway's namespace, and `source.component` of their events. */
 export const IMAGE_BUILDS = { lease: "archway-image-builds", eventSource: "archway-image-builds" } as const;
+
+/** KubeVirt's pods of virtual machines: the label of each, that of nodes that run guests of an architecture, the program of disks. */
+export const KubeVirt = {
+  label: "kubevirt.io",
+  launcher: "virt-launcher",
+  guestLabel: "kubevirt.io/vm-arch-",
+  diskProgram: "/usr/bin/container-disk",
+} as const;

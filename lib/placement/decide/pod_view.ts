@@ -3,7 +3,7 @@
 import { parseTolerations } from "../../cluster/taint.ts";
 import { parseTime } from "../../cluster/time.ts";
 import { pointer } from "../../k8s/patch.ts";
-import { PodAnnotation } from "../../names.ts";
+import { KubeVirt, PodAnnotation } from "../../names.ts";
 import { pullSecretNames } from "../../cluster/pull_secret_names.ts";
 import {
   heapBytesOf,
@@ -21,6 +21,7 @@ import { parseRecord } from "./patch/record.ts";
 import type { ContainerView, OwnerView, PodView } from "./types.ts";
 
 const NOTHING: readonly never[] = [];
+const CONTAINER_LISTS = ["initContainers", "containers"] as const;
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set(Object.values(PodAnnotation));
 
 /**
@@ -32,6 +33,7 @@ export function parsePod(object: unknown, context: { readonly namespace?: string
   const spec = objectAt(object, "spec");
   if (spec === undefined || (kind !== undefined && kind !== "Pod")) return undefined;
   const metadata = objectAt(object, "metadata");
+  const isDisk = isForAnyGuest(spec, metadata) ? holdsDisk : () => false;
   const owners = listAt(metadata, "ownerReferences")?.filter(isObject).map(parseOwner) ?? NOTHING;
   return {
     ...parseMetadata(metadata),
@@ -41,9 +43,12 @@ export function parsePod(object: unknown, context: { readonly namespace?: string
     nodeName: textAt(spec, "nodeName"),
     nodeSelector: textMapAt(spec, "nodeSelector"),
     gates: listAt(spec, "schedulingGates")?.map((gate) => textAt(gate, "name")),
-    containers: [...parseContainers(spec, "initContainers"), ...parseContainers(spec, "containers")],
+    containers: CONTAINER_LISTS.flatMap((list) => parseContainers(spec, list, (container) => !isDisk(container))),
     ephemeralContainers: parseContainers(spec, "ephemeralContainers"),
-    imageVolumes: parseImageVolumes(spec),
+    imageVolumes: [
+      ...parseImageVolumes(spec),
+      ...CONTAINER_LISTS.flatMap((list) => parseContainers(spec, list, isDisk)),
+    ],
     imagePullSecrets: pullSecretNames(listAt(spec, "imagePullSecrets")),
     serviceAccountName: textAt(spec, "serviceAccountName"),
     tolerations: parseTolerations(spec),
@@ -109,13 +114,31 @@ function parseAffinity(spec: JsonObject): AffinityView {
   };
 }
 
-function parseContainers(spec: JsonObject, list: string): readonly ContainerView[] {
-  return (listAt(spec, list) ?? NOTHING).map((container, index) => ({
-    name: textAt(container, "name"),
-    image: textAt(container, "image"),
-    pullPolicy: textAt(container, "imagePullPolicy"),
-    imagePointer: pointer("spec", list, index, "image"),
-  }));
+/** Whether the pod runs a virtual machine of KubeVirt on whatever node runs guests of its architecture (VEP 172). */
+function isForAnyGuest(spec: JsonObject, metadata: JsonObject | undefined): boolean {
+  return textAt(objectAt(metadata, "labels"), KubeVirt.label) === KubeVirt.launcher &&
+    Object.keys(objectAt(spec, "nodeSelector") ?? {}).some((key) => key.startsWith(KubeVirt.guestLabel));
+}
+
+/** Whether a container of such a pod holds a disk: its program is mounted from the launcher's image, and its own is data. */
+function holdsDisk(container: unknown): boolean {
+  return listAt(container, "command")?.[0] === KubeVirt.diskProgram;
+}
+
+function parseContainers(
+  spec: JsonObject,
+  list: string,
+  isWanted: (container: unknown) => boolean = () => true,
+): readonly ContainerView[] {
+  return (listAt(spec, list) ?? NOTHING).flatMap((container, index) => {
+    if (!isWanted(container)) return [];
+    return [{
+      name: textAt(container, "name"),
+      image: textAt(container, "image"),
+      pullPolicy: textAt(container, "imagePullPolicy"),
+      imagePointer: pointer("spec", list, index, "image"),
+    }];
+  });
 }
 
 function parseImageVolumes(spec: JsonObject): readonly ContainerView[] {

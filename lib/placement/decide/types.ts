@@ -59,7 +59,7 @@ export interface PodView {
   /** Init containers (sidecars included) first, then the main ones, each in order. */
   readonly containers: readonly ContainerView[];
   readonly ephemeralContainers: readonly ContainerView[];
-  /** Images of `volumes[].image`. */
+  /** Images of `volumes[].image`, and of containers that hold the disks of a virtual machine. */
   readonly imageVolumes: readonly ContainerView[];
   readonly imagePullSecrets: readonly string[];
   readonly serviceAccountName: string;

@@ -5,6 +5,7 @@ export const Q = `
 Q-01 A pod that pins architectures which its images lack is left as it is, with one Warning that names image, pin and what the image has.
 Q-03 An image volume of an index keeps its pod to the platforms of the index, and one of a single manifest or an artifact does not.
 Q-04 A Wasm image runs wherever a RuntimeClass does that runs Wasm by its name, without settings, and native containers beside it constrain the pod.
+Q-05 Where a virtual machine may run on nodes of other architectures than its guest's, its container disks are data and its launcher's image constrains it.
 Q-06 An image exchanged in a running pod, or an ephemeral container, causes one Warning when it lacks the architecture of the node, and no other update reaches the webhook.
 Q-07 A node without the label of its architecture is named by a condition of the config and at the end of a report.
 Q-08 An image that policy.json wants signed is placed by its manifest, and only reject blocks it.

@@ -8,7 +8,7 @@ import type { ImageJudgement } from "../../../../lib/placement/decide/decision_t
 import type { PodView } from "../../../../lib/placement/decide/types.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
-import { emulatedFor, imagesToInspect, judgeImages } from "../../../../lib/placement/decide/images.ts";
+import { emulatedFor, imagesToInspect, judgeImages, partOfImages } from "../../../../lib/placement/decide/images.ts";
 import { AMD64, ARM64, type Json, make, PPC64LE, type Row, rows, S390X, singleFact } from "./make.ts";
 
 interface Given {
@@ -251,3 +251,46 @@ Deno.test("judgeImages() asks for the config of index-depth images that exclude 
   assert.deepEqual(worth(linux("alone", AMD64)), []);
   assert.deepEqual(worth(make.bundle("bundle"), linux("b", PPC64LE, S390X)), []);
 });
+
+const NO_IMAGE = make.failedImage("disk", { kind: "permanent", reason: "NotAnImage" });
+
+/** The pod of a virtual machine as KubeVirt makes it, changed. */
+function launcher(changes: Json = {}, labels: Json = { "kubevirt.io": "virt-launcher" }, name = "volumeroot"): PodView {
+  const disk = (as: string): Json => ({ ...make.container("disk"), name: as, command: ["/usr/bin/container-disk"] });
+  return make.view(make.pod({
+    nodeSelector: { "kubevirt.io/schedulable": "true", "kubevirt.io/vm-arch-arm64": "true" },
+    initContainers: [{ ...make.container("launcher"), command: ["/usr/bin/cp"] }, disk(`${name}-init`)],
+    containers: [{ ...make.container("launcher"), name: "compute" }, disk(name)],
+    ...changes,
+  }, { labels }));
+}
+
+const LAUNCHER = linux("launcher", AMD64, S390X);
+const MACHINES: readonly (readonly [name: string, pod: PodView, disk: InspectedImage, shares: string])[] = [
+  ["a disk that is one manifest of another architecture", launcher(), singleFact("disk", ARM64), "amd64,s390x"],
+  ["a disk that is an artifact", launcher(), NO_IMAGE, "amd64,s390x"],
+  ["a disk that is an index, of which nodes pull their own", launcher(), linux("disk", AMD64, ARM64), "amd64"],
+  [
+    "a disk that cannot be read",
+    launcher(),
+    make.failedImage("disk", { kind: "transient", reason: "Timeout" }),
+    "failed",
+  ],
+  ["a guest of its node's own architecture", launcher({ nodeSelector: {} }), singleFact("disk", ARM64), ""],
+  ["a pod that is no virtual machine", launcher({}, {}), singleFact("disk", ARM64), ""],
+  [
+    "a disk whose image the launcher runs as well",
+    launcher({ containers: [{ ...make.container("disk"), name: "compute" }] }),
+    singleFact("disk", ARM64),
+    "",
+  ],
+];
+
+for (const [name, pod, disk, expected] of MACHINES) {
+  Deno.test(`Q-05 judgeImages() of a virtual machine and ${name} shares [${expected}]`, () => {
+    for (const view of [pod, partOfImages(pod, imagesToInspect(pod, makeSettings()))]) {
+      const judgement = judge(view, { images: [LAUNCHER, disk] });
+      assert.equal(judgement.kind === "shared" ? judgement.architectures.join() : judgement.kind, expected);
+    }
+  });
+}
