@@ -138,7 +138,10 @@ async function runOnCluster(
     case "explain":
       return await runExplanation(config, { ...deps, podNamespace });
     case "report":
-      return await (await import("./lib/cli/report.ts")).runReport(config, deps);
+      return await (await import("./lib/cli/report.ts")).runReport(config, {
+        ...deps,
+        showsProgress: Deno.stderr.isTerminal(),
+      });
     case "taints":
       return await (await import("./lib/cli/taints.ts")).runTaints(deps, { ...config, signal });
     case "upgrade":

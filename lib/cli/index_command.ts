@@ -18,7 +18,7 @@ import {
 import type { AssembleProblem } from "../images/assemble/problem.ts";
 import type { Annotations } from "../images/index/plan_index.ts";
 import { ExitCode, type OutputForm, type Terminal, terminalLogger } from "./output.ts";
-import { ProgressLine } from "./progress_line.ts";
+import { ProgressLine, renderProgress } from "./progress_line.ts";
 
 interface IndexConfig extends RegistryConfig {
   readonly words: readonly string[];
@@ -78,7 +78,7 @@ async function publish(verb: IndexVerb, words: Words, deps: Deps): Promise<numbe
       mode: dryRun ? "plan" : "publish",
       form: "index",
       annotations: { ...wanted.annotations, ...annotations },
-    }, { ...deps, onProgress: (progress) => line.show(progress) });
+    }, { ...deps, onProgress: (progress) => line.show(renderProgress(progress)) });
     line.clear();
     const assembled = results.map((result, at) =>
       toAssembled(result, { target: [first, ...others][at] ?? first, requests: repositories.requests })

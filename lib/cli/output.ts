@@ -47,8 +47,12 @@ export function renderTable(
 
 /** Rows with aligned columns, each line ending with a newline. */
 export function renderColumns(rows: readonly (readonly string[])[]): string {
-  const columns = Math.max(0, ...rows.map((row) => row.length));
-  const widths = Array.from({ length: columns }, (_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
+  // A report has more rows than a call may have arguments.
+  const widths = Array.from(
+    { length: columns },
+    (_, at) => rows.reduce((w, row) => Math.max(w, row[at]?.length ?? 0), 0),
+  );
   return rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("   ").trimEnd()}\n`).join("");
 }
 

@@ -1,4 +1,4 @@
-// One line on a terminal that is written over again: how far a copy is.
+// One line on a terminal that is written over again: how far a command is.
 import type { Clock } from "../clock.ts";
 
 /** No more often than users can read (ms). */
@@ -21,13 +21,13 @@ export class ProgressLine {
   }
 
   /** Shows how far it is, if the line is not as good as new. */
-  show(progress: { readonly image: string; readonly doneBytes: number; readonly totalBytes: number }): void {
+  show(progress: string): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#shownMs < EVERY_MS) return;
     this.#shownMs = nowMs;
     this.#isShown = true;
     const seconds = Math.round((nowMs - this.#startMs) / 1_000);
-    this.#write(`${ERASE}${renderProgress(progress)}, ${seconds} s`);
+    this.#write(`${ERASE}${progress}, ${seconds} s`);
   }
 
   clear(): void {

@@ -11,6 +11,7 @@ import type { Credential } from "../oci/credential.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
 import type { ImageVolumes } from "../placement/decide/config/types.ts";
 import { type ClusterReport, reportOf } from "../report/cluster_report.ts";
+import { ProgressLine } from "./progress_line.ts";
 import { readFailedImages } from "./failed_images.ts";
 import { ExitCode, type OutputForm, renderDocument, type Terminal, terminalLogger } from "./output.ts";
 import { readUnlabelledNodes } from "../placement/cluster/architectures.ts";
@@ -40,8 +41,13 @@ interface ReportDeps {
   readonly signal: AbortSignal;
 }
 
+interface Shown {
+  /** Somebody sees how far it is: `err` goes to a terminal. */
+  readonly showsProgress: boolean;
+}
+
 /** Reads the cluster, inspects its images and prints the report; 1 when a workload does not run on the requested architecture. */
-export async function runReport(config: ReportConfig, deps: ReportDeps): Promise<number> {
+export async function runReport(config: ReportConfig, deps: ReportDeps & Shown): Promise<number> {
   await using images = await openCallerImages(config, deps);
   return await printReport(config, { ...deps, images });
 }
@@ -64,12 +70,17 @@ export async function openCallerImages(config: Omit<ReportConfig, "output">, dep
 
 export async function printReport(
   { arch, podNamespace, output, imageVolumes }: ReportOptions,
-  { api, terminal, clock, signal, images }: Omit<ReportDeps, "userAgent"> & { readonly images: PodImages },
+  { api, terminal, clock, signal, images, showsProgress }: Omit<ReportDeps, "userAgent"> & Shown & {
+    readonly images: PodImages;
+  },
 ): Promise<number> {
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...arch === undefined ? [] : [arch]])];
   const failed = (signal: AbortSignal) => readFailedImages(api, signal);
   const scope = { namespace: podNamespace, candidates, failed, imageVolumes };
-  const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, ...scope });
+  const line = new ProgressLine({ write: showsProgress ? terminal.err : () => {}, clock });
+  const onProgress = (text: string): void => line.show(text);
+  const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, onProgress, ...scope })
+    .finally(() => line.clear());
   const report = reportOf(workloads, { candidates, architecture: arch });
   const unlabelledNodes = podNamespace === undefined ? await readUnlabelledNodes(api, signal) : [];
   terminal.out(render(report, { arch, output, unread, unlabelledNodes, isComplete, width: terminal.columns }));

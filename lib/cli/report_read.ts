@@ -1,6 +1,5 @@
 // What `archway report` reads: the workloads of the cluster, page by page, the inspections of their images, and on which
 // architectures they run by both.
-import pLimit from "p-limit";
 import type { Clock } from "../clock.ts";
 import type { PodImages } from "../images/pods/pod_images.ts";
 import { type KubeApi, type ReadApi, serverNowMs } from "../k8s/api.ts";
@@ -75,39 +74,56 @@ interface InspectDeps {
   readonly signal: AbortSignal;
   /** Images at a time; absent: as many as for a report. */
   readonly parallel?: number | undefined;
+  /** How far it is, as text for users. */
+  readonly onProgress?: ((text: string) => void) | undefined;
 }
 
 type Inspections = (workload: Workload, image: string) => InspectedImage | undefined;
 
+interface Scoped {
+  /** One of those that have the scope. */
+  readonly workload: Workload;
+  /** By image. */
+  readonly found: Map<string, InspectedImage | undefined>;
+}
+
 /** Inspects all images, each once for each set of pull secrets. Rejects only when the signal aborts. */
-async function inspectWorkloads(
-  workloads: readonly Workload[],
-  deps: InspectDeps,
-): Promise<Inspections> {
-  const limit = pLimit(deps.parallel ?? PARALLEL);
-  // By image, one map for each scope: names of pull secrets may be long, and are not repeated for each image.
-  const byScope = new Map<string, Map<string, InspectedImage | undefined>>();
-  const byWorkload = new Map<Workload, ReadonlyMap<string, InspectedImage | undefined>>();
-  const inspections: Promise<void>[] = [];
+async function inspectWorkloads(workloads: readonly Workload[], deps: InspectDeps): Promise<Inspections> {
+  // One map for each scope: names of pull secrets may be long, and are not repeated for each image.
+  const byScope = new Map<string, Scoped>();
+  const byWorkload = new Map<Workload, Scoped["found"]>();
   for (const workload of workloads) {
     const scope = JSON.stringify(workload.scope);
-    const found = byScope.get(scope) ?? new Map<string, InspectedImage | undefined>();
-    byScope.set(scope, found);
+    const { found } = byScope.getOrInsertComputed(scope, () => ({ workload, found: new Map() }));
+    for (const image of workload.images) found.set(image, undefined);
     byWorkload.set(workload, found);
-    for (const image of workload.images) {
-      if (found.has(image)) continue;
-      found.set(image, undefined);
-      inspections.push(limit(async () => void found.set(image, await inspectImage(workload, image, deps))));
-    }
   }
-  await Promise.all(inspections);
+  const total = byScope.values().reduce((sum, { found }) => sum + found.size, 0);
+  let done = 0;
+  const report = (more = ""): void => deps.onProgress?.(renderInspected(done, total) + more);
+  const queue = byScope.values().flatMap(({ workload, found }) =>
+    found.keys().map((image) => ({ workload, image, found }))
+  );
+  const work = async (): Promise<void> => {
+    for (const { workload, image, found } of queue) {
+      found.set(image, await inspectImage(workload, image, { ...deps, onProgress: report }));
+      done++;
+      report();
+    }
+  };
+  await Promise.all(Array.from({ length: deps.parallel ?? PARALLEL }, work));
   return (workload, image) => byWorkload.get(workload)?.get(image);
+}
+
+/** `report: 1,200 of 5,000 images`. */
+function renderInspected(done: number, total: number): string {
+  return `report: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} images`;
 }
 
 async function inspectImage(
   { scope }: Workload,
   image: string,
-  { images, clock, signal }: InspectDeps,
+  { images, clock, signal, onProgress }: InspectDeps,
 ): Promise<InspectedImage | undefined> {
   const use = { image, always: false, pullPolicy: "" };
   for (let tries = 1;; tries++) {
@@ -115,6 +131,7 @@ async function inspectImage(
     const [one] = await images.inspect(request, signal);
     const failure = one?.inspection.kind === "failed" ? one.inspection.failure : undefined;
     if (failure === undefined || !TRIED_AGAIN.includes(failure.reason) || tries === TRIES) return one;
+    onProgress?.(`; no answer, trying again (${tries + 1} of ${TRIES})`);
     await clock.sleep(Math.min(failure.retryAfterMs ?? PAUSE_MS, LONGEST_PAUSE_MS), signal);
     signal.throwIfAborted();
   }

@@ -12,9 +12,10 @@ import { ownRequirement } from "../placement/decide/patch/own_terms.ts";
 import { pullScopeOf } from "../placement/decide/pod_refs.ts";
 
 export interface InventoryLimits {
-  readonly workloads: number;
-  /** Distinct images of all workloads together: each costs a registry a request or two. */
-  readonly images: number;
+  /** Absent: any number. */
+  readonly workloads?: number;
+  /** Distinct images of all workloads together: each costs a registry a request or two. Absent: any number. */
+  readonly images?: number;
   /**
    * Of what is kept of all workloads together, at 1 KiB and its text for an image of a workload: whoever makes templates decides
    * how large and how many their texts are.
@@ -22,7 +23,8 @@ export interface InventoryLimits {
   readonly bytes: number;
 }
 
-const LIMITS: InventoryLimits = { workloads: 10_000, images: 5_000, bytes: 64 * 2 ** 20 };
+/** 100 000 workloads of two images each. */
+const LIMITS: InventoryLimits = { bytes: 256 * 2 ** 20 };
 
 /** What a report holds of an image of a workload besides its text: the inspection and what follows from it. */
 const IMAGE_BYTES = 1_024;
@@ -81,8 +83,9 @@ export class Inventory {
     const own = [...images].slice(known?.images.length ?? 0);
     if (own.length === 0) return;
     const more = own.filter((image) => !this.#images.has(image));
-    const isFull = known === undefined && this.#workloads.size >= this.#limits.workloads;
-    if (isFull || this.#images.size + more.length > this.#limits.images) {
+    const { workloads = Infinity, images: most = Infinity } = this.#limits;
+    const isFull = known === undefined && this.#workloads.size >= workloads;
+    if (isFull || this.#images.size + more.length > most) {
       this.#isComplete = false;
       return;
     }

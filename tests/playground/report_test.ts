@@ -25,7 +25,14 @@ Deno.test("playground: runReport() gives for each sample where it runs, private 
     const parsed = parseConfig(["report", "-o", "json", ...registry], { env: {}, readFile: () => "" });
     assert.ok(parsed.kind === "run");
     const { terminal, said } = recordingTerminal({ color: false });
-    const code = await runReport(parsed.config, { api, terminal, clock, userAgent: "test", signal });
+    const code = await runReport(parsed.config, {
+      api,
+      terminal,
+      clock,
+      userAgent: "test",
+      signal,
+      showsProgress: false,
+    });
     assert.deepEqual([code, said.err], [0, ""]);
     const rows = JSON.parse(said.out).workloads.map(
       ({ name, architectures, isKnown }: Readonly<Record<"name" | "architectures" | "isKnown", unknown>>) =>

@@ -170,7 +170,7 @@ Deno.test("a progress line is written over, not too often, and leaves nothing be
   const clock = new FakeClock();
   const written: string[] = [];
   const line = new ProgressLine({ write: (text) => void written.push(text), clock });
-  const at = (doneBytes: number): void => line.show({ image: "a:1", doneBytes, totalBytes: 4 * MIB });
+  const at = (doneBytes: number): void => line.show(renderProgress({ image: "a:1", doneBytes, totalBytes: 4 * MIB }));
   at(MIB);
   at(2 * MIB);
   await clock.advance(3_000);

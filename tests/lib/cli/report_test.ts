@@ -37,12 +37,16 @@ const SHOP = [
 
 async function run(
   cluster: MemoryCluster,
-  given: Partial<ReportOptions> & { readonly bed?: ImageBed; readonly before?: (call: MemoryCall) => void } = {},
+  given: Partial<ReportOptions> & {
+    readonly bed?: ImageBed;
+    readonly before?: (call: MemoryCall) => void;
+    readonly showsProgress?: boolean;
+  } = {},
 ): Promise<{ readonly code: number; readonly said: Said }> {
-  const { bed = openTaggedImages(), before, ...options } = given;
+  const { bed = openTaggedImages(), before, showsProgress = false, ...options } = given;
   const { terminal, said } = recordingTerminal({ color: false });
   const { signal } = new AbortController();
-  const deps = { api: cluster.client(before), terminal, clock: bed.clock, images: bed.images, signal };
+  const deps = { api: cluster.client(before), terminal, clock: bed.clock, images: bed.images, signal, showsProgress };
   let isOver = false;
   const printed = printReport({ output: "table", ...options }, deps).finally(() => isOver = true);
   for (let turns = 0; !isOver && turns < 1_000; turns++) await bed.clock.advance(1_000);
@@ -140,6 +144,33 @@ Deno.test("runReport() tries again where a registry is busy, and says of what no
   assert.match(said.out, /Deployment shop\/web +unknown +\S+ could not be inspected \(ServerError\)/);
   assert.match(said.out, /\n0 of 1 workloads do not run on arm64; of 1 it is not known\.\n$/);
   assert.equal(bed.registry.reads.length, 3);
+});
+
+Deno.test("Q-10 runReport() shows on a terminal how far it is and what it tries again, and nothing of it elsewhere", async () => {
+  const said = async (showsProgress: boolean): Promise<readonly string[]> => {
+    const bed = openTaggedImages();
+    bed.registry.failure = { kind: "transient", reason: "ServerError", message: "busy" };
+    const { err } = (await run(clusterOf(SHOP), { bed, showsProgress })).said;
+    return err.split("\r\x1b[K");
+  };
+  const shown = await said(true);
+  assert.ok(
+    shown.some((line) => /^report: 0 of 3 images; no answer, trying again \(2 of 3\), \d+ s$/.test(line)),
+    `${shown}`,
+  );
+  assert.ok(shown.some((line) => /^report: [1-3] of 3 images, \d+ s$/.test(line)), `${shown}`);
+  assert.equal(shown.at(-1), "", "the line is gone at the end");
+  assert.deepEqual(await said(false), [""]);
+});
+
+Deno.test("Q-10 runReport() holds more than 10 000 workloads and 5 000 images, by so many bytes as they take", async () => {
+  const many = Array.from(
+    { length: 10_500 },
+    (_, at) => templated(Resource.deployments, `web-${at}`, `web${Math.floor(at / 2)}:amd64`),
+  );
+  const { code, said } = await run(clusterOf(many), { arch: "amd64" });
+  assert.deepEqual([code, said.err], [0, ""]);
+  assert.equal(said.out, "All 10500 workloads run on amd64.\n");
 });
 
 Deno.test("runReport() leaves out kinds that may not be listed, reports it, and is then no yes", async () => {
