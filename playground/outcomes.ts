@@ -26,7 +26,7 @@ export interface SampleOutcome {
   readonly nodeArchitecture: string | undefined;
   /** Architectures whose taint it tolerates, sorted. */
   readonly tolerates: readonly string[];
-  /** Message of the event that says that it runs a program of another architecture; undefined without one. */
+  /** Message of the event that says that it runs a program of another architecture, or asks for one; undefined without one. */
   readonly report: string | undefined;
   /** The expected outcome of the manifest; undefined for a pod that is no sample. */
   readonly expected: Expectation | undefined;
@@ -39,6 +39,7 @@ const EXPECTATION = z.object({
   decision: z.enum(["unseen", "waiting", "ignore", "place", "nowhere", "fallback", "release"]),
   nodes: z.array(z.string()),
   reported: z.boolean().optional(),
+  contradicted: z.boolean().optional(),
   tolerates: z.array(z.string()).optional(),
   why: z.string().optional(),
 });
@@ -77,7 +78,8 @@ export function isSettled(pod: KubeObject, { report }: Said = {}): boolean {
   const expected = parseExpectation(pod.metadata.annotations?.[EXPECT_ANNOTATION]);
   if (decision === "waiting" || decision === "unseen" && expected?.decision !== "unseen") return false;
   if (expected !== undefined && !toleratesAsExpected(pod, expected)) return false;
-  if (expected?.reported === true && !isReportedAsExpected(pod, { expected, report })) return false;
+  const mustReport = expected !== undefined && (expected.reported ?? expected.contradicted) === true;
+  if (mustReport && !isReportedAsExpected(pod, { expected, report })) return false;
   if (textAt(pod, "spec", "nodeName") !== undefined) return textAt(pod, "status", "podIP") !== undefined;
   return listAt(pod, "status", "conditions").some((condition) => textAt(condition, "reason") === "Unschedulable");
 }
@@ -92,20 +94,24 @@ function toleratedBy(pod: KubeObject): readonly string[] {
   return own.map((toleration) => textAt(toleration, "value") ?? "").sort();
 }
 
-/** The message of the event that says that a pod runs a program of another architecture; undefined without one. */
+/** The message of the event about a pod that runs a program of another architecture, or asks for one; undefined without one. */
 export function reportOf(pod: KubeObject, events: readonly KubeObject[]): string | undefined {
-  const { uid } = pod.metadata;
-  const found = events.find((event) =>
-    textAt(event, "reason") === EventReason.execFormatError && textAt(event, "involvedObject", "uid") === uid
-  );
-  return textAt(found, "message");
+  const { uid, name } = pod.metadata;
+  const isAbout = (event: KubeObject): boolean =>
+    textAt(event, "reason") === EventReason.execFormatError && textAt(event, "involvedObject", "uid") === uid ||
+    textAt(event, "reason") === EventReason.pinContradicted && textAt(event, "involvedObject", "name") === name;
+  return textAt(events.find(isAbout), "message");
 }
 
-/** A pod that must be reported has both label and event, one that must not has neither. */
+/** A pod that must be reported as failing has both label and event, one that must not has neither; a wrong pin has an event. */
 function isReportedAsExpected(
   pod: KubeObject,
-  { expected: { reported }, report }: { readonly expected: Expectation; readonly report: string | undefined },
+  { expected: { reported, contradicted }, report }: {
+    readonly expected: Expectation;
+    readonly report: string | undefined;
+  },
 ): boolean {
+  if (contradicted !== undefined) return (report !== undefined) === contradicted;
   const isLabelled = pod.metadata.labels?.[PodLabel.execFormatError] === "true";
   return reported === undefined || isLabelled === reported && (report !== undefined) === reported;
 }

@@ -19,6 +19,7 @@ import {
   programsOf,
   REGISTRY_USER,
   renderDockerConfig,
+  renderPolicy,
   SAMPLE_NAMESPACE,
   sampleClusterConfig,
   sampleImages,
@@ -53,6 +54,8 @@ export interface PlaygroundFiles {
   readonly authority: string;
   /** A file of `--config`, which names a `config.json` with the login of the registry's user. */
   readonly settings: string;
+  /** policy.json, which wants images of one repository signed. */
+  readonly policy: string;
 }
 
 export interface Playground extends AsyncDisposable {
@@ -162,7 +165,7 @@ async function furnish(
   for (const name of new Set(["default", "kube-system", SAMPLE_NAMESPACE, ...options.namespaces])) {
     await create(cluster, "Namespace", { metadata: { name } });
   }
-  const nodes = options.scenario === "upgrade" ? [] : sampleNodes();
+  const nodes = options.scenario === "upgrade" ? [] : sampleNodes(options.scenario);
   for (const node of nodes) await create(cluster, "Node", node);
   await create(cluster, "Secret", samplePullSecret(options.registryHost), SAMPLE_NAMESPACE);
   for (const pod of earlierPods(options.registryHost, options.scenario)) {
@@ -194,6 +197,7 @@ async function writeFiles(
     key: join(workDir, "webhook.key"),
     authority: join(workDir, "ca.crt"),
     settings: join(workDir, "archway.yaml"),
+    policy: join(workDir, "policy.json"),
   };
   const dockerConfig = join(workDir, "config.json");
   const { authority, serving } = options.certificates;
@@ -203,6 +207,7 @@ async function writeFiles(
     Deno.writeTextFile(files.key, serving.key, { mode: 0o600 }),
     Deno.writeTextFile(files.authority, authority),
     Deno.writeTextFile(files.settings, `dockerConfig: ${dockerConfig}\n`),
+    Deno.writeTextFile(files.policy, `${renderPolicy(options.registryHost)}\n`),
     Deno.writeTextFile(dockerConfig, `${renderDockerConfig(options.registryHost)}\n`, { mode: 0o600 }),
   ]);
   return files;

@@ -64,7 +64,7 @@ export async function buildImage(description: ImageDescription): Promise<BuiltIm
     blobs.push(config);
     manifests.push(manifest);
     const variant = architecture === "arm64" ? { variant: "v8" } : {};
-    entries.push({ ...descriptor(manifest), platform: { os: "linux", architecture, ...variant } });
+    entries.push({ ...descriptor(manifest), platform: { os: systemOf(architecture), architecture, ...variant } });
   }
   const [only] = manifests;
   if (only !== undefined && description.form.endsWith("manifest")) return { blobs, manifests, top: only };
@@ -77,6 +77,10 @@ export async function buildImage(description: ImageDescription): Promise<BuiltIm
   const index = { schemaVersion: 2, mediaType: words.index, manifests: entries };
   const top = await content(words.index, index);
   return { blobs, manifests: [...manifests, top], top };
+}
+
+function systemOf(architecture: string): string {
+  return architecture === "wasm" ? "wasi" : "linux";
 }
 
 async function content(mediaType: string, body: unknown): Promise<Content> {
@@ -94,7 +98,7 @@ function renderConfig(
 ): unknown {
   return {
     architecture: options.architecture,
-    os: "linux",
+    os: systemOf(options.architecture),
     ...(options.architecture === "arm64" ? { variant: "v8" } : {}),
     config: { Cmd: ["/app"], Labels: description.labels ?? {} },
     rootfs: { type: "layers", diff_ids: [options.layer.digest] },

@@ -1,5 +1,5 @@
 // The sample pods of each scenario, and how each must end.
-import { NODE_ARCH_LABEL } from "../lib/names.ts";
+import { KubeVirt, NODE_ARCH_LABEL } from "../lib/names.ts";
 import type { JsonObject } from "./json_value.ts";
 
 export type PodDecision = "unseen" | "waiting" | "ignore" | "place" | "nowhere" | "fallback" | "release";
@@ -14,15 +14,17 @@ export interface Expectation {
   readonly reported?: boolean | undefined;
   /** Architectures whose taint it must tolerate; absent: that is not checked. */
   readonly tolerates?: readonly string[] | undefined;
+  /** Whether an event must say that what the pod names itself contradicts its images; absent: that is not checked. */
+  readonly contradicted?: boolean | undefined;
   /** For readers of the table. */
   readonly why?: string | undefined;
 }
 
 /**
- * Which samples: how pods are placed, what is said of those that are where they cannot run, or architecture taints. With
- * `upgrade` there are none, nor nodes: the scenario creates its own; with `image-build` there are nodes alone.
+ * Which samples: how pods are placed, what is said of those that are where they cannot run, architecture taints, or pods that are
+ * unusual. With `upgrade` there are none, nor nodes: the scenario creates its own; with `image-build` there are nodes alone.
  */
-export type Scenario = "placement" | "exec-format-error" | "taints" | "upgrade" | "image-build";
+export type Scenario = "placement" | "exec-format-error" | "taints" | "upgrade" | "image-build" | "odd-pods";
 
 /** The secret of the private images. */
 export const PULL_SECRET = "registry-credentials";
@@ -32,7 +34,9 @@ export interface Sample {
   /** Repositories of its containers; all have the tag `v1`. */
   readonly images: readonly string[];
   readonly expect: Expectation;
+  /** In its texts `REGISTRY/` stands for the address of the registry. */
   readonly spec?: JsonObject;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly container?: JsonObject;
 }
 
@@ -162,6 +166,74 @@ const TAINTED: readonly Sample[] = [
   },
 ];
 
+/** The label of the nodes that run guests of arm64, for `machine`. */
+export const RUNS_ARM64_GUESTS = `${KubeVirt.guestLabel}arm64`;
+
+/** The label of the node that no kubelet has labelled, for `for-virtual-node`. */
+export const VIRTUAL_NODE = { type: "virtual-kubelet" } as const;
+
+/** Pods that are unusual. */
+const ODD: readonly Sample[] = [
+  {
+    name: "virtual-machine",
+    images: ["demo/legacy"],
+    labels: { [KubeVirt.label]: KubeVirt.launcher },
+    spec: {
+      nodeSelector: { [RUNS_ARM64_GUESTS]: "true" },
+      initContainers: [{ name: "disk", image: "REGISTRY/demo/edge:v1", command: [KubeVirt.diskProgram, "--no-op"] }],
+    },
+    expect: { ...AMD64, why: "its launcher is amd64; the disk of its arm64 guest is data" },
+  },
+  {
+    name: "image-volumes",
+    images: ["demo/web"],
+    spec: {
+      volumes: [
+        { name: "model", image: { reference: "REGISTRY/demo/model:v1" } },
+        { name: "data", image: { reference: "REGISTRY/demo/edge:v1" } },
+      ],
+    },
+    expect: { ...AMD64, why: "one volume is an index of amd64; the other, one manifest, fits all" },
+  },
+  {
+    name: "wasm-and-sidecar",
+    images: ["demo/wasm"],
+    spec: {
+      runtimeClassName: "wasmtime",
+      initContainers: [{ name: "sidecar", image: "REGISTRY/demo/legacy:v1", restartPolicy: "Always" }],
+    },
+    expect: { ...AMD64, why: "its RuntimeClass runs Wasm anywhere, its native sidecar needs amd64" },
+  },
+  {
+    name: "pinned-wrongly",
+    images: ["demo/legacy"],
+    spec: { nodeSelector: { [NODE_ARCH_LABEL]: "arm64" } },
+    expect: {
+      decision: "ignore",
+      architectures: ["arm64"],
+      nodes: ["arm64"],
+      contradicted: true,
+      why: "it asks for arm64, its image has amd64: left alone, and reported",
+    },
+  },
+  {
+    name: "for-virtual-node",
+    images: ["demo/web"],
+    spec: { nodeSelector: VIRTUAL_NODE },
+    expect: {
+      decision: "place",
+      architectures: ["amd64", "arm64"],
+      nodes: [],
+      why: "its node lacks the label kubernetes.io/arch: a condition names it",
+    },
+  },
+  {
+    name: "signed",
+    images: ["demo/signed"],
+    expect: { ...ARM64, why: "the policy wants it signed: placed by its manifest" },
+  },
+];
+
 /** Pods that run before Archway does. */
 export const RUNNING: Readonly<Partial<Record<Scenario, readonly Sample[]>>> = {
   taints: [{
@@ -184,4 +256,5 @@ export const OF_SCENARIO: Readonly<Record<Scenario, readonly Sample[]>> = {
   "taints": TAINTED,
   "upgrade": [],
   "image-build": [],
+  "odd-pods": ODD,
 };

@@ -2,7 +2,15 @@
 import { API_GROUP, CLUSTER_CONFIG_NAME, NODE_ARCH_LABEL, NODE_OS_LABEL } from "../lib/names.ts";
 import type { JsonObject } from "./json_value.ts";
 import type { ImageDescription } from "./registry_images.ts";
-import { OF_SCENARIO, PULL_SECRET, RUNNING, type Sample, type Scenario } from "./sample_pods.ts";
+import {
+  OF_SCENARIO,
+  PULL_SECRET,
+  RUNNING,
+  RUNS_ARM64_GUESTS,
+  type Sample,
+  type Scenario,
+  VIRTUAL_NODE,
+} from "./sample_pods.ts";
 
 export const SAMPLE_NAMESPACE = "demo";
 
@@ -12,17 +20,25 @@ export const EXPECT_ANNOTATION = "archway.dev/expect";
 /** The one user of the registry's private repositories. */
 export const REGISTRY_USER = { name: "demo", password: "playground" } as const;
 
-/** The nodes: two amd64, one arm64, one ppc64le. */
-export function sampleNodes(): readonly JsonObject[] {
+/** The nodes: two amd64, one arm64, one ppc64le. For odd pods two of them run guests of arm64, and one more is virtual. */
+export function sampleNodes(scenario: Scenario = "placement"): readonly JsonObject[] {
+  const isOdd = scenario === "odd-pods";
+  const guests = isOdd ? { [RUNS_ARM64_GUESTS]: "true" } : {};
   return [
-    sampleNode("amd64-1", "amd64"),
+    sampleNode("amd64-1", "amd64", guests),
     sampleNode("amd64-2", "amd64"),
-    sampleNode("arm64-1", "arm64"),
+    sampleNode("arm64-1", "arm64", guests),
     sampleNode("ppc64le-1", "ppc64le"),
+    ...isOdd ? [virtualNode("virtual-1")] : [],
   ];
 }
 
-function sampleNode(name: string, architecture: string): JsonObject {
+function virtualNode(name: string): JsonObject {
+  const { metadata, ...node } = sampleNode(name, "");
+  return { ...node, metadata: { ...Object(metadata), labels: { ...VIRTUAL_NODE, "kubernetes.io/hostname": name } } };
+}
+
+function sampleNode(name: string, architecture: string, labels: Readonly<Record<string, string>> = {}): JsonObject {
   const resources = { cpu: "8", memory: "32Gi", pods: "250" };
   return {
     metadata: {
@@ -32,6 +48,7 @@ function sampleNode(name: string, architecture: string): JsonObject {
         [NODE_OS_LABEL]: "linux",
         "kubernetes.io/hostname": name,
         "node-role.kubernetes.io/worker": "",
+        ...labels,
       },
     },
     spec: {},
@@ -72,14 +89,31 @@ export function sampleImages(): readonly ImageDescription[] {
     image("private/tool", ["amd64"], { form: "oci-index", access: "basic" }),
     image("demo/lying", ["amd64", "arm64"], { form: "oci-index" }),
     image("demo/failing", ["amd64", "arm64"], { form: "oci-index" }),
+    image("demo/model", ["amd64"], { form: "oci-index" }),
+    image("demo/wasm", ["wasm"], { form: "oci-index" }),
+    image(SIGNED, ["arm64"], { form: "oci-manifest" }),
   ];
 }
 
+/** The repository whose images are to be signed. */
+const SIGNED = "demo/signed";
+
+/** policy.json: all images are accepted, those of one repository where they are signed. */
+export function renderPolicy(registryHost: string): string {
+  const scope = `${registryHost}/${SIGNED}`;
+  const signed = [{ type: "sigstoreSigned", keyPath: "/etc/pki/demo.pub" }];
+  return JSON.stringify({
+    default: [{ type: "insecureAcceptAnything" }],
+    transports: { docker: { [scope]: signed } },
+  });
+}
+
 /** Repositories whose programs are not what their images claim: the architectures that they run on. */
-const PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map([["demo/lying:v1", ["arm64"]], [
-  "demo/failing:v1",
-  [],
-]]);
+const PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["demo/lying:v1", ["arm64"]],
+  ["demo/failing:v1", []],
+  ["demo/wasm:v1", ["amd64", "arm64"]],
+]);
 
 /** What the program of an image runs on; undefined: what the image claims. */
 export function programsOf(image: string): readonly string[] | undefined {
@@ -121,15 +155,15 @@ export function earlierPods(registryHost: string, scenario: Scenario = "placemen
 }
 
 function renderSamples(samples: readonly Sample[], registryHost: string): readonly JsonObject[] {
-  return samples.map(({ name, images, expect, spec, container }) => ({
+  return samples.map(({ name, images, expect, spec, labels, container }) => ({
     metadata: {
       name,
       namespace: SAMPLE_NAMESPACE,
-      labels: { app: name },
+      labels: { app: name, ...labels },
       annotations: { [EXPECT_ANNOTATION]: JSON.stringify(expect) },
     },
     spec: {
-      ...spec,
+      ...withRegistry(spec ?? {}, registryHost),
       containers: images.map((repository) => ({
         name: repository.replace(/^.*\//, ""),
         image: `${registryHost}/${repository}:v1`,
@@ -137,4 +171,8 @@ function renderSamples(samples: readonly Sample[], registryHost: string): readon
       })),
     },
   }));
+}
+
+function withRegistry(spec: JsonObject, registryHost: string): JsonObject {
+  return JSON.parse(JSON.stringify(spec).replaceAll("REGISTRY/", `${registryHost}/`));
 }

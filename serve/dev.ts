@@ -117,6 +117,7 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
     webhookUrl: `https://127.0.0.1:${webhookPort}`,
     registry: [...dev.registry, registryHost],
     registryCa: [...dev.registryCa, files.authority],
+    policy: dev.scenario === "odd-pods" ? files.policy : dev.policy,
     archTaints: dev.scenario === "taints" ? "manage" : dev.archTaints,
     execFormatErrors: dev.scenario === "exec-format-error" && dev.execFormatErrors === "off"
       ? "report"

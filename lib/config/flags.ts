@@ -216,8 +216,13 @@ export const FLAGS: readonly Flag[] = [
   flag("dry-run", "switch", ["release", "index", "taints", "upgrade"], "Show what would be done, do nothing."),
   flag("once", "switch", ["dev"], "Run the samples, print how each ended, exit."),
   {
-    ...flag("scenario", "choice", ["dev"], "Which samples: placement, wrong programs, taints, a migration, an image."),
-    choices: ["placement", "exec-format-error", "taints", "upgrade", "image-build"],
+    ...flag(
+      "scenario",
+      "choice",
+      ["dev"],
+      "Which samples: placement, wrong programs, taints, a migration, an image, odd pods.",
+    ),
+    choices: ["placement", "exec-format-error", "taints", "upgrade", "image-build", "odd-pods"],
     fallback: "placement",
   },
 ];

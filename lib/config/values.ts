@@ -73,7 +73,7 @@ export const Values = z.object({
   annotation: list,
   dryRun: flagSwitch,
   once: flagSwitch,
-  scenario: z.enum(["placement", "exec-format-error", "taints", "upgrade", "image-build"]),
+  scenario: z.enum(["placement", "exec-format-error", "taints", "upgrade", "image-build", "odd-pods"]),
 });
 
 /** All flags, parsed; durations in ms. */
