@@ -10,4 +10,5 @@ Q-06 An image exchanged in a running pod, or an ephemeral container, causes one 
 Q-07 A node without the label of its architecture is named by a condition of the config and at the end of a report.
 Q-08 An image that policy.json wants signed is placed by its manifest, and only reject blocks it.
 Q-09 With managed taints a pod that placement leaves alone tolerates the architectures that all its images have, and all of them while these are unknown.
+Q-10 A report holds any number of workloads and images within a bound of bytes, and shows on a terminal how far it is.
 `;
