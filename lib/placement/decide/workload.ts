@@ -49,7 +49,8 @@ export function parseWorkload(object: KubeObject): Workload | undefined {
   const hasQuota = isTrue(conditions, "QuotaReserved");
   const createdMs = parseTime(metadata.creationTimestamp) ?? 0;
   const check = parseCheck(status, createdMs);
-  if (hasQuota && check === undefined) return undefined;
+  // One that is being sent back keeps its quota for a moment; an answer now would count for its next flavor.
+  if (hasQuota && (check === undefined || isTrue(conditions, "Evicted"))) return undefined;
   const flavorsOf = parseFlavors(status);
   const podSets = (listAt(spec, "podSets") ?? []).flatMap((raw, index): readonly PodSet[] => {
     const template = templateOf(raw, namespace);

@@ -142,7 +142,7 @@ Deno.test("an image that cannot be read holds the check, for as long as a pod wo
   assert.deepEqual(states, ["wait", "wait", "Ready"]);
 });
 
-Deno.test("nothing is decided about a Workload that is admitted, finished, deactivated, deleted, or does not ask", () => {
+Deno.test("nothing is decided about a Workload that is admitted, finished, deactivated, deleted, sent back, or does not ask", () => {
   const admitted = { flavor: "x86", conditions: [{ type: "Admitted", status: "True" }] };
   const raw = rawWorkload(["single-amd64"]);
   const open: readonly KubeObject[] = [
@@ -151,6 +151,7 @@ Deno.test("nothing is decided about a Workload that is admitted, finished, deact
     { ...raw, spec: { ...raw.spec as Json, active: false } },
     { ...raw, metadata: { ...raw.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
     rawWorkload(["single-amd64"], { flavor: "x86", check: { state: "Ready" } }),
+    rawWorkload(["single-amd64"], { flavor: "arm", conditions: [{ type: "Evicted", status: "True" }] }),
   ];
   assert.deepEqual(open.map(parseWorkload), open.map(() => undefined));
 });
