@@ -1,0 +1,108 @@
+// Our decisions about the jobs that the real Kueue queued for the record, against where it admitted them.
+import assert from "node:assert/strict";
+import type { KubeObject } from "../../../lib/k8s/types.ts";
+import { decideIgnoringGate } from "../../../lib/placement/decide/decide.ts";
+import { decideWorkload, parseWorkload, type WorkloadStep } from "../../../lib/placement/decide/workload.ts";
+import {
+  applied,
+  ARCH,
+  at,
+  factsOf,
+  failedFact,
+  platformsFact,
+  requiredOf,
+  term,
+} from "../../lib/placement/decide/make.ts";
+import {
+  COUNT,
+  drawJobs,
+  hashOfProgram,
+  type KueueRecord,
+  platformsOf,
+  RecordSchema,
+  type Row,
+  type Shape,
+  sharedOf,
+} from "./shapes.ts";
+
+const RECORD = new URL("../records/kueue.json", import.meta.url);
+
+/** undefined until Kueue was asked for the first time. */
+async function readRecord(): Promise<KueueRecord | undefined> {
+  const text = await Deno.readTextFile(RECORD).catch(() => undefined);
+  return text === undefined ? undefined : RecordSchema.parse(JSON.parse(text));
+}
+
+const FLAVORS = new Map(["amd64", "arm64"].map((architecture) => [architecture, { [ARCH]: architecture }]));
+
+/** A Workload as Kueue makes it of such a job: with quota where it is assigned a flavor. */
+function workloadOf({ images, pinned }: Shape, flavor?: string): KubeObject {
+  const containers = images.map((image) => ({ name: image, image }));
+  const spec = { containers, ...pinned === undefined ? {} : { nodeSelector: { [ARCH]: pinned } } };
+  const admission = { podSetAssignments: [{ name: "main", flavors: { cpu: flavor } }] };
+  return {
+    metadata: { name: "w", namespace: "n" },
+    spec: { podSets: [{ name: "main", count: 1, template: { spec } }] },
+    status: {
+      conditions: flavor === undefined ? [] : [{ type: "QuotaReserved", status: "True" }],
+      admissionChecks: [{ name: "archway", state: "Pending", message: "" }],
+      ...flavor === undefined ? {} : { admission },
+    },
+  };
+}
+
+function stepOf(raw: KubeObject, { images }: Shape): WorkloadStep {
+  const workload = parseWorkload(raw);
+  assert.ok(workload !== undefined);
+  const inspected = [...new Set(images)].map((image) => {
+    const platforms = platformsOf(image)?.map((architecture) => ({ os: "linux", architecture }));
+    return platforms === undefined
+      ? failedFact(image, { kind: "permanent", reason: "ManifestUnknown" })
+      : platformsFact(image, platforms);
+  });
+  const facts = factsOf(at(raw, "spec", "podSets", 0, "template"), { images: inspected, failedAttempts: 1 });
+  return decideWorkload({ workload, decisions: [decideIgnoringGate(facts)], flavors: FLAVORS });
+}
+
+function answerOn(flavor: string, { shape }: Row): string | undefined {
+  const step = stepOf(workloadOf(shape, flavor), shape);
+  return step.kind === "act" ? step.answer?.state : undefined;
+}
+
+async function isOfThisProgram(record: KueueRecord): Promise<void> {
+  const shapes = drawJobs().map(({ shape }) => shape);
+  const { program, rows, contradictions, impossible, ran } = record;
+  assert.equal(program.sha256, await hashOfProgram(), "record it anew: tests/oracles/README.md");
+  assert.deepEqual([contradictions, impossible, ran], [0, 0, shapes.filter((one) => sharedOf(one).length > 0).length]);
+  assert.equal(rows.reduce((sum, { count }) => sum + count, 0), COUNT);
+  const drawn = shapes.map((shape) => JSON.stringify(shape));
+  assert.deepEqual(new Set(rows.map(({ shape }) => JSON.stringify(shape))), new Set(drawn));
+}
+
+function agreesOnFlavors({ rows }: KueueRecord): void {
+  for (const row of rows) {
+    const asked = row.flavor === undefined ? [...FLAVORS.keys()] : [row.flavor];
+    const wanted = asked.map(() => row.flavor === undefined ? "Retry" : "Ready");
+    assert.deepEqual(asked.map((flavor) => answerOn(flavor, row)), wanted, JSON.stringify(row));
+  }
+}
+
+function agreesOnAffinity({ rows }: KueueRecord): void {
+  for (const { shape, required } of rows) {
+    if (required === undefined) continue;
+    const raw = workloadOf(shape);
+    const step = stepOf(raw, shape);
+    assert.ok(step.kind === "act");
+    const template = at(applied(raw, step.narrowing), "spec", "podSets", 0, "template");
+    assert.deepEqual(requiredOf(template), [term([ARCH, ...required])], JSON.stringify(shape));
+  }
+}
+
+const record = await readRecord();
+if (record !== undefined) {
+  Deno.test("Kueue: the record is of this program and these jobs, none contradictory or on an impossible flavor", () =>
+    isOfThisProgram(record));
+  Deno.test("Kueue: what it admitted we call Ready there, and what it did not admit we call Ready nowhere", () =>
+    agreesOnFlavors(record));
+  Deno.test("Kueue: where it saw an affinity, it is the one that we write", () => agreesOnAffinity(record));
+}
