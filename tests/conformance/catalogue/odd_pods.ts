@@ -3,6 +3,7 @@
 /** Pods that are unusual. */
 export const Q = `
 Q-01 A pod that pins architectures which its images lack is left as it is, with one Warning that names image, pin and what the image has.
+Q-02 A Workload of Kueue waits for its images, a minute at most, and is admitted to no flavor on which they do not run.
 Q-03 An image volume of an index keeps its pod to the platforms of the index, and one of a single manifest or an artifact does not.
 Q-04 A Wasm image runs wherever a RuntimeClass does that runs Wasm by its name, without settings, and native containers beside it constrain the pod.
 Q-05 Where a virtual machine may run on nodes of other architectures than its guest's, its container disks are data and its launcher's image constrains it.

@@ -67,7 +67,7 @@ function stateOf({ cluster }: Scene): unknown {
 
 const AMD64_ONLY = [term([ARCH, "amd64"])];
 
-Deno.test("openKueue() narrows the templates of a Workload without quota and of its suspended Job", async () => {
+Deno.test("Q-02 openKueue() narrows the templates of a Workload without quota and of its suspended Job", async () => {
   const scene = openQueueScene(makeQueued(undefined));
   await whileRunning(scene, kueueOf(scene), () => {
     assert.deepEqual([requiredOfWorkload(scene), requiredOfJob(scene)], [AMD64_ONLY, AMD64_ONLY]);
@@ -83,7 +83,7 @@ Deno.test("openKueue() leaves a Job that runs as it is", async () => {
 });
 
 for (const [flavor, state] of [["x86", "Ready"], ["arm", "Retry"]] as const) {
-  Deno.test(`openKueue() answers ${state} to an amd64 image on flavor ${flavor}, and leaves reserved templates alone`, async () => {
+  Deno.test(`Q-02 openKueue() answers ${state} to an amd64 image on flavor ${flavor}, and leaves reserved templates alone`, async () => {
     const scene = openQueueScene(makeQueued(flavor));
     await whileRunning(scene, kueueOf(scene), () => {
       assert.deepEqual([stateOf(scene), requiredOfWorkload(scene)], [state, undefined]);
@@ -92,7 +92,7 @@ for (const [flavor, state] of [["x86", "Ready"], ["arm", "Retry"]] as const) {
   });
 }
 
-Deno.test("openKueue() holds the check while an image cannot be read, for as long as a pod would be gated", async () => {
+Deno.test("Q-02 openKueue() holds the check while an image cannot be read, for as long as a pod would be gated", async () => {
   const scene = openQueueScene(makeQueued("x86", { containers: [{ name: "c", image: "broken" }] }));
   await whileRunning(scene, kueueOf(scene), async () => {
     await scene.clock.advance(50_000);

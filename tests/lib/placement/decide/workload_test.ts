@@ -99,7 +99,7 @@ function acted(raw: KubeObject): Extract<ReturnType<typeof decideWorkload>, { ki
   return step;
 }
 
-Deno.test("a Workload without quota gets the affinity of its images into each template, and no answer yet", () => {
+Deno.test("Q-02 a Workload without quota gets the affinity of its images into each template, and no answer yet", () => {
   const raw = rawWorkload(["single-amd64", "single-arm64"]);
   const { narrowing, answer } = acted(raw);
   assert.equal(answer, undefined);
@@ -110,7 +110,7 @@ Deno.test("a Workload without quota gets the affinity of its images into each te
   assert.deepEqual(again.narrowing, [], "deciding twice changes nothing twice");
 });
 
-Deno.test("with quota the check is Ready on a flavor where the images run, and takes the quota back on another", () => {
+Deno.test("Q-02 with quota the check is Ready on a flavor where the images run, and takes the quota back on another", () => {
   const answers = ["x86", "arm", "any"].map((flavor) => acted(rawWorkload(["single-amd64"], { flavor })).answer);
   assert.deepEqual(answers, [
     { state: "Ready", message: "set-0: amd64" },
@@ -134,7 +134,7 @@ Deno.test("a Workload whose images share no architecture gives its quota back fo
   assert.deepEqual([narrowing, answer?.state, answer?.state === "Retry" && answer.afterSeconds], [[], "Retry", 60]);
 });
 
-Deno.test("an image that cannot be read holds the check, for as long as a pod would be gated and no longer", () => {
+Deno.test("Q-02 an image that cannot be read holds the check, for as long as a pod would be gated and no longer", () => {
   const states = [0, 30_000, 60_000].map((gateAgeMs) => {
     const step = stepOf(rawWorkload(["broken"], { flavor: "x86" }), { gateAgeMs });
     return step.kind === "wait" ? step.kind : step.answer?.state;
@@ -189,7 +189,7 @@ Deno.test("the labels of a flavor are its nodeLabels; one without, or that is go
   assert.deepEqual([flavorLabels({ metadata: { name: "x" }, spec: {} }), flavorLabels(undefined)], [{}, {}]);
 });
 
-Deno.test("property: what is Ready never has a flavor that the templates, or the images, exclude", () => {
+Deno.test("Q-02 property: what is Ready never has a flavor that the templates, or the images, exclude", () => {
   const set = fc.constantFrom("multi", "single-amd64", "single-arm64");
   const images = fc.array(set, { minLength: 1, maxLength: 3 });
   const flavor = fc.constantFrom("x86", "arm");
