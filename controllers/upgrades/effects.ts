@@ -53,7 +53,7 @@ export async function applyEffects(
 }
 
 async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope): Promise<void> {
-  const { api, outside } = deps;
+  const { api, gauges, outside } = deps;
   const { base, signal } = scope;
   switch (effect.kind) {
     case "notify":
@@ -66,7 +66,7 @@ async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope
     case "patchClusterVersion":
       await patchClusterVersion(api, effect, signal);
       // What could not be said before it is not tried again.
-      return deps.gauges.clear("upgrade_notification_failed");
+      return gauges.clear("upgrade_notification_failed");
     case "reserveCapacity":
       return await reserveCapacity(api, scope);
     case "releaseCapacity":
@@ -79,19 +79,6 @@ async function applyEffect(effect: Effect, deps: UpgradesDeps, scope: ApplyScope
       return await annotateFileIntegrity(api, effect.annotations, signal);
     case "setDesiredVersion":
       return await scope.setDesiredVersion(effect.version);
-    case "setMetric":
-    case "clearMetric":
-    case "clearMetrics":
-      return applyGauge(effect, deps);
-    default:
-      return unreachable(effect);
-  }
-}
-
-type GaugeEffect = Extract<Effect, { readonly kind: "setMetric" | "clearMetric" | "clearMetrics" }>;
-
-function applyGauge(effect: GaugeEffect, { gauges }: Pick<UpgradesDeps, "gauges">): void {
-  switch (effect.kind) {
     case "setMetric":
       return gauges.set(effect.metric, effect.labels, effect.value);
     case "clearMetric":
