@@ -1,7 +1,6 @@
 // Reads what the health checks need and judges it. Every check is made whatever the others find; a failed read costs its own
 // check alone.
 import type { Node } from "../../../cluster/node.ts";
-import { errorText } from "../../../log.ts";
 import { canScale } from "../../decide/capacity/plan.ts";
 import type { IgnoredAlerts } from "../../decide/health/alert_queries.ts";
 import {
@@ -15,6 +14,7 @@ import {
 import type { HealthCheckId, HealthResult } from "../../decide/types/health.ts";
 import type { Observation } from "../../decide/types/observed.ts";
 import type { ClusterReader } from "../../cluster/cluster_reader.ts";
+import { observe as observeOnce } from "../../cluster/observe.ts";
 import type { ReadFindings } from "./deployment_findings.ts";
 import type { AlertReader } from "../monitoring/alerts.ts";
 
@@ -38,8 +38,10 @@ export async function readHealth(
   signal: AbortSignal,
 ): Promise<readonly HealthResult[]> {
   const { alerts, reader } = deps;
-  const observe = <T>(what: string, read: () => Promise<T>): Promise<Observation<T>> =>
-    observed(what, { read, signal });
+  const observe = async <T>(what: string, read: () => Promise<T>): Promise<Observation<T>> => {
+    const seen = await observeOnce(read, signal);
+    return seen.kind === "observed" ? seen : { ...seen, why: `Cannot read ${what}: ${seen.why}` };
+  };
   const nodes = (): Promise<Observation<readonly Node[]>> => observe("nodes", reader.nodes);
   const made: Readonly<Record<HealthCheckId, () => Promise<HealthResult>>> = {
     CriticalAlerts: async () =>
@@ -58,16 +60,4 @@ export async function readHealth(
       ),
   };
   return await Promise.all(checks.map((check) => made[check]()));
-}
-
-async function observed<T>(
-  what: string,
-  { read, signal }: { readonly read: () => Promise<T>; readonly signal: AbortSignal },
-): Promise<Observation<T>> {
-  try {
-    return { kind: "observed", value: await read() };
-  } catch (error) {
-    signal.throwIfAborted();
-    return { kind: "unknown", why: `Cannot read ${what}: ${errorText(error)}` };
-  }
 }
