@@ -4,13 +4,8 @@
 import { Gauge, type Registry } from "prom-client";
 import { entryOf } from "../json.ts";
 import { CONDITION_METRICS, Upgrades } from "./names.ts";
+import type { CollectedSample } from "./decide/collector.ts";
 import type { UpgradeMetric } from "./decide/types/effects.ts";
-
-export interface UpgradeSample {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
 
 type GaugeRow = readonly [labels: readonly string[], help: string];
 
@@ -102,12 +97,12 @@ const SCRAPED_GAUGES: Readonly<Record<string, GaugeRow>> = {
 
 export interface UpgradeMetrics {
   /** Sets a gauge about the one plan. Labels that the gauge does not have are left out. */
-  set(metric: UpgradeMetric | OwnMetric, labels: UpgradeSample["labels"], value: number): void;
+  set(metric: UpgradeMetric | OwnMetric, labels: CollectedSample["labels"], value: number): void;
   clear(metric: UpgradeMetric | OwnMetric): void;
   /** Removes the series that go with the UpgradeConfig, or when an upgrade fails. */
   clearGroup(group: "ephemeral" | "failure"): void;
   /** Puts these samples in the place of all that follow from the status; undefined: they could not be read. */
-  setScraped(samples: readonly UpgradeSample[] | undefined): void;
+  setScraped(samples: readonly CollectedSample[] | undefined): void;
 }
 
 /** Registers them. A gauge has no series before it is set, as with the MUO. */

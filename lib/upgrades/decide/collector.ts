@@ -67,18 +67,31 @@ function timeOf({ status, startTime, completeTime }: StepCondition): string | un
   return status === "True" ? completeTime : startTime;
 }
 
+/** When each stage was reached: by the notification of it, which is sent once, else by the end of its step. */
+const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
+  upgrade_started: ["StateStarted", "StartedNotificationSent"],
+  upgrade_completed: ["StateCompleted", "CompletedNotificationSent"],
+  controlplane_upgrade_started: ["StateControlPlaneStartedSL", "UpgradeCommenced"],
+  controlplane_upgrade_completed: ["StateControlPlaneFinishedSL", "ControlPlaneUpgraded"],
+  workernode_upgrade_started: ["StateControlPlaneFinishedSL", "ControlPlaneUpgraded"],
+  workernode_upgrade_completed: ["StateWorkerPlaneFinishedSL", "WorkerNodesUpgraded"],
+};
+
+/** Read from the status, so that a restart changes none; undefined for a stage that was not reached. */
+export function stampsOf(history: History): Readonly<Record<string, string | undefined>> {
+  const stamps = Object.entries(STAGES).map(([stage, [state, type]]) => {
+    const sent = history.notifications.find((one) => one.state === state);
+    return [stage, sent?.sentTime ?? conditionOf(history, type)?.completeTime] as const;
+  });
+  return Object.fromEntries(stamps);
+}
+
 /** A failed upgrade has no start any more, so that it is not taken for one that still runs. */
 function stageSamples(history: History, labels: Labels): readonly CollectedSample[] {
-  const stamps = stampsOf(history);
-  const started = history.phase === "Failed" ? undefined : stamps.upgradeStarted;
-  return [
-    ...timed("upgradeoperator_upgrade_started_timestamp", labels, started),
-    ...timed("upgradeoperator_upgrade_completed_timestamp", labels, stamps.upgradeCompleted),
-    ...timed("upgradeoperator_controlplane_upgrade_started_timestamp", labels, stamps.controlPlaneStarted),
-    ...timed("upgradeoperator_controlplane_upgrade_completed_timestamp", labels, stamps.controlPlaneCompleted),
-    ...timed("upgradeoperator_workernode_upgrade_started_timestamp", labels, stamps.workersStarted),
-    ...timed("upgradeoperator_workernode_upgrade_completed_timestamp", labels, stamps.workersCompleted),
-  ];
+  return Object.entries(stampsOf(history)).filter(([stage]) =>
+    stage !== "upgrade_started" || history.phase !== "Failed"
+  )
+    .flatMap(([stage, time]) => timed(`upgradeoperator_${stage}_timestamp`, labels, time));
 }
 
 function notificationSamples(history: History, { name: config, spec }: UpgradeConfig): readonly CollectedSample[] {
@@ -93,29 +106,4 @@ function notificationSamples(history: History, { name: config, spec }: UpgradeCo
 function timed(name: string, labels: Labels, time: string | undefined): readonly CollectedSample[] {
   const timeMs = parseTime(time);
   return timeMs === undefined ? [] : [{ name, labels, value: Math.floor(timeMs / 1_000) }];
-}
-
-/** Times of the stages; undefined for those not reached. */
-export interface Stamps {
-  readonly upgradeStarted: string | undefined;
-  readonly controlPlaneStarted: string | undefined;
-  readonly controlPlaneCompleted: string | undefined;
-  readonly workersStarted: string | undefined;
-  readonly workersCompleted: string | undefined;
-  readonly upgradeCompleted: string | undefined;
-}
-
-/** Reads them from the status, so that a restart changes none: from the notification of each stage, which is sent once, else from the condition of its step. */
-export function stampsOf(history: History): Stamps {
-  const stamp = (state: NotificationState, type: string): string | undefined =>
-    history.notifications.find((sent) => sent.state === state)?.sentTime ?? conditionOf(history, type)?.completeTime;
-  const controlPlaneCompleted = stamp("StateControlPlaneFinishedSL", "ControlPlaneUpgraded");
-  return {
-    upgradeStarted: stamp("StateStarted", "StartedNotificationSent"),
-    controlPlaneStarted: stamp("StateControlPlaneStartedSL", "UpgradeCommenced"),
-    controlPlaneCompleted,
-    workersStarted: controlPlaneCompleted,
-    workersCompleted: stamp("StateWorkerPlaneFinishedSL", "WorkerNodesUpgraded"),
-    upgradeCompleted: stamp("StateCompleted", "CompletedNotificationSent"),
-  };
 }

@@ -98,12 +98,12 @@ Deno.test("stampsOf() takes the notification of a stage, else the end of its ste
     { state: "StateControlPlaneFinishedSL", sentTime: at(4) },
   ] as const;
   assert.deepEqual(stampsOf(makeHistory({ conditions, notifications })), {
-    upgradeStarted: at(1),
-    controlPlaneStarted: undefined,
-    controlPlaneCompleted: at(4),
-    workersStarted: at(4),
-    workersCompleted: at(7),
-    upgradeCompleted: undefined,
+    upgrade_started: at(1),
+    controlplane_upgrade_started: undefined,
+    controlplane_upgrade_completed: at(4),
+    workernode_upgrade_started: at(4),
+    workernode_upgrade_completed: at(7),
+    upgrade_completed: undefined,
   });
 });
 
