@@ -2,7 +2,7 @@
 import type { Clock } from "../../clock.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { proxyFor, type ProxySettings } from "../../oci/http/proxy.ts";
-import { type TrustedBundles, trusting } from "./http/trusted_bundles.ts";
+import type { TrustedBundles } from "./http/trusted_bundles.ts";
 import { Upstream } from "./http/upstream.ts";
 import { OCM_LIMITS, type OcmClient, openOcmClient } from "./ocm/ocm_client.ts";
 import { checkedBaseUrl, ocmModeOf, openOcmEndpoint } from "./ocm/ocm_endpoint.ts";
@@ -29,14 +29,14 @@ export class ClusterManager implements Disposable {
     const baseUrl = checkedBaseUrl(address);
     if (this.#open?.baseUrl === baseUrl) return this.#open.client;
     this[Symbol.dispose]();
-    const { userAgent, clusterId, proxies, bundles, ...options } = this.#options;
+    const { userAgent, proxies, ...options } = this.#options;
     const mode = ocmModeOf(baseUrl);
     // A Service of the cluster is never behind a proxy.
     const proxyUrl = mode === "agent" ? undefined : proxyFor(proxies, new URL(baseUrl));
-    const source = trusting(openOcmEndpoint({ ...options, baseUrl, clusterId, proxyUrl, caCerts: [] }), bundles);
+    const source = openOcmEndpoint({ ...options, baseUrl, proxyUrl });
     const server = "the cluster manager";
     const upstream = new Upstream({ server, source, limits: OCM_LIMITS, userAgent, clock: options.clock });
-    const client = openOcmClient({ upstream, mode, clusterId });
+    const client = openOcmClient({ upstream, mode, clusterId: options.clusterId });
     this.#open = { baseUrl, upstream, client };
     return client;
   }

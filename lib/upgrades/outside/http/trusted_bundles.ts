@@ -4,7 +4,6 @@ import type { Clock } from "../../../clock.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import { parseCertificates } from "../../../oci/config/pem.ts";
 import { KeptValue } from "./kept_value.ts";
-import type { EndpointSource } from "./upstream.ts";
 
 /** Gives them, PEM. Rejects with the signal's reason alone. */
 export type TrustedBundles = (signal: AbortSignal) => Promise<readonly string[]>;
@@ -21,17 +20,6 @@ export function openTrustedBundles(
     return { value: read.flat(), keepMs: KEEP_MS };
   });
   return (signal) => bundles.get(signal);
-}
-
-/** A server whose certificate may be signed by these too. */
-export function trusting(source: EndpointSource, bundles: TrustedBundles): EndpointSource {
-  return {
-    endpoint: async (signal) => {
-      const endpoint = await source.endpoint(signal);
-      return { ...endpoint, caCerts: [...endpoint.caCerts, ...await bundles(signal)] };
-    },
-    discard: () => source.discard(),
-  };
 }
 
 async function readBundle(

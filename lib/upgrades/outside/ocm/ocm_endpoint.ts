@@ -6,6 +6,7 @@ import { type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource } from "../../../k8s/types.ts";
 import { memberOf, objectAt, parseObject, textAt } from "../../../json.ts";
 import { KeptValue } from "../http/kept_value.ts";
+import type { TrustedBundles } from "../http/trusted_bundles.ts";
 import type { EndpointSource } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 
@@ -18,7 +19,7 @@ export interface OcmEndpointOptions {
   /** `spec.clusterID` of the ClusterVersion. */
   readonly clusterId: (signal: AbortSignal) => Promise<string>;
   readonly proxyUrl?: string | undefined;
-  readonly caCerts: readonly string[];
+  readonly bundles: TrustedBundles;
   readonly clock: Clock;
 }
 
@@ -52,12 +53,12 @@ function isLoopback(hostname: string): boolean {
 }
 
 export function openOcmEndpoint(options: OcmEndpointOptions): EndpointSource {
-  const { baseUrl, caCerts, proxyUrl, clock } = options;
+  const { baseUrl, bundles, proxyUrl, clock } = options;
   const token = new KeptValue(clock, async (signal) => ({ value: await readToken(options, signal), keepMs: KEEP_MS }));
   return {
     endpoint: async (signal) => ({
       baseUrl: checkedBaseUrl(baseUrl),
-      caCerts,
+      caCerts: await bundles(signal),
       proxyUrl,
       authorization: `AccessToken ${await token.get(signal)}`,
     }),

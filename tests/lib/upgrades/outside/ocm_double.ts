@@ -152,7 +152,13 @@ export function openOcm(
 ): Disposable & { readonly client: OcmClient } {
   const clusterId = (): Promise<string> => Promise.resolve(EXTERNAL_ID);
   const clock = hastyClock();
-  const source = openOcmEndpoint({ baseUrl: origin, api: cluster.api, clusterId, caCerts: [], clock });
+  const source = openOcmEndpoint({
+    baseUrl: origin,
+    api: cluster.api,
+    clusterId,
+    bundles: () => Promise.resolve([]),
+    clock,
+  });
   const upstream = new Upstream({
     server: "the cluster manager",
     source,

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { silentLogger } from "../../../../../lib/log.ts";
-import { fixedEndpoint } from "../../../../../lib/upgrades/outside/http/upstream.ts";
-import { openTrustedBundles, trusting } from "../../../../../lib/upgrades/outside/http/trusted_bundles.ts";
+import { openTrustedBundles } from "../../../../../lib/upgrades/outside/http/trusted_bundles.ts";
 import { createAuthority } from "../../../../cluster/support/pki.ts";
 import { FakeClock } from "../../../../support/fake_clock.ts";
 import { SIGNAL } from "../support.ts";
@@ -28,9 +27,4 @@ Deno.test("openTrustedBundles() uses what can be read, logs the rest, and sees a
   assert.equal(lines.length, 2, "kept for a while");
   await clock.advance(60_000);
   assert.deepEqual((await bundles(SIGNAL)).map((pem) => pem.trim()), [one?.trim(), two?.trim()]);
-});
-
-Deno.test("trusting() adds the bundles to what the source trusts", async () => {
-  const source = trusting(fixedEndpoint({ baseUrl: "https://ocm", caCerts: ["own"] }), () => Promise.resolve(["more"]));
-  assert.deepEqual(await source.endpoint(SIGNAL), { baseUrl: "https://ocm", caCerts: ["own", "more"] });
 });

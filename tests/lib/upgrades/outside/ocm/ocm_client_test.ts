@@ -149,7 +149,13 @@ Deno.test("M-095 M-097 M-101 nothing is sent without a login, and a pull secret 
     throw new ApiError("etcd is away", { status: 500 });
   });
   const clusterId = () => Promise.resolve(EXTERNAL_ID);
-  const source = openOcmEndpoint({ baseUrl: double.origin, api, clusterId, caCerts: [], clock: systemClock });
+  const source = openOcmEndpoint({
+    baseUrl: double.origin,
+    api,
+    clusterId,
+    bundles: () => Promise.resolve([]),
+    clock: systemClock,
+  });
   await assert.rejects(source.endpoint(SIGNAL), /etcd is away/);
   assert.deepEqual(double.seen, []);
 });
@@ -157,7 +163,13 @@ Deno.test("M-095 M-097 M-101 nothing is sent without a login, and a pull secret 
 Deno.test("M-096 nothing is sent while the ClusterVersion cannot be read", async () => {
   const { api } = withPullSecret();
   const clusterId = () => Promise.reject(new ApiError("no ClusterVersion", { status: 503 }));
-  const source = openOcmEndpoint({ baseUrl: "https://api.example", api, clusterId, caCerts: [], clock: systemClock });
+  const source = openOcmEndpoint({
+    baseUrl: "https://api.example",
+    api,
+    clusterId,
+    bundles: () => Promise.resolve([]),
+    clock: systemClock,
+  });
   await assert.rejects(source.endpoint(SIGNAL), /no ClusterVersion/);
 });
 
@@ -193,4 +205,15 @@ Deno.test("M-084 checkedBaseUrl() takes web addresses, and no plain HTTP to anyw
     "https://h/?a=b",
   ];
   for (const url of bad) assert.throws(() => checkedBaseUrl(url), UpstreamError, url);
+});
+
+Deno.test("the manager may be signed by the bundles, as they are at each request", async () => {
+  let bundles = ["one"];
+  const source = openOcmEndpoint({
+    ...{ baseUrl: "https://api.example", api: withPullSecret().api, clusterId: () => Promise.resolve(EXTERNAL_ID) },
+    ...{ bundles: () => Promise.resolve(bundles), clock: systemClock },
+  });
+  assert.deepEqual((await source.endpoint(SIGNAL)).caCerts, ["one"]);
+  bundles = ["one", "two"];
+  assert.deepEqual((await source.endpoint(SIGNAL)).caCerts, ["one", "two"]);
 });
