@@ -4,8 +4,7 @@
 import { Gauge, type Registry } from "prom-client";
 import { entryOf } from "../json.ts";
 import { CONDITION_METRICS, Upgrades } from "./names.ts";
-import type { CollectedSample } from "./decide/collector.ts";
-import type { UpgradeMetric } from "./decide/types/effects.ts";
+import type { CollectedSample, UpgradeMetric } from "./decide/types/effects.ts";
 
 type GaugeRow = readonly [labels: readonly string[], help: string];
 

@@ -3,14 +3,9 @@ import { CONDITION_METRICS } from "../names.ts";
 import { conditionOf, historyOf } from "./status_changes.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
+import type { CollectedSample } from "./types/effects.ts";
 import type { History, NotificationState, StepCondition, UpgradeConfig } from "./types/plan.ts";
 import { parseTime } from "../../cluster/time.ts";
-
-export interface CollectedSample {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
 
 /** The samples of a plan; only those of its spec while it has no history. */
 export function collect(plan: UpgradeConfig, clusterVersion: ClusterVersion): readonly CollectedSample[] {

@@ -17,6 +17,12 @@ export type UpgradeMetric =
   /** Ours: a migration that the cluster refuses, or that fails for longer than its time. */
   | "archway_upgrade_migration_stuck";
 
+export interface CollectedSample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
 export interface Notification {
   /** The same for the same event of the same plan, from any replica: sinks use it to send nothing twice. */
   readonly id: string;

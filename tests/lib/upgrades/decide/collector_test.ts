@@ -1,7 +1,8 @@
 // The samples that follow from a plan's status.
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../lib/cluster/time.ts";
-import { collect, type CollectedSample } from "../../../../lib/upgrades/decide/collector.ts";
+import { collect } from "../../../../lib/upgrades/decide/collector.ts";
+import type { CollectedSample } from "../../../../lib/upgrades/decide/types/effects.ts";
 import { FROM, makeCluster, makeHistory, makePlan, NOW_MS, START_MS, TO } from "./make_plan.ts";
 
 const CLUSTER = makeCluster();
