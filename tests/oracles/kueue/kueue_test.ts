@@ -27,12 +27,6 @@ import {
 
 const RECORD = new URL("../records/kueue.json", import.meta.url);
 
-/** undefined until Kueue was asked for the first time. */
-async function readRecord(): Promise<KueueRecord | undefined> {
-  const text = await Deno.readTextFile(RECORD).catch(() => undefined);
-  return text === undefined ? undefined : RecordSchema.parse(JSON.parse(text));
-}
-
 const FLAVORS = new Map(["amd64", "arm64"].map((architecture) => [architecture, { [ARCH]: architecture }]));
 
 /** A Workload as Kueue makes it of such a job: with quota where it is assigned a flavor. */
@@ -98,11 +92,10 @@ function agreesOnAffinity({ rows }: KueueRecord): void {
   }
 }
 
-const record = await readRecord();
-if (record !== undefined) {
-  Deno.test("Kueue: the record is of this program and these jobs, none contradictory or on an impossible flavor", () =>
-    isOfThisProgram(record));
-  Deno.test("Kueue: what it admitted we call Ready there, and what it did not admit we call Ready nowhere", () =>
-    agreesOnFlavors(record));
-  Deno.test("Kueue: where it saw an affinity, it is the one that we write", () => agreesOnAffinity(record));
-}
+const record = RecordSchema.parse(JSON.parse(await Deno.readTextFile(RECORD)));
+
+Deno.test("Kueue: the record is of this program and these jobs, none contradictory or on an impossible flavor", () =>
+  isOfThisProgram(record));
+Deno.test("Kueue: what it admitted we call Ready there, and what it did not admit we call Ready nowhere", () =>
+  agreesOnFlavors(record));
+Deno.test("Kueue: where it saw an affinity, it is the one that we write", () => agreesOnAffinity(record));
