@@ -44,7 +44,21 @@ function selectWebhooks(store: ObjectStore, attempt: AdmissionAttempt, type: Res
   const namespace = (attempt.object ?? attempt.oldObject)?.metadata.namespace;
   const labels = namespace === undefined ? undefined : store.get(Resource.namespaces, namespace)?.metadata.labels ?? {};
   return store.list(type).flatMap(parseWebhooks).filter((webhook) =>
-    webhook.matchConditions.length === 0 && matchesWebhook(webhook, attempt, labels)
+    webhook.matchConditions.every(({ name }) => CONDITIONS[name]?.(attempt) ?? false) &&
+    matchesWebhook(webhook, attempt, labels)
+  );
+}
+
+/** The conditions that are played here, by name, as CEL is not spoken. */
+const CONDITIONS: Readonly<Record<string, (attempt: AdmissionAttempt) => boolean>> = {
+  "image-came-to-a-node": ({ object, oldObject, subresource }) =>
+    (textAt(oldObject, "spec", "nodeName") ?? "") !== "" &&
+    (subresource === "ephemeralcontainers" || !isDeepStrictEqual(imagesOf(object), imagesOf(oldObject))),
+};
+
+function imagesOf(pod: KubeObject | undefined): readonly unknown[] {
+  return ["containers", "initContainers"].map((list) =>
+    listAt(pod, "spec", list).map((container) => textAt(container, "image"))
   );
 }
 
@@ -165,13 +179,13 @@ const WEBHOOK = z.object({
   failurePolicy: z.enum(["Fail", "Ignore"]).default("Fail"),
   reinvocationPolicy: z.enum(["Never", "IfNeeded"]).default("Never"),
   timeoutSeconds: z.number().default(10),
-  matchConditions: z.array(z.unknown()).default([]),
+  matchConditions: z.array(z.object({ name: z.string() })).default([]),
   rules: z.array(z.object({ operations: TEXTS, apiGroups: TEXTS, apiVersions: TEXTS, resources: TEXTS })).default([]),
   namespaceSelector: z.unknown().optional(),
   objectSelector: z.unknown().optional(),
 });
 
-/** One webhook of a configuration. `matchPolicy` is not understood. One with `matchConditions` (CEL) is not called: they would narrow. */
+/** One webhook of a configuration. `matchPolicy` is not understood. One with `matchConditions` (CEL) that are not played is not called. */
 type Webhook = z.output<typeof WEBHOOK>;
 
 /** The webhooks of a Mutating- or ValidatingWebhookConfiguration, in order. */

@@ -99,7 +99,10 @@ export function reportOf(pod: KubeObject, events: readonly KubeObject[]): string
   const { uid, name } = pod.metadata;
   const isAbout = (event: KubeObject): boolean =>
     textAt(event, "reason") === EventReason.execFormatError && textAt(event, "involvedObject", "uid") === uid ||
-    textAt(event, "reason") === EventReason.pinContradicted && textAt(event, "involvedObject", "name") === name;
+    textAt(event, "reason") === EventReason.pinContradicted && textAt(event, "involvedObject", "name") === name ||
+    textAt(event, "reason") === EventReason.noSupportedArchitectures &&
+      textAt(event, "involvedObject", "uid") === uid &&
+      textAt(pod, "spec", "nodeName") !== undefined;
   return textAt(events.find(isAbout), "message");
 }
 

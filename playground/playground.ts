@@ -2,20 +2,21 @@
 import { join } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { type KubeObject, Resource } from "../lib/k8s/types.ts";
-import type { Logger } from "../lib/log.ts";
+import { errorText, type Logger } from "../lib/log.ts";
 import { openAdmission } from "./admission.ts";
 import { type ApiServer, openApiServer } from "./api_server.ts";
 import { issueLoopbackCertificates, type LoopbackCertificates } from "./listen.ts";
 import type { Cluster } from "./cluster.ts";
 import { createObject } from "./create_object.ts";
 import { openGarbageCollector } from "./owners.ts";
-import { type JsonObject, listAt } from "./json_value.ts";
+import { type JsonObject, listAt, textAt } from "./json_value.ts";
 import { kindNamed } from "./kinds.ts";
 import { openKubelets, type PulledImage } from "./kubelet.ts";
 import { isSettled, readOutcome, reportOf, type Said, type SampleOutcome } from "./outcomes.ts";
 import { openRegistry, type Registry } from "./registry.ts";
 import {
   earlierPods,
+  EXCHANGE_ANNOTATION,
   programsOf,
   REGISTRY_USER,
   renderDockerConfig,
@@ -30,6 +31,7 @@ import {
 import type { Scenario } from "./sample_pods.ts";
 import { openScheduler } from "./scheduler.ts";
 import { ObjectStore, waitFor } from "./store.ts";
+import { patchObject } from "./update_object.ts";
 import { openWorkloads } from "./workloads.ts";
 
 export interface PlaygroundOptions {
@@ -125,8 +127,28 @@ function openControllers(
   stack.use(openScheduler(cluster, { log }));
   stack.use(openKubelets(cluster, { pull: (image) => pullFrom(registry, image) }));
   stack.use(openWorkloads(cluster, { log }));
+  stack.use(openExchanges(cluster, { log }));
   stack.use(openGarbageCollector(cluster, { log }));
   return stack;
+}
+
+/** Exchanges images of pods that are marked so, as their user would once they run. */
+function openExchanges(cluster: Cluster, { log }: { readonly log: Logger }): Disposable {
+  const unsubscribe = cluster.store.subscribe(({ type, object }) => {
+    const { name, namespace, annotations } = object.metadata;
+    const image = annotations?.[EXCHANGE_ANNOTATION];
+    if (
+      type.plural !== Resource.pods.plural || image === undefined || textAt(object, "status", "podIP") === undefined
+    ) {
+      return;
+    }
+    const path = "/spec/containers/0/image";
+    if (textAt(listAt(object, "spec", "containers")[0], "image") === image) return;
+    const body = JSON.stringify([{ op: "replace", path, value: image }]);
+    patchObject(cluster, kindNamed("Pod"), { patchKind: "json", namespace, name, body })
+      .catch((error: unknown) => log.warn("image not exchanged", { pod: name, error: errorText(error) }));
+  });
+  return { [Symbol.dispose]: unsubscribe };
 }
 
 function pullFrom(registry: Registry, image: string): PulledImage {

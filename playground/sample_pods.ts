@@ -14,7 +14,7 @@ export interface Expectation {
   readonly reported?: boolean | undefined;
   /** Architectures whose taint it must tolerate; absent: that is not checked. */
   readonly tolerates?: readonly string[] | undefined;
-  /** Whether an event must say that what the pod names itself contradicts its images; absent: that is not checked. */
+  /** Whether an event must say that an image contradicts what the pod names itself, or its node; absent: that is not checked. */
   readonly contradicted?: boolean | undefined;
   /** For readers of the table. */
   readonly why?: string | undefined;
@@ -38,6 +38,8 @@ export interface Sample {
   readonly spec?: JsonObject;
   readonly labels?: Readonly<Record<string, string>>;
   readonly container?: JsonObject;
+  /** The repository that its first container's image is exchanged for once it runs. */
+  readonly exchange?: string;
 }
 
 const AMD64: Expectation = { decision: "place", architectures: ["amd64"], nodes: ["amd64"] };
@@ -161,7 +163,7 @@ const TAINTED: readonly Sample[] = [
       architectures: ["ppc64le"],
       nodes: ["ppc64le"],
       tolerates: EVERY_ARCHITECTURE,
-      why: "it names its node's architecture itself: it tolerates all",
+      why: "it names its node's architecture itself: it tolerates all its image has",
     },
   },
 ];
@@ -215,6 +217,12 @@ const ODD: readonly Sample[] = [
       contradicted: true,
       why: "it asks for arm64, its image has amd64: left alone, and reported",
     },
+  },
+  {
+    name: "image-exchanged",
+    images: ["demo/edge"],
+    exchange: "demo/legacy",
+    expect: { ...ARM64, contradicted: true, why: "it runs on arm64; its image became one of amd64: reported" },
   },
   {
     name: "for-virtual-node",

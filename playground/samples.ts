@@ -12,6 +12,9 @@ import {
   VIRTUAL_NODE,
 } from "./sample_pods.ts";
 
+/** Pod annotation: the image that its first container gets once it runs. */
+export const EXCHANGE_ANNOTATION = "archway.dev/exchange";
+
 export const SAMPLE_NAMESPACE = "demo";
 
 /** Pod annotation with the {@link Expectation} as JSON: how a sample must end. */
@@ -155,12 +158,15 @@ export function earlierPods(registryHost: string, scenario: Scenario = "placemen
 }
 
 function renderSamples(samples: readonly Sample[], registryHost: string): readonly JsonObject[] {
-  return samples.map(({ name, images, expect, spec, labels, container }) => ({
+  return samples.map(({ name, images, expect, spec, labels, container, exchange }) => ({
     metadata: {
       name,
       namespace: SAMPLE_NAMESPACE,
       labels: { app: name, ...labels },
-      annotations: { [EXPECT_ANNOTATION]: JSON.stringify(expect) },
+      annotations: {
+        [EXPECT_ANNOTATION]: JSON.stringify(expect),
+        ...exchange === undefined ? {} : { [EXCHANGE_ANNOTATION]: `${registryHost}/${exchange}:v1` },
+      },
     },
     spec: {
       ...withRegistry(spec ?? {}, registryHost),

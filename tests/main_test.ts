@@ -147,12 +147,13 @@ Deno.test("archway dev --once --scenario taints: pods that ran before, are place
   ]);
 });
 
-Deno.test("archway dev --once --scenario odd-pods: each unusual pod ends as its sample says, and a wrong pin is reported", async () => {
+Deno.test("archway dev --once --scenario odd-pods: each unusual pod ends as its sample says; a wrong pin and a wrong new image are reported", async () => {
   const { code, out, err } = await archway(["dev", "--once", "--scenario", "odd-pods", "-o", "json"]);
   assert.deepEqual([code, err], [0, ""], out);
   const outcomes: readonly { readonly pod: string; readonly ok: boolean; readonly report?: string }[] = JSON.parse(out);
   assert.deepEqual(outcomes.map(({ pod, ok }) => `${pod} ${ok}`).sort(), [
     "for-virtual-node true",
+    "image-exchanged true",
     "image-volumes true",
     "pinned-wrongly true",
     "signed true",
@@ -160,8 +161,13 @@ Deno.test("archway dev --once --scenario odd-pods: each unusual pod ends as its 
     "wasm-and-sidecar true",
   ]);
   const reports = outcomes.flatMap(({ pod, report }) => report === undefined ? [] : [`${pod}: ${report}`]);
-  assert.equal(reports.length, 1);
-  assert.match(reports[0] ?? "", /^pinned-wrongly: A pod requires nodes of \{arm64\} .*demo\/legacy:v1 has \{amd64\}/);
+  assert.equal(reports.length, 2);
+  const [exchanged = "", pinned = ""] = reports.toSorted();
+  assert.match(
+    exchanged,
+    /^image-exchanged: Container "edge" cannot run on node "arm64-1" .*demo\/legacy:v1 supports \{amd64\}/,
+  );
+  assert.match(pinned, /^pinned-wrongly: A pod requires nodes of \{arm64\} .*demo\/legacy:v1 has \{amd64\}/);
 });
 
 /** `archway dev` as a process whose temporary files are in this folder, once it has shown its addresses. */
