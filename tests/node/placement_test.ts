@@ -33,6 +33,8 @@ const PLACED: readonly (readonly [row: string, workload: string, architectures: 
   ["E-40 an image by port, tag and digest", "p-tag-digest", BOTH],
   ["an init container of one architecture", "p-init", ["arm64"]],
   ["a sidecar of one architecture", "p-sidecar", ["arm64"]],
+  ["Q-03 an image volume of an index of one architecture", "p-volume-index", ["arm64"]],
+  ["Q-03 an image volume of a single manifest of another architecture", "p-volume-single", ["amd64"]],
 ];
 
 function renderArch(values: readonly string[]): unknown {

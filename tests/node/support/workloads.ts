@@ -30,6 +30,8 @@ export interface Workload {
   readonly init?: readonly Container[];
   /** Init containers that go on (restartPolicy Always). */
   readonly sidecars?: readonly Container[];
+  /** Images that are mounted, by tag. */
+  readonly volumes?: readonly string[];
 }
 
 function run(image: string, from: keyof ImagePlaces = "tag"): Container {
@@ -59,6 +61,8 @@ export const WORKLOADS: readonly Workload[] = [
   { kind: "Pod", name: "p-amd", pods: 1, containers: [run("amd-single")] },
   { kind: "Pod", name: "p-init", pods: 1, containers: [run("multi")], init: [end("arm-single")] },
   { kind: "Pod", name: "p-sidecar", pods: 1, containers: [run("multi")], sidecars: [run("arm-single")] },
+  { kind: "Pod", name: "p-volume-index", pods: 1, containers: [run("multi")], volumes: ["arm-index"] },
+  { kind: "Pod", name: "p-volume-single", pods: 1, containers: [run("amd-single")], volumes: ["arm-single"] },
   { kind: "Pod", name: "p-digest", pods: 1, containers: [run("multi", "digest")] },
   { kind: "Pod", name: "p-digest-arm", pods: 1, containers: [run("arm-index", "digest")] },
   { kind: "Pod", name: "p-tag-digest", pods: 1, containers: [run("multi", "both")] },
@@ -119,7 +123,7 @@ function renderJob(template: { readonly metadata: unknown; readonly spec: object
   return { backoffLimit: 2, completions: pods, parallelism: pods, template: { ...template, spec } };
 }
 
-function renderPodSpec({ containers, init = [], sidecars = [] }: Workload, places: ImagePlaces): object {
+function renderPodSpec({ containers, init = [], sidecars = [], volumes = [] }: Workload, places: ImagePlaces): object {
   const renderAll = (all: readonly Container[], { role, more = {} }: { role: string; more?: object }): object[] =>
     all.map(({ from, image, command }, at) => ({
       name: `${role}-${at}`,
@@ -137,6 +141,10 @@ function renderPodSpec({ containers, init = [], sidecars = [] }: Workload, place
       ...renderAll(sidecars, { role: "sidecar", more: { restartPolicy: "Always" } }),
       ...renderAll(init, { role: "init" }),
     ],
-    containers: renderAll(containers, { role: "app" }),
+    containers: renderAll(containers, {
+      role: "app",
+      more: { volumeMounts: volumes.map((_, at) => ({ name: `volume-${at}`, mountPath: `/volume-${at}` })) },
+    }),
+    volumes: volumes.map((image, at) => ({ name: `volume-${at}`, image: { reference: places.tag(image) } })),
   };
 }
