@@ -1,5 +1,6 @@
 // What the webhook sees and does not change: images that come to a pod on its node, and pods that name architectures themselves. The
 // images are inspected in the background, and a Warning names those that cannot run where they are to.
+import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../lib/clock.ts";
 import { BACKGROUND_SHARES, type PodImages } from "../lib/images/pods/pod_images.ts";
@@ -8,7 +9,7 @@ import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
-import { imagesToInspect, judgeImages, MAX_IMAGES } from "../lib/placement/decide/images.ts";
+import { imagesToInspect, judgeImages, MAX_IMAGES, partOfImages } from "../lib/placement/decide/images.ts";
 import { podRef, pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
 import { type LateFacts, type LateImage, lateReport, pinReport } from "../lib/placement/decide/report/mismatches.ts";
 import type { ContainerView, PodView } from "../lib/placement/decide/types.ts";
@@ -39,6 +40,10 @@ export interface Notices {
 
 /** A pod counts as so many images at least, so that 16 pods of a namespace are looked at when it is alone. */
 const LEAST_IMAGES = 16;
+/** What is kept of a pod while its registries are waited for: its owner, its images and what it requires of nodes (characters). */
+const MAX_KEPT = 16_384;
+/** As the API server takes names. */
+const MAX_NAME = 253;
 /** Workloads whose pods were looked at; each again after an hour (ms), because a tag may have moved. */
 const MAX_SEEN = 4_096;
 const SEEN_MS = 3_600_000;
@@ -57,16 +62,36 @@ export function openNotices(deps: NoticeDeps): Notices {
   return {
     late: (pod, late) => {
       const wanted = distinctImages(late.containers);
-      if (pod.nodeName !== "") inBackground(pod, wanted, () => lookAtLate(deps, pod, { ...late, wanted }));
+      if (pod.nodeName === "" || keptText(pod, late.containers) === undefined) return;
+      inBackground(pod, wanted, () => lookAtLate(deps, keptPart(pod, wanted), { ...late, wanted }));
     },
     pinned: (pod) => {
       const wanted = distinctImages(imagesToInspect(pod, deps.settingsOf(pod.namespace)));
-      const key = JSON.stringify([ownerOf(pod), wanted.map(({ image }) => image), pod.nodeSelector, pod.requiredTerms]);
+      const text = keptText(pod, wanted);
+      if (text === undefined) return;
+      const key = createHash("sha256").update(text).digest("base64");
       const nowMs = deps.clock.monotonicMs();
       if (nowMs - (seenAtMs.get(key) ?? -Infinity) < SEEN_MS) return;
       seenAtMs.set(key, nowMs);
-      inBackground(pod, wanted, () => lookAtPinned(deps, pod, wanted));
+      inBackground(pod, wanted, () => lookAtPinned(deps, keptPart(pod, wanted), wanted));
     },
+  };
+}
+
+/** What is kept of a pod, as text; undefined where that is more than any pod needs: whoever creates it says how large it is. */
+function keptText(pod: PodView, images: readonly { readonly image: string }[]): string | undefined {
+  const owner = ownerOf(pod);
+  const text = JSON.stringify([owner, images.map(({ image }) => image), pod.nodeSelector, pod.requiredTerms]);
+  return text.length > MAX_KEPT || owner.name.length > MAX_NAME ? undefined : text;
+}
+
+function keptPart(pod: PodView, wanted: readonly ImageUse[]): PodView {
+  const { nodeSelector, requiredTerms, owners } = pod;
+  return {
+    ...partOfImages(pod, wanted),
+    nodeSelector,
+    requiredTerms,
+    owners: owners.filter(({ controller }) => controller),
   };
 }
 

@@ -162,6 +162,9 @@ function required(operator: string, ...values: readonly string[]): JsonObject {
 }
 
 const ARM64 = { nodeSelector: { "kubernetes.io/arch": "arm64" } };
+/** Whoever creates a pod says how large it is, and what is awaited for it stays in memory. */
+const MANY_VALUES = ["arm64", ...Array.from({ length: 2_000 }, (_, n) => `arch-${n}`)];
+
 const PIN_CASES: readonly PinCase[] = [
   { what: "an image that has the pin", images: ["multi"], spec: ARM64 },
   {
@@ -176,6 +179,13 @@ const PIN_CASES: readonly PinCase[] = [
     spec: ARM64,
     says: /and single-amd64 has/,
   },
+  {
+    what: "images that share nothing, one of which lacks it",
+    images: ["single-arm64", "single-amd64"],
+    spec: ARM64,
+    says: /and single-amd64 has \{amd64\}/,
+  },
+  { what: "terms that no pod needs", images: ["single-amd64"], spec: required("In", ...MANY_VALUES) },
   {
     what: "an affinity",
     images: ["single-amd64"],

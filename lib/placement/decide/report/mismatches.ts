@@ -38,7 +38,7 @@ export function daemonSetReport(
  * undefined when they have, or cannot be inspected.
  */
 export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | undefined {
-  if (judgement.kind === "failed" || judgement.architectures.length === 0) return undefined;
+  if (judgement.kind === "failed") return undefined;
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...judgement.architectures])].sort();
   const pinned = allowedArchitectures(pod, candidates);
   if (pinned === undefined || pinned.some((architecture) => judgement.architectures.includes(architecture))) {
