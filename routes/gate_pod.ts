@@ -111,7 +111,8 @@ function isPinned(verdict: AdmissionVerdict): boolean {
 }
 
 function countContainers(object: unknown): number {
-  const spec = objectAt(object, "spec");
+  const own = objectAt(object, "spec");
+  const spec = objectAt(objectAt(own, "template"), "spec") ?? own;
   return (listAt(spec, "containers")?.length ?? 0) + (listAt(spec, "initContainers")?.length ?? 0);
 }
 

@@ -269,15 +269,19 @@ Deno.test("gatePod() admits a pod with more members than it parses, with a warni
 });
 
 Deno.test("gatePod() admits a pod with more containers than it looks at, with a warning", async () => {
-  const { app, outcomes } = openApp();
-  const containers = Array.from({ length: MAX_CONTAINERS + 1 }, () => ({ image: "a" }));
-  const { patch, ...rest } = await admit(app, reviewOf({ ...POD, spec: { containers } }));
-  assert.equal(patch, undefined);
-  assert.match(
-    JSON.stringify(rest),
-    /"warnings":\["Archway admitted this pod without looking at it: it has more than 5000/,
-  );
-  assert.deepEqual(outcomes, [{ outcome: "dense", dryRun: false }]);
+  const spec = { containers: Array.from({ length: MAX_CONTAINERS + 1 }, () => ({ image: "a" })) };
+  const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "j" }, spec: { template: { spec } } };
+  const ofJob = { resource: { group: "batch", version: "v1", resource: "jobs" } };
+  for (const review of [reviewOf({ ...POD, spec }), reviewOf(job, ofJob)]) {
+    const { app, outcomes } = openApp();
+    const { patch, ...rest } = await admit(app, review);
+    assert.equal(patch, undefined);
+    assert.match(
+      JSON.stringify(rest),
+      /"warnings":\["Archway admitted this pod without looking at it: it has more than 5000/,
+    );
+    assert.deepEqual(outcomes, [{ outcome: "dense", dryRun: false }]);
+  }
 });
 
 Deno.test("gatePod() gives a place to a body when it is complete, not while it arrives", async () => {
