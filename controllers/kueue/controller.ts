@@ -1,7 +1,7 @@
 // Component `kueue`: narrows the pod templates of queued Workloads, and answers the admission check that holds them until then.
 //
 //   Workload ─▶ images of its pod sets ─▶ decide ─▶ affinity of the templates, or the answer of the check
-import { inspectInBackground } from "../../lib/images/pods/pod_images.ts";
+import { BACKGROUND_SHARES, inspectInBackground } from "../../lib/images/pods/pod_images.ts";
 import { type KubeApi, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
@@ -32,7 +32,12 @@ export interface KueueDeps extends PlacingDeps {
   readonly api: KubeApi;
 }
 
-const PARALLEL = 8;
+/** More than may wait for registries at a time, so that those whose images are known never wait for a worker. */
+const PARALLEL = 64;
+/** A Workload counts as so many images at least: a namespace may have eight that wait, and all together 62. */
+const LEAST_IMAGES = 64;
+/** Until another try for places of images (ms). */
+const NO_PLACE_MS = 500;
 /** The key of the check itself; a Workload's has a slash. */
 const CHECK_KEY = "check";
 /** Between two looks at the check: Kueue may be installed later (ms). */
@@ -89,6 +94,13 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
   const before = failures.get(key) ?? NO_FAILURES;
   failures.delete(key);
   if (workload === undefined) return DONE;
+  const weight = Math.max(LEAST_IMAGES, workload.podSets.reduce((sum, { template }) => sum + countImages(template), 0));
+  const share = BACKGROUND_SHARES.prefetched;
+  using place = run.images.places.tryAcquire(workload.namespace, { weight, share });
+  if (place === undefined) {
+    failures.set(key, before);
+    return requeueAfter(NO_PLACE_MS);
+  }
   const decisions = await decideTemplates(run, workload, before);
   const step = decideWorkload({ workload, decisions, flavors: await readFlavors(run, workload) });
   if (step.kind === "wait") {
@@ -102,6 +114,10 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
     log.info("workload checked", { workload: key, state: step.answer.state, message: step.answer.message });
   }
   return DONE;
+}
+
+function countImages({ containers, imageVolumes }: PodView): number {
+  return containers.length + imageVolumes.length;
 }
 
 function oneMore({ failedAttempts, permanentFailures }: Failures, decisions: readonly PlacementDecision[]): Failures {

@@ -103,6 +103,30 @@ Deno.test("Q-02 openKueue() holds the check while an image cannot be read, for a
   });
 });
 
+Deno.test("openKueue() answers one namespace while registries stall for hundreds of Workloads of others", async () => {
+  const scene = openQueueScene(makeQueued("x86"));
+  const stalled: KubeObject = makeQueued("x86", { containers: [{ name: "c", image: "stalled" }] });
+  for (let n = 0; n < 300; n++) {
+    const metadata = { ...stalled.metadata, name: `w-${n}`, namespace: `evil-${n % 3}` };
+    scene.cluster.put(Resource.kueueWorkloads, { ...stalled, metadata });
+  }
+  const { inspect } = scene.images;
+  const images: Scene["images"] = {
+    ...scene.images,
+    inspect: (request, signal) =>
+      request.images.some(({ image }) => image === "stalled")
+        ? new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+        : inspect(request, signal),
+  };
+  const late = { ...makeQueued("x86"), metadata: { ...makeQueued("x86").metadata, name: "late", namespace: "shop" } };
+  await whileRunning(scene, kueueOf({ ...scene, images }), async () => {
+    await scene.clock.advance(2_000);
+    scene.cluster.put(Resource.kueueWorkloads, late);
+    await scene.clock.advance(1_000);
+    assert.equal(at(scene.cluster.find(WORKLOADS, "shop/late"), "status", "admissionChecks", 0, "state"), "Ready");
+  });
+});
+
 Deno.test("openKueue() says that the check is active, also when it is made later", async () => {
   const scene = openQueueScene(makeQueued(undefined));
   await whileRunning(scene, kueueOf(scene), async () => {
