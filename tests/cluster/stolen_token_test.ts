@@ -45,12 +45,13 @@ async function createClusterVersion(cluster: ClusterAccess): Promise<void> {
 async function applyManifests(cluster: ClusterAccess): Promise<void> {
   const builds = { apiVersion: "v1", kind: "Namespace", metadata: { name: BUILDS } };
   expectStatus("create", await cluster.request("POST", "/api/v1/namespaces", builds), [201]);
-  const components = ["exec-format-errors", "upgrades", "upgrades-drain", "image-builds"].map((name) =>
+  const components = ["exec-format-errors", "upgrades", "upgrades-drain", "image-builds", "kueue"].map((name) =>
     `components/${name}`
   );
   const items = await renderComposition("base", components);
   const kept = items.filter(({ kind, metadata }) =>
-    kind !== "Deployment" && !/webhook/i.test(`${kind} ${metadata.name}`) && !FOREIGN.test(metadata.namespace ?? "")
+    !["Deployment", "AdmissionCheck"].includes(kind ?? "") && !/webhook/i.test(`${kind} ${metadata.name}`) &&
+    !FOREIGN.test(metadata.namespace ?? "")
   );
   const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: kept });
   const applied = await cluster.kubectl(["apply", "--server-side", "-f", "-"], { stdin });
@@ -236,6 +237,24 @@ async function tryBuilds(cluster: ClusterAccess, account: Try): Promise<void> {
   assert.equal(await createSecret("kubernetes.io/dockerconfigjson"), "");
 }
 
+/** A Job that Kueue holds: the API server lets the template of a suspended one be changed. */
+async function tryQueuedJob(cluster: ClusterAccess, archway: Try): Promise<void> {
+  const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "a.example/x:1" }] } };
+  const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "queued" }, spec: { suspend: true, template } };
+  const path = "/apis/batch/v1/namespaces/default/jobs";
+  expectStatus("create", await cluster.request("POST", path, job), [201]);
+  const patch = patchOf(archway, `${path}/queued`);
+  await assertRefused(patch, [
+    ["/spec/suspend", false, /starts none/],
+    ["/spec/template/spec/nodeSelector", { a: "b" }, /affinity in the template/],
+    ["/spec/template/spec/tolerations", [{ operator: "Exists" }], /affinity in the template/],
+    ["/spec/parallelism", 5, /nothing of a Job but its template/],
+  ]);
+  const terms = [{ matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values: ["arm64"] }] }];
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } };
+  assert.equal(await patch("/spec/template/spec/affinity", { nodeAffinity: required }), "");
+}
+
 Deno.test("a stolen token is refused containers, owners, other Secrets and workloads, and a forced upgrade; Archway is not", async (t) => {
   await using cluster = await bareControlPlane();
   using stack = new DisposableStack();
@@ -248,6 +267,7 @@ Deno.test("a stolen token is refused containers, owners, other Secrets and workl
     () => tryWorkloads(cluster, archway),
   );
   await t.step("Secrets: its own two, so no token of another account", () => trySecrets(archway));
+  await t.step("Jobs in queues: affinity of the suspended", () => tryQueuedJob(cluster, archway));
   const builds = await holder(cluster, { namespace: NAMESPACE, name: "archway-image-builds" }, stack);
   await t.step("Jobs, ConfigMaps and Secrets: those of builds", () => tryBuilds(cluster, builds));
   const namespace = "openshift-managed-upgrade-operator";
