@@ -91,7 +91,23 @@ export const CAPABILITY_FLAGS: Checks = {
   },
 };
 
+/** Webhooks that the operator registers. */
+async function webhooks({ kueue }: Config): Promise<number> {
+  await using bench = await openBench({}, { watchQueued: kueue });
+  await bench.createConfig({});
+  bench.start();
+  const list = async (): Promise<readonly unknown[]> => {
+    const { items } = await bench.api.list(Resource.mutatingWebhooks, {}, bench.signal);
+    return items.flatMap((item) => [item["webhooks"]].flat());
+  };
+  await bench.until("webhooks", async () => (await list()).length > 0);
+  return (await list()).length;
+}
+
 export const CAPABILITY_SETTINGS: Checks = {
+  kueue: async () => {
+    assert.deepEqual([await webhooks(serveConfig()), await webhooks(fileConfig("kueue: true"))], [2, 3]);
+  },
   imageBuilds: () => {
     const jobsAtOnce = (config: Config): number => {
       const cluster = new Simulator();
