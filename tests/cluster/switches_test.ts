@@ -208,7 +208,7 @@ Deno.test("switches: audit by label, prewarm, live architectures, daemonsets and
     });
     await waitForMessages(controlPlane, { namespace, kind: "Pod", says: /"debug" cannot run on node "arm64-\d"/ });
   });
-  await test.step("Q-06 an exchanged image that cannot run on its node causes an event, and no other update is called", async () => {
+  await test.step("DV-26 Q-06 an exchanged image that cannot run on its node causes an event, and no other update is called", async () => {
     const namespace = await controlPlane.createNamespace("exchanged");
     const pods = [{ name: "target", images: [await bed.push("demo/before", index("arm64"))] }];
     await createPods(controlPlane, namespace, { pods });

@@ -94,8 +94,8 @@ function agreesOnAffinity({ rows }: KueueRecord): void {
 
 const record = RecordSchema.parse(JSON.parse(await Deno.readTextFile(RECORD)));
 
-Deno.test("Kueue: the record is of this program and these jobs, none contradictory or on an impossible flavor", () =>
+Deno.test("Q-02 Kueue: the record is of this program and these jobs, none contradictory or on an impossible flavor", () =>
   isOfThisProgram(record));
-Deno.test("Kueue: what it admitted we call Ready there, and what it did not admit we call Ready nowhere", () =>
+Deno.test("Q-02 Kueue: what it admitted we call Ready there, and what it did not admit we call Ready nowhere", () =>
   agreesOnFlavors(record));
-Deno.test("Kueue: where it saw an affinity, it is the one that we write", () => agreesOnAffinity(record));
+Deno.test("Q-02 Kueue: where it saw an affinity, it is the one that we write", () => agreesOnAffinity(record));

@@ -87,7 +87,7 @@ rows([
   says("PM-83", R_RULE, [{ affinity: ONE_OF_TWO }, false]),
 ]);
 
-Deno.test("DV-37 Q-03 (different: a node pulls its own platform of an index) imagesToInspect() takes image volumes in", () => {
+Deno.test("DV-37 (different: a node pulls its own platform of an index) imagesToInspect() takes image volumes in", () => {
   const pod = make.view(make.pod({ volumes: [{ name: "v", image: { reference: "data", pullPolicy: "Always" } }] }));
   const wanted = imagesToInspect(pod, makeSettings());
   assert.deepEqual(wanted.map(({ image, always }) => [image, always]), [["multi", false], ["data", true]]);
