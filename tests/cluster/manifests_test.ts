@@ -202,7 +202,7 @@ Deno.test("manifests on a real API server", async (t) => {
     ["list watch", "secrets", "", "any"],
     ["update delete patch", "secrets", "any", "any"],
     ["create", "secrets", "", "any"],
-    ["list watch patch get", "nodes", "any"],
+    ["watch patch get", "nodes", "any"],
     ["patch", "namespaces", "any"],
     ["list", "deployments.apps", "", "any"],
     ["create get update patch delete", "mutatingwebhookconfigurations.admissionregistration.k8s.io", "another"],

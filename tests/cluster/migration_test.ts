@@ -141,7 +141,8 @@ async function assertTakenOver(
     const url = String(read(body, "webhooks", "0", "clientConfig", "url"));
     return url.startsWith(`${webhookUrl}/`) && url.endsWith("/add-pod-scheduling-gate") && body;
   });
-  assert.equal(read(webhook, "webhooks", "1"), undefined);
+  const names = [read(webhook, "webhooks")].flat().map((each) => read(each, "name"));
+  assert.deepEqual(names, [WebhookName.webhook, WebhookName.lateImages]);
   assert.equal(read(webhook, "webhooks", "0", "clientConfig", "service"), undefined);
   const { body } = await cluster.request("GET", `${GROUP}/clusterpodplacementconfigs/cluster`);
   assert.equal(read(body, "metadata", "uid"), uid);

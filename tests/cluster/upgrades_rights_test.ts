@@ -31,6 +31,7 @@ const SHARED = [
   `patch events in ${NAMESPACE} (role archway-upgrades)`,
   `get secrets "archway-tls" in ${NAMESPACE} (role archway-upgrades)`,
   `get secrets "pull-secret" in openshift-config (role archway-upgrades-pull-secret)`,
+  "list nodes (role archway-upgrades)",
   "list pods (role archway-upgrades)",
   "patch pods (role archway-upgrades-drain)",
 ];
