@@ -1,8 +1,7 @@
 // What became of each row, and the page that says so. Pure.
 import { parseClaim } from "./claims.ts";
 import { lacksOf } from "./limits.ts";
-import { reasonOf } from "./reason_of.ts";
-import type { Reason } from "./reasons.ts";
+import { type Reason, reasonOf } from "./reasons.ts";
 import type { Row } from "./rows.ts";
 import { type Bed, BED_MEANINGS, BEDS, type Proof, type RunAbout } from "./run_record.ts";
 
@@ -51,11 +50,11 @@ function judgeByTests(row: Row, proofs: readonly Proof[]): Verdict {
 function judgeByReason(row: Row, { reasons, tests }: Evidence): Verdict {
   const reason = reasonOf(row.id, reasons);
   if (reason === undefined) return { row, status: "not yet", note: "" };
-  const status = reason.status === "covered" ? "passed" : reason.status;
-  const by = reason.status === "not yet" ? undefined : reason.by;
-  if (by === undefined) return { row, status, note: reason.why };
+  const { kind, why, by } = reason;
+  const status = kind === "covered" ? "passed" : kind === "not yet" ? kind : "different";
+  if (by === undefined) return { row, status, note: why };
   const [proof] = tests.filter(({ name }) => name === by).toSorted(byStrength);
-  if (proof?.outcome === "passed") return { row, status, bed: proof.bed, note: `${reason.why}: ${by}` };
+  if (proof?.outcome === "passed") return { row, status, bed: proof.bed, note: `${why}: ${by}` };
   return { row, status: "not yet", note: `${proof === undefined ? "no such test" : "fails"}: ${by}` };
 }
 
@@ -65,7 +64,7 @@ export function judge(rows: readonly Row[], evidence: Evidence): readonly Verdic
   return rows.map((row) => {
     const reason = reasonOf(row.id, evidence.reasons);
     const own = tests.get(row.id);
-    const isShownDifference = reason?.status === "different" && reason.by !== undefined;
+    const isShownDifference = reason !== undefined && reason.kind !== "covered" && reason.by !== undefined;
     const verdict = own === undefined || isShownDifference ? judgeByReason(row, evidence) : judgeByTests(row, own);
     return verdict.status === "passed" ? { ...verdict, lacks: lacksOf(row.id) } : verdict;
   });
