@@ -6,7 +6,7 @@ import { UNIT_PARTS } from "./run/parts.ts";
 const ROOT = new URL("..", import.meta.url).pathname;
 /** Written by `deno task figures`. */
 const GENERATED = "docs/figures.md";
-const MOST = { pages: 12, words: 25_000, readme: 950, cell: 90 } as const;
+const MOST = { pages: 12, words: 25_000, readme: 950, cell: 90, item: 60 } as const;
 
 function docs(): readonly string[] {
   return [...Deno.readDirSync(join(ROOT, "docs"))].map(({ name }) => `docs/${name}`).filter((name) =>
@@ -83,6 +83,20 @@ Deno.test("docs has at most twelve pages and 25,000 words beside the generated p
   const counts = written.map((page) => [page, countWords(read(page))] as const);
   const sum = counts.reduce((words, [, count]) => words + count, 0);
   assert.ok(sum <= MOST.words, `${sum} words: ${JSON.stringify(counts)}`);
+});
+
+/** Each item of a list, without what is below it. */
+function itemsOf(text: string): readonly string[] {
+  const prose = text.replaceAll(/^ *```[\s\S]*?^ *```/gm, "");
+  return [...prose.matchAll(/^( *)(?:[-*]|\d+\.) (.*(?:\n\1 +(?![-*] |\d+\. )\S.*)*)/gm)].map(([, , item = ""]) =>
+    item
+  );
+}
+
+Deno.test("no item of a list has more than sixty words", () => {
+  const written = ["README.md", ...docs().filter((page) => page !== GENERATED)];
+  const long = written.flatMap((page) => itemsOf(read(page)).filter((item) => countWords(item) > MOST.item));
+  assert.deepEqual(long.map((item) => `${countWords(item)}: ${item.slice(0, 80)}`), []);
 });
 
 Deno.test("README.md is read in three minutes: 950 words, no long cell of a table", () => {
