@@ -38,12 +38,12 @@ export interface NodeSpec {
 }
 
 export interface ClusterAccess extends Coordinates {
-  /** An admin's request; `body` goes out as JSON. Never throws for a status; does when no answer comes. */
+  /** A request of an admin, or of whom the admin impersonates; `body` goes out as JSON. Never throws for a status; does when no answer comes. */
   request(
     method: string,
     path: string,
     body?: unknown,
-    options?: { readonly contentType?: string; readonly signal?: AbortSignal },
+    options?: { readonly contentType?: string; readonly asUser?: string; readonly signal?: AbortSignal },
   ): Promise<ApiAnswer>;
   /** Runs kubectl as admin, or with another kubeconfig. */
   kubectl(
@@ -75,13 +75,14 @@ export class AdminConnection implements Disposable {
 }
 
 function createAccess(coordinates: Coordinates, client: Deno.HttpClient): ClusterAccess {
-  const request: ClusterAccess["request"] = async (method, path, body, { contentType, signal } = {}) => {
+  const request: ClusterAccess["request"] = async (method, path, body, { contentType, asUser, signal } = {}) => {
     const response = await fetch(`${coordinates.url}${path}`, {
       method,
       client,
       headers: {
         authorization: `Bearer ${coordinates.adminToken}`,
         accept: "application/json",
+        ...(asUser === undefined ? {} : { "impersonate-user": asUser }),
         ...(body === undefined ? {} : { "content-type": contentType ?? defaultContentType(method) }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

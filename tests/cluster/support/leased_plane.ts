@@ -102,7 +102,7 @@ async function open(file: string, state: PlaneState): Promise<LeasedPlane> {
     states[state.name] = await readState(etcdUrl);
   }
   if (state.areOwners === true && last.name !== state.name) {
-    await Promise.all(state.kinds.map((path) => waitToOwn(access, path)));
+    await waitToOwn(access, state.kinds);
   }
   await Deno.writeTextFile(file, JSON.stringify({ ...plane, states }));
   await replaceFile(lastFile(file), JSON.stringify({ name: state.name, kinds: state.kinds }));

@@ -56,7 +56,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
     openTestApi(await readKubeconfigAccess(kubeconfig, { clock: systemClock }));
   const account = await controlPlane.serviceAccountKubeconfig({ namespace: NAMESPACE, name: "archway" });
   const api = undo.use(await open(account));
-  await Promise.all(INSTALLED.kinds.map((path) => waitToOwn(controlPlane, path)));
+  await waitToOwn(controlPlane, INSTALLED.kinds);
   const admin = undo.use(await open(controlPlane.kubeconfigFile));
   const store = new AuthorityStore(api, NAMESPACE);
   const terms = { ...DEFAULT_TERMS, names: ["127.0.0.1"] };
