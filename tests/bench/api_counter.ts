@@ -9,6 +9,8 @@ export interface ApiTraffic {
   /** By verb and resource: `PATCH pods`, `POST events`, `WATCH nodes`. */
   readonly requests: Readonly<Record<string, number>>;
   readonly watchedBytes: number;
+  /** Of all other answers. */
+  readonly answeredBytes: number;
 }
 
 export interface ApiCounter extends AsyncDisposable {
@@ -26,6 +28,7 @@ export async function startApiCounter(
   const client = Deno.createHttpClient({ caCerts: [cluster.caPem], http2: false, poolMaxIdlePerHost: 64 });
   const counts = new Map<string, number>();
   let watchedBytes = 0;
+  let answeredBytes = 0;
   const handler = async (request: Request): Promise<Response> => {
     const { pathname, search } = new URL(request.url);
     const kind = classify(request.method, pathname, search);
@@ -39,7 +42,11 @@ export async function startApiCounter(
     });
     const headers = new Headers(answer.headers);
     for (const name of ["content-encoding", "content-length", "transfer-encoding"]) headers.delete(name);
-    if (!kind.startsWith("WATCH")) return new Response(await answer.arrayBuffer(), { status: answer.status, headers });
+    if (!kind.startsWith("WATCH")) {
+      const body = await answer.arrayBuffer();
+      answeredBytes += body.byteLength;
+      return new Response(body, { status: answer.status, headers });
+    }
     const counted = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
         watchedBytes += chunk.byteLength;
@@ -52,10 +59,11 @@ export async function startApiCounter(
   const listener = await openHttpsListener({ host: "127.0.0.1", port: 0, certificate: serving, handler });
   return {
     kubeconfigFile: await writeKubeconfig(options.kubeconfigFile, { listener, caPem: authority }),
-    traffic: () => ({ requests: Object.fromEntries([...counts].sort()), watchedBytes }),
+    traffic: () => ({ requests: Object.fromEntries([...counts].sort()), watchedBytes, answeredBytes }),
     reset: () => {
       counts.clear();
       watchedBytes = 0;
+      answeredBytes = 0;
     },
     [Symbol.asyncDispose]: async () => {
       await listener.close(0);

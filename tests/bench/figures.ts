@@ -1,8 +1,10 @@
 // `deno task figures`: writes docs/figures.md from the committed results; with --run it measures them first. See --help.
 import { parseArgs } from "node:util";
 import { type ClusterEntry, type IndexesEntry, renderFigures, type RouteEntry } from "./figures_page.ts";
-import { readMachineFacts } from "./machine.ts";
-import { readResults, type ResultEntry } from "./results_file.ts";
+import { LARGE, nameOf } from "./growth_axes.ts";
+import type { GrowthResult } from "./growth_point.ts";
+import { type MachineFacts, readMachineFacts } from "./machine.ts";
+import { readResults } from "./results_file.ts";
 import { print } from "../support/print.ts";
 
 const USAGE = `deno task figures [options]
@@ -28,9 +30,10 @@ const LONG = [["bench:node"], ["bench:taints"], ["bench:growth", "--again"], ["a
 export async function renderCommitted(): Promise<string> {
   const { route } = await readResults<RouteEntry>(FILES.route);
   const { indexes } = await readResults<IndexesEntry>(FILES.route);
-  const points = await readResults<ResultEntry>(FILES.growth);
+  const points = await readResults<GrowthResult & { readonly machine: MachineFacts }>(FILES.growth);
   const growth = Object.values(points).map(({ machine }) => machine);
-  return renderFigures({ cluster: await readResults<ClusterEntry>(FILES.cluster), route, indexes, growth });
+  const cluster = await readResults<ClusterEntry>(FILES.cluster);
+  return renderFigures({ cluster, route, indexes, growth, large: points[nameOf(LARGE)] });
 }
 
 /** Runs the tasks one after the other, to the end; throws when the checkout is not clean or a task fails. */

@@ -1,4 +1,5 @@
 // docs/figures.md from the committed results: every number, target, bed and judgement comes from there. Pure.
+import type { GrowthResult } from "./growth_point.ts";
 import type { MachineFacts } from "./machine.ts";
 import { describeSpread, describeTarget, formatNumber, isMet, type Row } from "./table.ts";
 
@@ -36,6 +37,8 @@ export interface Results {
   readonly indexes: IndexesEntry | undefined;
   /** Where and when the points of results/growth.json were measured. */
   readonly growth: readonly MachineFacts[];
+  /** The point of a large cluster. */
+  readonly large?: GrowthResult | undefined;
 }
 
 type Section = readonly [name: string, title: string, command: string];
@@ -62,7 +65,8 @@ Made by \`deno task figures\` from \`tests/bench/results\`; do not edit. What is
 machine; medians of the rounds are shown, with the least and the most. Absolute numbers move with the machine, ratios less so. Archway, the floors and the
 load generators are processes of their own, and Archway runs as the manifests run it: mounted account, bounded heap, cache file, TLS.
 The floors: a Hono echo that parses the review on the same listener; a patcher of 16 workers that takes the gate off pods
-that were created gated; a webhook that answers "no patch". "Met" compares with the target and nothing else.`;
+that were created gated; a webhook that answers "no patch". "Met" compares with the target and nothing else. The MTO is measured
+in the same go where \`--mto\` names a copy of it.`;
 
 const HIDDEN = `## What the numbers hide
 
@@ -99,7 +103,7 @@ function describeMachine({ cores, cpu, memoryMb, deno, commit, date }: MachineFa
 }
 
 function renderRow(measured: Row, bed: string): string {
-  const { measure, archway, spread, baseline, target, documented } = measured;
+  const { measure, archway, spread, baseline, target, reference } = measured;
   const met = isMet(measured);
   return row([
     measure,
@@ -110,11 +114,11 @@ function renderRow(measured: Row, bed: string): string {
     describeTarget(target),
     met === undefined ? "–" : met ? "yes" : "**no**",
     bed,
-    documented ?? "–",
+    reference === undefined ? "–" : formatNumber(reference),
   ]);
 }
 
-const COLUMNS = ["Measure", "Archway", "Least – most", "Floor", "Ratio", "Target", "Met", "Bed", "Elsewhere"];
+const COLUMNS = ["Measure", "Archway", "Least – most", "Floor", "Ratio", "Target", "Met", "Bed", "MTO"];
 
 function renderTable(rows: readonly Row[], bed: string): readonly string[] {
   return [row(COLUMNS), row(COLUMNS.map(() => "---")), ...rows.map((each) => renderRow(each, bed)), ""];
@@ -187,10 +191,49 @@ function renderIndexes({ indexes }: Results): readonly string[] {
 }
 
 /** The points were measured in one go or in several. */
-function renderGrowth({ growth }: Results): readonly string[] {
+function renderGrowth({ growth, large }: Results): readonly string[] {
   const measured = [...new Set(growth.map(describeMachine))];
   const when = measured.length === 0 ? "Not measured yet." : `Measured on ${measured.join("; and on ")}.`;
-  return [GROWTH, when, "", PLOT, ""];
+  return [GROWTH, when, "", PLOT, "", ...renderLarge(large)];
+}
+
+function renderLarge(large: GrowthResult | undefined): readonly string[] {
+  const head = ["### A large cluster", ""];
+  const { idle } = large ?? {};
+  if (large === undefined || idle === undefined) {
+    return [...head, "Not measured yet: `deno task bench:growth --large`.", ""];
+  }
+  const { point, cpuMsPerPod } = large;
+  const kilobytes = (bytes: number): string => formatNumber(bytes / 1_024);
+  const cells: readonly (readonly [string, string])[] = [
+    ["CPU while nothing is gated, ms a minute", formatNumber(idle.cpuMsPerMinute)],
+    ["GET and LIST of it, a minute (a sweep is among it)", formatNumber(idle.readsPerMinute)],
+    ["answers to these, KB a minute", kilobytes(idle.answeredBytesPerMinute)],
+    ["watched of it, KB a minute", kilobytes(idle.watchedBytesPerMinute)],
+    ["memory idle, and most, MB", `${formatNumber(large.idleMb)}, ${formatNumber(large.peakMb)}`],
+    [`CPU a gated pod of ${point.pods}, ms`, formatNumber(cpuMsPerPod)],
+    ["writes, and events, a gated pod", `${formatNumber(large.writesPerPod)}, ${formatNumber(large.eventsPerPod)}`],
+    ["gate p50, and p99, ms", `${formatNumber(large.gateP50Ms)}, ${formatNumber(large.gateP99Ms)}`],
+  ];
+  return [
+    ...head,
+    `${point.nodes} nodes, ${
+      point.running ?? 0
+    } running pods, ${point.namespaces} namespaces with a config, ${point.images} images;`,
+    "objects without kubelets on a real API server (`deno task bench:growth --large`).",
+    "",
+    row(["Measure", "Archway"]),
+    row(["---", "---"]),
+    ...cells.map(row),
+    "",
+    "Where one leader ends: what a gated pod costs does not depend on what runs already (the plot), so processor time is the",
+    `limit. One core is used up by ${
+      (1_000 / cpuMsPerPod).toFixed(0)
+    } gated pods a second. Beyond that they wait, and are released in`,
+    "turn, at the latest ungated by `--max-gate-age`. More replicas answer more webhooks and place more pods of known images",
+    "at once; only the leader releases gated ones.",
+    "",
+  ];
 }
 
 export function renderFigures(results: Results): string {

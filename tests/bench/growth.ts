@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { renderTable } from "../../lib/cli/output.ts";
 import { parseCount } from "./cluster_options.ts";
-import { allPoints, AXES, type GrowthPoint, nameOf, parseAxes, pointAt } from "./growth_axes.ts";
+import { allPoints, AXES, type GrowthPoint, LARGE, nameOf, parseAxes, pointAt } from "./growth_axes.ts";
 import { drawGrowth } from "./growth_plot.ts";
 import { type GrowthResult, measureGrowth } from "./growth_point.ts";
 import { type MachineFacts, readMachineFacts } from "./machine.ts";
@@ -16,6 +16,7 @@ const PLOT = new URL("./results/growth.svg", import.meta.url).pathname;
 const USAGE = `deno task bench:growth [options]
   (none)                    measure every point that the results lack
   --axis pods --at 10000    measure this point anew; without --at all points of the axis
+  --large                   measure the large cluster anew: 150 000 running pods, half an hour
   --again                   measure every point anew
   --plot                    measure nothing, draw what there is
   --short                   one tiny point, not kept: proves that it runs
@@ -84,6 +85,7 @@ const { values } = parseArgs({
     axis: { type: "string" },
     at: { type: "string" },
     again: { type: "boolean", default: false },
+    large: { type: "boolean", default: false },
     plot: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -96,6 +98,8 @@ if (values.help) {
 } else {
   const points = values.plot
     ? []
+    : values.large
+    ? [LARGE]
     : parsePoints({ axis: values.axis, at: values.at, again: values.again }, await readGrowth());
   for (const point of points) {
     const result = await measureGrowth(point);

@@ -8,9 +8,11 @@ export interface GrowthPoint {
   readonly nodes: number;
   /** Each with a PodPlacementConfig; the pods are spread over them. */
   readonly namespaces: number;
+  /** Pods that run already, spread over nodes and namespaces. Default none. */
+  readonly running?: number;
 }
 
-export type Axis = keyof GrowthPoint;
+export type Axis = Exclude<keyof GrowthPoint, "running">;
 
 export const AXES: Readonly<Record<Axis, readonly number[]>> = {
   pods: [100, 1_000, 10_000],
@@ -22,12 +24,16 @@ export const AXES: Readonly<Record<Axis, readonly number[]>> = {
 /** The point that every axis passes through. */
 export const BASE: GrowthPoint = { pods: 1_000, images: 10, nodes: 2, namespaces: 1 };
 
+/** A cluster as large as Kubernetes says that it supports: https://kubernetes.io/docs/setup/best-practices/cluster-large/. */
+export const LARGE: GrowthPoint = { pods: 1_000, images: 1_000, nodes: 5_000, namespaces: 2_000, running: 150_000 };
+
 export function pointAt(axis: Axis, value: number): GrowthPoint {
   return { ...BASE, [axis]: value };
 }
 
-export function nameOf({ pods, images, nodes, namespaces }: GrowthPoint): string {
-  return `pods=${pods} images=${images} nodes=${nodes} namespaces=${namespaces}`;
+export function nameOf({ pods, images, nodes, namespaces, running }: GrowthPoint): string {
+  const burst = `pods=${pods} images=${images} nodes=${nodes} namespaces=${namespaces}`;
+  return running === undefined ? burst : `${burst} running=${running}`;
 }
 
 export function allPoints(): readonly GrowthPoint[] {
@@ -35,7 +41,7 @@ export function allPoints(): readonly GrowthPoint[] {
   for (const axis of parseAxes()) {
     for (const value of AXES[axis]) points.set(nameOf(pointAt(axis, value)), pointAt(axis, value));
   }
-  return [...points.values()];
+  return [...points.values(), LARGE];
 }
 
 /** The axes in the order they are shown; with a name, that one. Throws one line when there is no such axis. */

@@ -42,6 +42,7 @@ export async function openGrowthBed(point: GrowthPoint): Promise<GrowthBed> {
   await forEach(point.nodes, (number) => createNode(cluster, number));
   const namespaces = Array.from({ length: point.namespaces }, (_, number) => `growth-${number}`);
   await forEach(point.namespaces, (number) => createNamespace(cluster, namespaces[number] ?? ""));
+  if (point.running !== undefined) await createRunningPods(cluster, point, point.running);
 
   const certificates = await issueLoopbackCertificates(Date.now());
   const caFile = `${directory}/registry-ca.crt`;
@@ -97,6 +98,34 @@ async function createNode(cluster: ClusterAccess, number: number): Promise<void>
     },
   });
   expectStatus(`create node "${name}"`, answer, [201]);
+}
+
+async function createRunningPods(cluster: ClusterAccess, point: GrowthPoint, count: number): Promise<void> {
+  // The controller makes 20 a second.
+  await forEach(point.namespaces, async (number) => {
+    const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } };
+    await cluster.request("POST", `/api/v1/namespaces/growth-${number}/serviceaccounts`, account);
+  });
+  await forEach(count, (number) => createRunning(cluster, number, point));
+}
+
+/** A pod that runs on its node since before Archway came. */
+async function createRunning(cluster: ClusterAccess, number: number, point: GrowthPoint): Promise<void> {
+  const pods = `/api/v1/namespaces/growth-${number % point.namespaces}/pods`;
+  const name = `running-${number}`;
+  const answer = await cluster.request("POST", pods, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, labels: { app: `app-${number % 1_000}` } },
+    spec: {
+      nodeName: `node-${number % point.nodes}`,
+      automountServiceAccountToken: false,
+      containers: [{ name: "main", image: `registry.example.com/team/app-${number % 1_000}:v1` }],
+    },
+  });
+  expectStatus(`create pod "${name}"`, answer, [201]);
+  const ran = await cluster.request("PATCH", `${pods}/${name}/status`, { status: { phase: "Running" } });
+  expectStatus(`let pod "${name}" run`, ran, [200]);
 }
 
 async function createNamespace(cluster: ClusterAccess, name: string): Promise<void> {

@@ -32,11 +32,23 @@ export interface GrowthResult {
   readonly gateP99Ms: number;
   /** By verb and resource, of the whole burst. */
   readonly requests: Readonly<Record<string, number>>;
+  /** Of a cluster with running pods: what it costs while nothing is gated. */
+  readonly idle?: IdleCost;
+}
+
+/** Over {@link IDLE_MINUTES}: a sweep for pods whose label is gone is among it. */
+export interface IdleCost {
+  readonly cpuMsPerMinute: number;
+  readonly readsPerMinute: number;
+  readonly watchedBytesPerMinute: number;
+  readonly answeredBytesPerMinute: number;
 }
 
 /** Containers of the pods that make images known. */
 const IMAGES_A_POD = 20;
 const DEADLINE_MS = 300_000;
+/** Sweeps are five minutes apart, and a fifth more at most. */
+const IDLE_MINUTES = 6;
 /** A replica that has led for so long is idle, as on a node. */
 const IDLE_MS = 15_000;
 /** Without a request other than those for the Lease: all has been said. Events are held back for 3 s while pods wait. */
@@ -48,6 +60,7 @@ export async function measureGrowth(point: GrowthPoint): Promise<GrowthResult> {
   const pid = archway.pid();
   await pause(IDLE_MS);
   const idleMb = await readMemoryMb(pid);
+  const idle = point.running === undefined ? undefined : await measureIdle(bed);
   const cpuMsPerImage = await measureCpu(pid, () => learnImages(bed)) / point.images;
   const learntMb = await readMemoryMb(pid);
   counter.reset();
@@ -57,8 +70,7 @@ export async function measureGrowth(point: GrowthPoint): Promise<GrowthResult> {
     await untilQuiet(counter);
   }) / point.pods;
   const { requests, watchedBytes } = counter.traffic();
-  const count = (pattern: RegExp): number =>
-    Object.entries(requests).reduce((sum, [kind, number]) => pattern.test(kind) ? sum + number : sum, 0);
+  const count = (pattern: RegExp): number => countOf(requests, pattern);
   return {
     point,
     idleMb,
@@ -73,7 +85,24 @@ export async function measureGrowth(point: GrowthPoint): Promise<GrowthResult> {
     watchedBytesPerPod: watchedBytes / point.pods,
     ...times,
     requests,
+    ...idle && { idle },
   };
+}
+
+async function measureIdle({ archway, counter }: GrowthBed): Promise<IdleCost> {
+  counter.reset();
+  const cpuMs = await measureCpu(archway.pid(), () => pause(IDLE_MINUTES * 60_000));
+  const { requests, watchedBytes, answeredBytes } = counter.traffic();
+  return {
+    cpuMsPerMinute: cpuMs / IDLE_MINUTES,
+    readsPerMinute: countOf(requests, /^(GET|LIST) (?!leases)/) / IDLE_MINUTES,
+    watchedBytesPerMinute: watchedBytes / IDLE_MINUTES,
+    answeredBytesPerMinute: answeredBytes / IDLE_MINUTES,
+  };
+}
+
+function countOf(requests: Readonly<Record<string, number>>, pattern: RegExp): number {
+  return Object.entries(requests).reduce((sum, [kind, number]) => pattern.test(kind) ? sum + number : sum, 0);
 }
 
 async function measureCpu(pid: number, work: () => Promise<void>): Promise<number> {

@@ -5,7 +5,6 @@ import { index } from "../cluster/support/walk_bed.ts";
 import type { Bench } from "./bench.ts";
 import { removeNamespace } from "./burst.ts";
 import { startArchwayContender } from "./contender.ts";
-import { DOCUMENTED } from "./documented.ts";
 import type { Row } from "./table.ts";
 
 /** Pods of about the same second share one look at a tag. */
@@ -35,7 +34,6 @@ export async function benchRegistryCost(bench: Bench): Promise<readonly Row[]> {
   return [
     {
       ...row("B4 requests a cold public index", cold.all / count, 1),
-      documented: DOCUMENTED.requestsForColdIndex,
     },
     row("B4 requests a cold single manifest (it and its config)", single.all / count, 2),
     row("B4 requests a known digest", known.all / count, 0),

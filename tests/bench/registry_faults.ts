@@ -7,7 +7,6 @@ import { index } from "../cluster/support/walk_bed.ts";
 import type { Bench } from "./bench.ts";
 import { removeNamespace } from "./burst.ts";
 import { startArchwayContender, type StartContender } from "./contender.ts";
-import { DOCUMENTED } from "./documented.ts";
 import type { Row, Target } from "./table.ts";
 
 /** A pod that is not placed so long after everything works again is stuck. */
@@ -36,21 +35,16 @@ export async function benchRegistryFaults(bench: Bench): Promise<readonly Row[]>
     target,
     ...(reference === undefined ? {} : { reference: read(reference) }),
   });
-  const { requestsUnder429, secondsUnder429, misplacedUnder500 } = DOCUMENTED;
   const patience = (key: keyof Found["patience"]) => (found: Found): number => found.patience[key];
   return [
-    {
-      ...row("30 % 429: requests an image", { kind: "atMost", limit: 1.6 }, patience("requestsPerImage")),
-      documented: requestsUnder429,
-    },
-    { ...row("30 % 429: s until all placed", { kind: "none" }, patience("seconds")), documented: secondsUnder429 },
+    row("30 % 429: requests an image", { kind: "atMost", limit: 1.6 }, patience("requestsPerImage")),
+    row("30 % 429: s until all placed", { kind: "none" }, patience("seconds")),
     row("30 % 429: pods misplaced", NONE, patience("misplaced")),
     row("30 % 429: pods stuck", NONE, patience("stuck")),
     ...FAULTS.flatMap(([name], at) => {
       const read = (key: keyof Recovery) => ({ recoveries }: Found): number => recoveries[at]?.[key] ?? NaN;
-      const misplaced = row(`${name} for ${seconds} s: pods misplaced`, NONE, read("misplaced"));
       return [
-        name === "500s" ? { ...misplaced, documented: misplacedUnder500 } : misplaced,
+        row(`${name} for ${seconds} s: pods misplaced`, NONE, read("misplaced")),
         row(`${name} for ${seconds} s: pods stuck`, NONE, read("stuck")),
         row(
           `${name} for ${seconds} s: s from its end until all placed`,

@@ -1,6 +1,5 @@
 // B5 and B6: memory idle and at its most, and CPU a gated pod, in a burst and in one of ten times the pods.
 import type { Bench } from "./bench.ts";
-import { DOCUMENTED } from "./documented.ts";
 import { pointAt } from "./growth_axes.ts";
 import { type GrowthResult, measureGrowth } from "./growth_point.ts";
 import type { Row } from "./table.ts";
@@ -23,7 +22,6 @@ export async function benchSize({ options: { pods }, tell, keep }: Bench): Promi
       measure: "B5 memory, idle, MB",
       archway: small.idleMb,
       target: { kind: "atMost", limit: 90 },
-      documented: DOCUMENTED.idleMemory,
     },
     {
       measure: `B5 most memory, ${10 * pods} gated pods, MB`,
@@ -34,7 +32,6 @@ export async function benchSize({ options: { pods }, tell, keep }: Bench): Promi
       measure: `B6 CPU a gated pod of ${pods}, ms`,
       archway: small.cpuMsPerPod,
       target: { kind: "atMost", limit: 2.2 },
-      documented: DOCUMENTED.cpuPerPod,
     },
     {
       measure: `B6 CPU a gated pod of ${10 * pods}, ms`,

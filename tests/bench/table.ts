@@ -23,8 +23,6 @@ export interface Row {
   readonly target: Target;
   /** The same of the Multiarch Tuning Operator, where `--mto` gave it. */
   readonly reference?: number;
-  /** Figures of other software that were measured elsewhere; see documented.ts. */
-  readonly documented?: string;
 }
 
 /** Whether the target was met; undefined where there is none. */
@@ -74,7 +72,6 @@ export function renderRows(rows: readonly Row[]): string {
     ["TARGET", ({ target }) => describeTarget(target)],
     ["MET", (row) => ({ true: "yes", false: "no", undefined: "-" })[`${isMet(row)}`]],
     ["MTO", ({ reference }) => reference === undefined ? "" : formatNumber(reference)],
-    ["DOCUMENTED", ({ documented = "" }) => documented],
   ];
   const shown = columns.filter(([, cell]) => rows.some((row) => cell(row) !== ""));
   return renderTable(shown.map(([title]) => title), rows.map((row) => shown.map(([, cell]) => cell(row))));

@@ -7,7 +7,6 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import { index } from "../cluster/support/walk_bed.ts";
 import type { Bench } from "./bench.ts";
 import { startArchwayContender } from "./contender.ts";
-import { DOCUMENTED } from "./documented.ts";
 import { HOSTILE_KINDS, openCrowd, seededRandom } from "./hostile.ts";
 import type { Load, LoadResult } from "./load.ts";
 import { sendLoadApart } from "./load_apart.ts";
@@ -180,7 +179,6 @@ function rowsOf(samples: Samples, { hasReference }: { readonly hasReference: boo
   return [
     {
       ...rate("unknown"),
-      documented: DOCUMENTED.webhookAlone,
       ...hasReference ? { reference: of("reference 16", "requestsPerSecond") } : {},
     },
     rate("known"),
