@@ -10,7 +10,7 @@ import {
 } from "../../lib/upgrades/decide/windows.ts";
 import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
 import { fixedEndpoint, Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
-import { openSilenceStore, type SilenceStore } from "../../lib/upgrades/outside/monitoring/silences.ts";
+import { createSilence, endSilence, listSilences } from "../../lib/upgrades/outside/monitoring/silences.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { type MonitoringServer, startAlertmanager } from "./support.ts";
@@ -21,25 +21,26 @@ const SIGNAL = new AbortController().signal;
 const HOUR_MS = 3_600_000;
 const LIMITS = { timeoutMs: 30_000, maxBytes: 1024 * 1024 };
 
-function open({ endpoint }: MonitoringServer): { readonly upstream: Upstream; readonly store: SilenceStore } {
+function open({ endpoint }: MonitoringServer): { readonly upstream: Upstream; readonly store: Upstream } {
   const source = fixedEndpoint(endpoint);
   const options = { server: "Alertmanager", source, limits: LIMITS, userAgent: "archway-test", clock: systemClock };
   const upstream = new Upstream(options);
-  return { upstream, store: openSilenceStore({ upstream, clock: systemClock }) };
+  return { upstream, store: upstream };
 }
 
-async function carryOut(store: SilenceStore, effects: readonly Effect[]): Promise<number> {
+async function carryOut(store: Upstream, effects: readonly Effect[]): Promise<number> {
   for (const effect of effects) {
-    if (effect.kind === "createSilence") await store.create(effect.silence, SIGNAL);
-    else if (effect.kind === "endSilence") await store.end(effect.id, SIGNAL);
+    if (effect.kind === "createSilence") await createSilence(store, { ...effect.silence, nowMs: Date.now() }, SIGNAL);
+    else if (effect.kind === "endSilence") await endSilence(store, effect.id, SIGNAL);
     else assert.fail(effect.kind);
   }
   return effects.length;
 }
 
 /** Of those that hold. */
-async function comments(store: SilenceStore): Promise<readonly string[]> {
-  return (await store.list(SIGNAL)).filter(({ state }) => state !== "expired").map(({ comment }) => comment).toSorted();
+async function comments(store: Upstream): Promise<readonly string[]> {
+  return (await listSilences(store, SIGNAL)).filter(({ state }) => state !== "expired").map(({ comment }) => comment)
+    .toSorted();
 }
 
 /** All members, as Alertmanager itself returns them. */
@@ -56,10 +57,13 @@ test("M-350 a real Alertmanager gets two silences for the control plane, with th
   const { upstream, store } = open(server);
   using _ = upstream;
   const endsAtMs = Date.now() + HOUR_MS;
-  const opened = openControlPlaneWindow({ ...PLAN, endsAtMs }, await store.list(SIGNAL));
+  const opened = openControlPlaneWindow({ ...PLAN, endsAtMs }, await listSilences(store, SIGNAL));
   assert.equal(await carryOut(store, opened), 2);
   assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
-  assert.equal(await carryOut(store, openControlPlaneWindow({ ...PLAN, endsAtMs }, await store.list(SIGNAL))), 0);
+  assert.equal(
+    await carryOut(store, openControlPlaneWindow({ ...PLAN, endsAtMs }, await listSilences(store, SIGNAL))),
+    0,
+  );
   const raw = await rawSilences(upstream);
   assert.equal(raw.length, 2);
   const silence = raw.find(({ comment }) => comment === ALL);
@@ -69,7 +73,7 @@ test("M-350 a real Alertmanager gets two silences for the control plane, with th
     { isEqual: true, isRegex: true, name: "severity", value: "(warning|info)" },
     { isEqual: true, isRegex: true, name: "namespace", value: "(^openshift.*|^kube.*|^redhat.*|^default$)" },
   ]);
-  assert.equal(isAnyActive(await store.list(SIGNAL)), true);
+  assert.equal(isAnyActive(await listSilences(store, SIGNAL)), true);
 });
 
 test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of the number that is left", async () => {
@@ -82,9 +86,9 @@ test("M-352 M-353 M-354 a real Alertmanager has one silence for the workers, of 
     endsAtMs: Date.now() + HOUR_MS,
     workerStartMs: Date.now(),
   });
-  assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await store.list(SIGNAL))), 1);
-  assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await store.list(SIGNAL))), 0);
-  assert.equal(await carryOut(store, openWorkerWindow(windowOf(3), await store.list(SIGNAL))), 2);
+  assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await listSilences(store, SIGNAL))), 1);
+  assert.equal(await carryOut(store, openWorkerWindow(windowOf(5), await listSilences(store, SIGNAL))), 0);
+  assert.equal(await carryOut(store, openWorkerWindow(windowOf(3), await listSilences(store, SIGNAL))), 2);
   assert.deepEqual(await comments(store), [
     "Silence for OSD worker node upgrade to version 4.16.3 with remaining 3 nodes",
   ]);
@@ -94,7 +98,7 @@ test("M-355 M-356 N-019 a real Alertmanager loses the operator's silences alone,
   await using server = await startAlertmanager();
   const { upstream, store } = open(server);
   using _ = upstream;
-  assert.equal(await carryOut(store, closeWindows("all", await store.list(SIGNAL))), 0);
+  assert.equal(await carryOut(store, closeWindows("all", await listSilences(store, SIGNAL))), 0);
   const endsAtMs = Date.now() + HOUR_MS;
   const foreign = {
     matchers: [{ name: "alertname", value: "Watchdog", isRegex: false, isEqual: true }],
@@ -105,18 +109,18 @@ test("M-355 M-356 N-019 a real Alertmanager loses the operator's silences alone,
   };
   await upstream.send({ method: "POST", path: "/api/v2/silences", body: foreign }, SIGNAL);
   const window = { ...PLAN, endsAtMs };
-  await carryOut(store, openControlPlaneWindow(window, await store.list(SIGNAL)));
-  const [first] = await store.list(SIGNAL);
-  assert.equal(await carryOut(store, closeWindows("controlPlane", await store.list(SIGNAL))), 2);
+  await carryOut(store, openControlPlaneWindow(window, await listSilences(store, SIGNAL)));
+  const [first] = await listSilences(store, SIGNAL);
+  assert.equal(await carryOut(store, closeWindows("controlPlane", await listSilences(store, SIGNAL))), 2);
   assert.deepEqual(await comments(store), []);
   const active = (await rawSilences(upstream)).filter(({ status }) =>
     Reflect.get(Object(status), "state") === "active"
   );
   assert.deepEqual(active.map(({ createdBy }) => createdBy), ["someone"]);
   // One that is over already, and one that never was.
-  await store.end(first?.id ?? "", SIGNAL);
-  await store.end("00000000-0000-4000-8000-000000000000", SIGNAL);
-  assert.equal(await carryOut(store, openControlPlaneWindow(window, await store.list(SIGNAL))), 2);
+  await endSilence(store, first?.id ?? "", SIGNAL);
+  await endSilence(store, "00000000-0000-4000-8000-000000000000", SIGNAL);
+  assert.equal(await carryOut(store, openControlPlaneWindow(window, await listSilences(store, SIGNAL))), 2);
   assert.deepEqual(await comments(store), [CRITICAL, ALL].toSorted());
 });
 
@@ -126,9 +130,9 @@ test("M-352 a worker window that ran out by itself in a real Alertmanager stays 
   using _ = upstream;
   const workerStartMs = Date.now();
   const window = { version: "4.16.3", remaining: 2, endsAtMs: workerStartMs + 1_500, workerStartMs };
-  assert.equal(await carryOut(store, openWorkerWindow(window, await store.list(SIGNAL))), 1);
-  await waitUntil("the silence to run out", async () => !isAnyActive(await store.list(SIGNAL)));
-  assert.deepEqual(openWorkerWindow(window, await store.list(SIGNAL)), []);
+  assert.equal(await carryOut(store, openWorkerWindow(window, await listSilences(store, SIGNAL))), 1);
+  await waitUntil("the silence to run out", async () => !isAnyActive(await listSilences(store, SIGNAL)));
+  assert.deepEqual(openWorkerWindow(window, await listSilences(store, SIGNAL)), []);
 });
 
 test("N-019 a silence that ran out by itself in a real Alertmanager does not keep the next one from being made", async () => {
@@ -136,13 +140,13 @@ test("N-019 a silence that ran out by itself in a real Alertmanager does not kee
   const { upstream, store } = open(server);
   using _ = upstream;
   const soon = { version: "4.16.3", criticals: [], endsAtMs: Date.now() + 1_500 };
-  assert.equal(await carryOut(store, openControlPlaneWindow(soon, await store.list(SIGNAL))), 1);
-  await waitUntil("the silence to run out", async () => !isAnyActive(await store.list(SIGNAL)), {
+  assert.equal(await carryOut(store, openControlPlaneWindow(soon, await listSilences(store, SIGNAL))), 1);
+  await waitUntil("the silence to run out", async () => !isAnyActive(await listSilences(store, SIGNAL)), {
     deadlineMs: 60_000,
   });
   assert.equal((await rawSilences(upstream)).length, 1);
   const again = { ...soon, endsAtMs: Date.now() + HOUR_MS };
-  assert.equal(await carryOut(store, openControlPlaneWindow(again, await store.list(SIGNAL))), 1);
+  assert.equal(await carryOut(store, openControlPlaneWindow(again, await listSilences(store, SIGNAL))), 1);
   assert.deepEqual(await comments(store), [ALL]);
 });
 
@@ -152,7 +156,7 @@ test("M-351 a real Alertmanager that refuses, is not trusted or is gone costs an
   using _ = upstream;
   const past = { comment: "late", matchers: [], endsAtMs: Date.now() - HOUR_MS };
   await assert.rejects(
-    store.create(past, SIGNAL),
+    createSilence(store, { ...past, nowMs: Date.now() }, SIGNAL),
     /Cannot write to Alertmanager "127\.0\.0\.1:\d+\/api\/v2\/silences": it answered with status 422\./,
   );
   const wrongLogin = { ...server, endpoint: { ...server.endpoint, authorization: "Bearer very-secret-token" } };
@@ -163,7 +167,7 @@ test("M-351 a real Alertmanager that refuses, is not trusted or is gone costs an
   for (const [stranger, words] of strangers) {
     const other = open(stranger);
     using _ = other.upstream;
-    await assert.rejects(other.store.list(SIGNAL), (error) => {
+    await assert.rejects(listSilences(other.store, SIGNAL), (error) => {
       assert.ok(error instanceof Error);
       assert.match(error.message, words);
       assert.doesNotMatch(error.message, /very-secret-token/);
@@ -171,5 +175,5 @@ test("M-351 a real Alertmanager that refuses, is not trusted or is gone costs an
     });
   }
   await server.stop();
-  await assert.rejects(store.list(SIGNAL), /it cannot be reached/);
+  await assert.rejects(listSilences(store, SIGNAL), /it cannot be reached/);
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { fixedEndpoint, Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
-import { type AlertReader, openAlertReader } from "../../lib/upgrades/outside/monitoring/alerts.ts";
+import { firingCriticals, pagingBetween } from "../../lib/upgrades/outside/monitoring/alerts.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { type MonitoringServer, startPrometheus } from "./support.ts";
@@ -34,32 +34,28 @@ const RULES = rulesOf([
   ["ArchwayUpgradeHealthChecksFail", "critical", "openshift-managed-upgrade-operator"],
 ]);
 
-function open({ endpoint }: MonitoringServer): { readonly upstream: Upstream; readonly alerts: AlertReader } {
+function open({ endpoint }: MonitoringServer): Upstream {
   const limits = { timeoutMs: 30_000, maxBytes: 1024 * 1024 };
   const source = fixedEndpoint(endpoint);
-  const upstream = new Upstream({
-    server: "Prometheus",
-    source,
-    limits,
-    userAgent: "archway-test",
-    clock: systemClock,
-  });
-  return { upstream, alerts: openAlertReader({ upstream, clock: systemClock }) };
+  return new Upstream({ server: "Prometheus", source, limits, userAgent: "archway-test", clock: systemClock });
 }
 
-async function evaluated(alerts: AlertReader): Promise<void> {
-  await waitUntil("the rules to be evaluated", async () => (await alerts.firingCriticals(NONE, SIGNAL)).length >= 5, {
-    deadlineMs: 60_000,
-  });
+async function evaluated(upstream: Upstream): Promise<void> {
+  await waitUntil(
+    "the rules to be evaluated",
+    async () => (await firingCriticals(upstream, NONE, SIGNAL)).length >= 5,
+    {
+      deadlineMs: 60_000,
+    },
+  );
 }
 
 test("M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the platform, without those that are ignored", async () => {
   await using server = await startPrometheus(RULES);
-  const { upstream, alerts } = open(server);
-  using _ = upstream;
-  await evaluated(alerts);
+  using upstream = open(server);
+  await evaluated(upstream);
   const upgrade = "UpgradeNodeDrainFailedSRE";
-  assert.deepEqual(await alerts.firingCriticals(NONE, SIGNAL), [
+  assert.deepEqual(await firingCriticals(upstream, NONE, SIGNAL), [
     "EtcdDown",
     "KubeletDown",
     "LogsLost",
@@ -67,40 +63,42 @@ test("M-220 M-221 M-241 M-242 a real Prometheus names the critical alerts of the
     upgrade,
   ]);
   const ignored = { ignoredCriticals: ["EtcdDown", 'Odd"}Name', upgrade], ignoredNamespaces: ["openshift-logging"] };
-  assert.deepEqual(await alerts.firingCriticals(ignored, SIGNAL), ["KubeletDown"]);
+  assert.deepEqual(await firingCriticals(upstream, ignored, SIGNAL), ["KubeletDown"]);
   const all = {
     ignoredCriticals: [...ignored.ignoredCriticals, "KubeletDown"],
     ignoredNamespaces: ["openshift-logging"],
   };
-  assert.deepEqual(await alerts.firingCriticals(all, SIGNAL), []);
+  assert.deepEqual(await firingCriticals(upstream, all, SIGNAL), []);
 });
 
 test("M-037 a real Prometheus names the paging alerts that fired during an upgrade, and none of before", async () => {
   const beforeMs = Date.now();
   await using server = await startPrometheus(RULES);
-  const { upstream, alerts } = open(server);
-  using _ = upstream;
-  await evaluated(alerts);
+  using upstream = open(server);
+  await evaluated(upstream);
   const endMs = Date.now();
   const fired = { startMs: beforeMs, endMs: endMs + 2_000 };
   const paging = ["ArchwayUpgradeHealthChecksFail", "UpgradeNodeDrainFailedSRE"];
-  assert.deepEqual(await alerts.pagingBetween(fired, SIGNAL), paging);
+  assert.deepEqual(await pagingBetween(upstream, { ...fired, nowMs: Date.now() }, SIGNAL), paging);
   assert.deepEqual(
-    await alerts.pagingBetween({ startMs: beforeMs - 7_200_000, endMs: beforeMs - 3_600_000 }, SIGNAL),
+    await pagingBetween(
+      upstream,
+      { startMs: beforeMs - 7_200_000, endMs: beforeMs - 3_600_000, nowMs: Date.now() },
+      SIGNAL,
+    ),
     [],
   );
-  assert.deepEqual(await alerts.pagingBetween({ startMs: endMs, endMs: beforeMs }, SIGNAL), []);
+  assert.deepEqual(await pagingBetween(upstream, { startMs: endMs, endMs: beforeMs, nowMs: Date.now() }, SIGNAL), []);
 });
 
 test("M-222 a real Prometheus that refuses the query or is gone costs an error", async () => {
   await using server = await startPrometheus(RULES);
-  const { upstream, alerts } = open(server);
-  using _ = upstream;
+  using upstream = open(server);
   const refused = upstream.send({ method: "GET", path: "/api/v1/query", query: { query: "ALERTS{" } }, SIGNAL);
   await assert.rejects(
     refused,
     /Cannot read from Prometheus "127\.0\.0\.1:\d+\/api\/v1\/query": it answered with status 400\./,
   );
   await server.stop();
-  await assert.rejects(alerts.firingCriticals(NONE, SIGNAL), /it cannot be reached/);
+  await assert.rejects(firingCriticals(upstream, NONE, SIGNAL), /it cannot be reached/);
 });

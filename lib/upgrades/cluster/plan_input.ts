@@ -1,7 +1,6 @@
 // What every reconcile begins with: the plan, the settings, the ClusterVersion.
 import { type ReadApi, readOptional } from "../../k8s/api.ts";
-import { isNotFound } from "../../k8s/errors.ts";
-import { type KubeObject, Resource } from "../../k8s/types.ts";
+import { Resource } from "../../k8s/types.ts";
 import { entryOf, textMapAt } from "../../json.ts";
 import { errorText } from "../../log.ts";
 import { CLUSTER_VERSION_NAME, Upgrades } from "../names.ts";
@@ -21,17 +20,23 @@ export interface UpgradeInput extends ReconcileInput {
   readonly base: Base | undefined;
 }
 
+interface InputDeps {
+  readonly readApi: ReadApi;
+  readonly namespace: string;
+}
+
 /** Reads it. A read that fails is part of the input; rejects only when the signal aborts. */
 export async function readInput(
-  { readApi: api, namespace }: { readonly readApi: ReadApi; readonly namespace: string },
+  deps: InputDeps,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<UpgradeInput> {
+  const { readApi: api, namespace } = deps;
   const [plan, config, clusterVersion] = await Promise.all([
     observe(
       () => readOptional(api, { type: Resource.upgradeConfigs, namespace, name: Upgrades.config, signal }),
       signal,
     ),
-    readConfig(() => api.get(Resource.configMaps, { namespace, name: Upgrades.settings }, signal), signal),
+    readConfig(deps, signal),
     observe(() => api.get(Resource.clusterVersions, { name: CLUSTER_VERSION_NAME }, signal), signal),
   ]);
   const version: ReconcileInput["clusterVersion"] = clusterVersion.kind === "unknown"
@@ -59,12 +64,15 @@ function baseOf({ plan, clusterVersion, config }: ReconcileInput): Base | undefi
   return { plan: plan.value, clusterVersion: clusterVersion.value, config: config.config };
 }
 
-async function readConfig(read: () => Promise<KubeObject>, signal: AbortSignal): Promise<ConfigReading> {
+/** A read that fails is part of the answer; rejects only when the signal aborts. */
+export async function readConfig({ readApi, namespace }: InputDeps, signal: AbortSignal): Promise<ConfigReading> {
+  const { settings: name, settingsKey } = Upgrades;
   try {
-    return parseOperatorConfig(entryOf(textMapAt(await read(), "data"), Upgrades.settingsKey) ?? "");
+    const map = await readOptional(readApi, { type: Resource.configMaps, namespace, name, signal });
+    if (map === undefined) return { kind: "unparsable", problems: [`the ConfigMap ${name} does not exist`] };
+    return parseOperatorConfig(entryOf(textMapAt(map, "data"), settingsKey) ?? "");
   } catch (error) {
     signal.throwIfAborted();
-    if (!isNotFound(error)) return { kind: "unknown", why: errorText(error) };
-    return { kind: "unparsable", problems: [`the ConfigMap ${Upgrades.settings} does not exist`] };
+    return { kind: "unknown", why: errorText(error) };
   }
 }

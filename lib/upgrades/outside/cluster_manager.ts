@@ -4,7 +4,7 @@ import type { ReadApi } from "../../k8s/api.ts";
 import { proxyFor, type ProxySettings } from "../../oci/http/proxy.ts";
 import type { TrustedBundles } from "./http/trusted_bundles.ts";
 import { Upstream } from "./http/upstream.ts";
-import { OCM_LIMITS, type OcmClient, openOcmClient } from "./ocm/ocm_client.ts";
+import { OCM_LIMITS, OcmClient } from "./ocm/ocm_client.ts";
 import { checkedBaseUrl, ocmModeOf, openOcmEndpoint } from "./ocm/ocm_endpoint.ts";
 
 export interface ClusterManagerOptions {
@@ -36,7 +36,7 @@ export class ClusterManager implements Disposable {
     const source = openOcmEndpoint({ ...options, baseUrl, proxyUrl });
     const server = "the cluster manager";
     const upstream = new Upstream({ server, source, limits: OCM_LIMITS, userAgent, clock: options.clock });
-    const client = openOcmClient({ upstream, mode, clusterId: options.clusterId });
+    const client = new OcmClient({ upstream, mode, clusterId: options.clusterId });
     this.#open = { baseUrl, upstream, client };
     return client;
   }

@@ -20,13 +20,11 @@ import {
 import { openDeploymentFindings } from "./health/deployment_findings.ts";
 import type { TrustedBundles } from "./http/trusted_bundles.ts";
 import { openMonitoringToken } from "./monitoring/access_token.ts";
-import { openAlertReader } from "./monitoring/alerts.ts";
 import { type MonitoringService, openMonitoringEndpoint } from "./monitoring/monitoring_endpoint.ts";
-import { openSilenceStore } from "./monitoring/silences.ts";
+import { createSilence, endSilence } from "./monitoring/silences.ts";
 import { openOcmPolicySource } from "./ocm/ocm_policy_source.ts";
 import { LOCAL_POLICY_SOURCE, type PolicySource, PolicySync } from "./policy/policy_sync.ts";
-import { type ClusterPayloadsOptions, openClusterPayloads } from "./releases/cluster_payloads.ts";
-import { openUpdateGraph, type UpdateGraph } from "./releases/update_graph.ts";
+import { ClusterPayloads, type ClusterPayloadsOptions } from "./releases/cluster_payloads.ts";
 import { openEventSink } from "./sinks/event_sink.ts";
 import { type NotificationSink, openLogSink } from "./sinks/sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "./sinks/ocm_sinks.ts";
@@ -37,11 +35,9 @@ import { type OutsideReaders, outsideReaders, type OutsideScope } from "./outsid
 import { openOutsideSettings, type OutsideSettings } from "./settings.ts";
 
 export interface OutsideOptions {
-  /** Writes fail once the Lease has run out. */
   readonly api: KubeApi;
   readonly registries: ClusterPayloadsOptions["registries"];
   readonly pullSecret: ClusterPayloadsOptions["pullSecret"];
-  /** Where the plan and the settings are. */
   readonly namespace: string;
   /** How Prometheus and Alertmanager of OpenShift are reached, or where they are instead. */
   readonly monitoring: "service" | "route" | Readonly<Record<MonitoringService, UpstreamEndpoint>>;
@@ -67,46 +63,39 @@ export interface OpenOutside extends Outside, Disposable {
   readonly policy: PolicySync;
 }
 
-/** A cluster keeps some thousands of silences for days; a query answers with a few names. */
-const SILENCES_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 16 * 1024 * 1024 };
-const FINDINGS_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
-const QUERY_LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
+const LIMITS: UpstreamLimits = { timeoutMs: 30_000, maxBytes: 4 * 1024 * 1024 };
+/** A cluster keeps some thousands of silences for days. */
+const SILENCES_LIMITS: UpstreamLimits = { ...LIMITS, maxBytes: 16 * 1024 * 1024 };
 
 export function openOutside(options: OutsideOptions): OpenOutside {
   const { api, clock, userAgent } = options;
   using undo = new DisposableStack();
   const sourceOf = monitoringSources(options);
+  const common = { userAgent, clock, limits: LIMITS };
+  const prometheus = undo.use(new Upstream({ ...common, server: "Prometheus", source: sourceOf("prometheus-k8s") }));
   const alertmanager = undo.use(
     new Upstream({
-      ...{ server: "Alertmanager", source: sourceOf("alertmanager-main"), limits: SILENCES_LIMITS, userAgent, clock },
+      ...{ ...common, server: "Alertmanager", source: sourceOf("alertmanager-main"), limits: SILENCES_LIMITS },
       showsReason: true,
     }),
   );
-  const prometheus = undo.use(
-    new Upstream({ server: "Prometheus", source: sourceOf("prometheus-k8s"), limits: QUERY_LIMITS, userAgent, clock }),
-  );
   const settings = openOutsideSettings(options);
   const manager = undo.use(new ClusterManager({ ...options, clusterId: settings.clusterId }));
-  const policy = openPolicy(options, { settings, manager });
-  const notify = openNotifications(options, { settings, manager });
-  // Their ends are decided by the clock of the API server.
-  const silences = openSilenceStore({ upstream: alertmanager, clock: { nowMs: () => serverNowMs(clock, api) } });
-  const services = {
-    ...{ api, clock, userAgent, policy, silences },
-    alerts: openAlertReader({ upstream: prometheus, clock }),
-    graph: openGraph(options),
-    findings: openDeploymentFindings({ api, clock, userAgent, limits: FINDINGS_LIMITS }),
-    payloads: undo.use(openClusterPayloads(options)),
-  };
+  const policy = openPolicy(options, settings, manager);
+  const findings = openDeploymentFindings({ ...common, api });
+  const payloads = undo.use(new ClusterPayloads(options));
+  const services = { ...options, policy, prometheus, alertmanager, findings, payloads };
   const opened = undo.move();
   return {
     readers: (scope) => {
       if (scope.base !== undefined) settings.noteConfig(scope.base.config);
       return outsideReaders(services, scope);
     },
-    createSilence: async (silence, signal) => void await silences.create(silence, signal),
-    endSilence: (id, signal) => silences.end(id, signal),
-    notify,
+    // Its end is decided by the clock of the API server.
+    createSilence: (silence, signal) =>
+      createSilence(alertmanager, { ...silence, nowMs: serverNowMs(clock, api) }, signal),
+    endSilence: (id, signal) => endSilence(alertmanager, id, signal),
+    notify: openNotifications(options, settings, manager),
     policy,
     [Symbol.dispose]: () => opened.dispose(),
   };
@@ -118,22 +107,11 @@ function monitoringSources({ monitoring, api, clock }: OutsideOptions): (service
   return (service) => openMonitoringEndpoint({ service, by: monitoring, api, token, clock });
 }
 
-interface Parts {
-  readonly settings: OutsideSettings;
-  readonly manager: ClusterManager;
-}
-
-/** Opened for each question, which is rare: by then the bundles may have changed. */
-function openGraph({ bundles, userAgent, clock }: OutsideOptions): UpdateGraph {
-  return {
-    releases: async (query, signal) => {
-      const caCerts = await bundles(signal);
-      return await openUpdateGraph({ caCerts, userAgent, clock }).releases(query, signal);
-    },
-  };
-}
-
-function openPolicy({ api, namespace, clock, log, metrics }: OutsideOptions, { settings, manager }: Parts): PolicySync {
+function openPolicy(
+  { api, namespace, clock, log, metrics }: OutsideOptions,
+  settings: OutsideSettings,
+  manager: ClusterManager,
+): PolicySync {
   const target = { type: Resource.upgradeConfigs, namespace, name: Upgrades.config };
   let watchIntervalMinutes = 60;
   const source = async (signal: AbortSignal): Promise<PolicySource> => {
@@ -158,10 +136,10 @@ function openPolicy({ api, namespace, clock, log, metrics }: OutsideOptions, { s
 }
 
 function openNotifications(
-  options: OutsideOptions,
-  { settings, manager }: Parts,
+  { api, clock, log, metrics, bundles, userAgent }: OutsideOptions,
+  settings: OutsideSettings,
+  manager: ClusterManager,
 ): Outside["notify"] {
-  const { api, clock, log, metrics, bundles, userAgent } = options;
   const { clusterId } = settings;
   const sinks = async (plan: UpgradeConfig, signal: AbortSignal): Promise<readonly NotificationSink[]> => {
     const { configManager, gates, notifications: { webhookUrl: url } } = await settings.config(signal);

@@ -1,21 +1,22 @@
 // The readings of an upgrade that come from beside the API server.
 import { isMaster } from "../decide/nodes.ts";
-import type { ReadApi } from "../../k8s/api.ts";
 import { checksOf } from "../decide/health_decision.ts";
 import { historyOf } from "../decide/status_changes.ts";
-import { graphQueryOf } from "../decide/release/graph_query.ts";
-import type { OfferedRelease, PolicyRefresh } from "../decide/types/cluster.ts";
+import { graphQueryOf, type GraphReleases } from "../decide/release/graph.ts";
+import type { PolicyRefresh } from "../decide/types/cluster.ts";
 import type { HealthCheckId, HealthResult } from "../decide/types/health.ts";
 import type { Base, Readers, Readings } from "../decide/types/observed.ts";
 import type { ClusterReader } from "../cluster/cluster_reader.ts";
 import { checkDependencies, type DependencyDeps } from "./health/dependencies.ts";
 import type { ReadFindings } from "./health/deployment_findings.ts";
 import { readHealth } from "./health/read_health.ts";
-import type { AlertReader } from "./monitoring/alerts.ts";
-import type { SilenceStore } from "./monitoring/silences.ts";
+import type { TrustedBundles } from "./http/trusted_bundles.ts";
+import type { Upstream } from "./http/upstream.ts";
+import { firingCriticals, pagingBetween } from "./monitoring/alerts.ts";
+import { listSilences } from "./monitoring/silences.ts";
 import type { PolicySync } from "./policy/policy_sync.ts";
-import type { PayloadReader } from "./releases/payload.ts";
-import type { UpdateGraph } from "./releases/update_graph.ts";
+import type { ClusterPayloads } from "./releases/cluster_payloads.ts";
+import { readReleases } from "./releases/update_graph.ts";
 import { parseTime } from "../../cluster/time.ts";
 
 export type OutsideReading =
@@ -34,30 +35,27 @@ export interface OutsideScope {
   /** undefined where the plan is gone, or something of it could not be read: then only what may be left of it is read. */
   readonly base: Base | undefined;
   readonly reader: ClusterReader;
-  /** By the clock of the API server. */
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface OutsideServices extends DependencyDeps {
-  readonly api: ReadApi;
-  readonly alerts: AlertReader;
-  readonly silences: SilenceStore;
-  readonly graph: UpdateGraph;
+  readonly prometheus: Upstream;
+  readonly alertmanager: Upstream;
+  readonly bundles: TrustedBundles;
   readonly findings: ReadFindings;
-  readonly payloads: PayloadReader;
+  readonly payloads: Pick<ClusterPayloads, "read">;
   readonly policy: Pick<PolicySync, "refresh">;
 }
 
 const AFTER: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
 
-/** The readers of one reconcile; nothing is read before one is called. */
 export function outsideReaders(services: OutsideServices, scope: OutsideScope): OutsideReaders {
   const { signal } = scope;
   return {
-    silences: () => services.silences.list(signal),
-    health: async () => await readChecks(services, { scope, checks: checksOf(baseOf(scope)) }),
-    healthAfter: async () => await readChecks(services, { scope, checks: AFTER }),
+    silences: () => listSilences(services.alertmanager, signal),
+    health: async () => await readChecks(services, scope, checksOf(baseOf(scope))),
+    healthAfter: async () => await readChecks(services, scope, AFTER),
     dependencies: async () => await checkDependencies(services, baseOf(scope).config.dependencies, signal),
     graph: async () => (await askGraph(services, scope)).offered,
     payload: async () => await readPayload(services, scope),
@@ -77,31 +75,33 @@ function baseOf({ base }: OutsideScope): Base {
 }
 
 async function readChecks(
-  services: OutsideServices,
-  { scope, checks }: { readonly scope: OutsideScope; readonly checks: readonly HealthCheckId[] },
+  { prometheus, findings }: OutsideServices,
+  scope: OutsideScope,
+  checks: readonly HealthCheckId[],
 ): Promise<readonly HealthResult[]> {
-  const { config, plan } = baseOf(scope);
+  const { config: { healthCheck }, plan } = baseOf(scope);
   const { reader, signal } = scope;
-  const { alerts } = services;
+  const alerts = (): Promise<readonly string[]> => firingCriticals(prometheus, healthCheck, signal);
   // Managed clusters of Azure do not have that operator.
-  const readFindings = plan.spec.type === "ARO" ? undefined : services.findings;
-  return await readHealth({ alerts, reader, readFindings }, { checks, ignored: config.healthCheck }, signal);
+  const readFindings = plan.spec.type === "ARO" ? undefined : findings;
+  return await readHealth({ alerts, reader, readFindings }, checks, signal);
 }
 
-interface Asked {
-  readonly offered: readonly OfferedRelease[];
-  readonly own: OfferedRelease | undefined;
+interface Asked extends GraphReleases {
   readonly architecture: string | undefined;
 }
 
-async function askGraph({ graph }: OutsideServices, scope: OutsideScope): Promise<Asked> {
+async function askGraph({ bundles, userAgent, clock }: OutsideServices, scope: OutsideScope): Promise<Asked> {
   const { plan: { spec: { desired } }, clusterVersion } = baseOf(scope);
   const architecture = await controlPlaneArchitecture(scope);
   const query = graphQueryOf(clusterVersion, { desired, controlPlane: architecture ?? "" });
   if (query.architecture === "") {
     throw new Error("Cannot ask the update graph: no node of the control plane says which architecture it has.");
   }
-  return { ...await graph.releases(query, scope.signal), architecture };
+  const { signal } = scope;
+  // The bundles may have changed by now.
+  const options = { caCerts: await bundles(signal), userAgent, clock };
+  return { ...await readReleases(query, options, signal), architecture };
 }
 
 /** That of the nodes of the control plane, which are all alike; where there are none, as with a hosted one, that of all nodes. */
@@ -127,11 +127,14 @@ async function readPayload(services: OutsideServices, scope: OutsideScope): Prom
   );
 }
 
-async function readAlertsDuring({ alerts }: OutsideServices, scope: OutsideScope): Promise<readonly string[]> {
+async function readAlertsDuring(
+  { prometheus, clock }: OutsideServices,
+  scope: OutsideScope,
+): Promise<readonly string[]> {
   const { plan } = baseOf(scope);
   const history = historyOf(plan.status, plan.spec.desired);
   const startMs = parseTime(history?.startTime);
   if (startMs === undefined) return [];
   const interval = { startMs, endMs: parseTime(history?.completeTime) ?? scope.nowMs };
-  return await alerts.pagingBetween(interval, scope.signal);
+  return await pagingBetween(prometheus, { ...interval, nowMs: clock.nowMs() }, scope.signal);
 }

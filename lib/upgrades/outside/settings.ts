@@ -1,18 +1,16 @@
 // What the services beside the API server are chosen by: the operator's configuration and the cluster's id.
 import type { Clock } from "../../clock.ts";
-import { entryOf, textMapAt } from "../../json.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { Resource } from "../../k8s/types.ts";
 import { CLUSTER_VERSION_NAME, Upgrades } from "../names.ts";
 import { parseClusterVersion } from "../decide/types/cluster.ts";
-import { parseOperatorConfig } from "../decide/parse/operator_config.ts";
+import { readConfig } from "../cluster/plan_input.ts";
 import type { OperatorConfig } from "../decide/types/operator_config.ts";
 import { KeptValue } from "./http/kept_value.ts";
 
 export interface OutsideSettings {
   /** As it is now, or as a reconcile has read it a moment ago. Rejects when it is absent or invalid. */
   config(signal: AbortSignal): Promise<OperatorConfig>;
-  /** A reconcile has read this now. */
   noteConfig(config: OperatorConfig): void;
   /** `spec.clusterID` of the ClusterVersion, kept for a while: it never changes. */
   clusterId(signal: AbortSignal): Promise<string>;
@@ -36,8 +34,7 @@ export function openOutsideSettings(
     },
     config: async (signal) => {
       if (noted !== undefined && clock.monotonicMs() < noted.untilMs) return noted.config;
-      const object = await api.get(Resource.configMaps, { namespace, name: Upgrades.settings }, signal);
-      const reading = parseOperatorConfig(entryOf(textMapAt(object, "data"), Upgrades.settingsKey) ?? "");
+      const reading = await readConfig({ readApi: api, namespace }, signal);
       if (reading.kind === "parsed") return reading.config;
       const problems = reading.kind === "unparsable" ? reading.problems.join("; ") : reading.why;
       throw new Error(`Cannot use ConfigMap "${namespace}/${Upgrades.settings}": ${problems}`);

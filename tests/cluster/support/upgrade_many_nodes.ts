@@ -112,12 +112,8 @@ function depsOf(api: KubeApi, outside: OutsideDouble): UpgradesDeps {
         health: async () => {
           const { base, reader, signal } = scope;
           if (base === undefined) throw new Error("Cannot read the health: there is no plan.");
-          const alerts = { firingCriticals: () => Promise.resolve([]) };
-          return await readHealth(
-            { alerts, reader },
-            { checks: checksOf(base), ignored: base.config.healthCheck },
-            signal,
-          );
+          const alerts = () => Promise.resolve([]);
+          return await readHealth({ alerts, reader }, checksOf(base), signal);
         },
       }),
     },

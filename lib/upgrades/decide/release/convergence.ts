@@ -46,7 +46,6 @@ export function decideConvergence(
   return { kind: "converged" };
 }
 
-/** The rules that the control plane keeps by itself. */
 export const CONTROL_PLANE_RULES: readonly ConvergenceRule[] = ["architecture", "release", "settled"];
 
 function checkArchitecture({ clusterVersion }: MigrationFacts): string | undefined {

@@ -1,5 +1,7 @@
-// The answer of the update graph: releases, and which of them one may be updated to. Pure.
-import type { OfferedRelease } from "../types/cluster.ts";
+// The update graph: what it is asked, and of its answer which releases one version may be updated to.
+import type { ClusterVersion, OfferedRelease } from "../types/cluster.ts";
+import type { DesiredRelease } from "../types/plan.ts";
+import { currentVersionOf } from "./target.ts";
 
 /** The graph of a channel, as it is sent. Edges name nodes by their place. */
 export interface ReleaseGraph {
@@ -34,4 +36,33 @@ export function releasesFrom({ nodes, edges, conditionalEdges }: ReleaseGraph, v
 
 function toRelease({ version, payload }: ReleaseGraph["nodes"][number]): OfferedRelease {
   return { version, image: payload };
+}
+
+/** The graph of everyone who sets no other. */
+const DEFAULT_GRAPH = "https://api.openshift.com/api/upgrades_info/v1/graph";
+
+export interface GraphQuery {
+  readonly upstream: string;
+  readonly channel: string;
+  readonly version: string;
+  readonly clusterId: string;
+  readonly architecture: string;
+}
+
+/**
+ * The question for a plan. A cluster that has a payload for several architectures, or is to get one, finds its updates under
+ * `multi` only; every other under the architecture of its control plane.
+ */
+export function graphQueryOf(
+  cv: ClusterVersion,
+  { desired, controlPlane }: { readonly desired: DesiredRelease; readonly controlPlane: string },
+): GraphQuery {
+  const isMulti = cv.desired.architecture === "Multi" || desired.architecture === "Multi";
+  return {
+    upstream: cv.upstream === "" ? DEFAULT_GRAPH : cv.upstream,
+    channel: desired.channel === "" ? cv.channel : desired.channel,
+    version: currentVersionOf(cv) ?? cv.desired.version,
+    clusterId: cv.clusterId,
+    architecture: isMulti ? "multi" : controlPlane,
+  };
 }

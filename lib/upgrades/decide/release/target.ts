@@ -3,7 +3,6 @@
 import type { ClusterVersion } from "../types/cluster.ts";
 import type { DesiredRelease } from "../types/plan.ts";
 
-/** Whether the ClusterVersion requests this target. */
 export function isCommenced({ version, image, architecture }: DesiredRelease, cv: ClusterVersion): boolean {
   const asked = cv.desiredUpdate;
   if (asked === undefined) return false;
@@ -26,7 +25,6 @@ export function lostRequest(desired: DesiredRelease, cv: ClusterVersion): string
   return `the ClusterVersion is asked for ${asked.version || asked.image} since`;
 }
 
-/** Whether a release is this target. */
 export function isReleaseOf(
   { version, image, architecture }: DesiredRelease,
   release: ClusterVersion["desired"],
@@ -42,7 +40,6 @@ export function isCompleted({ version, image, architecture }: DesiredRelease, cv
   return cv.history.some((entry) => entry.version === version && entry.state === "Completed");
 }
 
-/** Whether there is nothing to request. */
 export function isAlreadyThere(desired: DesiredRelease, cv: ClusterVersion): boolean {
   if (desired.image !== "") return cv.desired.image === desired.image && isCompleted(desired, cv);
   return cv.desired.version === desired.version && isCompleted(desired, cv);
@@ -68,7 +65,6 @@ export function precedingVersionOf({ version, architecture }: DesiredRelease, cv
   return earlier?.version ?? desired.version;
 }
 
-/** The version that was completed last; undefined when none was. */
 export function currentVersionOf({ history }: ClusterVersion): string | undefined {
   const completed = history.filter(({ state }) => state === "Completed");
   return completed.toSorted((a, b) => (b.completedMs ?? 0) - (a.completedMs ?? 0))[0]?.version;

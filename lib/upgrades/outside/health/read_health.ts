@@ -2,7 +2,6 @@
 // check alone.
 import type { Node } from "../../../cluster/node.ts";
 import { canScale } from "../../decide/capacity/plan.ts";
-import type { IgnoredAlerts } from "../../decide/health/alert_queries.ts";
 import {
   checkAlerts,
   checkBudgets,
@@ -16,25 +15,20 @@ import type { Observation } from "../../decide/types/observed.ts";
 import type { ClusterReader } from "../../cluster/cluster_reader.ts";
 import { observe as observeOnce } from "../../cluster/observe.ts";
 import type { ReadFindings } from "./deployment_findings.ts";
-import type { AlertReader } from "../monitoring/alerts.ts";
 
 export interface HealthDeps {
-  readonly alerts: Pick<AlertReader, "firingCriticals">;
+  /** Names of the critical alerts that fire and count. */
+  readonly alerts: () => Promise<readonly string[]>;
   /** Of the reconcile, so that nothing is read twice in it. */
   readonly reader: Pick<ClusterReader, "nodes" | "operators" | "machineSets" | "budgets">;
   /** The findings of the Deployment Validation Operator; undefined: they are not read. */
   readonly readFindings?: ReadFindings | undefined;
 }
 
-export interface HealthOptions {
-  readonly checks: readonly HealthCheckId[];
-  readonly ignored: IgnoredAlerts;
-}
-
 /** The results of the checks, in their order. Rejects only with the signal's reason. */
 export async function readHealth(
   deps: HealthDeps,
-  { checks, ignored }: HealthOptions,
+  checks: readonly HealthCheckId[],
   signal: AbortSignal,
 ): Promise<readonly HealthResult[]> {
   const { alerts, reader } = deps;
@@ -44,8 +38,7 @@ export async function readHealth(
   };
   const nodes = (): Promise<Observation<readonly Node[]>> => observe("nodes", reader.nodes);
   const made: Readonly<Record<HealthCheckId, () => Promise<HealthResult>>> = {
-    CriticalAlerts: async () =>
-      checkAlerts(await observe("critical alerts", () => alerts.firingCriticals(ignored, signal))),
+    CriticalAlerts: async () => checkAlerts(await observe("critical alerts", alerts)),
     ClusterOperators: async () => checkOperators(await observe("cluster operators", reader.operators)),
     CapacityReservation: async () =>
       checkCapacity(

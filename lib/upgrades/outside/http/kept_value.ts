@@ -2,7 +2,6 @@
 import type { Clock } from "../../../clock.ts";
 import { SharedCalls } from "../../../oci/shared_call.ts";
 
-/** What was read, and for how long it may serve (ms). */
 export interface Keepable<T> {
   readonly value: T;
   readonly keepMs: number;

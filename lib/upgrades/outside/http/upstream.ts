@@ -3,6 +3,7 @@
 //
 //   send ─▶ endpoint (address, CA, token, kept by its source) ─▶ fetch ─▶ body within bounds ─▶ answer, or UpstreamError
 //             ▲ 401: discarded and read once more
+import type * as z from "zod";
 import type { Clock } from "../../../clock.ts";
 import { PinnedHosts } from "../../../k8s/pinned/pinned_hosts.ts";
 import { fetchUnverified } from "../../../k8s/pinned/unverified_fetch.ts";
@@ -14,7 +15,6 @@ import { type RequestName, statusError, UpstreamError, upstreamError, wireError 
 import { request as httpRequest } from "node:http";
 import { exchange } from "../../../k8s/pinned/exchange.ts";
 
-/** Where a server is and how to log in, as of now. */
 export interface UpstreamEndpoint {
   /** `https://host:port`, or with a path that every request begins with; no slash at the end. */
   readonly baseUrl: string;
@@ -33,9 +33,7 @@ export interface EndpointSource {
   discard(): void;
 }
 
-/** Bounds of one request, and how often it is tried. */
 export interface UpstreamLimits {
-  /** Until the last byte of the answer (ms). */
   readonly timeoutMs: number;
   /** Decoded bytes of an answer. */
   readonly maxBytes: number;
@@ -47,7 +45,6 @@ export interface UpstreamLimits {
 }
 
 export interface UpstreamOptions {
-  /** Its name in messages: `Alertmanager`. */
   readonly server: string;
   readonly source: EndpointSource;
   readonly limits: UpstreamLimits;
@@ -61,7 +58,6 @@ export interface UpstreamOptions {
 
 export interface UpstreamRequest {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Goes on after the base; begins with a slash. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -70,7 +66,7 @@ export interface UpstreamRequest {
   readonly repeatable?: true | undefined;
 }
 
-export interface UpstreamAnswer {
+interface UpstreamAnswer {
   readonly status: number;
   readonly text: string;
   readonly name: RequestName;
@@ -79,7 +75,6 @@ export interface UpstreamAnswer {
 const DEFAULT_INTERVAL_MS = 1_000;
 const MAX_REASON_BYTES = 4_096;
 
-/** The client. Dispose it to close its connections. */
 export class Upstream implements Disposable {
   readonly #options: UpstreamOptions;
   readonly #pinned = new PinnedHosts();
@@ -87,6 +82,17 @@ export class Upstream implements Disposable {
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
+  }
+
+  /** Sends it, and reads the JSON of the answer by its shape: another one is an UpstreamError (`malformed`) that names the place. */
+  async json<T>(request: UpstreamRequest, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> {
+    const { text, name, status } = await this.send(request, signal);
+    const parsed = schema.safeParse(jsonOf(text));
+    if (parsed.success) return parsed.data;
+    const place = parsed.error.issues[0]?.path.map(String).join(".").slice(0, 80) ?? "";
+    const other = `its answer is not what it must be${place === "" ? "" : ` (at ${place})`}`;
+    const state = jsonOf(text) === undefined ? "its answer is no JSON" : other;
+    throw upstreamError(name, { fault: "malformed", status, state });
   }
 
   /** The answer. Rejects with UpstreamError, with what the source throws, or with the signal's reason. */
@@ -208,6 +214,14 @@ export class Upstream implements Disposable {
   }
 }
 
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 function urlOf({ baseUrl }: UpstreamEndpoint, { path, query = {} }: UpstreamRequest): URL {
   const url = new URL(baseUrl + path);
   for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
@@ -218,7 +232,6 @@ function pauseMs({ intervalMs = DEFAULT_INTERVAL_MS, jitter = 0 }: UpstreamLimit
   return intervalMs * 2 ** (tried - 1) * (1 + jitter * (2 * Math.random() - 1));
 }
 
-/** A server whose place is configured and does not change. */
 export function fixedEndpoint(endpoint: UpstreamEndpoint): EndpointSource {
   return { endpoint: () => Promise.resolve(endpoint), discard: () => {} };
 }

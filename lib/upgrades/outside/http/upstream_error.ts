@@ -5,7 +5,6 @@ import { errorText } from "../../../log.ts";
 import { describeWireFault } from "../../../oci/http/wire_fault.ts";
 
 export type UpstreamFault =
-  /** No connection, or it was cut. */
   | "unreachable"
   | "timeout"
   /** Its certificate or the hand-shake: waiting does not help. */
@@ -26,7 +25,6 @@ export type UpstreamFault =
 const REFUSALS: readonly UpstreamFault[] = ["tls", "unauthorized", "refused", "misconfigured"];
 const NOT_DONE: readonly number[] = [429, 503];
 
-/** A request that did not succeed. The message is safe to show. */
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
   readonly fault: UpstreamFault;
@@ -46,7 +44,6 @@ export class UpstreamError extends Error {
       !NOT_DONE.includes(this.status);
   }
 
-  /** Whether the same request may succeed soon. */
   get isTransient(): boolean {
     return this.fault === "unreachable" || this.fault === "timeout" || this.fault === "unavailable";
   }

@@ -9,7 +9,6 @@ import { Resource, type Wire } from "../../../k8s/types.ts";
 import { type Keepable, KeptValue } from "../http/kept_value.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 
-/** The namespace of both, and the ServiceAccount that may read and silence. */
 export const MONITORING_NAMESPACE = "openshift-monitoring";
 const SERVICE_ACCOUNT = "prometheus-k8s";
 const SECRET_NAME = "prometheus-k8s-token";

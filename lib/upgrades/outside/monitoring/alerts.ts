@@ -1,6 +1,5 @@
-// Alerts as Prometheus has them, by instant queries.
+// Alerts as Prometheus has them, by instant queries. Each rejects with UpstreamError when Prometheus does not answer.
 import * as z from "zod";
-import type { Clock } from "../../../clock.ts";
 import {
   criticalAlertsQuery,
   type IgnoredAlerts,
@@ -8,16 +7,7 @@ import {
   pagingAlertsQuery,
   withoutOwnAlerts,
 } from "../../decide/health/alert_queries.ts";
-import { readJson } from "../http/read_json.ts";
 import type { Upstream } from "../http/upstream.ts";
-
-/** Reads alerts. Each call rejects with UpstreamError when Prometheus does not answer. */
-export interface AlertReader {
-  /** Names of the critical alerts of the platform that fire now, sorted, each once. */
-  firingCriticals(ignored: IgnoredAlerts, signal: AbortSignal): Promise<readonly string[]>;
-  /** Names of the alerts about upgrades that fired in the interval, sorted. */
-  pagingBetween(interval: Interval, signal: AbortSignal): Promise<readonly string[]>;
-}
 
 const Answer = z.object({
   status: z.literal("success"),
@@ -30,23 +20,28 @@ const Answer = z.object({
   }),
 });
 
-export function openAlertReader(
-  { upstream, clock }: { readonly upstream: Upstream; readonly clock: Pick<Clock, "nowMs"> },
-): AlertReader {
-  const alertNames = async (query: string, signal: AbortSignal): Promise<readonly string[]> => {
-    const answer = await upstream.send({ method: "GET", path: "/api/v1/query", query: { query } }, signal);
-    const { result } = readJson(answer, Answer).data;
-    const names = result.filter(({ value: [, value] }) => Number(value) > 0).map(({ metric }) =>
-      metric.alertname ?? ""
-    );
-    return [...new Set(names)].toSorted();
-  };
-  return {
-    firingCriticals: async (ignored, signal) =>
-      withoutOwnAlerts(await alertNames(criticalAlertsQuery(ignored), signal)),
-    pagingBetween: async (interval, signal) => {
-      const query = pagingAlertsQuery(interval, clock.nowMs());
-      return query === undefined ? [] : await alertNames(query, signal);
-    },
-  };
+/** Names of the critical alerts of the platform that fire now, sorted, each once. */
+export async function firingCriticals(
+  prometheus: Upstream,
+  ignored: IgnoredAlerts,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  return withoutOwnAlerts(await alertNames(prometheus, criticalAlertsQuery(ignored), signal));
+}
+
+/** Names of the alerts about upgrades that fired in the interval, seen from now, sorted. */
+export async function pagingBetween(
+  prometheus: Upstream,
+  { nowMs, ...interval }: Interval & { readonly nowMs: number },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const query = pagingAlertsQuery(interval, nowMs);
+  return query === undefined ? [] : await alertNames(prometheus, query, signal);
+}
+
+async function alertNames(prometheus: Upstream, query: string, signal: AbortSignal): Promise<readonly string[]> {
+  const request = { method: "GET", path: "/api/v1/query", query: { query } } as const;
+  const { data: { result } } = await prometheus.json(request, Answer, signal);
+  const firing = result.filter(({ value: [, value] }) => Number(value) > 0);
+  return [...new Set(firing.map(({ metric }) => metric.alertname ?? ""))].toSorted();
 }

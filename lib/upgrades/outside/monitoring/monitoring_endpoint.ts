@@ -8,7 +8,6 @@ import type { EndpointSource, UpstreamEndpoint } from "../http/upstream.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import { MONITORING_NAMESPACE } from "./access_token.ts";
 
-/** Both have a Service and a Route of this name. */
 export type MonitoringService = "alertmanager-main" | "prometheus-k8s";
 
 export interface MonitoringEndpointOptions {

@@ -26,11 +26,9 @@ export interface PolicySource {
 
 export interface PolicySyncDeps {
   readonly api: KubeApi;
-  /** The kind of UpgradeConfigs, and the one that counts. */
   readonly type: ResourceType;
   readonly namespace: string;
   readonly name: string;
-  /** The source as configured now. Rejects when the configuration cannot be read. */
   readonly source: (signal: AbortSignal) => Promise<PolicySource>;
   readonly watchIntervalMinutes: () => number;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import type { Credential } from "../../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../../oci/credentials/docker_config.ts";
 import { SharedCalls } from "../../../oci/shared_call.ts";
 import type { Payload } from "../../decide/types/cluster.ts";
-import { openPayloadReader, type PayloadReader } from "./payload.ts";
+import { type PayloadOptions, readPayload } from "./payload.ts";
 
 export interface ClusterPayloadsOptions {
   readonly api: ReadApi;
@@ -25,26 +25,37 @@ export interface ClusterPayloadsOptions {
 const KEEP_MS = 10 * 60_000;
 const MAX_KEPT = 10;
 
-/** Opens the reader; nothing is read yet. Dispose it to close the connections. */
-export function openClusterPayloads(options: ClusterPayloadsOptions): PayloadReader & Disposable {
-  let { credentials, problem }: PullCredentials = NO_CREDENTIALS;
-  const access = openRegistryAccess({ ...options, config: options.registries, clusterCredentials: () => credentials });
-  const payloads = openPayloadReader({ access, clock: options.clock });
-  const reads = new SharedCalls<Payload>({ clock: options.clock, keepMs: () => KEEP_MS, maxKept: MAX_KEPT });
-  return {
-    read: (image, { architecture, signal }) =>
-      reads.run(`${image} ${architecture}`, { signal }, async (_callers, shared) => {
-        ({ credentials, problem } = await readCredentials(options, shared));
-        try {
-          return await payloads.read(image, { architecture, signal: shared });
-        } catch (cause) {
-          shared.throwIfAborted();
-          if (problem === undefined) throw cause;
-          throw new Error(`${errorText(cause)} ${problem}`, { cause });
-        }
-      }),
-    [Symbol.dispose]: () => access[Symbol.dispose](),
-  };
+/** No request is sent before one is read. Dispose it to close the connections. */
+export class ClusterPayloads implements Disposable {
+  readonly #options: ClusterPayloadsOptions;
+  readonly #access: ReturnType<typeof openRegistryAccess>;
+  readonly #reads: SharedCalls<Payload>;
+  #pulled: PullCredentials = NO_CREDENTIALS;
+
+  constructor(options: ClusterPayloadsOptions) {
+    const { registries: config, clock } = options;
+    this.#options = options;
+    this.#access = openRegistryAccess({ ...options, config, clusterCredentials: () => this.#pulled.credentials });
+    this.#reads = new SharedCalls({ clock, keepMs: () => KEEP_MS, maxKept: MAX_KEPT });
+  }
+
+  read(image: string, { architecture, signal }: Pick<PayloadOptions, "architecture" | "signal">): Promise<Payload> {
+    return this.#reads.run(`${image} ${architecture}`, { signal }, async (_callers, shared) => {
+      this.#pulled = await readCredentials(this.#options, shared);
+      const options = { access: this.#access, clock: this.#options.clock, architecture, signal: shared };
+      try {
+        return await readPayload(image, options);
+      } catch (cause) {
+        shared.throwIfAborted();
+        if (this.#pulled.problem === undefined) throw cause;
+        throw new Error(`${errorText(cause)} ${this.#pulled.problem}`, { cause });
+      }
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#access[Symbol.dispose]();
+  }
 }
 
 export interface PullCredentials {

@@ -12,33 +12,23 @@ import { isPlatformEntry, platformsOf } from "../../../oci/image/platforms.ts";
 import type { Session } from "../../../oci/session.ts";
 import type { Payload } from "../../decide/types/cluster.ts";
 
-/** Reads payloads. Rejects with InspectionError, whose message is safe to show, or with the signal's reason. */
-export interface PayloadReader {
-  /** `architecture`: that of the control plane, in whose image the version is looked up; undefined: that of the first. */
-  read(
-    image: string,
-    options: { readonly architecture: string | undefined; readonly signal: AbortSignal },
-  ): Promise<Payload>;
-}
-
-export interface PayloadReaderDeps {
-  readonly access: Pick<RegistryAccess, "planner" | "keyring" | "transport" | "limiter" | "tokens">;
-  readonly clock: Clock;
-}
-
 const VERSION_LABEL = "io.openshift.release";
 
-export function openPayloadReader({ access, clock }: PayloadReaderDeps): PayloadReader {
-  return {
-    read: async (image, { architecture, signal }) => {
-      requireDigest(image);
-      const repositories = new Repositories({ access, clock, signal });
-      return await repositories.read(
-        { image, retries: "bounded" },
-        (session, { reference }) => readPayload(session, { image, reference, architecture }),
-      );
-    },
-  };
+export interface PayloadOptions {
+  readonly access: Pick<RegistryAccess, "planner" | "keyring" | "transport" | "limiter" | "tokens">;
+  readonly clock: Clock;
+  /** That of the control plane, in whose image the version is looked up; undefined: that of the first. */
+  readonly architecture: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Rejects with InspectionError, whose message is safe to show, or with the signal's reason. */
+export async function readPayload(image: string, { architecture, ...options }: PayloadOptions): Promise<Payload> {
+  requireDigest(image);
+  return await new Repositories(options).read(
+    { image, retries: "bounded" },
+    (session, { reference }) => readFrom(session, { image, reference, architecture }),
+  );
 }
 
 /** A tag may name another payload by the time the cluster pulls it. */
@@ -47,9 +37,10 @@ function requireDigest(image: string): void {
   throw inspectionError("InvalidReference", `Cannot use the payload "${image}": it names no sha256 digest.`);
 }
 
-type Wanted = { readonly image: string; readonly reference: string; readonly architecture: string | undefined };
-
-async function readPayload(session: Session, { image, reference, architecture }: Wanted): Promise<Payload> {
+async function readFrom(
+  session: Session,
+  { image, reference, architecture }: Pick<PayloadOptions, "architecture"> & Record<"image" | "reference", string>,
+): Promise<Payload> {
   const { manifest: top } = await session.manifest(reference);
   if (top.kind !== "index") {
     const { version, architecture: own } = await readConfig(session, { image, manifest: top });

@@ -9,7 +9,6 @@ import type { NotificationSink } from "./sink.ts";
 export interface NotifierDeps {
   /** Those of a plan, as configured now. */
   readonly sinks: (plan: UpgradeConfig, signal: AbortSignal) => Promise<readonly NotificationSink[]>;
-  /** How it ended, for the metric. */
   readonly observe: (notification: Notification, result: "sent" | "failed") => void;
 }
 

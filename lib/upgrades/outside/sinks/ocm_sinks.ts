@@ -5,7 +5,7 @@ import { mayFollow, valueOf } from "../../decide/notifications/ocm_states.ts";
 import { SERVICE_LOG, serviceLogOf } from "../../decide/notifications/service_logs.ts";
 import type { Notification } from "../../decide/types/effects.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
-import type { OcmClient } from "../ocm/ocm_client.ts";
+import type { FoundServiceLog, OcmClient } from "../ocm/ocm_client.ts";
 import type { Attempt, NotificationSink } from "./sink.ts";
 
 /** Opens the sink of the policy's state. A state that may not follow the one that is stored is not sent. */
@@ -95,10 +95,10 @@ async function findEntry(
   signal: AbortSignal,
 ): Promise<"there" | "absent" | "unreadable"> {
   try {
-    const isThere = (await client.serviceLogs(signal)).some(({ timestampMs, ...entry }) =>
-      entry.summary === summary && entry.description === notification.description && (timestampMs ?? 0) >= sinceMs
-    );
-    return isThere ? "there" : "absent";
+    const isSame = (entry: FoundServiceLog): boolean =>
+      entry.summary === summary && entry.description === notification.description &&
+      Date.parse(entry.timestamp) >= sinceMs;
+    return (await client.serviceLogs(signal)).some(isSame) ? "there" : "absent";
   } catch (error) {
     const mayNotRead = error instanceof UpstreamError && [403, 404, 405].includes(error.status);
     if (mayNotRead) return "unreadable";

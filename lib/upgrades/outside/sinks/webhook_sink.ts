@@ -15,7 +15,6 @@ export interface WebhookSinkOptions {
 
 const LIMITS: UpstreamLimits = { timeoutMs: 10_000, maxBytes: 64 * 1024, tries: 2 };
 
-/** Opens the sink; a connection lasts for one notification. */
 export function openWebhookSink({ url, caCerts, clusterId, userAgent, clock }: WebhookSinkOptions): NotificationSink {
   return {
     name: "webhook",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { graphQueryOf } from "../../../../lib/upgrades/decide/release/graph_query.ts";
+import { graphQueryOf } from "../../../../lib/upgrades/decide/release/graph.ts";
 import {
   releaseImageProblem,
   validatePlan,

@@ -3,7 +3,7 @@
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { type Listener, listenPlain } from "../../../../playground/listen.ts";
 import { Upstream } from "../../../../lib/upgrades/outside/http/upstream.ts";
-import { OCM_LIMITS, type OcmClient, openOcmClient } from "../../../../lib/upgrades/outside/ocm/ocm_client.ts";
+import { OCM_LIMITS, OcmClient } from "../../../../lib/upgrades/outside/ocm/ocm_client.ts";
 import { openOcmEndpoint } from "../../../../lib/upgrades/outside/ocm/ocm_endpoint.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { hastyClock } from "./support.ts";
@@ -166,7 +166,7 @@ export function openOcm(
     userAgent: "test",
     clock,
   });
-  const client = openOcmClient({ upstream, mode, clusterId });
+  const client = new OcmClient({ upstream, mode, clusterId });
   return { client, [Symbol.dispose]: () => upstream[Symbol.dispose]() };
 }
 

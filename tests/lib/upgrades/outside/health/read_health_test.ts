@@ -13,7 +13,6 @@ import { type HealthDeps, readHealth } from "../../../../../lib/upgrades/outside
 import { MemoryCluster } from "../../../../support/memory_kube_api.ts";
 import { FAULTS, hastyClock, LIMITS, openFaulty, SIGNAL } from "../support.ts";
 
-const IGNORED = { ignoredCriticals: [], ignoredNamespaces: [] };
 const ALL = [
   "CriticalAlerts",
   "ClusterOperators",
@@ -22,7 +21,6 @@ const ALL = [
   "NodeUnschedulableTaint",
   "PDB",
 ] as const;
-const BEFORE = { checks: ALL, ignored: IGNORED } as const;
 const MACHINE_SET = {
   metadata: { namespace: MachineName.namespace, name: "w", labels: { [MachineName.poolLabel]: "worker" } },
 };
@@ -30,7 +28,7 @@ const MACHINE_SET = {
 function healthy(cluster: MemoryCluster = new MemoryCluster(), api: KubeApi = cluster.api): HealthDeps {
   cluster.put(Resource.machineSets, MACHINE_SET);
   return {
-    alerts: { firingCriticals: () => Promise.resolve([]) },
+    alerts: () => Promise.resolve([]),
     reader: openClusterReader(api, SIGNAL),
   };
 }
@@ -49,11 +47,11 @@ function failing(results: readonly HealthResult[]): readonly string[] {
 }
 
 Deno.test("M-245 readHealth() makes the checks that are wanted in their order, and clears every reason of a healthy cluster", async () => {
-  const results = await readHealth(healthy(), BEFORE, SIGNAL);
+  const results = await readHealth(healthy(), ALL, SIGNAL);
   assert.deepEqual(results.map(({ check }) => check), ALL);
   assert.deepEqual(failing(results), []);
   const checks = ["ClusterOperators", "PDB"] as const;
-  const some = await readHealth(healthy(), { ...BEFORE, checks }, SIGNAL);
+  const some = await readHealth(healthy(), checks, SIGNAL);
   assert.deepEqual(some.map(({ check }) => check), checks);
 });
 
@@ -61,7 +59,7 @@ Deno.test("readHealth() reads each kind of objects once", async () => {
   const lists: string[] = [];
   const cluster = new MemoryCluster();
   const api = cluster.client(({ verb, plural }) => void lists.push(`${verb} ${plural}`));
-  await readHealth(healthy(cluster, api), BEFORE, SIGNAL);
+  await readHealth(healthy(cluster, api), ALL, SIGNAL);
   const kinds = ["clusteroperators", "machinesets", "nodes", "poddisruptionbudgets"];
   assert.deepEqual(lists.toSorted(), kinds.map((kind) => `list ${kind}`));
 });
@@ -79,11 +77,11 @@ Deno.test("M-251 M-252 readHealth() sees nodes and budgets of the cluster", asyn
     metadata: { namespace: "shop", name: "b" },
     spec: { maxUnavailable: 0 },
   });
-  assert.deepEqual(failing(await readHealth(healthy(cluster), BEFORE, SIGNAL)), ALL.slice(3));
+  assert.deepEqual(failing(await readHealth(healthy(cluster), ALL, SIGNAL)), ALL.slice(3));
 });
 
 Deno.test("M-222 M-223 M-226 M-228 M-233 M-250 readHealth() fails the checks alone whose reading fails", async () => {
-  const noAlerts = { firingCriticals: () => Promise.reject(new Error("away")) };
+  const noAlerts = () => Promise.reject(new Error("away"));
   const table: readonly (readonly [HealthDeps, readonly string[]])[] = [
     [{ ...healthy(), alerts: noAlerts }, ["CriticalAlerts"]],
     [without("clusteroperators"), ["ClusterOperators"]],
@@ -93,7 +91,7 @@ Deno.test("M-222 M-223 M-226 M-228 M-233 M-250 readHealth() fails the checks alo
     [{ ...healthy(), readFindings: () => Promise.resolve({ kind: "absent" }) }, ["PDB"]],
   ];
   for (const [deps, expected] of table) {
-    const results = await readHealth(deps, BEFORE, SIGNAL);
+    const results = await readHealth(deps, ALL, SIGNAL);
     assert.deepEqual(failing(results), expected);
     assert.equal(results.length, 6);
   }
@@ -105,7 +103,7 @@ Deno.test("readHealth() ends with the signal's reason", async () => {
     stop.abort(new Error("the replica ends"));
     return Promise.reject(new Error("away"));
   };
-  const reading = readHealth({ ...healthy(), alerts: { firingCriticals } }, BEFORE, stop.signal);
+  const reading = readHealth({ ...healthy(), alerts: firingCriticals }, ALL, stop.signal);
   await assert.rejects(reading, /the replica ends/);
 });
 

@@ -5,8 +5,8 @@ import { openRegistryAccess } from "../../../../../lib/oci/registry_access.ts";
 import { Resource } from "../../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../../lib/log.ts";
 import { InspectionError } from "../../../../../lib/oci/errors.ts";
-import { openClusterPayloads } from "../../../../../lib/upgrades/outside/releases/cluster_payloads.ts";
-import { openPayloadReader, type PayloadReader } from "../../../../../lib/upgrades/outside/releases/payload.ts";
+import { ClusterPayloads } from "../../../../../lib/upgrades/outside/releases/cluster_payloads.ts";
+import { readPayload } from "../../../../../lib/upgrades/outside/releases/payload.ts";
 import { type Document, makeDocument, makeEntry, makeImage, makeIndex } from "../../../../support/documents.ts";
 import { makeCredential } from "../../../../support/inspectors.ts";
 import { MemoryCluster } from "../../../../support/memory_kube_api.ts";
@@ -18,7 +18,7 @@ const VERSION = "4.17.2";
 
 interface Bed extends AsyncDisposable {
   readonly registry: FakeRegistry;
-  readonly reader: PayloadReader;
+  readonly reader: Pick<ClusterPayloads, "read">;
   /** The pull specification of a document. */
   put(document: Document): string;
 }
@@ -37,7 +37,7 @@ async function openBed(login: Login = { kind: "none" }): Promise<Bed> {
   const opened = stack.move();
   return {
     registry,
-    reader: openPayloadReader({ access, clock: systemClock }),
+    reader: { read: (image, options) => readPayload(image, { ...options, access, clock: systemClock }) },
     put: (document) => `${host}/${REPOSITORY}@${registry.put(REPOSITORY, document)}`,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
@@ -132,7 +132,7 @@ Deno.test("openClusterPayloads() reads a payload with the pull secret of the clu
   const pullSecret = { namespace: "openshift-config", name: "pull-secret" };
   const registries = { registry: [host], registryCa: [], insecureRegistry: [host] };
   const common = { clock: systemClock, log: silentLogger, userAgent: "archway-test" };
-  using payloads = openClusterPayloads({ ...common, api: cluster.api, registries, pullSecret });
+  using payloads = new ClusterPayloads({ ...common, api: cluster.api, registries, pullSecret });
   const read = () => payloads.read(image, { architecture: "amd64", signal: SIGNAL });
   await assert.rejects(read(), InspectionError);
   const auths = { auths: { [host]: { auth: btoa("puller:s3cret") } } };

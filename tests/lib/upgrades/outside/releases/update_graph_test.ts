@@ -1,15 +1,16 @@
 // Questions to an update graph over HTTP.
 import assert from "node:assert/strict";
 import { listenPlain } from "../../../../../playground/listen.ts";
-import type { GraphQuery } from "../../../../../lib/upgrades/decide/release/graph_query.ts";
+import type { GraphQuery, GraphReleases } from "../../../../../lib/upgrades/decide/release/graph.ts";
 import { UpstreamError } from "../../../../../lib/upgrades/outside/http/upstream_error.ts";
-import { openUpdateGraph, type UpdateGraph } from "../../../../../lib/upgrades/outside/releases/update_graph.ts";
+import { readReleases } from "../../../../../lib/upgrades/outside/releases/update_graph.ts";
 import { FAULTS, hastyClock, LIMITS, openFaulty, SIGNAL } from "../support.ts";
 
 const ID = "f1c8a2de-0000-4000-8000-1234567890ab";
 
-function open(): UpdateGraph {
-  return openUpdateGraph({ caCerts: [], userAgent: "archway-test", clock: hastyClock(), limits: LIMITS });
+function read(query: GraphQuery): Promise<GraphReleases> {
+  const options = { caCerts: [], userAgent: "archway-test", clock: hastyClock(), limits: LIMITS };
+  return readReleases(query, options, SIGNAL);
 }
 
 function queryOf(upstream: string, architecture = "amd64"): GraphQuery {
@@ -28,10 +29,7 @@ Deno.test("M-126 N-025 releases() asks for channel, version, cluster and archite
     asked.push(new URL(url));
     return Response.json(GRAPH);
   });
-  const { offered, own } = await open().releases(
-    queryOf(`${server.origin}/api/upgrades_info/v1/graph`, "multi"),
-    SIGNAL,
-  );
+  const { offered, own } = await read(queryOf(`${server.origin}/api/upgrades_info/v1/graph`, "multi"));
   assert.deepEqual(offered, [{ version: "4.17.0", image: "b" }]);
   assert.deepEqual(own, { version: "4.16.1", image: "a" });
   assert.equal(asked[0]?.pathname, "/api/upgrades_info/v1/graph");
@@ -46,7 +44,7 @@ Deno.test("M-126 N-025 releases() asks for channel, version, cluster and archite
 for (const [fault, handler] of Object.entries(FAULTS).filter(([fault]) => fault !== "never answers")) {
   Deno.test(`M-127 releases() rejects while the graph ${fault}`, async () => {
     await using server = openFaulty(handler);
-    await assert.rejects(open().releases(queryOf(server.origin), SIGNAL), (error) => {
+    await assert.rejects(read(queryOf(server.origin)), (error) => {
       assert.ok(error instanceof UpstreamError, String(error));
       assert.match(error.message, /^Cannot read from the update graph "127\.0\.0\.1:\d+\/": /);
       return true;
@@ -57,7 +55,7 @@ for (const [fault, handler] of Object.entries(FAULTS).filter(([fault]) => fault 
 Deno.test("releases() asks no address that is none of a web server", async () => {
   for (const upstream of ["", "graph", "file:///etc/passwd", "https://user:secret@graph.example"]) {
     await assert.rejects(
-      open().releases(queryOf(upstream), SIGNAL),
+      read(queryOf(upstream)),
       /spec\.upstream of the ClusterVersion is no web address/,
     );
   }
