@@ -8,11 +8,9 @@ import { openAdmin } from "./admin.ts";
 
 export interface EnoexecDaemonDeps extends Omit<DaemonDeps, "metrics"> {
   readonly adminListen: ListenAddress;
-  /** Called with the port once it is open. */
   readonly onListening?: ((port: number) => void) | undefined;
 }
 
-/** Runs until `stop` aborts. Rejects when it cannot listen. */
 export async function runEnoexecDaemon(deps: EnoexecDaemonDeps, stop: AbortSignal): Promise<void> {
   const { adminListen, api, clock, log, nodeName, namespace, start } = deps;
   const registry = new Registry();

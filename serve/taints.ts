@@ -21,9 +21,7 @@ const LEAVING_PARALLEL = 16;
 const AT_ONCE: Pace = { turn: () => Promise.resolve() };
 
 export interface TaintParts {
-  /** For the leader. */
   readonly controller: TaintsController;
-  /** For every replica. */
   readonly failOpen: Runnable;
   /** For the operator, which leaves only when no node carries one. */
   readonly operand: OperandTaints;

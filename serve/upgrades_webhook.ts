@@ -19,7 +19,6 @@ import type { CapabilityParts, ServeDeps } from "./capability.ts";
 export interface OpenPlanWebhook {
   readonly listener: HttpsListener;
   readonly certificate: ServingCertificate;
-  /** For the leader: keeps the CA in the configuration. */
   readonly registration: Runnable;
 }
 

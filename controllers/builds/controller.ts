@@ -29,7 +29,6 @@ import { type Controller, type ControllerOptions, DONE, openController, requeueA
 import { Deletions } from "./deletions.ts";
 
 export interface ImageBuildsDeps {
-  /** Writes only while this replica leads. */
   readonly api: KubeApi;
   readonly access: RepositoriesDeps["access"];
   readonly events: EventRecorder;
@@ -94,7 +93,6 @@ export class ImageBuilds implements Controller {
     return [...this.#views.values()].toSorted((left, right) => left.pool < right.pool ? -1 : 1);
   }
 
-  /** Whether everything was listed once. */
   hasSynced(): boolean {
     return this.#watches.hasSynced();
   }
@@ -200,7 +198,6 @@ export class ImageBuilds implements Controller {
     this.#deps.events.record({ object, type, reason, message });
   }
 
-  /** Deletes what a MachineOSConfig that is gone left. */
   async #cleanUp(name: string, signal: AbortSignal): Promise<ReconcileResult> {
     const { api, clock, events, log, settings: { namespace } } = this.#deps;
     this.#checked.delete(name);
@@ -227,7 +224,6 @@ export class ImageBuilds implements Controller {
   }
 }
 
-/** Changes with what a plan is made of. */
 function fingerprintOf(
   { meta: { uid, generation, annotations }, pool }: MachineOSConfig,
   { pools, nodes }: BuildWatches,

@@ -10,7 +10,6 @@ const KEPT: Readonly<Partial<Record<DeletionResult["kind"], string>>> = {
   unknown: "the registry did not answer as it should",
 };
 
-/** Collects what became of deletions, and reports those that were none. */
 export class Deletions {
   /** References by the reason for which they stay. */
   readonly #kept = new Map<string, string[]>();
@@ -20,7 +19,6 @@ export class Deletions {
     if (why !== undefined) this.#kept.set(why, [...this.#kept.get(why) ?? [], reference]);
   }
 
-  /** One event on the MachineOSConfig, if anything was kept. */
   report(events: EventRecorder, { name, uid }: { readonly name: string; readonly uid?: string | undefined }): void {
     if (this.#kept.size === 0) return;
     const kept = [...this.#kept].map(([why, references]) => `${references.join(", ")} (${why})`);

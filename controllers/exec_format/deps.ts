@@ -10,7 +10,6 @@ import type { PlacingDeps } from "../controller.ts";
 export interface ExecFormatSettings {
   /** Archway's own, where ENoExecEvents are. */
   readonly namespace: string;
-  /** Whether the status of pods is checked, on all nodes. */
   readonly watchesPods: boolean;
   /** Whether pods are evicted that their owners would make again and Archway would place elsewhere. */
   readonly repairs: boolean;
@@ -25,9 +24,7 @@ export interface ExecFormatDeps extends PlacingDeps {
   readonly settings: ExecFormatSettings;
   /** Whether there may be ENoExecEvents: the plugin is on, or is on its way out. */
   readonly isMonitored: () => boolean;
-  /** Calls back when that may have changed. */
   readonly onChange: (listener: () => void) => void;
-  /** Whether new pods are gated now, where their namespace is selected. */
   readonly isGating: () => boolean;
   readonly reported: ReportedContainers;
 }

@@ -34,7 +34,6 @@ export async function reconcileEvent(run: ExecFormatRun, name: string): Promise<
   }
 }
 
-/** Deletes an event unread: its node has too many waiting. */
 export async function dropEvent(run: ExecFormatRun, name: string): Promise<ReconcileResult> {
   if (await remove(run, name)) run.metrics.mto_enoexecevents_invalid_total.inc();
   return DONE;
@@ -104,7 +103,6 @@ async function mark(
   }
 }
 
-/** Whether it was there. */
 async function remove({ api, settings: { namespace }, signal }: ExecFormatRun, name: string): Promise<boolean> {
   try {
     await api.delete(Resource.enoexecEvents, { namespace, name }, { signal });

@@ -27,7 +27,6 @@ interface Wanted {
   attempts: number;
 }
 
-/** Between two evictions (ms). */
 const PAUSE_MS = 10_000;
 /** After an eviction that was refused: a budget that forbids evictions must not delay other pods (ms). */
 const REFUSED_PAUSE_MS = 1_000;
@@ -46,7 +45,6 @@ export class Repairs {
   readonly #deps: ExecFormatDeps;
   readonly #enqueue: (key: string) => void;
   readonly #wanted = new LRUCache<string, Wanted>({ max: MAX_KEPT });
-  /** Times of evictions by owner (monotonic ms). */
   readonly #owners = new LRUCache<string, readonly number[]>({ max: MAX_KEPT });
   #notBeforeMs = 0;
 
@@ -63,7 +61,6 @@ export class Repairs {
     this.#enqueue(key);
   }
 
-  /** Checks the pod `namespace/name`, and evicts it where that helps. */
   async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
     const { api, clock, log, liveArchitectures } = this.#deps;
     const wanted = this.#wanted.get(key);
@@ -159,7 +156,6 @@ async function wouldRequire(
   }
 }
 
-/** Whether a new pod of the namespace would be gated. */
 async function isPlaced(
   { api, isGating, configsOf, settingsOf }: ExecFormatDeps,
   namespace: string,

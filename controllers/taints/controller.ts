@@ -27,9 +27,7 @@ export interface TaintsDeps extends ControllerDeps {
   readonly metrics: TaintMetrics;
   readonly rule: TaintRule;
   readonly pace: Pace;
-  /** Without a cluster config nothing gives pods their tolerations. */
   readonly presence: () => ConfigPresence;
-  /** Calls back when {@link presence} may have changed. */
   readonly onPresence: (listener: () => void) => void;
 }
 
@@ -45,7 +43,6 @@ const KEY = "cluster";
 const WAIT_MS = 500;
 /** Least between two checks that write nothing, however often users change their objects (ms). */
 const SPACING_MS = 100;
-/** Between two checks when all is done (ms). */
 const RESYNC_MS = 30_000;
 
 /** Makes the controller. No request is sent to the API server before `run`. */

@@ -21,7 +21,6 @@ export interface Seen {
 export interface TaintReports {
   /** A term of leading begins: what was reported in an earlier one may no longer hold. */
   begin(): void;
-  /** Throws only when the signal aborts. */
   report(seen: Seen, signal: AbortSignal): Promise<void>;
 }
 

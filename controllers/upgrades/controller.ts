@@ -24,7 +24,6 @@ export interface UpgradesController extends Controller {
 
 const KEY = "upgrade";
 const DRAINS_KEY = "drains";
-/** Between two reconciles when nothing is to be done (ms). */
 const RESYNC_MS = 5 * 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
 

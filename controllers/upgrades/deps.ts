@@ -31,7 +31,6 @@ export interface Beside {
 
 export interface UpgradesDeps {
   readonly readApi: ReadApi;
-  /** Writes fail once the Lease has run out. */
   readonly api: KubeApi;
   readonly outside: Outside;
   readonly gauges: Pick<UpgradeMetrics, "set" | "clear" | "clearGroup">;
@@ -40,7 +39,6 @@ export interface UpgradesDeps {
   readonly log: Logger;
   /** Called once, when a migration has converged; absent: nothing is said of workloads. */
   readonly adviseOnWorkloads?: AdviseOnWorkloads | undefined;
-  /** Where the plan and its settings are. */
   readonly namespace: string;
   readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }

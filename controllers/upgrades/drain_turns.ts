@@ -7,7 +7,6 @@ import { DONE, requeueAfter } from "../controller.ts";
 import type { UpgradesDeps } from "./deps.ts";
 import type { Drains } from "./drains.ts";
 
-/** Between two checks (ms). */
 export const DRAINS_MS = 60_000;
 
 export interface DrainTurns {

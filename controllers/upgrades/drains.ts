@@ -17,7 +17,6 @@ const METRIC = "upgradeoperator_node_drain_timeout";
 
 /** Keeps which drains were reported, so that each is reported once, and when each node had its turn. */
 export interface Drains {
-  /** Checks all nodes once. Throws when something cannot be read. */
   check(
     base: Pick<Base, "plan" | "config">,
     options: { readonly nowMs: number; readonly signal: AbortSignal },

@@ -20,11 +20,8 @@ import { readAll } from "./readings.ts";
 import { reportChanges } from "./report.ts";
 
 export interface DriveOptions extends Beside {
-  /** undefined where the plan is gone. */
   readonly plan: UpgradeConfig | undefined;
-  /** undefined where any of it could not be read. */
   readonly base: Base | undefined;
-  /** Kept from one reconcile to the next. */
   readonly osImages: OsImages;
   readonly nowMs: number;
   readonly signal: AbortSignal;
@@ -86,7 +83,6 @@ class Driver {
     return applied;
   }
 
-  /** Writes the status, unless it is there already. */
   async #save(status: UpgradeStatus): Promise<void> {
     const { plan } = this.#options;
     if (plan === undefined) return;

@@ -13,9 +13,7 @@ import type { ReadScope, UpgradesDeps } from "./deps.ts";
 
 export type Applied = Extract<Answer, { readonly kind: "applied" }>;
 
-/** Of one reconcile: its scope, and the plan as written last. */
 export interface ApplyScope extends ReadScope {
-  /** Writes `spec.desired.version` of the plan. */
   readonly setDesiredVersion: (version: string) => Promise<void>;
   /** Which sinks have what is being sent, in the status of the plan. */
   readonly deliveries: DeliveryRecord;

@@ -7,7 +7,6 @@ import { MachineName, Upgrades } from "../../lib/upgrades/names.ts";
 import { wantsReconcile } from "../../lib/upgrades/decide/reconcile.ts";
 import type { Runnable, UpgradesDeps } from "./deps.ts";
 
-/** The watches; each calls back when the plan is to be reconciled. */
 export function openUpgradeWatches(
   { readApi: api, clock, log, namespace }: Pick<UpgradesDeps, "readApi" | "clock" | "log" | "namespace">,
   onChange: () => void,

@@ -1,7 +1,6 @@
 // Alerts on image builds.
 import type { Alert } from "../cluster/alert.ts";
 
-/** In the order of the manifest. */
 export const IMAGE_BUILD_ALERTS: readonly Alert[] = [
   {
     name: "ImageBuildsDown",

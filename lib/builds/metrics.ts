@@ -14,7 +14,6 @@ import {
 import type { PoolBuildView, Publication } from "./decide/effects.ts";
 import { ARCH_STATES, type ArchBuild } from "./decide/types.ts";
 
-/** States of a pool's build, of its Jobs and of its push. */
 const BUILD_STATES = ["none", "pending", "building", "succeeded", "failed", "interrupted", "pushing"] as const;
 
 type BuildState = typeof BUILD_STATES[number];
@@ -149,7 +148,6 @@ function ofPools(help: string, read: (view: PoolBuildView) => readonly GaugeSeri
 
 export class BuildMetrics {
   readonly #counted: MetricsOf<typeof COUNTED>;
-  /** Brings the gauges up to date. */
   readonly show: (views: Views) => void;
 
   constructor(registry: Registry) {
@@ -207,7 +205,6 @@ function only(value: number): readonly GaugeSeries[] {
   return [[{}, value]];
 }
 
-/** A series for each state, 1 for one of them. */
 function oneOf(states: readonly string[], is: string | undefined): readonly GaugeSeries[] {
   return states.map((state) => [{ state }, Number(state === is)]);
 }
@@ -245,7 +242,6 @@ function secondsOf(time: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms / 1_000;
 }
 
-/** undefined while one of them is not there. */
 function secondsBetween(from: string | undefined, to: string | undefined): number | undefined {
   const [start, end] = [secondsOf(from), secondsOf(to)];
   return start === undefined || end === undefined ? undefined : Math.max(0, end - start);

@@ -59,7 +59,6 @@ export function setCondition(
 /** Names in a sentence: it is part of a condition. */
 export const NAMED = 3;
 
-/** Some of the names and how many more there are. */
 export function nameSome(names: readonly string[]): string {
   const more = names.length - NAMED;
   return `${names.slice(0, NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;

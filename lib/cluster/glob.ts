@@ -41,7 +41,6 @@ function isBetween(char: string, low: string, high: string): boolean {
   return from <= point && point <= to;
 }
 
-/** Parses a pattern; undefined when it is malformed. */
 export function parseGlob(text: string): Glob | undefined {
   const pattern = [...text];
   const glob: string[] = [];

@@ -1,7 +1,6 @@
 // Alerts on exec format errors. They have the MTO's names, but for "Unhandled".
 import type { Alert } from "../cluster/alert.ts";
 
-/** In the order of the manifest. */
 export const EXEC_FORMAT_ALERTS: readonly Alert[] = [
   {
     name: "ExecFormatErrorsDetected",

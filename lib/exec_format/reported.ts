@@ -12,7 +12,6 @@ export interface ReportedFailure {
   readonly atMs: number;
   readonly namespace: string;
   readonly pod: string;
-  /** Empty when it is not known. */
   readonly container: string;
   readonly node: string;
   /** Of the node. */
@@ -24,7 +23,6 @@ const MAX_SHOWN = 20;
 /** Longer than the kubelet's longest pause between two starts (ms). */
 const CLEARED_MS = 10 * 60_000;
 
-/** Containers by the UID of their pod and their name. */
 export class ReportedContainers {
   readonly #clock: Clock;
   readonly #known = new LRUCache<string, FailureSource>({ max: MAX_CONTAINERS });
@@ -55,7 +53,6 @@ export class ReportedContainers {
     this.#cleared.set(`${podUid} ${name}`, this.#clock.monotonicMs() + CLEARED_MS);
   }
 
-  /** Keeps a report for people. */
   show(failure: ReportedFailure): void {
     this.#shown.unshift(failure);
     this.#shown.length = Math.min(this.#shown.length, MAX_SHOWN);

@@ -1,7 +1,6 @@
 // Alerts on architecture taints.
 import type { Alert } from "../cluster/alert.ts";
 
-/** In the order of the manifest. */
 export const TAINT_ALERTS: readonly Alert[] = [
   {
     name: "ArchwayTaintsStandStill",

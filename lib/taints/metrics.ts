@@ -4,7 +4,6 @@ import type { GaugeTable, MetricsOf, MetricTable } from "../metrics.ts";
 /** What was written about architecture taints; `failOpen`: taken off a node by a replica that does not lead. */
 export const TAINT_WRITES = ["tolerate", "taint", "untaint", "failOpen"] as const;
 
-/** What is to become of a node's architecture taint. */
 export const TAINT_NODE_STATES = ["tainted", "left", "optedOut", "disagreeing", "unknown"] as const;
 
 export type TaintNodeState = typeof TAINT_NODE_STATES[number];
@@ -12,7 +11,6 @@ export type TaintNodeState = typeof TAINT_NODE_STATES[number];
 /** Architecture taints as the leader observes them at the time of the scrape. */
 export interface TaintGauges {
   readonly nodes: Readonly<Record<TaintNodeState, number>>;
-  /** Pods that lack a toleration which they need. */
   readonly lackingPods: number;
 }
 

@@ -1,7 +1,6 @@
 // Alerts on upgrades. What must be seen while one runs is critical: its own silences cover warnings of the platform's namespaces.
 import type { Alert } from "../cluster/alert.ts";
 
-/** In the order of the manifest. */
 export const UPGRADE_ALERTS: readonly Alert[] = [
   {
     name: "ArchwayUpgradeInvalid",

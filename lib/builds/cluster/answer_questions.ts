@@ -11,7 +11,6 @@ import { withRetries } from "../../oci/push/retries.ts";
 import type { Repositories, WholeManifest } from "../../oci/repositories.ts";
 import type { Session } from "../../oci/session.ts";
 
-/** The registries with the credentials of one MachineOSConfig. */
 export interface BuildRegistries {
   /** With the push secret. */
   readonly push: Repositories;
@@ -25,7 +24,6 @@ export interface AnswerDeps {
   readonly signal: AbortSignal;
 }
 
-/** Questions asked at a time. */
 const ASKED_AT_ONCE = 8;
 
 /** The answers by the key of their question. Rejects only with the signal's reason and for faults that are no registry's. */

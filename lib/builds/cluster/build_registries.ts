@@ -7,13 +7,11 @@ import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts"
 import { matchCredentials } from "../../oci/credentials/match.ts";
 import type { BuildRegistries } from "./answer_questions.ts";
 
-/** The secrets; undefined where there is none. */
 export interface RegistrySecrets {
   readonly push: KubeObject | undefined;
   readonly pull: KubeObject | undefined;
 }
 
-/** Opens them; no request is sent. */
 export function openBuildRegistries({ push, pull }: RegistrySecrets, deps: RepositoriesDeps): BuildRegistries {
   const open = (secret: KubeObject | undefined): Repositories =>
     new Repositories({

@@ -16,7 +16,6 @@ import { createJob, refreshCopy } from "./create_job.ts";
 import { deleteImages, type DeletionResult } from "./delete_images.ts";
 import { publishImages } from "./publish_images.ts";
 
-/** What was done, for metrics and the log. */
 export type Done =
   | { readonly kind: "job created"; readonly arch: string }
   | { readonly kind: "assembled"; readonly outcome: Publication; readonly ms: number }
@@ -25,7 +24,6 @@ export type Done =
 export interface CarryOutDeps {
   readonly api: KubeApi;
   readonly registries: BuildRegistries;
-  /** Where Jobs and what belongs to them are. */
   readonly namespace: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;

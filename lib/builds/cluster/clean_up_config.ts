@@ -19,14 +19,12 @@ export interface CleanUpConfigDeps {
   readonly openRegistries: (secrets: RegistrySecrets) => BuildRegistries;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** An image was deleted, or stays. */
   readonly onImage: (reference: string, result: DeletionResult) => void;
 }
 
 /** `later`: a registry does not answer. Where nodes still run an image, their change is what is waited for. */
 export type CleanUp = "done" | "later";
 
-/** Removes what belongs to it. Throws ApiError. */
 export async function cleanUpConfig(config: string, deps: CleanUpConfigDeps): Promise<CleanUp> {
   const { watches } = deps;
   const left = [...watches.maps.values()].filter(({ child: { labels, owners } }) =>
@@ -42,7 +40,6 @@ export async function cleanUpConfig(config: string, deps: CleanUpConfigDeps): Pr
   return isGoing ? "done" : await cleanUpImages(config, left, deps);
 }
 
-/** Names of MachineOSConfigs that are gone and have left something. */
 export function leftBehind({ configs, maps }: Pick<BuildWatches, "configs" | "maps">): ReadonlySet<string> {
   const names = [...maps.values()].map(({ child: { labels } }) => labels[BuildLabel.config] ?? "");
   return new Set(names.filter((name) => name !== "" && configs.get(name) === undefined));

@@ -27,7 +27,6 @@ export interface ReadFactsDeps {
 }
 
 export interface FactsAndSecrets {
-  /** Without answers of registries. */
   readonly facts: BuildFacts;
   /** Never to be logged. */
   readonly secrets: RegistrySecrets;
@@ -35,7 +34,6 @@ export interface FactsAndSecrets {
 
 const NO_ANSWERS: ReadonlyMap<string, RegistryAnswer> = new Map();
 
-/** Reads it. Throws ApiError when the API server does not answer. */
 export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): Promise<FactsAndSecrets> {
   const { watches, settings, nowMs, checksImages } = deps;
   const pool = watches.pools.get(config.pool);
@@ -105,7 +103,6 @@ function mapsOf(
   };
 }
 
-/** Digests in records of other configurations. */
 export function digestsElsewhere(config: string, maps: BuildWatches["maps"]): readonly string[] {
   return [...maps.values()].flatMap(({ child, record }) =>
     record === undefined || child.labels[BuildLabel.config] === config ? [] : digestsOf(record)

@@ -38,13 +38,11 @@ export interface BuildWatchesDeps {
   readonly api: ReadApi;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Where the Jobs are. */
   readonly namespace: string;
   /** Called with the name of a MachineOSConfig to reconcile; undefined: all. Must be quick. */
   readonly onChange: (config: string | undefined) => void;
 }
 
-/** A ConfigMap of a build, and what it is besides an object. */
 export interface WatchedMap {
   readonly child: ChildObject;
   readonly digest: DigestObservation | undefined;
@@ -53,7 +51,6 @@ export interface WatchedMap {
 
 export interface BuildWatches {
   run(signal: AbortSignal): Promise<void>;
-  /** Whether everything was listed once. */
   hasSynced(): boolean;
   readonly configs: Reflector<MachineOSConfig>;
   readonly builds: Reflector<MachineOSBuild>;
@@ -95,7 +92,6 @@ type Watch = <T>(
   where?: Pick<ReflectorOptions<T>, "namespace" | "labelSelector" | "fieldSelector">,
 ) => Reflector<T>;
 
-/** Opens them. No request is sent to the API server before `run`. */
 export function openBuildWatches({ api, clock, log, namespace, onChange }: BuildWatchesDeps): BuildWatches {
   const common = { api, clock, log };
   const of: Watch = (resource, parse, onChange, where) =>

@@ -36,7 +36,6 @@ import type { BuildPlan, BuildRecord, MosbState } from "./types.ts";
 import { BUILDER_IMAGES_MAP, McoAnnotation } from "./names.ts";
 import type { BuildFacts } from "./facts.ts";
 
-/** Decides what is to be done next for a MachineOSConfig. */
 export function decideBuild(facts: BuildFacts): ReconcileDecision {
   if (facts.config.meta.isDeleting) return outcome("deleting", part(), noView(facts));
   if (facts.otherBuilder === "running") {

@@ -5,7 +5,6 @@ import type { Arch } from "./observed.ts";
 import type { RegistryQuestion } from "./registry.ts";
 import type { ArchBuild, BuildMode, FailureReason, MosbState } from "./types.ts";
 
-/** The object that an effect is about. */
 export interface ObjectTarget {
   readonly resource: "configs" | "builds" | "pools" | "jobs" | "configMaps" | "secrets";
   readonly name: string;
@@ -16,7 +15,6 @@ export interface ObjectTarget {
 
 /** One write. They are carried out in order; the first that fails ends the reconcile, which is then done again. */
 export type Effect =
-  /** Create it; that it exists is fine. */
   | { readonly kind: "create build"; readonly build: KubeObject }
   /** Dependents first (that one exists is fine), then the Job, then the Job becomes an owner of each dependent. */
   | {
@@ -26,10 +24,8 @@ export type Effect =
     readonly configMaps: readonly KubeObject[];
     readonly secrets: readonly SecretCopy[];
   }
-  /** The content of its secret again, for pods that start later. */
   | { readonly kind: "refresh secret"; readonly target: ObjectTarget; readonly copy: SecretCopy }
   | { readonly kind: "delete"; readonly target: ObjectTarget; readonly propagation: "Foreground" | "Background" }
-  /** Create or replace, against `previousVersion`. */
   | { readonly kind: "write record"; readonly object: KubeObject; readonly previousVersion?: string | undefined }
   /**
    * JSON merge patch of the object, or of its status through that subresource. The API server refuses it where the object has
@@ -50,7 +46,6 @@ export type Effect =
   /** Delete from the registry, in this order; what is not there, denied or not supported is tolerated. */
   | { readonly kind: "collect"; readonly deletions: readonly RegistryDeletion[] };
 
-/** How an `assemble` effect ended. */
 export type Publication =
   /** `isNew`: the tag did not name it before. */
   | {
@@ -62,7 +57,6 @@ export type Publication =
   | { readonly kind: "retry"; readonly message: string; readonly retryAfterMs?: number | undefined }
   /** The registry does not let the tag be moved. */
   | { readonly kind: "tag immutable"; readonly message: string }
-  /** An image is not there any more. */
   | { readonly kind: "lost"; readonly arch: Arch; readonly message: string }
   /** With `arch` its image is not what it was built to be, else the whole cannot be published. */
   | {
@@ -72,13 +66,11 @@ export type Publication =
     readonly arch?: Arch | undefined;
   };
 
-/** An image that goes into what is published. */
 export interface AssembleChild {
   readonly arch: Arch;
   /** `registry/repository@sha256:…`. */
   readonly reference: string;
   readonly digest: string;
-  /** What its label must say. */
   readonly buildKey: string;
   /** It need not have the label. */
   readonly isUnlabelled: boolean;
@@ -86,14 +78,12 @@ export interface AssembleChild {
   readonly tag?: string;
 }
 
-/** A Secret that is made of another one. */
 export interface SecretCopy {
   readonly object: KubeObject;
   /** Name of the registry secret whose credentials it gets, as `.dockerconfigjson`. */
   readonly from: string;
 }
 
-/** Something to delete from a registry. */
 export interface RegistryDeletion {
   readonly kind: "index" | "child";
   /** `registry/repository:tag`. */
@@ -110,7 +100,6 @@ export interface BuildEvent {
   readonly message: string;
 }
 
-/** The state of a pool's builds, for the dashboard and metrics. */
 export interface PoolBuildView {
   readonly pool: string;
   readonly config: string;
@@ -138,12 +127,10 @@ export interface PoolBuildView {
 }
 
 export interface ReconcileDecision {
-  /** Which rule decided, as one of a fixed set of texts. */
   readonly reason: string;
   /** To be answered first; then it is decided anew with the answers. No effect comes with questions. */
   readonly questions: readonly RegistryQuestion[];
   readonly effects: readonly Effect[];
-  /** To be recorded after the effects. */
   readonly events: readonly BuildEvent[];
   /** When to decide again without a change; absent: only after a change. */
   readonly wakeAtMs?: number | undefined;

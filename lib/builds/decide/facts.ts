@@ -17,22 +17,16 @@ import type { RegistryAnswer } from "./registry.ts";
 import type { BuildSettings } from "../../config/image_builds.ts";
 import type { BuildRecord } from "./types.ts";
 
-/** Everything that one reconcile of one MachineOSConfig reads. */
 export interface BuildFacts {
   readonly nowMs: number;
   readonly config: MachineOSConfig;
-  /** Absent: there is none of that name. */
   readonly pool?: MachineConfigPool | undefined;
-  /** Every pool: members are decided among them. */
   readonly pools: readonly MachineConfigPool[];
-  /** The configuration that `pool.rendered` names. */
   readonly rendered?: RenderedConfig | undefined;
   readonly nodes: readonly BuildNode[];
   readonly machineSets: readonly BuildMachineSet[];
   readonly cluster: ClusterSettings;
-  /** MachineOSBuilds of this MachineOSConfig, the operator's included. */
   readonly builds: readonly MachineOSBuild[];
-  /** Jobs of these builds. */
   readonly jobs: readonly JobObservation[];
   readonly digests: readonly DigestObservation[];
   readonly records: readonly StoredRecord[];
@@ -42,7 +36,6 @@ export interface BuildFacts {
   readonly secrets: { readonly pull: SecretState; readonly push: SecretState };
   /** Their resource versions; empty: there is none of that name. */
   readonly secretVersions: { readonly pull: string; readonly push: string };
-  /** Optional inputs that exist in the namespace. */
   readonly optional: readonly OptionalInput[];
   /** Whether images that were published are checked again: after a change, at the start, and now and then. */
   readonly checksImages: boolean;
@@ -50,17 +43,13 @@ export interface BuildFacts {
   readonly otherBuilder: "running" | "stopped";
   /** Content of the ConfigMap of architectures, pool by pool; absent: there is none. */
   readonly detected?: { readonly resourceVersion: string; readonly data: Readonly<Record<string, string>> } | undefined;
-  /** What the registries answered since this reconcile began, by {@link questionKey}. */
   readonly answers: ReadonlyMap<string, RegistryAnswer>;
   readonly settings: BuildSettings;
 }
 
-/** A record of a build as it is stored. */
 export interface StoredRecord {
-  /** Of the ConfigMap. */
   readonly name: string;
   readonly resourceVersion: string;
-  /** Name of the MachineOSBuild. */
   readonly build: string;
   /** UID of the MachineOSBuild that it was written for. */
   readonly buildUid: string;

@@ -1,10 +1,8 @@
 // Labels, annotations, names and condition types of image builds: those of the machine config operator, and Archway's own.
 import type { Arch } from "./observed.ts";
 
-/** API group of the upstream kinds. */
 export const MCO_GROUP = "machineconfiguration.openshift.io";
 
-/** `apiVersion` of the upstream kinds. */
 export const MCO_API_VERSION = `${MCO_GROUP}/v1`;
 
 /** Labels that the machine config operator puts on builds and what belongs to them. */
@@ -25,7 +23,6 @@ export const BuildLabel = {
   secretVersion: "archway.dev/secret-version",
 } as const;
 
-/** Annotations that the machine config operator reads and writes. */
 export const McoAnnotation = {
   build: `${MCO_GROUP}/machine-os-build`,
   config: `${MCO_GROUP}/machine-os-config`,
@@ -40,7 +37,6 @@ export const McoAnnotation = {
   nodeDesiredImage: `${MCO_GROUP}/desiredImage`,
 } as const;
 
-/** Annotations of Archway's own. */
 export const ArchwayAnnotation = {
   /** On a MachineOSConfig: the user's architectures. On a MachineConfigPool: what was found. */
   architectures: "archway.dev/architectures",
@@ -60,10 +56,8 @@ export const ArchwayAnnotation = {
   indexOf: "archway.dev/index-of",
 } as const;
 
-/** Labels of the images that are built. */
 export const ImageLabel = { buildKey: "archway.dev.build-key", arch: "archway.dev.arch" } as const;
 
-/** Condition types on a MachineOSConfig that are Archway's own. */
 export const ConfigCondition = {
   anotherBuilder: "AnotherBuilderActive",
   notCovered: "ArchitectureNotCovered",
@@ -74,13 +68,11 @@ export const ConfigCondition = {
   seeded: "Seeded",
 } as const;
 
-/** Condition types on a MachineOSBuild that are Archway's own. */
 export const BuildCondition = { archsComplete: "ArchBuildsComplete", published: "IndexPublished" } as const;
 
 /** The condition of a pool that says that its image cannot be built. */
 export const IMAGE_BUILD_DEGRADED = "ImageBuildDegraded";
 
-/** Conditions of a pool that keep builds from starting. */
 export const BLOCKING_POOL_CONDITIONS: readonly string[] = [
   "NodeDegraded",
   "RenderDegraded",
@@ -88,7 +80,6 @@ export const BLOCKING_POOL_CONDITIONS: readonly string[] = [
   "SynchronizerDegraded",
 ];
 
-/** ConfigMap of the architectures of every pool. */
 export const ARCHITECTURES_MAP = "archway-architectures";
 
 /** ConfigMap of the machine config operator's images, with the one that builds. */
@@ -100,7 +91,6 @@ export const FOREGROUND_DELETION = "foregroundDeletion";
 /** Name of the pull secret that is used where the user names none. */
 export const GLOBAL_PULL_SECRET_COPY = "global-pull-secret-copy";
 
-/** Names that `spec.containerFile` has for architectures. */
 export const ARCH_OF_ENUM: Readonly<Record<string, Arch>> = {
   AMD64: "amd64",
   ARM64: "arm64",
@@ -108,7 +98,6 @@ export const ARCH_OF_ENUM: Readonly<Record<string, Arch>> = {
   S390X: "s390x",
 };
 
-/** Name of the ConfigMap with the record of a build. */
 export function recordName(build: string): string {
   return `archs-${build}`;
 }

@@ -9,13 +9,11 @@ import type { JsonObject } from "../../json.ts";
 /** An architecture that node images are built for, as GOARCH names it. */
 export type Arch = KnownArchitecture;
 
-/** One text of `spec.containerFile`. */
 export interface ContainerFile {
   readonly arch: Arch | "NoArch";
   readonly content: string;
 }
 
-/** A MachineOSConfig: a pool that has its node image built. */
 export interface MachineOSConfig {
   readonly meta: Meta;
   readonly pool: string;
@@ -45,7 +43,6 @@ export interface MachineOSBuild {
   readonly status: {
     readonly conditions: readonly Condition[];
     readonly job?: string | undefined;
-    /** Names of its Jobs. */
     readonly relatedObjects: readonly string[];
     /** RFC 3339. */
     readonly buildStart?: string | undefined;
@@ -75,13 +72,11 @@ export interface BuildNode
   readonly desiredImage: string;
 }
 
-/** A MachineSet, reduced in the same way. */
 export interface BuildMachineSet extends Pick<MachineSet, "name" | "nodeLabels"> {
   /** `kubernetes.io/arch` as it announces it; empty where it does not. */
   readonly arch: string;
 }
 
-/** A Job of a build, with what its status comes from. */
 export interface JobObservation {
   readonly meta: Meta;
   /** UID of the MachineOSBuild that controls it; empty: none. */
@@ -102,7 +97,6 @@ export interface JobObservation {
   readonly starting?: StartingPod | undefined;
 }
 
-/** A pod that a node has taken and that has not started. */
 export interface StartingPod {
   /** What its node says is wrong; empty: nothing so far. */
   readonly complaints: readonly string[];
@@ -120,7 +114,6 @@ export interface DigestObservation {
   readonly jobUid: string;
 }
 
-/** A secret as far as decisions read it. */
 export type SecretState = "usable" | "absent" | "not for a registry";
 
 /** Which objects of builds exist by name, so that only what is missing is made and only what is there is deleted. */
@@ -133,7 +126,6 @@ export interface ChildObject {
   readonly owners: Meta["owners"];
 }
 
-/** Cluster settings that go into a build. */
 export interface ClusterSettings {
   /** `status.desired.architecture` of the ClusterVersion; empty: not multi-architecture. */
   readonly payload: string;

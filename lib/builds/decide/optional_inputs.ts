@@ -3,7 +3,6 @@
 
 export interface OptionalInput {
   readonly volume: string;
-  /** Where it is mounted. */
   readonly path: string;
   readonly kind: "secret" | "configMap";
 }

@@ -17,7 +17,6 @@ export interface DetectedSet {
   readonly findings: readonly DetectionFinding[];
 }
 
-/** What is odd about a pool's architectures. */
 export type DetectionFinding =
   | { readonly kind: "InvalidOverride"; readonly message: string }
   | { readonly kind: "ArchitectureDisagreement"; readonly node: string; readonly message: string }
@@ -26,7 +25,6 @@ export type DetectionFinding =
 /** `single`: the image is published as it is. `index`: an image index of all architectures. */
 export type BuildMode = "single" | "index";
 
-/** What one architecture's image is made of and where it goes. */
 export interface ArchPlan {
   readonly arch: Arch;
   /** 64 hex digits. */
@@ -36,13 +34,10 @@ export interface ArchPlan {
   readonly containerfileMap: string;
   /** Tag that the Job pushes; `rN` is appended where tags cannot be moved. */
   readonly tag: string;
-  /** The user's text for this architecture; absent: none. */
   readonly userText?: string | undefined;
-  /** The whole text that is built. */
   readonly containerfile: string;
 }
 
-/** What is to be built for a pool. */
 export interface BuildPlan {
   readonly kind: "plan";
   readonly mode: BuildMode;
@@ -61,7 +56,6 @@ export interface BuildPlan {
   readonly infos: readonly string[];
 }
 
-/** Why there is nothing to build. */
 export interface PlanError {
   readonly kind: "error";
   readonly reason:
@@ -73,7 +67,6 @@ export interface PlanError {
   readonly message: string;
 }
 
-/** Why an architecture, or the whole, fails. */
 export const FAILURE_REASONS = [
   "DeadlineExceeded",
   "BuildFailed",
@@ -132,7 +125,6 @@ export const ArchBuild = z.object({
   waitingSince: maybe.text,
   /** Since when a registry gives no answer about it. */
   unansweredSince: maybe.text,
-  /** It was lost once before the index was made. */
   wasLost: maybe.flag,
   /** It is an image of the machine config operator, or of a time with one architecture: it has no label with its key. */
   isUnlabelled: maybe.flag,
@@ -146,7 +138,6 @@ export const ArchBuild = z.object({
 
 export type ArchBuild = z.infer<typeof ArchBuild>;
 
-/** What is recorded of publishing. */
 export const IndexState = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("absent") }),
   z.object({
@@ -167,7 +158,6 @@ export const IndexState = z.discriminatedUnion("kind", [
 
 export type IndexState = z.infer<typeof IndexState>;
 
-/** All that is recorded of a MachineOSBuild. */
 export interface BuildRecord {
   readonly archs: readonly ArchBuild[];
   readonly index: IndexState;

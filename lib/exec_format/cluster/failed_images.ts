@@ -9,7 +9,6 @@ import { Resource } from "../../k8s/types.ts";
 import type { Logger } from "../../log.ts";
 import { EnoexecLabel } from "../../names.ts";
 
-/** The records, as they are now. */
 export interface FailedImages {
   /** Follows them until the signal aborts; never rejects. Where they may not be read there are none. */
   run(signal: AbortSignal): Promise<void>;

@@ -11,7 +11,6 @@ export interface TraceProcess {
   readonly lines: AsyncIterable<string>;
   /** How it ended, with the end of its standard error. */
   readonly ended: Promise<{ readonly code: number; readonly stderr: string }>;
-  /** Ends it; does nothing when it has ended. */
   stop(): void;
 }
 
@@ -20,7 +19,6 @@ export interface TraceDeps {
   readonly log: Logger;
   readonly start: (script: string) => TraceProcess;
   readonly onMessage: (message: TraceMessage) => void;
-  /** Called when bpftrace ended unexpectedly. */
   readonly onFailure: () => void;
 }
 
@@ -29,10 +27,8 @@ const RESTART_BACKOFF = { baseMs: 1_000, capMs: 60_000 } as const;
 /** A run that lasted so long was healthy. */
 const HEALTHY_MS = 60_000;
 
-/** Nothing runs before `run`. */
 export class Trace {
   readonly #deps: TraceDeps;
-  /** Whether failures are seen now. */
   isTracing = false;
 
   constructor(deps: TraceDeps) {

@@ -13,7 +13,6 @@
 // A container may have folders of its own below (crun makes `container`, systemd in a container makes many), and a node may
 // be a container itself, so that the pair of pod and container stands anywhere on the path.
 
-/** A container on a path of cgroups. */
 export interface CgroupContainer {
   /** With dashes; for a static pod it is the hash of its configuration. */
   readonly podUid: string;

@@ -22,7 +22,6 @@ export interface DaemonDeps extends Pick<TraceDeps, "start"> {
   readonly metrics: DaemonMetrics;
   /** The node that this process is on. */
   readonly nodeName: string;
-  /** Namespace of the DaemonSet and of the events. */
   readonly namespace: string;
 }
 
@@ -31,7 +30,6 @@ const DEFAULT_RUNTIME = "containerd";
 /** Between two checks of failures whose pod is not known (ms). */
 const SETTLE_MS = 1_000;
 
-/** A failure and the containers that it may be of. */
 interface Sighting extends Pick<TracedFailure, "command" | "isEntryPoint"> {
   readonly candidates: readonly CgroupContainer[];
   /** IDs of the containers that the parent is in. */
@@ -39,7 +37,6 @@ interface Sighting extends Pick<TracedFailure, "command" | "isEntryPoint"> {
   readonly atMs: number;
 }
 
-/** The place of a sighting: which candidate, in which pod. */
 interface Place {
   readonly pod: NodePod;
   readonly container: CgroupContainer;
@@ -76,12 +73,10 @@ export class Daemon {
     return this.#trace.isTracing;
   }
 
-  /** Whether the pods of the node are known. */
   hasSynced(): boolean {
     return this.#pods.hasSynced();
   }
 
-  /** Failures that are not written yet. */
   pending(): number {
     return this.#writer.pending + this.#unplaced.size;
   }

@@ -8,14 +8,12 @@ import { errorText, type Logger } from "../../log.ts";
 import { ExecFormatMonitor } from "../../names.ts";
 import { buildEvent, type EventOwner, type ExecFailure } from "../decide/event.ts";
 
-/** What became of a failure that was to be written. */
 export type WriteOutcome = "reported" | "repeated" | "overflow" | "refused";
 
 export interface EventWriterDeps {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Namespace of the events. */
   readonly namespace: string;
   readonly observe: (outcome: WriteOutcome) => void;
 }
@@ -36,7 +34,6 @@ export class EventWriter {
     this.#deps = deps;
   }
 
-  /** Failures that have not been written. */
   get pending(): number {
     return this.#waiting.length;
   }

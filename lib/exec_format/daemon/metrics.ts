@@ -1,7 +1,6 @@
 // The metrics of the daemon, all at zero from the start; labels have closed sets of values.
 import type { GaugeTable, MetricsOf, MetricTable } from "../../metrics.ts";
 
-/** What became of a failed start. */
 export const FAILURE_OUTCOMES = [
   "reported",
   "repeated",
@@ -31,7 +30,6 @@ export const DAEMON_COUNTERS = {
 
 export type DaemonMetrics = MetricsOf<typeof DAEMON_COUNTERS>;
 
-/** The daemon as it is at a scrape. */
 export interface DaemonGauges {
   readonly isTracing: boolean;
   readonly pending: number;

@@ -7,14 +7,12 @@ import { Reflector } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
 import type { Logger } from "../../log.ts";
 
-/** A pod, as far as a failure names it. */
 export interface NodePod {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** What is kept of a pod. */
 interface PodView extends NodePod {
   /** A static pod's cgroup has the hash of its configuration for a UID; its mirror in the API has it as an annotation. */
   readonly cgroupUid: string;
@@ -27,7 +25,6 @@ const CONFIG_HASH = "kubernetes.io/config.hash";
 /** A hash, and never the UID of another pod: those have dashes. */
 const HASH = /^[0-9a-f]{32}$/;
 
-/** The pods that are there, and some that were deleted just now. */
 export class NodePods {
   /** The scheme of the node's container IDs, such as `containerd`, from the status of the pod that was seen last. */
   runtime: string | undefined;

@@ -3,7 +3,6 @@
 export type ReportVerdict = "report" | "repeated" | "limited";
 
 export interface ReportLimits {
-  /** A container is reported once in this time (ms). */
   readonly windowMs: number;
   /** Containers that are kept; beyond, the oldest is dropped and may be reported again. */
   readonly maxContainers: number;

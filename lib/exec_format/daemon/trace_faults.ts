@@ -1,7 +1,6 @@
 // Why a node cannot be traced, in words that say what to do, from what bpftrace said at its end.
 import type { KernelFacts } from "./trace_script.ts";
 
-/** What the end of bpftrace means. */
 export type TraceFault =
   /** The kernel is not as the script says: start again with these facts. */
   | { readonly kind: "other kernel"; readonly facts: KernelFacts }

@@ -9,7 +9,6 @@
 // bpftrace, so none of them can pass for a message of its own.
 import { memberOf, parseObject, textAt } from "../../json.ts";
 
-/** A failed start of a program, as the kernel saw it. */
 export interface TracedFailure {
   /** The file that was to be started, else what the process was called; undefined where neither is known. */
   readonly command: string | undefined;
@@ -51,7 +50,6 @@ export class TraceReader {
   #repeats = 0;
   #texts = 0;
 
-  /** What the line says, when it completes something. */
   read(line: string): TraceMessage | undefined {
     const message = parseObject(line);
     switch (textAt(message, "type")) {

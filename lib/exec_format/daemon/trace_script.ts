@@ -17,7 +17,6 @@ export interface KernelFacts {
   readonly canProbe: boolean;
 }
 
-/** ENOEXEC as a system call returns it. */
 const ENOEXEC = -8;
 /** Flag of a task that has executed nothing since it was forked. */
 const PF_FORKNOEXEC = 0x40;
@@ -33,7 +32,6 @@ const ALIVE_SECONDS = 3;
 /** A cgroup is printed once in this time (s). */
 const REPEAT_SECONDS = 60;
 
-/** The environment that the script needs. */
 export const TRACE_ENVIRONMENT: Readonly<Record<string, string>> = {
   // A container's folder has up to 85 characters, and bpftrace cuts texts at 63.
   BPFTRACE_STRLEN: "128",
@@ -44,7 +42,6 @@ export const TRACE_ENVIRONMENT: Readonly<Record<string, string>> = {
 /** Longest silence of a running trace (ms) that is still life: a node may be short of processor time. */
 export const ALIVE_WITHIN_MS = 35_000;
 
-/** The script for a kernel. Pure. */
 export function renderTraceScript(facts: KernelFacts): string {
   const { canProbe } = facts;
   const calls = ["execve", "execveat"].map((name) => `tracepoint:syscalls:sys_ENDS_${name}`);
@@ -149,12 +146,9 @@ function renderParent(parentField: string): string {
 }
 
 interface Chain {
-  /** The variable with the innermost folder. */
   readonly chain: "c" | "d";
-  /** What its messages begin with. */
   readonly mark: "c" | "d" | "p";
   readonly parentField: string;
-  /** What is done when there are more folders than are printed. */
   readonly cutOff: string;
 }
 

@@ -1,6 +1,5 @@
 // Failures of containers whose pod is not known yet: the kubelet may be ahead of our watch. They wait, in a bounded list.
 
-/** Longest list. */
 const MAX_WAITING = 256;
 /** Longest wait once the pods of the node are known (ms): longer than a dead watch takes to be seen and opened again. */
 const MAX_WAIT_MS = 120_000;

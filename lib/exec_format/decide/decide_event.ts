@@ -19,10 +19,8 @@ import type { EventView } from "./event.ts";
 /** Values of the error label, as the MTO has them. */
 export type EventError = "pod-not-found" | "node-not-found" | "reconciliation-error";
 
-/** What is known of an event. */
 export interface EventFacts {
   readonly event: EventView;
-  /** undefined when there is none of that name. */
   readonly pod: KubeObject | undefined;
   readonly node: KubeObject | undefined;
   /** Since the event was created, by the clock of the API server (ms). */
@@ -37,7 +35,6 @@ export type EventVerdict =
   | { readonly kind: "dismiss"; readonly error: EventError }
   | {
     readonly kind: "report";
-    /** undefined when the pod's status does not show it. */
     readonly container: PodContainer | undefined;
     /** Of the node; empty when it does not say. */
     readonly architecture: string;

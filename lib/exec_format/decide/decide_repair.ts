@@ -4,7 +4,6 @@ import { entryOf } from "../../json.ts";
 import { GateLabel, SCHEDULING_GATE } from "../../names.ts";
 import type { PodView } from "../../placement/decide/types.ts";
 
-/** What the decision is made from. */
 export interface RepairFacts {
   readonly pod: PodView;
   /** Of its node. */
@@ -14,13 +13,11 @@ export interface RepairFacts {
    * alone, `unknown` while an image cannot be inspected.
    */
   readonly wouldRequire: readonly string[] | "unconstrained" | "unknown";
-  /** Whether new pods of its namespace are gated now. */
   readonly isPlaced: boolean;
   /** Architectures that nodes have; undefined when that is not known. */
   readonly liveArchitectures: readonly string[] | undefined;
 }
 
-/** Why a pod is left where it is. */
 export type LeaveReason =
   | "Ending"
   | "NoOwner"
@@ -48,7 +45,6 @@ const RULES: readonly (readonly [reason: LeaveReason, holds: (facts: RepairFacts
   }],
 ];
 
-/** Decides. The first rule that holds is the reason to leave it. */
 export function decideRepair(facts: RepairFacts): RepairDecision {
   const rule = RULES.find(([, holds]) => holds(facts));
   return rule === undefined ? { kind: "evict" } : { kind: "leave", reason: rule[0] };

@@ -24,7 +24,6 @@ export interface EventStatus {
 
 /** One start of a program that the kernel refused with "exec format error". */
 export interface ExecFailure {
-  /** The node on which it happened. */
   readonly nodeName: string;
   readonly podNamespace: string;
   readonly podName: string;
@@ -84,7 +83,6 @@ export interface EventView extends EventStatus {
   readonly isDeleting: boolean;
   /** Something else holds it: it stays after it was deleted. */
   readonly isHeld: boolean;
-  /** Value of the error label; undefined without one. */
   readonly error: string | undefined;
 }
 
@@ -109,14 +107,12 @@ export function parseEvent(object: KubeObject): EventView {
   };
 }
 
-/** An ENoExecEvent as the operator counts it. */
 export interface EventState {
   readonly name: string;
   /** Nothing will come of it any more: it has the error label, or is a record of an image. */
   readonly isSettled: boolean;
 }
 
-/** Reads one; tolerant of anything. */
 export function parseEventState(object: KubeObject): EventState {
   const { metadata } = object;
   const isMarked = metadata.labels?.[EnoexecLabel.error] !== undefined || isFailedImage(object);

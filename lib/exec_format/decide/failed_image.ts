@@ -7,7 +7,6 @@ import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
 import type { PodContainer } from "./container.ts";
 import { endedAtOnce } from "./suspect.ts";
 
-/** One record. */
 export interface FailedImage {
   /** `sha256:…`, what the image's name resolves to. */
   readonly digest: string;
@@ -26,7 +25,6 @@ export interface FailedImage {
 export const FAILED_TTL_MS = 7 * 86_400_000;
 /** An image is avoided everywhere when its own program has failed in so many namespaces, and on so many nodes. */
 const WITNESSES = 2;
-/** Records in a cluster at most. */
 export const MAX_FAILED_IMAGES = 500;
 /** Of them by pods of one namespace: a user who pushes images without end takes no place of others. */
 export const MAX_FAILED_IMAGES_OF_NAMESPACE = 50;
@@ -58,12 +56,10 @@ export function buildFailedImage(failed: FailedImage, ownNamespace: string): Kub
   };
 }
 
-/** Whether an ENoExecEvent is a record and not a report. */
 export function isFailedImage({ metadata }: KubeObject): boolean {
   return metadata.labels?.[EnoexecLabel.failedArchitecture] !== undefined;
 }
 
-/** Reads a record; undefined for anything else. */
 export function parseFailedImage({ metadata }: KubeObject): FailedImage | undefined {
   const architecture = metadata.labels?.[EnoexecLabel.failedArchitecture];
   const annotations = metadata.annotations ?? {};
@@ -81,7 +77,6 @@ export function parseFailedImage({ metadata }: KubeObject): FailedImage | undefi
   };
 }
 
-/** The object of a record, and the namespace that it came from. */
 export interface RecordSource {
   readonly name: string;
   readonly namespace: string;
@@ -99,7 +94,6 @@ export function isWithinLimits(record: RecordSource, records: readonly RecordSou
   return records.length < MAX_FAILED_IMAGES && own.length < MAX_FAILED_IMAGES_OF_NAMESPACE;
 }
 
-/** Whether a record still counts. */
 export function isFresh({ atMs }: FailedImage, nowMs: number): boolean {
   return nowMs - atMs < FAILED_TTL_MS;
 }
@@ -126,7 +120,6 @@ function countsEverywhere(records: readonly FailedImage[]): boolean {
   return namespaces.size >= WITNESSES && nodes.size >= WITNESSES;
 }
 
-/** What is known of the start. */
 export interface StartFacts {
   readonly container: PodContainer;
   /** Whether it was certainly the first program of the container, so that no other process can have started it. */

@@ -7,14 +7,12 @@ import type { PodView } from "../../placement/decide/types.ts";
 import type { PodContainer } from "./container.ts";
 import { endedAtOnce } from "./suspect.ts";
 
-/** What the words are made from. */
 export interface FailureFacts {
   readonly pod: PodView;
   /** undefined when the pod's status does not show it. */
   readonly container: PodContainer | undefined;
   /** Of the node; empty when it does not say. */
   readonly architecture: string;
-  /** Those of the container's image; undefined when they are not known. */
   readonly imageArchitectures: readonly string[] | undefined;
   /** `pull`: the image was refused; `start`: the program was. */
   readonly refused: "pull" | "start";

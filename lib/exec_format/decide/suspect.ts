@@ -10,7 +10,6 @@ export type Suspicion =
   | "pull"
   /** The container's last output says so. Certain. */
   | "message"
-  /** It ended at once, as such a container does. */
   | "ended";
 
 export interface Suspect {
@@ -18,7 +17,6 @@ export interface Suspect {
   readonly suspicion: Suspicion;
 }
 
-/** What else is known of a suspect that ended at once. */
 export interface SuspectFacts {
   /** Of its node. */
   readonly architecture: string;
@@ -35,7 +33,6 @@ const EXIT_CODES: readonly number[] = [1, 255];
 /** Times are whole seconds: what ends at once may seem to have lasted two (ms). */
 const AT_ONCE_MS = 2_000;
 
-/** The containers to check, init and ephemeral ones included. */
 export function findSuspects(pod: KubeObject): readonly Suspect[] {
   return podContainers(pod).flatMap((container): readonly Suspect[] => {
     if (container.waitingMessage.includes(NO_PLATFORM)) return [{ container, suspicion: "pull" }];
@@ -50,7 +47,6 @@ export function endedAtOnce({ end }: PodContainer): boolean {
     end.ranForMs >= 0 && end.ranForMs <= AT_ONCE_MS;
 }
 
-/** Whether a suspect is to be reported. */
 export function isConfirmed({ suspicion }: Suspect, facts: SuspectFacts): boolean {
   const { architecture, imageArchitectures, lastLogLine } = facts;
   if (suspicion !== "ended") return true;

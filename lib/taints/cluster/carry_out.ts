@@ -21,7 +21,6 @@ export interface Holds {
   begin(key: string): void;
   /** Takes note of a write. `version`: the resourceVersion that it was based on. */
   note(key: string, outcome: WriteOutcome, version?: string): void;
-  /** Why the last write of an object failed, by key. */
   readonly refusals: ReadonlyMap<string, string>;
   readonly size: number;
 }
@@ -73,7 +72,6 @@ export interface CarryOutDeps {
   readonly pace: Pace;
   readonly holds: Holds;
   readonly writes: PendingWrites;
-  /** Called after each write. */
   readonly onWrite: (change: TaintChange, key: string, outcome: WriteOutcome) => void;
 }
 

@@ -25,7 +25,6 @@ export interface Lifted {
 export interface LiftOptions {
   readonly signal: AbortSignal;
   readonly dryRun?: boolean;
-  /** Called before each write; the first false ends it. */
   readonly goesOn?: () => boolean;
 }
 

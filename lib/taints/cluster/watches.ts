@@ -19,7 +19,6 @@ export interface TaintWatchesDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly rule: TaintRule;
-  /** Called for every change. Must be quick. */
   readonly onChange: () => void;
 }
 
@@ -29,7 +28,6 @@ export interface TaintWatches {
   survey(): TaintSurvey | undefined;
 }
 
-/** Field selector of the pods that have not ended. */
 export const ALIVE = "status.phase!=Succeeded,status.phase!=Failed";
 
 /** Of DaemonSets beyond a share only the name is kept: they hold no node back, and that is said. */
@@ -134,7 +132,6 @@ function architecturesOf(nodes: Reflector<JudgedNode>): readonly string[] {
   return [...new Set([...nodes.values()].filter(isManaged).map(({ node }) => node.reported))];
 }
 
-/** Reads it page by page. Throws ApiError when something cannot be listed. */
 export async function readSurvey(api: ReadApi, rule: TaintRule, signal: AbortSignal): Promise<TaintSurvey> {
   const nodes = new Map<string, ReturnType<typeof judge>>();
   for await (const node of listAll(api, Resource.nodes, { signal })) {

@@ -22,7 +22,6 @@ export interface Writing {
   readonly signal: AbortSignal;
 }
 
-/** Patches a node. Throws only when the signal aborts. */
 export function patchNode(
   { api, signal }: Writing,
   { name, operations }: { readonly name: string; readonly operations: JsonPatch },

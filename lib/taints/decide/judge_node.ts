@@ -12,7 +12,6 @@ import type { TaintNode, TaintRule } from "./types.ts";
 export type TaintRepair = "missing" | "value" | "effect" | "several";
 
 export type NodeVerdict =
-  /** It has the taint that it should have. */
   | { readonly kind: "keep" }
   | { readonly kind: "patch"; readonly repair: TaintRepair; readonly operations: JsonPatch }
   /** A label keeps the node out; a taint of ours that it has is taken off. */
@@ -42,7 +41,6 @@ export function judgeNode(node: TaintNode, rule: TaintRule): NodeVerdict {
   };
 }
 
-/** Whether a node carries any taint of this key. */
 export function isTainted(node: TaintNode, key: string): boolean {
   return ownTaints(node, key).length > 0;
 }

@@ -19,7 +19,6 @@ export interface NodeWrite {
 }
 
 export type TaintStep =
-  /** These pods get the tolerations that they lack. */
   | { readonly kind: "tolerate"; readonly needs: readonly PodNeed[] }
   | { readonly kind: "taint" } & NodeWrite
   | { readonly kind: "untaint" } & NodeWrite
@@ -41,7 +40,6 @@ export interface StepOptions {
 /** Pods of one step: what is paced to about a second. */
 const PODS_A_STEP = 10;
 
-/** Decides. Deciding twice from the same gives the same. */
 export function nextStep(survey: TaintSurvey, options: StepOptions): TaintStep {
   return options.goal === "lift" ? nextLift(survey, options) : nextTaint(survey, options);
 }

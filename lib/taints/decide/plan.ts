@@ -6,7 +6,6 @@ import { NOT_TRIED, type Trial } from "./trial.ts";
 import type { TaintRule } from "./types.ts";
 import { renderTaint } from "./progress.ts";
 
-/** The plan, as `-o json` prints it. */
 export interface TaintPlan {
   readonly taint: TaintRule;
   readonly nodes: readonly PlannedNode[];
@@ -26,7 +25,6 @@ export interface PlannedNode {
   readonly reason: string;
 }
 
-/** A pod that the taints would shut out. */
 export interface PlannedPod {
   readonly pod: string;
   /** Empty while it is pending. */
@@ -39,7 +37,6 @@ export interface PlannedPod {
   readonly reason: string;
 }
 
-/** A DaemonSet whose template lacks a toleration. */
 export interface PlannedDaemonSet {
   readonly daemonSet: string;
   readonly nodes: readonly string[];

@@ -7,7 +7,6 @@ import { printable } from "../../json.ts";
 
 export interface TaintProgress {
   readonly nodes: NodeCounts;
-  /** Pods that lack a toleration which they need. */
   readonly lackingPods: number;
   readonly phase: TaintPhase;
   readonly message: string;

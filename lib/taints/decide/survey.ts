@@ -31,7 +31,6 @@ export interface TaintSurvey {
   readonly oversized: readonly string[];
 }
 
-/** Judges a node once; the verdict holds until the node changes. */
 export function judge(node: TaintNode, rule: TaintRule): JudgedNode {
   return { node, verdict: judgeNode(node, rule), isTainted: isTainted(node, rule.key) };
 }

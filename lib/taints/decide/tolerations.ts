@@ -19,7 +19,6 @@ export interface ArchTaint {
   readonly architecture: string;
 }
 
-/** Whether any of the tolerations covers the taint of an architecture. */
 function isCovered(tolerations: readonly Toleration[] | undefined, taint: ArchTaint): boolean {
   return (tolerations ?? []).some((toleration) => covers(toleration, taint));
 }

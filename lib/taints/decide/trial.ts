@@ -37,7 +37,6 @@ export function choosePods(needs: readonly PodNeed[], max: number = MAX_TRIED): 
   return rounds.flat().slice(0, max);
 }
 
-/** What a dry run that failed says. `text`: the fault for people. */
 export function judgeTrial(error: unknown, text: string): Trial {
   // First: what a policy or a webhook says can contain any text of the pod.
   if (isDenial(text)) return { kind: "refused", why: text };

@@ -16,7 +16,6 @@ export interface TaintNode
   readonly taints: readonly JsonObject[] | undefined;
 }
 
-/** Which architectures a pod must tolerate. */
 export type PodScope =
   /** It runs, or is bound: that of its node. */
   | { readonly kind: "node"; readonly node: string }
@@ -25,7 +24,6 @@ export type PodScope =
   /** It is pending, and nothing is decided about it: every architecture. */
   | { readonly kind: "any" };
 
-/** A pod that may have to be given tolerations. */
 export interface TaintPod {
   readonly key: string;
   readonly uid: string;
@@ -52,7 +50,6 @@ export type TaintDaemonSet = JudgedDaemonSet | OversizedDaemonSet;
 export interface JudgedDaemonSet {
   readonly kind: "judged";
   readonly key: string;
-  /** The architectures whose taint it tolerates. */
   readonly tolerated: ReadonlySet<string>;
   /** What its node selector asks of labels. */
   readonly selector: readonly IndexedRequirement[];
@@ -68,5 +65,4 @@ export interface OversizedDaemonSet {
   readonly key: string;
 }
 
-/** How many nodes are in which state, for metrics, conditions and plans. */
 export type NodeCounts = Readonly<Record<"tainted" | "left" | "optedOut" | "disagreeing" | "unknown", number>>;

@@ -25,7 +25,6 @@ export interface ClusterReader {
   /** The pools whose layered image is being built; none where the cluster has no such builds. */
   buildingPools(): Promise<ReadonlySet<string>>;
   machineSets(): Promise<readonly MachineSetView[]>;
-  /** Machines of clones that are spare capacity. */
   spareMachines(): Promise<readonly Machine[]>;
   /** Machines of the clone that proves a migration. */
   smokeMachines(): Promise<readonly Machine[]>;
@@ -34,7 +33,6 @@ export interface ClusterReader {
   drainPods(node: string, policy: Pick<DrainPolicy, "ignoredNamespaces">): Promise<readonly DrainPod[]>;
 }
 
-/** PodDisruptionBudgets, as far as a drain depends on them. */
 export interface Budgets {
   readonly drain: DrainBudgets;
   /** Those that never let a pod go. */

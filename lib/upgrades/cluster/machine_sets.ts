@@ -8,7 +8,6 @@ import { cloneForSmoke } from "../decide/capacity/clone.ts";
 
 const { namespace } = MachineName;
 
-/** Creates them; one that is there already is left as it is. */
 export async function createMachineSets(
   api: KubeApi,
   objects: readonly KubeObject[],

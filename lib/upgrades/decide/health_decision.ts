@@ -11,7 +11,6 @@ export interface HealthContext extends Base {
   readonly results: readonly HealthResult[];
 }
 
-/** The answer. `message` is empty when nothing was found. */
 export interface HealthDecision {
   readonly isBlocked: boolean;
   readonly message: string;
@@ -21,7 +20,6 @@ export interface HealthDecision {
 /** The checks that may stop an upgrade. The others find what may delay a node, which is no reason to keep an old release. */
 const BLOCKING: readonly HealthCheckId[] = ["CriticalAlerts", "ClusterOperators"];
 
-/** Which checks are made: all, or those that may stop an upgrade. */
 export function checksOf({ plan, config }: Base): readonly HealthCheckId[] {
   if (!config.gates.has("PreHealthCheck")) return BLOCKING;
   const capacity: readonly HealthCheckId[] = plan.spec.capacity.enabled ? ["CapacityReservation"] : [];
@@ -47,7 +45,6 @@ export function decideHealthBefore(context: HealthContext): HealthDecision {
   return { isBlocked, message, effects: [...effects, ...notices] };
 }
 
-/** Decides after an upgrade: every problem blocks. */
 export function decideHealthAfter(context: HealthContext): HealthDecision {
   const found = problemsOf(context);
   const cleared: readonly Effect[] = found.length > 0

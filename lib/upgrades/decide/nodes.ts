@@ -11,7 +11,6 @@ export function isPlainWorker({ labels }: Node): boolean {
   return Object.hasOwn(labels, NodeMark.workerLabel) && !Object.hasOwn(labels, NodeMark.infraLabel);
 }
 
-/** Whether a node takes no pods, and since when. */
 export type Cordon =
   | { readonly kind: "none" }
   /** Its taint has the time. */
@@ -25,7 +24,6 @@ export function cordonOf(node: Node): Cordon {
   return sinceMs === undefined ? { kind: "unknownTime" } : { kind: "since", sinceMs };
 }
 
-/** What a node is short of, as its taints say. */
 export function pressuresOf(node: Node): readonly string[] {
   const keys = noScheduleTaints(node).map(({ key }) => key);
   return ["memory", "disk", "pid"].filter((what) => keys.includes(`node.kubernetes.io/${what}-pressure`));
@@ -36,7 +34,6 @@ export function isManuallyCordoned(node: Node): boolean {
   return !node.isSchedulable && !isWorkedOn(node);
 }
 
-/** Whether the machine config operator is at work on it. */
 export function isWorkedOn({ annotations }: Node): boolean {
   return annotations[NodeMark.configState] === "Working";
 }

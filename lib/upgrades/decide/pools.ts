@@ -4,11 +4,9 @@ import type { MachineConfigPool } from "../../cluster/machines.ts";
 import type { LostNode } from "./types/cluster.ts";
 
 export interface PoolsSummary {
-  /** Unpaused pools that are not done, in the order of their names. */
   readonly updating: readonly MachineConfigPool[];
   readonly paused: readonly string[];
   readonly degraded: readonly string[];
-  /** Of the unpaused pools. */
   readonly machines: number;
   readonly updatedMachines: number;
   readonly isDone: boolean;

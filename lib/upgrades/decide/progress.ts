@@ -49,7 +49,6 @@ function stepOf(
 }
 
 const withoutCapacity = ({ capacity }: UpgradeSpec): boolean => !capacity.enabled;
-/** Steps that are complete at once where the plan does without them. */
 const SKIPPED: Readonly<Record<string, (spec: UpgradeSpec) => boolean>> = {
   ComputeCapacityReserved: withoutCapacity,
   ComputeCapacityRemoved: withoutCapacity,

@@ -38,7 +38,6 @@ export interface ReconcileInput {
   readonly nowMs: number;
 }
 
-/** Reconciles. What could not be read ends it before anything is done. */
 export function* reconcile(input: ReconcileInput): Reconcile {
   const { plan, clusterVersion, config, isDrainForbidden: isForbidden = false, nowMs } = input;
   if (plan.kind === "absent") return yield* reconcileAbsent();
@@ -185,7 +184,6 @@ function isOpen({ phase }: History): boolean {
   return phase === "New" || phase === "Pending" || phase === "Upgrading";
 }
 
-/** An update of an UpgradeConfig, as a watch shows it. */
 export interface PlanUpdate {
   readonly before: unknown;
   readonly after: unknown;

@@ -1,7 +1,6 @@
 // When a plan may begin.
 import { parseTime } from "../../cluster/time.ts";
 
-/** Where now is, seen from the plan. */
 export interface Schedule {
   readonly isReady: boolean;
   /** The time in which it had to begin is over. */

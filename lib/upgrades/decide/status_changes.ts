@@ -7,7 +7,6 @@ export type ConditionChange = Pick<
   "type" | "status" | "reason" | "message" | "startTime" | "completeTime"
 >;
 
-/** The entry of a target; undefined when there is none yet. */
 export function historyOf(
   { history }: UpgradeStatus,
   { version, architecture }: Pick<DesiredRelease, "version" | "architecture">,

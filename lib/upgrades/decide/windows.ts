@@ -18,12 +18,10 @@ export interface ControlPlaneWindow {
   readonly endsAtMs: number;
 }
 
-/** A window for the workers that are left. */
 export interface WorkerWindow {
   readonly version: string;
   readonly remaining: number;
   readonly endsAtMs: number;
-  /** When this upgrade began with its workers. */
   readonly workerStartMs: number | undefined;
 }
 

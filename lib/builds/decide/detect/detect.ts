@@ -45,7 +45,6 @@ export function detectArchitectures(input: DetectInput): DetectedSet {
 
 const FALLBACKS = [[WORKER_POOL, "worker pool"], [CONTROL_PLANE_POOL, "control plane"]] as const;
 
-/** The nodes of a pool that images are built for. */
 export function membersOf(
   pool: string,
   { nodes, pools }: Pick<DetectInput, "nodes" | "pools">,

@@ -5,7 +5,6 @@ import { listAt, memberOf, objectAt, parseObject } from "../../../json.ts";
 import type { ArchSet, DetectedSet } from "../types.ts";
 import { setOf } from "./detect.ts";
 
-/** What is stored of a pool's architectures. */
 export interface StoredSet {
   readonly set: ArchSet;
   /** Since when an architecture of the set has no node, RFC 3339. */
@@ -62,7 +61,6 @@ export interface RetainInput {
   readonly stored: StoredSet | undefined;
   readonly nowMs: number;
   readonly retainMs: number;
-  /** Whether building for these would be the build that is published. */
   readonly isPublished: (set: ArchSet) => boolean;
 }
 

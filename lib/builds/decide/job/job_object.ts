@@ -13,7 +13,6 @@ import { BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../names.ts";
 import { childMeta, ownedBy } from "./metadata.ts";
 import { type JobInput, renderPod } from "./pod.ts";
 
-/** Renders all of it. */
 export function renderJob(input: JobInput): Extract<Effect, { kind: "create job" }> {
   const { arch } = input;
   return {
@@ -82,7 +81,6 @@ function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): readonly K
   ];
 }
 
-/** The Secrets that Jobs of one build share: copies in one form. */
 export function renderSecrets({ plan, facts }: Pick<JobInput, "plan" | "facts">): readonly SecretCopy[] {
   const copy = (name: string, from: string, version: string): SecretCopy => {
     const meta = childMeta(name, plan, facts);

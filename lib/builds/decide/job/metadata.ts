@@ -6,7 +6,6 @@ import type { ArchPlan, BuildPlan } from "../types.ts";
 import { ArchwayAnnotation, BuildLabel, MCO_API_VERSION, MCO_GROUP, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 
-/** Labels of a MachineOSBuild. */
 export function buildLabels({ pool, rendered, config }: BuildPlan): Readonly<Record<string, string>> {
   return { [BuildLabel.pool]: pool, [BuildLabel.rendered]: rendered, [BuildLabel.config]: config };
 }
@@ -25,7 +24,6 @@ export function childLabels(plan: BuildPlan, arch?: ArchPlan): Readonly<Record<s
   };
 }
 
-/** Metadata of an object that belongs to a build. */
 export function childMeta(
   name: string,
   plan: BuildPlan,
@@ -47,7 +45,6 @@ export function childMeta(
   };
 }
 
-/** The reference with which a Job belongs to its build. */
 export function ownedBy({ meta: { name, uid } }: Pick<MachineOSBuild, "meta">): OwnerReference {
   return { apiVersion: MCO_API_VERSION, kind: "MachineOSBuild", name, uid, controller: true, blockOwnerDeletion: true };
 }

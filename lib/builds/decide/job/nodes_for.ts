@@ -2,12 +2,10 @@
 import type { Taint } from "../../../cluster/taint.ts";
 import type { Arch, BuildNode } from "../observed.ts";
 
-/** Where a Job can run. */
 export type NodesFor =
   | { readonly kind: "some"; readonly tolerations: readonly Toleration[] }
   | { readonly kind: "none"; readonly message: string };
 
-/** A toleration of a Job's pod. */
 export interface Toleration {
   readonly key: string;
   readonly operator: "Equal";
@@ -19,7 +17,6 @@ const KEEPING_AWAY: readonly string[] = ["NoSchedule", "NoExecute"];
 /** Taints with which the cluster itself says that a node is in trouble: they are never tolerated. */
 const TROUBLE = /^node(?:\.cloudprovider)?\.kubernetes\.io\//;
 
-/** Judges it. `nodes`: all of the cluster. */
 export function nodesFor(
   arch: Arch,
   { nodes, toleratesDedicated }: { readonly nodes: readonly BuildNode[]; readonly toleratesDedicated: boolean },

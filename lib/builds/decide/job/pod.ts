@@ -9,7 +9,6 @@ import { childLabels } from "./metadata.ts";
 import type { Toleration } from "./nodes_for.ts";
 import { BUILD_SCRIPT } from "./script.ts";
 
-/** What a Job and what belongs to it are rendered from. */
 export interface JobInput {
   readonly plan: BuildPlan;
   readonly arch: ArchPlan;

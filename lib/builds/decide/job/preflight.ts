@@ -7,7 +7,6 @@ import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryW
 import type { Arch, RenderedConfig } from "../observed.ts";
 import type { BuildPlan, FailureReason } from "../types.ts";
 
-/** Why an architecture cannot be built. */
 export interface PreflightFailure {
   readonly arch: Arch;
   readonly reason: FailureReason;
@@ -23,12 +22,10 @@ export type Preflight =
 export interface PreflightInput {
   readonly plan: BuildPlan;
   readonly rendered: RenderedConfig;
-  /** Those that are to be built by a Job. */
   readonly archs: readonly Arch[];
   readonly answers: ReadonlyMap<string, RegistryAnswer>;
 }
 
-/** Judges it; a failure that needs no registry comes first. */
 export function preflight(input: PreflightInput): Preflight {
   const failures = staticFailures(input);
   if (failures.length > 0) return { kind: "failed", failures };

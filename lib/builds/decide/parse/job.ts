@@ -54,7 +54,6 @@ export function parseDigestMap(object: KubeObject): DigestObservation {
   };
 }
 
-/** Reads what belongs to a build besides its Jobs. */
 export function parseChild(object: KubeObject, resource: ChildObject["resource"]): ChildObject {
   const { name, uid, resourceVersion, labels, owners } = parseMeta(object);
   return { resource, name, uid, resourceVersion, labels, owners };

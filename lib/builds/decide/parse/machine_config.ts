@@ -7,7 +7,6 @@ import type { KubeObject } from "../../../k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../../../names.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 
-/** Reads a MachineConfigPool, unless its selector cannot be read. */
 export function parseBuildPool(object: KubeObject): Parsed<MachineConfigPool> {
   const pool = parseMachineConfigPool(object);
   const { name, nodeSelector } = pool;
@@ -16,7 +15,6 @@ export function parseBuildPool(object: KubeObject): Parsed<MachineConfigPool> {
     : asParsed(pool);
 }
 
-/** Reads a MachineConfig that was rendered for a pool. */
 export function parseRenderedConfig(object: KubeObject): RenderedConfig {
   const spec = objectAt(object, "spec");
   const textsAt = (name: string): readonly string[] =>
@@ -62,7 +60,6 @@ export function decodeDataUrl(url: string): string | undefined {
   }
 }
 
-/** Reads a MachineSet; undefined for one that makes no machine. */
 export function parseBuildMachineSet(object: KubeObject): BuildMachineSet | undefined {
   const { name, makesMachines, nodeLabels, announced } = parseMachineSet(object);
   return makesMachines ? { name, nodeLabels, arch: entryOf(announced, NODE_ARCH_LABEL) ?? "" } : undefined;

@@ -47,7 +47,6 @@ export function parseMachineOSBuild(object: KubeObject): MachineOSBuild {
   };
 }
 
-/** The name in a reference. */
 function nameAt(value: unknown, member: string): string {
   return textAt(objectAt(value, member), "name");
 }

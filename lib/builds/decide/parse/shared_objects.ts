@@ -5,7 +5,6 @@ import { parsePodWait, type PodWait } from "./pod.ts";
 import { memberOf, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 
-/** A pod of a build that waits. */
 export interface WaitingPod {
   readonly jobUid: string;
   readonly waits: PodWait;
@@ -18,7 +17,6 @@ export function waitingPod(pod: KubeObject): WaitingPod | undefined {
   return jobUid === undefined || waits === undefined ? undefined : { jobUid, waits };
 }
 
-/** Proxy and trust bundle of a ControllerConfig. */
 export function parseSharedInputs({ spec }: KubeObject): Pick<ClusterSettings, "proxy" | "trustBundle"> {
   const proxy = objectAt(spec, "proxy") ?? {};
   return {
@@ -44,7 +42,6 @@ function decoded(text: string): string {
   }
 }
 
-/** `status.desired.architecture` of a ClusterVersion. */
 export function parsePayload({ status }: KubeObject): string {
   return textAt(objectAt(status, "desired"), "architecture");
 }

@@ -5,7 +5,6 @@ import { canonicalKernel, resolveContainerfile, TEMPLATE_VERSION } from "./conta
 import { createHash } from "node:crypto";
 import { isObject } from "../../../json.ts";
 
-/** What one architecture's image depends on. */
 export interface BuildInputs {
   readonly v: 1;
   readonly template: number;
@@ -77,7 +76,6 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]));
 }
 
-/** SHA-256 of a text as UTF-8, 64 hex digits. */
 export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -6,7 +6,6 @@ import type { Arch, ContainerFile, RenderedConfig } from "../observed.ts";
 /** Counts changes of the text below that change images: it is part of every build key. */
 export const TEMPLATE_VERSION = 1;
 
-/** Packages of the extensions that a MachineConfig may name. */
 const EXTENSION_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   ipsec: ["NetworkManager-libreswan", "libreswan"],
   kerberos: ["krb5-workstation", "libkadm5"],
@@ -46,12 +45,10 @@ function packagesOf(extension: string, { annotations }: RenderedConfig["meta"]):
   return extension === "ipsec" && isSplit ? [...packages, "openvswitch3.5-ipsec"] : packages;
 }
 
-/** Extensions that no package is known for. */
 export function unknownExtensions(extensions: readonly string[]): readonly string[] {
   return extensions.filter((name) => !Object.hasOwn(EXTENSION_PACKAGES, name));
 }
 
-/** What a Containerfile is rendered from. */
 export interface ContainerfileInput {
   readonly rendered: Pick<
     RenderedConfig,
@@ -99,7 +96,6 @@ export function renderContainerfile({ rendered, pool, userText }: ContainerfileI
 const MOUNT = "/tmp/extensions";
 const REPOSITORY = "/etc/yum.repos.d/archway-extensions.repo";
 
-/** Steps that install packages of the extensions image; none without that image. */
 function packageSections(
   { meta, extensionsImage, extensions, kernelType }: ContainerfileInput["rendered"],
 ): readonly (readonly string[])[] {

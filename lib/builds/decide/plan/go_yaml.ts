@@ -113,7 +113,6 @@ const WORDS = new Set(
 const BASE_60 = /^[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?$/;
 const DECIMAL = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:e[-+]?\d+)?$/i;
 
-/** Whether YAML reads it as something other than a text. */
 function meansMore(text: string): boolean {
   return WORDS.has(text) || BASE_60.test(text) || isNumber(text) || isTime(text);
 }

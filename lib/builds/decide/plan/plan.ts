@@ -9,7 +9,6 @@ import { classicName } from "./classic_name.ts";
 import { renderContainerfile, resolveContainerfile } from "./containerfile.ts";
 import { repositoryOf } from "./repository.ts";
 
-/** What a plan is made from. */
 export interface PlanInput {
   readonly config: MachineOSConfig;
   readonly pool: MachineConfigPool | undefined;
@@ -93,7 +92,6 @@ function unusedFiles({ config, set }: Pick<PlanInput, "config" | "set">): readon
   );
 }
 
-/** The names of the machine config operator. */
 function classicNames(build: string): Pick<ArchPlan, "job" | "digestMap" | "containerfileMap" | "tag"> {
   return {
     job: `build-${build}`,

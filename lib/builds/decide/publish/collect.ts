@@ -19,9 +19,7 @@ export interface CollectInput {
   readonly nodes: readonly BuildNode[];
   /** Digests that builds of other MachineOSConfigs have. */
   readonly elsewhere: readonly string[];
-  /** Builds that are kept of each MachineOSConfig. */
   readonly retain: number;
-  /** Name of the build that is in use. */
   readonly current: string;
 }
 
@@ -70,7 +68,6 @@ export function digestsOf({ record: { archs, index } }: Pick<StoredRecord, "reco
   ];
 }
 
-/** Digests that nodes run, or are to run. */
 export function runningDigests(nodes: readonly BuildNode[]): ReadonlySet<string> {
   const digests = nodes.flatMap(({ currentImage, desiredImage }) =>
     [currentImage, desiredImage].map(digestOfReference)
@@ -78,7 +75,6 @@ export function runningDigests(nodes: readonly BuildNode[]): ReadonlySet<string>
   return new Set(digests.filter((digest) => digest !== ""));
 }
 
-/** The build of a record that is gone. */
 export function leavingOf({ build: name, buildUid: uid, pushSpec, record: { index } }: StoredRecord): LeavingBuild {
   const digestedPushSpec = index.kind === "published" ? index.reference : undefined;
   return { meta: { name, uid }, pushSpec, status: { digestedPushSpec } };

@@ -3,7 +3,6 @@ import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { membersOf } from "../detect/detect.ts";
 import type { BuildNode } from "../observed.ts";
 
-/** A node that must not be given the image. */
 export interface UncoveredNode {
   readonly node: string;
   readonly arch: string;

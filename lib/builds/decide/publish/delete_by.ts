@@ -2,9 +2,7 @@
 // API server, and the cluster's pruner takes what no tag leads to. The registry itself deletes for nobody who may only push.
 import { canonicalHost } from "../../../oci/registry_host.ts";
 
-/** By what an image is deleted. */
 export type DeleteBy =
-  /** By the registry: the manifest that the tag names. */
   | { readonly kind: "manifest" }
   /** By OpenShift's API: `name` is `STREAM:TAG`. */
   | { readonly kind: "image stream tag"; readonly namespace: string; readonly name: string }

@@ -5,7 +5,6 @@ import type { StoredRecord } from "../facts.ts";
 import { digestsOf, imageDeletions, leavingOf, runningDigests } from "./collect.ts";
 
 export interface ForgottenRecordsInput {
-  /** Name of the MachineOSConfig that is gone. */
   readonly config: string;
   readonly records: readonly StoredRecord[];
   readonly nodes: readonly BuildNode[];
@@ -13,7 +12,6 @@ export interface ForgottenRecordsInput {
   readonly elsewhere: readonly string[];
 }
 
-/** A record that can go, after these images. */
 export interface ForgottenRecord {
   readonly record: StoredRecord;
   readonly deletions: readonly RegistryDeletion[];

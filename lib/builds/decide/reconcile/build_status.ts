@@ -20,7 +20,6 @@ export function nextStateOf(build: MachineOSBuild, { archs, index }: BuildRecord
   return isTransition(before, after) ? after : before;
 }
 
-/** The writes; none once a build has ended, or while nothing changes. */
 export function buildStatusEffects({ build, plan, facts }: Scope, record: BuildRecord): readonly Effect[] {
   const { name, uid, annotations: said } = build.meta;
   if (isTerminal(stateOfBuild(build))) return [];

@@ -16,7 +16,6 @@ import {
 import type { BuildFacts } from "../facts.ts";
 import { normal, type Part, part, type Scope } from "./part.ts";
 
-/** Which condition of the pool keeps builds from starting; undefined: none does. */
 export function blockingCondition({ pool }: Pick<BuildFacts, "pool">): string | undefined {
   return BLOCKING_POOL_CONDITIONS.find((type) => isTrue(pool?.conditions ?? [], type));
 }
@@ -56,7 +55,6 @@ export function createBuild(
   return part({ effects: [effect], events: [...poolChange(facts, plan), event] });
 }
 
-/** Architectures that a build builds anew. */
 export function forcedOf({ meta }: MachineOSBuild): ArchSet {
   return setOf((meta.annotations[ArchwayAnnotation.forced] ?? "").split(","));
 }

@@ -26,7 +26,6 @@ import { assembly } from "./publish.ts";
 import type { FoundImages } from "./report.ts";
 import { recordEffects } from "./running.ts";
 
-/** Decides what is left to do; `checked`: of its images. */
 export function finishBuild(scope: Scope, record: BuildRecord, { part: checked }: CheckedImages): Part {
   if (checked.questions.length > 0 || checked.effects.length > 0) return checked;
   const effects = [...tidyEffects(scope, record), ...unstage(scope, record), ...collected(scope)];
@@ -157,7 +156,6 @@ function tidyEffects({ facts, build }: Scope, record: BuildRecord): readonly Eff
   ];
 }
 
-/** Images that are published are needed no more where they were staged. */
 function unstage({ facts, plan, build }: Scope, record: BuildRecord): readonly Effect[] {
   if (!record.archs.some(({ isStaged }) => isStaged)) return [];
   const archs = record.archs.map(({ from, isStaged, ...one }) =>

@@ -11,7 +11,6 @@ import type { BuildFacts } from "../facts.ts";
 import { forcedOf } from "./create_build.ts";
 import { deletion, normal, type Part, part, type Scope } from "./part.ts";
 
-/** Adopts and deletes. */
 export function leaveOthers({ facts, plan, build }: Scope): Part {
   const others = facts.builds.filter((other) =>
     other.meta.name !== plan.name && !other.meta.isDeleting && stateOfBuild(other) !== "Succeeded"

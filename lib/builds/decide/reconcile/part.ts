@@ -24,7 +24,6 @@ export function part(given: Partial<Part> = {}): Part {
   return { questions: [], effects: [], events: [], ...given };
 }
 
-/** All of them in their order. */
 export function joinParts(parts: readonly Part[]): Part {
   const times = parts.flatMap(({ wakeAtMs }) => wakeAtMs === undefined ? [] : [wakeAtMs]);
   return {

@@ -19,7 +19,6 @@ export type PreBuiltStep =
   /** The annotation is removed. */
   | { readonly kind: "taken over"; readonly part: Part };
 
-/** Whether a build records an image that was built beforehand. */
 export function isPreBuilt({ meta }: Pick<MachineOSBuild, "meta">): boolean {
   return meta.labels[BuildLabel.preBuilt] === "true";
 }
@@ -30,7 +29,6 @@ export function preBuiltImage({ meta }: Pick<MachineOSConfig, "meta">): string |
   return reference !== undefined && /^sha256:[a-f0-9]{64}$/.test(digestOfReference(reference)) ? reference : undefined;
 }
 
-/** Decides it. `build`: the plan's, if there is one. */
 export function decidePreBuilt({ facts, plan, build }: Scope<MachineOSBuild | undefined>): PreBuiltStep | undefined {
   const { config, nowMs } = facts;
   const reference = preBuiltImage(config);

@@ -13,7 +13,6 @@ export function assembleEffect(scope: Scope, record: BuildRecord): Part {
   return part({ effects: [assembly(scope, record, tag)] });
 }
 
-/** The effect that publishes what a record has under a tag. */
 export function assembly({ plan, build }: Scope, { archs }: BuildRecord, tag: string): Effect {
   const { name, uid } = build.meta;
   // Where a tag of an index cannot be moved, those of its images may not be movable either.

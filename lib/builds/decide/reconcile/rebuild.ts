@@ -17,7 +17,6 @@ import { recordOf } from "./running.ts";
 export type Rebuild =
   /** Nothing to do, or nothing that keeps the build from going on; `part`: what is tidied up. */
   | { readonly kind: "none"; readonly part: Part }
-  /** This pass ends here. */
   | { readonly kind: "replacing"; readonly part: Part }
   /** The build is gone: it is to be created with these architectures marked. */
   | { readonly kind: "create"; readonly forced: ArchSet };

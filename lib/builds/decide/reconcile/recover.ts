@@ -7,14 +7,12 @@ import type { Scope } from "./part.ts";
 import { mismatchOf } from "./reuse.ts";
 import { storedRecord } from "./running.ts";
 
-/** A record, or the questions whose answers it needs. */
 export type Recovered =
   | { readonly kind: "record"; readonly record: BuildRecord }
   | { readonly kind: "ask"; readonly questions: readonly RegistryQuestion[] }
   /** No answer now. */
   | { readonly kind: "wait" };
 
-/** The record of a build that succeeded. */
 export function recoverRecord({ facts, plan, build }: Scope): Recovered {
   const stored = storedRecord(facts, build);
   if (stored !== undefined) return { kind: "record", record: stored.record };

@@ -21,9 +21,7 @@ export interface ConfigFacts {
   readonly problem: Problem | undefined;
   readonly detected: DetectedSet | undefined;
   readonly uncovered: readonly UncoveredNode[];
-  /** What is published was built beforehand. */
   readonly isSeeded: boolean;
-  /** What the registry has of what is published. */
   readonly images: FoundImages;
 }
 
@@ -117,7 +115,6 @@ export function degradationEvents(
   ];
 }
 
-/** Events of architectures that changed, and of what is odd about them. */
 export function detectionEvents(
   { pool, config }: BuildFacts,
   { detected, set }: { readonly detected: DetectedSet; readonly set: readonly string[] },

@@ -10,7 +10,6 @@ import { ARCHITECTURES_MAP, ArchwayAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { annotate } from "./part.ts";
 
-/** A plan, and the architectures behind it. */
 export interface Resolved {
   readonly detected: DetectedSet;
   readonly set: ArchSet;

@@ -10,7 +10,6 @@ import { ImageLabel } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import type { Scope } from "./part.ts";
 
-/** What to do about an architecture that has no Job. */
 export type Reuse =
   | { readonly kind: "ask"; readonly question: RegistryQuestion }
   | RegistryWait
@@ -39,7 +38,6 @@ interface Candidate {
   readonly base?: string | undefined;
 }
 
-/** Decides it, asking one question at a time. */
 export function decideReuse(arch: ArchPlan, { plan, facts }: Planned): Reuse {
   const refused: string[] = [];
   for (const candidate of candidatesOf(arch, { plan, facts })) {

@@ -18,7 +18,6 @@ import { assembleEffect } from "./publish.ts";
 import { startJobs } from "./start_jobs.ts";
 import { stepArch } from "./step_arch.ts";
 
-/** What comes of it: with questions, nothing else counts. */
 export interface Advanced {
   readonly record: BuildRecord;
   readonly part: Part;
@@ -58,7 +57,6 @@ export function advanceBuild(scope: Scope, rendered: RenderedConfig): Advanced {
   return { record, part: joinParts([stepped, started.part, own, publishing]) };
 }
 
-/** The write of a record that changed. */
 export function recordEffects(
   { facts, build }: Pick<Scope, "facts" | "build">,
   record: BuildRecord,

@@ -11,7 +11,6 @@ import type { ArchBuild, ArchPlan } from "../types.ts";
 import { ASK_AGAIN_MS, joinParts, normal, type Part, part, type Scope } from "./part.ts";
 import { type ArchStep, failedArch, waitForNode, waitForRegistry, withoutRegistryWait } from "./step_arch.ts";
 
-/** The architectures afterwards, and what is to be done. */
 export interface Started {
   readonly archs: readonly ArchBuild[];
   readonly part: Part;

@@ -13,19 +13,16 @@ import { ASK_AGAIN_MS, deletion, normal, type Part, part, type Scope, warning } 
 import { decideReuse, mismatchOf } from "./reuse.ts";
 
 export interface StepContext extends Scope {
-  /** Built anew although the image is there. */
   readonly isForced: boolean;
 }
 
 interface JobContext extends Scope {
   readonly job: JobObservation;
-  /** What was said while the registry gave no answer. */
   readonly unanswered?: Pick<ArchBuild, "message" | "unansweredSince">;
 }
 
 export interface ArchStep {
   readonly next: ArchBuild;
-  /** A Job is to be made for it. */
   readonly wantsJob: boolean;
   readonly part: Part;
 }
@@ -33,7 +30,6 @@ export interface ArchStep {
 /** Time that a digest may take to show after its Job has ended (ms). */
 const DIGEST_WAIT_MS = 6_000;
 
-/** Advances it. */
 export function stepArch(arch: ArchPlan, previous: ArchBuild | undefined, context: StepContext): ArchStep {
   const { facts, build } = context;
   const fresh: ArchBuild = { arch: arch.arch, buildKey: arch.buildKey, state: "Pending", attempts: 0 };
@@ -172,7 +168,6 @@ export function waitForRegistry(
   return stay(failedArch(next, { reason: "RegistryUnavailable" }, facts));
 }
 
-/** What is known once it answers. */
 export function withoutRegistryWait(before: ArchBuild): ArchBuild {
   const { unansweredSince, message: _said, ...rest } = before;
   return unansweredSince === undefined ? before : rest;

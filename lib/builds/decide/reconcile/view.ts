@@ -8,7 +8,6 @@ import type { BuildPlan, BuildRecord, IndexState, MosbState } from "../types.ts"
 import type { BuildFacts } from "../facts.ts";
 import type { Problem } from "./report.ts";
 
-/** What was decided of a pool. */
 export interface ViewInput {
   readonly plan: BuildPlan | undefined;
   readonly build: MachineOSBuild | undefined;

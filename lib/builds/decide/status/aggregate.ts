@@ -4,12 +4,10 @@ import type { ArchBuild, ArchState, IndexState, MosbState } from "../types.ts";
 const RUNNING: readonly ArchState[] = ["Preparing", "Building"];
 const DONE: readonly ArchState[] = ["Succeeded", "Reused"];
 
-/** Whether an architecture's image is there. */
 export function isDone({ state }: Pick<ArchBuild, "state">): boolean {
   return DONE.includes(state);
 }
 
-/** Whether a Job is at work for it. */
 export function isRunning({ state }: Pick<ArchBuild, "state">): boolean {
   return RUNNING.includes(state);
 }
@@ -33,7 +31,6 @@ export function aggregate(archs: readonly Pick<ArchBuild, "state">[], index: Ind
   return has("Building") || has("Succeeded") ? "Building" : "Prepared";
 }
 
-/** Whether a build in this state ever leaves it. */
 export function isTerminal(state: MosbState): boolean {
   return state === "Succeeded" || state === "Failed" || state === "Interrupted";
 }

@@ -18,7 +18,6 @@ const SAID: Readonly<Record<typeof STATES[number], readonly [string, string]>> =
   Succeeded: ["Ready", "Build Ready"],
 };
 
-/** The state that a build's conditions say. */
 export function stateOfBuild({ status }: Pick<MachineOSBuild, "status">): MosbState {
   const { conditions } = status;
   const end = ENDS.find((type) => isTrue(conditions, type));
@@ -26,7 +25,6 @@ export function stateOfBuild({ status }: Pick<MachineOSBuild, "status">): MosbSt
   return isTrue(conditions, "Building") ? "Building" : isTrue(conditions, "Prepared") ? "Prepared" : "initial";
 }
 
-/** What conditions are rendered from. */
 export interface ConditionsInput {
   readonly state: MosbState;
   /** In one sentence; empty: the usual one. */

@@ -11,7 +11,6 @@ import type { StoredRecord } from "../facts.ts";
 
 const INDEX_KEY = "index";
 
-/** Nothing is done yet. */
 export const EMPTY_INDEX: IndexState = { kind: "absent" };
 
 /** Reads a record; undefined for a ConfigMap that is none. What cannot be read of it is as if it were not there. */

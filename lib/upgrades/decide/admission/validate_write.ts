@@ -25,7 +25,6 @@ export interface PlanFacts {
   readonly clusterVersion: ClusterVersion | undefined;
 }
 
-/** The answer. Warnings are shown by kubectl. */
 export type PlanVerdict =
   | { readonly kind: "allow"; readonly warnings: readonly string[] }
   | { readonly kind: "deny"; readonly message: string };

@@ -13,7 +13,6 @@ function smokeName(template: string): string {
   return `${template}-smoke`;
 }
 
-/** The clone that is spare capacity. */
 export function cloneForCapacity(source: KubeObject): KubeObject {
   return clone(source, { name: twinName(source.metadata.name), label: MachineName.upgradeLabel });
 }

@@ -18,7 +18,6 @@ export function parseMachineSetView(object: KubeObject): MachineSetView {
   };
 }
 
-/** `machines` are those with the smoke label, `nodes` all nodes. */
 export function smokeStateOf(
   { machineSets, machines, nodes }: {
     readonly machineSets: readonly MachineSetView[];

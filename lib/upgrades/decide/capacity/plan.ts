@@ -7,12 +7,10 @@ import type { CapacityState } from "../types/cluster.ts";
 import { cloneForCapacity, twinName } from "./clone.ts";
 import type { CapacityFacts, CapacityPolicy, MachineSetView, ReleasePlan, ReservePlan } from "./types.ts";
 
-/** Whether workers can be scaled: some MachineSet is of their pool. */
 export function canScale({ machineSets }: Pick<CapacityFacts, "machineSets">): boolean {
   return machineSets.some(({ isTemporary, pool }) => !isTemporary && pool === MachineName.workerPool);
 }
 
-/** The next step until the capacity is there. */
 export function planReserve(facts: CapacityFacts, policy: CapacityPolicy): ReservePlan {
   if (!canScale(facts) && policy.extraPools.length === 0) return stateOf({ kind: "impossible" });
   const sources = sourcesOf(facts, policy);

@@ -3,7 +3,6 @@ import type { Machine, MachineSet } from "../../../cluster/machines.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import type { CapacityState } from "../types/cluster.ts";
 
-/** A MachineSet, with what tells clones from those of the cluster. */
 export interface MachineSetView extends MachineSet {
   /** The value of Hive's pool label; empty without one. */
   readonly pool: string;
@@ -11,7 +10,6 @@ export interface MachineSetView extends MachineSet {
   readonly isTemporary: boolean;
   /** It is there to prove a migration. */
   readonly isSmoke: boolean;
-  /** As it was read: what a clone is made of. */
   readonly object: KubeObject;
 }
 
@@ -36,7 +34,6 @@ export type ReservePlan =
   /** Extra pools are configured, but neither they nor workers have a MachineSet. */
   | { readonly kind: "nothingToClone"; readonly message: string };
 
-/** What is left of the capacity. */
 export type ReleasePlan =
   | { readonly kind: "delete"; readonly sets: readonly { readonly name: string; readonly uid: string }[] }
   /** Machines are left; the drains of these nodes may need help. */

@@ -6,7 +6,6 @@ import type { Node } from "../../../cluster/node.ts";
 import { allowedBy, allStrategies, byDueTime } from "./strategies.ts";
 import type { DrainAction, DrainAdvice, DrainPod, DrainPolicy, Strategy } from "./types.ts";
 
-/** What is known of the node. */
 export interface DrainFacts {
   /** Those on it that may be touched. */
   readonly pods: readonly DrainPod[];
@@ -21,7 +20,6 @@ export function needsPods(node: Node, policy: DrainPolicy, nowMs: number): boole
   return nowMs - cordon.sinceMs >= soonestMs;
 }
 
-/** Advises. A node of the control plane is left alone. */
 export function adviseDrain(node: Node, policy: DrainPolicy, { pods, nowMs }: DrainFacts): DrainAdvice {
   const cordon = cordonOf(node);
   if (isMaster(node) || cordon.kind === "none") return { kind: "none" };

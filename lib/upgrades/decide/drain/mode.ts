@@ -11,7 +11,6 @@ export function drainModeOf({ drainMode }: Mode, { nodeDrain }: Settings): Drain
   return nodeDrain.disableDrainStrategies ? "Observe" : drainMode ?? nodeDrain.mode ?? "Observe";
 }
 
-/** What the condition follows from. */
 export interface DrainModeContext {
   readonly config: Settings;
   /** Everything that was tried last was forbidden (403). */
@@ -20,7 +19,6 @@ export interface DrainModeContext {
 
 const REPORTED = "Pods that keep a node from being drained are reported, not deleted";
 
-/** The condition `DrainMode`: True where pods are to be deleted. */
 export function drainModeCondition(
   plan: Mode,
   { config, isForbidden }: DrainModeContext,

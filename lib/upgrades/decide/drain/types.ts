@@ -16,7 +16,6 @@ export interface DrainPod {
 /** The selectors of PodDisruptionBudgets, by their namespace. */
 export type DrainBudgets = ReadonlyMap<string, readonly LabelSelector[]>;
 
-/** What is allowed, and after how long. */
 export interface DrainPolicy {
   readonly mode: DrainMode;
   /** `nodeDrain.timeOut`. */
@@ -53,7 +52,6 @@ export interface Strategy {
   readonly actsOn: (pod: DrainPod) => boolean;
 }
 
-/** What is to become of a node that is being drained. */
 export type DrainAdvice =
   /** Not cordoned, or no node of the workers. */
   | { readonly kind: "none" }

@@ -1,12 +1,10 @@
 // The queries on alerts, as PromQL. Pure. Names come from a ConfigMap: each is quoted, so that it stays one value.
 
-/** Alerts and namespaces that do not count. */
 export interface IgnoredAlerts {
   readonly ignoredCriticals: readonly string[];
   readonly ignoredNamespaces: readonly string[];
 }
 
-/** The time that an upgrade took, ms since the epoch. */
 export interface Interval {
   readonly startMs: number;
   readonly endMs: number;

@@ -19,7 +19,6 @@ export function isChecked(namespace: string): boolean {
   return !isPlatform || CUSTOMER_INFLUENCED.includes(namespace);
 }
 
-/** Whether a budget forbids every eviction, and counts. */
 export function isBlocking({ namespace, maxUnavailable, minAvailable }: DisruptionBudget): boolean {
   const forbidsAll = [0, "0", "0%"].some((none) => none === maxUnavailable) || minAvailable === "100%";
   return forbidsAll && isChecked(namespace);

@@ -19,9 +19,7 @@ import { isBlocking } from "./budgets.ts";
 /** What the Deployment Validation Operator says: whether it names a budget. `absent`: it is not installed. */
 export type DeploymentFindings = Observation<boolean> | { readonly kind: "absent" };
 
-/** Names in a token at most. */
 const MAX_NAMES = 100;
-/** Names in a message at most. */
 const MAX_SHOWN = 5;
 
 export function checkAlerts(firing: Observation<readonly string[]>): HealthResult {
@@ -52,7 +50,6 @@ export function checkCapacity(canReserve: Observation<boolean>): HealthResult {
   return failed("CapacityReservation", [reason], { reason, message });
 }
 
-/** All nodes. */
 export function checkCordons(nodes: Observation<readonly Node[]>): HealthResult {
   const decides = ["cluster_node_query_failed", "cluster_node_manually_cordoned"] as const;
   if (nodes.kind === "unknown") return failed("NodeUnschedulable", decides, { reason: decides[0], message: nodes.why });
@@ -64,7 +61,6 @@ export function checkCordons(nodes: Observation<readonly Node[]>): HealthResult 
   return failed("NodeUnschedulable", decides, { reason: decides[1], message, names: cordoned });
 }
 
-/** All nodes. */
 export function checkPressure(nodes: Observation<readonly Node[]>): HealthResult {
   const decides = ["cluster_node_query_failed", "cluster_node_taint_unschedulable"] as const;
   if (nodes.kind === "unknown") {

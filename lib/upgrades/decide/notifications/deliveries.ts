@@ -2,7 +2,6 @@
 import type { Delivery, UpgradeConfig, UpgradeStatus } from "../types/plan.ts";
 import { notificationId } from "./notify.ts";
 
-/** The sinks that get no further request for a notification. */
 export function sinksOf(deliveries: readonly Delivery[], id: string): readonly string[] {
   return deliveries.find((delivery) => delivery.id === id)?.sinks ?? [];
 }

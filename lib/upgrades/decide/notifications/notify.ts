@@ -15,7 +15,6 @@ export interface NotifyOptions {
   readonly onFailure?: "stop" | "log" | undefined;
 }
 
-/** The effect that sends a state, or none when it was sent. */
 export function notify(
   state: NotificationState,
   { plan, history }: NotifyContext,
@@ -52,7 +51,6 @@ function wasNotified({ notifications }: History, state: NotificationState): bool
   return notifications.some((sent) => sent.state === state);
 }
 
-/** The entry with what was carried out now. */
 export function withNotified(history: History, done: readonly Effect[], nowMs: number): History {
   const states = done.flatMap((effect) => effect.kind === "notify" ? [effect.notification.state] : []);
   const fresh = [...new Set(states)].filter((state) => !wasNotified(history, state));

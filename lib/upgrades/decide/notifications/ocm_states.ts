@@ -1,7 +1,6 @@
 // States of an upgrade as the cluster manager (OCM) names them, and which may follow which. Pure.
 import type { NotificationState } from "../types/plan.ts";
 
-/** What a policy's state says, read back. */
 export type PolicyState =
   | "Pending"
   | "Started"
@@ -12,7 +11,6 @@ export type PolicyState =
   | "Scheduled"
   | "Skipped";
 
-/** A state as the manager stores it. */
 export interface StoredState {
   readonly value: string;
   readonly description: string;

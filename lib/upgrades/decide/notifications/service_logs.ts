@@ -1,7 +1,6 @@
 // Entries of the cluster manager's service log: one fixed summary for each state that has one. Pure.
 import type { NotificationState } from "../types/plan.ts";
 
-/** An entry without its cluster. */
 export interface ServiceLogText {
   readonly summary: string;
   /** Whether it pages its readers. */

@@ -10,7 +10,6 @@ import type { Part, ReconcileEnd } from "../types/steps.ts";
 import { apply, failed, PACE_MS, save, settled, type Turn, withEntry } from "./turn.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
-/** Type of the condition that says why. */
 const FAILED_CONDITION = "FailedUpgrade";
 
 export type GivenUp =

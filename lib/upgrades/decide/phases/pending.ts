@@ -42,7 +42,6 @@ export function* adopt(version: string): Part<ReconcileEnd> {
   return failure === undefined ? settled() : failed(failure);
 }
 
-/** The status with what was found about the plan. */
 export function withValidation(turn: Turn, validation: Exclude<Validation, { kind: "adoptVersion" }>): Turn {
   const options = { generation: turn.base.plan.generation, nowMs: turn.nowMs };
   const change = validation.kind === "valid"

@@ -8,7 +8,6 @@ import type { Base } from "../types/observed.ts";
 import type { History, Phase, UpgradeStatus } from "../types/plan.ts";
 import type { Part, ReconcileEnd } from "../types/steps.ts";
 
-/** One reconcile, once everything that it needs has been read. */
 export interface Turn {
   readonly base: Base;
   /** As it is to be written. */

@@ -26,14 +26,12 @@ export interface PolicySpec extends JsonObject {
   readonly type: "OSD" | "ARO";
 }
 
-/** States in which a policy requests nothing. */
 const IDLE_STATES = ["pending", "completed", "cancelled"];
 
 export function isActionable(state: string): boolean {
   return !IDLE_STATES.includes(state);
 }
 
-/** The policies that name a version and a time, the earliest first. */
 export function orderPolicies(policies: readonly UpgradePolicy[]): readonly UpgradePolicy[] {
   return policies.filter(({ version, nextRun }) => version !== "" && !Number.isNaN(Date.parse(nextRun)))
     .toSorted((left, right) => Date.parse(left.nextRun) - Date.parse(right.nextRun));
@@ -49,7 +47,6 @@ export function inferChannel(version: string, channelGroup: string): string | un
   return `${group}-${major}.${group === "eus" && minor % 2 === 1 ? minor + 1 : minor}`;
 }
 
-/** The spec for a policy, or undefined when its version is none. */
 export function specOfPolicy(
   { version, nextRun }: UpgradePolicy,
   { cluster, type }: { readonly cluster: ManagedCluster; readonly type: "OSD" | "ARO" },
@@ -66,7 +63,6 @@ export function specOfPolicy(
   };
 }
 
-/** Whether a policy is the one that a plan was made from. */
 export function isPolicyOf(
   { version, nextRun }: UpgradePolicy,
   plan: { readonly version: string; readonly upgradeAt: string },

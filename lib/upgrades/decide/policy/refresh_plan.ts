@@ -67,7 +67,6 @@ export type LastSync =
 
 const MINUTE_MS = 60_000;
 const LONGEST_BACKOFF_MS = 60 * MINUTE_MS;
-/** The share by which a pause varies. */
 const JITTER = 0.1;
 
 /** How long to wait until a policy source is read again (ms). `random` is at least 0 and below 1. */

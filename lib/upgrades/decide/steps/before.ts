@@ -31,7 +31,6 @@ export const CHECK_DELAY: Step = untilCommenced({
   },
 });
 
-/** Whether the cluster lets itself be upgraded to another minor version. */
 export const CHECK_UPGRADEABLE: Step = untilCommenced({
   id: "IsClusterUpgradable",
   reads: () => [],

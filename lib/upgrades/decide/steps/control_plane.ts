@@ -113,7 +113,6 @@ export function isControlPlaneLate({ plan, config, clusterVersion, history }: Ob
   return startedMs !== undefined && elapsedMs(startedMs, nowMs) > config.maintenance.controlPlaneMinutes * MINUTE_MS;
 }
 
-/** The ClusterVersion's message about its progress. */
 function progressOf({ clusterVersion }: Observed): string {
   const progressing = clusterVersion.conditions.find(({ type, status }) => type === "Progressing" && status === "True");
   return progressing?.message || "the control plane is being upgraded";

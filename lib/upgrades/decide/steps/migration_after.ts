@@ -17,7 +17,6 @@ const NO_BASELINE = { image: "", operatorImages: {}, renderedConfigs: {} };
 /** How soon the images that are still to be read are read again (ms). */
 const READ_ON_MS = 1_000;
 
-/** Waits until the control plane runs the new payload. */
 export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
   id: "ControlPlaneUpgraded",
   reads: () => ["pools"],
@@ -35,7 +34,6 @@ export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
   },
 });
 
-/** Waits until the nodes run the operating system of the new payload. */
 export const AWAIT_MIGRATED_NODES: Step = once({
   id: WORKERS_STEP,
   reads: () => ["pools", "osImages", "silences", "lostNodes"],
@@ -124,7 +122,6 @@ interface Obstacle {
   readonly sinceMs: number | undefined;
 }
 
-/** What the ClusterVersion itself says against the migration. */
 function obstacleOf({ clusterVersion }: Observed): Obstacle | undefined {
   const { conditions } = clusterVersion;
   const refused = conditions.find(({ type, status }) => type === "ReleaseAccepted" && status === "False");

@@ -5,12 +5,10 @@ import type { Effect } from "../types/effects.ts";
 import type { Observed, Reading, Readings } from "../types/observed.ts";
 import type { Step, StepRecord, StepResult } from "../types/steps.ts";
 
-/** The step is complete once its effects are carried out. */
 export function done(effects: readonly Effect[] = [], record: StepRecord | undefined = undefined): StepResult {
   return { kind: "done", effects, record };
 }
 
-/** The step is not complete. */
 export function wait(
   message: string,
   effects: readonly Effect[] = [],
@@ -35,7 +33,6 @@ export function withReading<Name extends Reading>(
   return fail(`Cannot read ${WORDS[name]}: ${reading?.why ?? "it was not asked for"}`);
 }
 
-/** The step that requests the update. */
 export const COMMENCE_STEP = "UpgradeCommenced";
 
 /** Whether the target was requested in the ClusterVersion, by any client. It is requested once, whatever others change later. */
@@ -45,17 +42,14 @@ export function hasCommenced(
   return isStepDone(history, COMMENCE_STEP) || isCommenced(plan.spec.desired, clusterVersion);
 }
 
-/** A step that is over once the target was requested. */
 export function untilCommenced(step: Step): Step {
   return skipWhen(hasCommenced, step);
 }
 
-/** A step that is not decided again when it was completed. */
 export function once(step: Step): Step {
   return skipWhen(({ history }) => isStepDone(history, step.id), step);
 }
 
-/** A step that is complete by itself when something holds. */
 export function skipWhen(holds: (observed: Observed) => boolean, step: Step): Step {
   return {
     id: step.id,
@@ -64,7 +58,6 @@ export function skipWhen(holds: (observed: Observed) => boolean, step: Step): St
   };
 }
 
-/** For the labels that gauges of one target carry. */
 export function versionLabel({ history }: Observed): Readonly<Record<string, string>> {
   return { version: history.version };
 }

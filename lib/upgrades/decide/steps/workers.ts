@@ -12,7 +12,6 @@ import { describeTrouble, summarizePools } from "../pools.ts";
 import { closeWindows, isAnyActive, openWorkerWindow } from "../windows.ts";
 import { done, fail, once, skipWhen, versionLabel, wait, withReading } from "./results.ts";
 
-/** The step that all nodes are waited for in. */
 export const WORKERS_STEP = "WorkerNodesUpgraded";
 
 /** Silences alerts for as long as the nodes that are left may take. */

@@ -11,7 +11,6 @@ const conditions = z.unknown().transform((conditions) => parseConditions({ condi
 const OFFER = { version: text, image: text };
 const RELEASE = { ...OFFER, architecture: text };
 
-/** An entry of the ClusterVersion's history, newest first. */
 const ENTRY = {
   ...OFFER,
   state: z.enum(["Completed", "Partial"]).catch("Partial"),
@@ -78,7 +77,6 @@ export interface LostNode {
 /** The operating system image of a pool, held against that from before a migration; `unread`: one of them is still to be read. */
 export type OsImage = "unread" | "asBefore" | "changed";
 
-/** What is worth knowing after a migration. */
 export type Advisories =
   | { readonly kind: "looking" }
   | { readonly kind: "found"; readonly sentences: readonly string[] };
@@ -100,7 +98,6 @@ export interface Payload {
   readonly architectures: readonly string[];
 }
 
-/** A service that must answer before an upgrade begins. */
 export type Dependency =
   | { readonly kind: "available"; readonly url: string }
   | { readonly kind: "unavailable"; readonly url: string; readonly why: string };
@@ -121,13 +118,11 @@ export type CapacityLeft =
   /** A node of a temporary worker is not drained in time. */
   | { readonly kind: "drainTimedOut"; readonly node: string; readonly message: string };
 
-/** How far the machine is that proves a migration. */
 export type SmokeState =
   | { readonly kind: "absent" }
   | { readonly kind: "waiting"; readonly sinceMs: number; readonly message: string }
   | { readonly kind: "ready"; readonly node: string; readonly architecture: string };
 
-/** What the policy source says at the last moment. */
 export type PolicyRefresh =
   | { readonly kind: "unchanged" }
   /** The plan was replaced or deleted: the object read before is no longer what is wanted. */

@@ -50,14 +50,12 @@ export type Effect =
   | {
     readonly kind: "notify";
     readonly notification: Notification;
-    /** `log`: the step goes on when it cannot be sent. */
     readonly onFailure: "stop" | "log";
   }
   /** A JSON merge patch of the ClusterVersion `version`, guarded by the resourceVersion that was read. */
   | { readonly kind: "patchClusterVersion"; readonly patch: JsonObject; readonly resourceVersion: string }
   | { readonly kind: "createSilence"; readonly silence: SilenceSpec }
   | { readonly kind: "endSilence"; readonly id: string }
-  /** Clones the MachineSets that the last reading of `capacity` found missing. */
   | { readonly kind: "reserveCapacity" }
   /** Deletes the clones. `drain`: help their nodes to drain, as `spec.drain.mode` says. */
   | { readonly kind: "releaseCapacity"; readonly drain: "help" | "none" }
@@ -66,7 +64,6 @@ export type Effect =
   | { readonly kind: "deleteSmokeMachine" }
   /** Sets annotations of `openshift-file-integrity/osd-fileintegrity`; others stay. An absent object is an error. */
   | { readonly kind: "annotateFileIntegrity"; readonly annotations: Readonly<Record<string, string>> }
-  /** Writes `spec.desired.version` of the plan, found out from its image. */
   | { readonly kind: "setDesiredVersion"; readonly version: string }
   | {
     readonly kind: "setMetric";

@@ -1,6 +1,5 @@
 // What a health check found.
 
-/** The checks, in the order in which they are made. */
 export type HealthCheckId =
   | "CriticalAlerts"
   | "ClusterOperators"
@@ -37,7 +36,6 @@ export type HealthResult =
       readonly kind: "failed";
       /** As in the notification: `NodeUnschedulableHealthcheckFailed:(n1,n2)`. */
       readonly token: string;
-      /** For people: what is wrong, and where. */
       readonly message: string;
     }
   );

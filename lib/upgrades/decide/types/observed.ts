@@ -26,9 +26,7 @@ export type Observation<T> =
 
 export interface Readings {
   readonly clusterOperators: readonly ClusterOperator[];
-  /** All pools, paused ones included. */
   readonly pools: readonly MachineConfigPool[];
-  /** Pools whose layered image is being built. */
   readonly buildingPools: ReadonlySet<string>;
   /** Nodes that were not Ready when they were read last, in the order of their names. */
   readonly lostNodes: readonly LostNode[];

@@ -63,7 +63,6 @@ export function parseSpec(spec: unknown): UpgradeSpec {
   return Spec.parse(isObject(spec) ? spec : {});
 }
 
-/** A time in whole seconds of UTC, as it is written. */
 const time = z.string().transform((written) => inSeconds(parseTime(written))).optional().catch(undefined);
 const EPOCH = renderTime(0);
 const certainTime = z.string().transform((written) => renderTime(parseTime(written) ?? 0)).catch(EPOCH);
@@ -72,7 +71,6 @@ function inSeconds(timeMs: number | undefined): string | undefined {
   return timeMs === undefined ? undefined : renderTime(timeMs);
 }
 
-/** One step, by its type. */
 const STEP_CONDITION = {
   type: text,
   status: z.enum(["True", "False", "Unknown"]).catch("Unknown"),
@@ -103,7 +101,6 @@ const PLAN_CONDITION = {
   observedGeneration: z.number().catch(0),
 };
 
-/** States that people and policy sources are notified of. */
 const State = z.enum([
   "StateStarted",
   "StateCompleted",
@@ -122,7 +119,6 @@ const State = z.enum([
   "StateMigrationStuck",
 ]);
 
-/** What a migration must have changed, written down before it begins. */
 const BASELINE = {
   /** Of the release payload. */
   image: text,
@@ -135,7 +131,6 @@ const BASELINE = {
 /** Members of an entry that are not written when they say no more than their absence. */
 const IMPLIED = { architecture: "", precedingVersion: "", conditions: [], profile: "type", notifications: [] } as const;
 
-/** One element of `status.history`: the upgrade to one target. */
 const HISTORY = {
   version: text,
   /** Part of the key: a migration at the same version is an entry of its own. */
@@ -162,7 +157,6 @@ const Status = z.object({
   conditions: listOf(PLAN_CONDITION, ({ type }) => PlanConditionType.safeParse(type).success),
 });
 
-/** A notification that not every sink has yet. */
 const DELIVERY = {
   id: text,
   /** Names of the sinks that have it, and of those that got a request and cannot report whether they have. */

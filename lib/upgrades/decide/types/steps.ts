@@ -3,7 +3,6 @@ import type { Effect } from "./effects.ts";
 import type { Observed, Reading } from "./observed.ts";
 import type { Baseline, UpgradeStatus } from "./plan.ts";
 
-/** A condition that a step sets on the plan as a whole. */
 export interface PlanFinding {
   readonly type: "MultiArchCapable" | "PoolsPaused";
   readonly isTrue: boolean;
@@ -11,7 +10,6 @@ export interface PlanFinding {
   readonly message: string;
 }
 
-/** What a step adds to the status beside its condition. */
 export interface StepRecord {
   /** The nodes have begun to be upgraded, or all of them are; each is stamped once. */
   readonly workers?: "started" | "finished" | undefined;
@@ -63,7 +61,6 @@ export type Answer =
     readonly kind: "applied";
     /** The effects that were carried out: a prefix, without those that failed and are only logged. */
     readonly done: readonly Effect[];
-    /** Why the rest was not; undefined when all were. */
     readonly failure: string | undefined;
   }
   | { readonly kind: "saved" };
