@@ -8,7 +8,7 @@ import {
   type DropReason,
   NO_LIMIT,
 } from "./connection_table.ts";
-import type { PathVerdict } from "./path_check.ts";
+import type { AcceptedPath, PathVerdict } from "./path_check.ts";
 
 export interface ListenerGuard {
   readonly limits: ConnectionLimits;
@@ -18,7 +18,7 @@ export interface ListenerGuard {
   readonly plainProves: () => boolean;
   readonly dropped: (reason: DropReason) => void;
   /** A request head with an accepted path arrived; `taken` is false when the limits left no place for its body. */
-  readonly began: (verdict: Exclude<PathVerdict, { kind: "refused" }>, taken: boolean) => void;
+  readonly began: (verdict: AcceptedPath, taken: boolean) => void;
 }
 
 /** For listeners of our own tests and playground: accepts everything. */
@@ -37,14 +37,27 @@ const SWEEP_MS = 1_000;
 const BEGIN_MS = 20;
 /** What a client sends first, its hello, is nearly 2 KiB at the most. */
 const MAX_HELLO_BYTES = 16 * 1024;
+/**
+ * For so long (ms) a secret path is accepted again over the connection that brought it, by a plain comparison: one in constant
+ * time with every accepted path costs as much as parsing the pod, and whoever sent it has the path already.
+ */
+const ACCEPTED_FOR_MS = 1_000;
 /** A body without a declared size may be as large as the largest that is read. */
 const UNDECLARED_BYTES = 7 * 1024 * 1024;
+
+interface AcceptedTarget {
+  readonly target: string;
+  readonly verdict: AcceptedPath;
+  /** Monotonic ms. */
+  readonly untilMs: number;
+}
 
 export class ConnectionGuard {
   readonly #guard: ListenerGuard;
   readonly #table: ConnectionTable;
   /** By the client's address and port, which the TCP and the TLS socket of a connection share. */
   readonly #bySocket = new Map<string, Connection>();
+  readonly #accepted = new WeakMap<Connection, AcceptedTarget>();
   readonly #sweep: ReturnType<typeof setInterval>;
   #begin: ReturnType<typeof setTimeout> | undefined;
   /** When close() was called last (monotonic ms). */
@@ -108,8 +121,8 @@ export class ConnectionGuard {
    */
   begins(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#bySocket.get(keyOf(request.socket));
-    const verdict = this.#guard.check(request.url ?? "");
     if (connection === undefined) return !request.socket.destroy();
+    const verdict = this.#verdictOf(connection, request.url ?? "");
     const close = (): void => connection.socket.close();
     if (verdict.kind === "refused") {
       this.#guard.dropped("path");
@@ -151,6 +164,17 @@ export class ConnectionGuard {
   stop(): void {
     clearInterval(this.#sweep);
     clearTimeout(this.#begin);
+  }
+
+  #verdictOf(connection: Connection, target: string): PathVerdict {
+    const nowMs = performance.now();
+    const before = this.#accepted.get(connection);
+    if (before !== undefined && before.target === target && nowMs < before.untilMs) return before.verdict;
+    const verdict = this.#guard.check(target);
+    if (verdict.kind === "secret") {
+      this.#accepted.set(connection, { target, verdict, untilMs: nowMs + ACCEPTED_FOR_MS });
+    }
+    return verdict;
   }
 
   #beginSoon(): void {

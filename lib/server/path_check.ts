@@ -1,13 +1,17 @@
 // Whether a request came by an accepted path: decided from the request line alone, once the head is complete and before the body is read.
 import { timingSafeEqual } from "node:crypto";
 
-export type PathVerdict =
-  /**
-   * By a secret path, or by one of the manifests. `url` is the request's without the secret segment. `proves`: whoever calls it
-   * is an API server. Errors show the paths of the other routes to users.
-   */
-  | { readonly kind: "secret" | "plain"; readonly url: string; readonly proves: boolean }
-  | { readonly kind: "refused" };
+export type PathVerdict = AcceptedPath | { readonly kind: "refused" };
+
+/**
+ * By a secret path, or by one of the manifests. `url` is the request's without the secret segment. `proves`: whoever calls it
+ * is an API server. Errors show the paths of the other routes to users.
+ */
+export interface AcceptedPath {
+  readonly kind: "secret" | "plain";
+  readonly url: string;
+  readonly proves: boolean;
+}
 
 interface AcceptedPaths {
   readonly routes: readonly string[];

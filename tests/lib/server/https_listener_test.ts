@@ -23,6 +23,7 @@ interface Bench extends AsyncDisposable {
   readonly drops: DropReason[];
   readonly answered: string[];
   plain: boolean;
+  secret: boolean;
   /** Whether it is the configuration of pods that has the plain path. */
   plainProves: boolean;
   connect(localAddress?: string): Promise<TLSSocket>;
@@ -34,7 +35,7 @@ async function openBench(limits: Partial<ConnectionLimits> = {}): Promise<Bench>
   const drops: DropReason[] = [];
   const answered: string[] = [];
   const sockets: TLSSocket[] = [];
-  const bench = { plain: false, plainProves: true };
+  const bench = { plain: false, secret: true, plainProves: true };
   const listener = await openHttpsListener({
     host: "127.0.0.1",
     port: 0,
@@ -48,7 +49,7 @@ async function openBench(limits: Partial<ConnectionLimits> = {}): Promise<Bench>
       check: makePathCheck({
         routes: ["/convert"],
         proving: "/convert",
-        pathsOf: (route) => bench.plain ? [SECRET_PATH, route] : [SECRET_PATH],
+        pathsOf: (route) => [...bench.secret ? [SECRET_PATH] : [], ...bench.plain ? [route] : []],
       }),
       plainProves: () => bench.plain && bench.plainProves,
       dropped: (reason) => void drops.push(reason),
@@ -101,6 +102,19 @@ Deno.test("openHttpsListener() answers by a secret path, and hands on the route 
   assert.equal(await bench.send(socket, post(`${SECRET_PATH}?timeout=5s`)), "HTTP/1.1 200 OK");
   assert.equal(await bench.send(socket, post(SECRET_PATH)), "HTTP/1.1 200 OK");
   assert.deepEqual(bench.answered, ["/convert 2", "/convert 2"]);
+});
+
+Deno.test("openHttpsListener() refuses a secret path that was replaced: at once by a new connection, a moment later by an old one", async () => {
+  await using bench = await openBench();
+  const [old, other] = [await bench.connect(), await bench.connect()];
+  assert.equal(await bench.send(old, post(SECRET_PATH)), "HTTP/1.1 200 OK");
+  assert.equal(await bench.send(old, post(`${SECRET_PATH}?timeout=5s`)), "HTTP/1.1 200 OK");
+  bench.secret = false;
+  assert.equal(await bench.send(other, post(SECRET_PATH)), "HTTP/1.1 404 Not Found");
+  await until(
+    "the old connection to be refused",
+    async () => await bench.send(old, post(SECRET_PATH)) === "HTTP/1.1 404 Not Found",
+  );
 });
 
 Deno.test("openHttpsListener() answers any other path with 404, without its body, and closes", async () => {
