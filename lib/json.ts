@@ -1,5 +1,6 @@
 // Reading members of JSON of unknown shape: each reader gives nothing for what is missing or malformed, never throws, and
 // never follows a prototype.
+import { Buffer } from "node:buffer";
 
 /** A JSON object of unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -68,7 +69,7 @@ const UTF8 = new TextEncoder();
 
 /** Bytes of a text in UTF-8, which is what the API server counts. */
 export function utf8Length(text: string): number {
-  return UTF8.encode(text).length;
+  return Buffer.byteLength(text);
 }
 
 /** A text that others chose, for terminals and messages: control characters, line breaks and the like are question marks. */
