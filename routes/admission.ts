@@ -1,5 +1,5 @@
 // The envelope of an AdmissionReview: the request of a pod parsed, the answer of any review rendered. A pod is never denied.
-import { type JsonPatch, renderJsonBody } from "../lib/k8s/patch.ts";
+import { Buffer } from "node:buffer";
 import { memberOf, textAt } from "../lib/json.ts";
 import type { UnreadableBody } from "./review_body.ts";
 
@@ -40,8 +40,9 @@ export function parseReview(review: unknown): ReviewRead {
   };
 }
 
-export function allowedReview(uid: string, patch: JsonPatch): Readonly<Record<string, unknown>> {
-  const change = patch.length === 0 ? {} : { patchType: "JSONPatch", patch: toBase64(renderJsonBody(patch)) };
+/** `patch`: a JSON Patch as text; empty for none. */
+export function allowedReview(uid: string, patch: string): Readonly<Record<string, unknown>> {
+  const change = patch === "" ? {} : { patchType: "JSONPatch", patch: Buffer.from(patch).toString("base64") };
   return renderAnswer({ uid, allowed: true, ...change });
 }
 
@@ -51,8 +52,4 @@ export function uncheckedReview(uid: string, warning: string): Readonly<Record<s
 
 export function renderAnswer(response: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
-}
-
-function toBase64(text: string): string {
-  return new TextEncoder().encode(text).toBase64();
 }

@@ -8,7 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import type { AdmissionOutcome } from "../lib/placement/metrics.ts";
-import { admissionPatch, isStorable } from "../lib/placement/decide/patch/admission_patch.ts";
+import { admissionPatch, renderStorable } from "../lib/placement/decide/patch/admission_patch.ts";
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { AdmissionVerdict } from "../lib/placement/decide/decision_types.ts";
 import { imagesAtAdmission, judgeAdmission, judgeLeft, planAdmission } from "../lib/placement/decide/gate.ts";
@@ -18,7 +18,6 @@ import { listAt, MAX_STRUCTURE, objectAt } from "../lib/json.ts";
 import { exchangedContainers } from "../lib/placement/decide/report/mismatches.ts";
 import { verdictReason } from "../lib/placement/decide/report/reason.ts";
 import type { PodView } from "../lib/placement/decide/types.ts";
-import type { JsonPatch } from "../lib/k8s/patch.ts";
 import { type AdmissionRequest, allowedReview, parseReview, uncheckedReview } from "./admission.ts";
 import type { Notices } from "./noticed_pods.ts";
 import { type ReviewBody, withReviewBody } from "./review_body.ts";
@@ -45,10 +44,11 @@ export interface GatePodDeps {
 
 interface Answer {
   readonly outcome: AdmissionOutcome;
-  readonly patch: JsonPatch;
+  /** As text; empty for none. */
+  readonly patch: string;
 }
 
-const UNTOUCHED: Answer = { outcome: "passed", patch: [] };
+const UNTOUCHED: Answer = { outcome: "passed", patch: "" };
 
 /** A pod with more containers is not checked: more than any node runs. Each costs about a microsecond. */
 export const MAX_CONTAINERS = 5_000;
@@ -155,8 +155,8 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   const mayGate = deps.mayGate();
   const facts = { pod, settings, plan, known: known?.images, mayGate, liveArchitectures: deps.liveArchitectures() };
   const verdict = judgeAdmission(facts);
-  const patch = admissionPatch(pod, verdict);
-  if (!isStorable(reviewBytes, patch)) {
+  const patch = renderStorable(admissionPatch(pod, verdict), reviewBytes);
+  if (patch === undefined) {
     deps.log.warn("pod admitted as it is: it may be too large to be stored with a patch", { uid: request.uid });
     return UNTOUCHED;
   }
@@ -186,8 +186,9 @@ function answerJob(deps: GatePodDeps, { request: { object, namespace, dryRun }, 
   const facts = { pod: template, settings, plan, known: known?.images, mayGate: false };
   const verdict = judgeAdmission({ ...facts, liveArchitectures: deps.liveArchitectures() });
   if (known === undefined && images.length > 0 && !dryRun) deps.prefetch(template, images, []);
-  const patch = verdict.kind === "place" ? narrowTemplate(template, verdict.decision, "/spec/template") : [];
-  return isStorable(reviewBytes, patch) ? { outcome: "passed", patch } : UNTOUCHED;
+  const operations = verdict.kind === "place" ? narrowTemplate(template, verdict.decision, "/spec/template") : [];
+  const patch = renderStorable(operations, reviewBytes);
+  return patch === undefined ? UNTOUCHED : { outcome: "passed", patch };
 }
 
 function report(

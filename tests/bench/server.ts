@@ -23,7 +23,7 @@ function echo(): Hono {
   const app = new Hono();
   app.post("/add-pod-scheduling-gate", async (context) => {
     const review = await context.req.json();
-    return context.json({ ...allowedReview(review.request.uid, []), ...(padding === "" ? {} : { padding }) });
+    return context.json({ ...allowedReview(review.request.uid, ""), ...(padding === "" ? {} : { padding }) });
   });
   return app;
 }

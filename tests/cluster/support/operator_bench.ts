@@ -165,10 +165,11 @@ async function listen(
   );
   app.post(WebhookPath.gatePod, async (context) => {
     const { request } = await context.req.json();
-    return context.json(allowedReview(request.uid, [
+    const patch = [
       { op: "add", path: "/metadata/labels", value: { [SCHEDULING_GATE]: GateLabel.gated } },
       { op: "add", path: "/spec/schedulingGates", value: [{ name: SCHEDULING_GATE }] },
-    ]));
+    ];
+    return context.json(allowedReview(request.uid, JSON.stringify(patch)));
   });
   const { cert, key } = certificate.current();
   return await openHttpsListener({ host: "127.0.0.1", port: 0, certificate: { cert, key }, handler: app.fetch });

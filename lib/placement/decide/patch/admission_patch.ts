@@ -1,6 +1,6 @@
 // Verdict of the webhook → minimal RFC 6902 patch of the new pod. Nothing is patched that is already so.
 import { utf8Length } from "../../../json.ts";
-import type { JsonPatch } from "../../../k8s/patch.ts";
+import { type JsonPatch, renderJsonBody } from "../../../k8s/patch.ts";
 import { AffinityLabel, GateLabel, PodLabel } from "../../../names.ts";
 import { unreachable } from "../../../parsed.ts";
 import type { AdmissionVerdict } from "../decision_types.ts";
@@ -14,11 +14,14 @@ import { renderChanges } from "./pod_patch.ts";
 const MAX_OBJECT_BYTES = 1_500_000;
 
 /**
- * Whether a pod is certainly small enough to be stored with a patch. The review that brought the pod is larger than the
- * pod as it is stored. A pod of which this is not certain must be admitted as it is: it may fit without the patch alone.
+ * The patch as text, empty where it changes nothing; undefined when the pod may be too large to be stored with it. The review
+ * that brought the pod is larger than the pod as it is stored. A pod of which it is not certain that it can be stored must be
+ * admitted as it is: it may fit without the patch alone.
  */
-export function isStorable(reviewBytes: number, patch: JsonPatch): boolean {
-  return patch.length === 0 || reviewBytes + utf8Length(JSON.stringify(patch)) <= MAX_OBJECT_BYTES;
+export function renderStorable(patch: JsonPatch, reviewBytes: number): string | undefined {
+  if (patch.length === 0) return "";
+  const text = renderJsonBody(patch);
+  return reviewBytes + utf8Length(text) <= MAX_OBJECT_BYTES ? text : undefined;
 }
 
 /** The patch that carries a verdict out on a pod that is being created; empty when nothing changes. */
