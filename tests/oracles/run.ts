@@ -6,8 +6,8 @@ import { SUBJECTS } from "./subjects/mod.ts";
 
 const HELP = `deno task test:oracles --copies DIR [--only NAME] [--record]
 
-DIR/machine-config-operator and DIR/managed-upgrade-operator are git checkouts of these repositories, and each has a
-program archway-oracle that was built in it: see tests/oracles/README.md.
+DIR/NAME is a git checkout of the repository of each original, with a program archway-oracle that was built in it: see
+tests/oracles/README.md.
 `;
 
 const text = new TextDecoder();
@@ -34,12 +34,17 @@ async function commitOf(copy: string): Promise<string> {
 }
 
 /** How many answers differ; the first of them are printed. */
-function compare(subject: Subject, questions: readonly unknown[], answers: readonly unknown[]): number {
-  const differing = comparedOf(subject, questions, answers).map((theirs, at) => ({
+async function compare(
+  subject: Subject,
+  questions: readonly unknown[],
+  answers: readonly unknown[],
+): Promise<number> {
+  const compared = comparedOf(subject, questions, answers).map(async (theirs, at) => ({
     given: questions[at],
     theirs,
-    ours: plain(subject.ours(questions[at], answers[at])),
-  })).filter(({ theirs, ours }) => !isDeepStrictEqual(theirs, ours));
+    ours: plain(await subject.ours(questions[at], answers[at])),
+  }));
+  const differing = (await Promise.all(compared)).filter(({ theirs, ours }) => !isDeepStrictEqual(theirs, ours));
   print(`${subject.name}: ${answers.length - differing.length} of ${answers.length} as the original`);
   for (const one of differing.slice(0, 3)) print(JSON.stringify(one));
   return differing.length;
@@ -58,7 +63,7 @@ async function main(): Promise<number> {
     const copy = `${copies}/${subject.original}`;
     const questions = questionsOf(subject);
     const answers = await askAll(copy, subject, questions);
-    differences += compare(subject, questions, answers);
+    differences += await compare(subject, questions, answers);
     if (record) await writeRecord(subject, await commitOf(copy), answers);
   }
   return differences === 0 ? 0 : 1;

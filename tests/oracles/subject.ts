@@ -5,7 +5,7 @@ import { canonical } from "../../lib/builds/decide/plan/build_keys.ts";
 import { seededRandom } from "../cluster/support/fault_plan.ts";
 
 /** A repository of an original, as `programs/` and the folder of copies name it. */
-export type Original = "machine-config-operator" | "managed-upgrade-operator";
+export type Original = "machine-config-operator" | "managed-upgrade-operator" | "multiarch-tuning-operator";
 
 export interface Subject<Given = unknown> {
   /** Of its record. */
@@ -17,7 +17,7 @@ export interface Subject<Given = unknown> {
   /** Answers that are recorded as they are; of all others the record has one hash. */
   readonly kept: number;
   draw(draw: Draw): Given;
-  /** Ours; a reader of what the original writes also has the original's answer. */
+  /** Ours, or the promise of it; a reader of what the original writes also has the original's answer. */
   ours(given: Given, theirs: unknown): unknown;
   /** The part of the original's answer that ours is to be; absent: all of it. */
   compared?(theirs: unknown, given: Given): unknown;

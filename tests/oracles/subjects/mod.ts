@@ -1,8 +1,10 @@
 // All that is compared with an original.
 import type { Subject } from "../subject.ts";
+import { ARCHITECTURES } from "./architectures.ts";
 import { BUILDER } from "./builder.ts";
 import { BUILDS, DIGEST_MAPS } from "./builds.ts";
+import { PLACEMENTS } from "./placements.ts";
 import { POOLS } from "./pools.ts";
 import { SILENCES } from "./silences.ts";
 
-export const SUBJECTS: readonly Subject[] = [BUILDS, DIGEST_MAPS, POOLS, BUILDER, SILENCES];
+export const SUBJECTS: readonly Subject[] = [BUILDS, DIGEST_MAPS, POOLS, BUILDER, SILENCES, PLACEMENTS, ARCHITECTURES];
