@@ -4,7 +4,7 @@ import { ALL_NAMESPACES, openAudit } from "../controllers/audit/controller.ts";
 import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { openGatingStatus } from "../controllers/gating_status/controller.ts";
 import type { ExecFormatDeps } from "../controllers/exec_format/deps.ts";
-import { whileWanted } from "../controllers/exec_format/while_wanted.ts";
+import { whileWanted } from "../controllers/exec_format/controller.ts";
 import type { Runnable } from "../controllers/mod.ts";
 import { openPrewarm } from "../controllers/prewarm/controller.ts";
 import { watchEventLoop } from "../lib/server/metrics.ts";

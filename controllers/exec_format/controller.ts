@@ -18,7 +18,7 @@ import { reconcilePod } from "./check_pod.ts";
 import type { ExecFormatDeps, ExecFormatRun } from "./deps.ts";
 import { dropEvent, reconcileEvent } from "./handle_event.ts";
 import { Repairs } from "./repair.ts";
-import { whileWanted } from "./while_wanted.ts";
+import { orAborted } from "../../lib/clock.ts";
 
 /** Containers checked at a time: a report is three requests, and the leader has pods to place. */
 const PARALLEL = 4;
@@ -76,8 +76,6 @@ function maxOfGroup(group: string): number {
 function authorOf({ metadata }: KubeObject): string {
   return metadata.annotations?.[EnoexecAnnotation.node] ?? "";
 }
-
-type Watch = { run(signal: AbortSignal): Promise<void> };
 
 /** The ENoExecEvents, and the records of images among them: both grow old. */
 function watchEvents(
@@ -159,4 +157,36 @@ export class EventBacklog {
   isFull(node: string): boolean {
     return node !== "" && (this.#byNode.get(node) ?? 0) > MAX_EVENTS_OF_NODE;
   }
+}
+
+interface Watch {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** The watch, running while there may be ENoExecEvents; what is not switched on sends no request to the API server. */
+export function whileWanted(
+  watch: Watch,
+  { isMonitored, onChange }: Pick<ExecFormatDeps, "isMonitored" | "onChange">,
+): Watch {
+  let changed = Promise.withResolvers<void>();
+  onChange(() => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  });
+  return {
+    run: async (signal) => {
+      const nextChange = (): Promise<void> => orAborted(changed.promise, signal).catch(() => {});
+      while (!signal.aborted) {
+        if (!isMonitored()) {
+          await nextChange();
+          continue;
+        }
+        const turn = new AbortController();
+        const running = watch.run(AbortSignal.any([signal, turn.signal]));
+        while (isMonitored() && !signal.aborted) await nextChange();
+        turn.abort();
+        await running;
+      }
+    },
+  };
 }

@@ -6,16 +6,19 @@ import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import { OsImages } from "../../lib/upgrades/cluster/os_images.ts";
 import { readInput, type UpgradeInput } from "../../lib/upgrades/cluster/plan_input.ts";
-import { reconcile } from "../../lib/upgrades/decide/reconcile.ts";
+import { reconcile, wantsReconcile } from "../../lib/upgrades/decide/reconcile.ts";
 import type { UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
 import type { ReconcileEnd } from "../../lib/upgrades/decide/types/steps.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
-import type { UpgradesDeps } from "./deps.ts";
-import { DRAINS_MS, isUpgrading, openDrainTurns } from "./drain_turns.ts";
-import { openDrains } from "./drains.ts";
+import type { Runnable, UpgradesDeps } from "./deps.ts";
+import { DRAINS_MS, isUpgrading, openDrains, openDrainTurns } from "./drains.ts";
 import { drive } from "./drive.ts";
-import { openUpgradeWatches } from "./watches.ts";
 import { openWorkloadLook } from "./workload_look.ts";
+import type { Change } from "../../lib/k8s/object_cache.ts";
+import { KEPT } from "../../lib/k8s/kept.ts";
+import { Reflector } from "../../lib/k8s/reflector.ts";
+import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import { MachineName, Upgrades } from "../../lib/upgrades/names.ts";
 
 /** The controller, and what it read last, with the status that it has written since; undefined before the first reconcile. */
 export interface UpgradesController extends Controller {
@@ -67,4 +70,38 @@ function resultOf(end: ReconcileEnd, isUpgrading: boolean): ReconcileResult {
   // A failure without a time of its own is tried again with backoff.
   if (end.kind === "failed" && requeueAfterMs === undefined) throw new Error(end.message);
   return requeueAfter(Math.min(requeueAfterMs ?? RESYNC_MS, isUpgrading ? DRAINS_MS : RESYNC_MS));
+}
+
+export function openUpgradeWatches(
+  { readApi: api, clock, log, namespace }: Pick<UpgradesDeps, "readApi" | "clock" | "log" | "namespace">,
+  onChange: () => void,
+): readonly Runnable[] {
+  const watch = (
+    resource: ResourceType,
+    { namespace, fieldSelector, wants = () => true }: {
+      readonly namespace?: string;
+      readonly fieldSelector?: string;
+      readonly wants?: (change: Change<KubeObject>) => boolean;
+    } = {},
+  ): Runnable =>
+    new Reflector<KubeObject>({
+      ...{ api, resource, clock, log, name: resource.plural, parse: (object) => object },
+      keep: KEPT.upgrades,
+      ...namespace === undefined ? {} : { namespace },
+      ...fieldSelector === undefined ? {} : { fieldSelector },
+      onChange: (change) => wants(change) ? onChange() : undefined,
+    });
+  const plan = `metadata.name=${Upgrades.config}`;
+  return [
+    watch(Resource.upgradeConfigs, { namespace, fieldSelector: plan, wants: isOfOthers }),
+    watch(Resource.clusterVersions),
+    watch(Resource.machineConfigPools),
+    watch(Resource.machineSets, { namespace: MachineName.namespace }),
+  ];
+}
+
+/** Not a write of the status, which is a reconcile's own. */
+function isOfOthers(change: Change<KubeObject>): boolean {
+  if (change.kind === "delete" || change.previous === undefined) return true;
+  return wantsReconcile({ before: change.previous, after: change.value });
 }

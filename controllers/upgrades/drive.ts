@@ -5,7 +5,7 @@ import { Resource } from "../../lib/k8s/types.ts";
 import { unreachable } from "../../lib/parsed.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
 import type { OsImages } from "../../lib/upgrades/cluster/os_images.ts";
-import { sinksOf, withDelivery } from "../../lib/upgrades/decide/notifications/deliveries.ts";
+import { sinksOf, withDelivery } from "../../lib/upgrades/decide/notifications/notify.ts";
 import type { Base } from "../../lib/upgrades/decide/types/observed.ts";
 import {
   type Delivery,

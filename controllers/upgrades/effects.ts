@@ -1,11 +1,15 @@
 // Carries effects out in their order. Every one of them can be repeated: after a crash it may have been carried out already.
-import { type KubeApi } from "../../lib/k8s/api.ts";
+import type { KubeApi } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { errorText } from "../../lib/log.ts";
 import { unreachable } from "../../lib/parsed.ts";
 import { CLUSTER_VERSION_NAME } from "../../lib/upgrades/names.ts";
-import { releaseCapacity, reserveCapacity } from "../../lib/upgrades/cluster/capacity.ts";
-import { createSmokeMachineSet, deleteSmokeMachineSets } from "../../lib/upgrades/cluster/machine_sets.ts";
+import {
+  createSmokeMachineSet,
+  deleteSmokeMachineSets,
+  releaseCapacity,
+  reserveCapacity,
+} from "../../lib/upgrades/cluster/capacity.ts";
 import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
 import type { Answer } from "../../lib/upgrades/decide/types/steps.ts";
 import type { DeliveryRecord } from "../../lib/upgrades/outside/sinks/notifier.ts";

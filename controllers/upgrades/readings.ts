@@ -1,6 +1,5 @@
 // Reads what a step requests: each thing once a reconcile, and again after an effect that changes it.
 import { isMaster } from "../../lib/upgrades/decide/nodes.ts";
-import { readAdvisories } from "../../lib/upgrades/cluster/advisories.ts";
 import { readCapacity, readCapacityLeft } from "../../lib/upgrades/cluster/capacity.ts";
 import { smokeStateOf } from "../../lib/upgrades/decide/capacity/parse.ts";
 import { historyOf } from "../../lib/upgrades/decide/status_changes.ts";
@@ -8,7 +7,10 @@ import { imageComparisons } from "../../lib/upgrades/decide/release/convergence.
 import type { Base, Observation, Readers, Reading, Readings } from "../../lib/upgrades/decide/types/observed.ts";
 import type { Baseline } from "../../lib/upgrades/decide/types/plan.ts";
 import type { ReadScope, UpgradesDeps } from "./deps.ts";
-import { observe } from "../../lib/upgrades/cluster/observe.ts";
+import { observe } from "../../lib/upgrades/cluster/plan_input.ts";
+import { type ReadApi, readOptional } from "../../lib/k8s/api.ts";
+import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import { objectAt, textAt } from "../../lib/json.ts";
 
 export type Read = { [Name in Reading]?: Observation<Readings[Name]> };
 
@@ -69,4 +71,28 @@ function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
 function baselineOf(base: Base | undefined): Pick<Baseline, "renderedConfigs"> {
   const history = base === undefined ? undefined : historyOf(base.plan.status, base.plan.spec.desired);
   return history?.baseline ?? { renderedConfigs: {} };
+}
+
+const IMAGE_REGISTRY: ResourceType = {
+  group: "imageregistry.operator.openshift.io",
+  version: "v1",
+  plural: "configs",
+  kind: "Config",
+  namespaced: false,
+};
+
+/** One sentence each; empty where the objects do not exist. */
+export async function readAdvisories(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
+  const [registry, images] = await Promise.all([
+    readOptional(api, { type: IMAGE_REGISTRY, name: "cluster", signal }),
+    readOptional(api, { type: Resource.imageConfigs, name: "cluster", signal }),
+  ]);
+  const state = textAt(objectAt(registry, "spec"), "managementState");
+  const mode = textAt(objectAt(images, "spec"), "imageStreamImportMode");
+  return [
+    ...state !== "" && state !== "Managed" ? [`the image registry is ${state}: images are not pruned or mirrored`] : [],
+    ...mode === "Legacy"
+      ? ["imageStreamImportMode is Legacy: image streams keep one architecture of each image after the migration"]
+      : [],
+  ];
 }

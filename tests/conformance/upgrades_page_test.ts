@@ -1,7 +1,7 @@
 // docs/upgrades.md against the settings that are read and the steps that are taken.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { decodeOperatorConfig } from "../../lib/upgrades/decide/parse/operator_config.ts";
+import { decodeOperatorConfig } from "../../lib/upgrades/decide/types/operator_config.ts";
 import { UPGRADERS } from "../../lib/upgrades/decide/steps/upgraders.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/upgrades.md", import.meta.url));

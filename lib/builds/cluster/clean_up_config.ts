@@ -1,7 +1,7 @@
 // What is left of a MachineOSConfig that is gone. Builds, Jobs and what belongs to them have owners, and the garbage collector
 // takes them. The digests that pods handed over have none; nor have the records of builds, which name images in a registry.
 import type { Clock } from "../../clock.ts";
-import { forgottenRecords } from "../decide/publish/forgotten_records.ts";
+import { forgottenRecords } from "../decide/publish/collect.ts";
 import { BuildLabel } from "../decide/names.ts";
 import { type KubeApi, readOptional } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";

@@ -2,15 +2,15 @@
 // by their name.
 import type { JobObservation, MachineOSConfig, RenderedConfig } from "../decide/observed.ts";
 import { objectOf, OPTIONAL_INPUTS, type OptionalInput } from "../decide/optional_inputs.ts";
-import { withPod } from "../decide/parse/pod.ts";
+import { withPod } from "../decide/parse/shared_objects.ts";
 import { parseRenderedConfig } from "../decide/parse/machine_config.ts";
 import { stateOfSecret } from "../decide/parse/secret.ts";
 import { digestsOf } from "../decide/publish/collect.ts";
 import type { RegistryAnswer } from "../decide/registry.ts";
 import type { BuildSettings } from "../../config/image_builds.ts";
-import { ARCHITECTURES_MAP, BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../decide/names.ts";
+import { ARCHITECTURES_MAP, BUILDER_IMAGES_MAP, BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../decide/names.ts";
 import type { BuildFacts } from "../decide/facts.ts";
-import { textMapAt } from "../../json.ts";
+import { parseObject, textAt, textMapAt } from "../../json.ts";
 import { type ReadApi, readOptional } from "../../k8s/api.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import type { RegistrySecrets } from "./build_registries.ts";
@@ -124,4 +124,10 @@ async function readOptionalInputs(
     return await read(type, objectOf(input, pool)) === undefined ? [] : [input];
   }));
   return found.flat();
+}
+
+/** Reads it; empty where nothing names one. Throws ApiError when the API server does not answer. */
+export async function findBuilder(api: ReadApi, namespace: string, signal: AbortSignal): Promise<string> {
+  const map = await readOptional(api, { type: Resource.configMaps, namespace, name: BUILDER_IMAGES_MAP, signal });
+  return textAt(parseObject(textMapAt(map, "data")?.["images.json"] ?? ""), "machineConfigOperator");
 }

@@ -1,6 +1,6 @@
 // What image builds depend on, watched and trimmed: configurations and builds, pools, nodes, machine sets, and in the one
 // namespace the Jobs, their pods and what belongs to them. Of secrets only names and owners are kept.
-import { parseBuildMachineSet, parseBuildPool } from "../decide/parse/machine_config.ts";
+import { parseBuildMachineSet, parseBuildNode, parseBuildPool } from "../decide/parse/machine_config.ts";
 import type {
   BuildMachineSet,
   BuildNode,
@@ -15,7 +15,6 @@ import type { MachineConfigPool } from "../../cluster/machines.ts";
 import type { Clock } from "../../clock.ts";
 import { parseBuildJob, parseChild, parseDigestMap } from "../decide/parse/job.ts";
 import { parseMachineOSBuild, parseMachineOSConfig } from "../decide/parse/machine_os_config.ts";
-import { parseBuildNode } from "../decide/parse/node.ts";
 import { parseStoredRecord } from "../decide/status/record.ts";
 import { BuildLabel } from "../decide/names.ts";
 import type { StoredRecord } from "../decide/facts.ts";

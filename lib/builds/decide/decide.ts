@@ -7,10 +7,9 @@
 //
 // Questions to registries come first: the same decision is made again with its answers.
 import type { PoolBuildView, ReconcileDecision } from "./effects.ts";
-import { membersOf } from "./detect/detect.ts";
+import { membersOf, type UncoveredNode, uncoveredNodes } from "./detect/detect.ts";
 import type { MachineOSBuild } from "./observed.ts";
 import { questionKey, type RegistryQuestion } from "./registry.ts";
-import { type UncoveredNode, uncoveredNodes } from "./publish/cover.ts";
 import { blockingCondition, createBuild } from "./reconcile/create_build.ts";
 import { checkImages, finishBuild } from "./reconcile/finished.ts";
 import { leaveOthers } from "./reconcile/other_builds.ts";
@@ -24,10 +23,10 @@ import {
   type FoundImages,
   poolCondition,
   type Problem,
+  viewOf,
 } from "./reconcile/report.ts";
 import { decidePreBuilt, isPreBuilt } from "./reconcile/pre_built.ts";
 import { resolvePlan } from "./reconcile/resolve_plan.ts";
-import { viewOf } from "./reconcile/view.ts";
 import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
 import { nextStateOf } from "./reconcile/build_status.ts";
 import { isDone, isTerminal } from "./status/aggregate.ts";

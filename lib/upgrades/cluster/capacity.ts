@@ -1,13 +1,15 @@
 // Spare capacity on the cluster: what is read for it, and what is written.
 import type { KubeApi } from "../../k8s/api.ts";
-import { planRelease, planReserve } from "../decide/capacity/plan.ts";
-import type { CapacityFacts, CapacityPolicy, ReleasePlan } from "../decide/capacity/types.ts";
+import { cloneForSmoke, planRelease, planReserve } from "../decide/capacity/plan.ts";
+import type { CapacityFacts, CapacityPolicy, ReleasePlan } from "../decide/capacity/parse.ts";
 import { MINUTE_MS } from "../../cluster/time.ts";
 import type { CapacityLeft, CapacityState } from "../decide/types/cluster.ts";
 import type { Base } from "../decide/types/observed.ts";
 import type { ClusterReader } from "./cluster_reader.ts";
 import { adviseDrains, carryOutDrains, drainPolicyOf } from "./drains.ts";
-import { createMachineSets, deleteMachineSets } from "./machine_sets.ts";
+import { isConflict, isNotFound } from "../../k8s/errors.ts";
+import { type KubeObject, Resource } from "../../k8s/types.ts";
+import { MachineName } from "../names.ts";
 
 export interface CapacityScope {
   readonly reader: ClusterReader;
@@ -90,4 +92,47 @@ async function adviseOn(
 
 function namesOf({ sets }: Extract<ReleasePlan, { readonly kind: "delete" }>): string {
   return sets.map(({ name }) => name).join(", ");
+}
+
+const { namespace } = MachineName;
+
+export async function createMachineSets(
+  api: KubeApi,
+  objects: readonly KubeObject[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const object of objects) {
+    try {
+      await api.create(Resource.machineSets, object, { namespace, signal });
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+  }
+}
+
+/** Deletes them; one that is gone, or was made anew since it was read, is left out. */
+export async function deleteMachineSets(
+  api: KubeApi,
+  sets: readonly { readonly name: string; readonly uid: string }[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { name, uid } of sets) {
+    try {
+      await api.delete(Resource.machineSets, { namespace, name }, { uid, signal });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+}
+
+export async function createSmokeMachineSet(api: KubeApi, template: string, signal: AbortSignal): Promise<void> {
+  const source = await api.get(Resource.machineSets, { namespace, name: template }, signal);
+  await createMachineSets(api, [cloneForSmoke(source)], signal);
+}
+
+/** Deletes the clone that proves a migration: every MachineSet that carries its label. */
+export async function deleteSmokeMachineSets(api: KubeApi, signal: AbortSignal): Promise<void> {
+  const labelSelector = `${MachineName.smokeLabel}=true`;
+  const { items } = await api.list(Resource.machineSets, { namespace, labelSelector }, signal);
+  await deleteMachineSets(api, items.map(({ metadata: { name, uid = "" } }) => ({ name, uid })), signal);
 }

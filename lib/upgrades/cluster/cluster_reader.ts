@@ -1,7 +1,7 @@
 // What one reconcile reads of the cluster: each collection at most once, for all readers, so that the number of requests has a
 // bound that does not depend on the number of nodes.
 import { type DisruptionBudget, parseDisruptionBudget } from "../../cluster/disruption_budget.ts";
-import { isBlocking } from "../decide/health/budgets.ts";
+import { isBlocking } from "../decide/health/checks.ts";
 import { type Node, parseNode } from "../../cluster/node.ts";
 import { type Machine, type MachineConfigPool, parseMachine, parseMachineConfigPool } from "../../cluster/machines.ts";
 import type { ReadApi } from "../../k8s/api.ts";
@@ -10,12 +10,10 @@ import { listAll, type ListAllOptions } from "../../k8s/lists.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import { listAt, objectAt, textAt } from "../../json.ts";
 import { MachineName } from "../names.ts";
-import { parseMachineSetView } from "../decide/capacity/parse.ts";
-import type { MachineSetView } from "../decide/capacity/types.ts";
+import { type MachineSetView, parseMachineSetView } from "../decide/capacity/parse.ts";
 import { BudgetGatherer, parseDrainPod } from "../decide/drain/parse.ts";
 import type { DrainBudgets, DrainPod, DrainPolicy } from "../decide/drain/types.ts";
-import { parseClusterOperator } from "../decide/types/cluster.ts";
-import type { ClusterOperator } from "../decide/types/cluster.ts";
+import { type ClusterOperator, parseClusterOperator } from "../decide/types/cluster.ts";
 
 /** Reads collections. Every function reads at its first call, and gives the same again afterwards. */
 export interface ClusterReader {

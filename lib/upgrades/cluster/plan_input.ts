@@ -5,14 +5,10 @@ import { entryOf, textMapAt } from "../../json.ts";
 import { errorText } from "../../log.ts";
 import { CLUSTER_VERSION_NAME, Upgrades } from "../names.ts";
 import { parseClusterVersion } from "../decide/types/cluster.ts";
-import { parseOperatorConfig } from "../decide/parse/operator_config.ts";
-import { parsePlan } from "../decide/types/plan.ts";
-import { withTargetUnderWay } from "../decide/under_way.ts";
-import type { ReconcileInput } from "../decide/reconcile.ts";
-import type { Base } from "../decide/types/observed.ts";
-import type { ConfigReading } from "../decide/types/operator_config.ts";
-import type { UpgradeConfig } from "../decide/types/plan.ts";
-import { observe } from "./observe.ts";
+import { type ConfigReading, parseOperatorConfig } from "../decide/types/operator_config.ts";
+import { parsePlan, type UpgradeConfig } from "../decide/types/plan.ts";
+import { type ReconcileInput, withTargetUnderWay } from "../decide/reconcile.ts";
+import type { Base, Observation } from "../decide/types/observed.ts";
 
 export interface UpgradeInput extends ReconcileInput {
   readonly known: UpgradeConfig | undefined;
@@ -71,6 +67,16 @@ export async function readConfig({ readApi, namespace }: InputDeps, signal: Abor
     const map = await readOptional(readApi, { type: Resource.configMaps, namespace, name, signal });
     if (map === undefined) return { kind: "unparsable", problems: [`the ConfigMap ${name} does not exist`] };
     return parseOperatorConfig(entryOf(textMapAt(map, "data"), settingsKey) ?? "");
+  } catch (error) {
+    signal.throwIfAborted();
+    return { kind: "unknown", why: errorText(error) };
+  }
+}
+
+/** What was read, or why it is not known. Rejects only when the signal aborts. */
+export async function observe<T>(read: () => Promise<T>, signal: AbortSignal): Promise<Observation<T>> {
+  try {
+    return { kind: "observed", value: await read() };
   } catch (error) {
     signal.throwIfAborted();
     return { kind: "unknown", why: errorText(error) };

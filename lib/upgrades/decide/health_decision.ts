@@ -2,8 +2,7 @@
 import { notify } from "./notifications/notify.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { Effect } from "./types/effects.ts";
-import type { HealthCheckId, HealthResult } from "./types/health.ts";
-import type { Base } from "./types/observed.ts";
+import type { Base, HealthCheckId, HealthResult } from "./types/observed.ts";
 import type { History } from "./types/plan.ts";
 
 export interface HealthContext extends Base {

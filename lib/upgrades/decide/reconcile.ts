@@ -9,22 +9,21 @@
 // update was requested there is no way back; before, deleting the plan or `suspend` stops everything.
 import { isDeepStrictEqual } from "node:util";
 import { drainModeCondition } from "./drain/mode.ts";
-import { historyOf, withHistory, withoutPlanCondition, withPlanCondition } from "./status_changes.ts";
-import { isCommenced, isMigration, precedingVersionOf } from "./release/target.ts";
+import { historyOf, isStepDone, withHistory, withoutPlanCondition, withPlanCondition } from "./status_changes.ts";
+import { isCommenced, isMigration, isReleaseOf, lostRequest, precedingVersionOf } from "./release/target.ts";
 import { validatePlan, validationReads } from "./release/validate.ts";
 import { asFailed, clearUp, removals } from "./phases/give_up.ts";
 import { reconcileNew } from "./phases/new.ts";
 import { adopt, reconcilePending, validationMetric, withValidation } from "./phases/pending.ts";
 import { apply, failed, PACE_MS, save, settled, type Turn, withStatus } from "./phases/turn.ts";
-import { reconcileUpgraded } from "./phases/upgraded.ts";
-import { reconcileUpgrading } from "./phases/upgrading.ts";
-import { hasCommenced } from "./steps/results.ts";
+import { reconcileUpgraded, reconcileUpgrading } from "./phases/upgrading.ts";
+import { COMMENCE_STEP, hasCommenced } from "./steps/results.ts";
 import { read } from "./steps/run.ts";
 import { unreachable } from "../../parsed.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { Base, Observation } from "./types/observed.ts";
 import type { ConfigReading } from "./types/operator_config.ts";
-import type { History, UpgradeConfig, UpgradeStatus } from "./types/plan.ts";
+import type { DesiredRelease, History, UpgradeConfig, UpgradeStatus } from "./types/plan.ts";
 import type { Part, Reconcile, ReconcileEnd } from "./types/steps.ts";
 import { memberOf } from "../../json.ts";
 import { renderTime } from "../../cluster/time.ts";
@@ -193,4 +192,14 @@ export interface PlanUpdate {
 export function wantsReconcile({ before, after }: PlanUpdate): boolean {
   if (before === undefined || after === undefined) return false;
   return isDeepStrictEqual(memberOf(before, "status"), memberOf(after, "status"));
+}
+
+/** The plan; while the cluster moves to an earlier target of it, which was requested for it, the plan with that target. */
+export function withTargetUnderWay(plan: UpgradeConfig, clusterVersion: ClusterVersion): UpgradeConfig {
+  const { spec, status } = plan;
+  const begun = status.history.find((entry) => entry.phase === "Upgrading" && isStepDone(entry, COMMENCE_STEP));
+  if (begun === undefined || historyOf(status, spec.desired) === begun) return plan;
+  const desired: DesiredRelease = { version: begun.version, architecture: begun.architecture, channel: "", image: "" };
+  const isUnderWay = isReleaseOf(desired, clusterVersion.desired) && lostRequest(desired, clusterVersion) === undefined;
+  return isUnderWay ? { ...plan, spec: { ...spec, desired } } : plan;
 }

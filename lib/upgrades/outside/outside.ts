@@ -19,20 +19,19 @@ import {
 } from "./http/upstream.ts";
 import { openDeploymentFindings } from "./health/deployment_findings.ts";
 import type { TrustedBundles } from "./http/trusted_bundles.ts";
-import { openMonitoringToken } from "./monitoring/access_token.ts";
-import { type MonitoringService, openMonitoringEndpoint } from "./monitoring/monitoring_endpoint.ts";
+import {
+  type MonitoringService,
+  openMonitoringEndpoint,
+  openMonitoringToken,
+} from "./monitoring/monitoring_endpoint.ts";
 import { createSilence, endSilence } from "./monitoring/silences.ts";
-import { openOcmPolicySource } from "./ocm/ocm_policy_source.ts";
-import { LOCAL_POLICY_SOURCE, type PolicySource, PolicySync } from "./policy/policy_sync.ts";
+import { LOCAL_POLICY_SOURCE, openOcmPolicySource, type PolicySource, PolicySync } from "./policy/policy_sync.ts";
 import { ClusterPayloads, type ClusterPayloadsOptions } from "./releases/cluster_payloads.ts";
-import { openEventSink } from "./sinks/event_sink.ts";
-import { type NotificationSink, openLogSink } from "./sinks/sink.ts";
+import { type NotificationSink, openEventSink, openLogSink, openWebhookSink } from "./sinks/sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "./sinks/ocm_sinks.ts";
 import { Notifier, type NotifyOptions } from "./sinks/notifier.ts";
-import { openWebhookSink } from "./sinks/webhook_sink.ts";
-import { ClusterManager } from "./cluster_manager.ts";
+import { ClusterManager, openOutsideSettings, type OutsideSettings } from "./settings.ts";
 import { type OutsideReaders, outsideReaders, type OutsideScope } from "./outside_readers.ts";
-import { openOutsideSettings, type OutsideSettings } from "./settings.ts";
 
 export interface OutsideOptions {
   readonly api: KubeApi;

@@ -1,6 +1,6 @@
 // When drains are checked, and by what plan.
 import assert from "node:assert/strict";
-import { type DrainTurns, openDrainTurns } from "../../../controllers/upgrades/drain_turns.ts";
+import { type DrainTurns, openDrainTurns } from "../../../controllers/upgrades/drains.ts";
 import type { UpgradeInput } from "../../../lib/upgrades/cluster/plan_input.ts";
 import type { History } from "../../../lib/upgrades/decide/types/plan.ts";
 import { FakeClock } from "../../support/fake_clock.ts";

@@ -1,11 +1,13 @@
 // A MachineConfigPool, a rendered MachineConfig and what makes machines.
 import { parseMeta } from "../../../cluster/meta.ts";
-import type { BuildMachineSet, RenderedConfig } from "../observed.ts";
+import type { BuildMachineSet, BuildNode, RenderedConfig } from "../observed.ts";
 import { type MachineConfigPool, parseMachineConfigPool, parseMachineSet } from "../../../cluster/machines.ts";
 import { entryOf, listAt, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../../../names.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
+import { parseNode } from "../../../cluster/node.ts";
+import { McoAnnotation } from "../names.ts";
 
 export function parseBuildPool(object: KubeObject): Parsed<MachineConfigPool> {
   const pool = parseMachineConfigPool(object);
@@ -63,4 +65,13 @@ export function decodeDataUrl(url: string): string | undefined {
 export function parseBuildMachineSet(object: KubeObject): BuildMachineSet | undefined {
   const { name, makesMachines, nodeLabels, announced } = parseMachineSet(object);
   return makesMachines ? { name, nodeLabels, arch: entryOf(announced, NODE_ARCH_LABEL) ?? "" } : undefined;
+}
+
+export function parseBuildNode(object: KubeObject): BuildNode {
+  const { name, labels, taints, reported, os, isSchedulable, isReady, annotations } = parseNode(object);
+  return {
+    ...{ name, labels, taints, reported, os, isSchedulable, isReady },
+    currentImage: entryOf(annotations, McoAnnotation.nodeCurrentImage) ?? "",
+    desiredImage: entryOf(annotations, McoAnnotation.nodeDesiredImage) ?? "",
+  };
 }

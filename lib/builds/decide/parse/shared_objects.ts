@@ -1,9 +1,10 @@
 // The parts of other objects that builds read: shared settings of the machine config operator, the payload, its own builder,
 // and pods that wait. Pure.
-import type { ClusterSettings } from "../observed.ts";
-import { parsePodWait, type PodWait } from "./pod.ts";
-import { memberOf, objectAt, textAt } from "../../../json.ts";
+import type { ClusterSettings, JobObservation, StartingPod } from "../observed.ts";
+import { listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
+import { isTrue, parseConditions } from "../../../cluster/condition.ts";
+import { OPTIONAL_INPUTS } from "../optional_inputs.ts";
 
 export interface WaitingPod {
   readonly jobUid: string;
@@ -50,4 +51,54 @@ export function parsePayload({ status }: KubeObject): string {
 export function isRunningDeployment({ status }: KubeObject): boolean {
   const replicas = memberOf(status, "replicas");
   return typeof replicas === "number" && replicas > 0;
+}
+
+export type PodWait =
+  /** A node: the scheduler's message. */
+  | { readonly kind: "unschedulable"; readonly message: string }
+  | { readonly kind: "starting"; readonly pod: StartingPod };
+
+/** Every container waits so for a moment. */
+const USUAL: readonly string[] = ["", "PodInitializing", "ContainerCreating"];
+/** They take turns while an image cannot be pulled. */
+const NO_IMAGE: readonly string[] = ["ErrImagePull", "ImagePullBackOff"];
+
+/** Reads it; undefined for a pod that does not wait, or of whose wait nothing can be said. */
+export function parsePodWait(pod: KubeObject): PodWait | undefined {
+  const [spec, status] = [objectAt(pod, "spec"), objectAt(pod, "status")];
+  if (textAt(status, "phase") !== "Pending") return undefined;
+  const conditions = parseConditions(status);
+  const said = conditions.find(({ type, reason, status }) =>
+    type === "PodScheduled" && status === "False" && reason === "Unschedulable"
+  );
+  if (said !== undefined) return { kind: "unschedulable", message: said.message };
+  if (textAt(spec, "nodeName") === "") return undefined;
+  const complaints = ["initContainerStatuses", "containerStatuses"].flatMap((list) =>
+    (listAt(status, list) ?? []).flatMap(complaintOf)
+  );
+  // Containers start after every volume is mounted.
+  const volumes = isTrue(conditions, "PodReadyToStartContainers") ? [] : optionalVolumes(spec);
+  if (complaints.length === 0 && volumes.length === 0) return undefined;
+  return { kind: "starting", pod: { complaints, volumes } };
+}
+
+/** The Job with what one of its pods waits for. */
+export function withPod(job: JobObservation, wait: PodWait | undefined): JobObservation {
+  if (wait === undefined) return job;
+  return wait.kind === "unschedulable" ? { ...job, unschedulable: wait.message } : { ...job, starting: wait.pod };
+}
+
+function complaintOf(container: unknown): readonly string[] {
+  const waiting = objectAt(objectAt(container, "state"), "waiting");
+  const reason = textAt(waiting, "reason");
+  if (USUAL.includes(reason)) return [];
+  if (NO_IMAGE.includes(reason)) return [`the image ${textAt(container, "image")} cannot be pulled`];
+  return [`${reason}: ${textAt(waiting, "message")}`.slice(0, MAX_COMPLAINT)];
+}
+
+const MAX_COMPLAINT = 500;
+
+function optionalVolumes(spec: unknown): readonly string[] {
+  const names = (listAt(spec, "volumes") ?? []).map((volume) => memberOf(volume, "name"));
+  return OPTIONAL_INPUTS.map(({ volume }) => volume).filter((volume) => names.includes(volume));
 }

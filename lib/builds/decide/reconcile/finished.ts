@@ -22,9 +22,8 @@ import {
   warning,
 } from "./part.ts";
 import { isPreBuilt } from "./pre_built.ts";
-import { assembly } from "./publish.ts";
+import { assembly, recordEffects } from "./running.ts";
 import type { FoundImages } from "./report.ts";
-import { recordEffects } from "./running.ts";
 
 export function finishBuild(scope: Scope, record: BuildRecord, { part: checked }: CheckedImages): Part {
   if (checked.questions.length > 0 || checked.effects.length > 0) return checked;

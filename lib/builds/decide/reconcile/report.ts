@@ -1,15 +1,16 @@
 // What people and other controllers read: conditions of the MachineOSConfig and of the pool, and the view of a dashboard.
 import { type Condition, isTrue, setCondition } from "../../../cluster/condition.ts";
-import type { BuildEvent, Effect } from "../effects.ts";
+import type { BuildEvent, Effect, PoolBuildView } from "../effects.ts";
 import { entryOf } from "../../../json.ts";
 import type { MachineOSBuild } from "../observed.ts";
-import { uncoveredMessage, type UncoveredNode } from "../publish/cover.ts";
-import type { BuildRecord, DetectedSet, MosbState } from "../types.ts";
+import { membersOf, uncoveredMessage, type UncoveredNode } from "../detect/detect.ts";
+import type { BuildPlan, BuildRecord, DetectedSet, IndexState, MosbState } from "../types.ts";
 import { ArchwayAnnotation, ConfigCondition, IMAGE_BUILD_DEGRADED } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { messageOf } from "./build_status.ts";
 import { normal, type Part, part, patchStatus, warning } from "./part.ts";
 import { SEEDED_REASON } from "./pre_built.ts";
+import { renderTime } from "../../../cluster/time.ts";
 
 export interface Problem {
   readonly reason: string;
@@ -131,4 +132,56 @@ export function detectionEvents(
     ...detected.findings.filter(({ kind }) => kind !== "InvalidOverride")
       .map(({ kind, message }) => warning(["pool", name], kind, message)),
   ];
+}
+
+export interface ViewInput {
+  readonly plan: BuildPlan | undefined;
+  readonly build: MachineOSBuild | undefined;
+  readonly state: MosbState | "none";
+  readonly record: BuildRecord | undefined;
+  readonly uncovered: readonly UncoveredNode[];
+  readonly set: readonly string[];
+  readonly problem: Problem | undefined;
+}
+
+export function viewOf(
+  facts: BuildFacts,
+  { plan, build, state, record, uncovered, set, problem }: ViewInput,
+): PoolBuildView {
+  const { config, pool } = facts;
+  return {
+    pool: config.pool,
+    config: config.meta.name,
+    mode: plan?.mode ?? "none",
+    architectures: set,
+    build: build?.meta.name ?? plan?.name ?? "",
+    state,
+    rendered: pool?.rendered ?? "",
+    times: {
+      createdAt: build === undefined ? undefined : renderTime(build.meta.createdMs),
+      startedAt: build?.status.buildStart,
+      endedAt: build?.status.buildEnd,
+    },
+    push: pushOf(record?.index),
+    archs: record?.archs ?? [],
+    uncovered,
+    nodes: countNodes(facts),
+    published: config.status.pullSpec ?? "",
+    problem,
+  };
+}
+
+function pushOf(index: IndexState | undefined): PoolBuildView["push"] {
+  if (index === undefined || index.kind === "absent") return "none";
+  return index.kind === "published" ? "succeeded" : index.kind === "retry" ? "pushing" : "failed";
+}
+
+function countNodes({ config, nodes, pools }: BuildFacts): PoolBuildView["nodes"] {
+  const members = membersOf(config.pool, { nodes, pools });
+  const { pullSpec = "" } = config.status;
+  return {
+    total: members.length,
+    layered: members.filter(({ currentImage }) => currentImage !== "").length,
+    updated: members.filter(({ currentImage }) => pullSpec !== "" && currentImage === pullSpec).length,
+  };
 }

@@ -1,11 +1,11 @@
 // A build that has not ended: every architecture one step on, Jobs for those that need one, and the whole published when all
 // are done.
-import type { Effect } from "../effects.ts";
+import type { AssembleChild, Effect } from "../effects.ts";
 import type { BuildFacts, StoredRecord } from "../facts.ts";
 import { renderJob, renderSecrets } from "../job/job_object.ts";
 import { BuildLabel, McoAnnotation, recordName } from "../names.ts";
 import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
-import { withBase } from "../plan/base_image.ts";
+import { startJobs, withBase } from "./start_jobs.ts";
 import { canonical } from "../plan/build_keys.ts";
 import { isDone, isRunning } from "../status/aggregate.ts";
 import { EMPTY_INDEX, renderRecord } from "../status/record.ts";
@@ -14,9 +14,8 @@ import { buildEvents } from "./build_events.ts";
 import { buildStatusEffects } from "./build_status.ts";
 import { forcedOf } from "./create_build.ts";
 import { deletion, joinParts, type Part, part, type Scope } from "./part.ts";
-import { assembleEffect } from "./publish.ts";
-import { startJobs } from "./start_jobs.ts";
 import { stepArch } from "./step_arch.ts";
+import { ownTag } from "../publish/collect.ts";
 
 export interface Advanced {
   readonly record: BuildRecord;
@@ -119,4 +118,32 @@ function ownerEffects(
     );
     return isOwned ? [] : [effect];
   });
+}
+
+/** The assembly that is due; none once it is published or has failed, and a time where it must wait. */
+export function assembleEffect(scope: Scope, record: BuildRecord): Part {
+  const { index } = record;
+  if (index.kind === "published" || index.kind === "failed") return part();
+  if (index.kind === "retry" && scope.facts.nowMs < index.retryAtMs) return part({ wakeAtMs: index.retryAtMs });
+  const tag = index.kind === "retry" && index.tag !== undefined ? index.tag : scope.plan.name;
+  return part({ effects: [assembly(scope, record, tag)] });
+}
+
+export function assembly({ plan, build }: Scope, { archs }: BuildRecord, tag: string): Effect {
+  const { name, uid } = build.meta;
+  // Where a tag of an index cannot be moved, those of its images may not be movable either.
+  const suffix = tag.slice(plan.name.length);
+  return {
+    kind: "assemble",
+    build: { resource: "builds", name, uid },
+    mode: plan.mode,
+    to: `${plan.repository}:${tag}`,
+    children: archs.flatMap(({ isUnlabelled = false, ...one }): readonly AssembleChild[] => {
+      const { arch, digest, from, buildKey, isStaged } = one;
+      if (digest === undefined) return [];
+      const reference = `${from ?? plan.repository}@${digest}`;
+      const own = isStaged === true ? { tag: `${ownTag(plan.config, one)}${suffix}` } : {};
+      return [{ arch, reference, digest, buildKey, isUnlabelled, ...own }];
+    }),
+  };
 }

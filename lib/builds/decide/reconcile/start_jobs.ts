@@ -5,11 +5,12 @@ import { renderJob } from "../job/job_object.ts";
 import { nodesFor } from "../job/nodes_for.ts";
 import { preflight } from "../job/preflight.ts";
 import type { RenderedConfig } from "../observed.ts";
-import { resolveBase, withBase } from "../plan/base_image.ts";
 import { isRunning } from "../status/aggregate.ts";
 import type { ArchBuild, ArchPlan } from "../types.ts";
 import { ASK_AGAIN_MS, joinParts, normal, type Part, part, type Scope } from "./part.ts";
 import { type ArchStep, failedArch, waitForNode, waitForRegistry, withoutRegistryWait } from "./step_arch.ts";
+import { questionKey, type RegistryAnswer } from "../registry.ts";
+import { digestOfReference, repositoryOf } from "../plan/repository.ts";
 
 export interface Started {
   readonly archs: readonly ArchBuild[];
@@ -84,4 +85,20 @@ function startOne(arch: ArchPlan, before: ArchBuild, scope: Scope, rendered: Ren
   );
   // The Job is found by its name once it is there: until then nothing says that it ever was.
   return { next, part: part({ effects: [effect], events, wakeAtMs: nowMs + ASK_AGAIN_MS }) };
+}
+
+/** With the base image that images of the build have, or are to have. */
+export function withBase(rendered: RenderedConfig, archs: readonly Pick<ArchBuild, "base">[]): RenderedConfig {
+  const base = archs.find((one) => one.base !== undefined)?.base;
+  return base === undefined ? rendered : { ...rendered, osImageURL: base };
+}
+
+/** What a tag names, by its digest; undefined for a base image that has one, and where the registry does not say. */
+export function resolveBase(
+  { osImageURL }: Pick<RenderedConfig, "osImageURL">,
+  answers: ReadonlyMap<string, RegistryAnswer>,
+): string | undefined {
+  if (digestOfReference(osImageURL) !== "") return undefined;
+  const answer = answers.get(questionKey({ kind: "platforms", reference: osImageURL }));
+  return answer?.kind === "platforms" ? `${repositoryOf(osImageURL)}@${answer.digest}` : undefined;
 }

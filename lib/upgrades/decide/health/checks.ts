@@ -12,9 +12,7 @@ import type { DisruptionBudget } from "../../../cluster/disruption_budget.ts";
 import type { Node } from "../../../cluster/node.ts";
 import { isManuallyCordoned, isPlainWorker, pressuresOf } from "../nodes.ts";
 import type { ClusterOperator } from "../types/cluster.ts";
-import type { HealthCheckId, HealthReason, HealthResult } from "../types/health.ts";
-import type { Observation } from "../types/observed.ts";
-import { isBlocking } from "./budgets.ts";
+import type { HealthCheckId, HealthReason, HealthResult, Observation } from "../types/observed.ts";
 
 /** What the Deployment Validation Operator says: whether it names a budget. `absent`: it is not installed. */
 export type DeploymentFindings = Observation<boolean> | { readonly kind: "absent" };
@@ -150,4 +148,34 @@ function byName(left: DisruptionBudget, right: DisruptionBudget): number {
 function shown(names: readonly string[]): string {
   const more = names.length - MAX_SHOWN;
   return names.slice(0, MAX_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+/** Platform namespaces whose workloads customers configure. */
+const CUSTOMER_INFLUENCED = [
+  "openshift-logging",
+  "openshift-redhat-marketplace",
+  "openshift-operators",
+  "openshift-customer-monitoring",
+  "openshift-cnv",
+  "openshift-route-monitoring-operator",
+  "openshift-user-workload-monitoring",
+  "openshift-pipelines",
+];
+
+/** Whether budgets of a namespace count: all but those of the platform, which their operators maintain. */
+export function isChecked(namespace: string): boolean {
+  const isPlatform = namespace.startsWith("openshift-") || namespace.startsWith("kube-");
+  return !isPlatform || CUSTOMER_INFLUENCED.includes(namespace);
+}
+
+export function isBlocking({ namespace, maxUnavailable, minAvailable }: DisruptionBudget): boolean {
+  const forbidsAll = [0, "0", "0%"].some((none) => none === maxUnavailable) || minAvailable === "100%";
+  return forbidsAll && isChecked(namespace);
+}
+
+const FINDING = /^deployment_validation_operator_pdb_(?:min|max)_available(?:\{.*\})?\s+(\S+)/;
+
+/** Whether metrics of the Deployment Validation Operator name a budget: a series of such a check with a value above 0. */
+export function hasBudgetFindings(metricsText: string): boolean {
+  return metricsText.split("\n").some((line) => Number(FINDING.exec(line)?.[1] ?? 0) > 0);
 }

@@ -1,6 +1,6 @@
 // Notifications as effects. What was sent is in the status: it is not sent again.
 import type { Effect } from "../types/effects.ts";
-import type { History, NotificationState, UpgradeConfig } from "../types/plan.ts";
+import type { Delivery, History, NotificationState, UpgradeConfig, UpgradeStatus } from "../types/plan.ts";
 import { describeState } from "./descriptions.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
@@ -59,4 +59,23 @@ export function withNotified(history: History, done: readonly Effect[], nowMs: n
     ...history,
     notifications: [...history.notifications, ...fresh.map((state) => ({ state, sentTime: renderTime(nowMs) }))],
   };
+}
+
+export function sinksOf(deliveries: readonly Delivery[], id: string): readonly string[] {
+  return deliveries.find((delivery) => delivery.id === id)?.sinks ?? [];
+}
+
+/** The deliveries with one changed, and without those whose notifications every sink has: the history says so. */
+export function withDelivery(
+  deliveries: readonly Delivery[],
+  { id, sinks }: Delivery,
+  { plan, status }: { readonly plan: Pick<UpgradeConfig, "uid">; readonly status: UpgradeStatus },
+): readonly Delivery[] {
+  const sent = new Set(
+    status.history.flatMap((history) =>
+      history.notifications.map(({ state }) => notificationId(state, { plan, history }))
+    ),
+  );
+  const others = deliveries.filter((other) => other.id !== id && !sent.has(other.id));
+  return sinks.length === 0 ? others : [...others, { id, sinks }];
 }

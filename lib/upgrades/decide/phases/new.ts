@@ -1,11 +1,10 @@
 // Phase New: long before its time, the cluster is checked once, so that people can mend what would delay the upgrade.
 import { checksOf, decideHealthBefore } from "../health_decision.ts";
 import { withNotified } from "../notifications/notify.ts";
-import { decideSchedule } from "../schedule.ts";
+import { decideSchedule, inPhase, PACE_MS, save, settled, type Turn, withEntry } from "./turn.ts";
 import { carryOut, read } from "../steps/run.ts";
 import { MINUTE_MS } from "../../../cluster/time.ts";
 import type { Part, ReconcileEnd } from "../types/steps.ts";
-import { inPhase, PACE_MS, save, settled, type Turn, withEntry } from "./turn.ts";
 
 /** Upgrades that are farther away than this are checked beforehand. */
 const EARLY_MS = 120 * MINUTE_MS;

@@ -2,7 +2,7 @@
 // more, so that a plan that was withdrawn does not begin.
 import { withPlanCondition } from "../status_changes.ts";
 import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
-import { decideSchedule } from "../schedule.ts";
+import { apply, decideSchedule, failed, inPhase, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
@@ -10,7 +10,6 @@ import type { Effect } from "../types/effects.ts";
 import type { Part, ReconcileEnd } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
 import { read } from "../steps/run.ts";
-import { apply, failed, inPhase, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
 import { reconcileUpgrading } from "./upgrading.ts";
 
 /** Plans that are due sooner are reconciled exactly then; others are reconciled regularly anyway. */

@@ -1,15 +1,26 @@
 // Phase Upgrading: the steps are run, unless the upgrade was postponed, did not begin within its time, or another has taken over.
 import { isStepDone } from "../status_changes.ts";
 import { lostRequest } from "../release/target.ts";
-import { decideSchedule, type Schedule } from "../schedule.ts";
+import {
+  apply,
+  decideSchedule,
+  failed,
+  PACE_MS,
+  save,
+  type Schedule,
+  settled,
+  type Turn,
+  withEntry,
+  withStatus,
+} from "./turn.ts";
 import { COMMENCE_STEP, hasCommenced } from "../steps/results.ts";
-import { runSteps } from "../steps/run.ts";
+import { read, runSteps } from "../steps/run.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
 import type { Part, ReconcileEnd, Upgrader } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
-import { failed, PACE_MS, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
+import type { Effect } from "../types/effects.ts";
 
 export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {
   const { base, entry, status, nowMs } = turn;
@@ -45,4 +56,35 @@ function scheduleOf({ base, entry, nowMs }: Turn, { hasWindow }: Upgrader): Sche
   if (hasCommenced({ plan, clusterVersion, history: entry })) return { isReady: true, isBreached: false, untilMs: 0 };
   const windowMs = hasWindow ? config.upgradeWindow.timeoutMinutes * MINUTE_MS : 0;
   return decideSchedule(plan.spec.upgradeAt, { nowMs, windowMs });
+}
+
+/** A notification that was not sent by now is not waited for any more. */
+const NOTHING_WAITS: Effect = { kind: "clearMetric", metric: "upgrade_notification_failed" };
+
+export function* reconcileUpgraded({ entry }: Turn): Part<ReconcileEnd> {
+  const { alertsDuring } = yield* read(["alertsDuring"]);
+  if (alertsDuring?.kind !== "observed") {
+    yield* apply([NOTHING_WAITS]);
+    return failed(`Cannot read the alerts during the upgrade: ${alertsDuring?.why ?? "no answer"}`);
+  }
+  const { version, precedingVersion } = entry;
+  const failure = yield* apply([{
+    kind: "setMetric",
+    metric: "upgradeoperator_upgrade_result",
+    labels: {
+      preceding_version: precedingVersion,
+      stream: streamOf(precedingVersion, version),
+      version,
+      alerts: alertsDuring.value.join(","),
+    },
+    value: alertsDuring.value.length === 0 ? 1 : 0,
+  }, NOTHING_WAITS]);
+  return failure === undefined ? settled() : failed(failure);
+}
+
+/** `y` when the minor version changed, `z` when it did not; the major one is not compared. */
+export function streamOf(from: string, to: string): "y" | "z" | "unknown" {
+  const [before, after] = [from, to].map((version) => /^\d+\.(\d+)\.\d+/.exec(version)?.[1]);
+  if (before === undefined || after === undefined) return "unknown";
+  return before === after ? "z" : "y";
 }

@@ -1,7 +1,6 @@
 // The steps around the control plane: window, request, completion, window.
 import { notify } from "../notifications/notify.ts";
-import { decideRequest } from "../release/request.ts";
-import { isCompleted } from "../release/target.ts";
+import { decideRequest, isCompleted } from "../release/target.ts";
 import { isStepDone } from "../status_changes.ts";
 import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { Effect } from "../types/effects.ts";

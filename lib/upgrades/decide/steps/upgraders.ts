@@ -1,7 +1,6 @@
-// The three ways to upgrade, as lists of steps.
+// The three ways to upgrade, as lists of steps, and the steps at the end.
 import type { UpgradeType } from "../types/plan.ts";
 import type { Step, Upgrader } from "../types/steps.ts";
-import { CHECK_HEALTH_AFTER, POST_UPGRADE, SEND_COMPLETED } from "./after.ts";
 import {
   CHECK_DELAY,
   CHECK_DEPENDENCIES,
@@ -25,6 +24,37 @@ import {
 } from "./migration_after.ts";
 import { CHECK_PAYLOAD, CHECK_PRECONDITIONS, RECORD_BASELINE } from "./migration_before.ts";
 import { AWAIT_WORKERS, CLOSE_WORKER_WINDOW, OPEN_WORKER_WINDOW, RELEASE_CAPACITY } from "./workers.ts";
+import { decideHealthAfter } from "../health_decision.ts";
+import { notify } from "../notifications/notify.ts";
+import { done, once, wait, withReading } from "./results.ts";
+
+export const CHECK_HEALTH_AFTER: Step = once({
+  id: "ClusterHealthyAfterUpgrade",
+  reads: () => ["healthAfter"],
+  decide: (observed) =>
+    withReading(observed, "healthAfter", (results) => {
+      const { isBlocked, message, effects } = decideHealthAfter({ ...observed, results });
+      return isBlocked ? wait(message, effects) : done(effects);
+    }),
+});
+
+/** In regulated environments: has the file integrity operator take its database of files anew. */
+export const POST_UPGRADE: Step = once({
+  id: "PostUpgradeTasksCompleted",
+  reads: () => [],
+  decide: ({ config }) =>
+    done(
+      config.environment.fedramp
+        ? [{ kind: "annotateFileIntegrity", annotations: { "file-integrity.openshift.io/re-init": "" } }]
+        : [],
+    ),
+});
+
+export const SEND_COMPLETED: Step = once({
+  id: "CompletedNotificationSent",
+  reads: () => [],
+  decide: (observed) => done(notify("StateCompleted", observed)),
+});
 
 const OSD: readonly Step[] = [
   SEND_STARTED,

@@ -5,8 +5,7 @@ import { type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { isForbidden } from "../../../k8s/errors.ts";
 import { Resource } from "../../../k8s/types.ts";
 import { errorText } from "../../../log.ts";
-import type { DeploymentFindings } from "../../decide/health/checks.ts";
-import { hasBudgetFindings } from "../../decide/health/budgets.ts";
+import { type DeploymentFindings, hasBudgetFindings } from "../../decide/health/checks.ts";
 import { fixedEndpoint, Upstream, type UpstreamOptions } from "../http/upstream.ts";
 import { KeptValue } from "../http/kept_value.ts";
 

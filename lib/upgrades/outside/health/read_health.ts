@@ -10,10 +10,9 @@ import {
   checkOperators,
   checkPressure,
 } from "../../decide/health/checks.ts";
-import type { HealthCheckId, HealthResult } from "../../decide/types/health.ts";
-import type { Observation } from "../../decide/types/observed.ts";
+import type { HealthCheckId, HealthResult, Observation } from "../../decide/types/observed.ts";
 import type { ClusterReader } from "../../cluster/cluster_reader.ts";
-import { observe as observeOnce } from "../../cluster/observe.ts";
+import { observe as observeOnce } from "../../cluster/plan_input.ts";
 import type { ReadFindings } from "./deployment_findings.ts";
 
 export interface HealthDeps {

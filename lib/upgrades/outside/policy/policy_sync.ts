@@ -15,6 +15,9 @@ import {
   type RefreshPlan,
 } from "../../decide/policy/refresh_plan.ts";
 import type { PolicyRefresh } from "../../decide/types/cluster.ts";
+import { isActionable, orderPolicies, specOfPolicy } from "../../decide/policy/ocm_policy.ts";
+import { UpstreamError } from "../http/upstream_error.ts";
+import type { OcmClient } from "../ocm/ocm_client.ts";
 
 /** Where plans come from. Rejects when it cannot be read; nothing is changed then. */
 export interface PolicySource {
@@ -139,3 +142,33 @@ export const LOCAL_POLICY_SOURCE: PolicySource = {
   onNone: "keep",
   fetch: (_signal, current) => Promise.resolve(localPolicyOf(current)),
 };
+
+export interface OcmPolicySourceOptions {
+  readonly client: Pick<OcmClient, "cluster" | "policies" | "policyState">;
+  /** `upgradeType` of the configuration. */
+  readonly type: "OSD" | "ARO";
+}
+
+/** The state of each policy is a request: those that are no longer wanted are few. */
+const MAX_STATES = 20;
+
+export function openOcmPolicySource({ client, type }: OcmPolicySourceOptions): PolicySource {
+  return {
+    onNone: "remove",
+    fetch: async (signal): Promise<PolicyResult> => {
+      const cluster = await client.cluster(signal);
+      const policies = orderPolicies(await client.policies(cluster.id, signal));
+      for (const policy of policies.slice(0, MAX_STATES)) {
+        const { value } = await client.policyState({ clusterId: cluster.id, policyId: policy.id }, signal);
+        if (!isActionable(value)) continue;
+        const spec = specOfPolicy(policy, { cluster, type });
+        if (spec !== undefined) return { kind: "desired", spec };
+        // An answer of "none" would delete the plan.
+        throw new UpstreamError("Cannot use the policy of the cluster manager: its version is no version.", {
+          fault: "malformed",
+        });
+      }
+      return { kind: "none" };
+    },
+  };
+}

@@ -1,6 +1,6 @@
 // The machine config operator's image, from the ConfigMap that it publishes.
 import assert from "node:assert/strict";
-import { findBuilder } from "../../../../lib/builds/cluster/find_builder.ts";
+import { findBuilder } from "../../../../lib/builds/cluster/read_facts.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 

@@ -5,15 +5,13 @@ import type { MachineOSBuild } from "../../../../lib/builds/decide/observed.ts";
 import { parseMachineOSBuild } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
 import {
   type CollectInput,
+  forgottenRecords,
+  type ForgottenRecordsInput,
   imageDeletions,
   liveDigests,
   surplusBuilds,
 } from "../../../../lib/builds/decide/publish/collect.ts";
-import {
-  forgottenRecords,
-  type ForgottenRecordsInput,
-} from "../../../../lib/builds/decide/publish/forgotten_records.ts";
-import { uncoveredMessage, uncoveredNodes } from "../../../../lib/builds/decide/publish/cover.ts";
+import { uncoveredMessage, uncoveredNodes } from "../../../../lib/builds/decide/detect/detect.ts";
 import type { ArchBuild } from "../../../../lib/builds/decide/types.ts";
 import type { StoredRecord } from "../../../../lib/builds/decide/facts.ts";
 import { configOf, nodeOf, poolObject } from "./make.ts";

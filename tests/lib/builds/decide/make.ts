@@ -1,9 +1,12 @@
 // Makers of the objects that image builds read, as the API server gives them.
 import assert from "node:assert/strict";
 import type { MachineConfigPool } from "../../../../lib/cluster/machines.ts";
-import { parseBuildPool, parseRenderedConfig } from "../../../../lib/builds/decide/parse/machine_config.ts";
+import {
+  parseBuildNode,
+  parseBuildPool,
+  parseRenderedConfig,
+} from "../../../../lib/builds/decide/parse/machine_config.ts";
 import { parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
-import { parseBuildNode } from "../../../../lib/builds/decide/parse/node.ts";
 import type { BuildNode, MachineOSConfig, RenderedConfig } from "../../../../lib/builds/decide/observed.ts";
 import { ImageBuildsSchema } from "../../../../lib/config/image_builds.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
   decodeDataUrl,
+  parseBuildNode,
   parseBuildPool,
   parseRenderedConfig,
 } from "../../../../lib/builds/decide/parse/machine_config.ts";
 import { parseBuildJob, parseDigestMap } from "../../../../lib/builds/decide/parse/job.ts";
 import { parseMachineOSBuild, parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
-import { parseBuildNode } from "../../../../lib/builds/decide/parse/node.ts";
 import { canonicaliseSecret, stateOfSecret } from "../../../../lib/builds/decide/parse/secret.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { rawConfig, rawPool, rawRendered, renderedOf, valueOf } from "./make.ts";

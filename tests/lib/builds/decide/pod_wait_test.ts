@@ -1,7 +1,7 @@
 // Pods of builds that wait: for a node, for what their node complains about, for what was mounted and is gone.
 import assert from "node:assert/strict";
 import { missingInputs, OPTIONAL_INPUTS } from "../../../../lib/builds/decide/optional_inputs.ts";
-import { parsePodWait, type PodWait } from "../../../../lib/builds/decide/parse/pod.ts";
+import { parsePodWait, type PodWait } from "../../../../lib/builds/decide/parse/shared_objects.ts";
 import { listAt, objectAt, parseObject, textAt } from "../../../../lib/json.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { building, Simulator } from "./simulator.ts";

@@ -1,13 +1,16 @@
 // A cluster and a registry in memory that carry effects out, so that whole courses of decisions can be counted. Jobs end when
 // the test lets them; nothing here decides anything.
 import assert from "node:assert/strict";
-import { parseBuildPool, parseRenderedConfig } from "../../../../lib/builds/decide/parse/machine_config.ts";
+import {
+  parseBuildNode,
+  parseBuildPool,
+  parseRenderedConfig,
+} from "../../../../lib/builds/decide/parse/machine_config.ts";
 import { decideBuild } from "../../../../lib/builds/decide/decide.ts";
 import type { BuildEvent, Effect, Publication, ReconcileDecision } from "../../../../lib/builds/decide/effects.ts";
 import { parseBuildJob, parseChild, parseDigestMap } from "../../../../lib/builds/decide/parse/job.ts";
 import type { StartingPod } from "../../../../lib/builds/decide/observed.ts";
 import { parseMachineOSBuild, parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
-import { parseBuildNode } from "../../../../lib/builds/decide/parse/node.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../../../../lib/builds/decide/registry.ts";
 import { noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";
 import { parseStoredRecord, renderRecord } from "../../../../lib/builds/decide/status/record.ts";

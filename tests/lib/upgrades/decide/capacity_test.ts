@@ -2,10 +2,19 @@
 // tests/controllers/upgrades.
 import assert from "node:assert/strict";
 import { parseMachine } from "../../../../lib/cluster/machines.ts";
-import { cloneForCapacity, cloneForSmoke } from "../../../../lib/upgrades/decide/capacity/clone.ts";
-import { parseMachineSetView, smokeStateOf } from "../../../../lib/upgrades/decide/capacity/parse.ts";
-import { canScale, planRelease, planReserve } from "../../../../lib/upgrades/decide/capacity/plan.ts";
-import type { CapacityFacts, ReservePlan } from "../../../../lib/upgrades/decide/capacity/types.ts";
+import {
+  canScale,
+  cloneForCapacity,
+  cloneForSmoke,
+  planRelease,
+  planReserve,
+} from "../../../../lib/upgrades/decide/capacity/plan.ts";
+import {
+  type CapacityFacts,
+  parseMachineSetView,
+  type ReservePlan,
+  smokeStateOf,
+} from "../../../../lib/upgrades/decide/capacity/parse.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { machine, machineSet, minutes, node, NOW_MS } from "./make.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decodeOperatorConfig } from "../../../../lib/upgrades/decide/parse/operator_config.ts";
+import { decodeOperatorConfig } from "../../../../lib/upgrades/decide/types/operator_config.ts";
 import { makeConfig } from "./make_plan.ts";
 
 function problemsOf(tree: unknown): readonly string[] {

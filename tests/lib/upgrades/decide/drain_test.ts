@@ -4,9 +4,14 @@ import assert from "node:assert/strict";
 import { parseDisruptionBudget } from "../../../../lib/cluster/disruption_budget.ts";
 import type { Node } from "../../../../lib/cluster/node.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
-import { actionsOf, adviseDrain, hasDrainFailed, needsPods } from "../../../../lib/upgrades/decide/drain/advise.ts";
+import {
+  actionsOf,
+  adviseDrain,
+  allStrategies,
+  hasDrainFailed,
+  needsPods,
+} from "../../../../lib/upgrades/decide/drain/advise.ts";
 import { BudgetGatherer, parseDrainPod } from "../../../../lib/upgrades/decide/drain/parse.ts";
-import { allStrategies } from "../../../../lib/upgrades/decide/drain/strategies.ts";
 import type {
   DrainAdvice,
   DrainBudgets,

@@ -5,7 +5,7 @@ import {
   decideHealthBefore,
   type HealthContext,
 } from "../../../../lib/upgrades/decide/health_decision.ts";
-import type { HealthCheckId, HealthReason, HealthResult } from "../../../../lib/upgrades/decide/types/health.ts";
+import type { HealthCheckId, HealthReason, HealthResult } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type { Phase } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { CAPACITY, FROM, makeCluster, makeConfig, makeHistory, makePlan, wordsOf } from "./make_plan.ts";
 

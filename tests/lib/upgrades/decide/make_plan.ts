@@ -1,14 +1,12 @@
 // Plans, clusters and the answers to the requests of a reconcile, for the tests of upgrades.
-import type { MachineConfigPool } from "../../../../lib/cluster/machines.ts";
-import { decodeOperatorConfig } from "../../../../lib/upgrades/decide/parse/operator_config.ts";
+import { type MachineConfigPool, parseMachineConfigPool } from "../../../../lib/cluster/machines.ts";
+import { decodeOperatorConfig, type OperatorConfig } from "../../../../lib/upgrades/decide/types/operator_config.ts";
 import { reconcile, type ReconcileInput } from "../../../../lib/upgrades/decide/reconcile.ts";
-import { parseMachineConfigPool } from "../../../../lib/cluster/machines.ts";
 import type { Condition } from "../../../../lib/cluster/condition.ts";
 import { parseTime, renderTime } from "../../../../lib/cluster/time.ts";
 import type { ClusterOperator, ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Effect } from "../../../../lib/upgrades/decide/types/effects.ts";
 import type { Base, Observation, Observed, Reading, Readings } from "../../../../lib/upgrades/decide/types/observed.ts";
-import type { OperatorConfig } from "../../../../lib/upgrades/decide/types/operator_config.ts";
 import type { History, UpgradeConfig, UpgradeSpec, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Answer, ReconcileEnd, Request, Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
 

@@ -6,13 +6,14 @@ import {
   type Validation,
   validationReads,
 } from "../../../../lib/upgrades/decide/release/validate.ts";
-import { decideRequest, type ReleaseRequest } from "../../../../lib/upgrades/decide/release/request.ts";
 import {
   currentVersionOf,
+  decideRequest,
   isAlreadyThere,
   isCommenced,
   isCompleted,
   precedingVersionOf,
+  type ReleaseRequest,
 } from "../../../../lib/upgrades/decide/release/target.ts";
 import {
   compareVersions,

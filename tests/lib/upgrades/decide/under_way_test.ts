@@ -1,6 +1,6 @@
 // Which target a plan is carried out for while the cluster moves to an earlier one.
 import assert from "node:assert/strict";
-import { withTargetUnderWay } from "../../../../lib/upgrades/decide/under_way.ts";
+import { withTargetUnderWay } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { History } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { commencedCluster, IMAGE_TO, makeHistory, makePlan, TO } from "./make_plan.ts";

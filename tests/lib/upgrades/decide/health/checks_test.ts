@@ -9,10 +9,10 @@ import {
   checkCordons,
   checkOperators,
   checkPressure,
+  hasBudgetFindings,
+  isChecked,
 } from "../../../../../lib/upgrades/decide/health/checks.ts";
-import { hasBudgetFindings, isChecked } from "../../../../../lib/upgrades/decide/health/budgets.ts";
-import type { HealthResult } from "../../../../../lib/upgrades/decide/types/health.ts";
-import type { Observation } from "../../../../../lib/upgrades/decide/types/observed.ts";
+import type { HealthResult, Observation } from "../../../../../lib/upgrades/decide/types/observed.ts";
 
 const UNKNOWN = { kind: "unknown", why: "Cannot read it: away" } as const;
 

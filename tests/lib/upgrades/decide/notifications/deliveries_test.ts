@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseDeliveries } from "../../../../../lib/upgrades/decide/types/plan.ts";
 import { renderTime } from "../../../../../lib/cluster/time.ts";
-import { sinksOf, withDelivery } from "../../../../../lib/upgrades/decide/notifications/deliveries.ts";
+import { sinksOf, withDelivery } from "../../../../../lib/upgrades/decide/notifications/notify.ts";
 import { makeHistory, makePlan } from "../make_plan.ts";
 
 const DELIVERIES = [{ id: "a", sinks: ["event"] }, { id: "b", sinks: ["event", "webhook"] }];

@@ -1,7 +1,11 @@
 // States of upgrades in the words of the cluster manager.
 import assert from "node:assert/strict";
-import { mayFollow, stateOf, valueOf } from "../../../../../lib/upgrades/decide/notifications/ocm_states.ts";
-import { serviceLogOf } from "../../../../../lib/upgrades/decide/notifications/service_logs.ts";
+import {
+  mayFollow,
+  serviceLogOf,
+  stateOf,
+  valueOf,
+} from "../../../../../lib/upgrades/decide/notifications/ocm_states.ts";
 
 const stored = (value: string, description = "") => ({ value, description });
 

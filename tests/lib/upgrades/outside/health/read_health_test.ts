@@ -5,7 +5,7 @@ import { ApiError } from "../../../../../lib/k8s/errors.ts";
 import { Resource } from "../../../../../lib/k8s/types.ts";
 import { listenPlain } from "../../../../../playground/listen.ts";
 import { MachineName } from "../../../../../lib/upgrades/names.ts";
-import type { HealthResult } from "../../../../../lib/upgrades/decide/types/health.ts";
+import type { HealthResult } from "../../../../../lib/upgrades/decide/types/observed.ts";
 import { openClusterReader } from "../../../../../lib/upgrades/cluster/cluster_reader.ts";
 import { checkDependencies } from "../../../../../lib/upgrades/outside/health/dependencies.ts";
 import { openDeploymentFindings } from "../../../../../lib/upgrades/outside/health/deployment_findings.ts";

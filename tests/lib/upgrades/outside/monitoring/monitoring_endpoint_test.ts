@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../../../lib/k8s/errors.ts";
 import { Resource } from "../../../../../lib/k8s/types.ts";
 import type { EndpointSource } from "../../../../../lib/upgrades/outside/http/upstream.ts";
-import { openMonitoringToken } from "../../../../../lib/upgrades/outside/monitoring/access_token.ts";
-import { openMonitoringEndpoint } from "../../../../../lib/upgrades/outside/monitoring/monitoring_endpoint.ts";
+import {
+  openMonitoringEndpoint,
+  openMonitoringToken,
+} from "../../../../../lib/upgrades/outside/monitoring/monitoring_endpoint.ts";
 import { FakeClock } from "../../../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../../../support/memory_kube_api.ts";
 import type { KubeApi } from "../../../../../lib/k8s/api.ts";

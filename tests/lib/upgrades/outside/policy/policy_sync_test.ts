@@ -4,9 +4,9 @@ import { ApiError } from "../../../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../../../lib/log.ts";
 import { Upgrades } from "../../../../../lib/upgrades/names.ts";
-import { openOcmPolicySource } from "../../../../../lib/upgrades/outside/ocm/ocm_policy_source.ts";
 import {
   LOCAL_POLICY_SOURCE,
+  openOcmPolicySource,
   type PolicySource,
   PolicySync,
 } from "../../../../../lib/upgrades/outside/policy/policy_sync.ts";
