@@ -1,5 +1,4 @@
 // The playground's API server: a small Kubernetes API on loopback. `serve` and kubectl run against it.
-import type { JsonObject } from "../lib/json.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import type { KeyPair } from "../lib/server/https_listener.ts";
 import { type Cluster, findObject, isStored } from "./cluster.ts";
@@ -8,7 +7,7 @@ import { deleteObject } from "./delete_object.ts";
 import { findDocument } from "./discovery.ts";
 import { numberAt, objectAt, textAt } from "./json_value.ts";
 import { listen } from "./listen.ts";
-import { parseSelection, readResource } from "./reads.ts";
+import { readResource } from "./reads.ts";
 import { parseResourcePath, type ResourcePath } from "./kinds.ts";
 import { methodNotAllowed, renderStatus, StatusError, unknownPath } from "./status.ts";
 import { parseBody, type PatchKind, patchObject, updateObject } from "./update_object.ts";
@@ -17,8 +16,6 @@ import { parseBody, type PatchKind, patchObject, updateObject } from "./update_o
 export interface ApiServer extends AsyncDisposable {
   /** `https://127.0.0.1:port`, or `http` without a certificate. */
   readonly url: string;
-  /** Cuts every open watch, as a restart of the real server does. */
-  cutWatches(): void;
 }
 
 export interface ApiServerOptions {
@@ -28,15 +25,11 @@ export interface ApiServerOptions {
 }
 
 export async function openApiServer(cluster: Cluster, { log, certificate }: ApiServerOptions): Promise<ApiServer> {
-  let watches = new AbortController();
+  const watches = new AbortController();
   const handler = (request: Request): Promise<Response> => answer(cluster, request, { log, signal: watches.signal });
   const listener = await listen(handler, { certificate });
   return {
     url: listener.origin,
-    cutWatches: () => {
-      watches.abort();
-      watches = new AbortController();
-    },
     [Symbol.asyncDispose]: async () => {
       watches.abort();
       await listener[Symbol.asyncDispose]();
@@ -100,10 +93,6 @@ function unsupported(message: string): StatusError {
   return new StatusError(415, "UnsupportedMediaType", message);
 }
 
-function success(rest: JsonObject = {}): JsonObject {
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", ...rest };
-}
-
 async function post({ cluster, path, text, dryRun }: Call): Promise<Response> {
   const { kind, namespace, name } = path;
   const body = parseBody(text);
@@ -121,7 +110,7 @@ async function put({ cluster, path: { kind, namespace, name, subresource }, text
 const PATCH_KINDS: ReadonlyMap<string, PatchKind> = new Map([
   ["application/json-patch+json", "json"],
   ["application/merge-patch+json", "merge"],
-  ["application/strategic-merge-patch+json", "strategic"],
+  ["application/strategic-merge-patch+json", "merge"],
   ["application/apply-patch+yaml", "apply"],
 ]);
 
@@ -140,21 +129,14 @@ async function remove({ cluster, path, query, text, dryRun }: Call): Promise<Res
   const body = text === "" ? {} : parseBody(text);
   const asked = query.get("gracePeriodSeconds");
   const gracePeriodSeconds = numberAt(body, "gracePeriodSeconds") ?? (asked === null ? undefined : Number(asked));
-  if (name === undefined) {
-    for (const { metadata } of cluster.store.list(kind).filter(parseSelection(path, query))) {
-      const { namespace, name, uid } = metadata;
-      await deleteObject(cluster, kind, { namespace, name, uid, gracePeriodSeconds, dryRun }).catch(ignoreMissing);
-    }
-    return Response.json(success());
-  }
+  if (name === undefined) throw methodNotAllowed();
   const { metadata: { uid } } = findObject(cluster, kind, { namespace, name });
   const preconditions = objectAt(body, "preconditions");
   const guards = { uid: textAt(preconditions, "uid"), resourceVersion: textAt(preconditions, "resourceVersion") };
   const last = await deleteObject(cluster, kind, { namespace, name, ...guards, gracePeriodSeconds, dryRun });
   const isLeaving = kind.plural === "pods" || last.metadata.deletionTimestamp !== undefined;
-  return Response.json(isLeaving ? last : success({ details: { name, kind: kind.plural, uid } }));
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof StatusError) || error.status !== 404) throw error;
+  const details = { name, kind: kind.plural, uid };
+  return Response.json(
+    isLeaving ? last : { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details },
+  );
 }

@@ -4,9 +4,8 @@ import { type Cluster, findObject, parseKubeObject, withMetadata } from "./clust
 import { withDefaults } from "./defaults.ts";
 import { listAt, objectAt, textAt } from "./json_value.ts";
 import { kindNamed, type ServedKind } from "./kinds.ts";
-import { checkMetadata, checkNewPod } from "./pod_rules.ts";
 import { newPodStatus } from "./pod_status.ts";
-import { alreadyExists, badRequest, type FieldCause, invalid, StatusError } from "./status.ts";
+import { alreadyExists, badRequest, nameless, StatusError } from "./status.ts";
 import { renderTime } from "../lib/cluster/time.ts";
 
 export interface CreateOptions {
@@ -23,15 +22,9 @@ export async function createObject(cluster: Cluster, kind: ServedKind, options: 
   const attempt = { operation: "CREATE", kind, oldObject: undefined, subresource: undefined, dryRun } as const;
   const mutated = await cluster.admission.mutate({ ...attempt, object: given }) ?? given;
   const object = finishObject(cluster, kind, identify(cluster, kind, mutated));
-  refuseWith(kind, object, checkMetadata(object));
   await cluster.admission.validate({ ...attempt, object });
   if (cluster.store.get(kind, keyOf(object)) !== undefined) throw alreadyExists(kind, object.metadata.name);
   return dryRun ? object : storeNew(cluster, kind, object);
-}
-
-/** Throws the causes, if there are any. */
-export function refuseWith(kind: ServedKind, { metadata: { name } }: KubeObject, causes: readonly FieldCause[]): void {
-  if (causes.length > 0) throw invalid(kind, name, causes);
 }
 
 /** A namespace comes with its default account. */
@@ -71,10 +64,7 @@ function prepareObject(
 function identify({ clock }: Cluster, kind: ServedKind, object: KubeObject): KubeObject {
   const prefix = textAt(object, "metadata", "generateName");
   const name = object.metadata.name === "" && prefix !== undefined ? prefix + suffix() : object.metadata.name;
-  if (name === "") {
-    const message = "Required value: name or generateName is required";
-    throw invalid(kind, "", [{ reason: "FieldValueRequired", field: "metadata.name", message }]);
-  }
+  if (name === "") throw nameless(kind);
   const { labels } = object.metadata;
   const own = kind.plural === Resource.namespaces.plural ? { "kubernetes.io/metadata.name": name } : undefined;
   return withMetadata(object, {
@@ -91,7 +81,6 @@ function finishObject({ clock }: Cluster, kind: ServedKind, admitted: KubeObject
   if (kind.plural === Resource.nodes.plural || !kind.hasStatus) return admitted;
   const { status: _status, ...object } = withDefaults(kind, admitted);
   if (kind.plural !== Resource.pods.plural) return object;
-  refuseWith(kind, object, checkNewPod(object));
   return { ...object, status: newPodStatus(object, clock.nowMs()) };
 }
 

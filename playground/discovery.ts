@@ -3,7 +3,7 @@ import type { JsonObject } from "../lib/json.ts";
 import { apiVersionOf } from "../lib/k8s/types.ts";
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
 
-const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
+const VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"] as const;
 
 const DOCUMENTS: ReadonlyMap<string, JsonObject> = renderDocuments();
 

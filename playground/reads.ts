@@ -34,7 +34,7 @@ function isTrue(value: string | null): boolean {
 }
 
 /** Namespace, name and both selectors of a request as one test. Throws 400. */
-export function parseSelection(path: ResourcePath, query: URLSearchParams): Selector {
+function parseSelection(path: ResourcePath, query: URLSearchParams): Selector {
   const byLabel = parseLabelSelector(query.get("labelSelector") ?? "");
   const byField = parseFieldSelector(query.get("fieldSelector") ?? "");
   return (object) =>

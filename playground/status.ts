@@ -2,22 +2,7 @@
 import type { JsonObject } from "../lib/json.ts";
 import type { ResourceType } from "../lib/k8s/types.ts";
 
-export interface FieldCause {
-  /** `FieldValueForbidden`, `FieldValueInvalid`, `FieldValueRequired`… */
-  readonly reason: string;
-  readonly field: string;
-  readonly message: string;
-}
-
-export function forbidden(field: string, message: string): FieldCause {
-  return { reason: "FieldValueForbidden", field, message: `Forbidden: ${message}` };
-}
-
-export function refused(field: string, message: string): FieldCause {
-  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${message}` };
-}
-
-/** A refusal: HTTP status, Status reason and, where fields were judged, their causes. */
+/** A refusal: HTTP status, Status reason and details. */
 export class StatusError extends Error {
   /** Distinguishes it from other errors in logs. */
   override readonly name = "StatusError";
@@ -72,11 +57,10 @@ export function conflict(type: ResourceType, name: string, why = MODIFIED): Stat
   return new StatusError(409, "Conflict", message, detailsOf(type, name));
 }
 
-/** 422 with the refused fields. */
-export function invalid(type: ResourceType, name: string, causes: readonly FieldCause[]): StatusError {
-  const listed = causes.map(({ field, message }) => `${field}: ${message}`).join(", ");
-  const details = { ...detailsOf(type, name), kind: type.kind, causes };
-  return new StatusError(422, "Invalid", `${qualified(type.kind, type)} "${name}" is invalid: ${listed}`, details);
+/** 422: the object has no name, nor the beginning of one. */
+export function nameless(type: ResourceType): StatusError {
+  const why = "metadata.name: Required value: name or generateName is required";
+  return new StatusError(422, "Invalid", `${qualified(type.kind, type)} "" is invalid: ${why}`, detailsOf(type, ""));
 }
 
 /** 422 without causes: a JSON Patch whose `test` failed or whose path does not exist. */

@@ -3,13 +3,12 @@ import { isDeepStrictEqual } from "node:util";
 import { keyOf, type KubeObject } from "../lib/k8s/types.ts";
 import { errorText } from "../lib/log.ts";
 import { type Cluster, findObject, isStored, type ObjectTarget, parseKubeObject, withMetadata } from "./cluster.ts";
-import { createObject, refuseWith } from "./create_object.ts";
+import { createObject } from "./create_object.ts";
 import { withDefaults } from "./defaults.ts";
 import { storeObject } from "./delete_object.ts";
 import { numberAt } from "./json_value.ts";
 import type { ServedKind } from "./kinds.ts";
-import { applyJsonPatch, mergePatch, STRATEGIC_KEYS } from "./patches.ts";
-import { checkMetadata, checkPodUpdate } from "./pod_rules.ts";
+import { applyJsonPatch, mergePatch } from "./patches.ts";
 import { badRequest, conflict } from "./status.ts";
 
 export interface UpdateTarget extends ObjectTarget {
@@ -18,8 +17,8 @@ export interface UpdateTarget extends ObjectTarget {
   readonly dryRun?: boolean;
 }
 
-/** How a PATCH body is to be read: the four content types of the API. */
-export type PatchKind = "json" | "merge" | "strategic" | "apply";
+/** How a PATCH body is to be read. */
+export type PatchKind = "json" | "merge" | "apply";
 
 interface PatchOptions extends UpdateTarget {
   readonly patchKind: PatchKind;
@@ -43,10 +42,8 @@ export async function patchObject(cluster: Cluster, kind: ServedKind, options: P
     const body = withMetadata(parseKubeObject(patch), { name });
     return await createObject(cluster, kind, { namespace, body, dryRun: options.dryRun ?? false });
   }
-  return await writeObject(cluster, kind, options, (current) => {
-    if (patchKind === "json") return applyJsonPatch(current, patch);
-    return mergePatch(current, patch, patchKind === "merge" ? {} : STRATEGIC_KEYS);
-  });
+  const change = patchKind === "json" ? applyJsonPatch : mergePatch;
+  return await writeObject(cluster, kind, options, (current) => change(current, patch));
 }
 
 /** The JSON of a request's body; 400 when it is none. */
@@ -74,7 +71,7 @@ async function writeObject(
       ? { ...current, status: proposed["status"] }
       : mergeObject(kind, current, proposed);
     const attempt = { operation: "UPDATE", kind, oldObject: current, subresource, dryRun } as const;
-    const next = finish(kind, current, await cluster.admission.mutate({ ...attempt, object: merged }) ?? merged);
+    const next = counted(current, await cluster.admission.mutate({ ...attempt, object: merged }) ?? merged);
     await cluster.admission.validate({ ...attempt, object: next });
     if (dryRun) return next;
     if (cluster.store.get(kind, keyOf(current)) !== current) continue;
@@ -106,9 +103,8 @@ function mergeObject(kind: ServedKind, current: KubeObject, proposed: KubeObject
   return withDefaults(kind, kept);
 }
 
-function finish(kind: ServedKind, current: KubeObject, admitted: KubeObject): KubeObject {
-  const causes = kind.plural === "pods" ? checkPodUpdate(current, admitted) : [];
-  refuseWith(kind, current, [...checkMetadata(admitted), ...causes]);
+/** With the generation that follows from what has changed. */
+function counted(current: KubeObject, admitted: KubeObject): KubeObject {
   const { metadata: _metadata, status: _status, ...before } = current;
   const { metadata: _now, status: _its, ...after } = admitted;
   const { generation = 1 } = current.metadata;

@@ -75,13 +75,3 @@ Deno.test("watch with sendInitialEvents marks the end of the present state", asy
   const end = await watch.next();
   assert.equal(valueAt(end, "object", "metadata", "annotations", "k8s.io/initial-events-end"), "true");
 });
-
-Deno.test("cutWatches() ends open watches and lets new ones begin", async () => {
-  await using api = await serveCluster();
-  await using cut = await api.watch(`${PODS}?watch=true`);
-  api.server.cutWatches();
-  assert.equal(await cut.next(), undefined);
-  await using next = await api.watch(`${PODS}?watch=true`);
-  await api.send("POST", PODS, { body: podBody("a") });
-  assert.equal(summary(await next.next()), "ADDED a");
-});
