@@ -5,7 +5,7 @@ import type { Context } from "hono";
 import { html, raw } from "hono/html";
 import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { DASHBOARD_STYLE } from "./style.ts";
+import STYLE from "./style.css" with { type: "text" };
 
 /** Between two looks at what a page shows. */
 const LIVE_MS = 1_000;
@@ -35,7 +35,7 @@ const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(
 const HEADERS = {
   "content-security-policy": [
     "default-src 'none'",
-    `style-src ${hashOf(DASHBOARD_STYLE)}`,
+    `style-src ${hashOf(STYLE)}`,
     `script-src ${hashOf(LIVE_SCRIPT)}`,
     "connect-src 'self'",
     "img-src data:",
@@ -107,7 +107,7 @@ function Page({ title, heading, corner, main }: PageParts): JSX.Element {
         </noscript>
         <title>{`Archway – ${title}`}</title>
         <link rel="icon" href={ICON} />
-        <style>{raw(DASHBOARD_STYLE)}</style>
+        <style>{raw(STYLE)}</style>
       </head>
       <body>
         <Masthead heading={heading}>{corner}</Masthead>
