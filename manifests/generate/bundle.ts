@@ -3,9 +3,8 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import * as z from "zod";
 import { print } from "../image/compile.ts";
-import { imageOf } from "./bundle_csv.ts";
 import { renderBundleFiles } from "./bundle_files.ts";
-import { MANIFESTS, renderComposition } from "./kustomize.ts";
+import { imageOf, type ManifestObject, MANIFESTS, parseManifest, renderComposition } from "./kustomize.ts";
 
 const ROOT = join(MANIFESTS, "..");
 const USAGE = `\
@@ -30,10 +29,20 @@ export interface BundleOptions {
 /** The files: path → text. The same options give the same bytes. */
 export async function renderBundle(options: BundleOptions = {}): Promise<ReadonlyMap<string, string>> {
   const { version } = PROJECT.parse(JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))));
-  const objects = await renderComposition("base", ["components/tls-files"]);
-  const image = options.image ?? imageOf(objects);
+  const rendered = await renderComposition("base", ["components/tls-files", "olm"]);
+  const named = imageOf(rendered);
+  const image = options.image ?? named;
+  const objects: readonly ManifestObject[] = JSON.parse(JSON.stringify(rendered).replaceAll(named, image));
   const bundleImage = options.bundleImage ?? `${image.replace(/(^|\/)([^/@:]*)[@:][^/]*$/, "$1$2")}-bundle:v${version}`;
-  return renderBundleFiles({ objects, version, image, bundleImage });
+  const read = (file: string): Promise<string> => Deno.readTextFile(join(MANIFESTS, "olm", file));
+  const [csv] = parseManifest(await read("csv.yaml"));
+  if (csv === undefined) throw new Error("csv.yaml of manifests/olm has no object.");
+  return new Map([
+    ...renderBundleFiles({ objects, csv, version, image, bundleImage }),
+    ["bundle/metadata/annotations.yaml", await read("annotations.yaml")],
+    ["bundle.Containerfile", await read("bundle.Containerfile")],
+    ["catalog.Containerfile", await read("catalog.Containerfile")],
+  ]);
 }
 
 /** Writes the files into a folder that holds nothing else. */

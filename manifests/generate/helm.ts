@@ -1,16 +1,11 @@
 // `deno task helm`: writes the templates of manifests/helm/archway from what kustomize renders. Needs kubectl. What a user
 // reads of the chart (its values, their schema, notes) is kept by hand.
 import { join } from "node:path";
-import * as z from "zod";
 import { type ChartSources, renderTemplates, withMember } from "./chart.ts";
 import { EXTRA_ARGUMENT, FEATURES, settingMark, SETTINGS } from "./features.ts";
-import { type ManifestObject, MANIFESTS, renderComposition, renderFolder } from "./kustomize.ts";
+import { imageOf, MANIFESTS, renderComposition, renderFolder } from "./kustomize.ts";
 
 export const CHART: string = join(MANIFESTS, "helm", "archway");
-
-const DEPLOYMENT = z.object({
-  spec: z.object({ template: z.object({ spec: z.object({ containers: z.array(z.object({ image: z.string() })) }) }) }),
-});
 
 /** Reads everything that templates are made of. Throws when kubectl cannot render a part. */
 export async function readChartSources(): Promise<ChartSources> {
@@ -30,11 +25,6 @@ export async function readChartSources(): Promise<ChartSources> {
     value: EXTRA_ARGUMENT,
   });
   return { base, features, withExtraArgument, image: imageOf(base) };
-}
-
-function imageOf(objects: readonly ManifestObject[]): string {
-  const { spec } = DEPLOYMENT.parse(objects.find(({ kind }) => kind === "Deployment"));
-  return spec.template.spec.containers[0]?.image ?? "";
 }
 
 async function writeTemplates(): Promise<void> {

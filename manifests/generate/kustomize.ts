@@ -30,6 +30,21 @@ export function parseManifest(text: string): readonly ManifestObject[] {
   });
 }
 
+export function ofKind(objects: readonly ManifestObject[], kind: string): readonly ManifestObject[] {
+  return objects.filter((object) => object.kind === kind);
+}
+
+const DEPLOYMENT = z.object({
+  spec: z.object({
+    template: z.object({ spec: z.object({ containers: z.tuple([z.object({ image: z.string() })]) }) }),
+  }),
+});
+
+/** The image of the first Deployment. */
+export function imageOf(objects: readonly ManifestObject[]): string {
+  return DEPLOYMENT.parse(ofKind(objects, "Deployment")[0]).spec.template.spec.containers[0].image;
+}
+
 /** Renders one folder: `base`, `overlays/gke`. Throws with what kubectl says. */
 export async function renderFolder(path: string): Promise<readonly ManifestObject[]> {
   return parseManifest(await runKustomize(join(MANIFESTS, path)));

@@ -1,9 +1,8 @@
 // What is installed: the manifests of each overlay in one file, and the chart as a package, all with images by digest.
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { imageOf } from "../generate/bundle_csv.ts";
 import { CHART } from "../generate/helm.ts";
-import { type ManifestObject, renderFolder } from "../generate/kustomize.ts";
+import { imageOf, type ManifestObject, renderFolder } from "../generate/kustomize.ts";
 import type { ImageArchitecture } from "../image/compile.ts";
 import { type ReleasedImage, type ReleaseOptions, runTool } from "./images.ts";
 
