@@ -1,7 +1,7 @@
 // A replica as the manifests run it: its account, and the limits of its heap. Used where memory and start are measured.
 import { parse } from "yaml";
 import type { ArchwayOptions } from "../cluster/support/archway.ts";
-import { read } from "../cluster/support/cluster_access.ts";
+import { listAt, read } from "../cluster/support/cluster_access.ts";
 import { canMountAccount } from "../cluster/support/mounted_account.ts";
 
 const DEPLOYMENT = new URL("../../manifests/base/deployment.yaml", import.meta.url);
@@ -14,7 +14,7 @@ export async function asInstalled(): Promise<Pick<ArchwayOptions, "account" | "e
 /** The environment that bounds the heap of a replica. */
 export async function installedEnv(): Promise<Readonly<Record<string, string>>> {
   const deployment: unknown = parse(await Deno.readTextFile(DEPLOYMENT));
-  const variables = read(deployment, "spec", "template", "spec", "containers", 0, "env");
-  const flags = Array.isArray(variables) ? variables.find((each) => read(each, "name") === "DENO_V8_FLAGS") : undefined;
+  const variables = listAt(deployment, "spec", "template", "spec", "containers", 0, "env");
+  const flags = variables.find((each) => read(each, "name") === "DENO_V8_FLAGS");
   return flags === undefined ? {} : { DENO_V8_FLAGS: String(read(flags, "value")) };
 }

@@ -46,7 +46,7 @@ export async function removeNamespace(cluster: ClusterAccess, namespace: string)
   const path = `/api/v1/namespaces/${namespace}`;
   await cluster.request("DELETE", `${path}/pods?gracePeriodSeconds=0`);
   await waitUntil(`the pods of "${namespace}" to go`, async () => {
-    const items = read((await cluster.request("GET", `${path}/pods?limit=1`)).body, "items");
+    const items = read(await cluster.get(`${path}/pods?limit=1`), "items");
     return Array.isArray(items) && items.length === 0;
   }, { deadlineMs: DEADLINE_MS, intervalMs: 100 });
   await cluster.request("DELETE", `${path}/events`);

@@ -35,7 +35,7 @@ const SECTIONS: readonly (readonly [
 async function runSections(options: BenchOptions): Promise<readonly Row[]> {
   const machine = await readMachineFacts();
   await using walkBed = await openWalkBed();
-  const cluster = describeCluster((await walkBed.controlPlane.request("GET", "/version")).body);
+  const cluster = describeCluster(await walkBed.controlPlane.get("/version"));
   const reference = options.mto === undefined ? undefined : await originalStarter(options.mto);
   const rows: Row[] = [];
   for (const [name, measures, run, bed] of SECTIONS) {

@@ -33,7 +33,7 @@ async function imageMb(lab: OpenLab): Promise<number> {
 
 /** From the container's start to the pod's readiness, by the API server's seconds (ms). */
 async function readyAfterMs(lab: OpenLab, { name }: Replica): Promise<number> {
-  const { body } = await lab.request("GET", `/api/v1/namespaces/${NAMESPACE}/pods/${name}`);
+  const body = await lab.get(`/api/v1/namespaces/${NAMESPACE}/pods/${name}`);
   const [container] = [read(body, "status", "containerStatuses")].flat();
   const conditions = [read(body, "status", "conditions")].flat();
   const ready = conditions.find((each) => read(each, "type") === "Ready");

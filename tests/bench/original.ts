@@ -1,6 +1,6 @@
 // The Multiarch Tuning Operator as a contender: its webhook and its controller, built from a copy of its repository, a replica of each.
 import { issueLoopbackCertificates } from "../../playground/listen.ts";
-import { type ClusterAccess, expectStatus } from "../cluster/support/cluster_access.ts";
+import { type ClusterAccess } from "../cluster/support/cluster_access.ts";
 import { RunningProcess } from "../cluster/support/process.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import type { Contender, StartContender } from "./contender.ts";
@@ -67,7 +67,7 @@ async function isListening(): Promise<boolean> {
 
 /** As its operator registers it, but by URL. */
 async function register(cluster: ClusterAccess, authority: string): Promise<void> {
-  const answer = await cluster.request("POST", WEBHOOKS, {
+  await cluster.create(WEBHOOKS, {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",
     metadata: { name: WEBHOOK },
@@ -83,7 +83,6 @@ async function register(cluster: ClusterAccess, authority: string): Promise<void
       rules: [{ operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }],
     }],
   });
-  expectStatus("register its webhook", answer, [201]);
 }
 
 const CONFIGS = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs";
@@ -98,7 +97,7 @@ async function createConfig(cluster: ClusterAccess, spec: unknown): Promise<void
 async function removeConfig(cluster: ClusterAccess): Promise<void> {
   const config = `${CONFIGS}/cluster`;
   await cluster.request("DELETE", config);
-  const isGone = async (): Promise<boolean> => (await cluster.request("GET", config)).status === 404;
+  const isGone = async (): Promise<boolean> => !await cluster.exists(config);
   await waitUntil("the config to go", isGone, { deadlineMs: 10_000 }).catch(async () => {
     await cluster.request("PATCH", config, { metadata: { finalizers: null } });
     await waitUntil("the config to go without its finalizers", isGone);

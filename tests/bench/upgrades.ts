@@ -1,7 +1,6 @@
 // U1: what upgrades cost: requests and memory while a plan waits, and the reconciles of an upgrade and a migration of a large
 // cluster. `serve --only=upgrades` as it is installed, in a process of its own; requests are those of the API server's audit log.
 import { type AuditedRequest, readAuditLog } from "../cluster/support/audit_log.ts";
-import { expectStatus } from "../cluster/support/cluster_access.ts";
 import { startControlPlane, WITHOUT_KUBELETS } from "../cluster/support/control_plane.ts";
 import { PLANS, TO } from "../cluster/support/simulated_openshift.ts";
 import { poolsOf } from "../cluster/support/upgrade_many_nodes.ts";
@@ -37,7 +36,7 @@ export async function benchUpgrades({ options, tell, keep }: Bench): Promise<rea
   await patchPlan(bed, { upgradeAt: timeIn(-MINUTE_MS) });
   await bed.untilPhase("Upgraded", PATIENCE);
   const afterUpgrade = (await requestsOf(bed)).length;
-  expectStatus("delete the plan", await bed.cluster.request("DELETE", `${PLANS}/managed-upgrade-config`), [200]);
+  await bed.cluster.delete(`${PLANS}/managed-upgrade-config`);
   await bed.storePlan({ desired: { version: TO, architecture: "Multi" }, capacityReservation: true });
   await bed.untilPhase("Upgraded", PATIENCE);
   const requests = await requestsOf(bed);
@@ -88,7 +87,7 @@ async function requestsOf({ cluster }: UpgradeService): Promise<readonly Audited
 }
 
 async function patchPlan(bed: UpgradeService, spec: Readonly<Record<string, unknown>>): Promise<void> {
-  await bed.patch(`${PLANS}/managed-upgrade-config`, { spec });
+  await bed.cluster.patch(`${PLANS}/managed-upgrade-config`, { spec });
 }
 
 function timeIn(ms: number): string {

@@ -76,7 +76,7 @@ const SECRET_PATH_MS = 10_000;
 /** As the API server has it; the plain path of the manifests where no other is written. */
 async function webhookPath({ bed }: Bench): Promise<string> {
   const readPath = async (): Promise<string> => {
-    const { body } = await bed.controlPlane.request("GET", CONFIGURATION);
+    const body = await bed.controlPlane.get(CONFIGURATION);
     return new URL(String(read(body, "webhooks", 0, "clientConfig", "url"))).pathname;
   };
   await waitUntil("the secret path", async () => await readPath() !== WebhookPath.gatePod, {

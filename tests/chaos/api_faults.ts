@@ -1,5 +1,4 @@
 // What is done to the API server and etcd, and to the way there. Rows of the chaos table.
-import { expectStatus } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import type { ChaosBed } from "./bed.ts";
 import type { Heal } from "./engine.ts";
@@ -83,12 +82,12 @@ export async function starveArchway({ apiProxy, controlPlane }: ChaosBed): Promi
   const refusals = countAnswers(429);
   apiProxy.intercept(refusals);
   for (const [path, body] of Object.entries(paths)) {
-    expectStatus(`create "${NAME}"`, await controlPlane.request("POST", path, body), [201]);
+    await controlPlane.create(path, body);
   }
   await waitUntil("a request of Archway to be refused", () => refusals.count() > 0);
   return async () => {
     for (const path of Object.keys(paths).reverse()) {
-      expectStatus(`delete "${NAME}"`, await controlPlane.request("DELETE", `${path}/${NAME}`), [200]);
+      await controlPlane.delete(`${path}/${NAME}`);
     }
     // kubectl asks again while it is refused.
     const asArchway = "--as=system:serviceaccount:archway-system:archway";

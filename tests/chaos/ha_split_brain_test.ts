@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { GateLabel, PodLabel } from "../../lib/names.ts";
 import { type Archway, enablePlacement } from "../cluster/support/archway.ts";
 import { type AuditedRequest, readAuditLog } from "../cluster/support/audit_log.ts";
-import { type ClusterAccess, read } from "../cluster/support/cluster_access.ts";
+import { type ClusterAccess, listAt, read } from "../cluster/support/cluster_access.ts";
 import { readLease, startPair } from "../cluster/support/lease.ts";
 import {
   createPods,
@@ -110,8 +110,7 @@ Deno.test("ha: a leader that was frozen past its Lease writes nothing when it wa
   assert.equal(awaited.length, 40);
   assert.equal(await placedBy(first), 0);
   assert.equal(await placedBy(second), held.length);
-  const { body } = await controlPlane.request("GET", CONFIG);
-  const conditions = read(body, "status", "conditions");
-  const gating = Array.isArray(conditions) && conditions.find((one) => read(one, "type") === "GatingStopped");
+  const conditions = listAt(await controlPlane.get(CONFIG), "status", "conditions");
+  const gating = conditions.find((one) => read(one, "type") === "GatingStopped");
   assert.equal(read(gating, "status"), "False", "the one that woke up told nobody that there was no leader");
 });

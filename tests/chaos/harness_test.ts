@@ -32,18 +32,18 @@ Deno.test("a control plane schedules pods, keeps gated ones and holds ServiceAcc
   assert.equal((await cluster.request("POST", pods, pod("plain", { nodeSelector }))).status, 201);
 
   const running = await waitUntil("the plain pod to run", async () => {
-    const { body } = await cluster.request("GET", `${pods}/plain`);
+    const body = await cluster.get(`${pods}/plain`);
     return read(body, "status", "phase") === "Running" && body;
   });
   assert.match(String(read(running, "spec", "nodeName")), /^arm64-/);
-  const { body: gated } = await cluster.request("GET", `${pods}/gated`);
+  const gated = await cluster.get(`${pods}/gated`);
   assert.equal(read(gated, "spec", "nodeName"), undefined);
   assert.equal(read(gated, "status", "conditions", 0, "reason"), "SchedulingGated");
 
   const listed = await cluster.kubectl(["get", "pods", "-n", namespace, "-o", "name"]);
   assert.deepEqual([listed.code, listed.stdout], [0, "pod/gated\npod/plain\n"]);
   await waitUntil("the default ServiceAccount", async () => {
-    return (await cluster.request("GET", `/api/v1/namespaces/${namespace}/serviceaccounts/default`)).status === 200;
+    return await cluster.exists(`/api/v1/namespaces/${namespace}/serviceaccounts/default`);
   });
   const kubeconfigFile = await cluster.serviceAccountKubeconfig({ namespace, name: "default" });
   const refused = await cluster.kubectl(["get", "secrets"], { kubeconfigFile });
@@ -278,7 +278,7 @@ Deno.test("removeLeftOvers() removes an installation whose service was killed at
   const account = "/api/v1/namespaces/archway-system/serviceaccounts/archway";
   await waitUntil(
     "the account to be held",
-    async () => JSON.stringify((await cluster.request("GET", account)).body).includes("archway.dev/uninstall"),
+    async () => JSON.stringify(await cluster.get(account)).includes("archway.dev/uninstall"),
   );
   archway.kill("SIGKILL");
   await archway.ended;

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { isObject, objectAt, textMapAt } from "../../lib/json.ts";
-import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, read } from "./support/cluster_access.ts";
 import { isScheduled, renderPod, waitForPods } from "./support/pods.ts";
 import { index, openWorkingBed } from "./support/walk_bed.ts";
 
@@ -172,15 +172,13 @@ Deno.test("the API server accepts a pod with Archway if and only if it accepts i
   const { controlPlane } = bed;
   const covered = await controlPlane.createNamespace("covered");
   const bare = await controlPlane.createNamespace("bare");
-  const patch = { metadata: { labels: { covered: "no" } } };
-  const type = { contentType: "application/merge-patch+json" };
-  expectStatus("label", await controlPlane.request("PATCH", `/api/v1/namespaces/${bare}`, patch, type), [200]);
+  await controlPlane.patch(`/api/v1/namespaces/${bare}`, { metadata: { labels: { covered: "no" } } });
   const images = [await bed.push("demo/two", index("amd64", "arm64")), await bed.push("demo/one", index("arm64"))];
   // The last one has the configs read that decide for pods of both images.
   const known = [...images.map((image) => [image]), images];
   for (const [at, images] of known.entries()) {
     const pod = renderPod({ name: `known-${at}`, images });
-    expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${covered}/pods`, pod), [201]);
+    await controlPlane.create(`/api/v1/namespaces/${covered}/pods`, pod);
   }
   await waitForPods(controlPlane, covered, { count: known.length, until: isScheduled });
 

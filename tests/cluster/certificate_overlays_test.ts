@@ -7,7 +7,7 @@ import { defineKinds, type ForeignKind } from "../node/support/foreign_apis.ts";
 import { lacks } from "../support/needs.ts";
 import { askWebhook } from "./support/ask_webhook.ts";
 import { type CertificateKeeper, playCertManager, playServiceCa } from "./support/certificate_keepers.ts";
-import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, read } from "./support/cluster_access.ts";
 import { argumentsOf } from "./support/installation.ts";
 import { createAuthority } from "./support/pki.ts";
 import { failedWebhookCalls } from "./support/pod_load.ts";
@@ -27,7 +27,6 @@ const VALIDATING = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfi
   WebhookName.validatingConfiguration;
 const DEFINITION = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${WebhookName.convertedDefinition}`;
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
-const ANNOTATIONS = { contentType: "application/merge-patch+json" };
 
 interface Overlay {
   readonly path: string;
@@ -122,8 +121,7 @@ async function open({ path, needs, play, asks }: Overlay, undo: AsyncDisposableS
   const objects = await renderFolder(path);
   await applyBehindService(cluster, { objects, pods: "played" });
   for (const object of asks === undefined ? [] : [VALIDATING, DEFINITION]) {
-    const patch = { metadata: { annotations: asks } };
-    expectStatus("annotate", await cluster.request("PATCH", object, patch, ANNOTATIONS), [200]);
+    await cluster.patch(object, { metadata: { annotations: asks } });
   }
   const keeper = undo.use(await play(cluster));
   await mount(cluster, directory);
@@ -184,8 +182,7 @@ async function callBySecretPaths({ cluster }: Bed): Promise<void> {
   const created = await cluster.request("POST", "/api/v1/namespaces/default/pods", pod);
   assert.notEqual(read(created.body, "spec", "schedulingGates"), undefined, "not gated");
   assert.equal(await failedWebhookCalls(cluster) - before, 0);
-  const label = await cluster.request("PATCH", CONFIG, { metadata: { labels: { round: "1" } } });
-  expectStatus("change the config, past the validating webhook", label, [200]);
+  await cluster.patch(CONFIG, { metadata: { labels: { round: "1" } } });
   const converted = await cluster.request("GET", CONFIG.replace("v1beta1", "v1alpha1"));
   assert.equal(read(converted.body, "apiVersion"), "multiarch.openshift.io/v1alpha1", JSON.stringify(converted));
 }
@@ -202,8 +199,7 @@ async function followRotation(bed: Bed, paths: readonly string[]): Promise<void>
       (await clientsOf(cluster)).every(({ ca }) => ca === keeper.bundle()),
   );
   const injections = keeper.injections();
-  const touched = await cluster.request("PATCH", CONFIG, { metadata: { labels: { round: "2" } } });
-  expectStatus("make the operator look", touched, [200]);
+  await cluster.patch(CONFIG, { metadata: { labels: { round: "2" } } });
   await pause(5_000);
   assert.equal(keeper.injections(), injections, "written again and again");
   await assertCa(bed);

@@ -11,7 +11,7 @@ import {
   SCHEMA_BOUNDS,
   selectorsAround,
 } from "../manifests/support/samples.ts";
-import { expectStatus, read } from "./support/cluster_access.ts";
+import { expectStatus, isTrue, read } from "./support/cluster_access.ts";
 import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
@@ -28,19 +28,10 @@ type Kind = keyof typeof PATHS;
 async function startWithDefinitions(): Promise<SharedControlPlane> {
   const cluster = await bareControlPlane();
   for (const definition of readDefinitions()) {
-    const answer = await cluster.request(
-      "POST",
-      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldValidation=Strict",
-      definition,
-    );
-    expectStatus(`create ${definition.metadata.name}`, answer, [201]);
+    await cluster.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldValidation=Strict", definition);
     await waitUntil(`${definition.metadata.name} to be established`, async () => {
       const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition.metadata.name}`;
-      const conditions = read((await cluster.request("GET", path)).body, "status", "conditions");
-      return Array.isArray(conditions) &&
-        conditions.some((condition) =>
-          read(condition, "type") === "Established" && read(condition, "status") === "True"
-        );
+      return isTrue(await cluster.get(path), "Established");
     });
   }
   await waitUntil("the kinds to be served", async () => {
@@ -205,8 +196,7 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
       const values = Array.from({ length: 64 }, (_, at) => `w${at}`);
       const labelSelector = { matchExpressions: [{ key: "a", operator: "NotIn", values }] };
       const large = body("PodPlacementConfig", { plugins: {}, labelSelector }, "large");
-      const patch = (operation: unknown) =>
-        cluster.request("PATCH", path, [operation], { contentType: "application/json-patch+json" });
+      const patch = (operation: unknown) => cluster.request("PATCH", path, [operation]);
       expectStatus("take the bound away", await patch({ op: "remove", path: bound }), [200]);
       await waitUntil("the large config to be taken", async () => {
         const { status } = await cluster.request("POST", PATHS.PodPlacementConfig, large);
@@ -215,9 +205,9 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
       expectStatus("bring it back", await patch({ op: "add", path: bound, value: SCHEMA_BOUNDS.values }), [200]);
       const again = body("PodPlacementConfig", { plugins: {}, labelSelector }, "again");
       await waitUntil("the bound to hold", async () => (await probe("PodPlacementConfig", again)) === "Invalid");
-      const { body: stored } = await cluster.request("GET", `${PATHS.PodPlacementConfig}/large`);
+      const stored = await cluster.get(`${PATHS.PodPlacementConfig}/large`);
       assert.equal(parseSelector(read(stored, "spec", "labelSelector")).kind, "requirements");
-      expectStatus("delete", await cluster.request("DELETE", `${PATHS.PodPlacementConfig}/large`), [200]);
+      await cluster.delete(`${PATHS.PodPlacementConfig}/large`);
     },
   );
 
@@ -234,19 +224,14 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
   }
 
   await t.step("printer columns show the conditions", async () => {
-    const created = await cluster.request(
-      "POST",
-      PATHS.ClusterPodPlacementConfig,
-      body("ClusterPodPlacementConfig", {}),
-    );
-    expectStatus("create", created, [201]);
+    await cluster.create(PATHS.ClusterPodPlacementConfig, body("ClusterPodPlacementConfig", {}));
     const lastTransitionTime = "2026-11-21T08:00:00Z";
     const conditions = ["Available", "Progressing", "Degraded"].map((type) => ({
       ...{ type, status: type === "Available" ? "True" : "False", reason: "AllComponentsReady" },
       ...{ message: "text", lastTransitionTime, observedGeneration: 1 },
     }));
     const path = `${PATHS.ClusterPodPlacementConfig}/cluster`;
-    expectStatus("patch", await cluster.request("PATCH", `${path}/status`, { status: { conditions } }), [200]);
+    await cluster.patch(`${path}/status`, { status: { conditions } });
     const { stdout } = await cluster.kubectl(["get", "cppc"]);
     assert.match(
       stdout,
@@ -254,7 +239,7 @@ Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", 
     );
     const wrong = { status: { conditions: [{ ...conditions[0], reason: "not a word" }] } };
     assert.equal((await cluster.request("PATCH", `${path}/status`, wrong)).status, 422);
-    expectStatus("delete", await cluster.request("DELETE", path), [200]);
+    await cluster.delete(path);
   });
 
   for (

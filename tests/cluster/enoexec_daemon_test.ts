@@ -22,11 +22,6 @@ interface Event {
   readonly status?: Readonly<Record<"nodeName" | "podName" | "podNamespace" | "containerID", string>>;
 }
 
-async function apply(cluster: SharedControlPlane, ...args: readonly string[]): Promise<void> {
-  const { code, stderr } = await cluster.kubectl(["apply", ...args]);
-  if (code !== 0) throw new Error(`Cannot apply ${args.join(" ")}: ${stderr}`);
-}
-
 async function create(cluster: SharedControlPlane, path: string, object: object): Promise<string> {
   const answer = await waitUntil(`${path} to be created`, async () => {
     const answer = await cluster.request("POST", path, object);
@@ -53,9 +48,9 @@ async function prepare(cluster: SharedControlPlane): Promise<string> {
   for (const name of [NAMESPACE, TEAM]) {
     await create(cluster, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   }
-  await apply(cluster, "-f", `${ROOT}manifests/base/crds/enoexecevents.yaml`);
+  await cluster.run(["apply", "-f", `${ROOT}manifests/base/crds/enoexecevents.yaml`]);
   for (const file of ["daemon", "policy"]) {
-    await apply(cluster, "-f", `${ROOT}manifests/components/exec-format-errors/${file}.yaml`);
+    await cluster.run(["apply", "-f", `${ROOT}manifests/components/exec-format-errors/${file}.yaml`]);
   }
   const name = ExecFormatMonitor.daemon;
   const labels = { app: name };
@@ -67,9 +62,8 @@ async function prepare(cluster: SharedControlPlane): Promise<string> {
   const uid = await createPod(cluster, NAMESPACE, { serviceAccountName: name });
   const path = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/${name}/token`;
   const boundObjectRef = { apiVersion: "v1", kind: "Pod", name: "pod", uid };
-  const answer = await cluster.request("POST", path, { spec: { boundObjectRef, expirationSeconds: 3_600 } });
-  expectStatus("make a token", answer, [201]);
-  return (answer.body as { readonly status: { readonly token: string } }).status.token;
+  const answer = await cluster.create(path, { spec: { boundObjectRef, expirationSeconds: 3_600 } });
+  return (answer as { readonly status: { readonly token: string } }).status.token;
 }
 
 async function startDaemon(cluster: SharedControlPlane, token: string): Promise<RunningProcess> {
@@ -102,7 +96,7 @@ async function startDaemon(cluster: SharedControlPlane, token: string): Promise<
 async function eventsWhen(cluster: SharedControlPlane, count: number): Promise<readonly Event[]> {
   const path = `/apis/multiarch.openshift.io/v1beta1/namespaces/${NAMESPACE}/enoexecevents`;
   return await waitUntil(`${count} events`, async () => {
-    const { items } = (await cluster.request("GET", path)).body as { readonly items: readonly Event[] };
+    const { items } = await cluster.get(path) as { readonly items: readonly Event[] };
     return items.length >= count && items.every(({ status }) => status !== undefined) && items;
   });
 }

@@ -7,7 +7,7 @@ import { EnoexecAnnotation, Finalizer } from "../../lib/names.ts";
 import { runArchway } from "../support/archway_program.ts";
 import type { Archway } from "./support/archway.ts";
 import { enablePlacement } from "./support/archway.ts";
-import { expectStatus, read } from "./support/cluster_access.ts";
+import { conditionOf, listAt, read } from "./support/cluster_access.ts";
 import {
   applyComponents,
   awaitRunning,
@@ -20,7 +20,6 @@ import {
   endedStatus,
   EVENTS,
   type EventSpec,
-  isThere,
   NAMESPACE,
   openDaemonAccess,
   reportsOf,
@@ -63,30 +62,27 @@ async function openBed(): Promise<Bed> {
 const plugin = (enabled: boolean): unknown => ({ plugins: { execFormatErrorMonitor: { enabled } } });
 
 async function setPlugin({ controlPlane }: Bed, enabled: boolean): Promise<void> {
-  expectStatus("set the plugin", await controlPlane.request("PATCH", CONFIG, { spec: plugin(enabled) }), [200]);
+  await controlPlane.patch(CONFIG, { spec: plugin(enabled) });
 }
 
 /** Whether an object has the finalizer of ENoExecEvents. */
 async function isHeld({ controlPlane }: Bed, path: string): Promise<boolean> {
-  const finalizers = read((await controlPlane.request("GET", path)).body, "metadata", "finalizers");
-  return Array.isArray(finalizers) && finalizers.includes(Finalizer.enoexecEvents);
+  return listAt(await controlPlane.get(path), "metadata", "finalizers").includes(Finalizer.enoexecEvents);
 }
 
 async function isMonitorGone(bed: Bed): Promise<boolean> {
-  return !await isThere(bed.controlPlane, DAEMON_SET) && !await isHeld(bed, CONFIG);
+  return !await bed.controlPlane.exists(DAEMON_SET) && !await isHeld(bed, CONFIG);
 }
 
 async function labelOf({ controlPlane }: Bed, namespace: string, name: string): Promise<unknown> {
-  const { body } = await controlPlane.request("GET", `/api/v1/namespaces/${namespace}/pods/${name}`);
-  return read(body, "metadata", "labels", LABEL);
+  return read(await controlPlane.get(`/api/v1/namespaces/${namespace}/pods/${name}`), "metadata", "labels", LABEL);
 }
 
 /** The DaemonSet's pod on a node; its image never runs, but its account's tokens can be bound to it. */
 async function daemonPodOn({ controlPlane }: Bed, node: string): Promise<string> {
   return await waitUntil(`a daemon on ${node}`, async () => {
     const path = `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=app%3Denoexec-event-daemon`;
-    const items = read((await controlPlane.request("GET", path)).body, "items");
-    const pod = (Array.isArray(items) ? items : []).find((one) => read(one, "spec", "nodeName") === node);
+    const pod = (await controlPlane.list(path)).find((one) => read(one, "spec", "nodeName") === node);
     return pod === undefined ? undefined : String(read(pod, "metadata", "name"));
   }, PATIENT);
 }
@@ -105,12 +101,12 @@ async function createConfig({ controlPlane }: Bed, enabled: boolean): Promise<vo
 }
 
 async function deleteConfig({ controlPlane }: Bed): Promise<void> {
-  expectStatus("delete the config", await controlPlane.request("DELETE", CONFIG), [200]);
+  await controlPlane.delete(CONFIG);
 }
 
 async function awaitAllGone({ controlPlane }: Bed): Promise<void> {
   for (const path of [CONFIG, DAEMON_SET, WEBHOOK]) {
-    await waitUntil(`${path} to be gone`, async () => !await isThere(controlPlane, path), PATIENT);
+    await waitUntil(`${path} to be gone`, async () => !await controlPlane.exists(path), PATIENT);
   }
 }
 
@@ -118,7 +114,7 @@ async function awaitAllGone({ controlPlane }: Bed): Promise<void> {
 async function holdEvent({ controlPlane }: Bed, name: string): Promise<void> {
   const kind = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ENoExecEvent" };
   const held = { ...kind, metadata: { name, finalizers: ["example.com/hold"] } };
-  expectStatus("create", await controlPlane.request("POST", EVENTS, held), [201]);
+  await controlPlane.create(EVENTS, held);
 }
 
 async function letGo({ controlPlane }: Bed, name: string): Promise<void> {
@@ -145,45 +141,41 @@ Deno.test("exec format errors on a real API server", async (t) => {
     "117 119 120 192 enabled: config and Deployment have the finalizer, each node of the image's architectures a daemon",
     async () => {
       await enablePlacement(controlPlane, plugin(true));
-      await waitUntil("the DaemonSet", () => isThere(controlPlane, DAEMON_SET), PATIENT);
+      await waitUntil("the DaemonSet", () => controlPlane.exists(DAEMON_SET), PATIENT);
       for (const path of [CONFIG, DEPLOYMENT]) assert.ok(await isHeld(bed, path), path);
       const account = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/enoexec-event-daemon`;
-      assert.ok(await isThere(controlPlane, account));
+      assert.ok(await controlPlane.exists(account));
       for (const node of ["amd64-1", "arm64-2"]) await daemonPodOn(bed, node);
-      const reasonOf = async (): Promise<unknown> => {
-        const conditions = read((await controlPlane.request("GET", CONFIG)).body, "status", "conditions");
-        const rows = Array.isArray(conditions) ? conditions : [];
-        return read(rows.find((row) => read(row, "type") === "ExecFormatErrorMonitorNotAvailable"), "reason");
-      };
+      const reasonOf = async (): Promise<unknown> =>
+        read(conditionOf(await controlPlane.get(CONFIG), "ExecFormatErrorMonitorNotAvailable"), "reason");
       await waitUntil("all daemons ready", async () => await reasonOf() === "DaemonsReady", PATIENT);
-      const { body } = await controlPlane.request("GET", DAEMON_SET);
-      assert.equal(read(body, "status", "desiredNumberScheduled"), 4);
+      assert.equal(read(await controlPlane.get(DAEMON_SET), "status", "desiredNumberScheduled"), 4);
     },
   );
 
   const awaitEventGone = (name: string): Promise<boolean> =>
-    waitUntil(`event ${name} to be gone`, async () => !await isThere(controlPlane, `${EVENTS}/${name}`), PATIENT);
+    waitUntil(`event ${name} to be gone`, async () => !await controlPlane.exists(`${EVENTS}/${name}`), PATIENT);
 
   await t.step("a DaemonSet that is deleted comes back; the events of the old one are collected", async () => {
-    const before = read((await controlPlane.request("GET", DAEMON_SET)).body, "metadata", "uid");
+    const before = read(await controlPlane.get(DAEMON_SET), "metadata", "uid");
     // Without a status it is kept for an hour.
     const failure = { nodeName: "amd64-1", podNamespace: "shop", podName: "p", podUid: "u", command: undefined };
     const { object } = buildEvent(
       { ...failure, containerId: containerIdOf("9"), isEntryPoint: true, atMs: Date.now() },
       { namespace: NAMESPACE, name: "enoexec-event-daemon", uid: String(before) },
     );
-    expectStatus("create", await controlPlane.request("POST", EVENTS, object), [201]);
-    expectStatus("delete", await controlPlane.request("DELETE", DAEMON_SET), [200]);
+    await controlPlane.create(EVENTS, object);
+    await controlPlane.delete(DAEMON_SET);
     await waitUntil("another one", async () => {
-      const after = read((await controlPlane.request("GET", DAEMON_SET)).body, "metadata", "uid");
+      const after = read(await controlPlane.get(DAEMON_SET), "metadata", "uid");
       return typeof after === "string" && after !== before;
     }, PATIENT);
     await awaitEventGone(object.metadata.name);
   });
 
   await t.step("232 a Deployment that somebody deletes is let go at once, and its successor is held", async () => {
-    expectStatus("delete", await controlPlane.request("DELETE", DEPLOYMENT), [200]);
-    await waitUntil("the Deployment to be gone", async () => !await isThere(controlPlane, DEPLOYMENT), PATIENT);
+    await controlPlane.delete(DEPLOYMENT);
+    await waitUntil("the Deployment to be gone", async () => !await controlPlane.exists(DEPLOYMENT), PATIENT);
     assert.ok(await isHeld(bed, CONFIG));
     await createDeploymentOfArchway(controlPlane);
     await waitUntil("the finalizer", () => isHeld(bed, DEPLOYMENT), PATIENT);
@@ -258,15 +250,11 @@ Deno.test("exec format errors on a real API server", async (t) => {
     await write("e155", { pod: "quiet", node: "amd64-1", digit: "b", finalizers: ["example.com/test"] });
     for (const name of ["e153", "e155"]) {
       await waitUntil(`the mark on ${name}`, async () => {
-        const { body } = await controlPlane.request("GET", `${EVENTS}/${name}`);
+        const body = await controlPlane.get(`${EVENTS}/${name}`);
         return read(body, "metadata", "labels", ERROR) === "node-not-found" &&
           read(body, "metadata", "deletionTimestamp") !== undefined;
       }, PATIENT);
-      expectStatus(
-        "let go",
-        await controlPlane.request("PATCH", `${EVENTS}/${name}`, { metadata: { finalizers: null } }),
-        [200],
-      );
+      await controlPlane.patch(`${EVENTS}/${name}`, { metadata: { finalizers: null } });
       await awaitEventGone(name);
     }
     assert.equal(await labelOf(bed, namespace, "quiet"), undefined);
@@ -279,10 +267,10 @@ Deno.test("exec format errors on a real API server", async (t) => {
       kind: "ENoExecEvent",
       metadata: { name: "test-name" },
     };
-    expectStatus("create", await controlPlane.request("POST", path, bare), [201]);
+    await controlPlane.create(path, bare);
     const status = { nodeName: "n", podName: "p", podNamespace: "s", containerID: `docker://${"a".repeat(64)}` };
-    expectStatus("set", await controlPlane.request("PATCH", `${path}/test-name/status`, { status }), [200]);
-    expectStatus("delete", await controlPlane.request("DELETE", `${path}/test-name`), [200]);
+    await controlPlane.patch(`${path}/test-name/status`, { status });
+    await controlPlane.delete(`${path}/test-name`);
   });
 
   await t.step("a daemon writes of its own node alone", () => checkPolicy(bed));
@@ -313,7 +301,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
           image: architecture === "arm64" ? await bed.push("demo/amd", index("amd64")) : image,
         });
       }
-      assert.deepEqual(read((await controlPlane.request("GET", EVENTS)).body, "items"), []);
+      assert.deepEqual(read(await controlPlane.get(EVENTS), "items"), []);
     },
   );
 
@@ -326,7 +314,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
     const annotations = { [EnoexecAnnotation.entryPoint]: "true" };
     await write("liar", { pod: "liar", node: "amd64-2", digit: "f", annotations });
     const record = `failed-amd64-${digest.slice("sha256:".length).slice(0, 40)}-${namespace}`;
-    await waitUntil("the record", () => isThere(controlPlane, `${EVENTS}/${record}`), PATIENT);
+    await waitUntil("the record", () => controlPlane.exists(`${EVENTS}/${record}`), PATIENT);
     const cluster = ["--kubeconfig", controlPlane.kubeconfigFile];
     const { stdout } = await runArchway(["explain", "liar", "-n", namespace, ...cluster]);
     assert.match(stdout, /claims amd64, but its program has failed there/);
@@ -347,7 +335,7 @@ Deno.test("exec format errors on a real API server", async (t) => {
       const budget = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
       const spec = { minAvailable: 1, selector: { matchLabels: { app: "stray" } } };
       const kind = { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { name: "stray" } };
-      expectStatus("create", await controlPlane.request("POST", budget, { ...kind, spec }), [201]);
+      await controlPlane.create(budget, { ...kind, spec });
       const [stray] = (await listPods(controlPlane, namespace)).filter(({ name }) => name.startsWith("stray-"));
       const name = stray?.name ?? assert.fail("no pod of the Deployment");
       assert.match(stray?.nodeName ?? "", /^amd64-/);
@@ -359,8 +347,8 @@ Deno.test("exec format errors on a real API server", async (t) => {
         async () => await bed.archway.metric("archway_exec_format_repairs_total", { outcome: "deferred" }) > 0,
         PATIENT,
       );
-      assert.ok(await isThere(controlPlane, `/api/v1/namespaces/${namespace}/pods/${name}`));
-      expectStatus("delete", await controlPlane.request("DELETE", `${budget}/stray`), [200]);
+      assert.ok(await controlPlane.exists(`/api/v1/namespaces/${namespace}/pods/${name}`));
+      await controlPlane.delete(`${budget}/stray`);
       const next = await waitUntil("the next pod", async () => {
         const pods = await listPods(controlPlane, namespace);
         return pods.find((pod) => pod.name.startsWith("stray-") && pod.name !== name && isScheduled(pod));
@@ -376,19 +364,18 @@ Deno.test("exec format errors on a real API server", async (t) => {
       for (const [name, error] of [["one", "pod-not-found"], ["two", "node-not-found"]] as const) {
         const kind = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ENoExecEvent" };
         const labelled = { ...kind, metadata: { name, labels: { [ERROR]: error } } };
-        expectStatus("create", await controlPlane.request("POST", EVENTS, labelled), [201]);
+        await controlPlane.create(EVENTS, labelled);
       }
       await holdEvent(bed, "held");
       await setPlugin(bed, false);
-      await waitUntil("the DaemonSet to be gone", async () => !await isThere(controlPlane, DAEMON_SET), PATIENT);
+      await waitUntil("the DaemonSet to be gone", async () => !await controlPlane.exists(DAEMON_SET), PATIENT);
       for (const name of ["one", "two"]) await awaitEventGone(name);
       for (const path of [CONFIG, DEPLOYMENT]) assert.ok(await isHeld(bed, path), `${path}: the event is waited for`);
       await letGo(bed, "held");
       await waitUntil("the finalizer to go", () => isMonitorGone(bed), PATIENT);
       assert.equal(await isHeld(bed, DEPLOYMENT), false);
-      assert.ok(await isThere(controlPlane, CONFIG));
-      const { body } = await controlPlane.request("GET", EVENTS);
-      assert.deepEqual(read(body, "items"), [], "122 nothing is left to remove");
+      assert.ok(await controlPlane.exists(CONFIG));
+      assert.deepEqual(read(await controlPlane.get(EVENTS), "items"), [], "122 nothing is left to remove");
     },
   );
 
@@ -396,11 +383,11 @@ Deno.test("exec format errors on a real API server", async (t) => {
     "192 204 deleted: the daemons go first, the webhook stays while an event is held, then all goes",
     async () => {
       await setPlugin(bed, true);
-      await waitUntil("the DaemonSet", () => isThere(controlPlane, DAEMON_SET), PATIENT);
+      await waitUntil("the DaemonSet", () => controlPlane.exists(DAEMON_SET), PATIENT);
       await holdEvent(bed, "held");
       await deleteConfig(bed);
-      await waitUntil("the DaemonSet to be gone", async () => !await isThere(controlPlane, DAEMON_SET), PATIENT);
-      assert.ok(await isThere(controlPlane, WEBHOOK));
+      await waitUntil("the DaemonSet to be gone", async () => !await controlPlane.exists(DAEMON_SET), PATIENT);
+      assert.ok(await controlPlane.exists(WEBHOOK));
       assert.ok(await isHeld(bed, DEPLOYMENT));
       await letGo(bed, "held");
       await awaitAllGone(bed);
@@ -495,7 +482,7 @@ async function checkPolicy(bed: Bed): Promise<void> {
   assert.equal(await create("p3", {}), "created");
   // The leader would delete it once it has its status.
   const hold = { metadata: { finalizers: ["example.com/hold"] } };
-  expectStatus("hold", await controlPlane.request("PATCH", `${EVENTS}/p3`, hold), [200]);
+  await controlPlane.patch(`${EVENTS}/p3`, hold);
   assert.match(await setStatus("amd64-2"), /names the node of the daemon/);
   assert.match((await elsewhere.request("DELETE", `${EVENTS}/p3`)).text, /own node alone/);
   assert.equal(await setStatus("amd64-1"), "set");

@@ -1,7 +1,7 @@
 // Nothing stays gated: pods that the API server compares byte for byte, and releases that policies, webhooks and limits of the
 // API server refuse. Each is released within the longest gate age, and an event says what was refused.
 import assert from "node:assert/strict";
-import { type ClusterAccess, expectStatus } from "./support/cluster_access.ts";
+import { type ClusterAccess } from "./support/cluster_access.ts";
 import { createAuthority } from "./support/pki.ts";
 import { isReleased, listPodEvents, type PodOutcome, type PodSpec, renderPod, waitForPods } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -35,8 +35,8 @@ async function denyAffinityByPolicy(cluster: ClusterAccess, reason: "Forbidden" 
     metadata: { name },
     spec: { policyName: name, validationActions: ["Deny"] },
   };
-  expectStatus("create", await cluster.request("POST", `${ADMISSION}/validatingadmissionpolicies`, policy), [201]);
-  expectStatus("bind", await cluster.request("POST", `${ADMISSION}/validatingadmissionpolicybindings`, binding), [201]);
+  await cluster.create(`${ADMISSION}/validatingadmissionpolicies`, policy);
+  await cluster.create(`${ADMISSION}/validatingadmissionpolicybindings`, binding);
 }
 
 /** A webhook that denies every update of pods with the label `webhook=<code>` that leaves them an affinity, by that code. */
@@ -67,7 +67,7 @@ async function denyAffinityByWebhook(cluster: ClusterAccess, codes: readonly num
     webhooks,
   };
   const path = `${ADMISSION}/validatingwebhookconfigurations`;
-  expectStatus("register", await cluster.request("POST", path, configuration), [201]);
+  await cluster.create(path, configuration);
   return server;
 }
 
@@ -121,21 +121,19 @@ Deno.test("pods whose release is compared byte for byte, or refused, lose their 
   const pods = `/api/v1/namespaces/${namespace}/pods`;
   const denied = { name: "probe", images: UNKNOWN, spec: preferring("x") };
   for (const labels of [{ policy: "Forbidden" }, { policy: "Invalid" }, { webhook: "422" }]) {
-    expectStatus("create", await controlPlane.request("POST", pods, renderPod({ ...denied, labels })), [201]);
+    await controlPlane.create(pods, renderPod({ ...denied, labels }));
     await waitUntil("the denial to be in force", async () => {
       const patch = { metadata: { labels: { touched: "yes" } } };
-      const { status } = await controlPlane.request("PATCH", `${pods}/probe?dryRun=All`, patch, {
-        contentType: "application/merge-patch+json",
-      });
+      const { status } = await controlPlane.request("PATCH", `${pods}/probe?dryRun=All`, patch);
       return status >= 400;
     });
     await controlPlane.request("DELETE", `${pods}/probe?gracePeriodSeconds=0`);
   }
   const rows = rowsFor(await bed.push("demo/app", index("amd64", "arm64")));
-  for (const row of rows) expectStatus(row.name, await controlPlane.request("POST", pods, renderPod(row)), [201]);
+  for (const row of rows) await controlPlane.create(pods, renderPod(row));
   const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "none" }, spec: { hard: { pods: "0" } } };
   const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
-  expectStatus("create a quota", await controlPlane.request("POST", quotas, quota), [201]);
+  await controlPlane.create(quotas, quota);
   const ended = await waitForPods(controlPlane, namespace, {
     count: rows.length,
     until: isReleased,

@@ -2,7 +2,7 @@
 // those of a bad end always among them; and what happens to pods that other clients release or delete.
 import assert from "node:assert/strict";
 import type { Archway } from "./support/archway.ts";
-import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, read } from "./support/cluster_access.ts";
 import { createPods, isReleased, isScheduled, listPodEvents, listPods, waitForPods } from "./support/pods.ts";
 import { waitUntil } from "./support/wait.ts";
 import { index, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
@@ -25,9 +25,7 @@ interface Told {
 
 /** The events of Archway about pods of the namespace. Never more than three of a pod. */
 async function listTold(cluster: ClusterAccess, namespace: string): Promise<readonly Told[]> {
-  const { body } = await cluster.request("GET", `/api/v1/namespaces/${namespace}/events`);
-  const items = read(body, "items");
-  const told = (Array.isArray(items) ? items : [])
+  const told = (await cluster.list(`/api/v1/namespaces/${namespace}/events`))
     .filter((event) => read(event, "source", "component") === "multiarch-tuning-operator")
     .map((event) => ({
       pod: String(read(event, "involvedObject", "name")),
@@ -92,7 +90,7 @@ Deno.test("events: pods of known images, and pods that others take away", async 
         return all.length > 0 && all;
       });
       assert.match(told?.message ?? "", /known\/amd64:v1 \(sha256:\w{12}\): amd64; .*known\/arm64:v1 .*: arm64/);
-      const { body } = await controlPlane.request("GET", `/api/v1/namespaces/${namespace}/pods/${name}`);
+      const body = await controlPlane.get(`/api/v1/namespaces/${namespace}/pods/${name}`);
       assert.equal(told?.uid, read(body, "metadata", "uid"));
     }
   });
@@ -147,10 +145,7 @@ async function findPod(
 
 async function liftGate({ controlPlane }: WalkBed, { namespace, name }: PodName): Promise<void> {
   const operations = [{ op: "remove", path: "/spec/schedulingGates" }];
-  const answer = await controlPlane.request("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}`, operations, {
-    contentType: "application/json-patch+json",
-  });
-  expectStatus("lift the gate", answer, [200]);
+  await controlPlane.patch(`/api/v1/namespaces/${namespace}/pods/${name}`, operations);
 }
 
 /** Waits until the inspection that was under way has ended. */

@@ -37,7 +37,7 @@ Deno.test({
     await second.start();
     await enableBehindService(cluster);
 
-    const client = read((await cluster.request("GET", POD_WEBHOOK)).body, "webhooks", "0", "clientConfig");
+    const client = read(await cluster.get(POD_WEBHOOK), "webhooks", "0", "clientConfig");
     const service = { namespace: NAMESPACE, name: "archway-webhook", path: "/add-pod-scheduling-gate", port: 443 };
     assert.deepEqual(read(client, "service"), service);
     assert.match(atob(String(read(client, "caBundle"))), /BEGIN CERTIFICATE/);

@@ -2,7 +2,7 @@
 // of Archway stays behind that holds anything up.
 import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
-import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, expectStatus, listAt, read } from "./support/cluster_access.ts";
 import { HELD_OBJECTS, install, type Installation } from "./support/installation.ts";
 import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
 import { renderOperand, renderReferenceManifests, renderReferenceWebhook } from "./support/reference.ts";
@@ -50,30 +50,22 @@ async function createLocal({ cluster, namespace }: Scene): Promise<void> {
     ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "PodPlacementConfig" },
     ...{ metadata: { name: "local" }, spec: { plugins: {} } },
   };
-  const answer = await cluster.request("POST", `${GROUP}/namespaces/${namespace}/podplacementconfigs`, local);
-  expectStatus("create the namespaced config", answer, [201]);
+  await cluster.create(`${GROUP}/namespaces/${namespace}/podplacementconfigs`, local);
   await waitUntil("both finalizers", async () => (await finalizersOf(cluster)).length === 2);
 }
 
 async function finalizersOf(cluster: ClusterAccess): Promise<readonly unknown[]> {
-  const finalizers = read((await cluster.request("GET", CONFIG)).body, "metadata", "finalizers");
-  return Array.isArray(finalizers) ? finalizers.toSorted() : [];
-}
-
-async function kubectl(cluster: ClusterAccess, args: readonly string[], stdin?: string): Promise<string> {
-  const { code, stdout, stderr } = await cluster.kubectl(args, stdin === undefined ? {} : { stdin });
-  assert.equal(code, 0, stderr);
-  return stdout;
+  return listAt(await cluster.get(CONFIG), "metadata", "finalizers").toSorted();
 }
 
 /** As README has it: Archway's own objects go, those that both share are the other's by now. */
 async function removeOwnObjects(cluster: ClusterAccess): Promise<void> {
   for (const object of HELD_OBJECTS) {
-    await kubectl(cluster, ["patch", ...object, "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
+    await cluster.run(["patch", ...object, "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
   }
-  await kubectl(cluster, ["delete", "namespace", "archway-system", "--timeout=60s"]);
+  await cluster.run(["delete", "namespace", "archway-system", "--timeout=60s"]);
   const kinds = "clusterroles,clusterrolebindings";
-  await kubectl(cluster, ["delete", kinds, "-l", "app.kubernetes.io/part-of=archway"]);
+  await cluster.run(["delete", kinds, "-l", "app.kubernetes.io/part-of=archway"]);
 }
 
 const DEFINITION =
@@ -91,7 +83,7 @@ async function remainsOf(cluster: ClusterAccess): Promise<readonly string[]> {
     "validatingwebhookconfigurations",
     "customresourcedefinitions",
   ].join();
-  const { items } = JSON.parse(await kubectl(cluster, ["get", kinds, "-o", "json"]));
+  const { items } = JSON.parse(await cluster.run(["get", kinds, "-o", "json"]));
   assert.ok(Array.isArray(items));
   return items.filter((item) => /archway/.test(JSON.stringify({ ...item, metadata: withoutHistory(item) })))
     .map((item) => `${read(item, "kind")}/${read(item, "metadata", "name")}`);
@@ -112,16 +104,14 @@ function withoutHistory(object: unknown): unknown {
 async function reachByService(cluster: ClusterAccess): Promise<void> {
   const service = { name: "archway", namespace: "archway-system", path: "/" };
   const conversion = { spec: { conversion: { webhook: { clientConfig: { url: null, service } } } } };
-  expectStatus("patch the definition", await cluster.request("PATCH", DEFINITION, conversion), [200]);
-  const { body } = await cluster.request("GET", VALIDATING);
-  const webhooks = read(body, "webhooks");
+  await cluster.patch(DEFINITION, conversion);
+  const webhooks = read(await cluster.get(VALIDATING), "webhooks");
   assert.ok(Array.isArray(webhooks));
   const patch = webhooks.flatMap((webhook, at) => {
     const { url: _url, ...rest } = Object(read(webhook, "clientConfig"));
     return [{ op: "replace", path: `/webhooks/${at}/clientConfig`, value: { ...rest, service } }];
   });
-  const type = { contentType: "application/json-patch+json" };
-  expectStatus("patch the configuration", await cluster.request("PATCH", VALIDATING, patch, type), [200]);
+  await cluster.patch(VALIDATING, patch);
 }
 
 Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its processes find all they need", async () => {
@@ -139,14 +129,11 @@ Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its pro
     assert.ok(gated.length >= 10 && gated.every(({ labels }) => labels[SCHEDULING_GATE] === "gated"));
 
     await reachByService(cluster);
-    const manifests = await renderReferenceManifests();
-    const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests });
-    await kubectl(cluster, ["apply", "--server-side", "--force-conflicts", "-f", "-"], list);
-    await kubectl(cluster, ["apply", "--server-side", "-f", "-"], JSON.stringify(renderOperand()));
+    await cluster.apply(await renderReferenceManifests());
+    await cluster.apply([renderOperand()]);
     // Its operator reads the webhook configuration that is there and replaces it.
-    const { body: live } = await cluster.request("GET", POD_WEBHOOK);
-    const { body: config } = await cluster.request("GET", CONFIG);
-    const reference = renderReferenceWebhook(String(read(config, "metadata", "uid")));
+    const live = await cluster.get(POD_WEBHOOK);
+    const reference = renderReferenceWebhook(String(read(await cluster.get(CONFIG), "metadata", "uid")));
     const resourceVersion = read(live, "metadata", "resourceVersion");
     const metadata = Object.assign({ resourceVersion }, reference["metadata"]);
     expectStatus("replace", await cluster.request("PUT", POD_WEBHOOK, { ...reference, metadata }), [200]);
@@ -156,20 +143,16 @@ Deno.test("ha: the way back: the MTO's objects apply over Archway's, and its pro
     // Its controller lifts the gates; its operator, asked to leave, lifts the finalizers.
     for (const { name } of gated) {
       const patch = { metadata: { labels: { [SCHEDULING_GATE]: "removed" } }, spec: { schedulingGates: null } };
-      const answer = await cluster.request("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}`, patch);
-      expectStatus(`lift the gate of ${name}`, answer, [200]);
+      await cluster.patch(`/api/v1/namespaces/${namespace}/pods/${name}`, patch);
     }
     await waitForPods(cluster, namespace, { count: gated.length, until: isScheduled });
     // The MTO's validating webhooks have no server here.
-    await kubectl(cluster, ["delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration]);
-    await kubectl(cluster, ["delete", "podplacementconfigs", "--all", "-A"]);
-    await kubectl(cluster, ["delete", "clusterpodplacementconfig", "cluster", "--wait=false"]);
-    expectStatus("drop", await cluster.request("PATCH", CONFIG, { metadata: { finalizers: null } }), [200]);
-    await waitUntil("the config to go", async () => (await cluster.request("GET", CONFIG)).status === 404);
-    await waitUntil(
-      "its webhook to go with it",
-      async () => (await cluster.request("GET", POD_WEBHOOK)).status === 404,
-    );
+    await cluster.run(["delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration]);
+    await cluster.run(["delete", "podplacementconfigs", "--all", "-A"]);
+    await cluster.run(["delete", "clusterpodplacementconfig", "cluster", "--wait=false"]);
+    await cluster.patch(CONFIG, { metadata: { finalizers: null } });
+    await waitUntil("the config to go", async () => !await cluster.exists(CONFIG));
+    await waitUntil("its webhook to go with it", async () => !await cluster.exists(POD_WEBHOOK));
   });
 });
 
@@ -179,16 +162,16 @@ Deno.test("ha: uninstalling: webhook, gates, finalizers and then all objects go,
     {
       await using archway = await installation.start();
       await gatePods(scene);
-      await kubectl(cluster, ["delete", "clusterpodplacementconfig", "cluster", "--timeout=60s"]);
+      await cluster.run(["delete", "clusterpodplacementconfig", "cluster", "--timeout=60s"]);
       await waitForPods(cluster, namespace, { count: 10, until: isReleased });
       assert.equal((await cluster.request("GET", POD_WEBHOOK)).status, 404);
       await waitUntil("the account to be let go", async () => {
-        const { body } = await cluster.request("GET", "/api/v1/namespaces/archway-system/serviceaccounts/archway");
+        const body = await cluster.get("/api/v1/namespaces/archway-system/serviceaccounts/archway");
         return read(body, "metadata", "finalizers") === undefined;
       });
       await archway.stop();
     }
-    await kubectl(cluster, ["delete", "-k", "manifests/base", "--timeout=60s"]);
+    await cluster.run(["delete", "-k", "manifests/base", "--timeout=60s"]);
     assert.deepEqual(await remainsOf(cluster), []);
   });
 });
@@ -201,9 +184,9 @@ Deno.test("ha: when no Archway comes back, `archway release` frees every gated p
       await gatePods(scene);
       archway.kill("SIGKILL");
     }
-    await kubectl(cluster, ["delete", "deployment", "archway", "-n", "archway-system"]);
+    await cluster.run(["delete", "deployment", "archway", "-n", "archway-system"]);
     const count = async (): Promise<number> =>
-      (await kubectl(cluster, ["get", "pods", "-A", "-l", GATED, "-o", "name"])).split("\n").filter(Boolean).length;
+      (await cluster.run(["get", "pods", "-A", "-l", GATED, "-o", "name"])).split("\n").filter(Boolean).length;
     const before = await count();
     assert.ok(before >= 10);
     const dry = await installation.run(["release", "--dry-run", "-o", "json"]);
@@ -216,11 +199,7 @@ Deno.test("ha: when no Archway comes back, `archway release` frees every gated p
     assert.equal(await count(), before, "a dry run changes nothing");
     // A gate without its label is found as well.
     const bare = `/api/v1/namespaces/${namespace}/pods/pod-0`;
-    expectStatus(
-      "unlabel",
-      await cluster.request("PATCH", bare, { metadata: { labels: { [SCHEDULING_GATE]: null } } }),
-      [200],
-    );
+    await cluster.patch(bare, { metadata: { labels: { [SCHEDULING_GATE]: null } } });
     const wet = await installation.run(["release"]);
     assert.equal(wet.code, 0, wet.stdout);
     assert.match(wet.stdout, new RegExp(`${before} released, 0 still gated`));
@@ -228,10 +207,10 @@ Deno.test("ha: when no Archway comes back, `archway release` frees every gated p
     assert.match((await installation.run(["release"])).stdout, /No pod holds/);
 
     // The rest, as the runbook of PodPlacementWebhookDown has it.
-    await kubectl(cluster, ["delete", "mutatingwebhookconfiguration", WebhookName.configuration]);
-    await kubectl(cluster, ["delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration]);
+    await cluster.run(["delete", "mutatingwebhookconfiguration", WebhookName.configuration]);
+    await cluster.run(["delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration]);
     const merge = ["--type=merge", "-p", '{"metadata":{"finalizers":null}}'];
-    await kubectl(cluster, ["patch", "clusterpodplacementconfig", "cluster", ...merge]);
-    await kubectl(cluster, ["delete", "clusterpodplacementconfig", "cluster", "--timeout=30s"]);
+    await cluster.run(["patch", "clusterpodplacementconfig", "cluster", ...merge]);
+    await cluster.run(["delete", "clusterpodplacementconfig", "cluster", "--timeout=30s"]);
   });
 });

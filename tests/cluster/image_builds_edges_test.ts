@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE } from "./support/build_objects.ts";
-import { expectStatus, read } from "./support/cluster_access.ts";
+import { conditionOf, read } from "./support/cluster_access.ts";
 import { registryError } from "./support/indexing.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -26,16 +26,14 @@ function content(text: string): Parameters<BuildBed["createConfig"]>[0] {
   return { containerFile: [entry("NoArch"), entry("ARM64")] };
 }
 
-async function conditionOf(bed: BuildBed, type: string): Promise<string> {
-  const conditions = read(await bed.config(), "status", "conditions");
-  const found = Array.isArray(conditions) ? conditions.find((one) => read(one, "type") === type) : undefined;
-  return String(read(found, "status") ?? "absent");
+async function statusOf(bed: BuildBed, type: string): Promise<string> {
+  return String(read(conditionOf(await bed.config(), type), "status") ?? "absent");
 }
 
 /** The machine config operator's own builder, whose pod is not ready: no kubelet is there to say so. */
 async function startOtherBuilder(bed: BuildBed): Promise<void> {
   const labels = { app: OTHER_BUILDER };
-  const answer = await bed.cluster.request("POST", DEPLOYMENTS, {
+  await bed.cluster.create(DEPLOYMENTS, {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: OTHER_BUILDER },
@@ -45,10 +43,8 @@ async function startOtherBuilder(bed: BuildBed): Promise<void> {
       template: { metadata: { labels }, spec: { containers: [{ name: "builder", image: "builder.test/other:v1" }] } },
     },
   });
-  expectStatus("create the other builder", answer, [201]);
   await waitUntil("a replica", async () => {
-    const { body } = await bed.cluster.request("GET", `${DEPLOYMENTS}/${OTHER_BUILDER}`);
-    return read(body, "status", "replicas") === 1;
+    return read(await bed.cluster.get(`${DEPLOYMENTS}/${OTHER_BUILDER}`), "status", "replicas") === 1;
   });
 }
 
@@ -81,15 +77,15 @@ Deno.test({
         await startOtherBuilder(bed);
         await bed.startArchway();
         await bed.createConfig(content("first"));
-        await waitUntil("the condition", async () => await conditionOf(bed, "AnotherBuilderActive") === "True");
+        await waitUntil("the condition", async () => await statusOf(bed, "AnotherBuilderActive") === "True");
         await bed.settled();
         assert.deepEqual([await bed.builds(), await bed.jobsCreated(), bed.pushes()], [[], 0, []]);
       },
     );
     await t.step("when it has none any more: built and published", async () => {
-      await bed.patch(`${DEPLOYMENTS}/${OTHER_BUILDER}`, { spec: { replicas: 0 } });
+      await bed.cluster.patch(`${DEPLOYMENTS}/${OTHER_BUILDER}`, { spec: { replicas: 0 } });
       await bed.waitForPublished();
-      assert.equal(await conditionOf(bed, "AnotherBuilderActive"), "False");
+      assert.equal(await statusOf(bed, "AnotherBuilderActive"), "False");
       assert.equal(await bed.jobsCreated(), 2);
     });
     await t.step(

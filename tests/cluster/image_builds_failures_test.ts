@@ -6,7 +6,7 @@ import { BuildBed } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE } from "./support/build_objects.ts";
 import type { SeenBuild } from "./support/seen_builds.ts";
 import type { Fate } from "./support/build_player.ts";
-import { expectStatus, read } from "./support/cluster_access.ts";
+import { conditionOf, read } from "./support/cluster_access.ts";
 import { registryError } from "./support/indexing.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { pause, waitUntil } from "./support/wait.ts";
@@ -59,8 +59,7 @@ async function fails(
 }
 
 async function conditionOfPool(bed: BuildBed): Promise<unknown> {
-  const conditions = read((await bed.cluster.request("GET", POOL)).body, "status", "conditions");
-  return Array.isArray(conditions) ? conditions.find((one) => read(one, "type") === "ImageBuildDegraded") : undefined;
+  return conditionOf(await bed.cluster.get(POOL), "ImageBuildDegraded");
 }
 
 Deno.test({
@@ -103,9 +102,9 @@ Deno.test({
       () => fails(bed, { fate: { kind: "succeed", digest: "none", push: "none" }, message: /DigestMissing/ }),
     );
     await t.step("no node of the architecture: NoNodeForArchitecture (P-041)", async () => {
-      await bed.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: true } });
+      await bed.cluster.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: true } });
       await fails(bed, { fate: { kind: "succeed" }, message: /NoNodeForArchitecture/ });
-      await bed.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: false } });
+      await bed.cluster.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: false } });
     });
     await t.step("a Job that is deleted: Interrupted, and built again when asked to (P-065, P-085)", async () => {
       const [before, builds] = [await bed.published(), await bed.builds()];
@@ -115,7 +114,7 @@ Deno.test({
       }, { deadlineMs: 60_000 });
       const job = await jobOf(bed, "arm64");
       const path = `${JOBS}/${job}?propagationPolicy=Background`;
-      expectStatus("delete the Job", await bed.cluster.request("DELETE", path), [200]);
+      await bed.cluster.delete(path);
       await bed.newBuild("Interrupted", builds);
       assert.equal(await bed.published(), before);
       const [jobs, played] = [await bed.jobsCreated(), bed.player.played.length];
@@ -143,12 +142,12 @@ Deno.test({
     });
     await t.step("a node of the architecture comes in time: the build goes on", async () => {
       const before = await bed.published();
-      await bed.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: true } });
+      await bed.cluster.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: true } });
       await want(bed);
       await waitUntil("the other architecture", async () => {
         return (await bed.builds()).some(({ archStatus }) => archStatus === "amd64=Succeeded,arm64=Pending");
       });
-      await bed.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: false } });
+      await bed.cluster.patch("/api/v1/nodes/arm64-1", { spec: { unschedulable: false } });
       await bed.waitForPublished({ other: before });
     });
     await t.step("no write of a build was refused for conditions that are frozen (P-066)", async () => {
@@ -159,10 +158,8 @@ Deno.test({
 });
 
 async function jobOf(bed: BuildBed, arch: string): Promise<string> {
-  const items = read((await bed.cluster.request("GET", JOBS)).body, "items");
-  const found = Array.isArray(items)
-    ? items.find((one) => read(one, "metadata", "labels", "archway.dev/arch") === arch)
-    : undefined;
+  const items = await bed.cluster.list(JOBS);
+  const found = items.find((one) => read(one, "metadata", "labels", "archway.dev/arch") === arch);
   return String(read(found, "metadata", "name"));
 }
 
@@ -174,7 +171,7 @@ async function retryOf(
   const known = new Set(before.map(({ uid }) => uid));
   const build = (await bed.builds()).find(({ uid }) => !known.has(uid));
   const path = `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps/archs-${build?.name ?? ""}`;
-  const index = parseObject(String(read((await bed.cluster.request("GET", path)).body, "data", "index") ?? ""));
+  const index = parseObject(String(read(await bed.cluster.get(path), "data", "index") ?? ""));
   return index?.["kind"] === "retry" ? { path, index } : undefined;
 }
 
@@ -236,7 +233,7 @@ Deno.test({
         });
         assert.equal(index["attempts"], 1);
         // The attempts in between are minutes apart: the record says that they have been made.
-        await bed.patch(path, { data: { index: JSON.stringify({ ...index, attempts: 19, retryAtMs: 0 }) } });
+        await bed.cluster.patch(path, { data: { index: JSON.stringify({ ...index, attempts: 19, retryAtMs: 0 }) } });
         const build = await bed.newBuild("Failed", builds);
         assert.match(build.message, /RegistryUnavailable: .*503/);
         await bed.settled();

@@ -25,8 +25,7 @@ function content(amd64: string, arm64 = amd64): Parameters<BuildBed["createConfi
 }
 
 async function namesAt(bed: BuildBed, path: string): Promise<readonly string[]> {
-  const items = read((await bed.cluster.request("GET", path)).body, "items");
-  return (Array.isArray(items) ? items : []).map((item) => String(read(item, "metadata", "name")));
+  return (await bed.cluster.list(path)).map((item) => String(read(item, "metadata", "name")));
 }
 
 /** No Job, one record for each build, and an index of these architectures whose images are all there. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE } from "./support/build_objects.ts";
-import { expectStatus, read } from "./support/cluster_access.ts";
+import { listAt, read } from "./support/cluster_access.ts";
 import { registryError } from "./support/indexing.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -17,25 +17,20 @@ function content(text: string): Parameters<BuildBed["createConfig"]>[0] {
   return { containerFile: [{ containerfileArch: "NoArch", content: `FROM configs AS final\nRUN echo ${text}\n` }] };
 }
 
-async function itemsAt(bed: BuildBed, path: string): Promise<readonly unknown[]> {
-  const items = read((await bed.cluster.request("GET", path)).body, "items");
-  return Array.isArray(items) ? items : [];
-}
-
 /** Names of what belongs to a pool's configuration: builds, Jobs, ConfigMaps, Secrets. */
 async function belongings(bed: BuildBed, pool = "worker"): Promise<readonly string[]> {
   const selector = `?labelSelector=machineconfiguration.openshift.io%2Fmachine-os-config%3D${pool}`;
   const lists = await Promise.all([
-    itemsAt(bed, `/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs${selector}`),
-    itemsAt(bed, `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps${selector}`),
-    itemsAt(bed, `/api/v1/namespaces/${BUILD_NAMESPACE}/secrets${selector}`),
+    bed.cluster.list(`/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs${selector}`),
+    bed.cluster.list(`/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps${selector}`),
+    bed.cluster.list(`/api/v1/namespaces/${BUILD_NAMESPACE}/secrets${selector}`),
   ]);
   const builds = (await bed.builds(pool)).map(({ name }) => name);
   return [...builds, ...lists.flat().map((item) => String(read(item, "metadata", "name")))];
 }
 
 async function deleteConfig(bed: BuildBed, pool = "worker"): Promise<void> {
-  expectStatus("delete", await bed.cluster.request("DELETE", `${GROUP}/machineosconfigs/${pool}`), [200]);
+  await bed.cluster.delete(`${GROUP}/machineosconfigs/${pool}`);
 }
 
 async function waitForNothing(bed: BuildBed): Promise<void> {
@@ -77,8 +72,8 @@ Deno.test({
     await t.step("one for a pool that does not exist is deleted: the service goes on (O-147)", async () => {
       await bed.createConfig({ pool: "infra", ...content("none") });
       await waitUntil("it to be said", async () => {
-        const conditions = read(await bed.config("infra"), "status", "conditions");
-        return Array.isArray(conditions) && conditions.some((one) => read(one, "reason") === "PoolNotFound");
+        const conditions = listAt(await bed.config("infra"), "status", "conditions");
+        return conditions.some((one) => read(one, "reason") === "PoolNotFound");
       });
       await deleteConfig(bed, "infra");
       await bed.settled();
@@ -105,7 +100,7 @@ Deno.test({
       const digests = await digestsOf(bed, again);
       assert.equal((await present(bed, digests)).length, 3);
       const path = `${GROUP}/machineosbuilds/${rebuilt?.name}`;
-      expectStatus("delete the build", await bed.cluster.request("DELETE", path), [200]);
+      await bed.cluster.delete(path);
       await waitUntil("its images to go", async () => (await present(bed, digests)).length === 0, {
         deadlineMs: 60_000,
       });
@@ -131,7 +126,7 @@ Deno.test({
     await t.step("a node runs the image: it stays, and goes when the node has another one (P-172)", async () => {
       await bed.createConfig(content("run"));
       const reference = await bed.waitForPublished();
-      await bed.patch("/api/v1/nodes/arm64-1", { metadata: { annotations: { [CURRENT_IMAGE]: reference } } });
+      await bed.cluster.patch("/api/v1/nodes/arm64-1", { metadata: { annotations: { [CURRENT_IMAGE]: reference } } });
       await bed.settled();
       const digests = await digestsOf(bed, reference);
       await deleteConfig(bed);
@@ -141,7 +136,7 @@ Deno.test({
       }, { deadlineMs: 60_000 });
       await bed.settled();
       assert.equal((await present(bed, digests)).length, 3);
-      await bed.patch("/api/v1/nodes/arm64-1", { metadata: { annotations: { [CURRENT_IMAGE]: null } } });
+      await bed.cluster.patch("/api/v1/nodes/arm64-1", { metadata: { annotations: { [CURRENT_IMAGE]: null } } });
       await waitForNothing(bed);
       assert.deepEqual(await present(bed, digests), []);
     });
@@ -155,7 +150,7 @@ Deno.test({
       await waitForNothing(bed);
       assert.equal((await present(bed, digests)).length, 3);
       const about = async (): Promise<readonly unknown[]> =>
-        await itemsAt(bed, "/api/v1/events?fieldSelector=reason%3DImageNotDeleted");
+        await bed.cluster.list("/api/v1/events?fieldSelector=reason%3DImageNotDeleted");
       await waitUntil("the event", async () => (await about()).length > 0);
       await bed.settled();
       const [event, ...more] = await about();

@@ -17,8 +17,7 @@ function content(text: string): { readonly containerFile: readonly { containerfi
 }
 
 async function jobsLeft(bed: BuildBed): Promise<number> {
-  const { body } = await bed.cluster.request("GET", `/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`);
-  const items = read(body, "items");
+  const items = read(await bed.cluster.get(`/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`), "items");
   return Array.isArray(items) ? items.length : -1;
 }
 

@@ -16,8 +16,7 @@ const MOST_WRITES = 120;
 const DEADLINE_MS = 600_000;
 
 async function namesAt(bed: BuildBed, path: string): Promise<readonly string[]> {
-  const items = read((await bed.cluster.request("GET", path)).body, "items");
-  return (Array.isArray(items) ? items : []).map((item) => String(read(item, "metadata", "name")));
+  return (await bed.cluster.list(path)).map((item) => String(read(item, "metadata", "name")));
 }
 
 function poolName(at: number): string {

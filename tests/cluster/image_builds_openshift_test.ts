@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BUILD_ACCOUNT, BuildBed } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE } from "./support/build_objects.ts";
-import { expectStatus, read } from "./support/cluster_access.ts";
+import { read } from "./support/cluster_access.ts";
 import { SHAREABLE, startControlPlane } from "./support/control_plane.ts";
 import { openFrontProxy } from "./support/front_proxy.ts";
 import { type ImageApi, openImageApi } from "./support/image_api.ts";
@@ -27,17 +27,14 @@ function content(text: string, repository = OWN): Parameters<BuildBed["createCon
   return { repository, containerFile: [entry] };
 }
 
-async function itemsAt(bed: BuildBed, path: string): Promise<readonly unknown[]> {
-  const items = read((await bed.cluster.request("GET", path)).body, "items");
-  return Array.isArray(items) ? items : [];
-}
-
 /** Deletes the MachineOSConfig and waits until its record is gone, which is the last of it. */
 async function deleteConfig(bed: BuildBed): Promise<void> {
-  expectStatus("delete", await bed.cluster.request("DELETE", `${GROUP}/machineosconfigs/worker`), [200]);
+  await bed.cluster.delete(`${GROUP}/machineosconfigs/worker`);
   const maps = `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps`;
   const isRecord = (map: unknown): boolean => String(read(map, "metadata", "name")).startsWith("archs-");
-  await waitUntil("its records to go", async () => !(await itemsAt(bed, maps)).some(isRecord), { deadlineMs: 60_000 })
+  await waitUntil("its records to go", async () => !(await bed.cluster.list(maps)).some(isRecord), {
+    deadlineMs: 60_000,
+  })
     .catch(async (cause: unknown) => {
       throw new Error(`${String(cause)}; log: ${await bed.log()}`, { cause });
     });
@@ -144,7 +141,7 @@ Deno.test({
       const count = api.requests.length;
       await deleteConfig(bed);
       assert.equal(deletedSince(api, count).length, 3);
-      assert.deepEqual(await itemsAt(bed, EVENTS), []);
+      assert.deepEqual(await bed.cluster.list(EVENTS), []);
       api.fault = undefined;
     });
     assert.deepEqual([...new Set(await tagUses(bed))].toSorted(), [
@@ -159,7 +156,7 @@ Deno.test({
       await deleteConfig(bed);
       assert.deepEqual([deletedSince(api, count), await present(bed, tags, ELSEWHERE)], [[], tags]);
       const [event, ...more] = await waitUntil("the event", async () => {
-        const events = await itemsAt(bed, EVENTS);
+        const events = await bed.cluster.list(EVENTS);
         return events.length > 0 && events;
       });
       assert.deepEqual([read(event, "type"), read(event, "count"), more], ["Warning", 1, []]);
@@ -178,8 +175,7 @@ Deno.test({
           ["-n", "elsewhere", "create", "rolebinding", name, `--role=${name}`, account],
         ]
       ) {
-        const { code, stderr } = await bed.cluster.kubectl(args);
-        assert.equal(code, 0, stderr);
+        await bed.cluster.run(args);
       }
       await bed.createConfig(content("fifth", ELSEWHERE));
       const { tags } = await imagesOf(bed, await bed.waitForPublished());

@@ -6,7 +6,6 @@ import { parseManifest } from "../../manifests/generate/kustomize.ts";
 import { lacks } from "../support/needs.ts";
 import { BUILD_ACCOUNT, BuildBed } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE } from "./support/build_objects.ts";
-import { expectStatus } from "./support/cluster_access.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -53,7 +52,7 @@ Deno.test({
     await bed.waitForPublished({ other: third });
     await bed.settled();
     const path = `/apis/${GROUP}/v1/machineosconfigs/worker`;
-    expectStatus("delete", await bed.cluster.request("DELETE", path), [200]);
+    await bed.cluster.delete(path);
     await waitUntil("no builds", async () => (await bed.builds()).length === 0, { deadlineMs: 60_000 });
     await bed.settled();
     const manifests = ["role", "build_role"].map((name) => Deno.readTextFileSync(`${COMPONENT}${name}.yaml`));

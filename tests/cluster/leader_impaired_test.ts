@@ -1,7 +1,7 @@
 // A leader that may not list or patch pods stops the gating on every replica, and gating goes on when the right is back.
 import assert from "node:assert/strict";
 import type { Archway } from "./support/archway.ts";
-import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, conditionOf, read } from "./support/cluster_access.ts";
 import { isReleased, listPods, renderPod } from "./support/pods.ts";
 import { forbid } from "./support/taken_rights.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -11,8 +11,7 @@ const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/
 const IMAGE = "registry.invalid/team/app:1";
 
 async function stopReason(cluster: ClusterAccess): Promise<string> {
-  const conditions = read((await cluster.request("GET", CONFIG)).body, "status", "conditions");
-  const row = Array.isArray(conditions) ? conditions.find((one) => read(one, "type") === "GatingStopped") : undefined;
+  const row = conditionOf(await cluster.get(CONFIG), "GatingStopped");
   return `${read(row, "status")} ${read(row, "reason")}`;
 }
 
@@ -30,7 +29,7 @@ for (const verb of ["list", "patch"]) {
     const namespace = await controlPlane.createNamespace("rightless");
     const create = async (name: string): Promise<void> => {
       const pod = renderPod({ name, images: [IMAGE] });
-      expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
+      await controlPlane.create(`/api/v1/namespaces/${namespace}/pods`, pod);
     };
     const allow = await forbid(controlPlane, verb);
     // A watch that is open stays so: the right to list is asked for when the leader starts, or its watch stalls.

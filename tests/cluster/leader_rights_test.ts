@@ -1,7 +1,7 @@
 // Rights taken from a running installation: what pods can do without while they are held delays their release by nothing; without a
 // leader overdue pods are released by replicas that do not lead.
 import assert from "node:assert/strict";
-import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, read } from "./support/cluster_access.ts";
 import { PodLabel } from "../../lib/names.ts";
 import { isReleased, listPodEvents, listPods, renderPod } from "./support/pods.ts";
 import { change, forbid, ROLES } from "./support/taken_rights.ts";
@@ -38,9 +38,8 @@ async function releasesWithout(controlPlane: ClusterAccess, take: Take): Promise
     renderPod({ name: `pod-${at}`, images: [image], pullSecrets: ["pull"] })
   );
   for (const pod of pods) {
-    const answer = await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod);
-    expectStatus("create", answer, [201]);
-    assert.notEqual(read(answer.body, "spec", "schedulingGates"), undefined, "not gated");
+    const answer = await controlPlane.create(`/api/v1/namespaces/${namespace}/pods`, pod);
+    assert.notEqual(read(answer, "spec", "schedulingGates"), undefined, "not gated");
   }
   await waitUntil("every pod to be free", async () => (await listPods(controlPlane, namespace)).every(isReleased), {
     deadlineMs: GATE_AGE_MS + SLACK_MS,
@@ -89,11 +88,7 @@ for (const [name, rules] of LEASE_RIGHTS) {
     ];
     const namespace = await controlPlane.createNamespace("leaderless");
     const [pods, path] = [["held-0", "held-1", "held-2", "held-3"], `/api/v1/namespaces/${namespace}/pods`];
-    const create = async (pod: string): Promise<unknown> => {
-      const answer = await controlPlane.request("POST", path, renderPod({ name: pod, images: [IMAGE] }));
-      expectStatus("create", answer, [201]);
-      return answer.body;
-    };
+    const create = (name: string): Promise<unknown> => controlPlane.create(path, renderPod({ name, images: [IMAGE] }));
     const sum = async (metric: string, labels?: Readonly<Record<string, string>>): Promise<number> =>
       (await Promise.all(replicas.map((replica) => replica.metric(metric, labels)))).reduce((one, more) => one + more);
     const sumIs = (metric: string, value: number): Promise<unknown> =>
@@ -117,7 +112,7 @@ for (const [name, rules] of LEASE_RIGHTS) {
       }
       await waitUntil("every pod to be free", async () => !await isHeld(), { deadlineMs: 1_000 + LEADERLESS_SLACK_MS });
       for (const pod of pods) {
-        const { body } = await controlPlane.request("GET", `${path}/${pod}`);
+        const body = await controlPlane.get(`${path}/${pod}`);
         assert.deepEqual(withoutGate(body), withoutGate(before.get(pod)), "more than the gate was changed");
         const warning = await waitUntil(`the event of ${pod}`, async () => {
           const events = await listPodEvents(controlPlane, { namespace, name: pod });

@@ -6,7 +6,7 @@ import { connect as connectTls } from "node:tls";
 import { LEASE_NAME, SCHEDULING_GATE } from "../../lib/names.ts";
 import { runArchway } from "../support/archway_program.ts";
 import { enablePlacement } from "./support/archway.ts";
-import { type ClusterAccess, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, conditionOf, read } from "./support/cluster_access.ts";
 import { createAuthority } from "./support/pki.ts";
 import { failedWebhookCalls, startPodLoad } from "./support/pod_load.ts";
 import { createPods, isReleased, isScheduled, listPods, waitForPods } from "./support/pods.ts";
@@ -20,7 +20,7 @@ const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/
 const ELECTION = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/roles/archway-election";
 
 async function leaseHolder(cluster: ClusterAccess): Promise<string> {
-  return String(read((await cluster.request("GET", LEASE)).body, "spec", "holderIdentity") ?? "");
+  return String(read(await cluster.get(LEASE), "spec", "holderIdentity") ?? "");
 }
 
 /** A client that has begun a request and does not go on: the drain has something to wait for. */
@@ -133,7 +133,7 @@ Deno.test("life: without a leader a replica stops gating after 30 s, and gates a
   await waitUntil("the second to gate", async () => await second.metric("archway_gating") === 1);
 
   // The first hangs, and the second may read the Lease but not take it.
-  const rules = read((await controlPlane.request("GET", ELECTION)).body, "rules");
+  const rules = read(await controlPlane.get(ELECTION), "rules");
   const readOnly = [{ apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get"] }];
   assert.equal((await controlPlane.request("PATCH", ELECTION, { rules: readOnly })).status, 200);
   first.kill("SIGSTOP");
@@ -150,8 +150,7 @@ Deno.test("life: without a leader a replica stops gating after 30 s, and gates a
       return read(line, "properties", "reason") === "LeaderSilent";
     });
     const gatingCondition = async (): Promise<string> => {
-      const conditions = read((await controlPlane.request("GET", CONFIG)).body, "status", "conditions");
-      const row = Array.isArray(conditions) && conditions.find((one) => read(one, "type") === "GatingStopped");
+      const row = conditionOf(await controlPlane.get(CONFIG), "GatingStopped");
       return `${read(row, "status")} ${read(row, "reason")}`;
     };
     await waitUntil("the condition", async () => await gatingCondition() === "True LeaderSilent");

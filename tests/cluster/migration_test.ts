@@ -2,7 +2,7 @@
 // gone. Archway starts and takes everything over without a pod lost.
 import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
-import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, isTrue, read } from "./support/cluster_access.ts";
 import {
   createPods,
   isReleased,
@@ -31,22 +31,16 @@ function failing(attempts: number): Pick<PodSpec, "labels" | "annotations"> {
   };
 }
 
-async function create(cluster: ClusterAccess, path: string, body: unknown): Promise<unknown> {
-  const answer = await cluster.request("POST", path, body);
-  expectStatus(`create at "${path}"`, answer, [201]);
-  return answer.body;
-}
-
 /** The config as the MTO leaves it, with a namespaced one, the webhook and a Deployment it owns. */
 async function layOutReference(cluster: ClusterAccess, namespace: string): Promise<string> {
-  const config = await create(cluster, `${GROUP}/clusterpodplacementconfigs`, {
+  const config = await cluster.create(`${GROUP}/clusterpodplacementconfigs`, {
     apiVersion: "multiarch.openshift.io/v1beta1",
     kind: "ClusterPodPlacementConfig",
     metadata: { name: "cluster", finalizers: [Finalizer.podPlacement, Finalizer.noPodPlacementConfig] },
     spec: { fallbackArchitecture: "s390x", namespaceSelector: { matchLabels: { migrated: "yes" } } },
   });
   await claimAvailable(cluster);
-  await create(cluster, `${GROUP}/namespaces/${namespace}/podplacementconfigs`, {
+  await cluster.create(`${GROUP}/namespaces/${namespace}/podplacementconfigs`, {
     apiVersion: "multiarch.openshift.io/v1beta1",
     kind: "PodPlacementConfig",
     metadata: { name: "local" },
@@ -55,14 +49,14 @@ async function layOutReference(cluster: ClusterAccess, namespace: string): Promi
       plugins: { nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "arm64", weight: 50 }] } },
     },
   });
-  await create(cluster, "/api/v1/namespaces", {
+  await cluster.create("/api/v1/namespaces", {
     apiVersion: "v1",
     kind: "Namespace",
     metadata: { name: REFERENCE_NAMESPACE },
   });
-  await create(cluster, DEPLOYMENTS, renderOperand());
+  await cluster.create(DEPLOYMENTS, renderOperand());
   const uid = String(read(config, "metadata", "uid"));
-  await create(cluster, WEBHOOKS, renderReferenceWebhook(uid, { matchLabels: { migrated: "yes" } }));
+  await cluster.create(WEBHOOKS, renderReferenceWebhook(uid, { matchLabels: { migrated: "yes" } }));
   return uid;
 }
 
@@ -90,16 +84,13 @@ Deno.test("migration: what the MTO leaves is taken over, and each of its gated p
     { name: "done", images: [edge], labels: { [SCHEDULING_GATE]: "removed" } },
   ];
   await createPods(controlPlane, namespace, { pods });
-  const { code, stderr } = await controlPlane.kubectl(["apply", "-f", MIGRATION_ROLE]);
-  assert.equal(code, 0, stderr);
-
+  await controlPlane.run(["apply", "-f", MIGRATION_ROLE]);
   const waits = await waitsOfPage();
   const tooSoon = await controlPlane.kubectl([...waits[0] ?? [], "--timeout=1s"]);
   assert.notEqual(tooSoon.code, 0, "the MTO's status is taken for Archway's");
   const archway = await bed.startReplica();
   for (const wait of waits) {
-    const said = await controlPlane.kubectl([...wait, "--timeout=60s"]);
-    assert.equal(said.code, 0, said.stderr);
+    await controlPlane.run([...wait, "--timeout=60s"]);
   }
   const ended = await waitForPods(controlPlane, namespace, {
     count: pods.length,
@@ -137,14 +128,14 @@ async function assertTakenOver(
   { uid, webhookUrl }: { readonly uid: string; readonly webhookUrl: string },
 ): Promise<void> {
   const webhook = await waitUntil("the webhook to lead to Archway", async () => {
-    const { body } = await cluster.request("GET", `${WEBHOOKS}/${WebhookName.configuration}`);
+    const body = await cluster.get(`${WEBHOOKS}/${WebhookName.configuration}`);
     const url = String(read(body, "webhooks", "0", "clientConfig", "url"));
     return url.startsWith(`${webhookUrl}/`) && url.endsWith("/add-pod-scheduling-gate") && body;
   });
   const names = [read(webhook, "webhooks")].flat().map((each) => read(each, "name"));
   assert.deepEqual(names, [WebhookName.webhook, WebhookName.lateImages]);
   assert.equal(read(webhook, "webhooks", "0", "clientConfig", "service"), undefined);
-  const { body } = await cluster.request("GET", `${GROUP}/clusterpodplacementconfigs/cluster`);
+  const body = await cluster.get(`${GROUP}/clusterpodplacementconfigs/cluster`);
   assert.equal(read(body, "metadata", "uid"), uid);
   const finalizers = read(body, "metadata", "finalizers");
   assert.deepEqual(
@@ -157,8 +148,6 @@ async function assertTakenOver(
   });
   await waitUntil("the config to be available", async () => {
     const now = await cluster.request("GET", `${GROUP}/clusterpodplacementconfigs/cluster`);
-    const conditions = read(now.body, "status", "conditions");
-    return Array.isArray(conditions) &&
-      conditions.some((one) => read(one, "type") === "Available" && read(one, "status") === "True");
+    return isTrue(now.body, "Available");
   });
 }

@@ -38,8 +38,7 @@ async function send(
   request: readonly [method: string, path: string, body?: unknown],
 ): Promise<{ readonly status: number; readonly text: string }> {
   const [method, path, body] = request;
-  const merge = method === "PATCH" ? { contentType: "application/merge-patch+json" } : {};
-  const answer = await controlPlane.request(method, `${GROUP}/${path}`, body, merge);
+  const answer = await controlPlane.request(method, `${GROUP}/${path}`, body);
   return { status: answer.status, text: JSON.stringify(answer.body) };
 }
 

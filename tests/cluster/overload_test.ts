@@ -26,7 +26,7 @@ Deno.test("overload: refused pods pass ungated, and the next sweep reports exact
   const podsOf = (annotations: Readonly<Record<string, string>>, ...names: readonly string[]): readonly PodSpec[] =>
     names.map((name) => ({ name, images: [image], annotations, spec: NOWHERE }));
   await waitUntil("the config to be old enough for the sweep", async () => {
-    const { body } = await controlPlane.request("GET", CONFIG);
+    const body = await controlPlane.get(CONFIG);
     return Date.now() > Date.parse(String(read(body, "metadata", "creationTimestamp"))) + REGISTRATION_MS + 1_000;
   }, { deadlineMs: 60_000 });
   {

@@ -1,7 +1,7 @@
 // How pods end, one line of a matrix each, on a real control plane: gate, labels, required terms, annotations and events.
 // Lines that hold a pod do so by a registry that answers slowly or wrongly.
 import assert from "node:assert/strict";
-import { expectStatus, read } from "./support/cluster_access.ts";
+import { listAt, read } from "./support/cluster_access.ts";
 import {
   createPods,
   isReleased,
@@ -224,7 +224,7 @@ Deno.test("placement matrix: every row of the final states, with the events that
   await test.step("DV-32 final state: gated, then became ignorable", async () => {
     const path = `/api/v1/namespaces/${namespaces.plain}/pods/ignorable`;
     const nodeSelector = { "node-role.kubernetes.io/control-plane": "" };
-    expectStatus("change the pod", await bed.controlPlane.request("PATCH", path, { spec: { nodeSelector } }), [200]);
+    await bed.controlPlane.patch(path, { spec: { nodeSelector } });
     await see("ignorable", {
       labels: { "scheduling-gate": "removed", "node-affinity": "not-set" },
       terms: [],
@@ -321,7 +321,7 @@ async function createConfig(
     metadata: { name },
     spec,
   };
-  expectStatus("create the PodPlacementConfig", await controlPlane.request("POST", path, body), [201]);
+  await controlPlane.create(path, body);
 }
 
 interface PodName {
@@ -389,16 +389,12 @@ function ownLabels({ labels }: PodOutcome): Readonly<Record<string, string>> {
 /** Each required term as text, its expressions joined by ` && `. */
 function termsOf({ affinity }: PodOutcome): readonly string[] {
   const terms = read(affinity, "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms");
-  return listOf(terms).map((term) =>
-    listOf(read(term, "matchExpressions")).map((expression) => {
-      const values = listOf(read(expression, "values")).join(",");
+  return listAt(terms).map((term) =>
+    listAt(term, "matchExpressions").map((expression) => {
+      const values = listAt(expression, "values").join(",");
       return `${read(expression, "key")} ${read(expression, "operator")} ${values}`.trimEnd();
     }).join(" && ")
   );
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function archTerm(architecture: string): unknown {

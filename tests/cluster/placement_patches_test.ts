@@ -94,8 +94,7 @@ async function create(plane: SharedControlPlane, namespace: string, raw: unknown
 
 function patch(plane: SharedControlPlane, raw: Json, operations: JsonPatch): ReturnType<SharedControlPlane["request"]> {
   const { namespace, name } = podOf(raw);
-  const contentType = "application/json-patch+json";
-  return plane.request("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}`, operations, { contentType });
+  return plane.request("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}`, operations);
 }
 
 async function patched(plane: SharedControlPlane, raw: Json, operations: JsonPatch): Promise<Json> {

@@ -27,7 +27,7 @@ async function refuseLabelled(cluster: ClusterAccess, namespace: string): Promis
     metadata: { name: "refuse" },
     spec: { policyName: "refuse", validationActions: ["Deny"] },
   };
-  expectStatus("create the policy", await cluster.request("POST", POLICIES, policy), [201]);
+  await cluster.create(POLICIES, policy);
   expectStatus("bind it", await cluster.request("POST", POLICIES.replace("policies", "policybindings"), binding), [
     201,
   ]);
@@ -58,7 +58,7 @@ Deno.test("DV-15 a pod that a later admission refuses leaves no event, whether i
   // A later pod whose event has arrived proves that none of an earlier one is under way.
   const other = await bed.push("demo/other", index("arm64"));
   const last = renderPod({ name: "last", images: [other] });
-  expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, last), [201]);
+  await controlPlane.create(`/api/v1/namespaces/${namespace}/pods`, last);
   await waitUntil("the event of the last release", async () => {
     const events = await listPodEvents(controlPlane, { namespace, name: "last" });
     return events.some(({ reason }) => reason === "ArchAwareSchedGateRemovalSuccess");
@@ -79,8 +79,7 @@ async function forbidConfigs(cluster: ClusterAccess): Promise<() => Promise<void
   );
   const set = async (list: unknown): Promise<void> => {
     const patch = [{ op: "replace", path: "/rules", value: list }];
-    const done = await cluster.request("PATCH", path, patch, { contentType: "application/json-patch+json" });
-    expectStatus("change the role", done, [200]);
+    await cluster.patch(path, patch);
   };
   await set(others);
   return () => set(rules);
@@ -94,7 +93,7 @@ Deno.test("while namespace configs are forbidden no pod is counted as failing, a
   await archway.stop();
   const allow = await forbidConfigs(controlPlane);
   const pod = renderPod({ name: "held", images: [image], gates: [GATE], labels: { [GATE]: "gated" } });
-  expectStatus("create", await controlPlane.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
+  await controlPlane.create(`/api/v1/namespaces/${namespace}/pods`, pod);
   const restarted = archway.restart();
   // When this test fails the process is stopped before it was ready; the failure to report is the test's.
   restarted.catch(() => {});

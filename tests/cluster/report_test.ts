@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { buildFailedImage } from "../../lib/exec_format/decide/failed_image.ts";
 import { type CommandResult, runArchway } from "../support/archway_program.ts";
-import { type ClusterAccess, expectStatus } from "./support/cluster_access.ts";
+import { type ClusterAccess } from "./support/cluster_access.ts";
 import { createPods } from "./support/pods.ts";
 import { index, openWalkBed, type WalkBed } from "./support/walk_bed.ts";
 
@@ -11,10 +11,6 @@ async function report(bed: WalkBed, ...args: readonly string[]): Promise<Command
   const access = ["--kubeconfig", bed.controlPlane.kubeconfigFile];
   const registry = ["--registry", bed.proxy.host, "--registry-ca", bed.proxy.caFile];
   return await runArchway(["report", ...access, ...registry, ...args]);
-}
-
-async function create(cluster: ClusterAccess, path: string, body: unknown): Promise<void> {
-  expectStatus(`create at "${path}"`, await cluster.request("POST", path, body), [201]);
 }
 
 interface TemplateSpec {
@@ -28,7 +24,7 @@ async function createDeployment(
   { image, spec = {} }: TemplateSpec,
 ): Promise<void> {
   const labels = { app: place.name };
-  await create(cluster, `/apis/apps/v1/namespaces/${place.namespace}/deployments`, {
+  await cluster.create(`/apis/apps/v1/namespaces/${place.namespace}/deployments`, {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: place.name },
@@ -57,11 +53,8 @@ async function furnish(bed: WalkBed, namespace: string): Promise<void> {
     .find(({ image }: { readonly image: string }) => image === lying).digest;
   const failed = { digest, architecture: "arm64", namespace, nodes: [], image: lying };
   const record = buildFailedImage({ ...failed, atMs: Date.now() }, "archway-system");
-  await create(
-    controlPlane,
-    "/apis/multiarch.openshift.io/v1beta1/namespaces/archway-system/enoexecevents",
-    { ...record, status: undefined },
-  );
+  const events = "/apis/multiarch.openshift.io/v1beta1/namespaces/archway-system/enoexecevents";
+  await controlPlane.create(events, { ...record, status: undefined });
 }
 
 Deno.test("report: what keeps the workloads of a cluster from an architecture, by text, document and exit code", async () => {

@@ -80,7 +80,7 @@ async function defineForeignKinds(cluster: ClusterAccess): Promise<void> {
   for (const [group, version, kind] of FOREIGN) {
     const plural = `${kind.toLowerCase()}s`;
     const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-    const answer = await cluster.request("POST", CRD, {
+    await cluster.create(CRD, {
       ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
       metadata: { name: `${plural}.${group}` },
       spec: {
@@ -92,7 +92,6 @@ async function defineForeignKinds(cluster: ClusterAccess): Promise<void> {
         versions: [{ name: version, served: true, storage: true, schema }],
       },
     });
-    expectStatus(`define ${kind}`, answer, [201]);
   }
 }
 
@@ -105,7 +104,7 @@ interface Bench {
 async function leaveOperandsBehind(cluster: ClusterAccess): Promise<void> {
   const namespace = "openshift-multiarch-tuning-operator";
   const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
-  expectStatus("create", await cluster.request("POST", "/api/v1/namespaces", object), [201]);
+  await cluster.create("/api/v1/namespaces", object);
   const prefix = "finalizers.multiarch.openshift.io";
   const operands = [
     ["pod-placement-controller", `${prefix}/pod-placement`],
@@ -123,7 +122,7 @@ async function leaveOperandsBehind(cluster: ClusterAccess): Promise<void> {
       },
     };
     const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
-    expectStatus("create", await cluster.request("POST", path, deployment), [201]);
+    await cluster.create(path, deployment);
   }
 }
 
@@ -144,29 +143,28 @@ async function exercise(bench: Bench): Promise<void> {
     await installation.injectCa();
     return (await cluster.request("POST", `${GROUP}/clusterpodplacementconfigs`, config)).status === 201;
   });
-  const isThere = async (path: string): Promise<boolean> => (await cluster.request("GET", path)).status === 200;
   // Twice: the second event of a kind is counted up, not created.
   for (let round = 0; round < 2; round++) {
-    await waitUntil("the webhook configuration", () => isThere(WEBHOOK));
-    expectStatus("delete it", await cluster.request("DELETE", WEBHOOK), [200]);
+    await waitUntil("the webhook configuration", () => cluster.exists(WEBHOOK));
+    await cluster.delete(WEBHOOK);
   }
-  await waitUntil("the webhook configuration", () => isThere(WEBHOOK));
-  for (const path of kept) await waitUntil("the monitoring objects", () => isThere(path));
+  await waitUntil("the webhook configuration", () => cluster.exists(WEBHOOK));
+  for (const path of kept) await waitUntil("the monitoring objects", () => cluster.exists(path));
   const local = {
     ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "PodPlacementConfig" },
     ...{ metadata: { name: "local" }, spec: { plugins: {} } },
   };
   const locals = `${GROUP}/namespaces/${namespace}/podplacementconfigs`;
-  expectStatus("create", await cluster.request("POST", locals, local), [201]);
+  await cluster.create(locals, local);
   await placePod(bench, namespace);
-  expectStatus("delete", await cluster.request("DELETE", `${locals}/local`), [200]);
+  await cluster.delete(`${locals}/local`);
   await waitUntil(
     "the configuration to be deletable",
     async () => (await cluster.request("DELETE", `${GROUP}/clusterpodplacementconfigs/cluster`)).status === 200,
   );
   await waitUntil(
     "the configuration to be gone",
-    async () => !await isThere(`${GROUP}/clusterpodplacementconfigs/cluster`),
+    async () => !await cluster.exists(`${GROUP}/clusterpodplacementconfigs/cluster`),
   );
 }
 
@@ -178,7 +176,7 @@ async function placePod({ cluster, installation }: Bench, namespace: string): Pr
     data: { ".dockerconfigjson": btoa(JSON.stringify({ auths })) },
   };
   const core = `/api/v1/namespaces/${namespace}`;
-  expectStatus("create", await cluster.request("POST", `${core}/secrets`, secret), [201]);
+  await cluster.create(`${core}/secrets`, secret);
   const containers = [{ name: "main", image: "registry.invalid/team/app:1" }];
   const kind = { apiVersion: "v1", kind: "Pod" };
   const pod = { ...kind, metadata: { name: "pod" }, spec: { imagePullSecrets: [{ name: "pull" }], containers } };
@@ -186,16 +184,15 @@ async function placePod({ cluster, installation }: Bench, namespace: string): Pr
   // The API server learns of the webhook a moment after it was stored.
   await waitUntil("a pod to be gated", async () => {
     await installation.injectCa();
-    const created = await cluster.request("POST", `${core}/pods`, pod);
-    expectStatus("create", created, [201]);
-    if (read(created.body, "spec", "schedulingGates") !== undefined) return true;
-    expectStatus("delete", await cluster.request("DELETE", `${core}/pods/pod?gracePeriodSeconds=0`), [200]);
+    const created = await cluster.create(`${core}/pods`, pod);
+    if (read(created, "spec", "schedulingGates") !== undefined) return true;
+    await cluster.delete(`${core}/pods/pod?gracePeriodSeconds=0`);
     return false;
   });
-  expectStatus("create", await cluster.request("POST", `${core}/pods`, plain), [201]);
+  await cluster.create(`${core}/pods`, plain);
   for (const name of ["pod", "plain"]) {
     const gatesOf = async (): Promise<unknown> =>
-      read((await cluster.request("GET", `${core}/pods/${name}`)).body, "spec", "schedulingGates");
+      read(await cluster.get(`${core}/pods/${name}`), "spec", "schedulingGates");
     await waitUntil(`the pod ${name} to be released`, async () => await gatesOf() === undefined);
   }
   // As a person would, in a replica's place.
@@ -207,7 +204,7 @@ async function placePod({ cluster, installation }: Bench, namespace: string): Pr
 async function breakSecret(cluster: ClusterAccess, name: string, member: string): Promise<void> {
   const secret = `/api/v1/namespaces/${NAMESPACE}/secrets/${name}`;
   const broken = { data: { [member]: btoa("broken") } };
-  expectStatus("break the Secret", await cluster.request("PATCH", secret, broken), [200]);
+  await cluster.patch(secret, broken);
 }
 
 async function live(bench: Bench, work: () => Promise<void>): Promise<void> {

@@ -31,7 +31,7 @@ async function createClusterVersion(cluster: ClusterAccess): Promise<void> {
       versions: [{ name: "v1", served: true, storage: true, schema }],
     },
   };
-  expectStatus("define", await cluster.request("POST", CRD, definition), [201]);
+  await cluster.create(CRD, definition);
   const version = {
     ...{ apiVersion: "config.openshift.io/v1", kind: "ClusterVersion", metadata: { name: "version" } },
     spec: { channel: "stable-4.19", clusterID: "one" },
@@ -44,7 +44,7 @@ async function createClusterVersion(cluster: ClusterAccess): Promise<void> {
 
 async function applyManifests(cluster: ClusterAccess): Promise<void> {
   const builds = { apiVersion: "v1", kind: "Namespace", metadata: { name: BUILDS } };
-  expectStatus("create", await cluster.request("POST", "/api/v1/namespaces", builds), [201]);
+  await cluster.create("/api/v1/namespaces", builds);
   const components = ["exec-format-errors", "upgrades", "upgrades-drain", "image-builds", "kueue"].map((name) =>
     `components/${name}`
   );
@@ -54,8 +54,7 @@ async function applyManifests(cluster: ClusterAccess): Promise<void> {
     !FOREIGN.test(metadata.namespace ?? "")
   );
   const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: kept });
-  const applied = await cluster.kubectl(["apply", "--server-side", "-f", "-"], { stdin });
-  assert.equal(applied.code, 0, applied.stderr);
+  await cluster.run(["apply", "--server-side", "-f", "-"], { stdin });
 }
 
 /** Sends a request with a token, and gives the message of the policy that refuses it; empty where it is done. */
@@ -109,7 +108,7 @@ async function tryPods(cluster: ClusterAccess, account: Try): Promise<void> {
       containers: [{ name: "web", image: "registry.invalid/web:v1" }],
     },
   };
-  expectStatus("create", await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
+  await cluster.create(`/api/v1/namespaces/${namespace}/pods`, pod);
   const patch = patchOf(account, `/api/v1/namespaces/${namespace}/pods/web`);
   await assertRefused(patch, [
     ["/spec/containers/0/image", "registry.invalid/other:v1", /changes no container/],
@@ -188,7 +187,7 @@ async function tryDrainedPod(cluster: ClusterAccess, account: Try): Promise<void
     metadata: { name: "web", namespace, labels: { app: "web" }, finalizers: ["example.com/one", "example.com/two"] },
     spec: { containers: [{ name: "web", image: "registry.invalid/web:v1" }] },
   };
-  expectStatus("create", await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
+  await cluster.create(`/api/v1/namespaces/${namespace}/pods`, pod);
   const patch = patchOf(account, `/api/v1/namespaces/${namespace}/pods/web`);
   await assertRefused(patch, [
     ["/spec/containers/0/image", "registry.invalid/other:v1", /change nothing of a pod/],
@@ -223,7 +222,7 @@ async function tryBuilds(cluster: ClusterAccess, account: Try): Promise<void> {
   assert.equal(await createJob("build", { volumes: [{ name: "done", emptyDir: {} }] }), "");
   const foreign = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "images", namespace: BUILDS } };
   const maps = `/api/v1/namespaces/${BUILDS}/configmaps`;
-  expectStatus("create", await cluster.request("POST", maps, foreign), [201]);
+  await cluster.create(maps, foreign);
   const ofOthers = [["/data", { a: "b" }, /of builds alone/], ["/metadata/labels", labels, /of builds alone/]] as const;
   await assertRefused(patchOf(account, `${maps}/images`), ofOthers);
   assert.match(await account("DELETE", `${maps}/images`, {}), /of builds alone/);
@@ -242,7 +241,7 @@ async function tryQueuedJob(cluster: ClusterAccess, archway: Try): Promise<void>
   const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "a.example/x:1" }] } };
   const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "queued" }, spec: { suspend: true, template } };
   const path = "/apis/batch/v1/namespaces/default/jobs";
-  expectStatus("create", await cluster.request("POST", path, job), [201]);
+  await cluster.create(path, job);
   const patch = patchOf(archway, `${path}/queued`);
   await assertRefused(patch, [
     ["/spec/suspend", false, /starts none/],

@@ -32,8 +32,7 @@ async function openSwitchedBed(
   const bed = await openWalkBed();
   try {
     for (const component of components) {
-      const { code, stderr } = await bed.controlPlane.kubectl(["apply", "-f", `${COMPONENTS}${component}/role.yaml`]);
-      if (code !== 0) throw new Error(`Cannot apply the component "${component}": ${stderr}`);
+      await bed.controlPlane.run(["apply", "-f", `${COMPONENTS}${component}/role.yaml`]);
     }
     const archway = await bed.startReplica({ args });
     await enablePlacement(bed.controlPlane);
@@ -50,9 +49,7 @@ function waitForMessages(
   { namespace, kind, says }: { readonly namespace: string; readonly kind: string; readonly says: RegExp },
 ): Promise<readonly string[]> {
   return waitUntil(`an event about a ${kind} that says ${says}`, async () => {
-    const { body } = await cluster.request("GET", `/api/v1/namespaces/${namespace}/events`);
-    const items = read(body, "items");
-    const messages = (Array.isArray(items) ? items : [])
+    const messages = (await cluster.list(`/api/v1/namespaces/${namespace}/events`))
       .filter((event) => read(event, "involvedObject", "kind") === kind)
       .map((event) => String(read(event, "message")))
       .filter((message) => says.test(message));
@@ -110,8 +107,7 @@ Deno.test("switches: while pods are held, others may delete them, change them or
   await countGated(3);
   const answer = await controlPlane.request("DELETE", `${pods}/deleted`, { gracePeriodSeconds: 0 });
   expectStatus("delete the pod", answer, [200]);
-  const set = await controlPlane.kubectl(["-n", namespace, "set", "image", "pod/changed", `main-0=${other}`]);
-  assert.equal(set.code, 0, set.stderr);
+  await controlPlane.run(["-n", namespace, "set", "image", "pod/changed", `main-0=${other}`]);
   const ended = await waitForPods(controlPlane, namespace, { count: 2, until: isReleased });
   await test.step("an image changed while gated ends with the new image's architectures", () => {
     assert.deepEqual(ended.find(({ name }) => name === "changed")?.requiredArchitectures, [["ppc64le"]]);
@@ -250,8 +246,7 @@ async function createDaemonSet(bed: WalkBed, namespace: string): Promise<string>
       template: { metadata: { labels }, spec: { containers: [{ name: "main", image }] } },
     },
   };
-  const answer = await bed.controlPlane.request("POST", `/apis/apps/v1/namespaces/${namespace}/daemonsets`, body);
-  expectStatus("create the DaemonSet", answer, [201]);
+  await bed.controlPlane.create(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, body);
   return image;
 }
 

@@ -8,7 +8,6 @@ import { SHARED_NODES } from "./support/shared_nodes.ts";
 import {
   archwayRequests,
   openTaintBed,
-  patchNode,
   runTaints,
   startTainting,
   taintsByNode,
@@ -70,7 +69,9 @@ Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two
       "s390x-1": [own("amd64"), foreign, own("ppc64le", "NoExecute")],
       "ppc64le-1": [foreign],
     };
-    for (const [name, taints] of Object.entries(drifts)) await patchNode(controlPlane, name, { spec: { taints } });
+    for (const [name, taints] of Object.entries(drifts)) {
+      await controlPlane.patch(`/api/v1/nodes/${name}`, { spec: { taints } });
+    }
     await waitForTaints(controlPlane, RIGHT);
     const kept = await taintsByNode(controlPlane, "dedicated");
     for (const name of Object.keys(drifts)) assert.equal(kept[name], "gpu:NoSchedule", name);
@@ -81,14 +82,16 @@ Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two
       const pods = `/api/v1/namespaces/${before}/pods`;
       expectStatus("delete every pod", await controlPlane.request("DELETE", pods, { gracePeriodSeconds: 0 }), [200]);
       const foreign = { key: "dedicated", value: "gpu", effect: "NoSchedule" };
-      for (const { name } of SHARED_NODES) await patchNode(controlPlane, name, { spec: { taints: [foreign] } });
+      for (const { name } of SHARED_NODES) {
+        await controlPlane.patch(`/api/v1/nodes/${name}`, { spec: { taints: [foreign] } });
+      }
       await waitForTaints(controlPlane, RIGHT);
       for (const { name } of SHARED_NODES) {
         const operations = [{ op: "test", path: "/spec/taints/0", value: foreign }, {
           op: "remove",
           path: "/spec/taints/0",
         }];
-        await patchNode(controlPlane, name, operations);
+        await controlPlane.patch(`/api/v1/nodes/${name}`, operations);
       }
       await waitForPods(controlPlane, before, { count: 16, until: isScheduled });
       const tolerated = await toleratedByPod(controlPlane, before);
@@ -98,7 +101,7 @@ Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two
     },
   );
   await t.step("a label opts a node out", async () => {
-    await patchNode(controlPlane, "amd64-3", { metadata: { labels: { "archway.dev/arch-taint": "off" } } });
+    await controlPlane.patch("/api/v1/nodes/amd64-3", { metadata: { labels: { "archway.dev/arch-taint": "off" } } });
     await waitForTaints(controlPlane, { "amd64-3": "" });
   });
   await t.step("a pod that may not be changed finds no node: no further node is tainted until it does", () => {
@@ -112,7 +115,7 @@ Deno.test("taints: mixed nodes, new pods of every kind, a node added, drift, two
   });
   await t.step("when the config is deleted the taints come off", async () => {
     const path = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
-    expectStatus("delete", await controlPlane.request("DELETE", path), [200]);
+    await controlPlane.delete(path);
     await waitForTaints(controlPlane, NONE);
   });
 });
@@ -183,7 +186,7 @@ async function pausedByPolicy({ controlPlane }: WalkBed): Promise<void> {
   // The nodes are seen and counted, and left as they are; one that an administrator taints by hand counts, and stays so.
   await waitForPhase(controlPlane, "False Paused: Paused at 8 of 10 nodes");
   const byHand = [{ key: "supported-arch", value: "amd64", effect: "NoSchedule" }];
-  await patchNode(controlPlane, "amd64-5", { spec: { taints: byHand } });
+  await controlPlane.patch("/api/v1/nodes/amd64-5", { spec: { taints: byHand } });
   await waitForPhase(controlPlane, "False Paused: Paused at 9 of 10 nodes");
   assert.equal((await taintsByNode(controlPlane))["amd64-4"], "");
   const requests = await archwayRequests(controlPlane);
@@ -199,11 +202,10 @@ Deno.test("taints: without a leader a replica lifts them and reports it; they co
   const { controlPlane } = bed;
   await startTainting(bed, { args: [settingsFlag(controlPlane.directory, { taintsFailOpenAfter: "5s" })] });
   const role = "/apis/rbac.authorization.k8s.io/v1/namespaces/archway-system/roles/archway-election";
-  const { rules } = Object((await controlPlane.request("GET", role)).body);
+  const { rules } = Object(await controlPlane.get(role));
   const setRules = async (value: unknown): Promise<void> => {
     const patch = [{ op: "replace", path: "/rules", value }];
-    const contentType = "application/json-patch+json";
-    expectStatus("change the role", await controlPlane.request("PATCH", role, patch, { contentType }), [200]);
+    await controlPlane.patch(role, patch);
   };
   // The Lease can be read and not be acquired: no replica leads.
   await setRules(Object(rules).map((rule: unknown) => ({ ...Object(rule), verbs: ["get"] })));
@@ -214,7 +216,7 @@ Deno.test("taints: without a leader a replica lifts them and reports it; they co
   );
   assert.equal(nodeWrites.length, 2 * SHARED_NODES.length, "one write a node to taint it, one to lift it");
   await waitUntil("the event", async () => {
-    const { body } = await controlPlane.request("GET", "/api/v1/namespaces/default/events");
+    const body = await controlPlane.get("/api/v1/namespaces/default/events");
     return JSON.stringify(read(body, "items")).includes("ArchTaintsFailedOpen");
   });
   await setRules(rules);
@@ -279,12 +281,12 @@ Deno.test(`taints: a full cluster of ${PODS} pods is taken over and none is made
   });
   await t.step("clean", async () => {
     const path = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
-    expectStatus("delete", await controlPlane.request("DELETE", path), [200]);
+    await controlPlane.delete(path);
     await waitForTaints(controlPlane, NONE);
-    await patchNode(controlPlane, "amd64-1", {
+    await controlPlane.patch("/api/v1/nodes/amd64-1", {
       spec: { taints: [{ key: "supported-arch", value: "amd64", effect: "NoSchedule" }] },
     });
-    await waitUntil("the config to go", async () => (await controlPlane.request("GET", path)).status === 404);
+    await waitUntil("the config to go", async () => !await controlPlane.exists(path));
     const { code, stdout } = await runTaints(controlPlane, "clean");
     assert.equal(code, 0, stdout);
     assert.deepEqual(await taintsByNode(controlPlane), NONE);

@@ -161,7 +161,7 @@ async function createOverQuota({ controlPlane }: WalkBed): Promise<string> {
     spec: { hard: { pods: "0" } },
   };
   const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
-  expectStatus("create the quota", await controlPlane.request("POST", path, quota), [201]);
+  await controlPlane.create(path, quota);
   await createDeployment(controlPlane, namespace, { name: "web", images: ["web"], replicas: 1 });
   return namespace;
 }
@@ -173,13 +173,11 @@ async function breakBundle({ controlPlane }: WalkBed, caPem: string): Promise<vo
     path: "/webhooks/0/clientConfig/caBundle",
     value: new TextEncoder().encode(caPem).toBase64(),
   }];
-  const contentType = "application/json-patch+json";
-  expectStatus("change the CA", await controlPlane.request("PATCH", WEBHOOK, patch, { contentType }), [200]);
+  await controlPlane.patch(WEBHOOK, patch);
 }
 
 async function bundleOf({ controlPlane }: WalkBed): Promise<string> {
-  const webhooks = read((await controlPlane.request("GET", WEBHOOK)).body, "webhooks");
-  return String(Array.isArray(webhooks) ? read(webhooks[0], "clientConfig", "caBundle") : "");
+  return String(read(await controlPlane.get(WEBHOOK), "webhooks", 0, "clientConfig", "caBundle") ?? "");
 }
 
 Deno.test("trouble: events, config, explain and log name cause and next step of each typical mistake", async (t) => {
@@ -254,7 +252,7 @@ Deno.test("trouble: events, config, explain and log name cause and next step of 
       ];
       await waitToSay("the log", async () => logText(await misled.logs()), said);
       await waitUntil("its own registration", async () => {
-        return JSON.stringify((await controlPlane.request("GET", WEBHOOK)).body).includes(misled.webhookUrl);
+        return JSON.stringify(await controlPlane.get(WEBHOOK)).includes(misled.webhookUrl);
       }, { deadlineMs: 60_000 });
       await createPods(controlPlane, namespace, { pods: [{ name: "passed", images: ["web"] }] });
       const explained = [/no replica answered then/, /the API server cannot call Archway; its log names the cause/];
@@ -274,7 +272,7 @@ async function assertLeaderless(
   const { controlPlane } = bed;
   const binding = await controlPlane.request("GET", ELECTION);
   expectStatus("read the binding", binding, [200]);
-  expectStatus("take the right", await controlPlane.request("DELETE", ELECTION), [200]);
+  await controlPlane.delete(ELECTION);
   const columns = [/cluster +False .*(?:LeaderSilent|NoLeader)/];
   await waitToSay("the config", () => kubectl(controlPlane, "get", "clusterpodplacementconfig"), columns);
   const message = [
@@ -289,7 +287,7 @@ async function assertLeaderless(
   const { apiVersion, kind, roleRef, subjects } = Object(binding.body);
   const again = { apiVersion, kind, metadata: { name: "archway-election" }, roleRef, subjects };
   const path = ELECTION.slice(0, ELECTION.lastIndexOf("/"));
-  expectStatus("give it back", await controlPlane.request("POST", path, again), [201]);
+  await controlPlane.create(path, again);
   const well = [/cluster +True +False +False .*AllComponentsReady/];
   await waitToSay("all to be well", () => kubectl(controlPlane, "get", "clusterpodplacementconfig"), well);
 }

@@ -1,7 +1,7 @@
 // Uninstalling in the wrong order, as people do: everything at once, or the namespace first, while a config exists and pods
 // are gated. What must be left is nothing that needs Archway: no gate, no webhook, no finalizer.
 import assert from "node:assert/strict";
-import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, listAt, read } from "./support/cluster_access.ts";
 import { install } from "./support/installation.ts";
 import { enableBehindService, POD_WEBHOOK } from "./support/service_bed.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
@@ -22,13 +22,8 @@ const LEFT_OVERS = [
 const DEPLOYMENT = "/apis/apps/v1/namespaces/archway-system/deployments/archway";
 const DAEMON_SET = "/apis/apps/v1/namespaces/archway-system/daemonsets/enoexec-event-daemon";
 
-async function isThere(cluster: ClusterAccess, path: string): Promise<boolean> {
-  return (await cluster.request("GET", path)).status === 200;
-}
-
 async function finalizersOf(cluster: ClusterAccess, path: string): Promise<readonly unknown[]> {
-  const finalizers = read((await cluster.request("GET", path)).body, "metadata", "finalizers");
-  return Array.isArray(finalizers) ? finalizers : [];
+  return listAt(await cluster.get(path), "metadata", "finalizers");
 }
 
 /** A config, a webhook and a pod whose registry does not exist. */
@@ -42,15 +37,14 @@ async function gateOnePod(cluster: ClusterAccess, namespace: string): Promise<st
   const spec = { containers: [{ name: "main", image: "registry.invalid/team/app:1" }] };
   return await waitUntil("a pod to be gated", async () => {
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { generateName: "pod-" }, spec };
-    const created = await cluster.request("POST", pods, pod);
-    expectStatus("create", created, [201]);
-    return read(created.body, "spec", "schedulingGates") !== undefined &&
-      `${pods}/${String(read(created.body, "metadata", "name"))}`;
+    const created = await cluster.create(pods, pod);
+    return read(created, "spec", "schedulingGates") !== undefined &&
+      `${pods}/${String(read(created, "metadata", "name"))}`;
   });
 }
 
 async function gatesOf(cluster: ClusterAccess, pod: string): Promise<unknown> {
-  return read((await cluster.request("GET", pod)).body, "spec", "schedulingGates");
+  return read(await cluster.get(pod), "spec", "schedulingGates");
 }
 
 Deno.test("uninstall: kubectl delete -k with the config still there ends by itself and leaves nothing behind", async () => {
@@ -60,12 +54,12 @@ Deno.test("uninstall: kubectl delete -k with the config still there ends by itse
   const pod = await gateOnePod(cluster, await cluster.createNamespace("tenant"));
   const deleting = cluster.kubectl(["delete", "-k", BASE, "--ignore-not-found", "--timeout=60s"]);
   // The kubelet's SIGTERM comes when the Deployment's pods are collected, at once in the worst case.
-  await waitUntil("the Deployment to be deleted", async () => !await isThere(cluster, DEPLOYMENT));
+  await waitUntil("the Deployment to be deleted", async () => !await cluster.exists(DEPLOYMENT));
   await archway.stop();
   const { code, stderr } = await deleting;
   assert.equal(code, 0, stderr);
   assert.equal(await gatesOf(cluster, pod), undefined);
-  for (const path of LEFT_OVERS) assert.equal(await isThere(cluster, path), false, path);
+  for (const path of LEFT_OVERS) assert.equal(await cluster.exists(path), false, path);
 });
 
 Deno.test("uninstall: everything deleted at once takes the architecture taints off before the rights go", async () => {
@@ -79,12 +73,12 @@ Deno.test("uninstall: everything deleted at once takes the architecture taints o
   const manifests = JSON.stringify({ apiVersion: "v1", kind: "List", items: installation.objects });
   const remove = ["delete", "-f", "-", "--ignore-not-found", "--timeout=60s"];
   const deleting = cluster.kubectl(remove, { stdin: manifests });
-  await waitUntil("the Deployment to be deleted", async () => !await isThere(cluster, DEPLOYMENT));
+  await waitUntil("the Deployment to be deleted", async () => !await cluster.exists(DEPLOYMENT));
   await archway.stop();
   assert.deepEqual(await taintsByNode(cluster), { "amd64-1": "", "arm64-1": "" });
   const { code, stderr } = await deleting;
   assert.equal(code, 0, stderr);
-  for (const path of LEFT_OVERS) assert.equal(await isThere(cluster, path), false, path);
+  for (const path of LEFT_OVERS) assert.equal(await cluster.exists(path), false, path);
 });
 
 Deno.test("uninstall: everything deleted at once takes the daemons away and lets Archway's Deployment be deleted", async () => {
@@ -98,17 +92,17 @@ Deno.test("uninstall: everything deleted at once takes the daemons away and lets
   await using archway = await installation.start();
   await gateOnePod(cluster, await cluster.createNamespace("tenant"));
   const spec = { plugins: { execFormatErrorMonitor: { enabled: true } } };
-  expectStatus("switch the plugin on", await cluster.request("PATCH", CONFIG, { spec }), [200]);
-  await waitUntil("the DaemonSet", () => isThere(cluster, DAEMON_SET));
+  await cluster.patch(CONFIG, { spec });
+  await waitUntil("the DaemonSet", () => cluster.exists(DAEMON_SET));
   assert.deepEqual(await finalizersOf(cluster, DEPLOYMENT), ["finalizers.multiarch.openshift.io/enoexec-events"]);
   const manifests = JSON.stringify({ apiVersion: "v1", kind: "List", items: installation.objects });
   const remove = ["delete", "-f", "-", "--ignore-not-found", "--timeout=60s"];
   const deleting = cluster.kubectl(remove, { stdin: manifests });
-  await waitUntil("the Deployment to be deleted", async () => !await isThere(cluster, DEPLOYMENT));
+  await waitUntil("the Deployment to be deleted", async () => !await cluster.exists(DEPLOYMENT));
   await archway.stop();
   const { code, stderr } = await deleting;
   assert.equal(code, 0, stderr);
-  for (const path of [...LEFT_OVERS, DAEMON_SET]) assert.equal(await isThere(cluster, path), false, path);
+  for (const path of [...LEFT_OVERS, DAEMON_SET]) assert.equal(await cluster.exists(path), false, path);
 });
 
 Deno.test("uninstall: a config that is deleted is there until no node carries a taint", async () => {
@@ -119,8 +113,7 @@ Deno.test("uninstall: a config that is deleted is there until no node carries a 
   await using archway = await installation.start();
   await gateOnePod(cluster, await cluster.createNamespace("tenant"));
   await waitForTaints(cluster, { "amd64-1": "amd64:NoSchedule" });
-  const { code, stderr } = await cluster.kubectl(["delete", "clusterpodplacementconfig", "cluster", "--timeout=90s"]);
-  assert.equal(code, 0, stderr);
+  await cluster.run(["delete", "clusterpodplacementconfig", "cluster", "--timeout=90s"]);
   assert.deepEqual(await taintsByNode(cluster), { "amd64-1": "" });
   await archway.stop();
 });
@@ -130,15 +123,14 @@ Deno.test("uninstall: a namespace that is deleted first leaves no gate, no webho
   await using installation = await install(cluster, { path: "base", components: [] });
   await using archway = await installation.start();
   const pod = await gateOnePod(cluster, await cluster.createNamespace("tenant"));
-  const { code, stderr } = await cluster.kubectl(["delete", "namespace", "archway-system", "--wait=false"]);
-  assert.equal(code, 0, stderr);
+  await cluster.run(["delete", "namespace", "archway-system", "--wait=false"]);
   await archway.stop();
   assert.equal(await gatesOf(cluster, pod), undefined);
   assert.deepEqual(await finalizersOf(cluster, CONFIG), []);
-  assert.equal(await isThere(cluster, POD_WEBHOOK), false);
+  assert.equal(await cluster.exists(POD_WEBHOOK), false);
   await waitUntil(
     "the namespace to be gone",
-    async () => !await isThere(cluster, "/api/v1/namespaces/archway-system"),
+    async () => !await cluster.exists("/api/v1/namespaces/archway-system"),
     { deadlineMs: 90_000 },
   );
 });
@@ -152,7 +144,7 @@ Deno.test("uninstall: the rights are released as soon as the config is gone, so 
     "the config to be deletable",
     async () => (await cluster.request("DELETE", CONFIG)).status === 200,
   );
-  await waitUntil("the config to be gone", async () => !await isThere(cluster, CONFIG));
+  await waitUntil("the config to be gone", async () => !await cluster.exists(CONFIG));
   for (const path of LEFT_OVERS.slice(2)) {
     await waitUntil(`${path} to be free`, async () => (await finalizersOf(cluster, path)).length === 0);
   }

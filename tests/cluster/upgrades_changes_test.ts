@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
-import { expectStatus, read } from "./support/cluster_access.ts";
+import { listAt, read } from "./support/cluster_access.ts";
 import { CLUSTER_VERSION, imageOf, PLANS, POOLS, renderedOf } from "./support/simulated_openshift.ts";
 import { NOTIFICATIONS, openHastyClock, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -49,18 +49,13 @@ class Scene {
 
   async ask(version: string | null): Promise<void> {
     const desiredUpdate = version === null ? null : { version, image: null };
-    await this.patch(CLUSTER_VERSION, { spec: { desiredUpdate } });
-  }
-
-  async patch(path: string, document: unknown): Promise<void> {
-    expectStatus(`patch ${path}`, await this.bed.controlPlane.request("PATCH", path, document), [200]);
+    await this.bed.controlPlane.patch(CLUSTER_VERSION, { spec: { desiredUpdate } });
   }
 
   /** Waits until the replica has asked the ClusterVersion, and has written that down. */
   async untilAsked(): Promise<void> {
     await waitUntil("the step UpgradeCommenced to be done", async () => {
-      const conditions: unknown = read(await this.bed.readPlan(), "status", "history", 0, "conditions");
-      return (Array.isArray(conditions) ? conditions : []).some((one) =>
+      return listAt(await this.bed.readPlan(), "status", "history", 0, "conditions").some((one) =>
         read(one, "type") === "UpgradeCommenced" && read(one, "status") === "True"
       );
     }, PATIENT);
@@ -80,8 +75,7 @@ class Scene {
   }
 
   async history(): Promise<readonly (readonly [string, string])[]> {
-    const history: unknown = read(await this.bed.readPlan(), "status", "history");
-    return (Array.isArray(history) ? history : []).map((entry) =>
+    return listAt(await this.bed.readPlan(), "status", "history").map((entry) =>
       [String(read(entry, "version")), String(read(entry, "phase"))] as const
     );
   }
@@ -116,7 +110,9 @@ const PLAYS: readonly (readonly [string, Play])[] = [
   ["a ClusterVersion that another writes at the same moment is read again, and asked once", async (scene) => {
     let conflicts = 0;
     scene.beforeAsking = async () => {
-      if (conflicts++ === 0) await scene.patch(CLUSTER_VERSION, { metadata: { labels: { touched: "yes" } } });
+      if (conflicts++ === 0) {
+        await scene.bed.controlPlane.patch(CLUSTER_VERSION, { metadata: { labels: { touched: "yes" } } });
+      }
     };
     await scene.begin();
     await scene.bed.untilPhase("Upgraded");
@@ -156,7 +152,7 @@ const PLAYS: readonly (readonly [string, Play])[] = [
       await scene.begin();
       await scene.untilAsked();
       await scene.bed.openshift.offer(scene.other);
-      await scene.patch(PLAN, { spec: { desired: scene.desired(scene.other) } });
+      await scene.bed.controlPlane.patch(PLAN, { spec: { desired: scene.desired(scene.other) } });
       await waitUntil("the second request", () => Promise.resolve(scene.asked.length === 2), PATIENT);
       scene.bed.openshift.letGo();
       const plan = await scene.bed.untilPhase("Upgraded");

@@ -23,8 +23,8 @@ type Json = Readonly<Record<string, unknown>>;
 async function startWithDefinition(): Promise<SharedControlPlane> {
   const cluster = await bareControlPlane();
   const definition: unknown = parse(await Deno.readTextFile(DEFINITION));
-  expectStatus("create the definition", await cluster.request("POST", DEFINITIONS, definition), [201]);
-  await waitUntil("the plans to be served", async () => (await cluster.request("GET", PLANS)).status === 200);
+  await cluster.create(DEFINITIONS, definition);
+  await waitUntil("the plans to be served", () => cluster.exists(PLANS));
   return cluster;
 }
 
@@ -129,25 +129,23 @@ Deno.test("the CRD of UpgradeConfig on a real API server", async (t) => {
     });
   }
   await t.step("a status is stored as it was rendered: nothing of it is pruned", async () => {
-    expectStatus("create a plan", await cluster.request("POST", PLANS, plan()), [201]);
+    await cluster.create(PLANS, plan());
     const status = { ...renderStatus(STATUS), deliveries: DELIVERIES };
     const path = `${PLANS}/managed-upgrade-config`;
-    const patch = { contentType: "application/merge-patch+json" };
-    expectStatus("write the status", await cluster.request("PATCH", `${path}/status`, { status }, patch), [200]);
-    const stored = read((await cluster.request("GET", path)).body, "status");
+    await cluster.patch(`${path}/status`, { status });
+    const stored = read(await cluster.get(path), "status");
     assert.deepEqual(stored, status);
     assert.deepEqual(parseStatus(stored), STATUS);
     assert.deepEqual(parseDeliveries(stored), DELIVERIES);
   });
   await t.step("kubectl shows version, phase and the step that was started last", async () => {
-    const { code, stdout, stderr } = await cluster.kubectl([
+    const stdout = await cluster.run([
       "get",
       "upgrade",
       "managed-upgrade-config",
       "-n",
       "default",
     ]);
-    assert.equal(code, 0, stderr);
     const [head = "", row = ""] = stdout.trim().split("\n");
     assert.deepEqual(head.split(/\s+/), ["NAME", "DESIRED_VERSION", "PHASE", "STAGE", "STATUS", "REASON", "MESSAGE"]);
     assert.deepEqual(row.split(/\s+/), [

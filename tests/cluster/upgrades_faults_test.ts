@@ -110,7 +110,7 @@ Deno.test("upgrades: a worker that fails beside the control plane holds the vers
   openshift.breakNode({ node: "worker-1", kind: "degraded", message: reports });
   bed.start();
   await bed.createPlan({ capacityReservation: true });
-  const get = async (path: string): Promise<unknown> => (await controlPlane.request("GET", path)).body;
+  const get = async (path: string): Promise<unknown> => await controlPlane.get(path);
   await waitUntil("the control plane's nodes", async () => {
     const master = await get(`${POOLS}/master`);
     return read(master, "status", "configuration", "name") === renderedOf("master", imageOf(TO));
@@ -181,8 +181,7 @@ Deno.test("N-018 upgrades: a plan whose time has passed by a jump of the clock f
   await bed.controlPlane.request("PATCH", PLAN, { spec: { PDBForceDrainTimeout: 31 } });
   await bed.untilPhase("Failed");
   assert.deepEqual(bed.openshift.asked, []);
-  const { body } = await bed.controlPlane.request("GET", CLUSTER_VERSION);
-  assert.equal(read(body, "spec", "desiredUpdate"), undefined);
+  assert.equal(read(await bed.controlPlane.get(CLUSTER_VERSION), "spec", "desiredUpdate"), undefined);
 });
 
 Deno.test("N-016 upgrades: a status that another writes at the same time is decided about anew", async () => {

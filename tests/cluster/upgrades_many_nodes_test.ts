@@ -1,7 +1,7 @@
 // A look at an upgrade of a large cluster costs as few requests as one of a small cluster.
 import assert from "node:assert/strict";
 import { sizeOf } from "../support/form.ts";
-import { CLUSTER_VERSION, FROM, list } from "./support/simulated_openshift.ts";
+import { CLUSTER_VERSION, FROM } from "./support/simulated_openshift.ts";
 import { read } from "./support/cluster_access.ts";
 import { type Look, type ManyNodes, openManyNodes } from "./support/upgrade_many_nodes.ts";
 import { pause, waitUntil } from "./support/wait.ts";
@@ -31,7 +31,7 @@ async function lookUntil(many: ManyNodes, holds: () => Promise<boolean>): Promis
 }
 
 async function isAsked({ bed }: ManyNodes): Promise<boolean> {
-  return read((await bed.controlPlane.request("GET", CLUSTER_VERSION)).body, "spec", "desiredUpdate") !== undefined;
+  return read(await bed.controlPlane.get(CLUSTER_VERSION), "spec", "desiredUpdate") !== undefined;
 }
 
 async function phaseOf({ bed }: ManyNodes): Promise<unknown> {
@@ -72,7 +72,7 @@ Deno.test(`upgrades: no look at a migration of ${LARGE} reads more than ten time
   assertFew(afterRestart);
   bed.openshift.letGo();
   await waitUntil("all pools to be updated", async () => {
-    const pools = await list(bed.controlPlane, POOLS);
+    const pools = await bed.controlPlane.list(POOLS);
     return pools.every((pool) => read(pool, "status", "configuration", "name") !== configBefore(pool));
   }, { deadlineMs: 240_000, intervalMs: 1_000 });
   // Nothing of any pool is known: all that a restart at the worst moment has to read again.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
-import { expectStatus, read } from "./support/cluster_access.ts";
+import { listAt, read } from "./support/cluster_access.ts";
 import { CLUSTER_VERSION, FROM, imageOf, PLANS } from "./support/simulated_openshift.ts";
 import { openUpgradeBed, type UpgradeBed } from "./support/upgrade_bed.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -23,7 +23,7 @@ function watching(api: KubeApi, onAsked: (spec: unknown) => void): KubeApi {
 }
 
 async function clusterVersion({ controlPlane }: UpgradeBed): Promise<unknown> {
-  return (await controlPlane.request("GET", CLUSTER_VERSION)).body;
+  return await controlPlane.get(CLUSTER_VERSION);
 }
 
 /** Nothing is there that was prepared. */
@@ -33,13 +33,8 @@ async function untilNothingIsLeft({ openshift, outside }: UpgradeBed): Promise<v
   assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
 }
 
-async function remove({ controlPlane }: UpgradeBed): Promise<void> {
-  expectStatus("delete the plan", await controlPlane.request("DELETE", PLAN), [200]);
-}
-
 function historyOf(plan: unknown): readonly unknown[] {
-  const history: unknown = read(plan, "status", "history");
-  return Array.isArray(history) ? history : [];
+  return listAt(plan, "status", "history");
 }
 
 /** Until it was asked for, with everything prepared. */
@@ -66,7 +61,7 @@ Deno.test("upgrades: a migration is cancelled only before it began, and never ta
       return JSON.stringify(await bed.readPlan()).includes("Cannot reach Alertmanager");
     }, PATIENT);
     assert.ok((await openshift.machineSets()).includes("workers-a-upgrade"));
-    await remove(bed);
+    await bed.controlPlane.delete(PLAN);
     await untilNothingIsLeft(bed);
     outside.fault = () => undefined;
     assert.deepEqual([written, openshift.asked], [[], []]);
@@ -77,7 +72,7 @@ Deno.test("upgrades: a migration is cancelled only before it began, and never ta
     async () => {
       await begin(bed);
       const spec = { desired: { version: FROM, architecture: null } };
-      expectStatus("change the plan", await bed.controlPlane.request("PATCH", PLAN, { spec }), [200]);
+      await bed.controlPlane.patch(PLAN, { spec });
       await waitUntil("the migration to have failed", async () => {
         const migration = historyOf(await bed.readPlan()).find((entry) => read(entry, "architecture") === "Multi");
         return read(migration, "phase") === "Failed" && JSON.stringify(migration).includes("names another target");
@@ -88,7 +83,7 @@ Deno.test("upgrades: a migration is cancelled only before it began, and never ta
     },
   );
   await t.step("deleted after it began: the cluster goes on to the other payload, and stays there", async () => {
-    await remove(bed);
+    await bed.controlPlane.delete(PLAN);
     openshift.letGo();
     await waitUntil("the cluster to have arrived", async () => {
       const state = read(await clusterVersion(bed), "status", "history", 0);

@@ -2,8 +2,8 @@
 // done twice, nothing is left over, and the history is true.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { read } from "./support/cluster_access.ts";
-import { imageOf, list } from "./support/simulated_openshift.ts";
+import { listAt, read } from "./support/cluster_access.ts";
+import { imageOf } from "./support/simulated_openshift.ts";
 import { openOutageBed, type OutageBed, type OutageServer } from "./support/outage_bed.ts";
 import type { StepOutages } from "./support/step_outages.ts";
 
@@ -62,7 +62,7 @@ async function assertDoneOnce({ upgrade, manager, silences }: OutageBed, version
   assert.deepEqual(comments, [...new Set(comments)], "each silence was made once");
   assert.equal(comments.filter((comment) => comment.includes("control plane")).length, 1);
   assert.ok(comments.some((comment) => comment.endsWith("remaining 2 nodes")), comments.join("; "));
-  const events = (await list(controlPlane, "/api/v1/namespaces/openshift-managed-upgrade-operator/events"))
+  const events = (await controlPlane.list("/api/v1/namespaces/openshift-managed-upgrade-operator/events"))
     .filter((event) => read(event, "involvedObject", "uid") === read(plan, "metadata", "uid"));
   assert.deepEqual(events.map((event) => read(event, "reason")).toSorted(), NOTIFICATIONS);
   assert.deepEqual([...new Set(events.map((event) => read(event, "count")))], [1]);
@@ -81,12 +81,10 @@ function assertHistory(plan: unknown, version: string): void {
   assert.equal(Array.isArray(history) ? history.length : 0, 1);
   const entry = read(history, 0);
   assert.deepEqual([read(entry, "version"), read(entry, "phase")], [version, "Upgraded"]);
-  const conditions: unknown = read(entry, "conditions");
-  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  const all = listAt(entry, "conditions");
   assert.deepEqual(all.map((one) => read(one, "type")).toReversed(), STEPS);
   assert.deepEqual([...new Set(all.map((one) => read(one, "status")))], ["True"]);
-  const sent: unknown = read(entry, "notifications");
-  const states = (Array.isArray(sent) ? sent : []).map((one) => String(read(one, "state")));
+  const states = listAt(entry, "notifications").map((one) => String(read(one, "state")));
   assert.deepEqual(states, [...new Set(states)]);
 }
 

@@ -10,7 +10,6 @@ import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/simulated_openshift.ts";
 import { findIdle, findMissing, readRights, renderRight, type Right, type Use } from "./support/rights.ts";
 import { UpgradeService } from "./support/upgrade_service.ts";
-import { applyAll } from "./support/upgrade_surroundings.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const ignore = lacks("go") || await missingForOpenShift() !== undefined || !await canMountAccount();
@@ -47,7 +46,7 @@ featureGate: { enabled: [PreHealthCheck] }
 async function createIntegrity(cluster: ClusterAccess): Promise<void> {
   const names = { kind: "FileIntegrity", plural: "fileintegrities", singular: "fileintegrity" };
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  await applyAll(cluster, [
+  await cluster.apply([
     { apiVersion: "v1", kind: "Namespace", metadata: { name: "openshift-file-integrity" } },
     {
       ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
@@ -71,7 +70,7 @@ async function createIntegrity(cluster: ClusterAccess): Promise<void> {
 async function createStuckDrain(cluster: ClusterAccess): Promise<void> {
   const timeAdded = new Date(Date.now() - 3 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
   const configuration = { name: "rendered-gpu-1" };
-  await applyAll(cluster, [
+  await cluster.apply([
     {
       ...{ apiVersion: "v1", kind: "Node" },
       metadata: {
@@ -98,7 +97,7 @@ async function createStuckDrain(cluster: ClusterAccess): Promise<void> {
   ]);
   const counts = { machineCount: 1, updatedMachineCount: 0, readyMachineCount: 0, unavailableMachineCount: 1 };
   const status = { ...counts, degradedMachineCount: 0, configuration, conditions: [] };
-  expectStatus("write the pool", await cluster.request("PATCH", `${POOLS}/gpu/status`, { status }), [200]);
+  await cluster.patch(`${POOLS}/gpu/status`, { status });
 }
 
 /** An upgrade as the cluster manager wants it, in place of a plan that a user wrote. */
@@ -111,11 +110,11 @@ async function upgrade(bed: UpgradeService): Promise<void> {
   addPolicy(manager, "p1", { version: TO, at });
   await bed.storePlan({ drain: { mode: "DeleteAndStripFinalizers" } });
   await bed.until("the pod to be removed", async () => {
-    return (await cluster.request("GET", "/api/v1/namespaces/shop/pods/web")).status === 404;
+    return !await cluster.exists("/api/v1/namespaces/shop/pods/web");
   });
   // Its pool goes with it: nothing is left to wait for there.
   for (const path of [`${POOLS}/gpu`, "/api/v1/nodes/stuck"]) {
-    expectStatus("delete", await cluster.request("DELETE", path), [200]);
+    await cluster.delete(path);
   }
   // The plan of a policy that was carried out is removed at the next look at the policies.
   await bed.until("the end of the upgrade", async () => {
@@ -124,7 +123,7 @@ async function upgrade(bed: UpgradeService): Promise<void> {
     return isOver && (plan === undefined || read(plan, "status", "history", 0, "phase") === "Upgraded");
   });
   assert.deepEqual(openshift.asked, [`${TO}  ${imageOf(TO)}`]);
-  const { body } = await cluster.request("GET", `${INTEGRITY}/osd-fileintegrity`);
+  const body = await cluster.get(`${INTEGRITY}/osd-fileintegrity`);
   assert.equal(read(body, "metadata", "annotations", "file-integrity.openshift.io/re-init"), "");
 }
 
@@ -137,13 +136,12 @@ async function migrate(bed: UpgradeService): Promise<void> {
     smoke: { machineSetTemplate: "workers-a" },
   });
   await bed.untilPhase("Upgraded");
-  const { body } = await bed.cluster.request("GET", CLUSTER_VERSION);
-  assert.equal(read(body, "status", "desired", "architecture"), "Multi");
+  assert.equal(read(await bed.cluster.get(CLUSTER_VERSION), "status", "desired", "architecture"), "Multi");
 }
 
 /** A plan for later that names an image alone gets the version of it. */
 async function nameVersion(bed: UpgradeService): Promise<void> {
-  expectStatus("delete", await bed.cluster.request("DELETE", `${PLANS}/managed-upgrade-config`), [200]);
+  await bed.cluster.delete(`${PLANS}/managed-upgrade-config`);
   const upgradeAt = new Date(Date.now() + 12 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
   await bed.storePlan({ desired: { image: bed.surroundings.payload }, upgradeAt });
   await bed.until(
@@ -156,7 +154,7 @@ async function nameVersion(bed: UpgradeService): Promise<void> {
 async function breakSecret(cluster: ClusterAccess): Promise<void> {
   const secret = `/api/v1/namespaces/${NAMESPACE}/secrets/archway-tls`;
   const broken = { data: { "tls.crt": btoa("broken") } };
-  expectStatus("break the Secret", await cluster.request("PATCH", secret, broken), [200]);
+  await cluster.patch(secret, broken);
 }
 
 const show = ({ verb, resource, name, namespace, status }: Use): string =>
@@ -209,9 +207,8 @@ async function allowedTo(
   for (const right of rights) {
     const spec = { user, groups, resourceAttributes: attributesOf(right) };
     const review = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", spec };
-    const answer = await bed.cluster.request("POST", REVIEWS, review);
-    expectStatus("ask for a review", answer, [201]);
-    if (read(answer.body, "status", "allowed") === true) allowed.push(right);
+    const answer = await bed.cluster.create(REVIEWS, review);
+    if (read(answer, "status", "allowed") === true) allowed.push(right);
   }
   return allowed.map(renderRight).toSorted();
 }

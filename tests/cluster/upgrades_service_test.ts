@@ -3,12 +3,11 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { readAuditLog } from "./support/audit_log.ts";
-import { type ApiAnswer, expectStatus, read } from "./support/cluster_access.ts";
+import { type ApiAnswer, read } from "./support/cluster_access.ts";
 import { canMountAccount } from "./support/mounted_account.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { CLUSTER_VERSION, FROM, imageOf, PLANS, TO } from "./support/simulated_openshift.ts";
 import { UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
-import { applyAll } from "./support/upgrade_surroundings.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const ignore = lacks("go") || await missingForOpenShift() !== undefined || !await canMountAccount();
@@ -49,9 +48,8 @@ async function mayWritePlans(bed: UpgradeService, verb: string): Promise<unknown
   const resourceAttributes = { verb, group: "upgrade.managed.openshift.io", resource: "upgradeconfigs", namespace };
   const spec = { user: "somebody", groups: ["dedicated-admins", "system:authenticated"], resourceAttributes };
   const review = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", spec };
-  const answer = await bed.cluster.request("POST", REVIEWS, review);
-  expectStatus("ask for a review", answer, [201]);
-  return read(answer.body, "status", "allowed");
+  const answer = await bed.cluster.create(REVIEWS, review);
+  return read(answer, "status", "allowed");
 }
 
 async function assertDoneOnce({ surroundings, openshift }: UpgradeService): Promise<void> {
@@ -81,7 +79,7 @@ Deno.test({
       });
     }
     await t.step("M-391 administrators of the namespace may neither create nor delete plans", async () => {
-      await applyAll(bed.cluster, [{
+      await bed.cluster.apply([{
         ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding" },
         metadata: { namespace: "openshift-managed-upgrade-operator", name: "dedicated-admins" },
         roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "admin" },
@@ -95,14 +93,13 @@ Deno.test({
       await waitUntil("the phase Pending", async () => {
         return read(await bed.readPlan(), "status", "history", 0, "phase") === "Pending";
       }, { deadlineMs: 60_000 });
-      expectStatus("delete the plan", await bed.cluster.request("DELETE", PLAN), [200]);
+      await bed.cluster.delete(PLAN);
     });
     await t.step("while an operator is degraded nothing begins, and the step reports which", async () => {
       await setDegraded(bed, "True");
       await bed.storePlan();
       await bed.until("the step to wait", async () => (await stepMessage(bed)).includes("etcd"));
-      const { body } = await bed.cluster.request("GET", CLUSTER_VERSION);
-      assert.equal(read(body, "spec", "desiredUpdate"), undefined);
+      assert.equal(read(await bed.cluster.get(CLUSTER_VERSION), "spec", "desiredUpdate"), undefined);
       await setDegraded(bed, "False");
       await bed.untilPhase("Upgraded");
       await assertDoneOnce(bed);
@@ -114,7 +111,7 @@ async function setDegraded(bed: UpgradeService, status: "True" | "False"): Promi
   const states = { Available: "True", Progressing: "False", Degraded: status };
   const lastTransitionTime = new Date().toISOString().replace(/\.\d{3}Z$/, "Z");
   const conditions = Object.entries(states).map(([type, status]) => ({ type, status, lastTransitionTime }));
-  await bed.patch(`${ETCD}/status`, { status: { conditions } });
+  await bed.cluster.patch(`${ETCD}/status`, { status: { conditions } });
 }
 
 /** The message of the step that was started last. */
@@ -137,8 +134,7 @@ Deno.test({
     bed.openshift.hold();
     await bed.storePlan({ capacityReservation: true });
     await bed.until("the ClusterVersion to be asked", async () => {
-      const { body } = await bed.cluster.request("GET", CLUSTER_VERSION);
-      return read(body, "spec", "desiredUpdate", "version") === TO;
+      return read(await bed.cluster.get(CLUSTER_VERSION), "spec", "desiredUpdate", "version") === TO;
     });
     assert.equal((await bed.lease()).holder, "one");
     first.process.kill("SIGKILL");

@@ -28,7 +28,7 @@ async function apply(lab: OpenLab, kind: string, { name, namespace, spec }: {
 }
 
 async function finalizersOf(lab: OpenLab): Promise<readonly unknown[]> {
-  return [read((await lab.request("GET", CLUSTER)).body, "metadata", "finalizers") ?? []].flat();
+  return [read(await lab.get(CLUSTER), "metadata", "finalizers") ?? []].flat();
 }
 
 /** Waits until the config has the finalizer of namespace configs, or has it no longer. */
@@ -97,7 +97,7 @@ async function assertWaitsForGated(lab: OpenLab, namespace: string): Promise<voi
   assert.equal((await lab.request("GET", CLUSTER)).status, 200);
   assert.match(await kubectl(lab, ...gates), /scheduling-gate/);
   await kubectl(lab, "-n", namespace, "delete", "pod", "gated");
-  await waitUntil("the config to be gone", async () => (await lab.request("GET", CLUSTER)).status === 404, {
+  await waitUntil("the config to be gone", async () => !await lab.exists(CLUSTER), {
     deadlineMs: 60_000,
   });
 }

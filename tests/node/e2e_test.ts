@@ -29,8 +29,7 @@ async function run({ kubectlFile }: OpenLab, args: readonly string[]): Promise<R
 async function openUser(lab: OpenLab): Promise<string> {
   const page = await Deno.readTextFile(`${ROOT}CONTRIBUTING.md`);
   const [, role = ""] = /```yaml\n(apiVersion: rbac[^`]*name: archway-e2e [^`]*)```/.exec(page) ?? [];
-  const { code, stderr } = await lab.kubectl(["apply", "-f", "-"], { stdin: role });
-  assert.equal(code, 0, stderr);
+  await lab.run(["apply", "-f", "-"], { stdin: role });
   const namespace = await lab.createNamespace("user");
   await kubectl(lab, "-n", namespace, "create", "serviceaccount", "user");
   const subject = `--serviceaccount=${namespace}:user`;

@@ -93,7 +93,7 @@ async function assertReported({ lab, events }: Bed, pod: PodName, expected: Expe
   for (const [what, atMs] of [["ENoExecEvent", event.createdAtMs], ["event", report.createdAtMs]] as const) {
     assert.ok(atMs - startedAtMs <= WITHIN_MS, `${what}: ${atMs - startedAtMs} ms after the start`);
   }
-  const { body } = await lab.request("GET", `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}`);
+  const body = await lab.get(`/api/v1/namespaces/${pod.namespace}/pods/${pod.name}`);
   const labels = ["exec-format-error", "scheduling-gate"].map((name) =>
     read(body, "metadata", "labels", `multiarch.openshift.io/${name}`)
   );
@@ -171,7 +171,7 @@ async function assertSeenByStatus(lab: OpenLab, namespace: string): Promise<void
         "Its own nodeSelector or affinity names kubernetes.io/arch: correct it. " +
         "Build it for amd64, or keep the pod off such nodes.",
     );
-    const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/${pod.name}`);
+    const body = await lab.get(`/api/v1/namespaces/${namespace}/pods/${pod.name}`);
     const status = JSON.stringify(read(body, "status", "containerStatuses", 0, "state"));
     assert.match(status, shown);
     assert.doesNotMatch(status, /exec format error/);

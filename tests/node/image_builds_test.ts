@@ -5,7 +5,7 @@ import { stringify } from "yaml";
 import { readAuditLog } from "../cluster/support/audit_log.ts";
 import { BUILD_ACCOUNT } from "../cluster/support/build_bed.ts";
 import { BUILD_NAMESPACE } from "../cluster/support/build_objects.ts";
-import { read } from "../cluster/support/cluster_access.ts";
+import { listAt, read } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { readIndex, readLayers } from "./support/built_images.ts";
@@ -68,12 +68,8 @@ async function jobsSince(lab: OpenLab, fromByte: number): Promise<readonly strin
 
 /** Nodes that the pods of Jobs were bound to, by the architecture of the Job, as the scheduler's events say. */
 async function nodesOfJobs(lab: OpenLab): Promise<readonly (readonly [arch: string, node: string])[]> {
-  const { body } = await lab.request(
-    "GET",
-    `/api/v1/namespaces/${BUILD_NAMESPACE}/events?fieldSelector=reason=Scheduled`,
-  );
-  const items = read(body, "items");
-  return (Array.isArray(items) ? items : []).map((event) => {
+  const body = await lab.get(`/api/v1/namespaces/${BUILD_NAMESPACE}/events?fieldSelector=reason=Scheduled`);
+  return listAt(body, "items").map((event) => {
     const [, arch = ""] = /^ocl-[0-9a-f]{32}-(\w+)-\w+$/.exec(String(read(event, "involvedObject", "name"))) ?? [];
     const [, node = ""] = / to (\w+)$/.exec(String(read(event, "message"))) ?? [];
     return [arch, node] as const;

@@ -2,7 +2,7 @@
 // OpenShift's own definitions and namespaces; each works within its rights, and with the manifests all of it goes.
 import assert from "node:assert/strict";
 import { BUILD_NAMESPACE } from "../cluster/support/build_objects.ts";
-import { type ApiAnswer, expectStatus, read } from "../cluster/support/cluster_access.ts";
+import { type ApiAnswer, conditionOf, expectStatus, read } from "../cluster/support/cluster_access.ts";
 import { applyDefinitions, missingForOpenShift } from "../cluster/support/openshift_crds.ts";
 import { openSimulatedOpenShift, PLANS } from "../cluster/support/simulated_openshift.ts";
 import { prepareUpgrades } from "../cluster/support/upgrade_plane.ts";
@@ -90,7 +90,7 @@ async function createPlan(lab: OpenLab, spec: Readonly<Record<string, unknown>>)
 
 async function assertUpgrades(lab: OpenLab, shell: PasteShell): Promise<void> {
   await rolledOutIn(lab, UPGRADES, "archway-upgrades");
-  const { body: hook } = await lab.request("GET", PLAN_WEBHOOK);
+  const hook = await lab.get(PLAN_WEBHOOK);
   assert.equal(read(hook, "webhooks", 0, "clientConfig", "service", "name"), "archway-upgrades-webhook");
   const refused = await createPlan(lab, { desired: { version: "4.19.9", channel: "stable-4.19" } });
   assert.equal(refused.status, 422, JSON.stringify(refused.body));
@@ -99,8 +99,7 @@ async function assertUpgrades(lab: OpenLab, shell: PasteShell): Promise<void> {
   const upgradeAt = new Date(Date.now() + 12 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
   expectStatus("create the plan", await createPlan(lab, { upgradeAt }), [201]);
   await waitUntil("the phase Pending", async () => {
-    const { body } = await lab.request("GET", `${PLANS}/managed-upgrade-config`);
-    return read(body, "status", "history", 0, "phase") === "Pending";
+    return read(await lab.get(`${PLANS}/managed-upgrade-config`), "status", "history", 0, "phase") === "Pending";
   }, { deadlineMs: 60_000 });
   const status = `kubectl -n ${UPGRADES} exec deployment/archway-upgrades -- archway upgrade status`;
   assert.match(await shell.paste(status), /Pending/);
@@ -131,9 +130,7 @@ async function assertImageBuilds(lab: OpenLab): Promise<void> {
     },
   });
   await waitUntil("the condition BuildNotPossible", async () => {
-    const { body } = await lab.request("GET", `${BUILDS}/machineosconfigs/layered`);
-    const conditions = [read(body, "status", "conditions")].flat();
-    const found = conditions.find((each) => read(each, "type") === "BuildNotPossible");
+    const found = conditionOf(await lab.get(`${BUILDS}/machineosconfigs/layered`), "BuildNotPossible");
     return read(found, "status") === "True" && read(found, "reason") === "PoolNotFound";
   }, { deadlineMs: 60_000 }).catch(async (cause: unknown) => {
     const log = await kubectl(lab, "-n", "archway-system", "logs", "deployment/archway-image-builds", "--tail=40");
@@ -143,7 +140,7 @@ async function assertImageBuilds(lab: OpenLab): Promise<void> {
 }
 
 async function post(lab: OpenLab, plural: string, body: unknown): Promise<void> {
-  expectStatus(`create in ${plural}`, await lab.request("POST", `${BUILDS}/${plural}`, body), [201]);
+  await lab.create(`${BUILDS}/${plural}`, body);
 }
 
 /** No role, binding, Service or Deployment of it in any namespace, and no definition of a plan. */

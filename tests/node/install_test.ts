@@ -1,6 +1,6 @@
 // README's install and the uninstall of docs/install.md, pasted into a shell as they stand there.
 import assert from "node:assert/strict";
-import { read } from "../cluster/support/cluster_access.ts";
+import { conditionOf, isTrue, read } from "../cluster/support/cluster_access.ts";
 import { lacks } from "../support/needs.ts";
 import { assertConfined, assertNothingLeft } from "./support/invariants.ts";
 import { kubectl, NAMESPACE } from "./support/install.ts";
@@ -14,17 +14,16 @@ const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/
 
 /** When the last container of Archway started: its image was there (epoch ms, whole seconds). */
 async function imagesThereMs(lab: OpenLab): Promise<number> {
-  const { body } = await lab.request("GET", `/api/v1/namespaces/${NAMESPACE}/pods`);
+  const body = await lab.get(`/api/v1/namespaces/${NAMESPACE}/pods`);
   const statuses = [read(body, "items")].flat().flatMap((pod) => [read(pod, "status", "containerStatuses")].flat());
   return Math.max(...statuses.map((each) => Date.parse(String(read(each, "state", "running", "startedAt")))));
 }
 
 /** Since when a condition holds (epoch ms, whole seconds). */
 async function heldSinceMs(lab: OpenLab, path: string): Promise<number> {
-  const { body } = await lab.request("GET", path);
-  const found = [read(body, "status", "conditions")].flat().find((each) => read(each, "type") === "Available");
-  assert.equal(read(found, "status"), "True", path);
-  return Date.parse(String(read(found, "lastTransitionTime")));
+  const body = await lab.get(path);
+  assert.ok(isTrue(body, "Available"), path);
+  return Date.parse(String(read(conditionOf(body, "Available"), "lastTransitionTime")));
 }
 
 Deno.test(
@@ -61,7 +60,7 @@ Deno.test(
       await lab.createPods(namespace, [{ name: "arm", image: "arm-single", args: ["hello"] }]);
       assert.equal(await lab.logOfEnded(namespace, "arm"), "hello from linux/arm64\n");
       const labels = read(
-        (await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/arm`)).body,
+        await lab.get(`/api/v1/namespaces/${namespace}/pods/arm`),
         "metadata",
         "labels",
       );

@@ -76,7 +76,7 @@ async function assertPlaces(lab: OpenLab): Promise<void> {
   const namespace = await lab.createNamespace("variant");
   await lab.createPods(namespace, [{ name: "arm", image: "arm-single", args: ["hello"] }]);
   assert.equal(await lab.logOfEnded(namespace, "arm"), "hello from linux/arm64\n");
-  const pod = (await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/arm`)).body;
+  const pod = await lab.get(`/api/v1/namespaces/${namespace}/pods/arm`);
   assert.equal(read(pod, "metadata", "labels", "multiarch.openshift.io/node-affinity"), "set");
   await kubectl(lab, "delete", "namespace", namespace, "--wait=false");
 }

@@ -43,7 +43,7 @@ Deno.test(
         spec: { containers: [{ name: "app", image: "registry.invalid/team/app:1" }] },
       });
       const pod = `/api/v1/namespaces/${namespace}/pods/gated`;
-      const gates = async (): Promise<unknown> => read((await lab.request("GET", pod)).body, "spec", "schedulingGates");
+      const gates = async (): Promise<unknown> => read(await lab.get(pod), "spec", "schedulingGates");
       assert.ok(await waitUntil("the pod to be gated", gates));
       await kubectl(lab, "delete", "-k", `${ROOT}manifests/base`, "--timeout=120s");
       assert.equal(await gates(), undefined);

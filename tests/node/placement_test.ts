@@ -91,7 +91,7 @@ async function createSeen(
     const created = await lab.request("GET", path);
     if (JSON.stringify(created.body).includes(`"${GROUP}/scheduling-gate":`)) return true;
     await kubectl(lab, "-n", namespace, "delete", "pod", name, "--force", "--grace-period=0");
-    await waitUntil("it to go", async () => (await lab.request("GET", path)).status === 404);
+    await waitUntil("it to go", async () => !await lab.exists(path));
     const conditions = await kubectl(lab, "get", "clusterpodplacementconfig", "cluster", "-o", "jsonpath={.status}");
     throw new Error(`passed by: ${conditions}`);
   }, { deadlineMs: 60_000 });

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { createPullSecret } from "../cluster/support/pods.ts";
 import type { RealRegistry, RegistryOptions } from "../cluster/support/registry.ts";
-import { expectStatus } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { installChart, uninstallChart } from "./support/helm_release.ts";
@@ -44,12 +43,11 @@ async function exposeInCluster(
     endpoints: [{ addresses: [url.hostname] }],
     ports: [{ name: "http", port }],
   };
-  const made = await lab.request("POST", `/api/v1/namespaces/${namespace}/services`, service);
-  expectStatus("create the Service", made, [201]);
+  await lab.create(`/api/v1/namespaces/${namespace}/services`, service);
   // Its address is free again at once.
   undo.defer(async () => void await lab.request("DELETE", `/api/v1/namespaces/${namespace}/services/registry`));
   const slices = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
-  expectStatus("create its EndpointSlice", await lab.request("POST", slices, slice), [201]);
+  await lab.create(slices, slice);
   const name = `${CLUSTER_IP}:5000`;
   await trustOnNodes(lab, name, `server = "http://${name}"\n`);
   return name;

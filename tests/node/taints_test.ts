@@ -15,7 +15,7 @@ const COMPONENTS = ["arch-taints"];
 
 /** Node, phase, restarts and identity of a pod in a line. */
 async function standing(lab: OpenLab, namespace: string, name: string): Promise<string> {
-  const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/${name}`);
+  const body = await lab.get(`/api/v1/namespaces/${namespace}/pods/${name}`);
   const restarts = read(body, "status", "containerStatuses", "0", "restartCount");
   return [read(body, "metadata", "uid"), read(body, "spec", "nodeName"), read(body, "status", "phase"), restarts].join(
     " ",

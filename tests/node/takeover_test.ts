@@ -2,7 +2,7 @@
 // handed back as docs/migration.md says.
 import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
-import { expectStatus, read } from "../cluster/support/cluster_access.ts";
+import { read } from "../cluster/support/cluster_access.ts";
 import { createPods, isReleased, listPods, type PodSpec, waitForPods } from "../cluster/support/pods.ts";
 import {
   claimAvailable,
@@ -22,29 +22,22 @@ const WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigura
 const WAITING = { [SCHEDULING_GATE]: "gated", "multiarch.openshift.io/node-affinity": "not-set" };
 const QUICK = { dnsPolicy: "Default", terminationGracePeriodSeconds: 1 };
 
-async function apply(lab: OpenLab, object: unknown): Promise<void> {
-  const args = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
-  const { code, stderr } = await lab.kubectl(args, { stdin: JSON.stringify(object) });
-  assert.equal(code, 0, stderr);
-}
-
 /** What it leaves: config with finalizers, operand Deployment, webhook configuration, gated pods. */
 async function layOut(lab: OpenLab, namespace: string): Promise<void> {
   const items = (await renderReferenceManifests()).filter((object) =>
     read(object, "kind") !== "ValidatingWebhookConfiguration"
   );
-  await apply(lab, { apiVersion: "v1", kind: "List", items });
+  await lab.apply(items);
   await kubectl(lab, "wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
-  const config = await lab.request("POST", CONFIGS, {
+  const config = await lab.create(CONFIGS, {
     apiVersion: "multiarch.openshift.io/v1beta1",
     kind: "ClusterPodPlacementConfig",
     metadata: { name: "cluster", finalizers: [Finalizer.podPlacement] },
     spec: { fallbackArchitecture: "amd64" },
   });
-  expectStatus("create the config", config, [201]);
   await claimAvailable(lab);
-  await apply(lab, renderOperand());
-  await apply(lab, renderReferenceWebhook(String(read(config.body, "metadata", "uid"))));
+  await lab.apply([renderOperand()]);
+  await lab.apply([renderReferenceWebhook(String(read(config, "metadata", "uid")))]);
   const arm = { images: [lab.image("arm-single")], gates: [SCHEDULING_GATE], spec: QUICK };
   const pods: readonly PodSpec[] = [
     { name: "waiting", ...arm, labels: WAITING },
@@ -69,7 +62,7 @@ async function runStep(lab: OpenLab, step: number, verbs: readonly string[]): Pr
 }
 
 async function finalizersOf(lab: OpenLab): Promise<unknown> {
-  return read((await lab.request("GET", `${CONFIGS}/cluster`)).body, "metadata", "finalizers");
+  return read(await lab.get(`${CONFIGS}/cluster`), "metadata", "finalizers");
 }
 
 /** The commands of docs/migration.md, "Back", after the objects of the MTO. */
@@ -81,7 +74,7 @@ async function runWayBack(lab: OpenLab): Promise<void> {
   for (const command of commands) {
     const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "").slice(1);
     if (words.includes("multiarch-tuning-operator.yaml")) {
-      await apply(lab, { apiVersion: "v1", kind: "List", items: await renderReferenceManifests() });
+      await lab.apply(await renderReferenceManifests());
     } else await kubectl(lab, ...words);
     if (words[0] === "scale") await waitForNoReplica(lab);
   }
@@ -109,7 +102,7 @@ Deno.test("node: what the Multiarch Tuning Operator leaves is taken over, and ha
     const pods = await waitForPods(lab, namespace, { count: 3, until: running, deadlineMs: 90_000 });
     const onArm = pods.filter(({ nodeName }) => nodeName === "n2").map(({ name }) => name);
     assert.ok(["unlabelled", "waiting"].every((name) => onArm.includes(name)), onArm.join());
-    const { body } = await lab.request("GET", `${WEBHOOKS}/${WebhookName.configuration}`);
+    const body = await lab.get(`${WEBHOOKS}/${WebhookName.configuration}`);
     assert.equal(read(body, "webhooks", "0", "clientConfig", "service", "namespace"), "archway-system");
     await runStep(lab, 4, ["kubectl delete -n"]);
     const left = await kubectl(lab, "-n", REFERENCE_NAMESPACE, "get", "deployments,daemonsets", "-o", "name");
@@ -127,7 +120,7 @@ Deno.test("node: what the Multiarch Tuning Operator leaves is taken over, and ha
     assert.ok(await isGated());
     assert.deepEqual(await finalizersOf(lab), [Finalizer.podPlacement]);
     assert.equal(
-      read((await lab.request("GET", `${CONFIGS}/cluster`)).body, "spec", "fallbackArchitecture"),
+      read(await lab.get(`${CONFIGS}/cluster`), "spec", "fallbackArchitecture"),
       "amd64",
     );
     const kinds = "namespaces,clusterroles,clusterrolebindings,validatingwebhookconfigurations";
@@ -136,14 +129,14 @@ Deno.test("node: what the Multiarch Tuning Operator leaves is taken over, and ha
 
   await t.step("its own controller can lift the gate, and its operator leave", async () => {
     const patch = { metadata: { labels: { [SCHEDULING_GATE]: "removed" } }, spec: { schedulingGates: null } };
-    expectStatus("lift", await lab.request("PATCH", `/api/v1/namespaces/${namespace}/pods/gated`, patch), [200]);
+    await lab.patch(`/api/v1/namespaces/${namespace}/pods/gated`, patch);
     await waitUntil("the pod to be bound", async () => {
       return (await listPods(lab, namespace)).some(({ name, nodeName }) => name === "gated" && nodeName !== "");
     });
     await kubectl(lab, "delete", "validatingwebhookconfiguration", WebhookName.validatingConfiguration);
     await kubectl(lab, "delete", "clusterpodplacementconfig", "cluster", "--wait=false");
-    expectStatus("drop", await lab.request("PATCH", `${CONFIGS}/cluster`, { metadata: { finalizers: null } }), [200]);
-    await waitUntil("the config to go", async () => (await lab.request("GET", `${CONFIGS}/cluster`)).status === 404);
+    await lab.patch(`${CONFIGS}/cluster`, { metadata: { finalizers: null } });
+    await waitUntil("the config to go", async () => !await lab.exists(`${CONFIGS}/cluster`));
     await kubectl(lab, "delete", "mutatingwebhookconfiguration", WebhookName.configuration, "--ignore-not-found");
     await kubectl(lab, "delete", "-k", `${ROOT}manifests/base/crds`, "--timeout=60s");
     await kubectl(lab, "delete", "namespace", namespace, REFERENCE_NAMESPACE, "--wait=false");

@@ -192,23 +192,21 @@ export async function installArchway(cluster: ClusterAccess): Promise<string> {
   const base = `${ROOT}manifests/base`;
   const parts = [["-f", "namespace.yaml"], ["-f", "service_account.yaml"], ["-k", "crds"], ["-k", "rbac"]] as const;
   for (const [flag, part] of parts) {
-    const { code, stderr } = await cluster.kubectl([
+    await cluster.run([
       "apply",
       "--server-side",
       "--force-conflicts",
       flag,
       `${base}/${part}`,
     ]);
-    if (code !== 0) throw new Error(`Cannot apply "${part}": ${stderr}`);
   }
-  const { code, stderr } = await cluster.kubectl([
+  await cluster.run([
     "wait",
     "--for=condition=Established",
     "crd",
     "--all",
     "--timeout=30s",
   ]);
-  if (code !== 0) throw new Error(`Cannot establish the CRDs: ${stderr}`);
   return await cluster.serviceAccountKubeconfig({ namespace: "archway-system", name: "archway" });
 }
 
@@ -226,7 +224,7 @@ export async function enablePlacement(cluster: ClusterAccess, spec: unknown = {}
   };
   const { status, body } = await cluster.request("POST", CONFIGS, config);
   if (status !== 201) throw new Error(`Cannot create the ClusterPodPlacementConfig: ${status} ${JSON.stringify(body)}`);
-  await waitUntil("the webhook to be registered", async () => (await cluster.request("GET", WEBHOOK)).status === 200);
+  await waitUntil("the webhook to be registered", () => cluster.exists(WEBHOOK));
 }
 
 /** Deletes the ClusterPodPlacementConfig and waits until it is gone, with its webhook. Archway must be running. */
@@ -235,7 +233,7 @@ export async function disablePlacement(cluster: ClusterAccess): Promise<void> {
   await waitUntil(
     "the config and the webhook to go",
     async () =>
-      (await cluster.request("GET", `${CONFIGS}/cluster`)).status === 404 &&
-      (await cluster.request("GET", WEBHOOK)).status === 404,
+      !await cluster.exists(`${CONFIGS}/cluster`) &&
+      !await cluster.exists(WEBHOOK),
   );
 }

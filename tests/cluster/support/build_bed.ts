@@ -18,7 +18,7 @@ import { AuditTail } from "./audit_tail.ts";
 import { BUILDS_PLANE, prepareBuilds } from "./build_plane.ts";
 import { BuildPlayer } from "./build_player.ts";
 import { startBuildService } from "./build_service.ts";
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ClusterAccess, read } from "./cluster_access.ts";
 import { type PushRelay, startPushRelay } from "./indexing.ts";
 import { applyDefinitions } from "./openshift_crds.ts";
 import type { RunningProcess } from "./process.ts";
@@ -102,47 +102,41 @@ export class BuildBed implements AsyncDisposable {
     this.player.start();
   }
 
-  async #create(path: string, object: unknown): Promise<unknown> {
-    const answer = await this.cluster.request("POST", path, object);
-    expectStatus(`create at ${path}`, answer, [201]);
-    return answer.body;
-  }
-
   /** A registry secret with the rights to pull and to push. */
   async createSecret(name: string): Promise<void> {
     const [[username = "", password = ""] = []] = Object.entries(this.registry.users);
     const login = renderLogin(name, { host: this.relay.host, username, password });
-    await this.#create(`/api/v1/namespaces/${BUILD_NAMESPACE}/secrets`, login);
+    await this.cluster.create(`/api/v1/namespaces/${BUILD_NAMESPACE}/secrets`, login);
   }
 
   /** A pool of the nodes with its role, and a rendered configuration for it. */
   async createPool(name: string): Promise<void> {
     const rendered = await this.#createRendered(name, {});
-    await this.#create(`${GROUP}/machineconfigpools`, renderPool(name, rendered));
+    await this.cluster.create(`${GROUP}/machineconfigpools`, renderPool(name, rendered));
   }
 
   async render(wanted: WantedRendered, pool = "worker"): Promise<string> {
     const name = await this.#createRendered(pool, wanted);
-    await this.patch(`${GROUP}/machineconfigpools/${pool}`, { spec: { configuration: { name, source: [] } } });
+    await this.cluster.patch(`${GROUP}/machineconfigpools/${pool}`, { spec: { configuration: { name, source: [] } } });
     return name;
   }
 
   async #createRendered(pool: string, wanted: WantedRendered): Promise<string> {
     const name = `rendered-${pool}-${String(++this.#rendered).padStart(8, "0")}`;
-    await this.#create(`${GROUP}/machineconfigs`, renderRendered(name, { osImageURL: this.#base, ...wanted }));
+    await this.cluster.create(`${GROUP}/machineconfigs`, renderRendered(name, { osImageURL: this.#base, ...wanted }));
     return name;
   }
 
   /** A node of a pool that can be scheduled at once. */
   async addNode(node: WantedNode): Promise<void> {
     const { name, taints = [], unschedulable = false } = node;
-    await this.#create("/api/v1/nodes", renderNode(node, new Date().toISOString()));
+    await this.cluster.create("/api/v1/nodes", renderNode(node, new Date().toISOString()));
     // Admission marks every new node as not ready; the controller that would take it off does not run.
-    await this.patch(`/api/v1/nodes/${name}`, { spec: { taints, unschedulable } });
+    await this.cluster.patch(`/api/v1/nodes/${name}`, { spec: { taints, unschedulable } });
   }
 
   async removeNode(name: string): Promise<void> {
-    expectStatus("delete the node", await this.cluster.request("DELETE", `/api/v1/nodes/${name}`), [200]);
+    await this.cluster.delete(`/api/v1/nodes/${name}`);
   }
 
   /** From now on the cluster says that the registry is its own: by a route, as OpenShift's registry operator publishes them. */
@@ -150,10 +144,10 @@ export class BuildBed implements AsyncDisposable {
     const images = "/apis/config.openshift.io/v1/images";
     await applyDefinitions(this.cluster, ["images"]);
     const object = { apiVersion: "config.openshift.io/v1", kind: "Image", metadata: { name: "cluster" }, spec: {} };
-    await this.#create(images, object);
+    await this.cluster.create(images, object);
     const internalRegistryHostname = "image-registry.openshift-image-registry.svc:5000";
     const status = { internalRegistryHostname, externalRegistryHostnames: [this.relay.host] };
-    await this.patch(`${images}/cluster/status`, { status });
+    await this.cluster.patch(`${images}/cluster/status`, { status });
   }
 
   repositoryOf({ repository = "team/os" }: Pick<WantedConfig, "repository"> = {}): string {
@@ -161,24 +155,20 @@ export class BuildBed implements AsyncDisposable {
   }
 
   async createConfig(wanted: WantedConfig = {}): Promise<void> {
-    await this.#create(`${GROUP}/machineosconfigs`, renderConfig(wanted, this.repositoryOf(wanted)));
+    await this.cluster.create(`${GROUP}/machineosconfigs`, renderConfig(wanted, this.repositoryOf(wanted)));
   }
 
   async replaceConfig(wanted: WantedConfig = {}): Promise<void> {
     const path = `${GROUP}/machineosconfigs/${wanted.pool ?? "worker"}`;
     await waitUntil("the configuration to be replaced", async () => {
-      const { body } = await this.cluster.request("GET", path);
+      const body = await this.cluster.get(path);
       const next = { ...Object(body), spec: renderConfigSpec(wanted, this.repositoryOf(wanted)) };
       return (await this.cluster.request("PUT", path, next)).status === 200;
     });
   }
 
   async annotate(annotations: Readonly<Record<string, string | null>>, pool = "worker"): Promise<void> {
-    await this.patch(`${GROUP}/machineosconfigs/${pool}`, { metadata: { annotations } });
-  }
-
-  async patch(path: string, document: unknown): Promise<void> {
-    expectStatus(`patch ${path}`, await this.cluster.request("PATCH", path, document), [200]);
+    await this.cluster.patch(`${GROUP}/machineosconfigs/${pool}`, { metadata: { annotations } });
   }
 
   async startArchway(
@@ -198,7 +188,7 @@ export class BuildBed implements AsyncDisposable {
   }
 
   async config(pool = "worker"): Promise<unknown> {
-    return (await this.cluster.request("GET", `${GROUP}/machineosconfigs/${pool}`)).body;
+    return await this.cluster.get(`${GROUP}/machineosconfigs/${pool}`);
   }
 
   /** What its status says that nodes run; empty: nothing. */
@@ -207,8 +197,7 @@ export class BuildBed implements AsyncDisposable {
   }
 
   async builds(pool = "worker"): Promise<readonly SeenBuild[]> {
-    const { body } = await this.cluster.request("GET", `${GROUP}/machineosbuilds`);
-    return seenBuilds(body, pool);
+    return seenBuilds(await this.cluster.get(`${GROUP}/machineosbuilds`), pool);
   }
 
   /** The first build in this state that was not there before; says what there is when none comes. */

@@ -1,9 +1,8 @@
 // What every cluster has whose pools have their node image built, before there is a pool: OpenShift's definitions, namespaces,
 // the accounts of Archway and of its builds, with their roles and policies.
-import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { BUILD_NAMESPACE } from "./build_objects.ts";
-import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
+import { type ClusterAccess } from "./cluster_access.ts";
 import type { PlaneState } from "./leased_plane.ts";
 import { applyDefinitions, type OpenShiftKind, pathOfKind } from "./openshift_crds.ts";
 
@@ -25,13 +24,10 @@ export const BUILDS_PLANE: PlaneState = {
 
 export async function prepareBuilds(cluster: ClusterAccess): Promise<void> {
   await applyDefinitions(cluster, KINDS);
-  const create = async (path: string, object: unknown): Promise<void> =>
-    expectStatus(`create at ${path}`, await cluster.request("POST", path, object), [201]);
   for (const name of [BUILD_NAMESPACE, "archway-system"]) {
-    await create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    await cluster.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   }
-  const { code, stderr } = await cluster.kubectl(["apply", ...FILES]);
-  assert.equal(code, 0, stderr);
+  await cluster.run(["apply", ...FILES]);
   const builder = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "machine-os-builder" } };
-  await create(`/api/v1/namespaces/${BUILD_NAMESPACE}/serviceaccounts`, builder);
+  await cluster.create(`/api/v1/namespaces/${BUILD_NAMESPACE}/serviceaccounts`, builder);
 }

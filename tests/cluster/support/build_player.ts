@@ -1,7 +1,7 @@
 // Plays kubelets and builders: a pod of a build that the real scheduler has bound to a node "runs" as its fate says. It pushes
 // an image of the node's architecture to the real registry, writes the digest's ConfigMap, and ends; the real Job controller
 // makes the Job's status of it.
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ClusterAccess, expectStatus, listAt, read } from "./cluster_access.ts";
 import type { RealRegistry } from "./registry.ts";
 import { pause } from "./wait.ts";
 
@@ -98,10 +98,9 @@ export class BuildPlayer implements AsyncDisposable {
   async #look(): Promise<void> {
     const { cluster, namespace } = this.#options;
     const path = `/api/v1/namespaces/${namespace}/pods?labelSelector=batch.kubernetes.io%2Fjob-name`;
-    const { body } = await cluster.request("GET", path);
-    const items = read(body, "items");
+    const items = await cluster.list(path);
     let busy = false;
-    for (const pod of Array.isArray(items) ? items : []) {
+    for (const pod of items) {
       const uid = String(read(pod, "metadata", "uid"));
       if (read(pod, "metadata", "deletionTimestamp") !== undefined) await this.#bury(pod);
       else if (!this.#handled.has(uid) && String(read(pod, "spec", "nodeName") ?? "") !== "") {
@@ -168,7 +167,7 @@ export class BuildPlayer implements AsyncDisposable {
   }
 
   async #archOf(node: string): Promise<string> {
-    const { body } = await this.#options.cluster.request("GET", `/api/v1/nodes/${node}`);
+    const body = await this.#options.cluster.get(`/api/v1/nodes/${node}`);
     return String(read(body, "status", "nodeInfo", "architecture"));
   }
 
@@ -250,9 +249,8 @@ export class BuildPlayer implements AsyncDisposable {
 }
 
 function envOf(pod: unknown): Readonly<Record<string, string>> {
-  const env = read(pod, "spec", "initContainers", 0, "env");
   return Object.fromEntries(
-    (Array.isArray(env) ? env : []).flatMap((one) => {
+    listAt(pod, "spec", "initContainers", 0, "env").flatMap((one) => {
       const value = read(one, "value");
       return typeof value === "string" ? [[String(read(one, "name")), value]] : [];
     }),

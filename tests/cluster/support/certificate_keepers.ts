@@ -118,7 +118,7 @@ class Keeper {
   }
 
   async #issue(): Promise<void> {
-    for (const object of await this.#list(this.#custom.requests)) {
+    for (const object of await this.#cluster.list(this.#custom.requests)) {
       const wanted = this.#custom.parse(object);
       if (wanted === undefined || this.#kept.has(wanted.secret)) continue;
       const { certificatePem, keyPem } = await this.#authority.issue({
@@ -143,7 +143,7 @@ class Keeper {
   async #inject(): Promise<void> {
     const [key, value] = this.#custom.annotation;
     for (const [path, apiVersion, kind] of INJECTED) {
-      for (const object of await this.#list(path)) {
+      for (const object of await this.#cluster.list(path)) {
         if (read(object, "metadata", "annotations", key) !== value) continue;
         const next = withBundle(object, btoa(this.bundle));
         if (JSON.stringify(next) === JSON.stringify(object)) continue;
@@ -154,11 +154,6 @@ class Keeper {
         if (answer.status === 200) this.injections++;
       }
     }
-  }
-
-  async #list(path: string): Promise<readonly unknown[]> {
-    const items = read((await this.#cluster.request("GET", path)).body, "items");
-    return Array.isArray(items) ? items : [];
   }
 }
 

@@ -38,18 +38,32 @@ export interface NodeSpec {
 }
 
 export interface ClusterAccess extends Coordinates {
-  /** A request of an admin, or of whom the admin impersonates; `body` goes out as JSON. Never throws for a status; does when no answer comes. */
+  /** A request of an admin, or of whom the admin impersonates. A list that patches is a JSON Patch. Throws when no answer comes, for no status. */
   request(
     method: string,
     path: string,
     body?: unknown,
     options?: { readonly contentType?: string; readonly asUser?: string; readonly signal?: AbortSignal },
   ): Promise<ApiAnswer>;
+  /** The body that a GET is answered with, whatever its status. */
+  get(path: string): Promise<unknown>;
+  /** The items of a list; none where there is no list. */
+  list(path: string): Promise<readonly unknown[]>;
+  /** Whether there is such an object, or kind; throws where the answer is neither 200 nor 404. */
+  exists(path: string): Promise<boolean>;
+  /** This and the next two give the body, and throw the server's words where it refuses. */
+  create(path: string, object: unknown): Promise<unknown>;
+  patch(path: string, document: unknown): Promise<unknown>;
+  delete(path: string): Promise<unknown>;
+  /** Applies objects server-side, as their only owner. */
+  apply(objects: readonly unknown[]): Promise<void>;
   /** Runs kubectl as admin, or with another kubeconfig. */
   kubectl(
     args: readonly string[],
     options?: { readonly stdin?: string; readonly kubeconfigFile?: string },
   ): Promise<KubectlResult>;
+  /** kubectl as admin, which must end well; gives what it prints. */
+  run(args: readonly string[], options?: { readonly stdin?: string }): Promise<string>;
   /** A kubeconfig file with a fresh token of the ServiceAccount, which must exist. */
   serviceAccountKubeconfig(account: { readonly namespace: string; readonly name: string }): Promise<string>;
   /** Creates nodes and waits until they are Ready and schedulable. Nodes that exist already are left as they are. */
@@ -83,7 +97,7 @@ function createAccess(coordinates: Coordinates, client: Deno.HttpClient): Cluste
         authorization: `Bearer ${coordinates.adminToken}`,
         accept: "application/json",
         ...(asUser === undefined ? {} : { "impersonate-user": asUser }),
-        ...(body === undefined ? {} : { "content-type": contentType ?? defaultContentType(method) }),
+        ...(body === undefined ? {} : { "content-type": contentType ?? defaultContentType(method, body) }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: signal ?? AbortSignal.timeout(60_000),
@@ -93,6 +107,12 @@ function createAccess(coordinates: Coordinates, client: Deno.HttpClient): Cluste
   return {
     ...coordinates,
     request,
+    ...verbsOf(request),
+    run: (args, options) => runWell(coordinates, { args, ...options }),
+    apply: async (items) => {
+      const args = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
+      await runWell(coordinates, { args, stdin: JSON.stringify({ apiVersion: "v1", kind: "List", items }) });
+    },
     kubectl: (args, options = {}) => runKubectl(coordinates, { args, ...options }),
     serviceAccountKubeconfig: (account) => writeServiceAccountKubeconfig(coordinates, { account, request }),
     addNodes: (nodes) => addNodes(request, nodes),
@@ -102,8 +122,30 @@ function createAccess(coordinates: Coordinates, client: Deno.HttpClient): Cluste
 
 type Request = ClusterAccess["request"];
 
-function defaultContentType(method: string): string {
-  return method === "PATCH" ? "application/merge-patch+json" : "application/json";
+function verbsOf(request: Request): Pick<ClusterAccess, "get" | "list" | "exists" | "create" | "patch" | "delete"> {
+  const expected = async (status: number, ...[method, path, ...rest]: Parameters<Request>): Promise<unknown> => {
+    const answer = await request(method, path, ...rest);
+    expectStatus(`${method} ${path}`, answer, [status]);
+    return answer.body;
+  };
+  const get = async (path: string): Promise<unknown> => (await request("GET", path)).body;
+  return {
+    get,
+    list: async (path) => listAt(await get(path), "items"),
+    exists: async (path) => {
+      const answer = await request("GET", path);
+      expectStatus(`look for ${path}`, answer, [200, 404]);
+      return answer.status === 200;
+    },
+    create: (path, object) => expected(201, "POST", path, object),
+    patch: (path, document) => expected(200, "PATCH", path, document),
+    delete: (path) => expected(200, "DELETE", path),
+  };
+}
+
+function defaultContentType(method: string, body: unknown): string {
+  if (method !== "PATCH") return "application/json";
+  return Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
 }
 
 function parseBody(text: string): unknown {
@@ -142,6 +184,12 @@ async function runKubectl(coordinates: Coordinates, run: KubectlRun): Promise<Ku
   }
   const { code, stdout, stderr } = await child.output();
   return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+}
+
+async function runWell(coordinates: Coordinates, run: KubectlRun): Promise<string> {
+  const { code, stdout, stderr } = await runKubectl(coordinates, run);
+  if (code !== 0) throw new Error(`Cannot run kubectl ${run.args.join(" ")}: ${stderr}`);
+  return stdout;
 }
 
 /** Text of a kubeconfig with one cluster and a token. JSON is YAML. */
@@ -193,6 +241,21 @@ export function read(value: unknown, ...path: readonly (string | number)[]): unk
   );
 }
 
+/** The list at a path of an unknown value; empty where there is none. */
+export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
+  const list = read(value, ...path);
+  return Array.isArray(list) ? list : [];
+}
+
+/** The condition of this type in the status of an object. */
+export function conditionOf(object: unknown, type: unknown): unknown {
+  return listAt(object, "status", "conditions").find((one) => read(one, "type") === type);
+}
+
+export function isTrue(object: unknown, type: string): boolean {
+  return read(conditionOf(object, type), "status") === "True";
+}
+
 async function addNodes(request: Request, nodes: readonly NodeSpec[]): Promise<void> {
   for (const node of nodes) {
     expectStatus(`create node "${node.name}"`, await request("POST", "/api/v1/nodes", renderNode(node)), [201, 409]);
@@ -223,12 +286,8 @@ function renderNode({ name, arch, labels = {}, taints = [] }: NodeSpec): Readonl
 }
 
 function isSchedulable(node: unknown): boolean {
-  const conditions = read(node, "status", "conditions");
-  const isReady = Array.isArray(conditions) &&
-    conditions.some((each) => read(each, "type") === "Ready" && read(each, "status") === "True");
-  const taints = read(node, "spec", "taints");
-  return isReady &&
-    !(Array.isArray(taints) && taints.some((each) => read(each, "key") === "node.kubernetes.io/not-ready"));
+  const taints = listAt(node, "spec", "taints");
+  return isTrue(node, "Ready") && !taints.some((each) => read(each, "key") === "node.kubernetes.io/not-ready");
 }
 
 async function createNamespace(

@@ -1,7 +1,7 @@
 // What an etcd holds, remembered and put back, so that a control plane that is used again begins as it was. Its servers see the
 // changes by their watches, as they see those of an API server. Source: etcd's JSON gateway, https://etcd.io/docs/v3.6/dev-guide/api_grpc_gateway/
 import { isDeepStrictEqual } from "node:util";
-import { read } from "./cluster_access.ts";
+import { listAt, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 
 /** A value (Base64) and the revision of its last change. */
@@ -33,9 +33,8 @@ async function call(etcdUrl: string, method: "range" | "txn", body: unknown): Pr
 
 async function readEntries(etcdUrl: string, { keysOnly }: { readonly keysOnly: boolean }): Promise<EtcdState> {
   const range = { key: btoa("/registry/"), range_end: btoa("/registry0"), keys_only: keysOnly };
-  const entries = read(await call(etcdUrl, "range", range), "kvs");
   return Object.fromEntries(
-    (Array.isArray(entries) ? entries : []).map((entry) =>
+    listAt(await call(etcdUrl, "range", range), "kvs").map((entry) =>
       [
         String(read(entry, "key")),
         { value: String(read(entry, "value") ?? ""), revision: String(read(entry, "mod_revision")) },

@@ -1,8 +1,7 @@
 // Pods that fail as on a wrong node, on a control plane whose nodes are played: what kubelets and daemons would write is
 // written here, by an admin or by the daemon's own account.
-import assert from "node:assert/strict";
 import { buildEvent } from "../../../lib/exec_format/decide/event.ts";
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ClusterAccess, read } from "./cluster_access.ts";
 import { renderPod } from "./pods.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -29,7 +28,7 @@ export async function createDeploymentOfArchway(cluster: ClusterAccess): Promise
       },
     },
   };
-  expectStatus("create", await cluster.request("POST", DEPLOYMENT.replace(/\/archway$/, ""), deployment), [201]);
+  await cluster.create(DEPLOYMENT.replace(/\/archway$/, ""), deployment);
 }
 
 /** The ID of a container: 64 hexadecimal digits of one kind. */
@@ -46,15 +45,9 @@ export async function applyComponents(cluster: ClusterAccess): Promise<void> {
     "exec-format-repair/role",
   ];
   const args = files.flatMap((file) => ["-f", `${COMPONENTS}${file}.yaml`]);
-  const applied = await cluster.kubectl(["apply", "--server-side", "--force-conflicts", ...args]);
-  assert.equal(applied.code, 0, applied.stderr);
+  await cluster.run(["apply", "--server-side", "--force-conflicts", ...args]);
   const label = "pod-security.kubernetes.io/enforce=privileged";
-  const labelled = await cluster.kubectl(["label", "--overwrite", "namespace", NAMESPACE, label]);
-  assert.equal(labelled.code, 0, labelled.stderr);
-}
-
-export async function isThere(cluster: ClusterAccess, path: string): Promise<boolean> {
-  return (await cluster.request("GET", path)).status === 200;
+  await cluster.run(["label", "--overwrite", "namespace", NAMESPACE, label]);
 }
 
 /** A pod of one container, bound to a node by the test; resolves when its node simulates it. */
@@ -68,7 +61,7 @@ export async function bindPod(
   },
 ): Promise<void> {
   const pod = renderPod({ name, images: [image], spec: { nodeName: node } });
-  expectStatus("create", await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods`, pod), [201]);
+  await cluster.create(`/api/v1/namespaces/${namespace}/pods`, pod);
   await awaitRunning(cluster, { namespace, name });
 }
 
@@ -80,7 +73,7 @@ export async function awaitRunning(
   const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
   await waitUntil(
     `pod ${name} to run`,
-    async () => read((await cluster.request("GET", path)).body, "status", "phase") === "Running",
+    async () => read(await cluster.get(path), "status", "phase") === "Running",
     { deadlineMs: 60_000 },
   );
 }
@@ -97,7 +90,7 @@ export async function setContainerStatus(
   const common = { name: "main-0", image: "any", imageID: "", ready: false, restartCount: 0 };
   const body = { status: { containerStatuses: [{ ...common, ...status }] } };
   const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
-  expectStatus("set the status", await cluster.request("PATCH", path, body), [200]);
+  await cluster.patch(path, body);
 }
 
 /** The status of a container that ended at once. */
@@ -123,7 +116,7 @@ export async function warnBackOff(
     message: "Back-off restarting failed container main-0",
     source: { component: "kubelet" },
   };
-  expectStatus("create", await cluster.request("POST", `/api/v1/namespaces/${namespace}/events`, event), [201]);
+  await cluster.create(`/api/v1/namespaces/${namespace}/events`, event);
 }
 
 export interface EventSpec {
@@ -145,8 +138,8 @@ export async function writeEvent(cluster: ClusterAccess, spec: EventSpec): Promi
   };
   const { object, status } = buildEvent(failure, { namespace: NAMESPACE, name: "none", uid: "none" });
   const metadata = { name, finalizers, annotations };
-  expectStatus("create", await cluster.request("POST", EVENTS, { ...object, metadata }), [201]);
-  expectStatus("set", await cluster.request("PATCH", `${EVENTS}/${name}/status`, { status }), [200]);
+  await cluster.create(EVENTS, { ...object, metadata });
+  await cluster.patch(`${EVENTS}/${name}/status`, { status });
 }
 
 /** The events of reason ExecFormatError about a pod. */
@@ -155,9 +148,8 @@ export async function reportsOf(
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): Promise<readonly string[]> {
   const selector = `fieldSelector=${encodeURIComponent(`involvedObject.name=${name},reason=ExecFormatError`)}`;
-  const { body } = await cluster.request("GET", `/api/v1/namespaces/${namespace}/events?${selector}`);
-  const items = read(body, "items");
-  return (Array.isArray(items) ? items : []).map((event) => String(read(event, "message")));
+  const items = await cluster.list(`/api/v1/namespaces/${namespace}/events?${selector}`);
+  return items.map((event) => String(read(event, "message")));
 }
 
 /** A daemon's account at the API server: its status and its words. */
@@ -168,14 +160,13 @@ export interface DaemonAccess extends Disposable {
 /** The account with a token bound to a pod of the daemon, as the kubelet mounts one; or with one that is bound to none. */
 export async function openDaemonAccess(cluster: ClusterAccess, pod: string | undefined): Promise<DaemonAccess> {
   const path = `/api/v1/namespaces/${NAMESPACE}`;
-  const bound = pod === undefined ? undefined : (await cluster.request("GET", `${path}/pods/${pod}`)).body;
+  const bound = pod === undefined ? undefined : await cluster.get(`${path}/pods/${pod}`);
   const boundObjectRef = { kind: "Pod", apiVersion: "v1", name: pod, uid: read(bound, "metadata", "uid") };
-  const answer = await cluster.request("POST", `${path}/serviceaccounts/enoexec-event-daemon/token`, {
+  const answer = await cluster.create(`${path}/serviceaccounts/enoexec-event-daemon/token`, {
     ...{ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest" },
     spec: { expirationSeconds: 3_600, ...(pod === undefined ? {} : { boundObjectRef }) },
   });
-  expectStatus("request a token", answer, [201]);
-  const authorization = `Bearer ${String(read(answer.body, "status", "token"))}`;
+  const authorization = `Bearer ${String(read(answer, "status", "token"))}`;
   const client = Deno.createHttpClient({ caCerts: [cluster.caPem], http2: false });
   return {
     request: async (method, path, body) => {

@@ -3,7 +3,7 @@
 // has judged the user's rights, and refuses whatever else OpenShift's would refuse of them.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ClusterAccess, isTrue, read } from "./cluster_access.ts";
 import { FRONT_PROXY } from "./front_proxy.ts";
 import { createAuthority } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
@@ -85,27 +85,22 @@ async function register(
   { port, caPem }: { readonly port: number; readonly caPem: string },
 ): Promise<void> {
   const { namespace, name } = SERVICE;
-  const create = async (path: string, object: unknown): Promise<void> =>
-    expectStatus(`create at ${path}`, await cluster.request("POST", path, object), [201]);
-  await create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-  await create(`/api/v1/namespaces/${namespace}/services`, {
+  await cluster.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+  await cluster.create(`/api/v1/namespaces/${namespace}/services`, {
     ...{ apiVersion: "v1", kind: "Service", metadata: { name } },
     // Nothing routes the addresses of Services here.
     spec: { type: "ExternalName", externalName: "localhost" },
   });
   const spec = { group: GROUP, version: "v1", groupPriorityMinimum: 9_900, versionPriority: 15, caBundle: btoa(caPem) };
-  await create("/apis/apiregistration.k8s.io/v1/apiservices", {
+  await cluster.create("/apis/apiregistration.k8s.io/v1/apiservices", {
     ...{ apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name: `v1.${GROUP}` } },
     spec: { ...spec, service: { ...SERVICE, port } },
   });
   let conditions: unknown;
   await waitUntil("the image API to be available", async () => {
-    const { body } = await cluster.request("GET", `/apis/apiregistration.k8s.io/v1/apiservices/v1.${GROUP}`);
+    const body = await cluster.get(`/apis/apiregistration.k8s.io/v1/apiservices/v1.${GROUP}`);
     conditions = read(body, "status", "conditions");
-    const isAvailable = [conditions].flat().some((one) =>
-      read(one, "type") === "Available" && read(one, "status") === "True"
-    );
-    return isAvailable && (await cluster.request("GET", ROOT)).status === 200;
+    return isTrue(body, "Available") && await cluster.exists(ROOT);
   }, { deadlineMs: 60_000 }).catch((cause: unknown) => {
     throw new Error(`${String(cause)}: ${JSON.stringify(conditions)}`, { cause });
   });

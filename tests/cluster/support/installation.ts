@@ -1,10 +1,9 @@
 // Archway as an overlay installs it: its objects on a control plane, and the process with the very arguments of its Deployment,
 // under its ServiceAccount. What other controllers of such a cluster do (certificates, CA injection) is done here.
-import assert from "node:assert/strict";
 import * as z from "zod";
 import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
 import { archwayProgram, runArchway } from "../../support/archway_program.ts";
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ClusterAccess, read } from "./cluster_access.ts";
 import { createAuthority } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
 import { RunningProcess } from "./process.ts";
@@ -16,7 +15,6 @@ const VALIDATING =
   `${ADMISSION}/validatingwebhookconfigurations/multiarch-tuning-operator-validating-webhook-configuration`;
 const DEFINITION =
   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterpodplacementconfigs.multiarch.openshift.io";
-const JSON_PATCH = { contentType: "application/json-patch+json" };
 const CONTAINERS = z.object({
   spec: z.object({
     template: z.object({ spec: z.object({ containers: z.tuple([z.object({ args: z.array(z.string()) })]) }) }),
@@ -56,7 +54,7 @@ export async function install(cluster: ClusterAccess, composition: Composition):
   const baseUrl = `https://127.0.0.1:${webhookPort}`;
   const rendered = await renderComposition(composition.path, composition.components);
   const objects = rendered.map((object) => leadTo(baseUrl, object));
-  await apply(cluster, objects);
+  await cluster.apply(objects);
   undo.defer(() => remove(cluster, objects));
   const directory = await Deno.makeTempDir({ prefix: "archway-installation-" });
   undo.defer(() => Deno.remove(directory, { recursive: true }));
@@ -87,12 +85,6 @@ export async function install(cluster: ClusterAccess, composition: Composition):
   };
 }
 
-async function apply(cluster: ClusterAccess, objects: readonly ManifestObject[]): Promise<void> {
-  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
-  const applied = await cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin });
-  assert.equal(applied.code, 0, applied.stderr);
-}
-
 /** What a running Archway holds while a config exists, as arguments of kubectl; a stopped one cannot let it go. */
 export const HELD_OBJECTS: readonly (readonly string[])[] = [
   ["-n", "archway-system", "serviceaccount/archway"],
@@ -111,8 +103,7 @@ async function remove(cluster: ClusterAccess, objects: readonly ManifestObject[]
     metadata.namespace === undefined && kind !== "CustomResourceDefinition"
   );
   const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
-  const removed = await cluster.kubectl(["delete", "--ignore-not-found", "--timeout=60s", "-f", "-"], { stdin });
-  assert.equal(removed.code, 0, removed.stderr);
+  await cluster.run(["delete", "--ignore-not-found", "--timeout=60s", "-f", "-"], { stdin });
 }
 
 /** What cert-manager or OpenShift would mount; answers the PEM of the CA. */
@@ -177,11 +168,7 @@ function leadTo(baseUrl: string, object: ManifestObject): ManifestObject {
 
 async function injectCa(cluster: ClusterAccess, caBundle: string): Promise<void> {
   const add = (path: string): unknown => ({ op: "add", path: `${path}/clientConfig/caBundle`, value: caBundle });
-  await patch(cluster, VALIDATING, [0, 1].map((at) => add(`/webhooks/${at}`)));
-  await patch(cluster, DEFINITION, [add("/spec/conversion/webhook")]);
-  if ((await cluster.request("GET", MUTATING)).status === 200) await patch(cluster, MUTATING, [add("/webhooks/0")]);
-}
-
-async function patch(cluster: ClusterAccess, path: string, operations: readonly unknown[]): Promise<void> {
-  expectStatus(`patch "${path}"`, await cluster.request("PATCH", path, operations, JSON_PATCH), [200]);
+  await cluster.patch(VALIDATING, [0, 1].map((at) => add(`/webhooks/${at}`)));
+  await cluster.patch(DEFINITION, [add("/spec/conversion/webhook")]);
+  if (await cluster.exists(MUTATING)) await cluster.patch(MUTATING, [add("/webhooks/0")]);
 }

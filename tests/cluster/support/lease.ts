@@ -18,7 +18,7 @@ export interface LeaseState {
 
 /** Reads it; one that does not exist yet has no holder. */
 export async function readLease(cluster: ClusterAccess): Promise<LeaseState> {
-  const { body } = await cluster.request("GET", LEASE);
+  const body = await cluster.get(LEASE);
   return {
     holder: String(read(body, "spec", "holderIdentity") ?? ""),
     renewTime: String(read(body, "spec", "renewTime") ?? ""),

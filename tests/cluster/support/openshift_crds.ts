@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { hasGo } from "../../support/go_build.ts";
-import { type ClusterAccess, read } from "./cluster_access.ts";
+import { type ClusterAccess, listAt, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 
 const MODULE = "github.com/openshift/api@v0.0.0-20260420151639-34e60874783e";
@@ -67,13 +67,11 @@ export function pathOfKind(kind: OpenShiftKind): string {
 /** Applies definitions and waits until the API server serves them. */
 export async function applyDefinitions(cluster: ClusterAccess, kinds: readonly OpenShiftKind[]): Promise<void> {
   const items = await Promise.all(kinds.map(readDefinition));
-  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
-  const applied = await cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin });
-  assert.equal(applied.code, 0, applied.stderr);
+  await cluster.apply(items);
   for (const kind of kinds) {
     await waitUntil(
       `${kind} to be served`,
-      async () => (await cluster.request("GET", pathOfKind(kind))).status === 200,
+      () => cluster.exists(pathOfKind(kind)),
     );
   }
 }
@@ -95,12 +93,12 @@ export interface SuiteCase {
 export async function readSuite(kind: "machineosconfigs" | "machineosbuilds"): Promise<readonly SuiteCase[]> {
   const path = `machineconfiguration/v1/tests/${kind}.machineconfiguration.openshift.io/AAA_ungated.yaml`;
   const suite: unknown = parse(await Deno.readTextFile(`${await openShiftModule()}/${path}`));
-  return [...listAt(suite, "onCreate"), ...listAt(suite, "onUpdate")].map((one) => ({
+  return [...listAt(suite, "tests", "onCreate"), ...listAt(suite, "tests", "onUpdate")].map((one) => ({
     name: String(read(one, "name")),
     initial: parsed(one, "initial"),
     updated: parsed(one, "updated"),
     expected: parsed(one, "expected"),
-    definitionPatches: listOf(read(one, "initialCRDPatches")),
+    definitionPatches: listAt(one, "initialCRDPatches"),
     ...textOf(one, "expectedError"),
     ...textOf(one, "expectedStatusError"),
   }));
@@ -117,12 +115,4 @@ function textOf<Name extends string>(
 ): { readonly [K in Name]?: string } | Record<never, never> {
   const text = read(one, name);
   return typeof text === "string" ? { [name]: text } : {};
-}
-
-function listAt(suite: unknown, name: string): readonly unknown[] {
-  return listOf(read(suite, "tests", name));
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

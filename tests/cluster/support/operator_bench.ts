@@ -122,8 +122,7 @@ export async function openOperatorBench(overrides: Partial<OperatorDeps> = {}): 
 async function applyManifests(controlPlane: SharedControlPlane, files: readonly string[]): Promise<void> {
   for (const file of files) {
     const flag = file.endsWith("/") ? "-k" : "-f";
-    const { code, stderr } = await controlPlane.kubectl(["apply", flag, `${MANIFESTS}${file}`]);
-    if (code !== 0) throw new Error(`Cannot apply ${file}: ${stderr}`);
+    await controlPlane.run(["apply", flag, `${MANIFESTS}${file}`]);
   }
 }
 

@@ -2,7 +2,7 @@
 // it makes itself.
 import { Upgrades } from "../../../lib/upgrades/names.ts";
 import { originalConditions } from "../../lib/upgrades/decide/original_conditions.ts";
-import { expectStatus, read } from "./cluster_access.ts";
+import { read } from "./cluster_access.ts";
 import { CLUSTER_VERSION, MACHINE_SETS, machineSet, PLANS } from "./simulated_openshift.ts";
 import type { UpgradeService } from "./upgrade_service.ts";
 import { pause } from "./wait.ts";
@@ -30,22 +30,22 @@ export class OriginalOperator implements AsyncDisposable {
   /** Takes a Lease that is free, and renews it from then on. */
   static async start(bed: UpgradeService): Promise<OriginalOperator> {
     const now = microTime();
-    const { body } = await bed.cluster.request("GET", `${LEASES}/${Upgrades.lease}`);
+    const body = await bed.cluster.get(`${LEASES}/${Upgrades.lease}`);
     const leaseTransitions = Number(read(body, "spec", "leaseTransitions") ?? 0) + 1;
     const spec = { holderIdentity: ORIGINAL_HOLDER, leaseDurationSeconds: LEASE_SECONDS, leaseTransitions };
-    await bed.patch(`${LEASES}/${Upgrades.lease}`, { spec: { ...spec, acquireTime: now, renewTime: now } });
+    await bed.cluster.patch(`${LEASES}/${Upgrades.lease}`, { spec: { ...spec, acquireTime: now, renewTime: now } });
     return new OriginalOperator(bed);
   }
 
   /** Begins the upgrade of the plan that is there: capacity, silence, request, status. */
   async begin(version: string, precedingVersion: string): Promise<void> {
     const { cluster, surroundings } = this.#bed;
-    expectStatus("create the clone", await cluster.request("POST", MACHINE_SETS, cloneOf("workers-a")), [201]);
+    await cluster.create(MACHINE_SETS, cloneOf("workers-a"));
     surroundings.silence(`Silence for OSD control plane upgrade to version ${version}`);
-    await this.#bed.patch(CLUSTER_VERSION, { spec: { desiredUpdate: { version, image: null } } });
+    await this.#bed.cluster.patch(CLUSTER_VERSION, { spec: { desiredUpdate: { version, image: null } } });
     const conditions = originalConditions(ORIGINAL_BEGAN);
     const entry = { version, precedingVersion, phase: "Upgrading", startTime: ORIGINAL_BEGAN, conditions };
-    await this.#bed.patch(`${PLANS}/${Upgrades.config}/status`, { status: { history: [entry] } });
+    await this.#bed.cluster.patch(`${PLANS}/${Upgrades.config}/status`, { status: { history: [entry] } });
   }
 
   /** Renews the Lease no more: it does not give it up either. */
@@ -59,7 +59,7 @@ export class OriginalOperator implements AsyncDisposable {
     for (let nextMs = Date.now() + RENEW_MS; !this.#stop.signal.aborted; await pause(50)) {
       if (Date.now() < nextMs) continue;
       nextMs += RENEW_MS;
-      await this.#bed.patch(`${LEASES}/${Upgrades.lease}`, { spec: { renewTime: microTime() } })
+      await this.#bed.cluster.patch(`${LEASES}/${Upgrades.lease}`, { spec: { renewTime: microTime() } })
         .catch((error: unknown) => {
           this.#fault = error;
         });

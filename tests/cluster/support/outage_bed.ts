@@ -17,12 +17,11 @@ import {
 import { hastyClock, SIGNAL } from "../../lib/upgrades/outside/support.ts";
 import { type MonitoringServer, startAlertmanager, startPrometheus } from "../../monitoring/support.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ClusterAccess, read } from "./cluster_access.ts";
 import { CLUSTER_VERSION } from "./simulated_openshift.ts";
 import { openOutageGate, type OutageGate } from "./outage_gate.ts";
 import { openStepOutages, type StepOutages } from "./step_outages.ts";
 import { openHastyClock, openUpgradeBed, type UpgradeBed } from "./upgrade_bed.ts";
-import { applyAll } from "./upgrade_surroundings.ts";
 import { waitUntil } from "./wait.ts";
 
 export type OutageServer = "Prometheus" | "Alertmanager" | "cluster manager" | "API server";
@@ -84,7 +83,7 @@ async function prepare(cluster: ClusterAccess, managerPort: number): Promise<voi
 configManager: { source: OCM, ocmBaseUrl: "http://127.0.0.1:${managerPort}" }
 featureGate: { enabled: [ServiceLogNotification] }
 `;
-  await applyAll(cluster, [
+  await cluster.apply([
     { apiVersion: "v1", kind: "Namespace", metadata: { name: "openshift-config" } },
     {
       ...{ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/dockerconfigjson" },
@@ -97,7 +96,7 @@ featureGate: { enabled: [ServiceLogNotification] }
     },
   ]);
   const body = { spec: { clusterID: EXTERNAL_ID } };
-  expectStatus("set the id of the cluster", await cluster.request("PATCH", CLUSTER_VERSION, body), [200]);
+  await cluster.patch(CLUSTER_VERSION, body);
 }
 
 function openOutsideAt(

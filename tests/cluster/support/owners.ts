@@ -1,5 +1,5 @@
 // Kinds that have just come, and whose objects may not own others yet.
-import { type ClusterAccess, read } from "./cluster_access.ts";
+import { type ClusterAccess, listAt, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 
 /** Who may create ConfigMaps and set no finalizers: an admin, who may set all, is never asked which kinds there are. */
@@ -26,8 +26,8 @@ export async function waitToOwn(access: ClusterAccess, paths: readonly string[])
 
 async function waitForKind(access: ClusterAccess, path: string): Promise<void> {
   const [, apiVersion = "", plural] = /^\/apis\/(.+)\/([^/]+)$/.exec(path) ?? [];
-  const listed = read((await access.request("GET", `/apis/${apiVersion}`)).body, "resources");
-  const kind = read(Array.isArray(listed) ? listed.find((one) => read(one, "name") === plural) : undefined, "kind");
+  const listed = listAt(await access.get(`/apis/${apiVersion}`), "resources");
+  const kind = read(listed.find((one) => read(one, "name") === plural), "kind");
   const owner = { apiVersion, kind, name: "owner", uid: crypto.randomUUID(), blockOwnerDeletion: true };
   const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "owned-", ownerReferences: [owner] } };
   const dryRun = "/api/v1/namespaces/default/configmaps?dryRun=All";

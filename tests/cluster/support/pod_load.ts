@@ -59,8 +59,7 @@ export function startPodLoad(
 
 /** Webhook calls that the API server let pass unanswered (`failurePolicy: Ignore`) since it started. */
 export async function failedWebhookCalls(cluster: ClusterAccess): Promise<number> {
-  const { body } = await cluster.request("GET", "/metrics");
-  return String(body).split("\n")
+  return String(await cluster.get("/metrics")).split("\n")
     .filter((line) => line.startsWith("apiserver_admission_webhook_fail_open_count{"))
     .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
 }

@@ -1,5 +1,5 @@
 // Creates pods from short specs, waits for them and returns how each ended.
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ClusterAccess, expectStatus, listAt, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 
 export interface PodSpec {
@@ -72,8 +72,7 @@ export async function createPods(
   const waiting = pods.values();
   const worker = async (): Promise<void> => {
     for (const pod of waiting) {
-      const answer = await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods`, renderPod(pod));
-      expectStatus(`create pod "${namespace}/${pod.name}"`, answer, [201]);
+      await cluster.create(`/api/v1/namespaces/${namespace}/pods`, renderPod(pod));
       onCreated(pod.name);
     }
   };
@@ -87,13 +86,12 @@ export async function createDeployment(
 ): Promise<void> {
   const labels = { app: pod.name, ...pod.labels };
   const template = { metadata: { labels, annotations: pod.annotations ?? {} }, spec: renderSpec(pod) };
-  const answer = await cluster.request("POST", `/apis/apps/v1/namespaces/${namespace}/deployments`, {
+  await cluster.create(`/apis/apps/v1/namespaces/${namespace}/deployments`, {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: pod.name },
     spec: { replicas, selector: { matchLabels: { app: pod.name } }, template },
   });
-  expectStatus(`create Deployment "${namespace}/${pod.name}"`, answer, [201]);
 }
 
 /** Creates a pull secret (`kubernetes.io/dockerconfigjson`) for one host. */
@@ -104,20 +102,19 @@ export async function createPullSecret(
 ): Promise<void> {
   const { name, host, user, password } = secret;
   const auths = { [host]: { auth: new TextEncoder().encode(`${user}:${password}`).toBase64() } };
-  const answer = await cluster.request("POST", `/api/v1/namespaces/${namespace}/secrets`, {
+  await cluster.create(`/api/v1/namespaces/${namespace}/secrets`, {
     apiVersion: "v1",
     kind: "Secret",
     type: "kubernetes.io/dockerconfigjson",
     metadata: { name },
     stringData: { ".dockerconfigjson": JSON.stringify({ auths }) },
   });
-  expectStatus(`create Secret "${namespace}/${name}"`, answer, [201]);
 }
 
 export async function listPods(cluster: ClusterAccess, namespace: string): Promise<readonly PodOutcome[]> {
   const answer = await cluster.request("GET", `/api/v1/namespaces/${namespace}/pods?resourceVersion=0`);
   expectStatus(`list pods of "${namespace}"`, answer, [200]);
-  return asList(read(answer.body, "items")).map(parseOutcome).sort((a, b) => a.name < b.name ? -1 : 1);
+  return listAt(answer.body, "items").map(parseOutcome).sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
 /**
@@ -167,7 +164,7 @@ export async function listPodEvents(
   const selector = encodeURIComponent(`involvedObject.kind=Pod,involvedObject.name=${pod.name}`);
   const answer = await cluster.request("GET", `/api/v1/namespaces/${pod.namespace}/events?fieldSelector=${selector}`);
   expectStatus(`list events of "${pod.name}"`, answer, [200]);
-  return asList(read(answer.body, "items")).map((event) => ({
+  return listAt(answer.body, "items").map((event) => ({
     type: String(read(event, "type")),
     reason: String(read(event, "reason")),
     message: String(read(event, "message")),
@@ -178,7 +175,7 @@ export async function listNodeArchitectures(cluster: ClusterAccess): Promise<Rea
   const answer = await cluster.request("GET", "/api/v1/nodes");
   expectStatus("list nodes", answer, [200]);
   return new Map(
-    asList(read(answer.body, "items")).map((node) => [
+    listAt(answer.body, "items").map((node) => [
       String(read(node, "metadata", "name")),
       String(read(node, "metadata", "labels", "kubernetes.io/arch")),
     ]),
@@ -191,22 +188,18 @@ function parseOutcome(pod: unknown): PodOutcome {
   return {
     name: String(read(pod, "metadata", "name")),
     phase: String(read(pod, "status", "phase") ?? ""),
-    gates: asList(read(pod, "spec", "schedulingGates")).map((gate) => String(read(gate, "name"))),
+    gates: listAt(pod, "spec", "schedulingGates").map((gate) => String(read(gate, "name"))),
     labels: asTexts(read(pod, "metadata", "labels")),
     annotations: asTexts(read(pod, "metadata", "annotations")),
     affinity,
-    requiredArchitectures: asList(terms).map((term) =>
-      asList(read(term, "matchExpressions"))
+    requiredArchitectures: listAt(terms).map((term) =>
+      listAt(term, "matchExpressions")
         .filter((expression) => read(expression, "key") === "kubernetes.io/arch")
-        .flatMap((expression) => asList(read(expression, "values")).map(String))
+        .flatMap((expression) => listAt(expression, "values").map(String))
     ),
     nodeName: String(read(pod, "spec", "nodeName") ?? ""),
     creationTimestamp: String(read(pod, "metadata", "creationTimestamp")),
   };
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function asTexts(value: unknown): Readonly<Record<string, string>> {

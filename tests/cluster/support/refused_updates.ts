@@ -1,5 +1,5 @@
 // A policy of another component, under which a pod that is there cannot be changed.
-import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
+import { type ClusterAccess } from "./cluster_access.ts";
 import { renderPod } from "./pods.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -31,15 +31,15 @@ export async function refuseUpdates(cluster: ClusterAccess, namespace: string): 
     metadata: { name: NAME },
     spec: { policyName: NAME, validationActions: ["Deny"] },
   };
-  expectStatus("create the policy", await cluster.request("POST", POLICIES, policy), [201]);
-  expectStatus("bind it", await cluster.request("POST", BINDINGS, binding), [201]);
+  await cluster.create(POLICIES, policy);
+  await cluster.create(BINDINGS, binding);
   await waitUntil("the policy to refuse", async () => {
     const pod = renderPod({ name: "probe", images: ["probe.invalid/a"], labels: { [PROBE]: "yes" } });
     return (await cluster.request("POST", `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod)).status >= 400;
   });
   return async () => {
     for (const path of [BINDINGS, POLICIES]) {
-      expectStatus("lift the policy", await cluster.request("DELETE", `${path}/${NAME}`), [200]);
+      await cluster.delete(`${path}/${NAME}`);
     }
   };
 }

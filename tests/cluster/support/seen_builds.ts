@@ -1,5 +1,5 @@
 // MachineOSBuilds as tests look at them. Pure.
-import { read } from "./cluster_access.ts";
+import { conditionOf, isTrue, listAt, read } from "./cluster_access.ts";
 
 /** The last MachineOSBuild of a configuration, reduced. */
 export interface SeenBuild {
@@ -14,17 +14,15 @@ export interface SeenBuild {
 
 /** MachineOSBuilds of a configuration in a list, the oldest first. */
 export function seenBuilds(list: unknown, config: string): readonly SeenBuild[] {
-  return listOf(read(list, "items")).filter((item) => read(item, "spec", "machineOSConfig", "name") === config)
+  return listAt(list, "items").filter((item) => read(item, "spec", "machineOSConfig", "name") === config)
     .toSorted((left, right) => createdOf(left) < createdOf(right) ? -1 : 1).map(seenBuild);
 }
 
 const STATES = ["Succeeded", "Failed", "Interrupted", "Building", "Prepared"];
 
 function seenBuild(item: unknown): SeenBuild {
-  const conditions = listOf(read(item, "status", "conditions"));
-  const state =
-    STATES.find((type) => conditions.some((one) => read(one, "type") === type && read(one, "status") === "True")) ?? "";
-  const condition = conditions.find((one) => read(one, "type") === state);
+  const state = STATES.find((type) => isTrue(item, type)) ?? "";
+  const condition = conditionOf(item, state);
   return {
     name: String(read(item, "metadata", "name")),
     uid: String(read(item, "metadata", "uid")),
@@ -37,8 +35,4 @@ function seenBuild(item: unknown): SeenBuild {
 
 function createdOf(item: unknown): string {
   return String(read(item, "metadata", "creationTimestamp"));
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,10 +1,9 @@
 // As in a cluster: the API server reaches the webhooks through the Service of the manifests. Its endpoints are replicas on this
 // machine.
-import assert from "node:assert/strict";
 import type { ManifestObject } from "../../../manifests/generate/kustomize.ts";
 import { WebhookName } from "../../../lib/names.ts";
 import { hostAddress } from "../../support/needs.ts";
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ClusterAccess, read } from "./cluster_access.ts";
 import { renderPod } from "./pods.ts";
 import { findFreePort } from "./ports.ts";
 import { archwayProgram } from "../../support/archway_program.ts";
@@ -43,9 +42,7 @@ export async function applyBehindService(
     }
     return object.kind === "Deployment" && pods === "none" ? { ...object, spec: { ...spec, replicas: 0 } } : object;
   });
-  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
-  const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin });
-  assert.equal(code, 0, stderr);
+  await cluster.apply(items);
 }
 
 /** Creates the cluster's config and waits for the webhook. A replica must be running. */
@@ -59,7 +56,7 @@ export async function enableBehindService(cluster: ClusterAccess): Promise<void>
     "the configuration to be accepted",
     async () => (await cluster.request("POST", CONFIGS, config)).status === 201,
   );
-  await waitUntil("the webhook", async () => (await cluster.request("GET", POD_WEBHOOK)).status === 200);
+  await waitUntil("the webhook", () => cluster.exists(POD_WEBHOOK));
 }
 
 /** Waits until a pod is gated: the API server learns of a webhook a moment after it was stored. */
@@ -116,14 +113,14 @@ export class ServiceReplica implements AsyncDisposable {
       ports: [{ name: "webhook", protocol: "TCP", port: this.#ports.webhook }],
       endpoints: [{ addresses: [address], conditions: { ready: true } }],
     };
-    expectStatus("add the endpoint", await this.#cluster.request("POST", SLICES, slice), [201]);
+    await this.#cluster.create(SLICES, slice);
   }
 
   /** As the kubelet ends a pod, while the endpoints follow; answers the exit code. */
   async stop(): Promise<number> {
     const ending = this.#process?.stop({ graceMs: GRACE_MS });
     await pause(PROPAGATION_MS);
-    expectStatus("drop the endpoint", await this.#cluster.request("DELETE", `${SLICES}/${this.#name}`), [200]);
+    await this.#cluster.delete(`${SLICES}/${this.#name}`);
     return (await ending)?.code ?? -1;
   }
 

@@ -4,7 +4,7 @@
 //   version is wanted ─▶ all pools get their rendered configuration ─▶ their nodes roll, every pool beside the others
 //                                 └─▶ machine-config waits for `master` to be Updated, and for no pool to be degraded ─▶ Completed
 //   a node: cordoned, drained, not Ready while it starts anew, Ready, uncordoned
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ClusterAccess, expectStatus, isTrue, listAt, read } from "./cluster_access.ts";
 import { pause } from "./wait.ts";
 
 export const CLUSTER_VERSION = "/apis/config.openshift.io/v1/clusterversions/version";
@@ -204,11 +204,11 @@ class OperatorLoops implements SimulatedOpenShift {
   }
 
   async machineSets(): Promise<readonly string[]> {
-    return (await list(this.cluster, MACHINE_SETS)).map((set) => String(read(set, "metadata", "name")));
+    return (await this.cluster.list(MACHINE_SETS)).map((set) => String(read(set, "metadata", "name")));
   }
 
   async cordoned(): Promise<readonly string[]> {
-    return (await list(this.cluster, "/api/v1/nodes")).filter((node) => read(node, "spec", "unschedulable") === true)
+    return (await this.cluster.list("/api/v1/nodes")).filter((node) => read(node, "spec", "unschedulable") === true)
       .map((node) => String(read(node, "metadata", "name")));
   }
 
@@ -228,7 +228,7 @@ class OperatorLoops implements SimulatedOpenShift {
   }
 
   async #serveClusterVersion(): Promise<void> {
-    const { body } = await this.cluster.request("GET", CLUSTER_VERSION);
+    const body = await this.cluster.get(CLUSTER_VERSION);
     const wanted = wantedOf(body);
     const desired = read(body, "status", "desired");
     const isThere = wanted === undefined ||
@@ -269,7 +269,7 @@ class OperatorLoops implements SimulatedOpenShift {
 
   /** The pool of the control plane is Updated, and none is degraded, of whatever kind: that one machine-config names. */
   async #areRequiredPoolsReady({ version, image }: Wanted): Promise<boolean> {
-    const pools = await list(this.cluster, POOLS);
+    const pools = await this.cluster.list(POOLS);
     const nameOf = (pool: unknown): unknown => read(pool, "metadata", "name");
     const degraded = pools.find((pool) => isTrue(pool, "Degraded"));
     if (degraded !== undefined) {
@@ -289,8 +289,7 @@ class OperatorLoops implements SimulatedOpenShift {
   }
 
   async #complete({ version, image }: Wanted): Promise<void> {
-    const { body } = await this.cluster.request("GET", CLUSTER_VERSION);
-    const history = read(body, "status", "history");
+    const history = read(await this.cluster.get(CLUSTER_VERSION), "status", "history");
     const [, ...older] = Array.isArray(history) ? history : [];
     await replaceStatus(this.cluster, CLUSTER_VERSION, {
       conditions: conditions({ Progressing: "False", Available: "True", Failing: "False", ReleaseAccepted: "True" }),
@@ -302,7 +301,7 @@ class OperatorLoops implements SimulatedOpenShift {
   /** For a moment the status is that of the configuration before. */
   async #render(pool: string, config: string): Promise<void> {
     const path = `${POOLS}/${pool}`;
-    const { body } = await this.cluster.request("GET", path);
+    const body = await this.cluster.get(path);
     if (read(body, "spec", "configuration", "name") !== config) {
       await this.cluster.request("PATCH", path, { spec: { configuration: { name: config } } });
       await pause(this.#options.stepMs);
@@ -317,8 +316,7 @@ class OperatorLoops implements SimulatedOpenShift {
     const nodes = Array.from({ length: this.#options.pools[pool] ?? 0 }, (_, at) => `${pool}-${at + 1}`);
     const [node, ...left] = nodes.filter((one) => this.#current.get(one) !== config);
     const path = `${POOLS}/${pool}`;
-    const { body } = await this.cluster.request("GET", path);
-    const before = String(read(body, "status", "configuration", "name"));
+    const before = String(read(await this.cluster.get(path), "status", "configuration", "name"));
     const updated = nodes.length - (node === undefined ? 0 : left.length + 1);
     const shown = { config: node === undefined ? config : before, machines: nodes.length, updated };
     await patchStatus(this.cluster, path, poolStatus(shown));
@@ -335,7 +333,7 @@ class OperatorLoops implements SimulatedOpenShift {
       },
     });
     const path = `/api/v1/nodes/${name}`;
-    const { body } = await this.cluster.request("GET", path);
+    const body = await this.cluster.get(path);
     // One that is begun anew, as after a failure, is still cordoned.
     if (read(body, "spec", "unschedulable") !== true) {
       const taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule", timeAdded: now() };
@@ -357,7 +355,7 @@ class OperatorLoops implements SimulatedOpenShift {
   /** Evicts the pods until none is left; its kubelet ends those that may go. */
   async #drain(node: string): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      const pods = await list(this.cluster, `/api/v1/pods?fieldSelector=spec.nodeName=${node}`);
+      const pods = await this.cluster.list(`/api/v1/pods?fieldSelector=spec.nodeName=${node}`);
       if (pods.length === 0) return;
       for (const pod of pods) {
         const [namespace, name] = ["namespace", "name"].map((member) => String(read(pod, "metadata", member)));
@@ -380,13 +378,12 @@ class OperatorLoops implements SimulatedOpenShift {
 
   /** Until the pool counts another node. */
   async #degrade(pool: string, message: string): Promise<void> {
-    const { body } = await this.cluster.request("GET", `${POOLS}/${pool}`);
-    const before = read(body, "status", "conditions");
+    const before = listAt(await this.cluster.get(`${POOLS}/${pool}`), "status", "conditions");
     const degraded = conditions({ NodeDegraded: "True", Degraded: "True" });
     await patchStatus(this.cluster, `${POOLS}/${pool}`, {
       degradedMachineCount: 1,
       conditions: [
-        ...Array.isArray(before) ? before : [],
+        ...before,
         ...degraded.map((one) => one["type"] === "NodeDegraded" ? { ...one, message } : one),
       ],
     });
@@ -394,8 +391,8 @@ class OperatorLoops implements SimulatedOpenShift {
 
   /** Machines of clones: one machine with a node each; they go with their MachineSet. */
   async #serveMachineSets(): Promise<void> {
-    const sets = await list(this.cluster, MACHINE_SETS);
-    const machines = await list(this.cluster, MACHINES);
+    const sets = await this.cluster.list(MACHINE_SETS);
+    const machines = await this.cluster.list(MACHINES);
     const labelOf = (object: unknown): string =>
       String(read(object, "metadata", "labels", "machine.openshift.io/cluster-api-machineset"));
     const names = sets.map((set) => String(read(set, "metadata", "name")));
@@ -458,20 +455,15 @@ async function create(cluster: ClusterAccess, path: string, object: Json): Promi
 }
 
 async function patchStatus(cluster: ClusterAccess, path: string, status: Json): Promise<void> {
-  expectStatus(`write the status of ${path}`, await cluster.request("PATCH", `${path}/status`, { status }), [200]);
+  await cluster.patch(`${path}/status`, { status });
 }
 
 /** Replaces members of the status: a merge patch would leave out what is null, which a running release has. */
 async function replaceStatus(cluster: ClusterAccess, path: string, change: Json): Promise<void> {
-  const { body } = await cluster.request("GET", path);
+  const body = await cluster.get(path);
   const status = { ...Object(read(body, "status")), ...change };
   const answer = await cluster.request("PUT", `${path}/status`, { ...Object(body), status });
   expectStatus(`write the status of ${path}`, answer, [200]);
-}
-
-export async function list(cluster: ClusterAccess, path: string): Promise<readonly unknown[]> {
-  const items = read((await cluster.request("GET", path)).body, "items");
-  return Array.isArray(items) ? items : [];
 }
 
 function conditions(states: Readonly<Record<string, string>>): readonly Json[] {
@@ -502,11 +494,6 @@ function operatorStatus(version: string, image: string): Json {
 
 function readiness(status: string, message: string): Json {
   return { conditions: [{ type: "Ready", status, reason: "r", message, lastTransitionTime: now() }] };
-}
-
-function isTrue(object: unknown, type: string): boolean {
-  const all = read(object, "status", "conditions");
-  return Array.isArray(all) && all.some((one) => read(one, "type") === type && read(one, "status") === "True");
 }
 
 function poolStatus(

@@ -2,7 +2,7 @@
 // is away at the beginning of every step.
 import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
-import { read } from "./cluster_access.ts";
+import { listAt, read } from "./cluster_access.ts";
 import type { OutageGate } from "./outage_gate.ts";
 
 export interface StepOutages {
@@ -26,8 +26,7 @@ export function openStepOutages(api: KubeApi, gate: OutageGate): StepOutages {
   };
   const written = (plan: unknown): void => {
     const phase = String(read(plan, "status", "history", 0, "phase"));
-    const conditions: unknown = read(plan, "status", "history", 0, "conditions");
-    const list: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+    const list = listAt(plan, "status", "history", 0, "conditions");
     const typesOf = (status: string): readonly string[] =>
       list.filter((one) => read(one, "status") === status).map((one) => String(read(one, "type")));
     step = phase === "Upgrading" ? typesOf("False")[0] ?? `behind ${typesOf("True")[0]}` : phase;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type CommandResult, runArchway } from "../../support/archway_program.ts";
 import { enablePlacement } from "./archway.ts";
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ClusterAccess, conditionOf, listAt, read } from "./cluster_access.ts";
 import type { ControlPlaneOptions } from "./control_plane.ts";
 import { waitUntil } from "./wait.ts";
 import { openOwnWalkBed, openWalkBed, type WalkBed } from "./walk_bed.ts";
@@ -44,8 +44,7 @@ export async function startTainting(
 export async function waitForPhase(cluster: ClusterAccess, wanted: string, deadlineMs = 60_000): Promise<void> {
   let last = "";
   await waitUntil(`the condition ${wanted}`, async () => {
-    const conditions = read((await cluster.request("GET", CONFIG)).body, "status", "conditions");
-    const row = Array.isArray(conditions) ? conditions.find((one) => read(one, "type") === "ArchitectureTaints") : {};
+    const row = conditionOf(await cluster.get(CONFIG), "ArchitectureTaints");
     last = `${read(row, "status")} ${read(row, "reason")}: ${read(row, "message")}`;
     return last.startsWith(`${wanted}:`);
   }, { deadlineMs, intervalMs: 200 }).catch((cause: unknown) => assert.fail(`${String(cause)}; it says ${last}`));
@@ -56,11 +55,10 @@ export async function taintsByNode(
   cluster: ClusterAccess,
   key = "supported-arch",
 ): Promise<Readonly<Record<string, string>>> {
-  const { body } = await cluster.request("GET", "/api/v1/nodes?resourceVersion=0");
   return Object.fromEntries(
-    listOf(read(body, "items")).map((node) => [
+    listAt(await cluster.get("/api/v1/nodes?resourceVersion=0"), "items").map((node) => [
       String(read(node, "metadata", "name")),
-      listOf(read(node, "spec", "taints")).filter((taint) => read(taint, "key") === key)
+      listAt(node, "spec", "taints").filter((taint) => read(taint, "key") === key)
         .map((taint) => `${read(taint, "value")}:${read(taint, "effect")}`).join(" "),
     ]),
   );
@@ -84,22 +82,14 @@ export async function toleratedByPod(
   cluster: ClusterAccess,
   namespace: string,
 ): Promise<Readonly<Record<string, string>>> {
-  const { body } = await cluster.request("GET", `/api/v1/namespaces/${namespace}/pods?resourceVersion=0`);
+  const body = await cluster.get(`/api/v1/namespaces/${namespace}/pods?resourceVersion=0`);
   return Object.fromEntries(
-    listOf(read(body, "items")).map((pod) => {
-      const own = listOf(read(pod, "spec", "tolerations")).filter((one) => read(one, "key") === "supported-arch");
+    listAt(body, "items").map((pod) => {
+      const own = listAt(pod, "spec", "tolerations").filter((one) => read(one, "key") === "supported-arch");
       assert.ok(own.every((one) => read(one, "operator") === "Equal"), "the operator is spelled out");
       return [String(read(pod, "metadata", "name")), own.map((one) => String(read(one, "value"))).sort().join()];
     }),
   );
-}
-
-/** JSON Patch of a node as another client. */
-export async function patchNode(cluster: ClusterAccess, name: string, patch: unknown): Promise<void> {
-  const contentType = Array.isArray(patch) ? "application/json-patch+json" : "application/merge-patch+json";
-  expectStatus("patch the node", await cluster.request("PATCH", `/api/v1/nodes/${name}`, patch, { contentType }), [
-    200,
-  ]);
 }
 
 export interface TimedRequest {
@@ -132,8 +122,4 @@ export async function archwayRequests(cluster: ClusterAccess): Promise<readonly 
 
 export async function runTaints(cluster: ClusterAccess, ...args: readonly string[]): Promise<CommandResult> {
   return await runArchway(["taints", ...args, "--kubeconfig", cluster.kubeconfigFile]);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,6 +1,6 @@
 // Many nodes, none of which has a kubelet: how many requests and how long it takes to taint them all.
 import { enablePlacement } from "./archway.ts";
-import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
+import { type ClusterAccess } from "./cluster_access.ts";
 import { SHARED_NODES } from "./shared_nodes.ts";
 import { archwayRequests, MANAGE, openTaintBed, taintsByNode, type TimedRequest } from "./taint_bed.ts";
 import { waitUntil } from "./wait.ts";
@@ -30,7 +30,7 @@ export async function taintManyNodes(count: number): Promise<ManyNodesTainted> {
     const taints = Object.values(await taintsByNode(controlPlane));
     return taints.length >= count && taints.every((taint) => taint !== "");
   }, { deadlineMs: 600_000, intervalMs: 2_000 });
-  const { body: version } = await controlPlane.request("GET", "/version");
+  const version = await controlPlane.get("/version");
   return { ...summaryOf(await archwayRequests(controlPlane)), version };
 }
 
@@ -49,7 +49,7 @@ async function createNodes(cluster: ClusterAccess, count: number): Promise<void>
         },
         status: { nodeInfo: { architecture, operatingSystem: "linux" } },
       };
-      expectStatus("create a node", await cluster.request("POST", "/api/v1/nodes", node), [201]);
+      await cluster.create("/api/v1/nodes", node);
     }
   };
   await Promise.all(Array.from({ length: 8 }, worker));

@@ -34,9 +34,7 @@ export async function change(
   const rules = read(answer.body, "rules");
   assert.ok(Array.isArray(rules));
   const set = async (value: readonly unknown[]): Promise<void> => {
-    const patch = [{ op: "replace", path: "/rules", value }];
-    const type = { contentType: "application/json-patch+json" };
-    expectStatus("change the role", await cluster.request("PATCH", role, patch, type), [200]);
+    await cluster.patch(role, [{ op: "replace", path: "/rules", value }]);
   };
   await set(next(rules));
   return () => set(rules);

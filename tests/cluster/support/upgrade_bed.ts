@@ -12,7 +12,7 @@ import type { Silence } from "../../../lib/upgrades/decide/types/cluster.ts";
 import type { Notification } from "../../../lib/upgrades/decide/types/effects.ts";
 import type { NotificationState } from "../../../lib/upgrades/decide/types/plan.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
-import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { type ClusterAccess, read } from "./cluster_access.ts";
 import { controlPlaneWith } from "./shared_control_plane.ts";
 import {
   imageOf,
@@ -119,8 +119,7 @@ export async function openUpgradeBed(
   const events: EventInput[] = [];
   const outside = openOutsideDouble();
   const owned = undo.move();
-  const readPlan = async (): Promise<unknown> =>
-    (await controlPlane.request("GET", `${PLANS}/managed-upgrade-config`)).body;
+  const readPlan = async (): Promise<unknown> => await controlPlane.get(`${PLANS}/managed-upgrade-config`);
   return {
     ...{ controlPlane, openshift, outside, gauges, events, clock, readPlan },
     start: (replaced = {}) => {
@@ -139,7 +138,7 @@ export async function openUpgradeBed(
       return end;
     },
     createPlan: async (spec = {}) => {
-      expectStatus("create the plan", await controlPlane.request("POST", PLANS, planOf(spec)), [201]);
+      await controlPlane.create(PLANS, planOf(spec));
     },
     untilPhase: (phase) => untilPhase(phase, { readPlan, openshift }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -176,7 +175,7 @@ async function createSettings(cluster: ClusterAccess): Promise<void> {
     data: { "config.yaml": "configManager:\n  source: LOCAL\nhealthCheck:\n  ignoredCriticals: []\n" },
   };
   const path = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
-  expectStatus("create the settings", await cluster.request("POST", path, settings), [201]);
+  await cluster.create(path, settings);
 }
 
 function gaugesInto(gauges: Map<string, number>): UpgradesDeps["gauges"] {

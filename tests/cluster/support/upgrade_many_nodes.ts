@@ -14,7 +14,6 @@ import { readHealth } from "../../../lib/upgrades/outside/health/read_health.ts"
 import { reconcile } from "../../../lib/upgrades/decide/reconcile.ts";
 import { checksOf } from "../../../lib/upgrades/decide/health_decision.ts";
 import { openTestApi } from "../../support/cluster_api.ts";
-import { expectStatus } from "./cluster_access.ts";
 import { startControlPlane, WITHOUT_KUBELETS } from "./control_plane.ts";
 import { openUpgradeBed, type OutsideDouble, type UpgradeBed } from "./upgrade_bed.ts";
 
@@ -48,7 +47,7 @@ export async function openManyNodes(
   const gated = {
     data: { "config.yaml": "configManager: { source: LOCAL }\nfeatureGate: { enabled: [PreHealthCheck] }\n" },
   };
-  expectStatus("gate health checks", await bed.controlPlane.request("PATCH", SETTINGS, gated), [200]);
+  await bed.controlPlane.patch(SETTINGS, gated);
   const access = await readKubeconfigAccess(bed.controlPlane.kubeconfigFile, { clock: systemClock });
   const seen: { reads: number; writes: number; words: string[] } = { reads: 0, writes: 0, words: [] };
   const observe = ({ method }: ApiCall): void => void (method === "GET" ? seen.reads++ : seen.writes++);

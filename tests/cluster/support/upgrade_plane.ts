@@ -1,5 +1,4 @@
 // What every cluster has that can be upgraded, before it has a version: OpenShift's definitions, that of plans, and namespaces.
-import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
 import type { PlaneState } from "./leased_plane.ts";
 import { applyDefinitions, type OpenShiftKind, pathOfKind } from "./openshift_crds.ts";
@@ -20,11 +19,10 @@ export const UPGRADES_PLANE: PlaneState = {
 
 export async function prepareUpgrades(cluster: ClusterAccess): Promise<void> {
   await applyDefinitions(cluster, KINDS);
-  const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "-f", PLAN_DEFINITION]);
-  assert.equal(code, 0, stderr);
+  await cluster.run(["apply", "--server-side", "-f", PLAN_DEFINITION]);
   for (const name of ["openshift-managed-upgrade-operator", "openshift-machine-api"]) {
     const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
     expectStatus("create a namespace", await cluster.request("POST", "/api/v1/namespaces", namespace), [201, 409]);
   }
-  await waitUntil("the plans to be served", async () => (await cluster.request("GET", PLANS)).status === 200);
+  await waitUntil("the plans to be served", () => cluster.exists(PLANS));
 }

@@ -25,7 +25,7 @@ import { controlPlaneWith } from "./shared_control_plane.ts";
 import { startTcpBalancer, type TcpBalancer } from "./tcp_balancer.ts";
 import { planOf } from "./upgrade_bed.ts";
 import { prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
-import { applyAll, openSurroundings, type Surroundings } from "./upgrade_surroundings.ts";
+import { openSurroundings, type Surroundings } from "./upgrade_surroundings.ts";
 import { waitUntil } from "./wait.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -100,10 +100,10 @@ export class UpgradeService implements AsyncDisposable {
     const surroundings = undo.use(await openSurroundings(cluster, TO));
     const balancer = undo.use(startTcpBalancer(findFreePort()));
     const objects = await renderComposition("overlays/openshift", COMPONENTS);
-    await applyAll(cluster, installed(objects, `https://127.0.0.1:${balancer.port}`));
+    await cluster.apply(installed(objects, `https://127.0.0.1:${balancer.port}`));
     const bed = new UpgradeService({ cluster, openshift, surroundings, objects }, { stack: undo.move(), balancer });
     try {
-      await bed.patch(CLUSTER_VERSION, { spec: { clusterID: EXTERNAL_ID, upstream: surroundings.graphUrl } });
+      await cluster.patch(CLUSTER_VERSION, { spec: { clusterID: EXTERNAL_ID, upstream: surroundings.graphUrl } });
       await bed.configure("configManager: { source: LOCAL }\n");
       return bed;
     } catch (error) {
@@ -114,7 +114,7 @@ export class UpgradeService implements AsyncDisposable {
 
   async configure(text: string): Promise<void> {
     const metadata = { namespace: NAMESPACE, name: Upgrades.settings };
-    await applyAll(this.cluster, [{
+    await this.cluster.apply([{
       ...{ apiVersion: "v1", kind: "ConfigMap", metadata },
       data: { [Upgrades.settingsKey]: text },
     }]);
@@ -167,8 +167,7 @@ export class UpgradeService implements AsyncDisposable {
   /** Waits until a leader has written its CA, and calls of its webhook do not fail any more. Gives the CA. */
   async untilPlansAreChecked(): Promise<string> {
     return await waitUntil("the CA of the webhook", async () => {
-      const { body } = await this.cluster.request("GET", PLAN_WEBHOOK);
-      const caBundle = read(body, "webhooks", 0, "clientConfig", "caBundle");
+      const caBundle = read(await this.cluster.get(PLAN_WEBHOOK), "webhooks", 0, "clientConfig", "caBundle");
       const { status } = await this.cluster.request("POST", `${PLANS}?dryRun=All`, planOf({}));
       return status !== 500 && typeof caBundle === "string" && caBundle !== "" && caBundle;
     }, { deadlineMs: 60_000 });
@@ -205,7 +204,7 @@ export class UpgradeService implements AsyncDisposable {
     let looks = 0;
     await waitUntil(what, async () => {
       if (await probe()) return true;
-      if (looks++ % 8 === 0) await this.patch(POOL, { metadata: { annotations: { looked: String(looks) } } });
+      if (looks++ % 8 === 0) await this.cluster.patch(POOL, { metadata: { annotations: { looked: String(looks) } } });
       return false;
     }, { deadlineMs, intervalMs: 250 }).catch(async (cause: unknown) => {
       const fault = `operators: ${String(this.openshift.lastFault)}`;
@@ -226,7 +225,7 @@ export class UpgradeService implements AsyncDisposable {
 
   /** The Lease of the leader; one that does not exist has no holder. */
   async lease(): Promise<UpgradeLease> {
-    const { body } = await this.cluster.request("GET", LEASE);
+    const body = await this.cluster.get(LEASE);
     const timeOf = (name: string): number => Date.parse(String(read(body, "spec", name)));
     return {
       holder: String(read(body, "spec", "holderIdentity") ?? ""),
@@ -239,10 +238,6 @@ export class UpgradeService implements AsyncDisposable {
   /** What the service asked of the API server so far. */
   async uses(): Promise<readonly Use[]> {
     return await this.#audit.uses();
-  }
-
-  async patch(path: string, document: unknown): Promise<void> {
-    expectStatus(`patch ${path}`, await this.cluster.request("PATCH", path, document), [200]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,7 +4,7 @@ import { type Listener, listenPlain, listenTls } from "../../../playground/liste
 import { type OcmDouble, PULL_SECRET_AUTH, startOcm } from "../../lib/upgrades/outside/ocm_double.ts";
 import { makeMultiArch } from "../../support/documents.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
-import { type ClusterAccess, expectStatus } from "./cluster_access.ts";
+import { type ClusterAccess } from "./cluster_access.ts";
 import { createAuthority } from "./pki.ts";
 
 const MONITORING = "openshift-monitoring";
@@ -144,11 +144,5 @@ async function createWays(
       stringData: { ".dockerconfigjson": JSON.stringify(login) },
     },
   ];
-  await applyAll(cluster, objects);
-}
-
-export async function applyAll(cluster: ClusterAccess, objects: readonly unknown[]): Promise<void> {
-  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
-  const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin });
-  expectStatus("apply", { status: code, body: stderr }, [0]);
+  await cluster.apply(objects);
 }

@@ -56,7 +56,7 @@ export function clusterWalk(cluster: ClusterAccess, { registries, node, number }
       expectStatus(`delete ${kind} "${name}"`, answer, [200, 202]);
     },
     names: async (kind) => {
-      const { body } = await cluster.request("GET", resourcePath(typeNamed(kind)));
+      const body = await cluster.get(resourcePath(typeNamed(kind)));
       return listAt(body, "items").map((item) => textAt(item, "metadata", "name") ?? "");
     },
     decided: async (namespace, name) => {
@@ -94,7 +94,7 @@ export async function openNamespaces(cluster: ClusterAccess): Promise<void> {
   await post(cluster, Resource.namespaces, { metadata: { name: GLOBAL_SECRETS } });
   const metadata = { labels: { "pod-security.kubernetes.io/enforce": "privileged" } };
   const operator = resourcePath(Resource.namespaces, { name: OPERATOR_NAMESPACE });
-  expectStatus("relabel the namespace", await cluster.request("PATCH", operator, { metadata }), [200]);
+  await cluster.patch(operator, { metadata });
 }
 
 function typeNamed(kind: string): ResourceType {

@@ -9,7 +9,7 @@ const CONFIGURATION =
 /** Waits until the configuration carries a secret path, and gives it. */
 export async function readSecretPath(cluster: ClusterAccess): Promise<string> {
   return await waitUntil("the secret path to be written", async () => {
-    const { body } = await cluster.request("GET", CONFIGURATION);
+    const body = await cluster.get(CONFIGURATION);
     const path = new URL(String(read(body, "webhooks", 0, "clientConfig", "url"))).pathname;
     return /^\/[0-9a-f]{64}\/add-pod-scheduling-gate$/.test(path) && path;
   });

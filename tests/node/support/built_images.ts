@@ -1,5 +1,5 @@
 // Reads what is in a registry with a login.
-import { read } from "../../cluster/support/cluster_access.ts";
+import { listAt, read } from "../../cluster/support/cluster_access.ts";
 import { type RealRegistry, renderBasic } from "../../cluster/support/registry.ts";
 
 export async function readIndex(
@@ -8,7 +8,7 @@ export async function readIndex(
 ): Promise<Readonly<Record<string, string>>> {
   const index = await readManifest(registry, reference);
   return Object.fromEntries(
-    listOf(read(index, "manifests")).map((each) => [
+    listAt(index, "manifests").map((each) => [
       String(read(each, "platform", "architecture")),
       String(read(each, "digest")),
     ]),
@@ -16,7 +16,7 @@ export async function readIndex(
 }
 
 export async function readLayers(registry: RealRegistry, reference: string): Promise<readonly string[]> {
-  return listOf(read(await readManifest(registry, reference), "layers")).map((each) => String(read(each, "digest")));
+  return listAt(await readManifest(registry, reference), "layers").map((each) => String(read(each, "digest")));
 }
 
 async function readManifest({ url, users }: RealRegistry, reference: string): Promise<unknown> {
@@ -28,8 +28,4 @@ async function readManifest({ url, users }: RealRegistry, reference: string): Pr
   const text = await response.text();
   if (!response.ok) throw new Error(`Cannot read "${reference}": ${response.status} ${text}`);
   return JSON.parse(text);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -82,11 +82,11 @@ export async function reportOn(lab: OpenLab, { namespace, name }: PodName): Prom
   const selector = encodeURIComponent(`involvedObject.name=${name},reason=ExecFormatError`);
   const path = `/api/v1/namespaces/${namespace}/events?fieldSelector=${selector}`;
   return await waitUntil(`the event on pod ${name}`, async () => {
-    const found = read((await lab.request("GET", path)).body, "items", 0);
+    const found = read(await lab.get(path), "items", 0);
     const created = read(found, "metadata", "creationTimestamp");
     return found !== undefined && { message: String(read(found, "message")), createdAtMs: Date.parse(String(created)) };
   }, { deadlineMs: 60_000 }).catch(async (cause) => {
-    const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/${name}`);
+    const body = await lab.get(`/api/v1/namespaces/${namespace}/pods/${name}`);
     throw new Error(`Cannot find the event: ${JSON.stringify(body)}\n${await archwayLog(lab)}`, { cause });
   });
 }
@@ -102,8 +102,7 @@ export async function eventsLeft(
   counts: (failedImage: unknown) => boolean = () => true,
 ): Promise<readonly string[]> {
   const path = `/apis/multiarch.openshift.io/v1beta1/namespaces/${NAMESPACE}/enoexecevents`;
-  const items = read((await lab.request("GET", path)).body, "items");
-  return (Array.isArray(items) ? items : [])
+  return (await lab.list(path))
     .filter((item) => counts(read(item, "metadata", "annotations", EnoexecAnnotation.failedImage)))
     .map((item) => String(read(item, "metadata", "name")));
 }

@@ -26,8 +26,7 @@ export async function containerOf(
   list = "containerStatuses",
 ): Promise<SeenContainer> {
   return await waitUntil(`the status of ${name}`, async () => {
-    const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods/${name}`);
-    const status = read(body, "status", list, 0);
+    const status = read(await lab.get(`/api/v1/namespaces/${namespace}/pods/${name}`), "status", list, 0);
     const [id, state] = [read(status, "containerID"), read(status, "state")];
     const startedAt = read(state, "terminated", "startedAt") ?? read(state, "running", "startedAt");
     return id !== undefined && startedAt !== undefined &&

@@ -13,7 +13,7 @@ export interface PodFate {
 }
 
 export async function readFates(lab: OpenLab, namespace: string): Promise<readonly PodFate[]> {
-  const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods`);
+  const body = await lab.get(`/api/v1/namespaces/${namespace}/pods`);
   return (body as { readonly items: readonly PodJson[] }).items.map(toFate);
 }
 

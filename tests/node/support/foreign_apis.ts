@@ -1,13 +1,12 @@
 // APIs of others that overlays use, defined without a schema and without what serves them elsewhere; and that other
 // party's part, played: certificates in a Secret, the CA in the webhooks.
-import { type ClusterAccess, expectStatus, read } from "../../cluster/support/cluster_access.ts";
+import { type ClusterAccess, isTrue } from "../../cluster/support/cluster_access.ts";
 import { createAuthority } from "../../cluster/support/pki.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { NAMESPACE } from "./install.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
-const JSON_PATCH = { contentType: "application/json-patch+json" };
 
 /** Kinds that a plain cluster lacks, with their groups. */
 export const FOREIGN_KINDS = {
@@ -25,9 +24,7 @@ export async function defineKinds(cluster: ClusterAccess, kinds: readonly Foreig
   for (const kind of kinds) await defineKind(cluster, kind);
   for (const name of names) {
     await waitUntil(`"${name}" to be served`, async () => {
-      const { body } = await cluster.request("GET", `${DEFINITIONS}/${name}`);
-      const conditions = [read(body, "status", "conditions")].flat();
-      return conditions.some((each) => read(each, "type") === "Established" && read(each, "status") === "True");
+      return isTrue(await cluster.get(`${DEFINITIONS}/${name}`), "Established");
     });
   }
   return {
@@ -40,7 +37,7 @@ export async function defineKinds(cluster: ClusterAccess, kinds: readonly Foreig
 async function defineKind(cluster: ClusterAccess, kind: ForeignKind): Promise<void> {
   const [group, singular] = [FOREIGN_KINDS[kind], kind.toLowerCase()];
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  const answer = await cluster.request("POST", DEFINITIONS, {
+  await cluster.create(DEFINITIONS, {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name: `${singular}s.${group}` },
@@ -51,7 +48,6 @@ async function defineKind(cluster: ClusterAccess, kind: ForeignKind): Promise<vo
       versions: [{ name: "v1", served: true, storage: true, schema }],
     },
   });
-  expectStatus(`define ${kind}`, answer, [201]);
 }
 
 /** What cert-manager or OpenShift's service CA keep: the serving certificate. Gives the CA, PEM. */
@@ -60,12 +56,12 @@ export async function keepCertificate(cluster: ClusterAccess): Promise<string> {
   const names = [`archway-webhook.${NAMESPACE}.svc`];
   const { certificatePem, keyPem } = await authority.issue({ commonName: "archway", usage: "server", names });
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } };
-  expectStatus("create", await cluster.request("POST", "/api/v1/namespaces", namespace), [201]);
+  await cluster.create("/api/v1/namespaces", namespace);
   const secret = {
     ...{ apiVersion: "v1", kind: "Secret", type: "kubernetes.io/tls", metadata: { name: "archway-webhook-tls" } },
     stringData: { "tls.crt": certificatePem, "tls.key": keyPem, "ca.crt": authority.certificatePem },
   };
-  expectStatus("create", await cluster.request("POST", `/api/v1/namespaces/${NAMESPACE}/secrets`, secret), [201]);
+  await cluster.create(`/api/v1/namespaces/${NAMESPACE}/secrets`, secret);
   return authority.certificatePem;
 }
 
@@ -75,7 +71,7 @@ export async function keepTrustedCa(cluster: ClusterAccess, pem: string): Promis
     ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "archway-trusted-ca" } },
     data: { "ca-bundle.crt": pem },
   };
-  expectStatus("create", await cluster.request("POST", `/api/v1/namespaces/${NAMESPACE}/configmaps`, map), [201]);
+  await cluster.create(`/api/v1/namespaces/${NAMESPACE}/configmaps`, map);
 }
 
 /** OpenShift's service CA writes the CA into whatever asks for it by an annotation, as soon as it is there. */
@@ -99,7 +95,7 @@ export async function injectCa(cluster: ClusterAccess, pem: string, target: "che
     const operations = at.map((each) => ({ op: "add", path: `${each}/clientConfig/caBundle`, value: btoa(pem) }));
     await waitUntil(
       `the CA to be in ${path}`,
-      async () => (await cluster.request("PATCH", path, operations, JSON_PATCH)).status === 200,
+      async () => (await cluster.request("PATCH", path, operations)).status === 200,
     );
   }
 }

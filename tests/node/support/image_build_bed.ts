@@ -55,7 +55,7 @@ export async function openImageBuildBed(lab: OpenLab): Promise<ImageBuildBed> {
   for (const name of [PUSH_SECRET, "global-pull-secret-copy"]) {
     await createLogin(lab, registry, { namespace: BUILD_NAMESPACE, name });
   }
-  await apply(lab, [...renderAccount(), ...renderPool(base)]);
+  await lab.apply([...renderAccount(), ...renderPool(base)]);
   const opened = undo.move();
   return { registry, builder, base, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
@@ -77,26 +77,20 @@ export async function createLogin(
   await createPullSecret(lab, namespace, { name, host, user, password });
 }
 
-async function apply(lab: OpenLab, items: readonly unknown[]): Promise<void> {
-  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
-  const { code, stderr } = await lab.kubectl(["apply", "-f", "-"], { stdin });
-  if (code !== 0) throw new Error(`Cannot apply: ${stderr}`);
-}
-
 /** Has the pool's image built, or built anew, with a text of its own for each architecture. */
 export async function wantImage(
   lab: OpenLab,
   { registry }: ImageBuildBed,
   texts: Readonly<Record<NodeArch, string>>,
 ): Promise<void> {
-  await apply(lab, [renderConfig(`${registry.host}/team/os:latest`, texts)]);
+  await lab.apply([renderConfig(`${registry.host}/team/os:latest`, texts)]);
 }
 
 /** Waits until the pool is given another image than `before`, and gives its reference. */
 export async function waitForImage(lab: OpenLab, before = ""): Promise<string> {
   const path = `/apis/${API_VERSION}/machineosconfigs/${POOL}`;
   return await waitUntil("an image of the pool", async () => {
-    const now = read((await lab.request("GET", path)).body, "status", "currentImagePullSpec");
+    const now = read(await lab.get(path), "status", "currentImagePullSpec");
     return typeof now === "string" && now !== "" && now !== before && now;
   }, PATIENCE).catch(async (cause: unknown) => {
     const looks = await Promise.all([

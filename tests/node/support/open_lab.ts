@@ -55,11 +55,12 @@ export async function openLab({ leftOvers = "removed" }: { readonly leftOvers?: 
     createPod,
     logOfEnded: async (namespace, name, { deadlineMs } = { deadlineMs: 60_000 }) => {
       const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
-      await waitUntil(`pod ${name} to end`, async () =>
-        /"phase":"(?:Succeeded|Failed)"/.test(
-          JSON.stringify((await access.request("GET", path)).body),
-        ), { deadlineMs });
-      return String((await access.request("GET", `${path}/log`)).body);
+      await waitUntil(
+        `pod ${name} to end`,
+        async () => /"phase":"(?:Succeeded|Failed)"/.test(JSON.stringify(await access.get(path))),
+        { deadlineMs },
+      );
+      return String(await access.get(`${path}/log`));
     },
     [Symbol.asyncDispose]: () => Promise.resolve(connection[Symbol.dispose]()),
   });

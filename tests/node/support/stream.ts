@@ -1,6 +1,6 @@
 // A stream of pods while something happens to Archway: one in ten on the real nodes, the others on nodes that kwok plays.
 import { type Fate, judgePod } from "../../chaos/fate.ts";
-import { type NodeSpec, read } from "../../cluster/support/cluster_access.ts";
+import { conditionOf, type NodeSpec, read } from "../../cluster/support/cluster_access.ts";
 import { failedWebhookCalls, startPodLoad } from "../../cluster/support/pod_load.ts";
 import { isScheduled, listNodeArchitectures, type PodOutcome, waitForPods } from "../../cluster/support/pods.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
@@ -68,10 +68,9 @@ export async function streamDuring(lab: OpenLab, event: () => Promise<void>): Pr
 
 /** From creation to the scheduler's choice, by pod (ms). */
 async function readWaits(lab: OpenLab, namespace: string): Promise<ReadonlyMap<string, number>> {
-  const { body } = await lab.request("GET", `/api/v1/namespaces/${namespace}/pods`);
-  const items = [read(body, "items")].flat();
+  const items = [read(await lab.get(`/api/v1/namespaces/${namespace}/pods`), "items")].flat();
   return new Map(items.map((pod) => {
-    const scheduled = [read(pod, "status", "conditions")].flat().find((each) => read(each, "type") === "PodScheduled");
+    const scheduled = conditionOf(pod, "PodScheduled");
     const [from, to] = [read(pod, "metadata", "creationTimestamp"), read(scheduled, "lastTransitionTime")];
     return [String(read(pod, "metadata", "name")), Date.parse(String(to)) - Date.parse(String(from))];
   }));

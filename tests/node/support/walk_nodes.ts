@@ -3,7 +3,6 @@ import { parseKubeObject } from "../../../lib/k8s/kube_object.ts";
 import { type KubeObject, Resource, resourcePath } from "../../../lib/k8s/types.ts";
 import { SCHEDULING_GATE } from "../../../lib/names.ts";
 import { type JsonObject, listAt, objectAt, textAt } from "../../../playground/json_value.ts";
-import { expectStatus } from "../../cluster/support/cluster_access.ts";
 import { listNodeArchitectures } from "../../cluster/support/pods.ts";
 import { GiveUp, waitUntil } from "../../cluster/support/wait.ts";
 import {
@@ -107,9 +106,8 @@ function subjectOf(walk: ClusterWalk, deps: SubjectDeps): WalkSubject {
         bare.set(keyOf({ namespace, name: textAt(body, "metadata", "name") ?? "" }), pod);
         return await walk.create(kind, pod, namespace);
       }
-      const answer = await lab.request("POST", owner.path(walk.place(namespace)), owner.body);
-      expectStatus("create the owner", answer, [201]);
-      return answer.body;
+      const answer = await lab.create(owner.path(walk.place(namespace)), owner.body);
+      return answer;
     },
     decided: async (namespace, name) => {
       const pod = await findPod(walk, deps, { namespace, name });
@@ -146,8 +144,7 @@ async function findPod(
   { lab }: SubjectDeps,
   { namespace, name }: WalkPod,
 ): Promise<KubeObject | undefined> {
-  const { body } = await lab.request("GET", pathOf(walk, namespace));
-  const found = listAt(body, "items").find((item) => {
+  const found = listAt(await lab.get(pathOf(walk, namespace)), "items").find((item) => {
     const isOwn = textAt(item, "metadata", "name") === name;
     const isOwned = textAt(item, "metadata", "labels", POD_LABEL) === name;
     return (isOwn || isOwned) && textAt(item, "metadata", "deletionTimestamp") === undefined;

@@ -80,8 +80,7 @@ export async function createWorkloads(
   { places }: { readonly places: ImagePlaces },
 ): Promise<void> {
   const list = { apiVersion: "v1", kind: "List", items: WORKLOADS.map((workload) => render(workload, places)) };
-  const { code, stderr } = await lab.kubectl(["-n", namespace, "apply", "-f", "-"], { stdin: JSON.stringify(list) });
-  if (code !== 0) throw new Error(`Cannot create the workloads: ${stderr}`);
+  await lab.run(["-n", namespace, "apply", "-f", "-"], { stdin: JSON.stringify(list) });
   await lab.kubectl(["-n", namespace, "create", "job", "c-arm-now", "--from=cronjob/c-arm"]);
 }
 
