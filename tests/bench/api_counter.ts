@@ -4,7 +4,6 @@ import { type HttpsListener, openHttpsListener } from "../../lib/server/https_li
 import type { LoopbackCertificates } from "../../playground/listen.ts";
 import { type ClusterAccess, read, renderKubeconfig } from "../cluster/support/cluster_access.ts";
 
-/** What went through since the last reset. */
 export interface ApiTraffic {
   /** By verb and resource: `PATCH pods`, `POST events`, `WATCH nodes`. */
   readonly requests: Readonly<Record<string, number>>;
@@ -14,7 +13,6 @@ export interface ApiTraffic {
 }
 
 export interface ApiCounter extends AsyncDisposable {
-  /** The given kubeconfig, through the proxy. */
   readonly kubeconfigFile: string;
   traffic(): ApiTraffic;
   reset(): void;

@@ -13,7 +13,6 @@ export interface Burst {
   readonly totalMs: number;
   readonly gateP50Ms: number;
   readonly gateP99Ms: number;
-  /** Pods that were ever seen gated. */
   readonly gated: number;
 }
 

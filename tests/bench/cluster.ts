@@ -17,7 +17,6 @@ import { print } from "../support/print.ts";
 
 const REAL = "control plane, real registry";
 
-/** What is measured together, and for which targets. */
 const SECTIONS: readonly (readonly [
   name: string,
   measures: readonly Measure[],

@@ -15,9 +15,7 @@ export interface BenchOptions {
   readonly resultsFile: string;
   /** How long a registry fails in the B8 rows. */
   readonly faultMs: number;
-  /** Of each fixed-time load. */
   readonly loadMs: number;
-  /** Useless connections of the row with hostile clients. */
   readonly idleConnections: number;
   /** The cluster of the U1 rows, and how long a plan waits there (ms). */
   readonly upgrades: { readonly nodes: number; readonly pools: number; readonly idleMs: number };

@@ -21,7 +21,6 @@ export const FILES = {
   page: new URL("../../docs/figures.md", import.meta.url).pathname,
 } as const;
 
-/** Tasks with their arguments. */
 function compared(mto: string | undefined): readonly (readonly string[])[] {
   return [["bench:cluster", ...mto === undefined ? [] : ["--mto", mto]], ["bench"]];
 }

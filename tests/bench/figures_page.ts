@@ -12,7 +12,6 @@ export interface ClusterEntry {
   readonly rows: readonly Row[];
 }
 
-/** results/route.json: what needs no cluster. */
 export interface RouteEntry {
   readonly machine: MachineFacts;
   readonly loads: readonly {

@@ -22,7 +22,6 @@ const USAGE = `deno task bench:growth [options]
   --short                   one tiny point, not kept: proves that it runs
 `;
 
-/** Enough to go once through everything. */
 const TINY: GrowthPoint = { pods: 20, images: 25, nodes: 4, namespaces: 2 };
 
 function parsePoints(

@@ -1,7 +1,6 @@
 // What grows, and how far: each point differs from the base in one thing. Pure.
 
 export interface GrowthPoint {
-  /** Created in one burst, each gated. */
   readonly pods: number;
   /** Distinct tags that are known when the burst begins. */
   readonly images: number;
@@ -21,7 +20,6 @@ export const AXES: Readonly<Record<Axis, readonly number[]>> = {
   namespaces: [1, 100, 1_000],
 };
 
-/** The point that every axis passes through. */
 export const BASE: GrowthPoint = { pods: 1_000, images: 10, nodes: 2, namespaces: 1 };
 
 /** A cluster as large as Kubernetes says that it supports: https://kubernetes.io/docs/setup/best-practices/cluster-large/. */

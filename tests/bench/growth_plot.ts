@@ -13,7 +13,6 @@ interface Measure {
   readonly title: string;
   /** At most three: there are three looks. */
   readonly series: readonly Series[];
-  /** Drawn as a line across. */
   readonly limit?: number;
 }
 

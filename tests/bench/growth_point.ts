@@ -14,7 +14,6 @@ import { watchBurst } from "./watch_burst.ts";
 export interface GrowthResult {
   readonly point: GrowthPoint;
   readonly idleMb: number;
-  /** When all images are known. */
   readonly learntMb: number;
   readonly peakMb: number;
   readonly cpuMsPerPod: number;
@@ -24,13 +23,11 @@ export interface GrowthResult {
   readonly eventsPerPod: number;
   /** Events that were dropped since the process started: too many waited, or their namespace went. */
   readonly eventsDropped: number;
-  /** GETs and LISTs of the whole burst. */
   readonly reads: number;
   readonly watchedBytesPerPod: number;
   readonly burstMs: number;
   readonly gateP50Ms: number;
   readonly gateP99Ms: number;
-  /** By verb and resource, of the whole burst. */
   readonly requests: Readonly<Record<string, number>>;
   /** Of a cluster with running pods: what it costs while nothing is gated. */
   readonly idle?: IdleCost;
@@ -44,7 +41,6 @@ export interface IdleCost {
   readonly answeredBytesPerMinute: number;
 }
 
-/** Containers of the pods that make images known. */
 const IMAGES_A_POD = 20;
 const DEADLINE_MS = 300_000;
 /** Sweeps are five minutes apart, and a fifth more at most. */

@@ -50,7 +50,6 @@ function replaceValue(random: Random, value: string): string {
   return REVIEW.slice(0, member.index) + key + value + REVIEW.slice(member.index + member[0].length);
 }
 
-/** Bodies of ordinary size. */
 export const HOSTILE_KINDS: readonly HostileKind[] = [
   {
     name: "flipped bytes",
@@ -95,7 +94,6 @@ export function largeBody(random: Random): string {
   return insertMember(random, filler);
 }
 
-/** Connections that only occupy places; disposing closes them. */
 export interface Crowd extends Disposable {
   readonly size: number;
 }

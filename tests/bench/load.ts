@@ -13,7 +13,6 @@ export interface Load {
   readonly rate?: number;
 }
 
-/** What came of it. Latencies in ms. */
 export interface LoadResult {
   readonly requestsPerSecond: number;
   readonly p50: number;

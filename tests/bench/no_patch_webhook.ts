@@ -6,7 +6,6 @@ import { startServer, WEBHOOK_PATH } from "./start_server.ts";
 const NAME = "bench-no-patch";
 const PATH = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
-/** Registers it; dispose it to take it away. */
 export async function startNoPatchWebhook(cluster: ClusterAccess): Promise<AsyncDisposable> {
   await using undo = new AsyncDisposableStack();
   const server = undo.use(await startServer("echo"));

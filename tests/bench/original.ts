@@ -65,7 +65,6 @@ async function isListening(): Promise<boolean> {
   }
 }
 
-/** As its operator registers it, but by URL. */
 async function register(cluster: ClusterAccess, authority: string): Promise<void> {
   await cluster.create(WEBHOOKS, {
     apiVersion: "admissionregistration.k8s.io/v1",

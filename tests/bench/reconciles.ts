@@ -4,7 +4,6 @@ import type { AuditedRequest } from "../cluster/support/audit_log.ts";
 export interface Reconcile {
   readonly reads: number;
   readonly writes: number;
-  /** From its first request to the last answer. */
   readonly tookMs: number;
   /** `list nodes`, in order. */
   readonly words: readonly string[];

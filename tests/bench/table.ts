@@ -9,7 +9,6 @@ export type Target =
   | { readonly kind: "exactly"; readonly value: number }
   | { readonly kind: "atMostTimesBaseline"; readonly factor: number }
   | { readonly kind: "atLeastTimesBaseline"; readonly factor: number }
-  /** Measured to be known. */
   | { readonly kind: "none" };
 
 export interface Row {

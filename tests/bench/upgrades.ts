@@ -75,7 +75,6 @@ async function measureIdle(
   };
 }
 
-/** Every request of the account, watches included. */
 async function countAll({ cluster }: UpgradeService): Promise<{ readonly leases: number; readonly others: number }> {
   const requests = (await readAuditLog(cluster.auditLogFile ?? "")).filter(({ user }) => user === UPGRADE_ACCOUNT);
   const leases = requests.filter(({ resource }) => resource === "leases").length;

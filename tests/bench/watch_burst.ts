@@ -11,9 +11,7 @@ import { parsePod } from "../../lib/placement/decide/pod_view.ts";
 import type { ClusterAccess } from "../cluster/support/cluster_access.ts";
 
 export interface BurstWatch extends AsyncDisposable {
-  /** The creation of a pod was answered. */
   created(name: string): void;
-  /** Pods seen without the gate. */
   released(): number;
   /** For each pod that was ever seen gated: from its creation's answer until its release was seen. */
   gateTimesMs(): Iterable<number>;

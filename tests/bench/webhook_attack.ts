@@ -10,11 +10,9 @@ export interface AttackPlan {
   readonly addresses: readonly string[];
   /** Connections on which nothing is sent; one in eight after its handshake. */
   readonly idle: number;
-  /** Requests whose body never ends. */
   readonly halves: number;
   /** Bodies of 7 MiB that are being sent at a time, on each route. */
   readonly bodies: number;
-  /** New connections a second, at most. */
   readonly perSecond: number;
 }
 

@@ -32,7 +32,6 @@ function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** Cuts watches of pods at such a place. */
 export function cut(place: CutPlace): (bed: ChaosBed) => Promise<Heal> {
   return ({ apiProxy }) => {
     const cutting = cutWatches(place, CUTS);

@@ -106,7 +106,6 @@ async function kubeconfigThrough(proxy: ApiProxy, { kubeconfigFile, controlPlane
   return file;
 }
 
-/** Whether the command could be run and succeeded. */
 async function run(command: string, args: readonly string[]): Promise<boolean> {
   try {
     const quiet = { stdin: "null", stdout: "null", stderr: "null" } as const;

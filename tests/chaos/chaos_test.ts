@@ -9,7 +9,6 @@ import { type Outcome, problemsOf, renderOutcomes, runSeeded } from "./table.ts"
 /** A minute is for `deno task chaos`; the code is the same. */
 const ABSENCE_MS = Number(Deno.env.get("ARCHWAY_CHAOS_ABSENCE_SECONDS") ?? "10") * 1_000;
 const SEED = Number(Deno.env.get("ARCHWAY_CHAOS_SEED") ?? "1");
-/** What a slow machine may add. */
 const SLACK_MS = 20_000;
 
 Deno.test("chaos: every row of the table leaves nothing stuck, misplaced or waiting", async (t) => {

@@ -20,7 +20,6 @@ export type Fates = Readonly<Record<Fate, number>>;
 export const NO_FATES: Fates = { stuck: 0, missed: 0, "given up": 0, misplaced: 0, placed: 0 };
 
 export interface Case {
-  /** Architectures that all images of the pod support. */
   readonly architectures: readonly string[];
   readonly nodes: ReadonlyMap<string, string>;
 }

@@ -17,7 +17,6 @@ export interface SoakOptions {
   readonly print: (line: string) => void;
 }
 
-/** What a replica held, over its last life. */
 export interface ReplicaCourse {
   readonly name: string;
   readonly lifeMinutes: number;

@@ -168,7 +168,13 @@ async function dryRun(cluster: ClusterAccess, namespace: string, pod: unknown): 
 
 Deno.test("the API server accepts a pod with Archway if and only if it accepts it without", async () => {
   const exclude = { key: "covered", operator: "NotIn", values: ["no"] };
-  await using bed = await openWorkingBed({ spec: { namespaceSelector: { matchExpressions: [exclude] } } });
+  const platforms = [{ architecture: "arm64", weight: 50 }, { architecture: "s390x", weight: 5 }];
+  const plugins = { nodeAffinityScoring: { enabled: true, platforms } };
+  await using bed = await openWorkingBed({
+    spec: { namespaceSelector: { matchExpressions: [exclude] }, plugins, fallbackArchitecture: "amd64" },
+    // Preferences, tolerations and labels all take part in the patch.
+    replica: { args: ["--arch-taints=tolerate"] },
+  });
   const { controlPlane } = bed;
   const covered = await controlPlane.createNamespace("covered");
   const bare = await controlPlane.createNamespace("bare");

@@ -14,7 +14,6 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const [NODE, NAMESPACE, TEAM] = ["n1", "archway-system", "team"];
 const ADMIN = "127.0.0.1:18093";
 const CAPABILITIES = "-all,+bpf,+perfmon";
-/** As an init system does. */
 const MOUNT = "test -d /sys/kernel/tracing/events || mount -t tracefs tracefs /sys/kernel/tracing";
 
 interface Event {

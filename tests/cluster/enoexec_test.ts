@@ -65,7 +65,6 @@ async function setPlugin({ controlPlane }: Bed, enabled: boolean): Promise<void>
   await controlPlane.patch(CONFIG, { spec: plugin(enabled) });
 }
 
-/** Whether an object has the finalizer of ENoExecEvents. */
 async function isHeld({ controlPlane }: Bed, path: string): Promise<boolean> {
   return listAt(await controlPlane.get(path), "metadata", "finalizers").includes(Finalizer.enoexecEvents);
 }

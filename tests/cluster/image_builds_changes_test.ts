@@ -22,7 +22,6 @@ interface Expected {
   readonly built: readonly string[];
   /** `same`: nothing else is published. `new`: another digest. `moved`: the same digest elsewhere. */
   readonly published: "same" | "new" | "moved";
-  /** Whether an index or an image is pushed. */
   readonly pushes?: boolean;
 }
 
@@ -50,7 +49,6 @@ async function change(bed: BuildBed, make: () => Promise<unknown>, expected: Exp
   return after;
 }
 
-/** {@link change}, as a step of its own. */
 async function check(bed: BuildBed, make: () => Promise<unknown>, expected: Expected): Promise<void> {
   await change(bed, make, expected);
 }

@@ -17,7 +17,6 @@ const POOL = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools/work
 const REBUILD = "machineconfiguration.openshift.io/rebuild";
 const JOBS = `/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`;
 const INDEX_TYPE = /index|list/;
-/** Of a container whose Containerfile cannot be built. */
 const BAD_CONTAINERFILE = 65;
 
 let contents = 0;

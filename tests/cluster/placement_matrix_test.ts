@@ -21,7 +21,6 @@ const PREFERRED_SOURCE = "arm64:30:PodPlacementConfig-scoring";
 interface Row {
   /** Labels of the operator's domain, without the prefix; all others must be absent. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Keys and values of each required term's expressions. */
   readonly terms: readonly string[];
   /** Reasons of the pod's events, in any order: three at most, one a reason. */
   readonly events: readonly string[];
@@ -37,7 +36,6 @@ interface Case extends Row {
   readonly pod: Omit<PodSpec, "name" | "images">;
   /** Repositories of the images and what each supports; undefined is an image that is not there. */
   readonly images: readonly (readonly string[] | undefined)[];
-  /** Whether a PodPlacementConfig wants preferences on it. */
   readonly scoring?: true;
   readonly fallback?: true;
 }
@@ -284,7 +282,6 @@ Deno.test("placement matrix: every row of the final states, with the events that
 interface Namespaces {
   /** No fallback; pods labelled `scoring: yes` get preferences. */
   readonly plain: string;
-  /** Falls back to s390x. */
   readonly fallback: string;
   readonly excluded: string;
 }

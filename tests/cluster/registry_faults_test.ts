@@ -20,7 +20,6 @@ interface Bed extends AsyncDisposable {
   /** Another registry, and nothing is wrong with it. */
   readonly healthy: RealRegistry;
   readonly images: TestImages;
-  /** Asks through the proxy, with the pull secret. */
   inspect(name: string): ReturnType<TestImages["inspect"]>;
 }
 

@@ -46,13 +46,9 @@ async function openBed(): Promise<Bed> {
 }
 
 function test(name: string, body: (bed: Bed) => Promise<void>): void {
-  Deno.test({
-    name: `registry formats: ${name}`,
-    ignore: lacks("skopeo"),
-    fn: async () => {
-      await using bed = await openBed();
-      await body(bed);
-    },
+  Deno.test(`registry formats: ${name}`, { ignore: lacks("skopeo") }, async () => {
+    await using bed = await openBed();
+    await body(bed);
   });
 }
 

@@ -21,11 +21,8 @@ const SAID = "linux/amd64,linux/arm64";
 
 interface Bed extends AsyncDisposable {
   readonly origin: RealRegistry;
-  /** Pull-through cache of the origin. */
   readonly cache: RealRegistry;
-  /** Between Archway and the cache. */
   readonly mirror: FaultProxy;
-  /** Of the image in the origin. */
   readonly digest: string;
 }
 

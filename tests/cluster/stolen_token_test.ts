@@ -60,7 +60,6 @@ async function applyManifests(cluster: ClusterAccess): Promise<void> {
 /** Sends a request with a token, and gives the message of the policy that refuses it; empty where it is done. */
 type Try = (method: string, path: string, body: unknown, contentType?: string) => Promise<string>;
 
-/** Somebody who has a token of the account. */
 async function holder(
   cluster: ClusterAccess,
   account: { readonly namespace: string; readonly name: string },
@@ -79,7 +78,6 @@ async function holder(
   };
 }
 
-/** Patches one object by one added value. */
 type Patch = (path: string, value: unknown, query?: string) => Promise<string>;
 
 function patchOf(account: Try, object: string): Patch {

@@ -23,7 +23,6 @@ const ALL = "amd64,arm64,ppc64le,s390x";
 const RIGHT = Object.fromEntries(SHARED_NODES.map(({ name, arch }) => [name, `${arch}:NoSchedule`]));
 const NONE = Object.fromEntries(SHARED_NODES.map(({ name }) => [name, ""]));
 const IMAGE = "registry.invalid/team/app:1";
-/** Of a full cluster. */
 const PODS = sizeOf({ short: 200, long: 1_000 });
 
 async function phases(cluster: ClusterAccess, namespace: string): Promise<readonly string[]> {

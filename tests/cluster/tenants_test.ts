@@ -29,7 +29,6 @@ const INDEX = {
 
 interface StubRegistry extends AsyncDisposable {
   readonly host: string;
-  /** When each path was asked for first (performance.now()). */
   readonly askedMs: ReadonlyMap<string, number>;
 }
 
@@ -131,7 +130,6 @@ class Releases {
   }
 }
 
-/** Median and worst, in whole milliseconds. */
 function spreadOf(times: readonly number[]): { readonly median: number; readonly worst: number } {
   const sorted = [...times].map(Math.round).sort((a, b) => a - b);
   return { median: sorted[Math.floor(sorted.length / 2)] ?? Infinity, worst: sorted.at(-1) ?? Infinity };

@@ -61,9 +61,7 @@ interface Mistake {
 
 interface Places {
   readonly bed: WalkBed;
-  /** Wants a login. */
   readonly privateHost: string;
-  /** Declared, and nothing listens there. */
   readonly awayHost: string;
 }
 

@@ -16,15 +16,11 @@ const BEGUN = NOTIFICATIONS.slice(0, 2);
 
 /** One upgrade of its own on a bed that others have used. */
 class Scene {
-  /** Writes of the replica to the ClusterVersion. */
   readonly asked: unknown[] = [];
-  /** Called ahead of each of them. */
   beforeAsking: () => Promise<void> = () => Promise.resolve();
   readonly bed: UpgradeBed;
   readonly version: string;
-  /** Newer still. */
   readonly other: string;
-  /** The notifications that it is to end with. */
   notified = NOTIFICATIONS;
   readonly #notifiedBefore: number;
   #end: () => Promise<void> = () => Promise.resolve();
@@ -80,7 +76,6 @@ class Scene {
     );
   }
 
-  /** Its nodes come last. */
   async #hasArrived(): Promise<boolean> {
     const { controlPlane } = this.bed;
     const [{ body: clusterVersion }, { body: pool }] = await Promise.all([

@@ -15,10 +15,8 @@ const ignore = lacks("go") || await missingForOpenShift() !== undefined || !awai
 const PLAN = `${PLANS}/managed-upgrade-config`;
 const EVENTS = "/api/v1/namespaces/openshift-managed-upgrade-operator/events";
 const LATER = "4.20.9";
-/** After so many writes each process is killed. */
 const LIVES = [1, 2, 2, 3, 3, 3];
 const READS = ["get", "list", "watch"];
-/** What only the leader writes. */
 const LED = ["upgradeconfigs", "clusterversions", "machinesets", "machineconfigpools", "nodes", "pods", "events"];
 /** Of what is sent to people; other events only report steps. */
 const NOTIFICATIONS = ["Started", "ControlPlaneStarted", "ControlPlaneFinished", "WorkerPlaneFinished", "Completed"];
@@ -46,7 +44,6 @@ async function phaseOf(bed: UpgradeService): Promise<unknown> {
   return read(await bed.readPlan(), "status", "history", 0, "phase");
 }
 
-/** The step at hand. */
 async function stepOf(bed: UpgradeService): Promise<string> {
   return String(read(await bed.readPlan(), "status", "history", 0, "conditions", 0, "type"));
 }
@@ -107,72 +104,68 @@ async function killAgainAndAgain(bed: UpgradeService): Promise<readonly string[]
   return steps;
 }
 
-Deno.test({
-  name: "upgrades: the process in its life, beside another program that uses its Lease",
-  ignore,
-  fn: async (t) => {
-    await using bed = await UpgradeService.open();
-    await using stack = new AsyncDisposableStack();
-    const { openshift } = bed;
-    await t.step("N-015 killed at many moments: the next one goes on, and every effect is made once", async () => {
-      const steps = await killAgainAndAgain(bed);
-      assert.ok(steps.length >= 4 && new Set(steps).size >= 3, steps.join());
-      const last = await bed.startReplica("one");
-      await bed.untilPhase("Upgraded");
-      await assertOver(bed, TO);
-      const effects = ["patch clusterversions", "create machinesets", "delete machinesets"];
-      assert.deepEqual(await Promise.all(effects.map((words) => count(bed, words))), [1, 1, 1]);
-      assert.deepEqual(await notificationsOf(bed), NOTIFICATIONS.toSorted());
-      await bed.cluster.delete(PLAN);
-      await last.process.stop();
+Deno.test("upgrades: the process in its life, beside another program that uses its Lease", { ignore }, async (t) => {
+  await using bed = await UpgradeService.open();
+  await using stack = new AsyncDisposableStack();
+  const { openshift } = bed;
+  await t.step("N-015 killed at many moments: the next one goes on, and every effect is made once", async () => {
+    const steps = await killAgainAndAgain(bed);
+    assert.ok(steps.length >= 4 && new Set(steps).size >= 3, steps.join());
+    const last = await bed.startReplica("one");
+    await bed.untilPhase("Upgraded");
+    await assertOver(bed, TO);
+    const effects = ["patch clusterversions", "create machinesets", "delete machinesets"];
+    assert.deepEqual(await Promise.all(effects.map((words) => count(bed, words))), [1, 1, 1]);
+    assert.deepEqual(await notificationsOf(bed), NOTIFICATIONS.toSorted());
+    await bed.cluster.delete(PLAN);
+    await last.process.stop();
+  });
+  await t.step("while another holds the Lease nothing is written, and the log and a metric say so", async () => {
+    await openshift.offer(LATER);
+    openshift.holdNodes();
+    const original = stack.use(await OriginalOperator.start(bed));
+    const before = (await writesOf(bed)).length;
+    const { process, adminUrl } = await bed.startReplica("two");
+    await bed.storePlan({ desired: { version: LATER, channel: "stable-4.20" }, capacityReservation: true });
+    await original.begin(LATER, TO);
+    await waitUntil("the control plane to have arrived", async () => {
+      const latest = read(await bed.cluster.get(CLUSTER_VERSION), "status", "history", 0);
+      return read(latest, "version") === LATER && read(latest, "state") === "Completed";
+    }, { deadlineMs: 60_000 });
+    await waitUntil("the log to name the holder", async () => {
+      const log = await process.readLog();
+      return log.includes("another holds the lease, waiting") && log.includes(ORIGINAL_HOLDER);
     });
-    await t.step("while another holds the Lease nothing is written, and the log and a metric say so", async () => {
-      await openshift.offer(LATER);
-      openshift.holdNodes();
-      const original = stack.use(await OriginalOperator.start(bed));
+    const { renewedMs } = await bed.lease();
+    await waitUntil("two more renewals", async () => (await bed.lease()).renewedMs >= renewedMs + 4_000);
+    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+    assert.match(metrics, /^archway_capability_leader\{capability="upgrades"\} 0$/m);
+    assert.deepEqual((await writesOf(bed)).slice(before), []);
+    assert.ok((await openshift.machineSets()).includes("workers-a-upgrade"));
+    await original[Symbol.asyncDispose]();
+  });
+  await t.step(
+    "once it is not renewed any more, the upgrade that the other has begun goes on, and nothing is repeated",
+    async () => {
       const before = (await writesOf(bed)).length;
-      const { process, adminUrl } = await bed.startReplica("two");
-      await bed.storePlan({ desired: { version: LATER, channel: "stable-4.20" }, capacityReservation: true });
-      await original.begin(LATER, TO);
-      await waitUntil("the control plane to have arrived", async () => {
-        const latest = read(await bed.cluster.get(CLUSTER_VERSION), "status", "history", 0);
-        return read(latest, "version") === LATER && read(latest, "state") === "Completed";
-      }, { deadlineMs: 60_000 });
-      await waitUntil("the log to name the holder", async () => {
-        const log = await process.readLog();
-        return log.includes("another holds the lease, waiting") && log.includes(ORIGINAL_HOLDER);
-      });
-      const { renewedMs } = await bed.lease();
-      await waitUntil("two more renewals", async () => (await bed.lease()).renewedMs >= renewedMs + 4_000);
-      const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-      assert.match(metrics, /^archway_capability_leader\{capability="upgrades"\} 0$/m);
-      assert.deepEqual((await writesOf(bed)).slice(before), []);
-      assert.ok((await openshift.machineSets()).includes("workers-a-upgrade"));
-      await original[Symbol.asyncDispose]();
-    });
-    await t.step(
-      "once it is not renewed any more, the upgrade that the other has begun goes on, and nothing is repeated",
-      async () => {
-        const before = (await writesOf(bed)).length;
-        const { holder, durationMs, renewedMs } = await bed.lease();
-        assert.deepEqual([holder, durationMs], [ORIGINAL_HOLDER, 15_000]);
-        const taken = await waitUntil("the Lease to be taken", async () => {
-          const lease = await bed.lease();
-          return lease.holder === "two" && lease;
-        }, { deadlineMs: 60_000, intervalMs: 200 });
-        assert.ok(taken.acquiredMs - renewedMs >= durationMs, `taken after ${taken.acquiredMs - renewedMs} ms`);
-        openshift.letNodesGo();
-        await bed.untilPhase("Upgraded");
-        await assertOver(bed, LATER);
-        const effects = ["patch clusterversions", "create machinesets", "delete machinesets"];
-        assert.deepEqual(await Promise.all(effects.map((words) => count(bed, words, before))), [0, 0, 1]);
-        assert.deepEqual(await notificationsOf(bed), ["Completed", "ControlPlaneFinished", "WorkerPlaneFinished"]);
-        const entry = read(await bed.readPlan(), "status", "history", 0);
-        assert.equal(read(entry, "startTime"), ORIGINAL_BEGAN);
-        const began = listAt(entry, "conditions")
-          .filter((one) => read(one, "completeTime") === ORIGINAL_BEGAN).map((one) => read(one, "type"));
-        assert.equal(began.length, 7, "the steps that it has done are as it wrote them");
-      },
-    );
-  },
+      const { holder, durationMs, renewedMs } = await bed.lease();
+      assert.deepEqual([holder, durationMs], [ORIGINAL_HOLDER, 15_000]);
+      const taken = await waitUntil("the Lease to be taken", async () => {
+        const lease = await bed.lease();
+        return lease.holder === "two" && lease;
+      }, { deadlineMs: 60_000, intervalMs: 200 });
+      assert.ok(taken.acquiredMs - renewedMs >= durationMs, `taken after ${taken.acquiredMs - renewedMs} ms`);
+      openshift.letNodesGo();
+      await bed.untilPhase("Upgraded");
+      await assertOver(bed, LATER);
+      const effects = ["patch clusterversions", "create machinesets", "delete machinesets"];
+      assert.deepEqual(await Promise.all(effects.map((words) => count(bed, words, before))), [0, 0, 1]);
+      assert.deepEqual(await notificationsOf(bed), ["Completed", "ControlPlaneFinished", "WorkerPlaneFinished"]);
+      const entry = read(await bed.readPlan(), "status", "history", 0);
+      assert.equal(read(entry, "startTime"), ORIGINAL_BEGAN);
+      const began = listAt(entry, "conditions")
+        .filter((one) => read(one, "completeTime") === ORIGINAL_BEGAN).map((one) => read(one, "type"));
+      assert.equal(began.length, 7, "the steps that it has done are as it wrote them");
+    },
+  );
 });

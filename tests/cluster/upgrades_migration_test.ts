@@ -26,7 +26,6 @@ async function clusterVersion({ controlPlane }: UpgradeBed): Promise<unknown> {
   return await controlPlane.get(CLUSTER_VERSION);
 }
 
-/** Nothing is there that was prepared. */
 async function untilNothingIsLeft({ openshift, outside }: UpgradeBed): Promise<void> {
   await waitUntil("temporary workers to be gone", async () => (await openshift.machineSets()).length === 1, PATIENT);
   await waitUntil("silences to be gone", () => outside.silences.length === 0, PATIENT);
@@ -37,7 +36,6 @@ function historyOf(plan: unknown): readonly unknown[] {
   return listAt(plan, "status", "history");
 }
 
-/** Until it was asked for, with everything prepared. */
 async function begin(bed: UpgradeBed): Promise<void> {
   bed.openshift.hold();
   await bed.createPlan(MIGRATION);

@@ -119,7 +119,6 @@ async function stepMessage(bed: UpgradeService): Promise<string> {
   return String(read(await bed.readPlan(), "status", "history", 0, "conditions", 0, "message"));
 }
 
-/** Kinds that only the leader writes. */
 const LED = ["upgradeconfigs", "clusterversions", "machinesets", "validatingwebhookconfigurations"];
 
 Deno.test({

@@ -100,13 +100,11 @@ Deno.test("no reason and no test names a row that does not exist, and no row has
   assert.deepEqual(claims.filter(({ id }) => !IDS.has(id)), [], "put a word before a number that is no row");
 });
 
-/** The elliptic curve looks like a row. */
 const CURVE = "P-256";
 
 const PREFIXES = [...new Set(ROWS.filter(({ id }) => id.includes("-")).map(({ group }) => group))].join("|");
 const LEADING_IDS = new RegExp(`["\`]((?:(?:${PREFIXES})-\\d+ ?)+)`, "g");
 
-/** Ids in string literals that begin with one. */
 function unknownIn(file: string): readonly string[] {
   return [...Deno.readTextFileSync(file).matchAll(LEADING_IDS)].flatMap(([, text = ""]) => parseClaim(text).ids)
     .filter((id) => !IDS.has(id) && id !== CURVE).map((id) => `${file}: ${id}`);

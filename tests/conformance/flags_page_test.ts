@@ -7,7 +7,6 @@ import { listFiles } from "./sources.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
-/** Flags of other programs and tasks, by program. */
 const FOREIGN: Readonly<Record<string, readonly string[]>> = {
   "kubectl": [
     "all",

@@ -8,7 +8,6 @@ export interface Limit {
   readonly lacks: string;
 }
 
-/** One for each row at most. */
 export const LIMITS: readonly Limit[] = readLines("limits.txt").filter((line) => line !== "").map((line) => {
   const [, ids = "", lacks = ""] = /^(.+?): (.+)$/.exec(line) ?? [];
   return { ids: ids.split(" "), lacks };

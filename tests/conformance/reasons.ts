@@ -20,7 +20,6 @@ function parseReason(block: string): Reason {
   return { ids: ids.split(" "), kind: KIND.parse(kind), why, by };
 }
 
-/** One for each row at most. */
 export const REASONS: readonly Reason[] = readLines("reasons.txt").join("\n").trim().split("\n\n").map(parseReason);
 
 /** By list: each is asked for every row of the catalogue. */

@@ -101,7 +101,6 @@ function renderGroup(group: string, verdicts: readonly Verdict[]): readonly stri
   ];
 }
 
-/** How many passed rows each bed proves. */
 function renderBeds(verdicts: readonly Verdict[]): readonly string[] {
   const passed = verdicts.filter(({ status }) => status === "passed");
   return [

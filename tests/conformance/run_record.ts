@@ -9,7 +9,6 @@ export const BEDS = ["pure", "unit", "playground", "registry", "control plane", 
 
 export type Bed = (typeof BEDS)[number];
 
-/** What each bed is, for the page. */
 export const BED_MEANINGS: Readonly<Record<Bed, string>> = {
   "pure": "a decision, called without any permission",
   "unit": "code with an API server in memory, or servers on loopback, in the test's own process",
@@ -19,7 +18,6 @@ export const BED_MEANINGS: Readonly<Record<Bed, string>> = {
   "node": "on real kubelets with containers; the arm64 node is emulated on amd64",
 };
 
-/** One test or step that names a row. */
 export interface Proof {
   readonly name: string;
   readonly bed: Bed;
@@ -74,7 +72,6 @@ export const ABOUT_FILE = "about.json";
 
 const ABOUT = z.strictObject({
   commit: z.string().regex(/^[0-9a-f]{40}$/),
-  /** Whether the tree was that of the commit. */
   isClean: z.boolean(),
   date: z.iso.date(),
   machine: z.string().min(1),
@@ -84,7 +81,6 @@ const ABOUT = z.strictObject({
   skipped: z.array(z.string()).readonly(),
 });
 
-/** What a complete run was of. */
 export type RunAbout = Readonly<z.infer<typeof ABOUT>>;
 
 const RECORD = z.strictObject({
@@ -97,7 +93,6 @@ const RECORD = z.strictObject({
   })),
 });
 
-/** The committed file: one complete run. */
 export interface RunRecord {
   readonly about: RunAbout;
   readonly proofs: readonly Proof[];

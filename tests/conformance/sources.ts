@@ -15,7 +15,6 @@ const LISTER = new URL("list_tests.ts", import.meta.url).pathname;
 const LITERAL = /"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\\n]|\\.)*)`/g;
 const HOLE = /\$\{[^{}]*\}/;
 
-/** All TypeScript files of a folder, deep. */
 export function listFiles(folder: string): readonly string[] {
   return [...Deno.readDirSync(folder)].flatMap((entry) => {
     const path = join(folder, entry.name);

@@ -23,7 +23,6 @@ export interface CheckDeps {
 
 /** Nothing can be checked: the message says why, and what to do. */
 export class NothingToCheck extends Error {
-  /** Distinguishes it from other errors. */
   override readonly name = "NothingToCheck";
 }
 

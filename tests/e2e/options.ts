@@ -12,7 +12,6 @@ export interface EndToEndOptions {
   readonly run: boolean;
   /** Claims an architecture that its program is not for. */
   readonly wrongImage: string | undefined;
-  /** A MachineOSConfig whose image is built again. */
   readonly buildConfig: string | undefined;
   readonly archwayNamespace: string;
   /** Labels of the namespaces that are made, for a config that selects by label. */
@@ -26,7 +25,6 @@ export type ParsedOptions =
   | { readonly kind: "help" }
   | { readonly kind: "usage"; readonly problem: string };
 
-/** For any architecture, and small. */
 export const DEFAULT_IMAGE = "registry.k8s.io/pause:3.10";
 
 interface Flags {

@@ -305,7 +305,6 @@ async function misinform(folder: string): Promise<void> {
   database.close();
 }
 
-/** The command of a stage of the Containerfile. */
 function entrypointOf(stage: string): readonly string[] {
   const text = CONTAINERFILE.slice(CONTAINERFILE.indexOf(` AS ${stage}\n`)).replaceAll("\\\n", "");
   const command: unknown = JSON.parse(/^ENTRYPOINT (\[.*\])$/m.exec(text)?.[1] ?? "[]");

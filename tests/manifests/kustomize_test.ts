@@ -247,7 +247,6 @@ const NETWORK_POLICY = z.object({
   }),
 });
 
-/** By the components that bring it. */
 const NETWORK_POLICIES = [
   [[], "networkpolicy-archway"],
   [["components/upgrades"], "networkpolicy-archway-upgrades"],

@@ -27,7 +27,6 @@ async function exposedNames(): Promise<ReadonlySet<string>> {
   );
 }
 
-/** Those of a process that runs upgrades. */
 async function upgradeNames(): Promise<readonly string[]> {
   const registry = new Registry();
   openUpgradeMetrics(registry);

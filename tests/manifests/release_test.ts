@@ -40,7 +40,6 @@ async function linkTools(folder: string): Promise<string> {
   return folder;
 }
 
-/** The references by digest that a text has. */
 function pinnedIn(text: string, { host }: RealRegistry): readonly string[] {
   return [...text.matchAll(new RegExp(`${host}/([\\w/-]+@sha256:[0-9a-f]{64})`, "g"))].map(([, name = ""]) => name);
 }

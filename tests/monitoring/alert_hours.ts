@@ -13,7 +13,6 @@ export interface Hour {
   readonly fires: Readonly<Record<number, readonly string[]>>;
 }
 
-/** Registers a test for each hour. */
 export function testHours(alerts: readonly Alert[], hours: readonly Hour[]): void {
   const rules = alerts.map(({ name, expression, forDuration }) => ({
     alert: name,
@@ -21,7 +20,7 @@ export function testHours(alerts: readonly Alert[], hours: readonly Hour[]): voi
     for: forDuration,
   }));
   for (const hour of hours) {
-    Deno.test({ name: hour.title, ignore: lacks("prometheus"), fn: () => evaluate(rules, hour) });
+    Deno.test(hour.title, { ignore: lacks("prometheus") }, () => evaluate(rules, hour));
   }
 }
 

@@ -25,7 +25,6 @@ async function run({ kubectlFile }: OpenLab, args: readonly string[]): Promise<R
   return { code, out: text.decode(stdout), err: text.decode(stderr) };
 }
 
-/** A kubeconfig with exactly the documented rights. */
 async function openUser(lab: OpenLab): Promise<string> {
   const page = await Deno.readTextFile(`${ROOT}CONTRIBUTING.md`);
   const [, role = ""] = /```yaml\n(apiVersion: rbac[^`]*name: archway-e2e [^`]*)```/.exec(page) ?? [];

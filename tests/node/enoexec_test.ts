@@ -63,7 +63,6 @@ const REFUSED_BY_KERNEL = new RegExp(
 interface Expected {
   readonly node: string;
   readonly container: string;
-  /** In the status of the pod. */
   readonly list?: string;
   readonly command: string;
   readonly isEntryPoint: boolean;

@@ -145,12 +145,10 @@ async function createEntitlement(lab: OpenLab): Promise<void> {
   await kubectl(lab, "-n", BUILD_NAMESPACE, "create", "secret", "generic", ENTITLEMENT, content);
 }
 
-/** While there is one, Jobs have no pods. */
 async function quota(lab: OpenLab, verb: "create" | "delete"): Promise<void> {
   await kubectl(lab, "-n", BUILD_NAMESPACE, verb, "quota", "none", ...(verb === "create" ? ["--hard=pods=0"] : []));
 }
 
-/** The messages of the conditions of all builds. */
 async function messagesOfBuilds(lab: OpenLab): Promise<string> {
   return await kubectl(lab, "get", "machineosbuilds", "-o", "jsonpath={.items[*].status.conditions[*].message}");
 }

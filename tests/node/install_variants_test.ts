@@ -11,13 +11,10 @@ import { auditLength, refusedSince } from "./support/refusals.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** An overlay, or the base with components. */
 interface Variant {
   readonly kustomization: string;
   readonly components: readonly string[];
-  /** Definitions that the API server needs besides. */
   readonly needs: readonly ForeignKind[];
-  /** Who keeps certificate and CA. */
   readonly certificates: "archway" | "cert-manager" | "openshift";
 }
 
@@ -66,7 +63,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "upgrades-drain": "tests/node/install_openshift_test.ts",
 };
 
-/** The folders of manifests/overlays or manifests/components. */
 async function foldersOf(kind: "overlays" | "components"): Promise<readonly string[]> {
   return (await Array.fromAsync(Deno.readDir(`${ROOT}manifests/${kind}`))).map(({ name }) => name).sort();
 }

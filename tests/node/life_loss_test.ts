@@ -13,7 +13,6 @@ import { addFakeNodes, streamDuring } from "./support/stream.ts";
 /** The node that may go: n1 carries API server and registry. */
 const VICTIM = "n3";
 
-/** Where the replicas may be. */
 const NATIVE = LAB_NODES.filter(({ arch }) => arch === "amd64").map(({ name }) => name).sort();
 
 async function nodesOfReplicas(lab: OpenLab): Promise<readonly string[]> {

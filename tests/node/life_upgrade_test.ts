@@ -9,7 +9,6 @@ import { openLab } from "./support/open_lab.ts";
 import { addFakeNodes } from "./support/stream.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** Relative to manifests/. */
 const FIRST_VERSION = "../tests/node/fixtures/first_version";
 
 Deno.test(

@@ -8,10 +8,8 @@ import { seededRandom } from "../cluster/support/fault_plan.ts";
 export type Original = "machine-config-operator" | "managed-upgrade-operator" | "multiarch-tuning-operator";
 
 export interface Subject<Given = unknown> {
-  /** Of its record. */
   readonly name: string;
   readonly original: Original;
-  /** Which of the program's functions answers. */
   readonly ask: string;
   readonly count: number;
   /** Answers that are recorded as they are; of all others the record has one hash. */

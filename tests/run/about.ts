@@ -13,7 +13,6 @@ function describeMachine(): string {
   return `${navigator.hardwareConcurrency} cores, ${gib} GiB, ${Deno.build.os} ${Deno.osRelease()} ${Deno.build.arch}`;
 }
 
-/** The JSON of a {@link RunAbout}. */
 export async function aboutRun(results: readonly PartResult[]): Promise<string> {
   const about: RunAbout = {
     commit: await git("rev-parse", "HEAD"),

@@ -1,7 +1,6 @@
 // The parts of a test run: which files, with which permissions, beside what. Pure.
 
 export interface Part {
-  /** Also the beginning of its JUnit file's name. */
   readonly name:
     | "pure"
     | "unit"
@@ -93,10 +92,8 @@ const OUTAGES = ["availability", "ha_outage", "ha_clock", "ha_split_brain", "har
   .map((name) => `tests/chaos/${name}_test.ts`);
 const BENCHES = ["tests/bench_smoke_test.ts", "tests/cluster/bench_smoke_test.ts"];
 
-/** Files of tests that have a long form. */
 const LARGE = ["taints", "taints_many_nodes", "upgrades_many_nodes"].map((name) => `tests/cluster/${name}_test.ts`);
 
-/** Files and folders that no unit run enters. */
 const BEYOND_UNIT = ["tests/cluster", FAULTS, SOAK, ...OUTAGES, "tests/bench", ...BENCHES, "tests/node"];
 
 /**
@@ -175,10 +172,8 @@ const RARE_ON_NODES = [
 /** On kubelets of two architectures, which the tests of a run share. */
 export const NODE_PART: Part = { ...PLAIN, name: "node", paths: ["tests/node"], ignored: RARE_ON_NODES, jobs: 1 };
 
-/** The same, one file after the other. */
 export const NODE_LONG_PART: Part = { ...LONG, name: "node-long", paths: RARE_ON_NODES };
 
-/** Whether its tests run on kubelets. */
 export function isOnNodes({ name }: Part): boolean {
   return name === NODE_PART.name || name === NODE_LONG_PART.name;
 }

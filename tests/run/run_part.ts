@@ -10,7 +10,6 @@ export interface PartResult {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: readonly string[];
-  /** Files that failed, and were run once more. */
   readonly again: readonly string[];
   readonly seconds: number;
 }

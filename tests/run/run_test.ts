@@ -191,7 +191,6 @@ Deno.test("every test on nodes reports it at the head of its name, and is skippe
   assert.deepEqual(odd, []);
 });
 
-/** Those that need a timer, and what for. */
 const TIMED: Readonly<Record<string, string>> = {
   "tests/e2e/cluster.ts": "looks at a real cluster",
   "tests/lib/k8s/rest_api_test.ts": "requests of other connections arrive when they do",

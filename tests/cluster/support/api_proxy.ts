@@ -5,7 +5,6 @@ import { findFreePort } from "./ports.ts";
 
 export interface RequestHead {
   readonly method: string;
-  /** Path and query. */
   readonly target: string;
 }
 

@@ -4,7 +4,6 @@ import { read } from "./cluster_access.ts";
 export interface AuditedRequest {
   /** `get`, `list`, `watch`, `create`, `patch`, … */
   readonly verb: string;
-  /** Path and query. */
   readonly uri: string;
   /** For example `system:serviceaccount:archway-system:archway`. */
   readonly user: string;

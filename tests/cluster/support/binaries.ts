@@ -14,7 +14,6 @@ export type BinaryName = (typeof RECIPES)[number]["name"];
 
 interface Recipe {
   readonly name: string;
-  /** Folder of the go.mod that pins it. */
   readonly module: string;
   readonly package: string;
 }
@@ -108,7 +107,6 @@ async function locate(name: string, directory: string): Promise<string | undefin
   return name === "kubectl" && !await hasGo() ? await findOnPath(name) : undefined;
 }
 
-/** One folder for each state of the pins. */
 async function cacheDirectory(): Promise<string> {
   const modules = [...new Set(RECIPES.map((recipe) => recipe.module))].sort();
   const files = modules.flatMap((module) => ["go.mod", "go.sum"].map((file) => new URL(`${module}/${file}`, SOURCES)));

@@ -1,6 +1,5 @@
 // The objects of OpenShift that node images are built of, as tests want them. Pure.
 
-/** Where Jobs and secrets are. */
 export const BUILD_NAMESPACE = "openshift-machine-config-operator";
 
 const API_VERSION = "machineconfiguration.openshift.io/v1";
@@ -20,7 +19,6 @@ export interface WantedRendered {
   readonly kernelType?: string;
   readonly extensions?: readonly string[];
   readonly osImageURL?: string;
-  /** Anything else: a file, an SSH key. */
   readonly file?: string;
 }
 
@@ -46,7 +44,6 @@ export function renderLogin(
   };
 }
 
-/** A pool of the nodes with its role. */
 export function renderPool(name: string, rendered: string): unknown {
   return {
     apiVersion: API_VERSION,

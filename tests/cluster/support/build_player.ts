@@ -18,9 +18,7 @@ export type Fate =
     readonly push?: "none";
   }
   | { readonly kind: "fail"; readonly exitCode?: number }
-  /** It runs until {@link BuildPlayer.release}, or its end. */
   | { readonly kind: "hang" }
-  /** Its node is drained. */
   | { readonly kind: "evict" };
 
 export interface PlayedPod {
@@ -40,7 +38,6 @@ export interface PlayedPod {
 export interface BuildPlayerOptions {
   readonly cluster: ClusterAccess;
   readonly registry: RealRegistry;
-  /** Of the registry, as Archway reaches it. */
   readonly host: string;
   readonly namespace: string;
 }

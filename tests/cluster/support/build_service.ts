@@ -7,7 +7,6 @@ import { RunningProcess } from "./process.ts";
 export interface BuildServiceOptions {
   readonly directory: string;
   readonly kubeconfig: string;
-  /** One without TLS. */
   readonly registry: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly identity: string;

@@ -31,7 +31,6 @@ export interface CertificateKeeper extends AsyncDisposable {
 
 /** What a party is asked for, and by what annotation. */
 interface Custom {
-  /** Objects that ask for a certificate. */
   readonly requests: string;
   readonly parse: (object: unknown) => { readonly secret: string; readonly names: readonly string[] } | undefined;
   readonly annotation: readonly [key: string, value: string];

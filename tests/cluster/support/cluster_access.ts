@@ -57,7 +57,6 @@ export interface ClusterAccess extends Coordinates {
   delete(path: string): Promise<unknown>;
   /** Applies objects server-side, as their only owner. */
   apply(objects: readonly unknown[]): Promise<void>;
-  /** Runs kubectl as admin, or with another kubeconfig. */
   kubectl(
     args: readonly string[],
     options?: { readonly stdin?: string; readonly kubeconfigFile?: string },

@@ -194,7 +194,6 @@ function renderWithNodes(directory: string, { address }: RealNodes): readonly st
   ];
 }
 
-/** Flags that controller-manager and scheduler share. */
 function renderClient({ directory, kubeconfigFile }: ServerPlan, port: number): readonly string[] {
   return [
     `--kubeconfig=${kubeconfigFile}`,

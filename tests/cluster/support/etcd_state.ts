@@ -15,7 +15,6 @@ export type EtcdState = Readonly<Record<string, EtcdEntry>>;
 
 /** What servers renew all the time: put back it would look as if they had died. */
 const RENEWED = ["/registry/leases/kube-", "/registry/masterleases/"];
-/** They begin anew with each test. */
 const EVENTS = "/registry/events/";
 /** Of one transaction; etcd takes 128. */
 const MOST_OPERATIONS = 100;

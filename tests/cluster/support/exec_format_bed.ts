@@ -142,7 +142,6 @@ export async function writeEvent(cluster: ClusterAccess, spec: EventSpec): Promi
   await cluster.patch(`${EVENTS}/${name}/status`, { status });
 }
 
-/** The events of reason ExecFormatError about a pod. */
 export async function reportsOf(
   cluster: ClusterAccess,
   { namespace, name }: { readonly namespace: string; readonly name: string },

@@ -6,7 +6,6 @@ const START = 'echo $$ > "$1/cgroup.procs" && exec "$2"';
 const AARCH64 = 183;
 const S390X = 22;
 
-/** How many, and how far apart. */
 export interface Pace {
   readonly count: number;
   readonly everyMs: number;

@@ -8,19 +8,13 @@ export type RequestKind = (typeof REQUEST_KINDS)[number];
 export type Fault =
   /** Answered by the proxy; the registry is not asked. */
   | { readonly kind: "status"; readonly status: number; readonly retryAfterSeconds?: number }
-  /** Asked after a while. */
   | { readonly kind: "latency"; readonly ms: number }
-  /** The connection is cut before an answer. */
   | { readonly kind: "reset" }
-  /** No answer ever. */
   | { readonly kind: "blackHole" }
-  /** The body comes in small pieces. */
   | { readonly kind: "slowBody"; readonly chunkBytes: number; readonly everyMs: number }
   /** Half of the announced body, then the connection is cut. */
   | { readonly kind: "truncateBody" }
-  /** One bit of the body differs. */
   | { readonly kind: "tamperBody" }
-  /** The Docker-Content-Digest header names other content. */
   | { readonly kind: "wrongDigest" }
   /** A successful answer becomes a 307 to the storage host of the proxy, which serves the body. */
   | { readonly kind: "redirect" };

@@ -17,7 +17,6 @@ export interface FaultProxyOptions {
   readonly seed?: number;
 }
 
-/** The certificate that new connections get. */
 export type PresentedCertificate = "trusted" | "untrusted" | "expired" | "wrongName";
 
 export interface FaultProxy extends AsyncDisposable {
@@ -37,7 +36,6 @@ export interface FaultProxy extends AsyncDisposable {
   counts(): Readonly<Record<RequestKind, number>>;
   requests(): readonly SeenRequest[];
   storageRequests(): readonly StorageRequest[];
-  /** Forgets what was counted; the plan stays. */
   reset(): void;
 }
 

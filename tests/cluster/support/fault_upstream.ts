@@ -9,7 +9,6 @@ export interface Answer {
 
 export interface Question {
   readonly method: string;
-  /** With its query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array<ArrayBuffer>;

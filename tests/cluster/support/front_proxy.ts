@@ -1,12 +1,10 @@
 // What an API server shows to the API servers that it passes requests on to: a client certificate and headers with the user.
 import { createAuthority } from "./pki.ts";
 
-/** Common name of the certificate. */
 export const FRONT_PROXY = "front-proxy-client";
 
 /** The keys of an API server for those behind it. Dispose it to remove the files. */
 export interface FrontProxy extends AsyncDisposable {
-  /** For the API server. */
   readonly flags: readonly string[];
   /** What servers behind it hold the certificate against, PEM. */
   readonly caPem: string;

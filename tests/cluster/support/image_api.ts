@@ -14,7 +14,6 @@ import { waitUntil } from "./wait.ts";
 /** A request for an ImageStreamTag, as it was let through. */
 export interface TagRequest {
   readonly method: string;
-  /** Whom the API server names. */
   readonly user: string;
   /** `NAMESPACE/STREAM:TAG`. */
   readonly tag: string;

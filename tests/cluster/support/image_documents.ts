@@ -33,7 +33,6 @@ interface SharedSpec {
   readonly salt?: string;
 }
 
-/** An index of platforms, in the order given. */
 export interface IndexSpec extends SharedSpec {
   readonly platforms: readonly PlatformSpec[];
   /** One `unknown/unknown` attestation manifest for each platform, as BuildKit makes them. */

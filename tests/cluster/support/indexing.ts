@@ -28,7 +28,6 @@ export async function archwayIndex(
 
 export interface PassedRequest {
   readonly method: string;
-  /** With its query. */
   readonly path: string;
   readonly headers: Headers;
 }
@@ -41,7 +40,6 @@ export interface PushRelay extends AsyncDisposable {
     | Response
     | undefined
     | Promise<Response | undefined>;
-  /** Changes what the registry answers. */
   amend: (request: PassedRequest, response: Response) => Response;
   /** `PUT /v2/…` of everything that was written, uploads by their method alone. */
   writes(): readonly string[];
@@ -86,12 +84,10 @@ export function startPushRelay(registry: Pick<RealRegistry, "url" | "caPem">): P
   return relay;
 }
 
-/** A request that broke off on either side. */
 function badGateway(): Response {
   return new Response(null, { status: 502 });
 }
 
-/** An error as registries write it. */
 export function registryError(status: number, code: string, headers: Readonly<Record<string, string>> = {}): Response {
   return Response.json({ errors: [{ code, message: code.toLowerCase() }] }, { status, headers });
 }

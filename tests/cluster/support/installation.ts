@@ -37,7 +37,6 @@ export interface Composition {
 /** An installation. Dispose it to take it away, but for the CRDs. */
 export interface Installation extends AsyncDisposable {
   readonly objects: readonly ManifestObject[];
-  /** Whether the service makes its own certificates. */
   readonly ownsCertificates: boolean;
   /** Starts a replica; resolves when it is ready. Stop it before the next one. */
   start(): Promise<RunningProcess>;

@@ -21,7 +21,6 @@ export interface PlaneState {
   readonly make?: (cluster: ClusterAccess) => Promise<void>;
 }
 
-/** As it was started. */
 export const BARE: PlaneState = { name: "bare", kinds: [] };
 /** With the nodes of most tests and Archway's manifests but for its Deployment. */
 export const INSTALLED: PlaneState = {
@@ -30,10 +29,8 @@ export const INSTALLED: PlaneState = {
 };
 
 export interface ReadyPlane {
-  /** As renderCoordinates() wrote them. */
   readonly coordinates: string;
   readonly etcdUrl: string;
-  /** Of Archway's own ServiceAccount. */
   readonly kubeconfigFile: string;
   /** What its etcd holds in each state that it was in, by the name of the state. */
   readonly states: Readonly<Record<string, EtcdState>>;

@@ -3,7 +3,6 @@ import { read } from "./cluster_access.ts";
 
 /** How to run a command so that it finds its account as in a pod. */
 export interface MountedAccount {
-  /** Goes before the command. */
   readonly prefix: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
 }

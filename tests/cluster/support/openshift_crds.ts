@@ -82,7 +82,6 @@ export interface SuiteCase {
   /** Absent: the case is about the creation of `initial`. */
   readonly updated?: unknown;
   readonly expected?: unknown;
-  /** A part of the refusal. */
   readonly expectedError?: string;
   readonly expectedStatusError?: string;
   /** Operations on the definition for the time in which `initial` is created. */

@@ -30,9 +30,7 @@ const MANIFESTS = new URL("../../../manifests/base/", import.meta.url).pathname;
 
 export interface OperatorBench extends AsyncDisposable {
   readonly controlPlane: SharedControlPlane;
-  /** The operator's own rights. */
   readonly api: KubeApi;
-  /** An admin's rights. */
   readonly admin: KubeApi;
   readonly operator: Operator;
   readonly events: readonly string[];

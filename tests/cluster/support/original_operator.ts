@@ -11,7 +11,6 @@ const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${Upgrades.namespace}/le
 /** As its election has them: how long the Lease lasts, and between two renewals. */
 const LEASE_SECONDS = 15;
 const RENEW_MS = 2_000;
-/** The name of its pod, and something random. */
 export const ORIGINAL_HOLDER = "managed-upgrade-operator-6d9f7c9d5b-x2k4q_5f0c1f0e-8c3a-4a57-9c54-0f6b4d7a2e11";
 
 /** When it began; all its times are this one. */

@@ -36,7 +36,6 @@ export interface OutageBed extends AsyncDisposable {
   readonly manager: OcmDouble;
   /** Orders an upgrade and sees it through while a server is away at the beginning of every step. */
   readonly upgradeWithout: (server: OutageServer, version: string) => Promise<StepOutages>;
-  /** All that Alertmanager keeps, expired ones included. */
   readonly silences: () => Promise<readonly ListedSilence[]>;
 }
 
@@ -45,7 +44,6 @@ interface Parts {
   readonly manager: OcmDouble;
   readonly outside: OpenOutside;
   readonly gates: Readonly<Record<OutageServer, OutageGate>>;
-  /** The API of the controller, through its gate. */
   readonly gatedApi: KubeApi;
 }
 

@@ -36,7 +36,6 @@ export interface CertificateAuthority {
   issue(request: CertificateRequest): Promise<IssuedCertificate>;
 }
 
-/** A fresh RSA key pair for signing RS256. */
 export async function generateSigningKeys(): Promise<CryptoKeyPair> {
   return await crypto.subtle.generateKey(RSA, true, ["sign", "verify"]);
 }

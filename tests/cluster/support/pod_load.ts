@@ -11,7 +11,6 @@ export interface LoadResult {
 
 export interface PodLoad {
   readonly created: () => number;
-  /** Ends it after the creations under way. */
   stop(): Promise<LoadResult>;
 }
 

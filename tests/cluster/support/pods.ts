@@ -9,7 +9,6 @@ export interface PodSpec {
   /** One init container each. */
   readonly initImages?: readonly string[];
   readonly pullSecrets?: readonly string[];
-  /** Scheduling gates of other controllers. */
   readonly gates?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -65,7 +64,6 @@ export async function createPods(
   { pods, parallel = 8, onCreated = () => {} }: {
     readonly pods: readonly PodSpec[];
     readonly parallel?: number;
-    /** Called as soon as a creation was answered. */
     readonly onCreated?: (name: string) => void;
   },
 ): Promise<void> {
@@ -151,12 +149,10 @@ export function isScheduled({ nodeName }: PodOutcome): boolean {
   return nodeName !== "";
 }
 
-/** Condition of {@link waitForPods}: no gate of Archway. */
 export function isReleased({ gates }: PodOutcome): boolean {
   return !gates.includes("multiarch.openshift.io/scheduling-gate");
 }
 
-/** Events about a pod, oldest first. */
 export async function listPodEvents(
   cluster: ClusterAccess,
   pod: { readonly namespace: string; readonly name: string },

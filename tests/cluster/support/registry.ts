@@ -41,12 +41,10 @@ export interface RealRegistry extends AsyncDisposable {
   /** CA of its certificate; present also without TLS, where it is not needed. */
   readonly caFile: string;
   readonly caPem: string;
-  /** One that it accepts where it requires one. */
   readonly clientCertificate: IssuedCertificate;
   readonly users: Readonly<Record<string, string>>;
   readonly tokenServer: TokenServer | undefined;
   push(repository: string, tag: string, spec: ImageSpec): Promise<Pushed>;
-  /** Pushes documents that were built elsewhere. */
   pushDocuments(repository: string, tag: string, documents: ImageDocuments): Promise<Pushed>;
   /** Pushes any bytes as a manifest: what no builder would make. */
   pushDocument(repository: string, tag: string, document: Omit<ImageDocument, "digest">): Promise<string>;

@@ -11,9 +11,7 @@ export interface Pushed {
 export interface RegistryPushOptions {
   readonly url: string;
   readonly caPem: string;
-  /** Shown to a registry that asks for one. */
   readonly clientCertificate: IssuedCertificate;
-  /** Value of the Authorization header for a repository. */
   authorize(repository: string): Promise<string | undefined>;
 }
 

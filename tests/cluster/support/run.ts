@@ -5,7 +5,6 @@ import { startReadyPlanes } from "./ready_planes.ts";
 
 const PLANES = /^--planes=(\d+)$/;
 
-/** Everything under tests/cluster unless the arguments name files. */
 function renderTestArguments(args: readonly string[]): readonly string[] {
   const namesFiles = args.some((arg) => !arg.startsWith("-") && (arg.startsWith("tests/") || arg.endsWith(".ts")));
   const own = ["--no-prompt", "--allow-all"].filter((flag) => !args.includes(flag));

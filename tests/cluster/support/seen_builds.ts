@@ -1,7 +1,6 @@
 // MachineOSBuilds as tests look at them. Pure.
 import { conditionOf, isTrue, listAt, read } from "./cluster_access.ts";
 
-/** The last MachineOSBuild of a configuration, reduced. */
 export interface SeenBuild {
   readonly name: string;
   readonly uid: string;

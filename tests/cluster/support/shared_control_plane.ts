@@ -5,7 +5,6 @@ import { SHAREABLE, startControlPlane } from "./control_plane.ts";
 import { BARE, INSTALLED, leasePlane, type PlaneState } from "./leased_plane.ts";
 import { SHARED_NODES } from "./shared_nodes.ts";
 
-/** Access that ends with its user. */
 export interface SharedControlPlane extends ClusterAccess, AsyncDisposable {}
 
 /** One with {@link SHARED_NODES} that the run keeps ready, else one of the test's own. Archway's kinds may be installed. */

@@ -158,7 +158,6 @@ class OperatorLoops implements SimulatedOpenShift {
   /** The configuration that the nodes of a pool are led to, and the one that each node has. */
   readonly #wanted = new Map<string, string>();
   readonly #current = new Map<string, string>();
-  /** The configuration that a pool is Updated to. */
   readonly #shown = new Map<string, string>();
   #isHeld = false;
   #areNodesHeld = false;
@@ -368,7 +367,6 @@ class OperatorLoops implements SimulatedOpenShift {
     }
   }
 
-  /** Until there is another fault, or none. */
   async #showFault(pool: string, fault: NodeFault): Promise<void> {
     const { node, kind, message } = fault;
     if (kind === "lost") await patchStatus(this.cluster, `/api/v1/nodes/${node}`, readiness("Unknown", message));
@@ -376,7 +374,6 @@ class OperatorLoops implements SimulatedOpenShift {
     while (this.#nodeFault === fault && !this.#stop.signal.aborted) await pause(this.#options.stepMs);
   }
 
-  /** Until the pool counts another node. */
   async #degrade(pool: string, message: string): Promise<void> {
     const before = listAt(await this.cluster.get(`${POOLS}/${pool}`), "status", "conditions");
     const degraded = conditions({ NodeDegraded: "True", Degraded: "True" });

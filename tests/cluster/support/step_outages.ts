@@ -9,7 +9,6 @@ export interface StepOutages {
   /** Steps, or phases, that met the outage; each once for each time. */
   readonly refusedAt: readonly string[];
   readonly outages: () => number;
-  /** The API of the controller that is watched. */
   readonly api: KubeApi;
 }
 

@@ -11,7 +11,6 @@ const ROOT = new URL("../../../", import.meta.url).pathname;
 const CONFIG = "/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster";
 const ACCOUNT = "system:serviceaccount:archway-system:archway";
 
-/** Arguments of a replica that keeps taints. */
 export const MANAGE: readonly string[] = ["--arch-taints=manage"];
 
 /** Opens the bed with the rights of the component; no replica and no config yet. `own`: of a control plane for it alone. */

@@ -9,7 +9,6 @@ export interface ManyNodesTainted {
   readonly nodes: number;
   /** From the first write of a node to the last. */
   readonly seconds: number;
-  /** Writes that the API server took, by node. */
   readonly writesByNode: ReadonlyMap<string, number>;
   /** The second with the most requests of Archway while it tainted, after the operator's first work: how many, of what. */
   readonly busiestSecond: { readonly requests: number; readonly kinds: Readonly<Record<string, number>> };

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 
 export const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
-/** The ClusterRoles that grant something on pods. */
 const POD_ROLES = ["archway-pods", "archway-uninstall"];
 
 /** Takes a verb on pods from Archway's ClusterRoles; gives the way to put it back. */

@@ -4,7 +4,6 @@ import { passBytes, Relays } from "../../support/relays.ts";
 export interface TcpBalancer extends AsyncDisposable {
   readonly port: number;
   counts(): ReadonlyMap<number, number>;
-  /** Replaces the targets; open connections stay. */
   setTargets(ports: readonly number[]): void;
 }
 

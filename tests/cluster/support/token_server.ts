@@ -7,7 +7,6 @@ export interface TokenServerOptions {
   readonly service: string;
   readonly issuer: string;
   readonly users: Readonly<Record<string, string>>;
-  /** Repositories (prefixes) that anyone may pull. */
   readonly publicRepositories?: readonly string[];
   /** Name of the member that carries the token; registries in the field use either or both. */
   readonly tokenMember?: "token" | "access_token";
@@ -34,7 +33,6 @@ export interface TokenServer extends AsyncDisposable {
   /** Certificate that the registry must trust (`rootcertbundle`), PEM. */
   readonly rootCertificatePem: string;
   readonly requests: readonly TokenRequest[];
-  /** Replaces the passwords: rotated or revoked credentials. */
   setUsers(users: Readonly<Record<string, string>>): void;
   /** A token with every right that is asked for, for the test's own pushes. */
   issue(access: readonly RepositoryAccess[]): Promise<string>;

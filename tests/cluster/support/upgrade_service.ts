@@ -189,7 +189,6 @@ export class UpgradeService implements AsyncDisposable {
     }, { deadlineMs: 60_000, intervalMs: 500 });
   }
 
-  /** The plan; undefined when there is none. */
   async readPlan(): Promise<unknown> {
     const { status, body } = await this.cluster.request("GET", `${PLANS}/${Upgrades.config}`);
     return status === 404 ? undefined : body;

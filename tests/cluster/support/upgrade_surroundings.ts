@@ -25,13 +25,11 @@ export interface Surroundings extends AsyncDisposable {
   readonly registry: FakeRegistry;
   /** A line of `/etc/hosts` for the names of the Services. */
   readonly hosts: string;
-  /** The release payload, by digest. */
   readonly payload: string;
   readonly graphUrl: string;
   /** Comments of silences that are active, and of all that ever were created. */
   readonly active: () => readonly string[];
   readonly created: readonly string[];
-  /** Another creates a silence. */
   readonly silence: (comment: string) => void;
   readonly asked: ReadonlySet<string>;
 }

@@ -12,7 +12,6 @@ import { SHARED_NODES } from "./shared_nodes.ts";
 export interface WalkBed<Plane extends ClusterAccess = ClusterAccess> extends AsyncDisposable {
   readonly controlPlane: Plane;
   readonly registry: RealRegistry;
-  /** Image references go through it. */
   readonly proxy: FaultProxy;
   readonly kubeconfigFile: string;
   /** Starts a replica that uses the proxy; it is stopped with the bed. */

@@ -16,7 +16,6 @@ const KEPT_NAMES = [OPERATOR_NAMESPACE, GLOBAL_SECRETS];
 export interface ClusterWalk extends WalkSubject {
   /** Name in the cluster of a namespace of the walk. */
   place(namespace: string): string;
-  /** The pod, gated or not. */
   read(pod: WalkPod): Promise<KubeObject>;
 }
 

@@ -4,7 +4,6 @@ import { basename, dirname, join } from "node:path";
 /** The libraries of distroless/cc that a program may want: glibc, its loader, libgcc. No libstdc++, no shell, no tools. */
 const LIBRARIES = /^(linux-vdso\.so\.1|ld-linux-[\w-]+\.so\.\d|lib(c|m|dl|rt|pthread|gcc_s|resolv)\.so\.\d+)$/;
 
-/** The user of the image. */
 const NOBODY = 65532;
 
 export interface BareRun {

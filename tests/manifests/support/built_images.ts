@@ -7,7 +7,6 @@ import type { ImageOptions } from "../../../manifests/image/image.ts";
 import { type RealRegistry, startRegistry } from "../../cluster/support/registry.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
 
-/** An entry of the index that was pushed. */
 export interface PushedEntry {
   readonly digest: string;
   readonly architecture: string;

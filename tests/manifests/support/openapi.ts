@@ -27,7 +27,6 @@ const SCHEMA = z.strictObject({
   "x-kubernetes-list-type": z.literal("atomic").optional(),
 }).partial();
 
-/** A schema node, read. */
 export type Schema = z.infer<typeof SCHEMA>;
 
 const DEFINITION = z.looseObject({
@@ -37,7 +36,6 @@ const DEFINITION = z.looseObject({
   }),
 });
 
-/** The three CRDs as their files have them. */
 export function readDefinitions(): readonly ManifestObject[] {
   return ["clusterpodplacementconfigs", "podplacementconfigs", "enoexecevents"].flatMap((name) =>
     parseManifest(Deno.readTextFileSync(new URL(`${name}.yaml`, CRDS)))

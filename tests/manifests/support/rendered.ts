@@ -13,7 +13,6 @@ function once(
   return known;
 }
 
-/** As {@link renderFolder}. */
 export function renderedFolder(path: string): Promise<readonly ManifestObject[]> {
   return once([path], () => renderFolder(path));
 }

@@ -4,7 +4,6 @@ import { pinnedCacheDirectory } from "../../support/go_build.ts";
 import { runCommand } from "./commands.ts";
 import type { NodeArch } from "./program_images.ts";
 
-/** Its name in buildah's own storage. */
 export const BASE_IMAGE = "localhost/archway-test-base:v1";
 
 /** The libraries that deno and its name look-ups load. */
@@ -82,7 +81,6 @@ async function copyFirst(folder: string, candidates: readonly string[], source: 
   }
 }
 
-/** Copies what a link leads to. */
 async function copyFollowing(from: string, to: string): Promise<void> {
   await Deno.copyFile(await Deno.realPath(from), to);
 }

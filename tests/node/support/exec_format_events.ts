@@ -17,7 +17,6 @@ import type { OpenLab } from "./open_lab.ts";
 
 export interface WrittenEvent extends EventView {
   readonly uid: string;
-  /** The node of the daemon that wrote it. */
   readonly author: string;
 }
 

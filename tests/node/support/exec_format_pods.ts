@@ -8,9 +8,7 @@ import { ensureNodePrograms } from "./programs.ts";
 import { ensureStarter } from "./starter.ts";
 
 const QUICK = { restartPolicy: "Never", dnsPolicy: "Default", terminationGracePeriodSeconds: 1 };
-/** In the pods of {@link startLater}. */
 export const FOREIGN = "/programs/app-arm64";
-/** The same: a kibibyte of zeros. */
 export const ZEROS = "/zeros/zeros";
 
 export interface SeenContainer {

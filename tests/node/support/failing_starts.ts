@@ -11,7 +11,6 @@ const CPU = "/sys/fs/cgroup/cpuacct";
 const PROGRAM = new URL("fail_steadily.ts", import.meta.url).pathname;
 
 export interface FailingStarts {
-  /** IDs of the containers, once all have failed. */
   ended(): Promise<readonly string[]>;
 }
 

@@ -22,7 +22,6 @@ import type { OpenLab } from "./open_lab.ts";
 import { buildProgramImage, type NodeArch, type ProgramImage } from "./program_images.ts";
 import { ensureNodePrograms } from "./programs.ts";
 
-/** The service's Deployment, its ConfigMap and its Lease. */
 export const BUILDS = "archway-image-builds";
 
 const KINDS: readonly OpenShiftKind[] = [
@@ -36,7 +35,6 @@ const PATIENCE = { deadlineMs: 240_000, intervalMs: 500 };
 export interface ImageBuildBed extends AsyncDisposable {
   readonly registry: RealRegistry;
   readonly builder: BuilderSettings;
-  /** The base image, an index of both architectures. */
   readonly base: string;
 }
 

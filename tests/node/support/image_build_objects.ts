@@ -4,7 +4,6 @@ import type { NodeArch } from "./program_images.ts";
 
 export const API_VERSION = "machineconfiguration.openshift.io/v1";
 export const POOL = "worker";
-/** What nodes of the pool have. */
 export const POOL_LABEL = `node-role.kubernetes.io/${POOL}`;
 /** The secret to push with; the account of builds pulls with it as well. */
 export const PUSH_SECRET = "push";

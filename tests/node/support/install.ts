@@ -44,7 +44,6 @@ export interface Installation {
   readonly image: string;
   /** Folder below manifests/; default `base`. */
   readonly kustomization?: string;
-  /** Folders below manifests/components/. */
   readonly components?: readonly string[];
   readonly args?: readonly string[];
   readonly patch?: readonly unknown[];

@@ -14,7 +14,6 @@ import type { NodePrograms } from "./programs.ts";
 export const LAB_VARIABLE = "ARCHWAY_TEST_NODES";
 
 export interface LabCoordinates {
-  /** As {@link renderCoordinates} wrote it. */
   readonly controlPlane: string;
   /** HOST:PORT of a registry over plain HTTP with the images of {@link LAB_IMAGES}. */
   readonly registry: string;

@@ -20,7 +20,6 @@ const FIRST = /\/(?:enoexec|image_builds|install|lab|life\w*|taints|takeover|tea
 type Lane = readonly string[];
 
 interface LanesOptions {
-  /** Folder that is removed at the end. */
   readonly directory: string;
   readonly script: string;
 }

@@ -19,7 +19,6 @@ const HELD = [
   ["clusterrolebinding", "archway-uninstall"],
   CONFIG,
 ];
-/** Namespaces that are there before any test. */
 const FIRST_NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"];
 const NO_FINALIZERS = JSON.stringify({ metadata: { finalizers: null } });
 

@@ -14,7 +14,6 @@ export interface NodeOptions {
   readonly arch: NodeArch;
   readonly programs: NodePrograms;
   readonly controlPlane: Pick<ClusterAccess, "url" | "caFile" | "caPem" | "request">;
-  /** As the nodes reach it. */
   readonly apiServerUrl: string;
   readonly plainRegistries: readonly string[];
   readonly pauseArchive: string;

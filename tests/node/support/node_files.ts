@@ -5,16 +5,13 @@ import { CNI_FOLDER } from "./requirements.ts";
 
 export interface NodeFilesInput {
   readonly host: Pick<NodeHost, "name" | "index" | "address" | "directory">;
-  /** CA of the API server's client certificates. */
   readonly caFile: string;
   /** Of the OCI runtime: runc, or what stands in front of it. */
   readonly runtime: string;
   readonly proxyKubeconfigFile: string;
-  /** Registries over plain HTTP, as HOST:PORT. */
   readonly plainRegistries: readonly string[];
 }
 
-/** Texts by path relative to the host's directory. */
 export function renderNodeFiles(input: NodeFilesInput): Readonly<Record<string, string>> {
   const files: Record<string, string> = {
     "cni/10-bridge.conflist": JSON.stringify(renderNetwork(input), undefined, 2),

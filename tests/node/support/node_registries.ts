@@ -29,7 +29,6 @@ export async function mirrorOnNodes(lab: OpenLab, host: string): Promise<void> {
   await trustOnNodes(lab, host, `server = "https://${host}"\n${mirror}`);
 }
 
-/** The same for Archway: a registries.conf. */
 export function renderRegistriesConf(lab: OpenLab, host: string): string {
   return [
     "[[registry]]",

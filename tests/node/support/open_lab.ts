@@ -8,10 +8,8 @@ import type { NodeArch } from "./program_images.ts";
 
 export interface LabPod {
   readonly name: string;
-  /** One of LAB_IMAGES. */
   readonly image: string;
   readonly args?: readonly string[];
-  /** For a nodeSelector of its own. */
   readonly arch?: NodeArch;
 }
 

@@ -6,17 +6,14 @@ export async function killNode(lab: OpenLab, name: string): Promise<void> {
   await ask(lab, `nodes/${name}/kill`);
 }
 
-/** Starts a killed node; it is Ready then. */
 export async function startNode(lab: OpenLab, name: string): Promise<void> {
   await ask(lab, `nodes/${name}/start`);
 }
 
-/** Kills API server and etcd. */
 export async function stopControlPlane(lab: OpenLab): Promise<void> {
   await ask(lab, "control-plane/stop");
 }
 
-/** Starts both; the API server is ready then. */
 export async function startControlPlane(lab: OpenLab): Promise<void> {
   await ask(lab, "control-plane/start");
 }

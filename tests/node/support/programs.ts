@@ -7,7 +7,6 @@ import { runCommand } from "./commands.ts";
 export interface NodePrograms {
   readonly directory: string;
   readonly kubelet: string;
-  /** Built for arm64; runs under qemu-user. */
   readonly kubeletArm64: string;
   readonly kubeProxy: string;
   readonly containerd: string;
@@ -16,7 +15,6 @@ export interface NodePrograms {
   readonly ctr: string;
   /** OCI runtime in front of runc for the emulated node. */
   readonly runcEmulated: string;
-  /** The program of the test images, by architecture. */
   readonly app: Readonly<Record<"amd64" | "arm64", string>>;
 }
 

@@ -29,7 +29,6 @@ export async function leaderOf(lab: OpenLab): Promise<string> {
 
 export interface Confinement {
   readonly user: number;
-  /** In effect, as the kernel writes them. */
   readonly capabilities: string;
   readonly isRootReadOnly: boolean;
 }

@@ -1,6 +1,5 @@
 // What a machine must have to run real nodes, as one sentence when something is missing.
 
-/** Commands and the Debian packages that bring them. */
 const COMMANDS: Readonly<Record<string, string>> = {
   "runc": "runc",
   "nft": "nftables",
@@ -14,7 +13,6 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "buildah": "buildah",
 };
 
-/** Where Debian puts the CNI plugins. */
 export const CNI_FOLDER = "/usr/lib/cni";
 
 /** The hierarchies of cgroup v1 in which each node gets a folder of its own. */

@@ -1,14 +1,11 @@
 // What a lab that has ended may not leave on the machine: processes, cgroups, mounts, its folder, kernel settings.
 
-/** A lab that should be gone. */
 export interface EndedLab {
   readonly name: string;
   readonly directory: string;
-  /** What {@link readSysctls} gave before it began. */
   readonly sysctls: string;
 }
 
-/** Of the whole machine; the kubelet sets them. */
 const SYSCTLS = ["vm/overcommit_memory", "kernel/panic", "kernel/panic_on_oops"];
 
 /** The settings that a kubelet changes, a line each as NAME=VALUE. */
@@ -45,7 +42,6 @@ async function listProcesses(directory: string): Promise<readonly string[]> {
     .map(({ pid, line }) => `${pid} ${line.replaceAll("\0", " ").slice(0, 120)}`);
 }
 
-/** The cgroups of the lab, in every hierarchy. */
 export async function listCgroups(name: string): Promise<readonly string[]> {
   const root = "/sys/fs/cgroup";
   const found: string[] = [];

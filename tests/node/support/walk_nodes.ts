@@ -66,7 +66,6 @@ export async function openWalkNodes(lab: OpenLab, image: string): Promise<WalkNo
   };
 }
 
-/** The label of the walks' namespaces. */
 const WALK = "archway.dev/test=walk";
 
 async function installFor(
@@ -87,7 +86,6 @@ async function installFor(
 interface SubjectDeps {
   readonly lab: OpenLab;
   readonly architectures: ReadonlyMap<string, string>;
-  /** Whether the webhook passes some namespaces by. */
   readonly mayPass: boolean;
 }
 

@@ -5,7 +5,6 @@ import { type JsonObject, listAt, objectAt, textAt } from "../../../playground/j
 export const POD_LABEL = "walk-pod";
 
 export interface Owner {
-  /** Of its collection, below the namespace. */
   readonly path: (namespace: string) => string;
   readonly body: JsonObject;
 }
@@ -59,7 +58,6 @@ export function ownerOf(pod: JsonObject): Owner | undefined {
   return { path, body: { apiVersion, metadata: { name }, ...render(template, own) } };
 }
 
-/** With containers that end. */
 function ending(template: JsonObject): JsonObject {
   const spec = objectAt(template, "spec");
   const containers = listAt(spec, "containers").map((each) => ({ ...objectAt(each), args: ["hello"] }));

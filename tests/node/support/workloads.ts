@@ -3,11 +3,8 @@ import type { OpenLab } from "./open_lab.ts";
 
 /** References of the images, by where they come from; names are those of LAB_IMAGES. */
 export interface ImagePlaces {
-  /** By port and tag. */
   tag(name: string): string;
-  /** By port and digest. */
   digest(name: string): string;
-  /** By port, tag and digest. */
   both(name: string): string;
   /** In a registry that wants the login of the pull secret `pull`. */
   login(name: string): string;

@@ -30,10 +30,8 @@ const FLAVORS: Readonly<Record<string, string>> = { x86: "amd64", arm: "arm64" }
 const METRICS_CERTS = "/etc/kueue/metrics/certs";
 /** Longest until all have run (ms). */
 const LIMIT_MS = 600_000;
-/** Webhooks of Kueue that are of use here. */
 const WEBHOOKS = /^[mv](clusterqueue|job|pod|resourceflavor|workload)\.kb\.io$/;
 
-/** What was seen of one Workload. */
 interface Seen {
   flavor?: string;
   required?: readonly string[];

@@ -4,7 +4,6 @@ import { memberOf, objectAt } from "../../../lib/json.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 
 interface Given {
-  /** As the cluster has it; absent: not yet. */
   readonly existing?: KubeObject;
   readonly required: KubeObject;
   /** Into which of the two admission writes 0 replicas. */

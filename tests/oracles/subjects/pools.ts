@@ -82,7 +82,6 @@ function drawGiven(draw: Draw): Given {
   };
 }
 
-/** The pool with the status that it got. */
 function poolWith({ pool }: Given, theirs: unknown): KubeObject {
   const { conditions, configuration, nodes: _, ...counts } = isObject(theirs) ? theirs : {};
   const types = Object.entries(isObject(conditions) ? conditions : {});
