@@ -15,7 +15,7 @@ import {
   renderPermissions,
   ROOT,
 } from "./compile.ts";
-import { findRuntime, readPinnedDeno, variableOf } from "./runtime.ts";
+import { findPinned, readPinnedDeno } from "./runtime.ts";
 
 /** Where the Containerfile puts the scripts. */
 const INSTALLED = "/usr/share/archway";
@@ -59,8 +59,12 @@ export async function fillContext(options: ContextOptions, wanted: WantedForm): 
   const form = wanted === "daemon" ? "daemon" : "bundle";
   const pinned = await readPinnedDeno();
   for (const architecture of architectures) {
-    const runtime = await findRuntime(architecture, { given: Deno.env.get(variableOf(architecture)), pinned });
-    await Deno.copyFile(runtime, join(context, `deno-linux-${architecture}`));
+    // For machines that npm's registry cannot be reached from.
+    const given = Deno.env.get(`DENO_BIN_${architecture.toUpperCase()}`);
+    await Deno.copyFile(
+      given ?? await findPinned(`linux-${architecture}`, pinned),
+      join(context, `deno-linux-${architecture}`),
+    );
     if (form === "daemon") await fillBpftrace(architecture, context);
   }
   return form;
