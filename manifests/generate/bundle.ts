@@ -1,12 +1,10 @@
 // `deno task bundle`: writes Archway's OLM bundle, a file-based catalog, and a Containerfile for each. Needs kubectl.
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import * as z from "zod";
-import { print } from "../image/compile.ts";
+import { print, readVersion, ROOT, runTask } from "../tool.ts";
 import { renderBundleFiles } from "./bundle_files.ts";
 import { imageOf, type ManifestObject, MANIFESTS, parseManifest, renderComposition } from "./kustomize.ts";
 
-const ROOT = join(MANIFESTS, "..");
 const USAGE = `\
 Writes Archway's OLM bundle, a file-based catalog, and a Containerfile for each. Needs kubectl.
 
@@ -18,7 +16,6 @@ Usage: deno task bundle [flags]
 
 Exit codes: 0 written, 1 failed.
 `;
-const PROJECT = z.object({ version: z.string() });
 
 /** What differs from build to build; what is left out follows from the manifests. */
 export interface BundleOptions {
@@ -28,7 +25,7 @@ export interface BundleOptions {
 
 /** The files: path → text. The same options give the same bytes. */
 export async function renderBundle(options: BundleOptions = {}): Promise<ReadonlyMap<string, string>> {
-  const { version } = PROJECT.parse(JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))));
+  const version = await readVersion();
   const rendered = await renderComposition("base", ["components/tls-files", "olm"]);
   const named = imageOf(rendered);
   const image = options.image ?? named;
@@ -81,12 +78,4 @@ async function main(): Promise<void> {
   await print(steps.join("\n"));
 }
 
-if (import.meta.main) {
-  try {
-    await main();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    await print(`Cannot write the bundle: ${reason}\nSee \`deno task bundle --help\`.\n`);
-    Deno.exit(1);
-  }
-}
+if (import.meta.main) await runTask(main);

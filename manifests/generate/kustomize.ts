@@ -1,11 +1,11 @@
 // Renders kustomizations of manifests/ with kubectl, as objects.
 import { join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
 import * as z from "zod";
+import { ROOT, runTool } from "../tool.ts";
 
 /** The folder manifests/ of this checkout. */
-export const MANIFESTS: string = fileURLToPath(new URL("../", import.meta.url));
+export const MANIFESTS: string = join(ROOT, "manifests");
 
 const OBJECT = z.looseObject({
   apiVersion: z.string(),
@@ -73,8 +73,5 @@ export async function renderComposition(
 }
 
 async function runKustomize(folder: string): Promise<string> {
-  const run = new Deno.Command("kubectl", { args: ["kustomize", folder], stdout: "piped", stderr: "piped" });
-  const { success, stdout, stderr } = await run.output();
-  if (!success) throw new Error(`Cannot render "${folder}": ${new TextDecoder().decode(stderr).trim()}`);
-  return new TextDecoder().decode(stdout);
+  return (await runTool("kubectl", ["kustomize", folder])).out;
 }

@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
+import { runTool } from "../tool.ts";
 
 export interface AnalysisOptions {
   /** Folder with the program `archway` and its chunks. */
@@ -26,7 +27,8 @@ export const ANALYSIS_FILES: readonly string[] = SUFFIXES.map((suffix) => `${DAT
 export async function writeAnalysis({ scripts, installed, folder }: AnalysisOptions): Promise<void> {
   const own = await Deno.makeTempDir({ prefix: "archway-analysis-" });
   try {
-    await startOnce(scripts, own);
+    const env = { DENO_DIR: own, NO_COLOR: "1" };
+    await runTool(Deno.execPath(), ["run", "-qP", join(scripts, "archway"), "--version"], { env });
     await Deno.remove(folder, { recursive: true }).catch(() => undefined);
     await Deno.mkdir(folder, { recursive: true });
     const database = new DatabaseSync(join(own, DATABASE));
@@ -44,17 +46,6 @@ export async function writeAnalysis({ scripts, installed, folder }: AnalysisOpti
 
 function folderUrl(path: string): string {
   return `${pathToFileURL(path).href}/`;
-}
-
-async function startOnce(scripts: string, cache: string): Promise<void> {
-  const run = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-qP", join(scripts, "archway"), "--version"],
-    env: { DENO_DIR: cache, NO_COLOR: "1" },
-    stdout: "null",
-    stderr: "piped",
-  });
-  const { success, stderr } = await run.output();
-  if (!success) throw new Error(`Cannot start the bundle: ${new TextDecoder().decode(stderr).trim()}`);
 }
 
 /**

@@ -1,6 +1,7 @@
 // bpftrace and the libraries that it loads, out of Debian's packages, for an architecture that need not be this machine's:
 // nothing of them runs while the image is built.
 import { join } from "node:path";
+import { runTool } from "../tool.ts";
 import type { ImageArchitecture } from "./compile.ts";
 
 /** The packages: bpftrace's dependencies without libc6 and libgcc-s1, which the base has, and a shell. */
@@ -104,26 +105,13 @@ export async function unpackPackages(architecture: ImageArchitecture, folder: st
     "APT::Sandbox::User=root",
   ].flatMap((option) => ["-o", option]);
   const packages = join(cache, "packages");
-  await run("apt-get", [...state, "update", "-qq"], cache);
-  await run("apt-get", [...state, "download", "-qq", ...PACKAGES], packages);
+  await runTool("apt-get", [...state, "update", "-qq"], { cwd: cache });
+  await runTool("apt-get", [...state, "download", "-qq", ...PACKAGES], { cwd: packages });
   for await (const { name } of Deno.readDir(packages)) {
-    await run("dpkg-deb", ["-x", name, root], packages);
+    await runTool("dpkg-deb", ["-x", name, root], { cwd: packages });
     await Deno.mkdir(join(root, RECORDS), { recursive: true });
-    await run("dpkg-deb", ["-e", name, join(root, RECORDS, name)], packages);
+    await runTool("dpkg-deb", ["-e", name, join(root, RECORDS, name)], { cwd: packages });
   }
   await Deno.writeTextFile(marker, wanted);
   return root;
-}
-
-async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
-  const { success, stderr } = await new Deno.Command(command, {
-    args: [...args],
-    cwd,
-    stdin: "null",
-    stdout: "null",
-    stderr: "piped",
-  }).output();
-  if (!success) {
-    throw new Error(`Cannot run "${command} ${args.join(" ")}":\n${new TextDecoder().decode(stderr).trim()}`);
-  }
 }

@@ -1,8 +1,8 @@
 // `deno task compile`: one executable, or with --form=bundle its script and chunks, in dist/.
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import { print, ROOT, runTask } from "../tool.ts";
 
 const USAGE = `\
 Makes one executable, or the scripts that it is made of, in dist/.
@@ -19,8 +19,6 @@ Usage: deno task compile [flags]
 
 Exit codes: 0 done, 1 failed.
 `;
-
-export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url));
 
 /** What is built. `binary` stands alone; `bundle` needs the runtime beside it; `daemon` is a bundle with bpftrace. */
 export type Form = "binary" | "bundle" | "daemon";
@@ -216,15 +214,4 @@ function mebibytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }
 
-export async function print(text: string): Promise<void> {
-  await Deno.stdout.write(new TextEncoder().encode(text));
-}
-
-if (import.meta.main) {
-  try {
-    await main();
-  } catch (error) {
-    await print(`${error instanceof Error ? error.message : String(error)}\n`);
-    Deno.exit(1);
-  }
-}
+if (import.meta.main) await runTask(main);

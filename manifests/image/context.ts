@@ -10,11 +10,10 @@ import {
   largeChunks,
   MissingBaseError,
   type PermissionSet,
-  print,
   readPermissions,
   renderPermissions,
-  ROOT,
 } from "./compile.ts";
+import { print, ROOT } from "../tool.ts";
 import { findPinned, readPinnedDeno } from "./runtime.ts";
 
 /** Where the Containerfile puts the scripts. */

@@ -1,7 +1,7 @@
 // `deno task image`: compiles for every architecture and builds the image with the container engine that is there.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import * as z from "zod";
+import { print, readVersion, ROOT, runTask } from "../tool.ts";
 import {
   type Form,
   type ImageArchitecture,
@@ -9,8 +9,6 @@ import {
   parseForm,
   parsePermissionSet,
   type PermissionSet,
-  print,
-  ROOT,
 } from "./compile.ts";
 import { fillContext, type WantedForm } from "./context.ts";
 import { CONTAINERFILE } from "./runtime.ts";
@@ -174,9 +172,7 @@ async function main(): Promise<number> {
     await print(USAGE);
     return 0;
   }
-  const { version } = z.object({ version: z.string() }).parse(
-    JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json"))),
-  );
+  const version = await readVersion();
   const wanted = values.form === undefined ? "any" : parseForm(values.form);
   const options: ImageOptions = {
     name: values.name ?? `${wanted === "daemon" ? "archway-daemon" : "archway"}:${version}`,
@@ -223,11 +219,4 @@ async function runs(engine: Engine, args: readonly string[]): Promise<boolean> {
   return (await new Deno.Command(engine, { args: [...args], stdin: "null" }).spawn().status).success;
 }
 
-if (import.meta.main) {
-  try {
-    Deno.exit(await main());
-  } catch (error) {
-    await print(`${error instanceof Error ? error.message : String(error)}\n`);
-    Deno.exit(1);
-  }
-}
+if (import.meta.main) await runTask(main);

@@ -1,7 +1,8 @@
 // The runtime of the image: one version of Deno for every architecture, which the Containerfile names.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { type ImageArchitecture, ROOT } from "./compile.ts";
+import { ROOT, runTool } from "../tool.ts";
+import type { ImageArchitecture } from "./compile.ts";
 
 export const CONTAINERFILE: string = join(ROOT, "manifests", "image", "Containerfile");
 
@@ -47,15 +48,8 @@ export async function findPinned(target: Target, pinned: string): Promise<string
   const { name, sha256 } = PACKAGES[target];
   if (await digestOf(Deno.execPath()) === sha256) return Deno.execPath();
   const cache = join(ROOT, "dist", "deno");
-  const run = new Deno.Command(Deno.execPath(), {
-    args: ["cache", "--no-config", "--no-lock", `npm:${name}@${pinned}`],
-    env: { DENO_DIR: cache, NO_COLOR: "1" },
-    stdout: "null",
-    stderr: "piped",
-  });
-  const { success, stderr } = await run.output();
-  const said = new TextDecoder().decode(stderr).trim();
-  if (!success) throw new Error(`Cannot fetch Deno ${pinned} for ${target}, npm's package ${name}:\n${said}`);
+  const env = { DENO_DIR: cache, NO_COLOR: "1" };
+  await runTool(Deno.execPath(), ["cache", "--no-config", "--no-lock", `npm:${name}@${pinned}`], { env });
   for await (const { name: registry } of Deno.readDir(join(cache, "npm"))) {
     const file = join(cache, "npm", registry, name, pinned, "deno");
     if (await digestOf(file) === sha256) return file;

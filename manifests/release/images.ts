@@ -1,6 +1,7 @@
 // The images of a release: built, pushed, and named by the digest that the registry has; and the programs that a release takes.
 import { join } from "node:path";
-import { type Form, type ImageArchitecture, ROOT } from "../image/compile.ts";
+import type { Form, ImageArchitecture } from "../image/compile.ts";
+import { ROOT } from "../tool.ts";
 import { fillContext, type WantedForm } from "../image/context.ts";
 import { buildAndPush, type Engine, type ImageOptions, readPushedDigest } from "../image/image.ts";
 
@@ -48,14 +49,6 @@ export async function releaseImage(
   const form = await fillContext(options, wanted);
   if (await buildAndPush(engine, { ...options, form }) !== 0) throw new Error(`Cannot release "${name}".`);
   return { form, name, pinned: `${registry}/${name.split(":")[0]}@${await readPushedDigest(options)}` };
-}
-
-/** Runs a program; gives what it printed. Throws with that when it fails. */
-export async function runTool(command: string, args: readonly string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(command, { args: [...args], stdin: "null" }).output();
-  const [said, complaint] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
-  if (!success) throw new Error(`Cannot run "${command} ${args.join(" ")}":\n${complaint?.trim()}`);
-  return `${said}${complaint}`;
 }
 
 /** What of these programs is not there, as a reason; undefined when all are. */

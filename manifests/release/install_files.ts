@@ -4,7 +4,8 @@ import { stringify } from "yaml";
 import { CHART } from "../generate/helm.ts";
 import { imageOf, type ManifestObject, renderFolder } from "../generate/kustomize.ts";
 import type { ImageArchitecture } from "../image/compile.ts";
-import { type ReleasedImage, type ReleaseOptions, runTool } from "./images.ts";
+import { runTool } from "../tool.ts";
+import type { ReleasedImage, ReleaseOptions } from "./images.ts";
 
 /** File and folder of manifests/; `vanilla` is the same as the base. */
 const OVERLAYS = {
@@ -70,11 +71,9 @@ export async function releaseChart(images: readonly ReleasedImage[], options: Re
   }
   const plain = isPlain ? ["--plain-http"] : [];
   const repository = `${registry}/charts`;
-  const said = await runTool("helm", [
-    ...["push", join(folder, `archway-${version}.tgz`), `oci://${repository}`],
-    ...plain,
-  ]);
-  return `${repository}/archway@${/sha256:[0-9a-f]{64}/.exec(said)?.[0] ?? version}`;
+  const push = ["push", join(folder, `archway-${version}.tgz`), `oci://${repository}`, ...plain];
+  const { out, err } = await runTool("helm", push);
+  return `${repository}/archway@${/sha256:[0-9a-f]{64}/.exec(`${out}${err}`)?.[0] ?? version}`;
 }
 
 /** The chart's values with images by digest; without the other architecture where the images have one only. */

@@ -1,8 +1,8 @@
 // What lies beside the images: their OCI layout, bills of materials, notes and checksums.
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
-import { ROOT } from "../image/compile.ts";
-import { type ReleasedImage, type ReleaseOptions, runTool } from "./images.ts";
+import { ROOT, runTool } from "../tool.ts";
+import type { ReleasedImage, ReleaseOptions } from "./images.ts";
 
 export const CHECKSUMS = "SHA256SUMS";
 

@@ -2,9 +2,10 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { bundle, compile, type ImageArchitecture, largeChunks, MissingBaseError, ROOT } from "../image/compile.ts";
+import { bundle, compile, type ImageArchitecture, largeChunks, MissingBaseError } from "../image/compile.ts";
 import { findPinned, readPinnedDeno, type Target } from "../image/runtime.ts";
-import { type ReleaseOptions, runTool } from "./images.ts";
+import { ROOT, runTool } from "../tool.ts";
+import type { ReleaseOptions } from "./images.ts";
 
 const SYSTEMS = ["linux", "darwin"] as const;
 const ARCHITECTURES = ["amd64", "arm64"] as const;

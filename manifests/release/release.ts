@@ -2,8 +2,8 @@
 // into one folder. What this machine cannot make is left out and named; with --complete that is a failure.
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import * as z from "zod";
-import { parseArchitecture, print, ROOT } from "../image/compile.ts";
+import { parseArchitecture } from "../image/compile.ts";
+import { print, readVersion, ROOT, runTask } from "../tool.ts";
 import { isDebian12 } from "../image/bpftrace.ts";
 import { type Engine, findEngine } from "../image/image.ts";
 import { lackOf, type ReleasedImage, releaseImage, type ReleaseOptions } from "./images.ts";
@@ -128,8 +128,7 @@ async function release(
 }
 
 async function checkVersion(version: string): Promise<void> {
-  const text = await Deno.readTextFile(join(ROOT, "deno.json"));
-  const own = z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+  const own = await readVersion();
   if (version !== own) throw new Error(`Cannot release "${version}": deno.json says ${own}`);
 }
 
@@ -144,12 +143,4 @@ async function openFolder(named: string | undefined): Promise<string> {
   return folder;
 }
 
-if (import.meta.main) {
-  try {
-    await main();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    await Deno.stderr.write(new TextEncoder().encode(`${reason}\n`));
-    Deno.exit(1);
-  }
-}
+if (import.meta.main) await runTask(main);

@@ -1,7 +1,7 @@
 // The runtime of the image: one version for every architecture.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ROOT } from "../../manifests/image/compile.ts";
+import { ROOT } from "../../manifests/tool.ts";
 import { findPinned, parsePin, readPinnedDeno } from "../../manifests/image/runtime.ts";
 
 Deno.test("the Containerfile pins the version of Deno that README names, and labels the image with it", async () => {

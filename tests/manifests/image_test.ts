@@ -15,8 +15,8 @@ import {
   renderCompileArguments,
   renderFailure,
   renderPermissions,
-  ROOT,
 } from "../../manifests/image/compile.ts";
+import { ROOT } from "../../manifests/tool.ts";
 import {
   type ImageOptions,
   renderBuildArguments,
@@ -202,11 +202,11 @@ Deno.test("deno task compile ends with 1 and says what to do where the base cann
     args: ["run", "-A", "--no-check", join(ROOT, "manifests", "image", "compile.ts")],
     // Nothing is fetched then, wherever this runs.
     env: { DENORT_BIN: "/nonexistent/denort" },
-    stdout: "piped",
-    stderr: "null",
+    stdout: "null",
+    stderr: "piped",
   }).output();
   assert.equal(run.code, 1);
-  assert.match(new TextDecoder().decode(run.stdout), /Cannot run "deno compile"[\s\S]*\/nonexistent\/denort/);
+  assert.match(new TextDecoder().decode(run.stderr), /Cannot run "deno compile"[\s\S]*\/nonexistent\/denort/);
 });
 
 Deno.test("deno task image reports what it needs where no engine is, and exits 2", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
 import { parseManifest } from "../../manifests/generate/kustomize.ts";
-import { ROOT } from "../../manifests/image/compile.ts";
+import { ROOT } from "../../manifests/tool.ts";
 import { narrow } from "../../manifests/release/install_files.ts";
 import { notesOf } from "../../manifests/release/papers.ts";
 import { type RealRegistry, startRegistry } from "../cluster/support/registry.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import * as z from "zod";
-import { ROOT } from "../../../manifests/image/compile.ts";
+import { ROOT } from "../../../manifests/tool.ts";
 import type { ImageOptions } from "../../../manifests/image/image.ts";
 import { type RealRegistry, startRegistry } from "../../cluster/support/registry.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
