@@ -95,24 +95,6 @@ Deno.test("WorkQueue.add() reconciles a key once however often it is added befor
   assert.equal(bench.queue.size, 0);
 });
 
-Deno.test("WorkQueue.add() runs a key again after its run when it was added meanwhile", async () => {
-  let runs = 0;
-  let atOnce = 0;
-  await using bench = openBench(async (_key, clock) => {
-    runs++;
-    assert.equal(++atOnce, 1);
-    await clock.sleep(100, new AbortController().signal);
-    atOnce--;
-    return DONE;
-  });
-  bench.queue.add("a");
-  await bench.clock.advance(50);
-  bench.queue.add("a");
-  bench.queue.add("a");
-  await bench.clock.advance(1_000);
-  assert.equal(runs, 2);
-});
-
 Deno.test("WorkQueue.addAfter() lets the earlier of two times win, whichever comes first", async () => {
   const seen: number[] = [];
   await using bench = openBench((_key, clock) => {

@@ -1,8 +1,5 @@
 // One exchange at a time, over real sockets: TLS, limits, redirects, broken answers.
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer } from "node:https";
-import { TLSSocket } from "node:tls";
 import { systemClock } from "../../../../lib/clock.ts";
 import type { Resolve } from "../../../../lib/oci/http/address_guard.ts";
 import { InspectionError } from "../../../../lib/oci/errors.ts";
@@ -136,28 +133,6 @@ Deno.test("send() stops an endless body at its limit", async () => {
   assert.equal(await reasonOf(transport, get(registry.origin)), "TooLarge");
 });
 
-Deno.test("send() gives up a server that does not answer, and one that drips", async () => {
-  await using registry = await openFakeRegistry();
-  using transport = open({ headersTimeoutMs: 100, totalTimeoutMs: 300 });
-  const ending = new AbortController();
-  const until = (): Promise<void> => new Promise((resolve) => ending.signal.addEventListener("abort", () => resolve()));
-  registry.intercept = async ({ path }) => {
-    if (path === "/silent") await until();
-    return new Response(
-      new ReadableStream({
-        start: async (controller) => {
-          controller.enqueue(new Uint8Array(1));
-          await until();
-          controller.close();
-        },
-      }),
-    );
-  };
-  assert.equal(await reasonOf(transport, get(`${registry.origin}/silent`)), "Timeout");
-  assert.equal(await reasonOf(transport, get(`${registry.origin}/dripping`)), "Timeout");
-  ending.abort();
-});
-
 Deno.test("send() rejects with the caller's reason when the caller leaves", async () => {
   await using registry = await openFakeRegistry();
   using transport = open();
@@ -171,39 +146,6 @@ Deno.test("send() rejects with the caller's reason when the caller leaves", asyn
   await assert.rejects(transport.send(get(registry.origin), leaving.signal), reason);
   answering.resolve(new Response(""));
 });
-
-/** A server that sends what it is given, well-formed or not. */
-function listenRaw(answer: string): { readonly origin: string } & AsyncDisposable {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const serving = (async () => {
-    for await (const connection of listener) {
-      await connection.read(new Uint8Array(4_096));
-      await connection.write(new TextEncoder().encode(answer));
-      connection.close();
-    }
-  })();
-  return {
-    origin: `http://127.0.0.1:${listener.addr.port}`,
-    [Symbol.asyncDispose]: async () => {
-      listener.close();
-      await serving;
-    },
-  };
-}
-
-for (
-  const [what, answer] of [
-    ["closes at once", ""],
-    ["is cut in the middle of the body", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf"],
-    ["does not speak HTTP", "SSH-2.0-OpenSSH_9.2\r\n"],
-  ] as const
-) {
-  Deno.test(`send() is Unreachable when the server ${what}`, async () => {
-    await using server = listenRaw(answer);
-    using transport = open();
-    assert.equal(await reasonOf(transport, get(server.origin)), "Unreachable");
-  });
-}
 
 Deno.test("send() is Unreachable, and shows no query, when nothing listens", async () => {
   using transport = open();
@@ -355,30 +297,6 @@ for (const status of ["999", "099", "600"]) {
     assert.equal(error.failure.kind, "transient");
   });
 }
-
-Deno.test("send() shows its certificate also to a server that it does not verify", async () => {
-  const { authority, serving } = certificates;
-  const seen = Promise.withResolvers<boolean>();
-  const server = createServer(
-    { cert: serving.cert, key: serving.key, ca: authority, requestCert: true, rejectUnauthorized: false },
-    (request, response) => {
-      seen.resolve(request.socket instanceof TLSSocket && request.socket.getPeerCertificate().raw !== undefined);
-      response.end("hi");
-    },
-  );
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  assert.ok(typeof address === "object" && address !== null);
-  using transport = open();
-  const clientCertificate = { certificate: serving.cert, key: serving.key };
-  const exchange = get(`https://127.0.0.1:${address.port}/`, {
-    transport: { ...INSECURE, clientCertificates: [clientCertificate] },
-  });
-  assert.equal((await transport.send(exchange, signal)).status, 200);
-  assert.equal(await seen.promise, true);
-  await new Promise((resolve) => server.close(resolve));
-});
 
 Deno.test("send() follows at most five redirects", async () => {
   await using registry = await openFakeRegistry();

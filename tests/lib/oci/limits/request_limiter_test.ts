@@ -223,19 +223,6 @@ Deno.test("RequestLimiter.run() stops asking for repositories that answer 5xx, b
   assert.equal(stateOf(limiter).circuit, "closed");
 });
 
-Deno.test("RequestLimiter.run() asks for a good repository beside one that always fails on the same host", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
-  const reasons: string[] = [];
-  for (let at = 0; at < 40; at++) {
-    await reasonOf(run(limiter, () => Promise.resolve(answer(502)), { repository: `broken/i${at}` }));
-    await reasonOf(run(limiter, () => Promise.reject(inspectionError("Timeout", "late")), { repository: "slow/i" }));
-    reasons.push(await reasonOf(run(limiter, () => Promise.resolve(answer()), { repository: "good/app" })));
-    await clock.advance(100);
-  }
-  assert.deepEqual(new Set(reasons), new Set(["answered"]));
-});
-
 Deno.test("RequestLimiter.run() leaves a host alone when several groups of its repositories fail", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);
@@ -243,15 +230,6 @@ Deno.test("RequestLimiter.run() leaves a host alone when several groups of its r
     await reasonOf(run(limiter, () => Promise.resolve(answer(500)), { repository: `team${at % 4}/app` }));
   }
   assert.equal(stateOf(limiter).circuit, "open");
-});
-
-Deno.test("RequestLimiter.run() lets one account ask although another one is limited", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
-  const limited = () => Promise.resolve(answer(429, { "retry-after": "3600" }));
-  await run(limiter, limited, { account: "evil" });
-  assert.equal(await reasonOf(run(limiter, limited, { account: "evil" })), "RateLimited");
-  assert.equal(await reasonOf(run(limiter, () => Promise.resolve(answer()), { account: "good" })), "answered");
 });
 
 Deno.test("RequestLimiter.run() remembers the limits of 64 accounts of a host, whatever passwords users bring for it", async () => {
@@ -418,34 +396,6 @@ Deno.test("RequestLimiter.hostStates() is capped, whatever hosts users name", as
   const states = limiter.hostStates();
   assert.ok(states.length <= 200);
   assert.equal(states[0]?.host, "h2999.example");
-});
-
-Deno.test("RequestLimiter.run() costs at most 1.6 requests an image when 30 % are answered 429 with Retry-After: 1", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
-  let seed = 7;
-  let sent = 0;
-  const send = (): Promise<LimitedAnswer> => {
-    sent += 1;
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Promise.resolve(seed % 1_000 < 300 ? answer(429, { "retry-after": "1" }) : answer());
-  };
-  const images = 500;
-  const work = Promise.all(Array.from({ length: images }, async () => {
-    // What the controller does with a failure: it comes back.
-    for (;;) {
-      const { status } = await run(limiter, send).catch(() => answer(429));
-      if (status === 200) return;
-      await clock.sleep(1_000, signal);
-    }
-  }));
-  let isDone = false;
-  void work.then(() => isDone = true);
-  for (let seconds = 0; !isDone; seconds++) {
-    assert.ok(seconds < 2_000);
-    await clock.advance(1_000);
-  }
-  assert.ok(sent / images <= 1.6, `${sent / images} requests an image`);
 });
 
 Deno.test("RequestLimiter.run() lets failures of other registries' token requests stop those registries alone", async () => {
