@@ -28,6 +28,7 @@ import { TokenSource } from "../../lib/oci/auth/token.ts";
 import { openSessions } from "../../lib/oci/session.ts";
 import { Transport } from "../../lib/oci/http/transport.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
+import { type FakeRegistry, openFakeRegistry } from "./registry.ts";
 
 /** How to reach a registry on loopback. */
 export const PLAIN: EndpointTransport = { scheme: "http", verifyTls: true, caCertificates: [], declared: true };
@@ -147,4 +148,31 @@ export function makeEndpoint(
   more: Partial<Endpoint> & Pick<Endpoint, "repository" | "reference">,
 ): Endpoint {
   return { host, mirror: false, pathPrefix: "", transport: PLAIN, ...more };
+}
+
+/** A registry on loopback, and an inspector that asks it. */
+export interface RegistryBed extends AsyncDisposable {
+  readonly registry: FakeRegistry;
+  readonly inspector: TestInspector;
+  /** Asks for an image by its name behind the host, with the bed's login unless credentials are given. */
+  inspect(name: string, more?: Partial<InspectionRequest>): Promise<InspectionReport>;
+}
+
+export async function openRegistryBed(
+  { isLoggedIn = false, inspector: options = {}, ...rest }:
+    & Parameters<typeof openFakeRegistry>[0]
+    & { readonly isLoggedIn?: boolean; readonly inspector?: Parameters<typeof openTestInspector>[0] } = {},
+): Promise<RegistryBed> {
+  const registry = await openFakeRegistry(rest);
+  const inspector = openTestInspector(options);
+  const credentials = isLoggedIn ? [makeCredential(registry.host)] : [];
+  return {
+    registry,
+    inspector,
+    inspect: (name, more) => inspector.inspect(`${registry.host}/${name}`, { credentials, ...more }),
+    [Symbol.asyncDispose]: () => {
+      inspector[Symbol.dispose]();
+      return registry[Symbol.asyncDispose]();
+    },
+  };
 }

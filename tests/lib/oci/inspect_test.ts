@@ -13,7 +13,7 @@ import {
   MediaType,
 } from "../../support/documents.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { makeEndpoint, makeRequest, openTestInspector, planAt } from "../../support/inspectors.ts";
+import { makeEndpoint, makeRequest, openRegistryBed, openTestInspector, planAt } from "../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../support/registry.ts";
 import { until } from "../../support/until.ts";
 
@@ -42,77 +42,70 @@ function failureIn({ inspection }: InspectionReport): Extract<Inspection, { kind
 
 for (const [id, mediaType] of [["DV-80", MediaType.dockerList], ["DV-81", MediaType.ociIndex]] as const) {
   Deno.test(`${id} inspect() reads a cold index of type ${mediaType} with one request`, async () => {
-    await using registry = await openFakeRegistry();
-    using inspector = openTestInspector();
-    const digest = putMultiArch(registry, "org/app", makeMultiArch(["amd64", "arm64", "s390x"], { mediaType }));
-    const report = await inspector.inspect(`${registry.host}/org/app:v1`);
+    await using bed = await openRegistryBed();
+    const digest = putMultiArch(bed.registry, "org/app", makeMultiArch(["amd64", "arm64", "s390x"], { mediaType }));
+    const report = await bed.inspect("org/app:v1");
     assert.deepEqual(architecturesOf(report), ["amd64", "arm64", "s390x"]);
-    assert.deepEqual(registry.asked(), ["GET manifests"]);
+    assert.deepEqual(bed.registry.asked(), ["GET manifests"]);
     assert.deepEqual(report.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 0, other: 0 });
     assert.ok(report.inspection.kind === "platforms");
     assert.deepEqual([report.inspection.digest, report.inspection.depth], [digest, "index"]);
     assert.deepEqual([report.access, report.source], ["public", "registry"]);
-    assert.equal(report.resolved, `${registry.host}/org/app:v1`);
+    assert.equal(report.resolved, `${bed.registry.host}/org/app:v1`);
   });
 }
 
 for (const form of ["docker", "oci"] as const) {
   Deno.test(`DV-83 inspect() reads a single ${form} image by manifest and config`, async () => {
-    await using registry = await openFakeRegistry();
-    using inspector = openTestInspector();
-    putSingle(registry, makeImage({ architecture: "arm", variant: "v7", form }));
-    const report = await inspector.inspect(`${registry.host}/app:v1`);
+    await using bed = await openRegistryBed();
+    putSingle(bed.registry, makeImage({ architecture: "arm", variant: "v7", form }));
+    const report = await bed.inspect("app:v1");
     assert.ok(report.inspection.kind === "platforms");
     assert.deepEqual(report.inspection.platforms, [{ os: "linux", architecture: "arm", variant: "v7" }]);
-    assert.deepEqual(registry.asked(), ["GET manifests", "GET blobs"]);
+    assert.deepEqual(bed.registry.asked(), ["GET manifests", "GET blobs"]);
     assert.deepEqual(report.inspection.findings, []);
   });
 }
 
 Deno.test("DV-84 inspect() reads schema 1 and warns of it", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
+  await using bed = await openRegistryBed();
   const history = [{ v1Compatibility: JSON.stringify({ architecture: "arm64", os: "linux" }) }];
-  registry.put("app", makeDocument({ schemaVersion: 1, name: "app", history }, MediaType.schema1Signed), "v1");
-  const report = await inspector.inspect(`${registry.host}/app:v1`);
+  bed.registry.put("app", makeDocument({ schemaVersion: 1, name: "app", history }, MediaType.schema1Signed), "v1");
+  const report = await bed.inspect("app:v1");
   assert.deepEqual(architecturesOf(report), ["arm64"]);
   assert.ok(report.inspection.kind === "platforms");
   assert.deepEqual(report.inspection.findings.map(({ kind }) => kind), ["Schema1"]);
 });
 
 Deno.test("DV-85 inspect() fails for an OCI artifact", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
-  putSingle(registry, makeImage({ configType: "application/vnd.cncf.helm.config.v1+json" }));
-  const failure = failureIn(await inspector.inspect(`${registry.host}/app:v1`));
+  await using bed = await openRegistryBed();
+  putSingle(bed.registry, makeImage({ configType: "application/vnd.cncf.helm.config.v1+json" }));
+  const failure = failureIn(await bed.inspect("app:v1"));
   assert.deepEqual([failure.kind, failure.reason], ["permanent", "NotAnImage"]);
 });
 
 Deno.test("DV-86 inspect() skips entries without platform", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
+  await using bed = await openRegistryBed();
   const { manifest } = makeImage();
-  registry.put("app", makeIndex([makeEntry(manifest), makeEntry(manifest, { platform: LINUX })]), "v1");
-  assert.deepEqual(architecturesOf(await inspector.inspect(`${registry.host}/app:v1`)), ["amd64"]);
+  bed.registry.put("app", makeIndex([makeEntry(manifest), makeEntry(manifest, { platform: LINUX })]), "v1");
+  assert.deepEqual(architecturesOf(await bed.inspect("app:v1")), ["amd64"]);
 });
 
 Deno.test("inspect() fails for an index of attestations alone", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
+  await using bed = await openRegistryBed();
   const annotations = { "vnd.docker.reference.type": "attestation-manifest" };
-  registry.put("app", makeIndex([makeEntry(makeImage().manifest, { platform: LINUX, annotations })]), "v1");
-  const failure = failureIn(await inspector.inspect(`${registry.host}/app:v1`));
+  bed.registry.put("app", makeIndex([makeEntry(makeImage().manifest, { platform: LINUX, annotations })]), "v1");
+  const failure = failureIn(await bed.inspect("app:v1"));
   assert.deepEqual([failure.kind, failure.reason], ["permanent", "NotAnImage"]);
 });
 
 Deno.test("inspect() follows an index within the index one level deep", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
+  await using bed = await openRegistryBed();
   const inner = makeMultiArch(["ppc64le", "s390x"]);
-  registry.put("app", inner.index);
+  bed.registry.put("app", inner.index);
   const amd64 = makeEntry(makeImage().manifest, { platform: LINUX });
-  registry.put("app", makeIndex([amd64, makeEntry(inner.index)]), "v1");
-  const report = await inspector.inspect(`${registry.host}/app:v1`);
+  bed.registry.put("app", makeIndex([amd64, makeEntry(inner.index)]), "v1");
+  const report = await bed.inspect("app:v1");
   assert.deepEqual(architecturesOf(report), ["amd64", "ppc64le", "s390x"]);
   assert.equal(report.requests.manifestGet, 2);
 });
@@ -143,90 +136,83 @@ const BEYOND_LIMITS: readonly (readonly [what: string, nested: readonly Document
 
 for (const [what, nested, top, says] of BEYOND_LIMITS) {
   Deno.test(`inspect() fails for ${what} rather than to leave some out`, async () => {
-    await using registry = await openFakeRegistry();
-    using inspector = openTestInspector();
-    for (const document of nested) registry.put("app", document);
-    registry.put("app", top, "v1");
-    const failure = failureIn(await inspector.inspect(`${registry.host}/app:v1`));
+    await using bed = await openRegistryBed();
+    for (const document of nested) bed.registry.put("app", document);
+    bed.registry.put("app", top, "v1");
+    const failure = failureIn(await bed.inspect("app:v1"));
     assert.deepEqual([failure.kind, failure.reason], ["permanent", "Malformed"]);
     assert.match(failure.message, says);
   });
 }
 
 Deno.test("inspect() reads the platforms of entries without one from their configs, as container runtimes do", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
+  await using bed = await openRegistryBed();
   const images = ["arm64", "s390x"].map((architecture) => makeImage({ architecture }));
   const chart = makeImage({ configType: "application/vnd.cncf.helm.config.v1+json" });
   for (const { manifest, config } of [...images, chart]) {
-    registry.put("app", manifest);
-    registry.putBlob("app", config);
+    bed.registry.put("app", manifest);
+    bed.registry.putBlob("app", config);
   }
   const unnamed = [...images, chart].map(({ manifest }) => makeEntry(manifest));
-  registry.put("app", makeIndex(unnamed), "v1");
-  const report = await inspector.inspect(`${registry.host}/app:v1`);
+  bed.registry.put("app", makeIndex(unnamed), "v1");
+  const report = await bed.inspect("app:v1");
   assert.deepEqual(architecturesOf(report), ["arm64", "s390x"]);
   assert.ok(report.inspection.kind === "platforms" && report.inspection.depth === "config");
-  registry.put("app", makeIndex([...unnamed, makeEntry(makeImage().manifest, { platform: LINUX })]), "v2");
-  const mixed = await inspector.inspect(`${registry.host}/app:v2`);
+  bed.registry.put("app", makeIndex([...unnamed, makeEntry(makeImage().manifest, { platform: LINUX })]), "v2");
+  const mixed = await bed.inspect("app:v2");
   assert.deepEqual(architecturesOf(mixed), ["amd64", "arm64", "s390x"]);
-  registry.put("app", makeIndex([makeEntry(chart.manifest)]), "v3");
-  assert.equal(failureIn(await inspector.inspect(`${registry.host}/app:v3`)).reason, "NotAnImage");
+  bed.registry.put("app", makeIndex([makeEntry(chart.manifest)]), "v3");
+  assert.equal(failureIn(await bed.inspect("app:v3")).reason, "NotAnImage");
 });
 
 Deno.test("inspect() reads few of many entries without a platform, and reports it", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
+  await using bed = await openRegistryBed();
   const { manifest, config } = makeImage({ architecture: "arm64" });
-  registry.put("app", manifest);
-  registry.putBlob("app", config);
-  registry.put("app", makeIndex(Array(50).fill(makeEntry(manifest))), "v1");
-  const { inspection, requests } = await inspector.inspect(`${registry.host}/app:v1`);
+  bed.registry.put("app", manifest);
+  bed.registry.putBlob("app", config);
+  bed.registry.put("app", makeIndex(Array(50).fill(makeEntry(manifest))), "v1");
+  const { inspection, requests } = await bed.inspect("app:v1");
   assert.deepEqual([requests.manifestGet, requests.blobGet], [9, 8]);
   assert.ok(inspection.kind === "platforms");
   assert.match(inspection.findings[0]?.message ?? "", /50 manifests without a platform; 8 of them were read/);
 });
 
 Deno.test("DV-89 inspect() at config depth sees the labels of the first valid child: a bundle runs anywhere", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
-  putMultiArch(registry, "app", makeMultiArch(["amd64", "arm64"], { labels: { [BUNDLE]: "" } }));
-  const shallow = await inspector.inspect(`${registry.host}/app:v1`);
+  await using bed = await openRegistryBed();
+  putMultiArch(bed.registry, "app", makeMultiArch(["amd64", "arm64"], { labels: { [BUNDLE]: "" } }));
+  const shallow = await bed.inspect("app:v1");
   assert.equal(shallow.inspection.kind, "platforms");
-  const deep = await inspector.inspect(`${registry.host}/app:v1`, { depth: "config" });
+  const deep = await bed.inspect("app:v1", { depth: "config" });
   assert.equal(deep.inspection.kind, "anywhere");
   assert.deepEqual(deep.requests, { manifestGet: 2, manifestHead: 0, blobGet: 1, token: 0, other: 0 });
 });
 
 Deno.test("DV-89 inspect() reads the config at once when the name says bundle", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
-  putMultiArch(registry, "org/my-bundle", makeMultiArch(["amd64"], { labels: { [BUNDLE]: "" } }));
-  assert.equal((await inspector.inspect(`${registry.host}/org/my-bundle:v1`)).inspection.kind, "anywhere");
+  await using bed = await openRegistryBed();
+  putMultiArch(bed.registry, "org/my-bundle", makeMultiArch(["amd64"], { labels: { [BUNDLE]: "" } }));
+  assert.equal((await bed.inspect("org/my-bundle:v1")).inspection.kind, "anywhere");
 });
 
 Deno.test("DV-90 inspect() looks at the first valid child only", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
+  await using bed = await openRegistryBed();
   const [plain, bundle] = [makeImage(), makeImage({ architecture: "arm64", labels: { [BUNDLE]: "" } })];
   for (const { config, manifest } of [plain, bundle]) {
-    registry.putBlob("app", config);
-    registry.put("app", manifest);
+    bed.registry.putBlob("app", config);
+    bed.registry.put("app", manifest);
   }
   const entries = [
     makeEntry(plain.manifest, { platform: LINUX }),
     makeEntry(bundle.manifest, { platform: { os: "linux", architecture: "arm64" } }),
   ];
-  registry.put("app", makeIndex(entries), "v1");
-  const report = await inspector.inspect(`${registry.host}/app:v1`, { depth: "config" });
+  bed.registry.put("app", makeIndex(entries), "v1");
+  const report = await bed.inspect("app:v1", { depth: "config" });
   assert.equal(report.inspection.kind, "platforms");
 });
 
 Deno.test("DV-92 inspect() fails for a single image without architecture", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
-  putSingle(registry, makeImage({ architecture: "" }));
-  assert.equal(failureIn(await inspector.inspect(`${registry.host}/app:v1`)).reason, "NotAnImage");
+  await using bed = await openRegistryBed();
+  putSingle(bed.registry, makeImage({ architecture: "" }));
+  assert.equal(failureIn(await bed.inspect("app:v1")).reason, "NotAnImage");
 });
 
 /** Serves a document under another one's name. */
@@ -241,68 +227,64 @@ function tamper(
 }
 
 Deno.test("DV-93 inspect() fails when a single manifest is not what its digest says", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
+  await using bed = await openRegistryBed();
   const image = makeImage();
-  putSingle(registry, image);
-  tamper(registry, image.manifest, "manifests", makeImage({ architecture: "s390x" }).manifest.text);
-  const failure = failureIn(await inspector.inspect(`${registry.host}/app@${image.manifest.digest}`));
+  putSingle(bed.registry, image);
+  tamper(bed.registry, image.manifest, "manifests", makeImage({ architecture: "s390x" }).manifest.text);
+  const failure = failureIn(await bed.inspect(`app@${image.manifest.digest}`));
   assert.equal(failure.reason, "DigestMismatch");
 });
 
 Deno.test("DV-94 inspect() fails when a digest-pinned index was tampered with", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
+  await using bed = await openRegistryBed();
   const made = makeMultiArch(["amd64"]);
-  putMultiArch(registry, "app", made);
-  tamper(registry, made.index, "manifests", makeMultiArch(["amd64", "arm64"]).index.text);
+  putMultiArch(bed.registry, "app", made);
+  tamper(bed.registry, made.index, "manifests", makeMultiArch(["amd64", "arm64"]).index.text);
   assert.equal(
-    failureIn(await inspector.inspect(`${registry.host}/app@${made.index.digest}`)).reason,
+    failureIn(await bed.inspect(`app@${made.index.digest}`)).reason,
     "DigestMismatch",
   );
 });
 
 Deno.test("DV-95 inspect() fails when a child or a config is not what its digest says", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
+  await using bed = await openRegistryBed();
   const made = makeMultiArch(["amd64"]);
-  putMultiArch(registry, "app", made);
+  putMultiArch(bed.registry, "app", made);
   const [child, config] = [made.manifests[0], made.blobs[0]];
   assert.ok(child !== undefined && config !== undefined);
-  const image = `${registry.host}/app:v1`;
-  tamper(registry, child, "manifests", makeImage({ architecture: "arm64" }).manifest.text);
-  assert.equal(failureIn(await inspector.inspect(image, { depth: "config" })).reason, "DigestMismatch");
-  tamper(registry, config, "blobs", "{}");
-  assert.equal(failureIn(await inspector.inspect(image, { depth: "config" })).reason, "DigestMismatch");
+  const image = `${bed.registry.host}/app:v1`;
+  tamper(bed.registry, child, "manifests", makeImage({ architecture: "arm64" }).manifest.text);
+  assert.equal(failureIn(await bed.inspector.inspect(image, { depth: "config" })).reason, "DigestMismatch");
+  tamper(bed.registry, config, "blobs", "{}");
+  assert.equal(failureIn(await bed.inspector.inspect(image, { depth: "config" })).reason, "DigestMismatch");
 });
 
 for (const algorithm of ["sha256", "sha384", "sha512"]) {
   Deno.test(`inspect() verifies ${algorithm}`, async () => {
-    await using registry = await openFakeRegistry();
-    using inspector = openTestInspector();
+    await using bed = await openRegistryBed();
     const { index } = makeMultiArch(["amd64"]);
     const digest = digestOf(index.text, algorithm);
-    registry.put("app", { ...index, digest });
-    assert.deepEqual(architecturesOf(await inspector.inspect(`${registry.host}/app@${digest}`)), ["amd64"]);
+    bed.registry.put("app", { ...index, digest });
+    assert.deepEqual(architecturesOf(await bed.inspect(`app@${digest}`)), ["amd64"]);
   });
 }
 
 Deno.test("DV-96 P-119 inspect() stops reading a manifest beyond 4 MiB", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
-  registry.intercept = () => new Response("x".repeat(4 * 1024 * 1024 + 1));
-  const failure = failureIn(await inspector.inspect(`${registry.host}/app:v1`));
+  await using bed = await openRegistryBed();
+  bed.registry.intercept = () => new Response("x".repeat(4 * 1024 * 1024 + 1));
+  const failure = failureIn(await bed.inspect("app:v1"));
   assert.deepEqual([failure.kind, failure.reason], ["permanent", "TooLarge"]);
 });
 
 Deno.test("DV-107 inspect() tries HTTP after HTTPS for an insecure registry, and remembers it", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector({ transport: { scheme: "https-then-http", verifyTls: false } });
-  for (const repository of ["first", "second"]) putMultiArch(registry, repository, makeMultiArch(["amd64"]));
-  const first = await inspector.inspect(`${registry.host}/first:v1`);
+  await using bed = await openRegistryBed({
+    inspector: { transport: { scheme: "https-then-http", verifyTls: false } },
+  });
+  for (const repository of ["first", "second"]) putMultiArch(bed.registry, repository, makeMultiArch(["amd64"]));
+  const first = await bed.inspect("first:v1");
   assert.deepEqual(architecturesOf(first), ["amd64"]);
   assert.equal(first.requests.manifestGet, 2);
-  assert.equal((await inspector.inspect(`${registry.host}/second:v1`)).requests.manifestGet, 1);
+  assert.equal((await bed.inspect("second:v1")).requests.manifestGet, 1);
 });
 
 Deno.test("DV-100 inspect() takes the first endpoint that answers and names the mirror", async () => {
@@ -355,42 +337,39 @@ Deno.test("inspect() reports a refused plan as it is", async () => {
 });
 
 Deno.test("inspect() finds that a digest pins one platform, and which tag would be right", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
-  const digest = putSingle(registry, makeImage());
-  const report = await inspector.inspect(`${registry.host}/app:v1@${digest}`);
+  await using bed = await openRegistryBed();
+  const digest = putSingle(bed.registry, makeImage());
+  const report = await bed.inspect(`app:v1@${digest}`);
   assert.ok(report.inspection.kind === "platforms");
   const [finding] = report.inspection.findings;
   assert.equal(finding?.kind, "ChildDigestPin");
   assert.match(finding?.message ?? "", /app:v1/);
-  const again = await inspector.inspect(`${registry.host}/app@${digest}`);
+  const again = await bed.inspect(`app@${digest}`);
   assert.ok(again.inspection.kind === "platforms" && again.source === "cache");
   assert.deepEqual(again.inspection.findings.map(({ kind }) => kind), ["ChildDigestPin"]);
 });
 
 Deno.test("head() gives the digest, or that the registry does not state it", async () => {
-  await using registry = await openFakeRegistry();
-  using inspector = openTestInspector();
-  const digest = putMultiArch(registry, "app", makeMultiArch(["amd64"]));
-  const request = makeRequest(`${registry.host}/app:v1`);
+  await using bed = await openRegistryBed();
+  const digest = putMultiArch(bed.registry, "app", makeMultiArch(["amd64"]));
+  const request = makeRequest(`${bed.registry.host}/app:v1`);
   const { signal } = new AbortController();
-  const answer = await inspector.registry.head(request, signal);
+  const answer = await bed.inspector.registry.head(request, signal);
   assert.ok(answer.kind === "digest" && answer.digest === digest && answer.requests.manifestHead === 1);
-  registry.intercept = () => new Response(null);
-  assert.equal((await inspector.registry.head(request, signal)).kind, "unknown");
+  bed.registry.intercept = () => new Response(null);
+  assert.equal((await bed.inspector.registry.head(request, signal)).kind, "unknown");
 });
 
 Deno.test("DV-113 inspect() waits as long as a 429 asks, then succeeds", async () => {
-  await using registry = await openFakeRegistry();
   const clock = new FakeClock();
-  using inspector = openTestInspector({ clock });
-  putMultiArch(registry, "app", makeMultiArch(["amd64"]));
+  await using bed = await openRegistryBed({ inspector: { clock } });
+  putMultiArch(bed.registry, "app", makeMultiArch(["amd64"]));
   let refusals = 1;
-  registry.intercept = () =>
+  bed.registry.intercept = () =>
     refusals-- > 0 ? new Response("", { status: 429, headers: { "retry-after": "1" } }) : undefined;
-  const inspecting = inspector.inspect(`${registry.host}/app:v1`);
+  const inspecting = bed.inspect("app:v1");
   await until("the inspection waits", () => clock.sleeping > 0);
-  assert.equal(registry.requests.length, 1);
+  assert.equal(bed.registry.requests.length, 1);
   await clock.advance(1_000);
   const report = await inspecting;
   assert.deepEqual([architecturesOf(report), report.requests.manifestGet], [["amd64"], 2]);

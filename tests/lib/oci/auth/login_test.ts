@@ -3,18 +3,25 @@ import assert from "node:assert/strict";
 import type { Credential } from "../../../../lib/oci/credential.ts";
 import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
 import { makeImage, makeMultiArch } from "../../../support/documents.ts";
-import { makeCredential, makeRequest, openTestInspector } from "../../../support/inspectors.ts";
-import { type FakeRegistry, type Login, openFakeRegistry } from "../../../support/registry.ts";
+import {
+  makeCredential,
+  makeRequest,
+  openRegistryBed,
+  openTestInspector,
+  type RegistryBed,
+} from "../../../support/inspectors.ts";
+import { type Login, openFakeRegistry } from "../../../support/registry.ts";
 
 const USERS = { user: "password" };
 const TOKEN: Login = { kind: "token", users: USERS, anonymous: false };
 
-async function open(login: Login): Promise<FakeRegistry> {
-  const registry = await openFakeRegistry({ login });
+/** A registry with two images, and an inspector that logs in there as its user unless told otherwise. */
+async function openBed(login: Login): Promise<RegistryBed> {
+  const bed = await openRegistryBed({ login, isLoggedIn: true });
   for (const repository of ["org/app", "org/other"]) {
-    registry.put(repository, makeMultiArch(["amd64", "arm64"]).index, "v1");
+    bed.registry.put(repository, makeMultiArch(["amd64", "arm64"]).index, "v1");
   }
-  return registry;
+  return bed;
 }
 
 function sees({ inspection }: InspectionReport): readonly string[] | string {
@@ -26,82 +33,68 @@ function sees({ inspection }: InspectionReport): readonly string[] | string {
 const BOTH = ["amd64", "arm64"];
 
 Deno.test("DV-114 inspect() asks for a token of the repository's pull scope, with the user's name", async () => {
-  await using registry = await open(TOKEN);
-  using inspector = openTestInspector();
-  const credentials = [makeCredential(registry.host)];
-  const report = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  await using bed = await openBed(TOKEN);
+  const report = await bed.inspect("org/app:v1");
   assert.deepEqual(sees(report), BOTH);
-  const token = registry.requests.find(({ path }) => path.startsWith("/token"));
+  const token = bed.registry.requests.find(({ path }) => path.startsWith("/token"));
   const query = new URLSearchParams(token?.path.split("?")[1]);
   assert.deepEqual(Object.fromEntries(query), { service: "fake", scope: "repository:org/app:pull", account: "user" });
   assert.deepEqual([report.access, report.credentialSource], ["private", "secret team-a/pull"]);
 });
 
 Deno.test("inspect() needs one manifest GET and one token for each repository, and the host's root once for all but the first", async () => {
-  await using registry = await open(TOKEN);
-  using inspector = openTestInspector();
-  const credentials = [makeCredential(registry.host)];
-  const first = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  await using bed = await openBed(TOKEN);
+  const first = await bed.inspect("org/app:v1");
   assert.deepEqual(first.requests, { manifestGet: 2, manifestHead: 0, blobGet: 0, token: 1, other: 0 });
-  const second = await inspector.inspect(`${registry.host}/org/other:v1`, { credentials });
+  const second = await bed.inspect("org/other:v1");
   assert.deepEqual(second.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 1, other: 1 });
-  registry.put("org/third", makeMultiArch(["amd64"]).index, "v1");
-  const third = await inspector.inspect(`${registry.host}/org/third:v1`, { credentials });
+  bed.registry.put("org/third", makeMultiArch(["amd64"]).index, "v1");
+  const third = await bed.inspect("org/third:v1");
   assert.deepEqual(third.requests, { manifestGet: 1, manifestHead: 0, blobGet: 0, token: 1, other: 0 });
 });
 
 Deno.test("inspect() gets a new token when the registry no longer takes the old one", async () => {
-  await using registry = await open(TOKEN);
-  using inspector = openTestInspector();
-  const credentials = [makeCredential(registry.host)];
-  await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
-  registry.put("org/app", makeMultiArch(["s390x"]).index, "v2");
+  await using bed = await openBed(TOKEN);
+  await bed.inspect("org/app:v1");
+  bed.registry.put("org/app", makeMultiArch(["s390x"]).index, "v2");
   let revoked = 1;
-  registry.intercept = ({ path }) => {
+  bed.registry.intercept = ({ path }) => {
     if (!path.includes("/manifests/") || revoked-- <= 0) return undefined;
     const challenge =
-      `Bearer realm="${registry.origin}/token",service="fake",scope="repository:org/app:pull",error="invalid_token"`;
+      `Bearer realm="${bed.registry.origin}/token",service="fake",scope="repository:org/app:pull",error="invalid_token"`;
     return new Response("", { status: 401, headers: { "www-authenticate": challenge } });
   };
-  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v2`, { credentials })), ["s390x"]);
+  assert.deepEqual(sees(await bed.inspect("org/app:v2")), ["s390x"]);
 });
 
 Deno.test("P-106 inspect() trades an identity token for a token by POST, never in the address", async () => {
-  await using registry = await open({
-    ...TOKEN,
-    kind: "token",
-    users: {},
-    anonymous: false,
-    identityTokens: ["refresh-me"],
-  });
-  using inspector = openTestInspector();
+  const login: Login = { kind: "token", users: {}, anonymous: false, identityTokens: ["refresh-me"] };
+  await using bed = await openBed(login);
   const credentials: readonly Credential[] = [
-    { scope: registry.host, source: "config.json", secret: { kind: "identity", token: "refresh-me" } },
+    { scope: bed.registry.host, source: "config.json", secret: { kind: "identity", token: "refresh-me" } },
   ];
-  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
-  assert.ok(registry.requests.every(({ path }) => !path.includes("refresh-me")));
+  assert.deepEqual(sees(await bed.inspect("org/app:v1", { credentials })), BOTH);
+  assert.ok(bed.registry.requests.every(({ path }) => !path.includes("refresh-me")));
 });
 
 Deno.test("inspect() sends a registry token as it is", async () => {
-  await using registry = await open(TOKEN);
-  using inspector = openTestInspector();
+  await using bed = await openBed(TOKEN);
   const token = btoa("repository:org/app:pull");
   const credentials: readonly Credential[] = [{
-    scope: registry.host,
+    scope: bed.registry.host,
     source: "x",
     secret: { kind: "registry", token },
   }];
-  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
+  assert.deepEqual(sees(await bed.inspect("org/app:v1", { credentials })), BOTH);
 });
 
 for (const login of [TOKEN, { kind: "basic", users: USERS } as const]) {
   Deno.test(`inspect() reports which sources were refused, and none of their secrets (${login.kind})`, async () => {
-    await using registry = await open(login);
-    using inspector = openTestInspector();
+    await using bed = await openBed(login);
     const credentials = [
-      makeCredential(registry.host, { username: "revoked", password: "hunter2", source: "secret a/old" }),
+      makeCredential(bed.registry.host, { username: "revoked", password: "hunter2", source: "secret a/old" }),
     ];
-    const { inspection } = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+    const { inspection } = await bed.inspect("org/app:v1", { credentials });
     assert.ok(inspection.kind === "failed");
     assert.deepEqual([inspection.failure.kind, inspection.failure.reason], ["permanent", "Unauthorized"]);
     assert.match(inspection.failure.message, /secret a\/old/);
@@ -110,48 +103,43 @@ for (const login of [TOKEN, { kind: "basic", users: USERS } as const]) {
 }
 
 Deno.test("inspect() copes with repositories of one host that log in differently", async () => {
-  await using registry = await open(TOKEN);
-  using inspector = openTestInspector();
-  const credentials = [makeCredential(registry.host)];
-  await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
-  registry.intercept = ({ path, headers }) => {
+  await using bed = await openBed(TOKEN);
+  await bed.inspect("org/app:v1");
+  bed.registry.intercept = ({ path, headers }) => {
     if (path.startsWith("/token")) return new Response("", { status: 401 });
     return headers.get("authorization") === `Basic ${btoa("user:password")}`
       ? new Response(makeMultiArch(["s390x"]).index.text)
       : new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="x"' } });
   };
-  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/other:v1`, { credentials })), ["s390x"]);
+  assert.deepEqual(sees(await bed.inspect("org/other:v1")), ["s390x"]);
 });
 
 Deno.test("inspect() gives no credential to a host that it is not for", async () => {
-  await using registry = await open({ kind: "basic", users: USERS });
-  using inspector = openTestInspector();
-  const credentials = [makeCredential("quay.io"), makeCredential(`${registry.host}/elsewhere`)];
-  assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), "Unauthorized");
-  assert.ok(registry.requests.every(({ headers }) => headers.get("authorization") === null));
+  await using bed = await openBed({ kind: "basic", users: USERS });
+  const credentials = [makeCredential("quay.io"), makeCredential(`${bed.registry.host}/elsewhere`)];
+  assert.equal(sees(await bed.inspect("org/app:v1", { credentials })), "Unauthorized");
+  assert.ok(bed.registry.requests.every(({ headers }) => headers.get("authorization") === null));
 });
 
 Deno.test("DV-116 P-107 inspect() prefers the credential with the longest path", async () => {
-  await using registry = await open({ kind: "basic", users: { team: "password" } });
-  using inspector = openTestInspector();
+  await using bed = await openBed({ kind: "basic", users: { team: "password" } });
   const credentials = [
-    makeCredential(registry.host),
-    makeCredential(`${registry.host}/org/app`, { username: "team" }),
-    makeCredential(`${registry.host}/org`),
+    makeCredential(bed.registry.host),
+    makeCredential(`${bed.registry.host}/org/app`, { username: "team" }),
+    makeCredential(`${bed.registry.host}/org`),
   ];
-  await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
-  const sent = registry.requests.flatMap(({ headers }) => headers.get("authorization") ?? []);
+  await bed.inspect("org/app:v1", { credentials });
+  const sent = bed.registry.requests.flatMap(({ headers }) => headers.get("authorization") ?? []);
   assert.deepEqual(sent, [`Basic ${btoa("team:password")}`]);
 });
 
 Deno.test("DV-127 inspect() works as a stranger when nobody has a credential", async () => {
-  await using registry = await open({ kind: "none" });
-  using inspector = openTestInspector();
-  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), BOTH);
+  await using bed = await openBed({ kind: "none" });
+  assert.deepEqual(sees(await bed.inspect("org/app:v1", { credentials: [] })), BOTH);
 });
 
 Deno.test("inspect() does not send a password to a token server without TLS for a registry with it", async () => {
-  await using thief = await open(TOKEN);
+  await using thief = await openFakeRegistry({ login: TOKEN });
   const { issueLoopbackCertificates } = await import("../../../../playground/listen.ts");
   const { authority, serving } = await issueLoopbackCertificates(Date.now());
   await using registry = await openFakeRegistry({
@@ -167,12 +155,12 @@ Deno.test("inspect() does not send a password to a token server without TLS for 
 });
 
 Deno.test("inspect() contacts no token server on a forbidden address of an undeclared registry", async () => {
-  await using thief = await open(TOKEN);
+  await using thief = await openFakeRegistry({ login: TOKEN });
   using inspector = openTestInspector({
     transport: { declared: false },
     resolve: () => Promise.resolve(["93.184.216.34"]),
   });
-  await using registry = await open({ ...TOKEN, realm: `${thief.origin}/token` });
+  await using registry = await openFakeRegistry({ login: { ...TOKEN, realm: `${thief.origin}/token` } });
   const report = await inspector.inspect(`${registry.host}/org/app:v1`);
   assert.equal(sees(report), "AddressDenied");
   assert.deepEqual([thief.requests, registry.requests], [[], []]);
@@ -182,10 +170,9 @@ const NO_TOKENS = { nonsense: "<html>", dense: `{"token":"t","more":[${"{},".rep
 
 for (const [what, body] of Object.entries(NO_TOKENS)) {
   Deno.test(`inspect() fails as malformed when the answer of the token server is ${what}`, async () => {
-    await using registry = await open({ kind: "token", users: {}, anonymous: true });
-    using inspector = openTestInspector();
-    registry.intercept = ({ path }) => path.startsWith("/token") ? new Response(body) : undefined;
-    assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), "Malformed");
+    await using bed = await openBed({ kind: "token", users: {}, anonymous: true });
+    bed.registry.intercept = ({ path }) => path.startsWith("/token") ? new Response(body) : undefined;
+    assert.equal(sees(await bed.inspect("org/app:v1", { credentials: [] })), "Malformed");
   });
 }
 
@@ -199,32 +186,30 @@ const TOKEN_BODIES = [
 
 for (const body of TOKEN_BODIES) {
   Deno.test(`inspect() takes the token of ${JSON.stringify(body)}`, async () => {
-    await using registry = await open(TOKEN);
-    using inspector = openTestInspector();
+    await using bed = await openBed(TOKEN);
     const { index } = makeMultiArch(["amd64", "arm64"]);
-    registry.intercept = ({ path, headers }) =>
+    bed.registry.intercept = ({ path, headers }) =>
       path.startsWith("/token")
         ? Response.json(body)
         : headers.get("authorization") === "Bearer x"
         ? new Response(index.text)
         : undefined;
-    assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), BOTH);
+    assert.deepEqual(sees(await bed.inspect("org/app:v1", { credentials: [] })), BOTH);
   });
 }
 
 Deno.test("inspect() repeats no token that a header cannot hold, be it the user's or the server's", async () => {
-  await using registry = await open(TOKEN);
-  using inspector = openTestInspector();
-  const image = `${registry.host}/org/app:v1`;
+  await using bed = await openBed(TOKEN);
+  const image = `${bed.registry.host}/org/app:v1`;
   for (const token of ["hunter2\nX-Evil: 1", "hunter2\0", "hunter2€"]) {
-    registry.intercept = () => undefined;
-    const own = { scope: registry.host, source: "secret team-a/bad", secret: { kind: "registry", token } } as const;
-    const refused = await inspector.inspect(image, { credentials: [own] });
+    bed.registry.intercept = () => undefined;
+    const own = { scope: bed.registry.host, source: "secret team-a/bad", secret: { kind: "registry", token } } as const;
+    const refused = await bed.inspector.inspect(image, { credentials: [own] });
     assert.equal(sees(refused), "Unauthorized");
-    const used = await inspector.inspect(image, { credentials: [own, makeCredential(registry.host)] });
+    const used = await bed.inspector.inspect(image, { credentials: [own, makeCredential(bed.registry.host)] });
     assert.deepEqual(sees(used), BOTH);
-    registry.intercept = ({ path }) => path.startsWith("/token") ? Response.json({ token }) : undefined;
-    const given = await inspector.inspect(`${registry.host}/org/other:v1`);
+    bed.registry.intercept = ({ path }) => path.startsWith("/token") ? Response.json({ token }) : undefined;
+    const given = await bed.inspect("org/other:v1", { credentials: [] });
     assert.equal(sees(given), "Malformed");
     assert.doesNotMatch(JSON.stringify([refused, given]), /hunter2/);
   }
@@ -232,69 +217,60 @@ Deno.test("inspect() repeats no token that a header cannot hold, be it the user'
 
 for (const status of [401, 403]) {
   Deno.test(`inspect() asks once, and the root once, when ${status} comes without a way to log in, however many credentials there are`, async () => {
-    await using registry = await open({ kind: "none" });
-    using inspector = openTestInspector();
-    registry.intercept = () => new Response("no", { status });
-    const credentials = ["a", "b", "c"].map((username) => makeCredential(registry.host, { username }));
-    assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), "Unauthorized");
-    assert.deepEqual(registry.requests.map(({ path }) => path), ["/v2/org/app/manifests/v1", "/v2/"]);
-    await inspector.inspect(`${registry.host}/org/public:v1`);
-    assert.equal(registry.requests.length, 3);
+    await using bed = await openBed({ kind: "none" });
+    bed.registry.intercept = () => new Response("no", { status });
+    const credentials = ["a", "b", "c"].map((username) => makeCredential(bed.registry.host, { username }));
+    assert.equal(sees(await bed.inspect("org/app:v1", { credentials })), "Unauthorized");
+    assert.deepEqual(bed.registry.requests.map(({ path }) => path), ["/v2/org/app/manifests/v1", "/v2/"]);
+    await bed.inspect("org/public:v1", { credentials: [] });
+    assert.equal(bed.registry.requests.length, 3);
   });
 }
 
 for (const status of [401, 403, 404]) {
   Deno.test(`inspect() reads at the root how to log in when anonymous requests get ${status} without a challenge`, async () => {
-    await using registry = await open(TOKEN);
-    using inspector = openTestInspector();
-    registry.intercept = ({ path, headers }) =>
+    await using bed = await openBed(TOKEN);
+    bed.registry.intercept = ({ path, headers }) =>
       path.includes("/manifests/") && headers.get("authorization") === null
         ? new Response("no", { status })
         : undefined;
-    const credentials = [makeCredential(registry.host)];
-    assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
-    const more = await inspector.inspect(`${registry.host}/org/app@${makeMultiArch(["amd64", "arm64"]).index.digest}`, {
-      credentials: [makeCredential(registry.host, { username: "user" })],
-    });
+    assert.deepEqual(sees(await bed.inspect("org/app:v1")), BOTH);
+    const more = await bed.inspect(`org/app@${makeMultiArch(["amd64", "arm64"]).index.digest}`);
     assert.deepEqual(sees(more), BOTH);
-    assert.equal(registry.requests.filter(({ path }) => path === "/v2/").length, 1);
+    assert.equal(bed.registry.requests.filter(({ path }) => path === "/v2/").length, 1);
   });
 }
 
 for (const isFirst of [true, false]) {
   const when = isFirst ? "when its first request" : "while anonymous requests to the host";
   Deno.test(`inspect() logs in, as the root says, ${when} is limited`, async () => {
-    await using registry = await open(TOKEN);
-    using inspector = openTestInspector();
-    registry.intercept = ({ path, headers }) =>
+    await using bed = await openBed(TOKEN);
+    const credentials = [makeCredential(bed.registry.host)];
+    bed.registry.intercept = ({ path, headers }) =>
       path.includes("/manifests/") && headers.get("authorization") === null
         ? new Response("", { status: 429, headers: { "retry-after": "600" } })
         : undefined;
-    if (!isFirst) assert.equal(sees(await inspector.inspect(`${registry.host}/org/other:v1`)), "RateLimited");
-    const image = `${registry.host}/org/app:v1`;
-    const eve = [makeCredential(registry.host, { username: "eve" })];
-    assert.equal(sees(await inspector.inspect(image, { credentials: eve })), "RateLimited");
-    const credentials = [makeCredential(registry.host)];
+    if (!isFirst) assert.equal(sees(await bed.inspect("org/other:v1", { credentials: [] })), "RateLimited");
+    const image = `${bed.registry.host}/org/app:v1`;
+    const eve = [makeCredential(bed.registry.host, { username: "eve" })];
+    assert.equal(sees(await bed.inspector.inspect(image, { credentials: eve })), "RateLimited");
     for (const freshness of ["cached", "revalidate", "revalidate"] as const) {
-      const report = await inspector.inspect(image, { credentials, freshness });
+      const report = await bed.inspector.inspect(image, { credentials, freshness });
       assert.deepEqual([sees(report), report.access], [BOTH, "private"], freshness);
     }
   });
 }
 
 Deno.test("inspect() logs in past a limit also while other repositories of the registry fail", async () => {
-  await using registry = await open(TOKEN);
-  using inspector = openTestInspector();
+  await using bed = await openBed(TOKEN);
   let isLimited = false;
-  registry.intercept = ({ path, headers }) => {
+  bed.registry.intercept = ({ path, headers }) => {
     if (path.includes("/evil/")) return new Response("", { status: 503, headers: { "retry-after": "600" } });
     return isLimited && path.includes("/manifests/") && headers.get("authorization") === null
       ? new Response("", { status: 429, headers: { "retry-after": "600" } })
       : undefined;
   };
-  const credentials = [makeCredential(registry.host)];
-  const of = async (name: string): Promise<unknown> =>
-    sees(await inspector.inspect(`${registry.host}/${name}:v1`, { credentials }));
+  const of = async (name: string): Promise<unknown> => sees(await bed.inspect(`${name}:v1`));
   // The root is read for the first of them that comes when a login is known to be wanted.
   assert.equal(await of("evil/a"), "ServerError");
   assert.deepEqual(await of("org/app"), BOTH);
@@ -304,64 +280,57 @@ Deno.test("inspect() logs in past a limit also while other repositories of the r
 });
 
 Deno.test("inspect() takes the limit for what it is when there is no way to log in past it", async () => {
-  await using registry = await open(TOKEN);
-  using inspector = openTestInspector();
-  registry.intercept = ({ path }) =>
+  await using bed = await openBed(TOKEN);
+  bed.registry.intercept = ({ path }) =>
     path === "/v2/"
       ? new Response("", { status: 401, headers: { "www-authenticate": 'Bearer realm="http://elsewhere.example/"' } })
       : new Response("", { status: 429, headers: { "retry-after": "600" } });
-  const credentials = [makeCredential(registry.host)];
-  assert.equal(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), "RateLimited");
+  assert.equal(sees(await bed.inspect("org/app:v1")), "RateLimited");
 });
 
 Deno.test("inspect() passes over a refresh token where a password is wanted, and goes on to the password", async () => {
-  await using registry = await open({ kind: "basic", users: USERS });
-  using inspector = openTestInspector();
-  registry.intercept = ({ headers }) =>
+  await using bed = await openBed({ kind: "basic", users: USERS });
+  bed.registry.intercept = ({ headers }) =>
     headers.get("authorization") === null
       ? new Response("hidden", { status: 404, headers: { "www-authenticate": 'Basic realm="x"' } })
       : undefined;
-  const identity: Credential = { ...makeCredential(registry.host), secret: { kind: "identity", token: "refresh" } };
-  const credentials = [identity, makeCredential(registry.host)];
-  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials })), BOTH);
-  const before = registry.requests.length;
+  const identity: Credential = { ...makeCredential(bed.registry.host), secret: { kind: "identity", token: "refresh" } };
+  const credentials = [identity, makeCredential(bed.registry.host)];
+  assert.deepEqual(sees(await bed.inspect("org/app:v1", { credentials })), BOTH);
+  const before = bed.registry.requests.length;
   assert.deepEqual(
-    sees(await inspector.inspect(`${registry.host}/org/app:v1`, { credentials, freshness: "revalidate" })),
+    sees(await bed.inspect("org/app:v1", { credentials, freshness: "revalidate" })),
     BOTH,
   );
-  const after = registry.requests.slice(before).map(({ headers }) => headers.get("authorization"));
+  const after = bed.registry.requests.slice(before).map(({ headers }) => headers.get("authorization"));
   assert.ok(after.every((authorization) => authorization === `Basic ${btoa("user:password")}`), String(after));
 });
 
 Deno.test("inspect() takes the first answer for what it is when the root is broken", async () => {
-  await using registry = await open({ kind: "none" });
-  using inspector = openTestInspector();
-  registry.intercept = ({ path }) => new Response("no", { status: path === "/v2/" ? 500 : 404 });
-  const report = await inspector.inspect(`${registry.host}/org/app:v1`, {
-    credentials: [makeCredential(registry.host)],
-  });
+  await using bed = await openBed({ kind: "none" });
+  bed.registry.intercept = ({ path }) => new Response("no", { status: path === "/v2/" ? 500 : 404 });
+  const report = await bed.inspect("org/app:v1");
   assert.equal(sees(report), "ManifestUnknown");
 });
 
 Deno.test("inspect() goes on until the root has answered that it reads for others too, so that it keeps its place", async () => {
-  await using registry = await open({ kind: "none" });
-  using inspector = openTestInspector();
+  await using bed = await openBed({ kind: "none" });
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<Response>()];
-  registry.intercept = ({ path }) => {
+  bed.registry.intercept = ({ path }) => {
     if (path !== "/v2/") return new Response("no", { status: 404 });
     asked.resolve();
     return answered.promise;
   };
   const leaving = new AbortController();
-  const request = makeRequest(`${registry.host}/org/app:v1`, { credentials: [makeCredential(registry.host)] });
-  const inspecting = inspector.registry.inspect(request, leaving.signal);
+  const request = makeRequest(`${bed.registry.host}/org/app:v1`, { credentials: [makeCredential(bed.registry.host)] });
+  const inspecting = bed.inspector.registry.inspect(request, leaving.signal);
   let hasEnded = false;
   const ended = inspecting.catch(() => {}).then(() => hasEnded = true);
   await asked.promise;
   leaving.abort(new Error("left"));
   // Another inspection shares the answer, and leaves at once.
-  const other = makeRequest(`${registry.host}/org/other:v1`, { credentials: [makeCredential(registry.host)] });
-  await assert.rejects(inspector.registry.inspect(other, AbortSignal.timeout(100)));
+  const other = makeRequest(`${bed.registry.host}/org/other:v1`, { credentials: [makeCredential(bed.registry.host)] });
+  await assert.rejects(bed.inspector.registry.inspect(other, AbortSignal.timeout(100)));
   assert.equal(hasEnded, false);
   answered.resolve(new Response(""));
   await ended;
@@ -369,18 +338,17 @@ Deno.test("inspect() goes on until the root has answered that it reads for other
 });
 
 Deno.test("inspect() ends with its caller while the token server thinks", async () => {
-  await using registry = await open(TOKEN);
-  using inspector = openTestInspector();
+  await using bed = await openBed(TOKEN);
   const asked = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<Response>();
-  registry.intercept = ({ path }) => {
+  bed.registry.intercept = ({ path }) => {
     if (!path.startsWith("/token")) return undefined;
     asked.resolve();
     return answered.promise;
   };
   const leaving = new AbortController();
-  const request = makeRequest(`${registry.host}/org/app:v1`);
-  const inspecting = inspector.registry.inspect(request, leaving.signal);
+  const request = makeRequest(`${bed.registry.host}/org/app:v1`);
+  const inspecting = bed.inspector.registry.inspect(request, leaving.signal);
   await asked.promise;
   leaving.abort(new Error("left"));
   await assert.rejects(inspecting, /left/);
@@ -388,45 +356,39 @@ Deno.test("inspect() ends with its caller while the token server thinks", async 
 });
 
 Deno.test("inspect() is transient when the token server fails", async () => {
-  await using registry = await open(TOKEN);
-  using inspector = openTestInspector();
-  registry.intercept = ({ path }) => path.startsWith("/token") ? new Response("", { status: 503 }) : undefined;
-  const credentials = [makeCredential(registry.host)];
-  const { inspection } = await inspector.inspect(`${registry.host}/org/app:v1`, { credentials });
+  await using bed = await openBed(TOKEN);
+  bed.registry.intercept = ({ path }) => path.startsWith("/token") ? new Response("", { status: 503 }) : undefined;
+  const { inspection } = await bed.inspect("org/app:v1");
   assert.ok(inspection.kind === "failed");
   assert.deepEqual([inspection.failure.kind, inspection.failure.reason], ["transient", "ServerError"]);
 });
 
 Deno.test("inspect() sends the credential for the config of a private single image too", async () => {
-  await using registry = await open(TOKEN);
-  using inspector = openTestInspector();
+  await using bed = await openBed(TOKEN);
   const { config, manifest } = makeImage({ architecture: "arm64" });
-  registry.putBlob("org/app", config);
-  registry.put("org/app", manifest, "single");
-  const credentials = [makeCredential(registry.host)];
-  const report = await inspector.inspect(`${registry.host}/org/app:single`, { credentials });
+  bed.registry.putBlob("org/app", config);
+  bed.registry.put("org/app", manifest, "single");
+  const report = await bed.inspect("org/app:single");
   assert.deepEqual([sees(report), report.requests.token], [["arm64"], 1]);
 });
 
 Deno.test("inspect() gets tokens of a server that has refused another registry's requests as too many", async () => {
   await using tokens = await openFakeRegistry({ login: { kind: "token", users: {}, anonymous: true } });
   const login: Login = { kind: "token", users: {}, anonymous: true, realm: `${tokens.origin}/token` };
-  await using evil = await open(login);
-  await using good = await open(login);
-  using inspector = openTestInspector();
+  await using evil = await openFakeRegistry({ login });
+  await using good = await openBed(login);
   tokens.intercept = () => new Response("", { status: 429, headers: { "retry-after": "600" } });
-  assert.equal(sees(await inspector.inspect(`${evil.host}/org/app:v1`)), "RateLimited");
+  assert.equal(sees(await good.inspector.inspect(`${evil.host}/org/app:v1`)), "RateLimited");
   tokens.intercept = () => undefined;
-  assert.deepEqual(sees(await inspector.inspect(`${good.host}/org/app:v1`)), BOTH);
+  assert.deepEqual(sees(await good.inspect("org/app:v1", { credentials: [] })), BOTH);
 });
 
 Deno.test("inspect() gets tokens of a registry's own server that fails for other repositories", async () => {
-  await using registry = await open({ kind: "token", users: {}, anonymous: true });
-  using inspector = openTestInspector();
-  registry.intercept = ({ path }) =>
+  await using bed = await openBed({ kind: "token", users: {}, anonymous: true });
+  bed.registry.intercept = ({ path }) =>
     path.startsWith("/token") && path.includes("evil") ? new Response("", { status: 500 }) : undefined;
   for (let at = 0; at < 20; at++) {
-    assert.match(String(sees(await inspector.inspect(`${registry.host}/evil/app:v${at}`))), /ServerError|CircuitOpen/);
+    assert.match(String(sees(await bed.inspect(`evil/app:v${at}`, { credentials: [] }))), /ServerError|CircuitOpen/);
   }
-  assert.deepEqual(sees(await inspector.inspect(`${registry.host}/org/app:v1`)), BOTH);
+  assert.deepEqual(sees(await bed.inspect("org/app:v1", { credentials: [] })), BOTH);
 });

@@ -43,6 +43,7 @@ import {
   makePool,
   MINUTE,
   NOW_MS,
+  type Observations,
   reconcileOnce,
   type Seen,
   seen,
@@ -84,178 +85,154 @@ const WORKERS = `Silence for OSD worker node upgrade to version ${TO} with remai
 const REGULATED = makeConfig({ environment: { fedramp: true } });
 const LATE: Seen = { nowMs: NOW_MS + 91 * MINUTE };
 
-const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
-  ["M-160 start, already asked", SEND_STARTED, ASKED, /^done$/],
-  ["M-162 start", SEND_STARTED, {}, /^done: StateStarted$/],
-  ["start that was sent", SEND_STARTED, { history: notified("StateStarted") }, /^done$/],
-  ["M-164 end", SEND_COMPLETED, {}, /^done: StateCompleted$/],
-  ["M-165 no capacity, already asked", RESERVE_CAPACITY, { ...RESERVED, ...ASKED }, /^done$/],
-  [
-    "M-167 delay, started an hour ago, switched off",
-    CHECK_DELAY,
-    { ...HOUR_AGO, config: makeConfig({ upgradeWindow: { delayTrigger: 0 } }) },
-    /^done$/,
-  ],
-  ["M-168 delay, started an hour ago", CHECK_DELAY, HOUR_AGO, /^done: StateDelayed$/],
-  ["delay that was sent", CHECK_DELAY, { history: { ...HOUR_AGO.history, ...notified("StateDelayed") } }, /^done$/],
-  ["M-170 delay, started now", CHECK_DELAY, {}, /^done$/],
-  ["M-171 delay, already asked", CHECK_DELAY, { ...HOUR_AGO, ...ASKED }, /^done$/],
-  ["delay without a start", CHECK_DELAY, { history: { startTime: undefined } }, /^wait/],
-  [
-    "M-172 a minor version on a cluster that is not upgradeable",
-    CHECK_UPGRADEABLE,
-    { ...Y, clusterVersion: NOT_UPGRADEABLE },
-    /^fail \(.*4\.18\.0 as planned for 2026-03-01T20:00:00Z: .*Because: remove the old API\)$/,
-  ],
-  [
-    "a patch version on a cluster that is not upgradeable",
-    CHECK_UPGRADEABLE,
-    { clusterVersion: NOT_UPGRADEABLE },
-    /^done$/,
-  ],
-  [
-    "M-173 an upgradeable cluster",
-    CHECK_UPGRADEABLE,
-    { ...Y, clusterVersion: makeCluster({ conditions: [condition("Upgradeable", "True")] }) },
-    /^done$/,
-  ],
-  ["M-174 a cluster that says nothing about it", CHECK_UPGRADEABLE, Y, /^done$/],
-  [
-    "a version that cannot be compared",
-    CHECK_UPGRADEABLE,
-    { spec: { desired: { version: "next" } }, clusterVersion: NOT_UPGRADEABLE },
-    /^fail \(Cannot compare version "next"/,
-  ],
-  ["M-253 health, already asked", CHECK_HEALTH, { ...ASKED, observed: { health: unseen() } }, /^done$/],
-  ["health that cannot be read", CHECK_HEALTH, { observed: { health: unseen() } }, /^fail \(Cannot read the health/],
-  [
-    "M-175 all services answer",
-    CHECK_DEPENDENCIES,
-    { config: URLS, observed: { dependencies: seen([{ kind: "available", ...DEPENDENCY }]) } },
-    /^done$/,
-  ],
-  [
-    "M-176 a service does not answer",
-    CHECK_DEPENDENCIES,
-    { config: URLS, observed: { dependencies: seen([{ kind: "unavailable", why: "503", ...DEPENDENCY }]) } },
-    /^fail \(Not available: https:\/\/a\.example\.com \(503\)\)$/,
-  ],
-  [
-    "M-177 services, already asked",
-    CHECK_DEPENDENCIES,
-    { ...ASKED, config: URLS, observed: { dependencies: unseen() } },
-    /^done$/,
-  ],
-  ["no services", CHECK_DEPENDENCIES, { observed: { dependencies: unseen() } }, /^done$/],
-  [
-    "M-178 capacity, already asked",
-    RESERVE_CAPACITY,
-    { ...RESERVED, ...ASKED, observed: { capacity: unseen() } },
-    /^done$/,
-  ],
-  [
-    "M-180 capacity that is impossible",
-    RESERVE_CAPACITY,
-    { ...RESERVED, observed: { capacity: seen({ kind: "impossible" }) } },
-    /^done: StateScaleSkipped$/,
-  ],
-  ["M-181 capacity that is ready", RESERVE_CAPACITY, RESERVED, /^done: scaling_failed=0$/],
-  [
-    "M-182 capacity that is late",
-    RESERVE_CAPACITY,
-    { ...RESERVED, observed: { capacity: seen({ kind: "timedOut", message: "30 minutes" }) } },
-    /^done: scaling_failed=1 StateSkipped$/,
-  ],
-  [
-    "capacity that is late, where that is a reason to stop",
-    RESERVE_CAPACITY,
-    {
+const sees = (observed: Partial<Observations>): Seen => ({ observed });
+const reserved = (capacity: Observations["capacity"]): Seen => ({ ...RESERVED, observed: { capacity } });
+
+const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])[]])[] = [
+  [SEND_STARTED, [
+    ["M-160 start, already asked", ASKED, /^done$/],
+    ["M-162 start", {}, /^done: StateStarted$/],
+    ["start that was sent", { history: notified("StateStarted") }, /^done$/],
+  ]],
+  [SEND_COMPLETED, [
+    ["M-164 end", {}, /^done: StateCompleted$/],
+  ]],
+  [RESERVE_CAPACITY, [
+    ["M-165 no capacity, already asked", { ...RESERVED, ...ASKED }, /^done$/],
+    ["M-178 capacity, already asked", { ...RESERVED, ...ASKED, observed: { capacity: unseen() } }, /^done$/],
+    [
+      "M-180 capacity that is impossible",
+      reserved(seen({ kind: "impossible" })),
+      /^done: StateScaleSkipped$/,
+    ],
+    ["M-181 capacity that is ready", RESERVED, /^done: scaling_failed=0$/],
+    [
+      "M-182 capacity that is late",
+      reserved(seen({ kind: "timedOut", message: "30 minutes" })),
+      /^done: scaling_failed=1 StateSkipped$/,
+    ],
+    ["capacity that is late, where that is a reason to stop", {
       spec: { capacity: { ...CAPACITY, onTimeout: "Fail" } },
       observed: { capacity: seen({ kind: "timedOut", message: "30 minutes" }) },
-    },
-    /^fail: scaling_failed=1 \(30 minutes\)$/,
-  ],
-  ["M-184 M-185 capacity that is not wanted", RESERVE_CAPACITY, { observed: { capacity: unseen() } }, /^done$/],
-  [
-    "M-186 capacity of other pools",
-    RESERVE_CAPACITY,
-    { ...RESERVED, observed: { capacity: seen({ kind: "missing", machineSets: ["gpu"] }) } },
-    /^wait: reserveCapacity \(cloning gpu\)$/,
-  ],
-  [
-    "capacity on its way",
-    RESERVE_CAPACITY,
-    { ...RESERVED, observed: { capacity: seen({ kind: "waiting", message: "1 of 2 ready" }) } },
-    /^wait \(1 of 2 ready\)$/,
-  ],
-  ["M-271 M-272 M-281 M-286 capacity that cannot be read", RESERVE_CAPACITY, {
-    ...RESERVED,
-    observed: { capacity: unseen() },
-  }, /^fail/],
-  ["M-188 the window of the control plane opens", OPEN_CONTROL_PLANE_WINDOW, {}, /^done: createSilence$/],
-  [
-    "M-188 the window of the control plane closes",
-    CLOSE_CONTROL_PLANE_WINDOW,
-    { observed: { silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) } },
-    /^done: endSilence$/,
-  ],
-  [
-    "M-188 silences that cannot be read fail it",
-    OPEN_CONTROL_PLANE_WINDOW,
-    { observed: { silences: unseen("500") } },
-    /^fail \(.*500\)$/,
-  ],
-  [
-    "a window is not opened again by an upgrade that has begun",
-    OPEN_CONTROL_PLANE_WINDOW,
-    { ...ASKED, history: completed("ControlPlaneMaintenanceWindowCreated"), observed: { silences: unseen() } },
-    /^done$/,
-  ],
-  [
-    "M-200 asking the cluster",
-    COMMENCE,
-    {},
-    /^done: upgrade_window_breached=0 StateControlPlaneStartedSL patchClusterVersion$/,
-  ],
-  ["M-201 asking once", COMMENCE, ASKED, /^done$/],
-  [
-    "asking in another channel",
-    COMMENCE,
-    { spec: { desired: { channel: "fast-4.17" } } },
-    /^wait: .*patchClusterVersion \(channel fast-4\.17 is set/,
-  ],
-  [
-    "asking for what is not offered",
-    COMMENCE,
-    { spec: { desired: { version: "4.17.9" } } },
-    /^wait \(version 4\.17\.9 is not among/,
-  ],
-  [
-    "M-196 the control plane is done",
-    AWAIT_CONTROL_PLANE,
-    { clusterVersion: upgradedCluster() },
-    /^done: StateControlPlaneFinishedSL controlplane_timeout=0$/,
-  ],
-  ["M-197 the control plane is late", AWAIT_CONTROL_PLANE, { ...ASKED, ...LATE }, /^wait: controlplane_timeout=1 \(/],
-  ["M-198 the control plane is in time", AWAIT_CONTROL_PLANE, ASKED, /^wait \(the control plane is being upgraded\)$/],
-  [
-    "the control plane waits for its nodes: their pool is named, with its trouble",
-    AWAIT_CONTROL_PLANE,
-    {
+    }, /^fail: scaling_failed=1 \(30 minutes\)$/],
+    ["M-184 M-185 capacity that is not wanted", sees({ capacity: unseen() }), /^done$/],
+    [
+      "M-186 capacity of other pools",
+      reserved(seen({ kind: "missing", machineSets: ["gpu"] })),
+      /^wait: reserveCapacity \(cloning gpu\)$/,
+    ],
+    [
+      "capacity on its way",
+      reserved(seen({ kind: "waiting", message: "1 of 2 ready" })),
+      /^wait \(1 of 2 ready\)$/,
+    ],
+    [
+      "M-271 M-272 M-281 M-286 capacity that cannot be read",
+      reserved(unseen()),
+      /^fail/,
+    ],
+  ]],
+  [CHECK_DELAY, [
+    ["M-167 delay, started an hour ago, switched off", {
+      ...HOUR_AGO,
+      config: makeConfig({ upgradeWindow: { delayTrigger: 0 } }),
+    }, /^done$/],
+    ["M-168 delay, started an hour ago", HOUR_AGO, /^done: StateDelayed$/],
+    ["delay that was sent", { history: { ...HOUR_AGO.history, ...notified("StateDelayed") } }, /^done$/],
+    ["M-170 delay, started now", {}, /^done$/],
+    ["M-171 delay, already asked", { ...HOUR_AGO, ...ASKED }, /^done$/],
+    ["delay without a start", { history: { startTime: undefined } }, /^wait/],
+  ]],
+  [CHECK_UPGRADEABLE, [
+    [
+      "M-172 a minor version on a cluster that is not upgradeable",
+      { ...Y, clusterVersion: NOT_UPGRADEABLE },
+      /^fail \(.*4\.18\.0 as planned for 2026-03-01T20:00:00Z: .*Because: remove the old API\)$/,
+    ],
+    ["a patch version on a cluster that is not upgradeable", { clusterVersion: NOT_UPGRADEABLE }, /^done$/],
+    ["M-173 an upgradeable cluster", {
+      ...Y,
+      clusterVersion: makeCluster({ conditions: [condition("Upgradeable", "True")] }),
+    }, /^done$/],
+    ["M-174 a cluster that says nothing about it", Y, /^done$/],
+    [
+      "a version that cannot be compared",
+      { spec: { desired: { version: "next" } }, clusterVersion: NOT_UPGRADEABLE },
+      /^fail \(Cannot compare version "next"/,
+    ],
+  ]],
+  [CHECK_HEALTH, [
+    ["M-253 health, already asked", { ...ASKED, observed: { health: unseen() } }, /^done$/],
+    ["health that cannot be read", sees({ health: unseen() }), /^fail \(Cannot read the health/],
+  ]],
+  [CHECK_DEPENDENCIES, [
+    ["M-175 all services answer", {
+      config: URLS,
+      observed: { dependencies: seen([{ kind: "available", ...DEPENDENCY }]) },
+    }, /^done$/],
+    ["M-176 a service does not answer", {
+      config: URLS,
+      observed: { dependencies: seen([{ kind: "unavailable", why: "503", ...DEPENDENCY }]) },
+    }, /^fail \(Not available: https:\/\/a\.example\.com \(503\)\)$/],
+    ["M-177 services, already asked", { ...ASKED, config: URLS, observed: { dependencies: unseen() } }, /^done$/],
+    ["no services", sees({ dependencies: unseen() }), /^done$/],
+  ]],
+  [OPEN_CONTROL_PLANE_WINDOW, [
+    ["M-188 the window of the control plane opens", {}, /^done: createSilence$/],
+    ["M-188 silences that cannot be read fail it", sees({ silences: unseen("500") }), /^fail \(.*500\)$/],
+    ["a window is not opened again by an upgrade that has begun", {
       ...ASKED,
-      observed: {
-        pools: seen([
-          makePool("worker", { updatedMachineCount: 1 }),
-          makePool("master", { updatedMachineCount: 1, isUpdated: false, isDegraded: true, degradedMessage: "m-2" }),
-        ]),
+      history: completed("ControlPlaneMaintenanceWindowCreated"),
+      observed: { silences: unseen() },
+    }, /^done$/],
+  ]],
+  [CLOSE_CONTROL_PLANE_WINDOW, [
+    [
+      "M-188 the window of the control plane closes",
+      sees({ silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) }),
+      /^done: endSilence$/,
+    ],
+  ]],
+  [COMMENCE, [
+    [
+      "M-200 asking the cluster",
+      {},
+      /^done: upgrade_window_breached=0 StateControlPlaneStartedSL patchClusterVersion$/,
+    ],
+    ["M-201 asking once", ASKED, /^done$/],
+    [
+      "asking in another channel",
+      { spec: { desired: { channel: "fast-4.17" } } },
+      /^wait: .*patchClusterVersion \(channel fast-4\.17 is set/,
+    ],
+    [
+      "asking for what is not offered",
+      { spec: { desired: { version: "4.17.9" } } },
+      /^wait \(version 4\.17\.9 is not among/,
+    ],
+  ]],
+  [AWAIT_CONTROL_PLANE, [
+    [
+      "M-196 the control plane is done",
+      { clusterVersion: upgradedCluster() },
+      /^done: StateControlPlaneFinishedSL controlplane_timeout=0$/,
+    ],
+    ["M-197 the control plane is late", { ...ASKED, ...LATE }, /^wait: controlplane_timeout=1 \(/],
+    ["M-198 the control plane is in time", ASKED, /^wait \(the control plane is being upgraded\)$/],
+    [
+      "the control plane waits for its nodes: their pool is named, with its trouble",
+      {
+        ...ASKED,
+        observed: {
+          pools: seen([
+            makePool("worker", { updatedMachineCount: 1 }),
+            makePool("master", { updatedMachineCount: 1, isUpdated: false, isDegraded: true, degradedMessage: "m-2" }),
+          ]),
+        },
       },
-    },
-    /^wait \(the control plane is being upgraded; MachineConfigPool master: 1 of 3 nodes updated; .* degraded \(m-2\)\)$/,
-  ],
-  [
-    "the control plane is held up by a degraded pool of workers too: it is named, one that only rolls is not",
-    AWAIT_CONTROL_PLANE,
-    {
+      /^wait \(the control plane is being upgraded; MachineConfigPool master: 1 of 3 nodes updated; .* degraded \(m-2\)\)$/,
+    ],
+    ["the control plane is held up by a degraded pool of workers too: it is named, one that only rolls is not", {
       ...ASKED,
       observed: {
         pools: seen([
@@ -263,129 +240,92 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
           makePool("worker", { isDegraded: true, degradedMessage: "w-1: disk full" }),
         ]),
       },
-    },
-    /^wait \(the control plane is being upgraded; MachineConfigPool worker is degraded \(w-1: disk full\)\)$/,
-  ],
-  [
-    "the pools cannot be read: the control plane is waited for all the same",
-    AWAIT_CONTROL_PLANE,
-    { ...ASKED, observed: { pools: unseen() } },
-    /^wait \(the control plane is being upgraded\)$/,
-  ],
-  [
-    "M-189 the window of workers that are left",
-    OPEN_WORKER_WINDOW,
-    { observed: { pools: seen(UPDATING) } },
-    /^done: createSilence$/,
-  ],
-  [
-    "M-189 it fails when silences cannot be read",
-    OPEN_WORKER_WINDOW,
-    { observed: { pools: seen(UPDATING), silences: unseen() } },
-    /^fail/,
-  ],
-  ["M-190 no workers are left", OPEN_WORKER_WINDOW, { observed: { silences: unseen() } }, /^done$/],
-  [
-    "M-191 the pools cannot be read",
-    OPEN_WORKER_WINDOW,
-    { observed: { pools: unseen() } },
-    /^fail \(Cannot read the MachineConfigPools/,
-  ],
-  [
-    "M-192 the workers are done already",
-    OPEN_WORKER_WINDOW,
-    { history: completed("WorkerNodesUpgraded"), observed: { pools: seen(UPDATING) } },
-    /^done$/,
-  ],
-  [
-    "M-193 the window of the workers closes",
-    CLOSE_WORKER_WINDOW,
-    { observed: { silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) } },
-    /^done: endSilence$/,
-  ],
-  ["M-193 it fails when silences cannot be read", CLOSE_WORKER_WINDOW, { observed: { silences: unseen() } }, /^fail/],
-  ["M-203 M-340 workers, the pools cannot be read", AWAIT_WORKERS, { observed: { pools: unseen() } }, /^fail/],
-  [
-    "M-204 workers, silences cannot be read",
-    AWAIT_WORKERS,
-    { observed: { pools: seen(UPDATING), silences: unseen() } },
-    /^fail/,
-  ],
-  ["M-205 the workers are done", AWAIT_WORKERS, {}, /^done: StateWorkerPlaneFinishedSL worker_timeout=0$/],
-  [
-    "M-206 workers on their way, silenced",
-    AWAIT_WORKERS,
-    { observed: { pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`)]) } },
-    /^wait: worker_timeout=0 \(2 nodes are left\)$/,
-  ],
-  [
-    "M-207 workers on their way, not silenced",
-    AWAIT_WORKERS,
-    { observed: { pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`, "expired")]) } },
-    /^wait: worker_timeout=1 \(2 nodes are left\)$/,
-  ],
-  [
-    "a node fails: it is named, with why",
-    AWAIT_WORKERS,
-    {
-      observed: {
+    }, /^wait \(the control plane is being upgraded; MachineConfigPool worker is degraded \(w-1: disk full\)\)$/],
+    ["the pools cannot be read: the control plane is waited for all the same", {
+      ...ASKED,
+      observed: { pools: unseen() },
+    }, /^wait \(the control plane is being upgraded\)$/],
+  ]],
+  [OPEN_WORKER_WINDOW, [
+    ["M-189 the window of workers that are left", sees({ pools: seen(UPDATING) }), /^done: createSilence$/],
+    ["M-189 it fails when silences cannot be read", sees({ pools: seen(UPDATING), silences: unseen() }), /^fail/],
+    ["M-190 no workers are left", sees({ silences: unseen() }), /^done$/],
+    ["M-191 the pools cannot be read", sees({ pools: unseen() }), /^fail \(Cannot read the MachineConfigPools/],
+    ["M-192 the workers are done already", {
+      history: completed("WorkerNodesUpgraded"),
+      observed: { pools: seen(UPDATING) },
+    }, /^done$/],
+  ]],
+  [CLOSE_WORKER_WINDOW, [
+    [
+      "M-193 the window of the workers closes",
+      sees({ silences: seen([silence(CONTROL_PLANE), silence(`${WORKERS}2 nodes`)]) }),
+      /^done: endSilence$/,
+    ],
+    ["M-193 it fails when silences cannot be read", sees({ silences: unseen() }), /^fail/],
+  ]],
+  [AWAIT_WORKERS, [
+    ["M-203 M-340 workers, the pools cannot be read", sees({ pools: unseen() }), /^fail/],
+    ["M-204 workers, silences cannot be read", sees({ pools: seen(UPDATING), silences: unseen() }), /^fail/],
+    ["M-205 the workers are done", {}, /^done: StateWorkerPlaneFinishedSL worker_timeout=0$/],
+    [
+      "M-206 workers on their way, silenced",
+      sees({ pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`)]) }),
+      /^wait: worker_timeout=0 \(2 nodes are left\)$/,
+    ],
+    [
+      "M-207 workers on their way, not silenced",
+      sees({ pools: seen(UPDATING), silences: seen([silence(`${WORKERS}2 nodes`, "expired")]) }),
+      /^wait: worker_timeout=1 \(2 nodes are left\)$/,
+    ],
+    [
+      "a node fails: it is named, with why",
+      sees({
         pools: seen([
           makePool("worker", { updatedMachineCount: 2, isDegraded: true, degradedMessage: "Node w-2: disk full" }),
         ]),
         lostNodes: seen([{ name: "w-3", message: "Kubelet stopped posting node status." }]),
-      },
-    },
-    /\(1 nodes are left; MachineConfigPool worker is degraded \(Node w-2: disk full\); node w-3 is not Ready \(Kubelet/,
-  ],
-  [
-    "N-024 nodes of another pool are on their way",
-    AWAIT_WORKERS,
-    { observed: { pools: seen([makePool("worker"), makePool("infra", { updatedMachineCount: 2 })]) } },
-    /^wait: .* \(1 nodes are left\)$/,
-  ],
-  [
-    "a pool whose counts are those of the configuration before is waited for until it is Updated",
-    AWAIT_WORKERS,
-    { observed: { pools: seen([makePool("master"), makePool("worker", { isUpdated: false })]) } },
-    /^wait: worker_timeout=1 \(not Updated: MachineConfigPools worker\)$/,
-  ],
-  [
-    "nodes of a paused pool are not waited for",
-    AWAIT_WORKERS,
-    { observed: { pools: seen([makePool("infra", { updatedMachineCount: 2, isPaused: true })]) } },
-    /^done/,
-  ],
-  [
-    "M-184 M-185 removal of capacity that was not wanted",
-    RELEASE_CAPACITY,
-    { observed: { capacityLeft: unseen() } },
-    /^done$/,
-  ],
-  [
-    "M-187 removal of capacity",
-    RELEASE_CAPACITY,
-    { ...RESERVED, observed: { capacityLeft: seen({ kind: "present", message: "2 machines" }) } },
-    /^wait: releaseCapacity \(2 machines\)$/,
-  ],
-  [
-    "capacity that the plan does without since is removed all the same",
-    RELEASE_CAPACITY,
-    { observed: { capacityLeft: seen({ kind: "present", message: "1 machine" }) } },
-    /^wait: releaseCapacity \(1 machine\)$/,
-  ],
-  ["nothing is left of capacity", RELEASE_CAPACITY, RESERVED, /^done: clear node_drain_timeout$/],
-  [
-    "M-294 a node of temporary capacity that is not drained",
-    RELEASE_CAPACITY,
-    { ...RESERVED, observed: { capacityLeft: seen({ kind: "drainTimedOut", node: "n1", message: "n1 is late" }) } },
-    /^fail: node_drain_timeout=1 releaseCapacity \(n1 is late\)$/,
-  ],
-  ["M-255 the cluster is healthy afterwards", CHECK_HEALTH_AFTER, {}, /^done: clear node_drain_timeout$/],
-  [
-    "M-256 the cluster is not healthy afterwards",
-    CHECK_HEALTH_AFTER,
-    {
-      observed: {
+      }),
+      /\(1 nodes are left; MachineConfigPool worker is degraded \(Node w-2: disk full\); node w-3 is not Ready \(Kubelet/,
+    ],
+    [
+      "N-024 nodes of another pool are on their way",
+      sees({ pools: seen([makePool("worker"), makePool("infra", { updatedMachineCount: 2 })]) }),
+      /^wait: .* \(1 nodes are left\)$/,
+    ],
+    [
+      "a pool whose counts are those of the configuration before is waited for until it is Updated",
+      sees({ pools: seen([makePool("master"), makePool("worker", { isUpdated: false })]) }),
+      /^wait: worker_timeout=1 \(not Updated: MachineConfigPools worker\)$/,
+    ],
+    [
+      "nodes of a paused pool are not waited for",
+      sees({ pools: seen([makePool("infra", { updatedMachineCount: 2, isPaused: true })]) }),
+      /^done/,
+    ],
+  ]],
+  [RELEASE_CAPACITY, [
+    ["M-184 M-185 removal of capacity that was not wanted", sees({ capacityLeft: unseen() }), /^done$/],
+    ["M-187 removal of capacity", {
+      ...RESERVED,
+      observed: { capacityLeft: seen({ kind: "present", message: "2 machines" }) },
+    }, /^wait: releaseCapacity \(2 machines\)$/],
+    [
+      "capacity that the plan does without since is removed all the same",
+      sees({ capacityLeft: seen({ kind: "present", message: "1 machine" }) }),
+      /^wait: releaseCapacity \(1 machine\)$/,
+    ],
+    ["nothing is left of capacity", RESERVED, /^done: clear node_drain_timeout$/],
+    ["M-294 a node of temporary capacity that is not drained", {
+      ...RESERVED,
+      observed: { capacityLeft: seen({ kind: "drainTimedOut", node: "n1", message: "n1 is late" }) },
+    }, /^fail: node_drain_timeout=1 releaseCapacity \(n1 is late\)$/],
+  ]],
+  [CHECK_HEALTH_AFTER, [
+    ["M-255 the cluster is healthy afterwards", {}, /^done: clear node_drain_timeout$/],
+    [
+      "M-256 the cluster is not healthy afterwards",
+      sees({
         healthAfter: seen([{
           check: "ClusterOperators",
           kind: "failed",
@@ -393,22 +333,27 @@ const ROWS: readonly (readonly [string, Step, Seen, RegExp])[] = [
           message: "etcd is degraded",
           reasons: {},
         }]),
-      },
-    },
-    /^wait \(etcd is degraded\)$/,
-  ],
-  ["M-209 a regulated environment", POST_UPGRADE, { config: REGULATED }, /^done: annotateFileIntegrity$/],
-  ["M-210 any other environment", POST_UPGRADE, {}, /^done$/],
-  ["a step that was completed does nothing again", POST_UPGRADE, {
-    config: REGULATED,
-    history: completed(POST_UPGRADE.id),
-  }, /^done$/],
+      }),
+      /^wait \(etcd is degraded\)$/,
+    ],
+  ]],
+  [POST_UPGRADE, [
+    ["M-209 a regulated environment", { config: REGULATED }, /^done: annotateFileIntegrity$/],
+    ["M-210 any other environment", {}, /^done$/],
+    [
+      "a step that was completed does nothing again",
+      { config: REGULATED, history: completed(POST_UPGRADE.id) },
+      /^done$/,
+    ],
+  ]],
 ];
 
-for (const [name, step, given, expected] of ROWS) {
-  Deno.test(`${name}: ${expected.source.replaceAll(/[$^\\]/g, "")}`, () => {
-    assert.match(wordOf(decideStep(step, given)), expected);
-  });
+for (const [step, rows] of ROWS) {
+  for (const [name, given, expected] of rows) {
+    Deno.test(`${name}: ${expected.source.replaceAll(/[$^\\]/g, "")}`, () => {
+      assert.match(wordOf(decideStep(step, given)), expected);
+    });
+  }
 }
 
 /** Rows about a notification that cannot be sent: the step has failed with it, and nothing behind it was done. */
