@@ -74,13 +74,3 @@ Deno.test("chooseNode() honours taints and tolerations", async (t) => {
     });
   }
 });
-
-Deno.test("chooseNode() takes the least loaded of equal nodes and reports why none fits", () => {
-  const nodes = [makeNode("a", "amd64"), makeNode("b", "amd64")];
-  const verdict = chooseNode(makePod(), nodes, new Map([["a", 2], ["b", 1]]));
-  assert.deepEqual(verdict, { kind: "bind", nodeName: "b" });
-  assert.deepEqual(chooseNode(makePod({ nodeSelector: { x: "y" } }), nodes, new Map()), {
-    kind: "unschedulable",
-    message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.",
-  });
-});

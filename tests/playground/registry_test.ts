@@ -1,7 +1,7 @@
 // The registry as a pull client sees it, by plain fetch.
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
-import { isObject, type JsonObject, listAt, textAt } from "../../playground/json_value.ts";
+import { type JsonObject, textAt } from "../../playground/json_value.ts";
 import { openRegistry, type Registry, type RegistryOptions } from "../../playground/registry.ts";
 import { REGISTRY_USER, sampleImages } from "../../playground/samples.ts";
 
@@ -14,30 +14,6 @@ async function get(registry: Registry, path: string, headers: HeadersInit = {}):
   const json: unknown = await response.json();
   return Object.assign(response, { json });
 }
-
-function platformsOf(index: unknown): readonly string[] {
-  return listAt(index, "manifests").map((entry) => textAt(entry, "platform", "architecture") ?? "");
-}
-
-Deno.test("openRegistry() serves an OCI index with an attestation, by tag and by digest", async () => {
-  await using registry = await open();
-  const byTag = await get(registry, "/v2/demo/web/manifests/v1");
-  assert.equal(byTag.headers.get("content-type"), "application/vnd.oci.image.index.v1+json");
-  assert.deepEqual(platformsOf(byTag.json), ["amd64", "arm64", "unknown"]);
-  const digest = byTag.headers.get("docker-content-digest") ?? "";
-  assert.equal(digest, registry.digestOf("demo/web", "v1"));
-  assert.deepEqual((await get(registry, `/v2/demo/web/manifests/${digest}`)).json, byTag.json);
-});
-
-Deno.test("openRegistry() serves Docker lists, single manifests and their configs", async () => {
-  await using registry = await open();
-  const list = await get(registry, "/v2/demo/metrics/manifests/v1");
-  assert.match(list.headers.get("content-type") ?? "", /manifest\.list\.v2/);
-  const single = await get(registry, "/v2/demo/bundle/manifests/v1");
-  const config = await get(registry, `/v2/demo/bundle/blobs/${textAt(single.json, "config", "digest")}`);
-  assert.equal(textAt(config.json, "architecture"), "amd64");
-  assert.ok(isObject(config.json) && JSON.stringify(config.json).includes("bundle.mediatype"));
-});
 
 Deno.test("openRegistry() answers HEAD without a body and counts requests by kind", async () => {
   await using registry = await open();
@@ -78,28 +54,4 @@ Deno.test("openRegistry() gives a token repository's manifest only for a token o
   const authorization = `Bearer ${textAt(granted.json, "token")}`;
   assert.equal((await get(registry, path, { authorization })).status, 200);
   assert.equal((await get(registry, path, { authorization: BASIC.authorization })).status, 401);
-});
-
-Deno.test("openRegistry() takes Basic for a basic repository", async () => {
-  await using registry = await open();
-  const path = "/v2/private/tool/manifests/v1";
-  const refused = await get(registry, path);
-  assert.deepEqual([refused.status, refused.headers.get("www-authenticate")], [401, 'Basic realm="playground"']);
-  assert.equal((await get(registry, path, { authorization: BASIC.authorization })).status, 200);
-});
-
-Deno.test("openRegistry() lets a test answer with faults instead", async () => {
-  let faults = 1;
-  await using registry = await open({
-    intercept: () => faults-- > 0 ? Response.json({}, { status: 500 }) : undefined,
-  });
-  assert.equal((await get(registry, "/v2/demo/web/manifests/v1")).status, 500);
-  assert.equal((await get(registry, "/v2/demo/web/manifests/v1")).status, 200);
-});
-
-Deno.test("architecturesOf() finds images by tag and by digest", async () => {
-  await using registry = await open();
-  assert.deepEqual(registry.architecturesOf("demo/web:v1"), ["amd64", "arm64"]);
-  assert.deepEqual(registry.architecturesOf(`demo/edge@${registry.digestOf("demo/edge", "v1")}`), ["arm64"]);
-  assert.equal(registry.architecturesOf("demo/missing:v1"), undefined);
 });

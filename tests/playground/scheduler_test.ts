@@ -8,9 +8,8 @@ import { deleteObject } from "../../playground/delete_object.ts";
 import { type JsonObject, listAt, textAt } from "../../playground/json_value.ts";
 import { openKubelets } from "../../playground/kubelet.ts";
 import { openScheduler } from "../../playground/scheduler.ts";
-import { patchObject } from "../../playground/update_object.ts";
 import { kindNamed } from "../../playground/kinds.ts";
-import { addNodes, GATE, makeCluster, makeNode, podBody } from "./make.ts";
+import { addNodes, makeCluster, makeNode, podBody } from "./make.ts";
 
 const POD = kindNamed("Pod");
 
@@ -26,18 +25,6 @@ function scheduledReason(pod: KubeObject | undefined): string | undefined {
   const condition = listAt(pod, "status", "conditions").find((each) => textAt(each, "type") === "PodScheduled");
   return textAt(condition, "reason") ?? textAt(condition, "status");
 }
-
-Deno.test("openScheduler() leaves a gated pod alone and binds it in the turn its gate goes", async () => {
-  const cluster = await makeCluster();
-  addNodes(cluster, makeNode("n", "amd64"));
-  using _scheduler = openScheduler(cluster, { log: silentLogger });
-  await createPod(cluster, "p", { schedulingGates: [{ name: GATE }] });
-  assert.equal(scheduledReason(podOf(cluster, "p")), "SchedulingGated");
-  const body = [{ op: "remove", path: "/spec/schedulingGates" }];
-  await patchObject(cluster, POD, { namespace: "default", name: "p", patchKind: "json", body: JSON.stringify(body) });
-  assert.equal(textAt(podOf(cluster, "p"), "spec", "nodeName"), "n");
-  assert.equal(scheduledReason(podOf(cluster, "p")), "True");
-});
 
 Deno.test("openScheduler() marks a pod Unschedulable with one event, and binds it when a node comes", async () => {
   const cluster = await makeCluster();

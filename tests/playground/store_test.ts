@@ -4,16 +4,6 @@ import { Resource } from "../../lib/k8s/types.ts";
 import { ObjectStore } from "../../playground/store.ts";
 import { makePod } from "./make.ts";
 
-Deno.test("ObjectStore.put() stamps a growing resourceVersion and keeps old versions intact", () => {
-  const store = new ObjectStore();
-  const first = store.put(Resource.pods, makePod());
-  const second = store.put(Resource.pods, { ...first, spec: {} });
-  assert.equal(first.metadata.resourceVersion, "1");
-  assert.equal(second.metadata.resourceVersion, "2");
-  assert.notDeepEqual(first.spec, second.spec);
-  assert.equal(store.get(Resource.pods, "default/p"), second);
-});
-
 Deno.test("ObjectStore notifies every listener in the same order even when a listener writes", () => {
   const store = new ObjectStore();
   const seen: string[] = [];
@@ -23,18 +13,6 @@ Deno.test("ObjectStore notifies every listener in the same order even when a lis
   store.subscribe((change) => seen.push(`${change.version} ${change.type.plural}`));
   store.put(Resource.pods, makePod());
   assert.deepEqual(seen, ["1 pods", "2 nodes"]);
-});
-
-Deno.test("ObjectStore.changesSince() gives the changes of one kind, or undefined after compaction", () => {
-  const store = new ObjectStore();
-  store.put(Resource.pods, makePod());
-  store.put(Resource.nodes, { metadata: { name: "n" } });
-  store.remove(Resource.pods, "default/p");
-  assert.deepEqual(store.changesSince(Resource.pods, 0)?.map(({ kind }) => kind), ["ADDED", "DELETED"]);
-  assert.deepEqual(store.changesSince(Resource.pods, 1)?.map(({ version }) => version), [3]);
-  store.compact();
-  assert.equal(store.changesSince(Resource.pods, 2), undefined);
-  assert.deepEqual(store.changesSince(Resource.pods, 3), []);
 });
 
 Deno.test("ObjectStore drops the oldest changes beyond its limit", () => {

@@ -76,21 +76,6 @@ Deno.test("openTaints() gives running and pending pods their tolerations before 
   });
 });
 
-Deno.test("openTaints() taints a node that joins, repairs one that drifts, and frees one that opts out", async () => {
-  const bed = openBed();
-  furnish(bed.cluster, [clusterConfig(), rawNode({ name: "a", taints: [ours("amd64")] })]);
-  await whileRunning(bed, bed.controller, async () => {
-    await bed.clock.advance(1_000);
-    furnish(bed.cluster, [rawNode({ name: "b", reported: "arm64" }), rawNode({ name: "c", taints: [ours("s390x")] })]);
-    await bed.clock.advance(1_000);
-    assert.equal(taintLine(bed.cluster), "a:amd64 b:arm64 c:amd64");
-    const labels = { "archway.dev/arch-taint": "off" };
-    furnish(bed.cluster, [rawNode({ name: "c", taints: [ours("amd64")], labels })]);
-    await bed.clock.advance(1_000);
-    assert.equal(taintLine(bed.cluster), "a:amd64 b:arm64 c:");
-  });
-});
-
 Deno.test("openTaints() takes over what the archaware controller wrote, and undoes its clean mode", async () => {
   const bed = openBed();
   // Its tolerations have no operator.
@@ -115,19 +100,6 @@ Deno.test("openTaints() takes over what the archaware controller wrote, and undo
     await bed.clock.advance(2_000);
     assert.equal(taintLine(bed.cluster), "a:amd64 b:amd64");
     assert.deepEqual(bed.writes, ["nodes b", "pods again", "nodes a", "nodes b"]);
-  });
-});
-
-Deno.test("openTaints() counts the nodes that carry a taint while they are freed, until none does", async () => {
-  const bed = openBed();
-  furnish(bed.cluster, [clusterConfig(), ...["a", "b"].map((name) => rawNode({ name, taints: [ours("amd64")] }))]);
-  assert.equal(bed.controller.carried(), undefined);
-  await whileRunning(bed, bed.controller, async () => {
-    await bed.clock.advance(1_000);
-    assert.equal(bed.controller.carried(), 2);
-    bed.setPresence("leaving");
-    await bed.clock.advance(2_000);
-    assert.equal(bed.controller.carried(), 0);
   });
 });
 

@@ -1,6 +1,5 @@
 // Faults in the middle of an upgrade: what it depends on goes away at every step, and others change what it works on.
 import assert from "node:assert/strict";
-import type { Outside } from "../../../lib/upgrades/outside/outside.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { textAt } from "../../../lib/json.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
@@ -8,7 +7,6 @@ import { machineSet } from "../../lib/upgrades/decide/make.ts";
 import type { MemoryCall } from "../../support/memory_kube_api.ts";
 import { openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
 import {
-  assertDoneOnce,
   completeVersion,
   entryOf,
   lookOnce,
@@ -18,7 +16,6 @@ import {
   rememberingOutside,
   settle,
   statesOf,
-  writesOf,
 } from "./play.ts";
 
 const MINUTE_MS = 60_000;
@@ -57,73 +54,6 @@ async function playUntilAsked(bed: Bed): Promise<void> {
   }
 }
 
-/** What fails while a server is away. */
-const SERVERS = {
-  Prometheus: ["health", "healthAfter", "alertsDuring"],
-  Alertmanager: ["silences", "createSilence", "endSilence"],
-  "the cluster manager": ["policy", "notify"],
-} as const;
-
-/** The servers with one of them away; `onAsked` sees what was asked of it. */
-function without(
-  server: keyof typeof SERVERS,
-  { outside, onAsked }: { readonly outside: Outside; readonly onAsked: (call: string) => void },
-): Outside {
-  const names: readonly string[] = SERVERS[server];
-  const away = <Call>(call: string, usual: Call): Call | (() => Promise<never>) =>
-    !names.includes(call) ? usual : () => {
-      onAsked(call);
-      return Promise.reject(new Error(`Cannot reach ${server}: no answer.`));
-    };
-  return {
-    readers: (scope) => {
-      const usual = outside.readers(scope);
-      return {
-        ...usual,
-        silences: away("silences", usual.silences),
-        health: away("health", usual.health),
-        healthAfter: away("healthAfter", usual.healthAfter),
-        policy: away("policy", usual.policy),
-        alertsDuring: away("alertsDuring", usual.alertsDuring),
-      };
-    },
-    createSilence: away("createSilence", outside.createSilence),
-    endSilence: away("endSilence", outside.endSilence),
-    notify: away("notify", outside.notify),
-  };
-}
-
-for (const server of ["Prometheus", "Alertmanager", "the cluster manager"] as const) {
-  Deno.test(`upgrades: ${server} is away at every step; each fails with that, and nothing is done twice or left over`, async () => {
-    const bed = openBed();
-    const asked = new Set<string>();
-    const lookWithout = async (): Promise<void> => {
-      let isAsked = false;
-      const onAsked = (call: string): void => {
-        isAsked = true;
-        asked.add(call);
-      };
-      const end = await lookOnce(bed.scene, { outside: without(server, { outside: bed.outside, onAsked }) });
-      if (!isAsked) return;
-      assert.equal(end.kind, "failed");
-      assert.match(end.kind === "failed" ? end.message : "", new RegExp(`Cannot reach ${server}: no answer`));
-    };
-    await playUntil(bed, "Upgraded", async () => {
-      for (let before = ""; before !== phaseOf(bed);) {
-        before = phaseOf(bed);
-        await lookWithout();
-      }
-    });
-    await lookWithout();
-    assertDoneOnce(bed.scene, bed.outside);
-    assert.equal(bed.outside.created.filter((comment) => comment.includes("control plane")).length, 1);
-    // Reading the silences fails before one is made or ended.
-    const met = SERVERS[server].filter((call) => call !== "createSilence" && call !== "endSilence");
-    assert.deepEqual([...asked].toSorted(), [...met].toSorted());
-    assert.equal((await lookOnce(bed.scene, { outside: bed.outside })).kind, "settled");
-  });
-}
-
 Deno.test("N-015 upgrades: the API server goes away at every request of a look; the next look goes on, and nothing is done twice", async () => {
   const bed = openBed();
   const done: string[] = [];
@@ -151,62 +81,6 @@ Deno.test("N-015 upgrades: the API server goes away at every request of a look; 
   assert.deepEqual(statesOf(bed.outside.notified), NOTIFICATIONS);
   const writes = ["patch clusterversions", "create machinesets", "delete machinesets"];
   assert.deepEqual(writes.map((write) => done.filter((one) => one === write).length), [1, 1, 1]);
-  assert.equal(bed.scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
-});
-
-Deno.test("upgrades: a ClusterVersion that another changes at the same moment is read again, and asked from what is read then", async () => {
-  const bed = openBed();
-  const { scene } = bed;
-  const guards: unknown[] = [];
-  scene.fault = ({ verb, plural, body }) => {
-    if (verb !== "patch" || plural !== "clusterversions") return;
-    guards.push(Object(Object(body).document).metadata?.resourceVersion);
-    if (guards.length > 1) return;
-    const clusterVersion = scene.cluster.find("clusterversions", "version");
-    assert.ok(clusterVersion !== undefined);
-    scene.cluster.put(Resource.clusterVersions, {
-      ...clusterVersion,
-      metadata: { name: "version", labels: { a: "b" } },
-    });
-    throw new ApiError("Conflict.", { status: 409, reason: "Conflict" });
-  };
-  await playUntil(bed, "Upgraded");
-  assert.equal(guards.length, 2);
-  assert.notEqual(guards[0], guards[1]);
-  assert.deepEqual(statesOf(bed.outside.notifyRequests), NOTIFICATIONS);
-  assert.deepEqual(bed.outside.silences, []);
-});
-
-/** Another asks the ClusterVersion for a version. */
-function askFor({ scene }: Bed, version: string): void {
-  const clusterVersion = scene.cluster.find("clusterversions", "version");
-  scene.cluster.put(Resource.clusterVersions, {
-    ...clusterVersion,
-    metadata: { name: "version" },
-    // The server in memory replaces members as a whole: the channel is not what is changed.
-    spec: { channel: "stable-4.20", clusterID: "c", desiredUpdate: { version } },
-  });
-}
-
-Deno.test("upgrades: a target that another has asked for meanwhile is not asked for again, and seen through", async () => {
-  const bed = openBed();
-  await lookOnce(bed.scene, { outside: bed.outside });
-  askFor(bed, "4.20.5");
-  await playUntil(bed, "Upgraded");
-  assert.equal(writesOf(bed.scene, "patch", "clusterversions"), 0);
-  assert.deepEqual(bed.outside.silences, []);
-});
-
-Deno.test("upgrades: a ClusterVersion that another leads elsewhere is left alone; the plan never counts as done, and nothing stays", async () => {
-  const bed = openBed();
-  await playUntilAsked(bed);
-  askFor(bed, "4.20.9");
-  completeVersion(bed.scene.cluster, "4.20.9");
-  await playUntil(bed, "Failed");
-  assert.match(JSON.stringify(entryOf(bed.scene)), /the ClusterVersion is asked for 4\.20\.9 since/);
-  assert.doesNotMatch(JSON.stringify(entryOf(bed.scene)), /did not begin/);
-  assert.equal(writesOf(bed.scene, "patch", "clusterversions"), 1);
-  assert.deepEqual(bed.outside.silences, []);
   assert.equal(bed.scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
 });
 
