@@ -1,4 +1,3 @@
-// Conditions of the cluster config: what is written, and what the outcome says.
 import assert from "node:assert/strict";
 import { writeConfigConditions } from "../../controllers/config_conditions.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";

@@ -1,4 +1,3 @@
-// The shape of all controllers: keys from watches, reconciled until the signal aborts.
 import assert from "node:assert/strict";
 import { DONE, openController, requeueAfter } from "../../controllers/controller.ts";
 import { silentLogger } from "../../lib/log.ts";

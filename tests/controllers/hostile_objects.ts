@@ -71,7 +71,6 @@ function makeSelectorText(): string {
 
 const SELECTOR = makeSelectorText();
 
-/** A gated pod that takes most of what one may take that is kept whole. */
 function makeGated(at: number): KubeObject {
   const pod = gated(`p${at}`);
   const nodeSelectorTerms = JSON.parse(`[${"{},".repeat(650)}{}]`);

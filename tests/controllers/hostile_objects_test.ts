@@ -1,4 +1,3 @@
-// What the objects that one user may create take of a replica's memory.
 import assert from "node:assert/strict";
 
 const PROGRAM = new URL("./hostile_objects.ts", import.meta.url);

@@ -69,7 +69,6 @@ export function makePod(
   return { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [{ name: "c", image }] }, status: { phase } };
 }
 
-/** A workload whose template has one container of this image. */
 export function makeWorkload(kind: string, name: string, image: string): KubeObject {
   const template = { metadata: {}, spec: { containers: [{ name: "c", image }] } };
   const spec = kind === "CronJob" ? { jobTemplate: { spec: { template } } } : { template };

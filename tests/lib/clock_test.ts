@@ -1,4 +1,3 @@
-// Waiting and backing off, on a clock that the test owns.
 import assert from "node:assert/strict";
 import { backoffMs, holdsWithin, systemClock } from "../../lib/clock.ts";
 import { FakeClock } from "../support/fake_clock.ts";

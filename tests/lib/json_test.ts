@@ -1,4 +1,3 @@
-// Which bodies are parsed and which are recognised as too dense, and what both cost.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { hasDenseStructure, heapBytesOf, MAX_STRUCTURE, parseSparseObject } from "../../lib/json.ts";

@@ -1,4 +1,3 @@
-// Metrics from tables.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { type GaugeTable, openGauges, openMetrics } from "../../lib/metrics.ts";

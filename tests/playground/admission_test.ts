@@ -1,4 +1,3 @@
-// Admission against a real webhook over TLS on loopback.
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";
@@ -18,11 +17,9 @@ interface Hook extends AsyncDisposable {
   readonly cluster: Cluster;
   readonly listener: Listener;
   readonly caBundle: string;
-  /** The `request` of each review, in order. */
   readonly reviews: JsonObject[];
 }
 
-/** A cluster whose webhooks are answered by `respond`, which gives the response without its uid. */
 async function openHook(respond: (request: JsonObject) => JsonObject): Promise<Hook> {
   const { authority, serving } = await issueLoopbackCertificates(systemClock.nowMs());
   const reviews: JsonObject[] = [];

@@ -1,4 +1,3 @@
-// The API server over HTTP: verbs, refusals and forms as clients see them.
 import assert from "node:assert/strict";
 import { numberAt, objectAt, textAt, valueAt } from "../../playground/json_value.ts";
 import { GATE, inValues, podBody, requiring, serveCluster, term } from "./make.ts";

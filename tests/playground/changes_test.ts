@@ -1,4 +1,3 @@
-// What changes while pods wait or between two of them: registries, tags, secrets, configs. Through the real service.
 import assert from "node:assert/strict";
 import { openConfigs } from "../../lib/operator/cluster/configs.ts";
 import { systemClock } from "../../lib/clock.ts";

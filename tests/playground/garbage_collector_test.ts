@@ -1,4 +1,3 @@
-// Deletion in the foreground: what an object owns goes first.
 import assert from "node:assert/strict";
 import { silentLogger } from "../../lib/log.ts";
 import type { Cluster } from "../../playground/cluster.ts";

@@ -1,4 +1,3 @@
-// The real kubectl against the playground: get, watch, create, delete, and the verbs people use daily.
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";

@@ -9,7 +9,6 @@ import { isObject, type JsonObject } from "../../playground/json_value.ts";
 import { kindNamed } from "../../playground/kinds.ts";
 import { ObjectStore } from "../../playground/store.ts";
 
-/** Admission that lets everything pass. */
 export const admitAll: Admission = {
   mutate: (attempt) => Promise.resolve(attempt.object),
   validate: () => Promise.resolve(),
@@ -17,7 +16,6 @@ export const admitAll: Admission = {
 
 export const GATE = "multiarch.openshift.io/scheduling-gate";
 
-/** A cluster with the namespace `default`. */
 export async function makeCluster(parts: Partial<Cluster> = {}): Promise<Cluster> {
   const cluster = { store: new ObjectStore(), clock: systemClock, admission: admitAll, ...parts };
   await createObject(cluster, kindNamed("Namespace"), { body: { metadata: { name: "default" } } });
@@ -36,17 +34,14 @@ export function makePod(spec: JsonObject = {}): KubeObject {
   return parseKubeObject(podBody("p", spec, { namespace: "default" }));
 }
 
-/** Required node affinity with these terms. */
 export function requiring(...terms: readonly JsonObject[]): JsonObject {
   return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } };
 }
 
-/** A term with these match expressions. */
 export function term(...matchExpressions: readonly JsonObject[]): JsonObject {
   return { matchExpressions };
 }
 
-/** `key In values`. */
 export function inValues(key: string, ...values: readonly string[]): JsonObject {
   return { key, operator: "In", values };
 }

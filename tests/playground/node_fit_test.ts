@@ -1,4 +1,3 @@
-// The scheduler's choice: selectors, affinity, taints, preferences, in a table.
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../playground/json_value.ts";
 import { chooseNode } from "../../playground/node_fit.ts";

@@ -1,4 +1,3 @@
-// Reading outcomes back from pods, and their report.
 import { renderDocument } from "../../lib/cli/output.ts";
 import assert from "node:assert/strict";
 import { type KubeObject } from "../../lib/k8s/types.ts";

@@ -1,4 +1,3 @@
-// JSON Patch as a table of its rules and with patches that the library makes, and merge patches.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import fastJsonPatch from "fast-json-patch";

@@ -1,4 +1,3 @@
-// The whole playground with a webhook that gates nothing: what opens, what it holds, what becomes of the samples.
 import assert from "node:assert/strict";
 import { runIndex } from "../../lib/cli/index_command.ts";
 import { systemClock } from "../../lib/clock.ts";

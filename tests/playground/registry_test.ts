@@ -1,4 +1,3 @@
-// The registry as a pull client sees it, by plain fetch.
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { type JsonObject, textAt } from "../../playground/json_value.ts";

@@ -1,4 +1,3 @@
-// The registry as a client sees it that pushes, by plain fetch.
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { openRegistry, type Registry } from "../../playground/registry.ts";

@@ -1,4 +1,3 @@
-// The samples against Archway's own pure decisions: each ends as its manifest says, through API server and scheduler rules.
 import assert from "node:assert/strict";
 import { renderJsonBody } from "../../lib/k8s/patch.ts";
 import { Resource } from "../../lib/k8s/types.ts";
@@ -57,7 +56,6 @@ function inspect(image: string): Inspection {
   return { kind: "platforms", digest, mediaType: "", platforms, depth: "config", findings: [] };
 }
 
-/** A cluster whose admission is Archway's cold webhook. */
 function makeSampleCluster(): Promise<Cluster> {
   return makeCluster({
     admission: {

@@ -1,4 +1,3 @@
-// Scheduler and kubelets on a store: gated pods wait, released ones run, others say why not.
 import assert from "node:assert/strict";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";

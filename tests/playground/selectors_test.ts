@@ -1,4 +1,3 @@
-// Label and field selectors: what each form selects.
 import assert from "node:assert/strict";
 import { parseKubeObject } from "../../playground/cluster.ts";
 import { parseFieldSelector, parseLabelSelector } from "../../playground/selectors.ts";

@@ -1,4 +1,3 @@
-// The store: one version line, ordered notice of writes, a history that can run out.
 import assert from "node:assert/strict";
 import { Resource } from "../../lib/k8s/types.ts";
 import { ObjectStore } from "../../playground/store.ts";

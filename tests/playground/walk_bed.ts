@@ -31,7 +31,6 @@ export interface Walk extends WalkSubject {
 }
 
 export interface WalkOptions extends WalkSetting {
-  /** Makes what must be there before the service starts. */
   readonly prepare?: ((walk: Walk) => Promise<void>) | undefined;
   /** What the registry answers instead; undefined lets the request pass. */
   readonly intercept?: (request: Request) => Response | undefined;
@@ -135,12 +134,10 @@ function freePort(): number {
   return listener.addr.port;
 }
 
-/** Creates an object as a client of the API server does. */
 export function create({ playground }: Walk, kind: string, body: JsonObject, namespace?: string): Promise<KubeObject> {
   return createObject(playground.cluster, kindNamed(kind), { namespace, body });
 }
 
-/** Deletes an object as a client of the API server does. */
 export function remove(walk: Walk, kind: string, name: string, namespace?: string): Promise<KubeObject> {
   return deleteObject(walk.playground.cluster, kindNamed(kind), { namespace, name });
 }
@@ -171,7 +168,6 @@ async function untilChanged({ playground }: Walk, what: string, holds: () => Pro
   }
 }
 
-/** The pod as stored, or undefined while it is gated. */
 export function decidedPod(walk: Walk, namespace: string, name: string): KubeObject | undefined {
   const pod = walk.playground.cluster.store.get(Resource.pods, `${namespace}/${name}`);
   const gates = listAt(pod, "spec", "schedulingGates").map((gate) => textAt(gate, "name"));

@@ -1,4 +1,3 @@
-// Pods walk through the real service in front of a playground: labels, affinity and annotations at the end.
 import { runWalk, WALKS } from "../support/walk/walks.ts";
 import { withWalk } from "./walk_bed.ts";
 

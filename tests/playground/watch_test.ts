@@ -1,4 +1,3 @@
-// Watches over HTTP: what a reflector and `kubectl get -w` rely on.
 import assert from "node:assert/strict";
 import { type JsonObject, numberAt, textAt, valueAt } from "../../playground/json_value.ts";
 import { impatientClock, makeCluster, podBody, serveCluster } from "./make.ts";

@@ -1,4 +1,3 @@
-// Deployments become pods.
 import assert from "node:assert/strict";
 import { keyOf, Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";

@@ -1,4 +1,3 @@
-// The page of image builds: what it shows of each pool, that what names say stays text, and that nothing can run in it.
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { buildsPage, type BuildsPageView } from "../../routes/builds_page.tsx";

@@ -11,7 +11,6 @@ interface Cluster {
   readonly namespaceConfigs?: readonly KubeObject[] | ApiError;
 }
 
-/** An API that has configs, or fails. */
 function makeApi({ clusterConfig, namespaceConfigs = [] }: Cluster): KubeApi {
   const never = (): never => assert.fail("the checks only read");
   return {
@@ -53,7 +52,6 @@ async function wordOf(answer: Promise<unknown>): Promise<string> {
   return response.allowed === true ? "allowed" : `${memberOf(status, "code")} ${memberOf(status, "message")}`;
 }
 
-/** What the checks read with; no config was seen before. */
 function makeDeps(cluster: Cluster): CheckDeps {
   const api = makeApi(cluster);
   const configs = { hasSynced: () => true, of: () => ({ cluster: undefined, namespace: [] }) };

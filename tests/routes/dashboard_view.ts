@@ -2,10 +2,8 @@
 import { type BoardEntry, openBoard } from "../../lib/placement/decide/report/board.ts";
 import type { DashboardView } from "../../routes/dashboard/view.ts";
 
-/** The moment that the views are of. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 8, 30);
 
-/** A replica that has seen nothing yet. */
 export function makeView(overrides: Partial<DashboardView> = {}): DashboardView {
   return {
     nowMs: NOW_MS,
@@ -39,7 +37,6 @@ export function makeEntry(overrides: Partial<BoardEntry> = {}): BoardEntry {
   };
 }
 
-/** The snapshot of a board that was given these, oldest first. */
 export function boardOf(entries: readonly BoardEntry[]): DashboardView["board"] {
   const board = openBoard({ capacity: 200 });
   for (const entry of entries) board.record(entry);

@@ -1,4 +1,3 @@
-// What the largest reviews cost beyond JSON.parse: 7 MiB as an API server sends them, in several shapes.
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { gatePod } from "../../routes/gate_pod.ts";

@@ -1,4 +1,3 @@
-// Pages that renew themselves: the stream of what changes, over the listener that `serve` has.
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { openHttpListener } from "../../lib/server/http_listener.ts";

@@ -1,4 +1,3 @@
-// Who may read the pages of the plain listener that name pods and images.
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { Registry } from "prom-client";

@@ -1,4 +1,3 @@
-// What the webhook routes have in common: their limits of load, and answers to what they do not parse.
 import assert from "node:assert/strict";
 import { WebhookPath } from "../../lib/names.ts";
 import type { LoadLimit } from "../../lib/server/load_limit.ts";

@@ -1,4 +1,3 @@
-// Images that come to a pod on its node: one event for those that cannot run there, and never any trouble for who calls.
 import assert from "node:assert/strict";
 import { type NoticeDeps, type Notices, openNotices } from "../../routes/noticed_pods.ts";
 import type { PodImages } from "../../lib/images/pods/pod_images.ts";

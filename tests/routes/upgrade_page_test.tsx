@@ -1,4 +1,3 @@
-// The page of upgrades: what it shows of a plan and its pools, that what names say stays text, and that nothing can run in it.
 import assert from "node:assert/strict";
 import { Hono } from "hono";
 import { upgradePage, type UpgradePageView } from "../../routes/upgrade_page.tsx";

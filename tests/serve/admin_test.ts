@@ -1,4 +1,3 @@
-// The plain listener on real sockets: what clients that send half requests can keep open, and that a probe is answered beside them.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

@@ -4,7 +4,6 @@ import type { ImageBuildOutcome } from "../../playground/image_build/outcome.ts"
 import { runDev } from "../../serve/dev.ts";
 import { runArchway } from "../support/archway_program.ts";
 
-/** A migration on the embedded cluster, in this process: what it printed and its exit code. */
 async function migrate(
   flags: readonly string[],
   { onOutput = () => {}, stop = new AbortController().signal }: {

@@ -1,4 +1,3 @@
-// The daemon's listener: live, ready once it traces and has listed the pods, metrics; and its end.
 import assert from "node:assert/strict";
 import { silentLogger } from "../../lib/log.ts";
 import { runEnoexecDaemon } from "../../serve/enoexec_daemon.ts";

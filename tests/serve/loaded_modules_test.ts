@@ -8,7 +8,6 @@ import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** What main.ts imports when it is to serve in a cluster. */
 const ENTRIES = [
   ...["main.ts", "serve/serve.ts", "serve/placement.ts"],
   ...["lib/k8s/cluster_access.ts", "lib/placement/decide/config/options.ts"],

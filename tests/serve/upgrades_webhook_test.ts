@@ -14,7 +14,6 @@ const { serving, authority } = await issueLoopbackCertificates(Date.now());
 interface Bed extends AsyncDisposable {
   readonly listener: HttpsListener;
   readonly clock: FakeClock;
-  /** Objects that were asked of the API server. */
   readonly asked: string[];
 }
 
@@ -39,7 +38,6 @@ async function openBed(webhookClientCa?: string): Promise<Bed> {
   return { listener, clock, asked, [Symbol.asyncDispose]: close };
 }
 
-/** All that is answered to these bytes until the other side closes. */
 async function answerTo(port: number, text: string, client: Partial<KeyPair> = {}): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port, ca: authority, ...client });
   let answer = "";

@@ -1,4 +1,3 @@
-// Audit mode: which pods are reported, once each, whatever came first, the pod, its running, the label or the leader.
 import assert from "node:assert/strict";
 import { ALL_NAMESPACES, type AuditDeps, openAudit } from "../../../controllers/audit/controller.ts";
 import { openAuditedNamespaces } from "../../../lib/placement/cluster/audited_namespaces.ts";

@@ -1,4 +1,3 @@
-// The controller of image builds looks at what was published again within the hour, and at nothing in between.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { ImageBuilds } from "../../../controllers/builds/controller.ts";

@@ -1,4 +1,3 @@
-// What a registry keeps: one event, which says why and what to do.
 import assert from "node:assert/strict";
 import { Deletions } from "../../../controllers/builds/deletions.ts";
 import type { EventRecorder } from "../../../lib/k8s/event_recorder.ts";

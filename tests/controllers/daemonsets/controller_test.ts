@@ -1,4 +1,3 @@
-// `--daemonsets=warn`: one event on a DaemonSet that some nodes cannot run, again only when there is something new to say.
 import assert from "node:assert/strict";
 import { openDaemonSetWatch } from "../../../controllers/daemonsets/controller.ts";
 import { Resource } from "../../../lib/k8s/types.ts";

@@ -1,4 +1,3 @@
-// ENoExecEvents and pods' states in, labels and events on pods out.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";

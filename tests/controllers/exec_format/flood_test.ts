@@ -1,4 +1,3 @@
-// A node whose daemon reports without end: what others report is handled all the same, and what waits is bounded.
 import assert from "node:assert/strict";
 import { EventBacklog, MAX_EVENTS_OF_NODE } from "../../../controllers/exec_format/controller.ts";
 import type { PodImages } from "../../../lib/images/pods/pod_images.ts";

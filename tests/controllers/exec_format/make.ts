@@ -17,7 +17,6 @@ export interface MonitorScene extends Scene {
   readonly counted: string[];
   readonly deps: ExecFormatDeps;
   setMonitored(on: boolean): void;
-  /** Runs it for as long as a test plays with it. */
   run(play: () => void | Promise<void>): Promise<void>;
 }
 
@@ -96,7 +95,6 @@ export function eventsLeft({ cluster }: Scene): readonly string[] {
 
 export interface Repaired {
   readonly scene: MonitorScene;
-  /** The pods whose eviction was requested, in order. */
   readonly evictions: string[];
 }
 
@@ -123,7 +121,6 @@ export function openRepairScene(
   return { scene: { ...scene, cluster }, evictions };
 }
 
-/** A pod of a ReplicaSet, or without an owner, whose container ended at once. */
 export function strayPod(name: string, owner = "web"): KubeObject {
   const ownerReferences = owner === "" ? [] : [{ kind: "ReplicaSet", name: owner, controller: true }];
   return makeFailedPod({ status: { state: ended(1) }, metadata: { name, uid: `uid-${name}`, ownerReferences } });

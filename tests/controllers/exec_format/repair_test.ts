@@ -1,4 +1,3 @@
-// Evictions of pods that run a program of another architecture, with a fake clock.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { failPod, NAMESPACE, openRepairScene, strayPod } from "./make.ts";

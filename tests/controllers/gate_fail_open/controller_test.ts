@@ -1,4 +1,3 @@
-// Releasing overdue pods when no replica leads: only when the absence is proven, only the gate, once a pod.
 import assert from "node:assert/strict";
 import { openGateFailOpen } from "../../../controllers/gate_fail_open/controller.ts";
 import { openGateLifter } from "../../../lib/placement/cluster/release_gates.ts";
@@ -61,7 +60,6 @@ function openBed(scene: Scene = openScene()): Bed {
   return bed;
 }
 
-/** A gated pod that was created so long after the clock's beginning. */
 function podAt(name: string, afterMs: number): KubeObject {
   const pod = gated(name);
   const creationTimestamp = new Date(Date.parse("2026-11-21T12:00:00Z") + afterMs).toISOString();

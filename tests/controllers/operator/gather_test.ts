@@ -33,7 +33,6 @@ function makeDeps(api: KubeApi): OperatorDeps {
   };
 }
 
-/** The facts of a cluster with a config, where a list of the namespace configs is answered with this status. */
 async function gather(listStatus?: number): Promise<OperatorFacts> {
   const { signal } = new AbortController();
   const cluster = new MemoryCluster();

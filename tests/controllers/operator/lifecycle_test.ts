@@ -197,7 +197,6 @@ Deno.test("128 129 operator keeps a finalizer on the config while namespace conf
   await bench.until("all gone", () => isGone(bench));
 });
 
-/** The statuses of the conditions of the controller and of the webhook, in this order. */
 async function notRolledOut(bench: OperatorBench): Promise<readonly string[]> {
   const types = ["PodPlacementControllerNotRolledOut", "PodPlacementWebhookNotRolledOut"];
   return (await bench.conditions()).filter(({ type }) => types.includes(type)).map(({ status }) => status);

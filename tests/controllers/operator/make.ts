@@ -17,7 +17,6 @@ export const GATE = "multiarch.openshift.io/scheduling-gate";
 
 export type Recorded = Parameters<OperatorDeps["events"]["record"]>[0];
 
-/** A cluster, an operator that runs on it, and short words for what tests ask. */
 export interface OperatorBench extends AsyncDisposable {
   readonly api: KubeApi;
   readonly operator: Operator;
@@ -25,13 +24,11 @@ export interface OperatorBench extends AsyncDisposable {
   readonly signal: AbortSignal;
   find(type: ResourceType, target: ResourceTarget): Promise<KubeObject | undefined>;
   createConfig(spec?: Readonly<Record<string, unknown>>): Promise<KubeObject>;
-  /** Condition statuses by type, shortened: `Available=True`. */
   conditions(): Promise<readonly Condition[]>;
   until(what: string, holds: () => Promise<boolean>): Promise<void>;
   start(): void;
 }
 
-/** Opens a bench. The operator does not run before `start`. */
 export async function openBench(
   overrides: Partial<OperatorDeps> = {},
   settings: Partial<OperatorDeps["settings"]> = {},

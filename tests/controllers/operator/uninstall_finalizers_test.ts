@@ -1,4 +1,3 @@
-// How the operator leaves while its own account is being deleted, and reads or writes of the uninstall finalizers fail.
 import assert from "node:assert/strict";
 import type { OperatorDeps } from "../../../controllers/operator/deps.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
@@ -81,7 +80,6 @@ interface HeldBench {
   readonly api: FailingApi;
 }
 
-/** An operator whose account and role are there, and a config. */
 async function openHeld(
   stack: AsyncDisposableStack,
   clock: Clock,

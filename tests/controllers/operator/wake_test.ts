@@ -1,4 +1,3 @@
-// What wakes the operator, and what it writes then: nothing when the state is as wanted.
 import assert from "node:assert/strict";
 import { logLevelOf } from "../../../lib/operator/cluster/configs.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
@@ -9,7 +8,6 @@ import { openBench, type OperatorBench } from "./make.ts";
 const CONFIG = { name: "cluster" };
 const WEBHOOK = { name: WebhookName.configuration };
 
-/** A bench whose operator has come to rest, and the number of its looks. */
 async function openSteadyBench(): Promise<{ readonly bench: OperatorBench; readonly looks: () => number }> {
   let looks = 0;
   const bench = await openBench({ canServe: () => ++looks > 0 });

@@ -1,4 +1,3 @@
-// The controller that keeps the CA of the webhook of UpgradeConfigs, before an API server in memory, with time under control.
 import assert from "node:assert/strict";
 import { openPlanWebhookRegistration } from "../../../controllers/plan_webhook/controller.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";

@@ -1,4 +1,3 @@
-// The pod controller between decision and write: what others do to a pod meanwhile, and what the API server answers.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
@@ -22,7 +21,6 @@ const REMOVED = "ArchAwareSchedGateRemovalSuccess";
 const SET = "ArchAwarePredicateSet";
 const ADDED = "ArchAwareSchedGateAdded";
 
-/** What happens right before the first patch of a scene. */
 function once(happens: () => void): () => void {
   let isDue = true;
   return () => {

@@ -1,4 +1,3 @@
-// Large gated pods: what is kept of them is small, few are in memory at a time, and they are placed like any other.
 import assert from "node:assert/strict";
 import { keptPod, parseGatedPod, ReadPods } from "../../../controllers/pod_placement/gated_pod.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";

@@ -1,4 +1,3 @@
-// What the leader says of itself: that it cannot watch gated pods, that its patches are refused, and that it can again.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";

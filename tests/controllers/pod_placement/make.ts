@@ -19,7 +19,6 @@ export function gated(
   return { ...pod, spec };
 }
 
-/** The controller of a scene; pods are held for a minute at most. */
 export function controllerOf(scene: Scene, config: PlacementConfigs = NO_CONFIGS): PodPlacement {
   const settings = makeSettings({ operatorNamespace: "archway", maxGateAgeMs: 60_000 });
   return new PodPlacement({

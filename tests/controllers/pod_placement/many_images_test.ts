@@ -1,4 +1,3 @@
-// How many images of gated pods are inspected at a time, whose turn comes next, and what becomes of a pod that never has its turn.
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
 import { IMAGE_PLACES, type PodImages } from "../../../lib/images/pods/pod_images.ts";
@@ -33,12 +32,10 @@ class Registries {
     recall: () => undefined,
   };
 
-  /** Images under way of all namespaces. */
   get total(): number {
     return [...this.underWay.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Answers the oldest request that waits. */
   answerOne(): void {
     this.#answers.shift()?.();
   }
@@ -55,7 +52,6 @@ class Registries {
   }
 }
 
-/** A gated pod of as many images as are inspected of one. */
 function podOfMany(scene: Scene, namespace: string, name: string): KubeObject {
   const pod = gated(name);
   const containers = Array.from({ length: MAX_IMAGES }, (_, at) => ({ name: `c${at}`, image: `evil/${name}-${at}` }));

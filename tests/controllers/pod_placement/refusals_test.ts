@@ -31,7 +31,6 @@ function touches(operations: JsonPatch, path: string): boolean {
 interface Refusal {
   readonly status?: number;
   readonly hasCauses?: boolean;
-  /** What the server does not take: patches that change this. */
   readonly path: string;
 }
 
@@ -46,7 +45,6 @@ const REFUSALS: readonly (Refusal & { readonly name: string })[] = [
   { name: "no answer", status: 0, path: "/spec/affinity" },
 ];
 
-/** Plays with the controller and a gated pod of which the server takes not every patch. */
 async function whileRefusing(
   { path, status = 403, hasCauses = false, image = "multi", config = NO_CONFIGS }: Refusal & {
     readonly image?: string;

@@ -1,4 +1,3 @@
-// How the sweep reads the pods of a cluster: in small pages, each of which is done with before the next is read.
 import assert from "node:assert/strict";
 import { sweepForEver } from "../../../controllers/pod_placement/sweep.ts";
 import type { ListOptions } from "../../../lib/k8s/api.ts";

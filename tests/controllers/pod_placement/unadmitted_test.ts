@@ -1,4 +1,3 @@
-// The sweep of a sweep: what it counts, and that it reports once.
 import assert from "node:assert/strict";
 import { Unadmitted } from "../../../controllers/pod_placement/sweep.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";

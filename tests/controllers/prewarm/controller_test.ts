@@ -1,4 +1,3 @@
-// Prewarming: whose images are inspected, when again, and that they come last.
 import assert from "node:assert/strict";
 import type { Controller } from "../../../controllers/controller.ts";
 import { openPrewarm } from "../../../controllers/prewarm/controller.ts";

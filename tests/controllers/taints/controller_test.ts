@@ -1,4 +1,3 @@
-// `--arch-taints=manage` with time under control: the order of the writes, what they wait for, and what is reported.
 import assert from "node:assert/strict";
 import { openTaints, type TaintsController } from "../../../controllers/taints/controller.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";

@@ -1,4 +1,3 @@
-// Lifting the taints without a leader (`taintsFailOpenAfter`): only when the silence is proven, and only our taint.
 import assert from "node:assert/strict";
 import { type FailOpenDeps, openTaintFailOpen } from "../../../controllers/taints/fail_open.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";

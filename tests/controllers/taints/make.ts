@@ -11,7 +11,6 @@ export function furnish(cluster: MemoryCluster, objects: readonly KubeObject[]):
   }
 }
 
-/** The cluster config that switches pod placement on. */
 export function clusterConfig(): KubeObject {
   return {
     apiVersion: "multiarch.openshift.io/v1beta1",
@@ -27,14 +26,12 @@ export function taintLine(cluster: MemoryCluster): string {
     .map((node) => `${node.metadata.name}:${taintsOf(node).map(({ value }) => value).join("+")}`).sort().join(" ");
 }
 
-/** Values of the tolerations of our key that a pod has. */
 export function toleratedBy(cluster: MemoryCluster, name: string): string {
   const { tolerations = [] } = Object(cluster.find("pods", `team/${name}`)?.["spec"]);
   return tolerations.filter(({ key }: { key: string }) => key === "supported-arch")
     .map(({ value }: { value: string }) => value).join();
 }
 
-/** The condition about the taints: `True Done`. */
 export function conditionOf(cluster: MemoryCluster): string {
   const { conditions = [] } = Object(cluster.find(Resource.clusterConfigs.plural, CLUSTER_CONFIG_NAME)?.["status"]);
   const found = conditions.find(({ type }: { type: string }) => type === "ArchitectureTaints");

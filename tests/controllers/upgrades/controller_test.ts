@@ -1,4 +1,3 @@
-// The upgrades controller beside its decisions: how much it reads, what it does about drains, what a failed read becomes.
 import assert from "node:assert/strict";
 import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import { openDrains } from "../../../controllers/upgrades/drains.ts";

@@ -1,4 +1,3 @@
-// What some sinks have of a notification stands in the status of the plan, beside the history, for whoever goes on.
 import assert from "node:assert/strict";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
 import { applyEffects, type ApplyScope } from "../../../controllers/upgrades/effects.ts";

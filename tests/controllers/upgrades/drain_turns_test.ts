@@ -1,4 +1,3 @@
-// When drains are checked, and by what plan.
 import assert from "node:assert/strict";
 import { type DrainTurns, openDrainTurns } from "../../../controllers/upgrades/drains.ts";
 import type { UpgradeInput } from "../../../lib/upgrades/cluster/plan_input.ts";

@@ -1,4 +1,3 @@
-// Help for drains, and what is reported of them, before an API server in memory.
 import assert from "node:assert/strict";
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
 import { type Drains, openDrains } from "../../../controllers/upgrades/drains.ts";

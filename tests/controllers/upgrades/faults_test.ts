@@ -1,4 +1,3 @@
-// Faults in the middle of an upgrade: what it depends on goes away at every step, and others change what it works on.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { textAt } from "../../../lib/json.ts";
@@ -34,7 +33,6 @@ function openBed(): Bed {
 
 const phaseOf = ({ scene }: Bed): string => textAt(entryOf(scene), "phase");
 
-/** Looks until the phase is reached, with what happens before each look. */
 async function playUntil(bed: Bed, phase: string, before: () => Promise<void> | void = () => {}): Promise<void> {
   for (let looks = 0; phaseOf(bed) !== phase; looks++) {
     assert.ok(looks < 60, `${looks} looks, and it is still ${phaseOf(bed)}: ${JSON.stringify(entryOf(bed.scene))}`);
@@ -44,7 +42,6 @@ async function playUntil(bed: Bed, phase: string, before: () => Promise<void> | 
   }
 }
 
-/** Looks until the ClusterVersion was asked; the operators have not answered yet. */
 async function playUntilAsked(bed: Bed): Promise<void> {
   const asked = (): unknown => Object(bed.scene.cluster.find("clusterversions", "version")?.["spec"]).desiredUpdate;
   for (let looks = 0; asked() === undefined; looks++) {

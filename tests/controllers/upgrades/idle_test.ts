@@ -1,4 +1,3 @@
-// The controller of upgrades before an API server in memory, with time under control.
 import assert from "node:assert/strict";
 import { openUpgrades } from "../../../controllers/upgrades/controller.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
@@ -9,7 +8,6 @@ import { openScene, whileRunning } from "../make.ts";
 
 const NAMESPACE = "openshift-managed-upgrade-operator";
 
-/** A plan that is due in a hundred years. */
 function plan(phase: string): KubeObject {
   return {
     metadata: { namespace: NAMESPACE, name: "managed-upgrade-config", uid: "u", generation: 1 },

@@ -1,4 +1,3 @@
-// A leader that is killed at any of its writes: the next one continues there, and nothing is done twice or left over.
 import assert from "node:assert/strict";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";

@@ -9,22 +9,18 @@ import { silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 
-/** Where the plan is. */
 export const NAMESPACE = "openshift-managed-upgrade-operator";
 
 export interface UpgradeScene {
   readonly cluster: MemoryCluster;
   readonly clock: FakeClock;
   readonly deps: UpgradesDeps;
-  /** Every call but watches. */
   readonly calls: MemoryCall[];
   readonly events: EventInput[];
   readonly gauges: Map<string, number>;
-  /** Throws for a call that is to fail. */
   fault: (call: MemoryCall) => void;
 }
 
-/** Opens it, with a plan that is due and has this status. */
 export function openUpgradeScene(
   { spec = {}, status = {} }: {
     readonly spec?: Readonly<Record<string, unknown>>;
@@ -82,7 +78,6 @@ function putBase(
   putSettings(cluster);
 }
 
-/** The settings of upgrades, and a ClusterVersion at 4.20.1 that 4.20.5 is available to. */
 export function putSettings(cluster: MemoryCluster): void {
   cluster.put(Resource.configMaps, {
     metadata: { name: "managed-upgrade-operator-config", namespace: NAMESPACE },

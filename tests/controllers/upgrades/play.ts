@@ -16,7 +16,6 @@ import { NAMESPACE, type UpgradeScene } from "./make.ts";
 
 const MACHINES = "openshift-machine-api";
 
-/** One look of a leader that has this API and these servers. Rejects as the controller's look does. */
 export async function lookOnce(
   { clock, deps }: UpgradeScene,
   { api = deps.api, outside = deps.outside }: { readonly api?: KubeApi; readonly outside?: Outside } = {},
@@ -44,7 +43,6 @@ export function settle({ cluster }: UpgradeScene): void {
   } else if (own !== undefined) cluster.drop(Resource.machines, `${MACHINES}/m-1`);
 }
 
-/** The cluster version operator has brought the control plane to this version. */
 export function completeVersion(cluster: UpgradeScene["cluster"], version: string): void {
   const history = [{ version, image: "b", state: "Completed", completionTime: "2026-11-21T12:30:00Z" }];
   cluster.put(Resource.clusterVersions, {
@@ -54,23 +52,18 @@ export function completeVersion(cluster: UpgradeScene["cluster"], version: strin
   });
 }
 
-/** The plan as it stands there. */
 export function planOf({ cluster }: UpgradeScene): KubeObject | undefined {
   return cluster.find("upgradeconfigs", `${NAMESPACE}/managed-upgrade-config`);
 }
 
-/** The newest entry of its history. */
 export function entryOf(scene: UpgradeScene): Readonly<Record<string, unknown>> {
   return Object(Object(planOf(scene)?.["status"]).history?.[0]);
 }
 
 export interface RememberingOutside extends Outside {
-  /** Notifications that are new to it, in their order. */
   readonly notified: string[];
-  /** Every request for one, also of what it knows already. */
   readonly notifyRequests: string[];
   readonly silences: Silence[];
-  /** Comments of all silences that were made. */
   readonly created: string[];
 }
 
@@ -102,12 +95,10 @@ export function rememberingOutside(before: Outside, clock: Pick<Clock, "nowMs">)
   };
 }
 
-/** How many writes of a kind reached the API server. */
 export function writesOf({ calls }: UpgradeScene, verb: string, plural: string): number {
   return calls.filter((call) => call.verb === verb && call.plural === plural).length;
 }
 
-/** The notifications of an upgrade that meets no trouble. */
 export const NOTIFICATIONS: readonly string[] = [
   "StateStarted",
   "StateControlPlaneStartedSL",
@@ -116,7 +107,6 @@ export const NOTIFICATIONS: readonly string[] = [
   "StateCompleted",
 ];
 
-/** What each of these notifications reports. */
 export function statesOf(ids: readonly string[]): readonly (string | undefined)[] {
   return ids.map((id) => id.split("/").at(-1));
 }

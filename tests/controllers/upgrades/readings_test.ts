@@ -1,4 +1,3 @@
-// Readings of a step that are put together from several sources.
 import assert from "node:assert/strict";
 import { readAll } from "../../../controllers/upgrades/readings.ts";
 import type { ReadScope } from "../../../controllers/upgrades/deps.ts";

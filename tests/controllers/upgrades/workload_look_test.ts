@@ -1,8 +1,6 @@
-// The look at workloads, beside the reconciles.
 import assert from "node:assert/strict";
 import { openWorkloadLook, type WorkloadLook } from "../../../controllers/upgrades/workload_look.ts";
 
-/** Runs it; gives what ends it. */
 function start(look: WorkloadLook): () => Promise<void> {
   const stop = new AbortController();
   const running = look.run(stop.signal);

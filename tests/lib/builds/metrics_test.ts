@@ -1,4 +1,3 @@
-// The metrics of image builds: gauges show what is, counters what changed while this replica looked.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { BuildMetrics } from "../../../lib/builds/metrics.ts";
@@ -31,7 +30,6 @@ const DONE: PoolBuildView = {
   uncovered: [],
 };
 
-/** Metrics of one pool at most, and what a scrape shows of them. */
 class Bed {
   readonly #registry = new Registry();
   #views: readonly PoolBuildView[] = [];
@@ -92,7 +90,6 @@ Deno.test("a pool that is gone has no gauge, and publishing is counted by its re
   assert.equal(now['ocl_index_publish_duration_seconds_sum{pool="worker"}'], 2);
 });
 
-/** What the gauges of one name say 1 of, by their label `state`. */
 function statesOf(all: Readonly<Record<string, number>>, name: string): readonly string[] {
   return Object.entries(all).flatMap(([key, value]) => {
     const [, found, state] = /^(\w+)\{pool="worker",state="(\w+)"\}$/.exec(key) ?? [];

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { renderCompletion } from "../../../lib/cli/completion.ts";
 import { COMMANDS, FLAGS } from "../../../lib/config/flags.ts";
 
-/** What bash offers for the last of these words. */
 function offers(words: readonly string[]): readonly string[] {
   const script = `${renderCompletion("bash")}
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))

@@ -1,4 +1,3 @@
-// What `archway index` prints: tables, documents, sentences, and the line that is written over.
 import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
 import type { AssembleResult, JoinedImage } from "../../../lib/images/assemble/assemble_index.ts";

@@ -1,4 +1,3 @@
-// What a terminal is shown of texts that others have chosen.
 import assert from "node:assert/strict";
 import { foldWords } from "../../../lib/config/fold_words.ts";
 import { forTerminal, paint, renderColumns, renderTable } from "../../../lib/cli/output.ts";

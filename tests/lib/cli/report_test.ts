@@ -1,4 +1,3 @@
-// `archway report` on an API server in memory, with a registry in memory.
 import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
 import { printReport, type ReportOptions } from "../../../lib/cli/report.ts";

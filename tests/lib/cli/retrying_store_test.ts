@@ -4,7 +4,6 @@ import { type Clock, systemClock } from "../../../lib/clock.ts";
 import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../../lib/kv/store.ts";
 
-/** A clock whose sleeps are over at once, and counted. */
 function hastyClock(): { readonly clock: Clock; sleeps(): number } {
   let sleeps = 0;
   const sleep = (): Promise<void> => {
@@ -14,7 +13,6 @@ function hastyClock(): { readonly clock: Clock; sleeps(): number } {
   return { clock: { ...systemClock, sleep }, sleeps: () => sleeps };
 }
 
-/** A store that does not take the first so many writes. */
 function refusingStore(clock: Clock, refusals: number): KeyValueStore {
   let left = refusals;
   const store = openMemoryStore({ clock });

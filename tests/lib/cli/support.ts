@@ -19,7 +19,6 @@ export function openTaggedImages(): ImageBed {
   return bed;
 }
 
-/** What a command answered. */
 export interface Ran extends Said {
   readonly code: number;
 }

@@ -1,4 +1,3 @@
-// `archway taints plan|apply|clean` on an API server in memory.
 import assert from "node:assert/strict";
 import { runTaints } from "../../../lib/cli/taints.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";

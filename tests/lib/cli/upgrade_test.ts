@@ -1,4 +1,3 @@
-// `archway upgrade`: what it shows of a plan, and that only suspend and resume write.
 import assert from "node:assert/strict";
 import { runUpgrade } from "../../../lib/cli/upgrade.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";

@@ -1,4 +1,3 @@
-// What a migration says of workloads, on an API server and a registry in memory.
 import assert from "node:assert/strict";
 import { adviseOnWorkloads } from "../../../lib/cli/workload_advice.ts";
 import type { Clock } from "../../../lib/clock.ts";

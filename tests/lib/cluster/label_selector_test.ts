@@ -1,4 +1,3 @@
-// Label selectors: what is refused, and what each form selects, for configs, budgets, pools and the played cluster alike.
 import assert from "node:assert/strict";
 import {
   CLUSTER_SELECTOR_BOUNDS,

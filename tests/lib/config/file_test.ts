@@ -1,4 +1,3 @@
-// The configuration file: what it sets, and that its problems are reported together with those of the flags.
 import assert from "node:assert/strict";
 import { FILE_SETTINGS, FileSchema, readConfigFiles } from "../../../lib/config/file.ts";
 import { ImageBuildsSchema } from "../../../lib/config/image_builds.ts";

@@ -1,4 +1,3 @@
-// The words of `archway index`, and what is said of those that ask for nothing.
 import assert from "node:assert/strict";
 import { indexProblem, indexTarget } from "../../../lib/config/words.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";

@@ -1,4 +1,3 @@
-// What a user of a flag that was removed is told: by name, whether it was a flag or its variable.
 import assert from "node:assert/strict";
 import { COMMANDS, environmentName, FLAGS } from "../../../lib/config/flags.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";

@@ -1,4 +1,3 @@
-// Work queues and requests to the API server, as metrics under the names of client-go.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { ClientMetrics } from "../../../lib/k8s/client_metrics.ts";

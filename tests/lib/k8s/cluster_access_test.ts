@@ -1,4 +1,3 @@
-// ServiceAccount files and kubeconfigs, up to the server that checks the credentials: real TLS, real exec plugin.
 import assert from "node:assert/strict";
 import { type ClusterAccess, readInClusterAccess } from "../../../lib/k8s/cluster_access.ts";
 import { readKubeconfigAccess } from "../../../lib/k8s/kubeconfig_access.ts";
@@ -22,7 +21,6 @@ interface Scene {
   readonly authority: CertificateAuthority;
   readonly client: IssuedCertificate;
   write(name: string, text: string): Promise<string>;
-  /** Sends one request through the access and gives what the server saw of it. */
   ask(access: ClusterAccess): Promise<StubRequest>;
 }
 

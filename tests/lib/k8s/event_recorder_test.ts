@@ -1,4 +1,3 @@
-// Events: what is written, what is counted up, what is dropped when the queue is full, and that recording never waits.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { EventInput } from "../../../lib/k8s/event_input.ts";

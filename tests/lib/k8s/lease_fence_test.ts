@@ -1,4 +1,3 @@
-// A leader that was frozen past its Lease reads on and writes nothing.
 import assert from "node:assert/strict";
 import { ApiError, classifyWriteFailure } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";

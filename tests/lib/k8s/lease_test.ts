@@ -1,4 +1,3 @@
-// Leader election on a clock of the test's own: two contenders, a lost API, a hand-over, clocks that disagree.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Election, LEASE_TIMING, type LeaseView } from "../../../lib/k8s/lease.ts";
@@ -29,10 +28,8 @@ interface Replica {
   /** What stands between this replica and the API server. */
   fault: ((call: MemoryCall) => Promise<void> | void) | undefined;
   view: LeaseView | undefined;
-  /** How many terms it has led, and whether it leads now. */
   terms: number;
   isLeading: boolean;
-  /** What it says of itself. */
   state: HolderState;
 }
 

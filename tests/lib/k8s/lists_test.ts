@@ -1,4 +1,3 @@
-// Pages of lists: small when objects are large, large when they are small, whoever made them.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { firstPageSize, MAX_PAGE_BYTES, nextPageSize, smallerPageSize } from "../../../lib/k8s/lists.ts";

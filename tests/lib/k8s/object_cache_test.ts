@@ -1,4 +1,3 @@
-// What a cache of objects stores and reports of what it is given, and how much it keeps.
 import assert from "node:assert/strict";
 import { type Change, ObjectCache } from "../../../lib/k8s/object_cache.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";

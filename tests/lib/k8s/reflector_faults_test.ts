@@ -1,4 +1,3 @@
-// Every way in which a watch can end, over real TLS and HTTP/1.1: nothing may be lost.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import { silentLogger } from "../../../lib/log.ts";

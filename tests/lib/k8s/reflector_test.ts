@@ -1,4 +1,3 @@
-// What a reflector stores and reports, and how it waits: in memory, on a clock of the test's own.
 import assert from "node:assert/strict";
 import type { ReadApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";

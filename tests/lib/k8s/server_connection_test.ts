@@ -1,4 +1,3 @@
-// Streams over the connections that the runtime does not verify by itself: what a watch needs of them.
 import assert from "node:assert/strict";
 import type { ClusterAccess } from "../../../lib/k8s/cluster_access.ts";
 import { ServerConnection } from "../../../lib/k8s/server_connection.ts";

@@ -1,4 +1,3 @@
-// The bytes of a watch become events, wherever the chunks are cut.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RawWatchEvent } from "../../../lib/k8s/api.ts";

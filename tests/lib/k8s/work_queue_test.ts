@@ -1,4 +1,3 @@
-// The work queue: by example, and against a model of random histories (no key lost, none twice at a time, earliest wins).
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DueHeap } from "../../../lib/k8s/due_heap.ts";

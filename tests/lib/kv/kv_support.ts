@@ -2,7 +2,6 @@
 import { type Clock, systemClock } from "../../../lib/clock.ts";
 import type { Logger } from "../../../lib/log.ts";
 
-/** A logger that keeps `level message` lines. */
 export function recordingLogger(): { readonly log: Logger; readonly lines: readonly string[] } {
   const lines: string[] = [];
   const at = (level: string) => (message: string): void => void lines.push(`${level} ${message}`);
@@ -16,7 +15,6 @@ export function recordingLogger(): { readonly log: Logger; readonly lines: reado
   return { log, lines };
 }
 
-/** The machine's clock, whose monotonic time a test can set forward. */
 export function shiftedClock(): { readonly clock: Clock; forward(ms: number): void } {
   let shiftMs = 0;
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };

@@ -49,7 +49,6 @@ function privateRegistry(): RegistryLookups {
   };
 }
 
-/** All that was ever written to the store, keys and values. */
 function recording(inner: KeyValueStore): { readonly store: KeyValueStore; readonly written: string[] } {
   const written: string[] = [];
   const keep = (...what: readonly unknown[]): void => void written.push(JSON.stringify(what));

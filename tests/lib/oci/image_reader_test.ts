@@ -1,4 +1,3 @@
-// How much of an image is in memory at a time.
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
 import { readImage } from "../../../lib/oci/image_reader.ts";

@@ -1,4 +1,3 @@
-// From an image's name to its platforms, over a real registry on loopback, and how many requests it takes.
 import assert from "node:assert/strict";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
 import type { Inspection } from "../../../lib/oci/types.ts";
@@ -215,7 +214,6 @@ Deno.test("DV-92 inspect() fails for a single image without architecture", async
   assert.equal(failureIn(await bed.inspect("app:v1")).reason, "NotAnImage");
 });
 
-/** Serves a document under another one's name. */
 function tamper(
   registry: FakeRegistry,
   { digest, mediaType }: Document,

@@ -1,4 +1,3 @@
-// How an endpoint is reached over real sockets: which client certificate, what is sent to mirrors, and which address.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -15,7 +14,6 @@ const VALIDITY = { nowMs: Date.now(), lifetimeMs: 3_600_000 };
 const { authority, serving } = await issueLoopbackCertificates(VALIDITY.nowMs);
 const { index } = makeMultiArch(["arm64"]);
 
-/** A client pair, and the fingerprint by which a server recognises it. */
 async function makePair(): Promise<ClientCertificate> {
   const pair = await issueServing(await issueAuthority(VALIDITY), { ...VALIDITY, names: ["client"] });
   return { certificate: pair.cert, key: pair.key };

@@ -1,4 +1,3 @@
-// References as people write them: the catalogue's rows, Docker's normalisation and hostile text.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {

@@ -1,4 +1,3 @@
-// What a request is completed with before it is shared and cached.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/clock.ts";
 import type { Credential } from "../../../lib/oci/credential.ts";
@@ -21,7 +20,6 @@ interface Asked {
   readonly reports: readonly InspectionReport[];
 }
 
-/** What the inner inspector is asked for with these credentials, and the reports of the outer one. */
 async function ask(
   images: readonly string[],
   { pods, keyring, reason = "ManifestUnknown" }: {

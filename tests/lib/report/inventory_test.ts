@@ -1,4 +1,3 @@
-// Which workload a template or a pod is counted with, and the bounds of what is held.
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { Inventory } from "../../../lib/report/inventory.ts";

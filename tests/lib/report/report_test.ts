@@ -1,4 +1,3 @@
-// What a report says of workloads: where they run, what keeps them from an architecture, and of what that is not known.
 import assert from "node:assert/strict";
 import type { InspectedImage } from "../../../lib/oci/types.ts";
 import { reportOf } from "../../../lib/report/cluster_report.ts";

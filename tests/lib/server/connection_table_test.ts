@@ -1,4 +1,3 @@
-// Which connections give way, by time that the test owns.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { LARGE_BYTES } from "../../../lib/server/load_limit.ts";
@@ -17,7 +16,6 @@ interface Bench {
   readonly table: ConnectionTable;
   readonly drops: DropReason[];
   readonly closed: Set<string>;
-  /** Names of those whose handshake has begun, in that order. */
   readonly begun: string[];
   readonly time: { nowMs: number };
   /** Opens a connection and gives it its name; undefined when it is refused. */
@@ -116,7 +114,6 @@ Deno.test("ConnectionTable never closes a proven connection for a stranger's, wh
   }));
 });
 
-/** How many of these names have begun. */
 function countOf(names: readonly string[], prefix: string): number {
   return names.filter((name) => name.startsWith(prefix)).length;
 }

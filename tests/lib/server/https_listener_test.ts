@@ -1,4 +1,3 @@
-// The guarded TLS listener on real sockets: who is let in, who is closed, and what a request line decides.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect as connectTcp, type Socket } from "node:net";
@@ -27,7 +26,6 @@ interface Bench extends AsyncDisposable {
   /** Whether it is the configuration of pods that has the plain path. */
   plainProves: boolean;
   connect(localAddress?: string): Promise<TLSSocket>;
-  /** Sends over a connection and gives the first line of the answer; empty when it was closed instead. */
   send(socket: TLSSocket, text: string): Promise<string>;
 }
 
@@ -86,7 +84,6 @@ async function openBench(limits: Partial<ConnectionLimits> = {}): Promise<Bench>
   });
 }
 
-/** Resolves when a socket is closed, by whatever. */
 function closeOf(socket: Socket): Promise<void> {
   socket.on("error", () => {});
   return new Promise((resolve) => socket.once("close", () => resolve()));
@@ -228,7 +225,6 @@ Deno.test("openHttpsListener() reads the rest of a body that it refused, and goe
   assert.deepEqual(bench.answered, ["/convert 2"]);
 });
 
-/** All that a connection brings until its end. */
 async function rest(socket: Socket): Promise<string> {
   let text = "";
   socket.on("data", (chunk) => text += chunk);
@@ -256,7 +252,6 @@ Deno.test("openHttpsListener().close() answers who has connected, and ends idle 
   await Promise.all([...ends, closed]);
 });
 
-/** Resolves when connections to a port are refused. */
 async function refusal(port: number): Promise<void> {
   for (;;) {
     const socket = connectTcp({ port, host: "127.0.0.1" });

@@ -1,4 +1,3 @@
-// How much the webhook takes at a time, and what it says when that is too little.
 import assert from "node:assert/strict";
 import { LARGE_BYTES, openLoadLimit, POD_LOAD } from "../../../lib/server/load_limit.ts";
 import { silentLogger } from "../../../lib/log.ts";

@@ -1,4 +1,3 @@
-// The delay of the event loop, by a clock that a test holds up.
 import assert from "node:assert/strict";
 import type { Clock } from "../../../lib/clock.ts";
 import { watchEventLoop } from "../../../lib/server/metrics.ts";

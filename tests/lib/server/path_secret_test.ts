@@ -1,4 +1,3 @@
-// The path secret of several replicas on one Secret in memory, with time that the test owns.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError } from "../../../lib/k8s/errors.ts";
@@ -24,7 +23,6 @@ interface Bench extends AsyncDisposable {
   readonly cluster: MemoryCluster;
   readonly clock: FakeClock;
   readonly logged: string[];
-  /** Another replica, whose clock is `skewMs` before the others'. */
   open(skewMs?: number): Promise<PathSecret>;
   deleteSecret(): Promise<void>;
 }

@@ -1,4 +1,3 @@
-// The metrics of architecture taints: what the leader sees at a scrape, and nothing where they are not managed.
 import assert from "node:assert/strict";
 import { TAINT_WRITES, type TaintGauges } from "../../../lib/taints/metrics.ts";
 import { ProcessMetrics } from "../../support/process_metrics.ts";

@@ -8,7 +8,6 @@ const STAGE = ["_id", NAME, "version"];
 const CONDITION = [NAME, "version", "desired_version", "condition"];
 const UPGRADE = ["version", "desired_version", "phase"];
 
-/** Every metric of the MUO with its labels. */
 const THEIRS: Readonly<Record<string, readonly string[]>> = {
   upgradeoperator_upgradeconfig_validation_failed: [NAME],
   upgradeoperator_scaling_failed: [NAME],

@@ -1,4 +1,3 @@
-// What is printed of a sample upgrade, and the clock that it runs on.
 import assert from "node:assert/strict";
 import { openFastClock, ProgressLines } from "../../../playground/openshift/outside.ts";
 import type { PlanProgress, StepProgress } from "../../../lib/upgrades/decide/progress.ts";

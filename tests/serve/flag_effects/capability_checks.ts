@@ -56,7 +56,6 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   return one?.inspection.kind === "platforms" ? one.inspection.platforms.map(({ architecture }) => architecture) : [];
 }
 
-/** DaemonSets that the operator makes while the plugin is on. */
 async function daemonSets({ execFormatImage }: Config): Promise<number> {
   await using bench = await openBench({}, { execFormatImage });
   await bench.createConfig({ plugins: { execFormatErrorMonitor: { enabled: true } } });
@@ -91,7 +90,6 @@ export const CAPABILITY_FLAGS: Checks = {
   },
 };
 
-/** Webhooks that the operator registers. */
 async function webhooks({ kueue }: Config): Promise<number> {
   await using bench = await openBench({}, { watchQueued: kueue });
   await bench.createConfig({});

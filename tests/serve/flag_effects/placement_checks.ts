@@ -20,7 +20,6 @@ import { type Checks, fileConfig, serveConfig, settingsOf } from "./support.ts";
 
 const DEFAULTS = settingsOf(serveConfig());
 
-/** Why a gated pod is left alone, or the kind of its decision. */
 function decided(settings: PlacementSettings, metadata: Record<string, unknown> = {}): string {
   const decision = decide(factsOf(gatedPod({}, metadata), { settings }));
   return decision.kind === "ignore" ? decision.reason : decision.kind;

@@ -41,7 +41,6 @@ const certificateFiles: Check = async () => {
   assert.deepEqual(await certificateOf(), { own: false, caBundle: undefined });
 };
 
-/** Pods that are written at the same time, with a hundred waiting. */
 async function parallelWrites(workers: number): Promise<number> {
   const scene = openScene();
   const settings = makeSettings({ operatorNamespace: "archway" });
@@ -62,7 +61,6 @@ async function parallelWrites(workers: number): Promise<number> {
   return writes;
 }
 
-/** Whether a client without a certificate is answered. */
 async function answersStrangers(clientCa: string | undefined): Promise<boolean> {
   const { serving, authority } = await issueLoopbackCertificates(Date.now());
   const handler = (): Response => new Response("ok");

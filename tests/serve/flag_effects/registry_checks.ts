@@ -24,7 +24,6 @@ interface Bed {
   readonly image: string;
 }
 
-/** Runs a check with a plain HTTP registry that has one image. */
 async function withRegistry(check: (bed: Bed) => Promise<void>, login?: typeof LOGIN): Promise<void> {
   using folder = makeFolder();
   await using registry = await openFakeRegistry(login === undefined ? {} : { login });
@@ -71,7 +70,6 @@ function pullSecret(name: string): KubeObject {
   };
 }
 
-/** Gives the fields of each warning. */
 function warningLog(onWarning: (fields: LogFields) => void, fields: LogFields = {}): Logger {
   return {
     ...silentLogger,

@@ -21,10 +21,8 @@ export interface Served {
   readonly webhookAnswersAt: string;
   /** The same of the port of `--admin-listen` and {@link ADMIN_HOST}. */
   readonly adminAnswersAt: string;
-  /** The text of `/metrics` there. */
   readonly metrics: string;
   readonly webhookUrl: string;
-  /** Names of the Secrets in the namespace of `--namespace`. */
   readonly secrets: readonly string[];
 }
 

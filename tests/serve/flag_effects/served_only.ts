@@ -11,9 +11,7 @@ import { serveConfig, settingsOf } from "./support.ts";
 import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 export interface ServedOnly {
-  /** Names of the Leases that are held. */
   readonly leases: readonly string[];
-  /** Mutating webhooks that were registered. */
   readonly webhooks: number;
   readonly metrics: string;
   readonly readyStatus: number;

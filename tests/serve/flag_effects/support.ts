@@ -11,10 +11,8 @@ import type { PlacementSettings } from "../../../lib/placement/decide/config/typ
 import { makeMultiArch } from "../../support/documents.ts";
 import type { FakeRegistry } from "../../support/registry.ts";
 
-/** Shows one effect of a flag, or of a setting of the file: it differs from what the default does. */
 export type Check = () => void | Promise<void>;
 
-/** One check per flag, by its name. */
 export type Checks = Readonly<Record<string, Check>>;
 
 export function serveConfig(...flags: readonly string[]): Config {
@@ -22,7 +20,6 @@ export function serveConfig(...flags: readonly string[]): Config {
   return parsed.kind === "run" ? parsed.config : assert.fail(JSON.stringify(parsed));
 }
 
-/** The configuration of `serve` with this text in its file. */
 export function fileConfig(text: string): Config {
   const parsed = parseConfig(["serve", "--config=archway.yaml"], { env: {}, readFile: () => text });
   return parsed.kind === "run" ? parsed.config : assert.fail(JSON.stringify(parsed));
@@ -33,7 +30,6 @@ export function settingsOf(config: Config): PlacementSettings {
   return parsed.kind === "parsed" ? parsed.value : assert.fail(parsed.problems.join(" "));
 }
 
-/** The service that inspects images, as `serve` opens it. */
 export function openImages(
   config: Config,
   { clock = systemClock, log = silentLogger }: { readonly clock?: Clock; readonly log?: Logger } = {},
@@ -41,24 +37,20 @@ export function openImages(
   return openImageService({ config, clock, log, userAgent: "archway/test", clusterCredentials: () => [] });
 }
 
-/** Inspects an image by a service of its own. */
 export async function inspectBy(config: Config, image: string): Promise<InspectionReport> {
   await using service = await openImages(config);
   return await inspect(service, image);
 }
 
-/** Inspects an image as for a gated pod. */
 export function inspect(service: ImageService, image: string): Promise<InspectionReport> {
   const request = { image, depth: "index", credentials: [], freshness: "cached", priority: "gated" } as const;
   return service.inspector.inspect({ ...request, namespace: "team" }, new AbortController().signal);
 }
 
-/** Why an inspection failed; undefined when it did not. */
 export function reasonOf({ inspection }: InspectionReport): string | undefined {
   return inspection.kind === "failed" ? inspection.failure.reason : undefined;
 }
 
-/** Puts an image for these architectures into a registry. */
 export function publish(registry: FakeRegistry, repository: string, ...architectures: readonly string[]): void {
   const { index, manifests, blobs } = makeMultiArch(architectures);
   registry.put(repository, index, "v1");

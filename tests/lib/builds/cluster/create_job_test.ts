@@ -1,4 +1,3 @@
-// Copies of registry secrets for Jobs: made once, and given what their secret has now.
 import assert from "node:assert/strict";
 import { createJob, refreshCopy } from "../../../../lib/builds/cluster/create_job.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";

@@ -10,11 +10,9 @@ import { openPushRegistry, type PushRegistry } from "./push_registry.ts";
 const { signal } = new AbortController();
 
 interface Bed extends AsyncDisposable {
-  /** `registry/repository:tag` of an image that is there. */
   readonly image: string;
   readonly digest: string;
   readonly repositories: PushRegistry["repositories"];
-  /** Answers first; undefined lets the request pass. */
   before: (request: Request) => Response | undefined;
 }
 
@@ -33,7 +31,6 @@ async function openBed(): Promise<Bed> {
   return bed;
 }
 
-/** What comes of each, in their order. */
 async function resultsOf(
   deletions: readonly ImageDeletion[],
   { repositories }: Pick<Bed, "repositories">,
@@ -57,7 +54,6 @@ function refuse(status: number, code: string): Response {
   return Response.json({ errors: [{ code, message: code }] }, { status });
 }
 
-/** Notes the paths of requests that delete with a login. */
 function noteDeletions(bed: Bed): readonly string[] {
   const asked: string[] = [];
   bed.before = ({ method, url, headers }) => {
@@ -95,7 +91,6 @@ for (const [status, code, kind] of REFUSED) {
   });
 }
 
-/** A cluster whose own registry is the one of the bed, by a route. */
 function openShift({ image }: Pick<Bed, "image">): MemoryCluster {
   const cluster = new MemoryCluster();
   const status = {

@@ -1,4 +1,3 @@
-// The machine config operator's image, from the ConfigMap that it publishes.
 import assert from "node:assert/strict";
 import { findBuilder } from "../../../../lib/builds/cluster/read_facts.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";

@@ -1,4 +1,3 @@
-// Publishing against a registry that takes pushes: what its answers make of the record of a build, attempt after attempt.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
 import { outcomeOf, publishImages } from "../../../../lib/builds/cluster/publish_images.ts";
@@ -21,11 +20,9 @@ const { signal } = new AbortController();
 /** A registry with an image of each architecture, and what publishes them as one build. */
 interface Bed extends AsyncDisposable {
   readonly registry: Registry;
-  /** Answers first; undefined lets the request pass. */
   before: (request: Request) => Response | undefined;
   build(arch: typeof ARCHS[number], salt: string): Promise<void>;
   lose(arch: typeof ARCHS[number]): Promise<void>;
-  /** One attempt, until the signal aborts; answers what it makes of the record. */
   attempt(record: BuildRecord, stop?: AbortSignal): Promise<BuildRecord>;
 }
 

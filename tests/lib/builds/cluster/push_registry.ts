@@ -9,7 +9,6 @@ import { REGISTRY_USER, samplePullSecret } from "../../../../playground/samples.
 
 const clock = { ...systemClock, sleep: () => Promise.resolve() };
 
-/** Dispose it to end both. */
 export interface PushRegistry extends AsyncDisposable {
   readonly registry: Registry;
   readonly repositories: ReturnType<typeof openBuildRegistries>["push"];

@@ -1,4 +1,3 @@
-// What image builds watch on a cluster that is not OpenShift's.
 import assert from "node:assert/strict";
 import { openBuildWatches } from "../../../../lib/builds/cluster/watches.ts";
 import { type Logger, silentLogger } from "../../../../lib/log.ts";

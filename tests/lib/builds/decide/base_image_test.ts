@@ -1,4 +1,3 @@
-// A base image that a tag names: whatever becomes of the tag, one build is made of one base image.
 import assert from "node:assert/strict";
 import { textAt, textMapAt } from "../../../../lib/json.ts";
 import { digestOf } from "../../../support/documents.ts";
@@ -14,7 +13,6 @@ function bedOf(archs: readonly string[]): Simulator {
   return bed;
 }
 
-/** What the Jobs that are there build on: as their environment and as their Containerfile say it. */
 function bases(bed: Simulator): readonly string[] {
   return [...bed.jobs.values()].map((job) => {
     const base = envOf(job).get("BASE_OS_IMAGE_PULLSPEC") ?? "";

@@ -1,4 +1,3 @@
-// Which Jobs and publications follow which change: nothing is built or pushed needlessly.
 import assert from "node:assert/strict";
 import { built, envOf, Simulator } from "./simulator.ts";
 import { NO_ARCH, type RawConfig, SETTINGS } from "./make.ts";
@@ -95,7 +94,6 @@ const ROWS: readonly Row[] = [
   ["a text for amd64 beside one for all", ["amd64"], "new", (bed) => bed.edit({ files: [NO_ARCH, AMD64] })],
 ];
 
-/** Makes the change, and asserts its Jobs and publications. */
 function tryRow(bed: Simulator, [change, jobs, index, make]: Row): void {
   const before = bed.pullSpec();
   make(bed);

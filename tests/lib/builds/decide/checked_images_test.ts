@@ -1,4 +1,3 @@
-// What was published is looked at again: what the registry has of it by then is a condition, and what can be is mended.
 import assert from "node:assert/strict";
 import { built, type Simulator } from "./simulator.ts";
 
@@ -18,7 +17,6 @@ type Row = readonly [
   change: (bed: Simulator) => void,
   reason: string,
   message: RegExp,
-  /** What mends it. */
   then: { readonly jobs: readonly string[]; readonly published: number },
 ];
 

@@ -1,4 +1,3 @@
-// Which nodes are not covered, and what can be deleted without taking anything that is in use.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { MachineOSBuild } from "../../../../lib/builds/decide/observed.ts";
@@ -22,7 +21,6 @@ function digest(name: string): string {
   return `sha256:${name.padEnd(64, "0")}`;
 }
 
-/** A build that succeeded, `age` seconds old. */
 function build(name: string, age: number): MachineOSBuild {
   return parseMachineOSBuild({
     metadata: { name, uid: `uid-${name}`, creationTimestamp: new Date(1e12 - age * 1_000).toISOString() },

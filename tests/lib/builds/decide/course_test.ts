@@ -1,4 +1,3 @@
-// Whole courses of builds in memory: failures, what is kept of them, rebuilds, restarts after every write.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { classicName } from "../../../../lib/builds/decide/plan/classic_name.ts";
@@ -9,7 +8,6 @@ import { building, built, envOf, Simulator } from "./simulator.ts";
 const REBUILD = "machineconfiguration.openshift.io/rebuild";
 const MINUTE = 60_000;
 
-/** That of amd64 ends well, that of arm64 fails for good. */
 function halfFailed(reason?: string): Simulator {
   const bed = building();
   bed.completeJob(bed.jobOf("amd64"));
@@ -18,7 +16,6 @@ function halfFailed(reason?: string): Simulator {
   return bed;
 }
 
-/** Each text is built and published before the next one comes. */
 function publishEach(bed: Simulator, ...names: readonly string[]): void {
   for (const name of names) {
     bed.edit({ files: [{ content: `FROM ${name}\n` }] });
@@ -318,7 +315,6 @@ function begun(what: string): Simulator {
   return bed;
 }
 
-/** All that is in cluster and registry, by name. */
 function namesIn({ builds, jobs, objects, tags }: Simulator): readonly string[] {
   return [builds, jobs, objects, tags].flatMap((all) => [...all.keys()].toSorted());
 }
@@ -491,7 +487,6 @@ Deno.test("while the machine config operator's builder runs nothing is done but 
   assert.notEqual(bed.pullSpec(), "");
 });
 
-/** Says why nothing is built, and when it is looked at again. */
 function impediment(bed: Simulator): readonly unknown[] {
   const { status, reason, message } = Object(bed.condition(bed.config, "BuildNotPossible"));
   return [status, reason, message, (bed.decide().wakeAtMs ?? NaN) - bed.nowMs];
@@ -540,7 +535,6 @@ Deno.test("an image for building that nothing names is said, and waited for", ()
   assert.notEqual(bed.pullSpec(), "");
 });
 
-/** A build of the machine config operator that is published. */
 function upstream(): Simulator {
   const bed = new Simulator(["amd64"]);
   const name = classicName({ config: configOf(), pool: poolObject(), rendered: renderedOf() });

@@ -1,4 +1,3 @@
-// By what images are deleted: the registry's own interface, or ImageStreamTags where the registry is OpenShift's.
 import assert from "node:assert/strict";
 import { type DeleteBy, deleteBy, namesRegistryService } from "../../../../lib/builds/decide/publish/delete_by.ts";
 

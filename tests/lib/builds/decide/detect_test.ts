@@ -1,4 +1,3 @@
-// The architectures of a pool: from its nodes, from what machine sets will make, from a user; and how long one stays.
 import assert from "node:assert/strict";
 import { detectArchitectures, type DetectInput } from "../../../../lib/builds/decide/detect/detect.ts";
 import {

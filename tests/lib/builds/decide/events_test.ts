@@ -1,4 +1,3 @@
-// Which event comes of what: builds, their Jobs, configurations, pools.
 import assert from "node:assert/strict";
 import type { BuildEvent } from "../../../../lib/builds/decide/effects.ts";
 import { building, built, type Simulator } from "./simulator.ts";
@@ -6,7 +5,6 @@ import { building, built, type Simulator } from "./simulator.ts";
 const TWO = ["amd64", "arm64"];
 const REBUILD = "machineconfiguration.openshift.io/rebuild";
 
-/** A build whose Jobs run. */
 function running(): Simulator {
   const bed = building();
   for (const arch of TWO) bed.setJob(bed.jobOf(arch), { active: 1 });

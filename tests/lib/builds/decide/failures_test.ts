@@ -1,4 +1,3 @@
-// Every way in which an architecture or a publication fails: what it is called, what is kept, what is tried again.
 import assert from "node:assert/strict";
 import type { Publication } from "../../../../lib/builds/decide/effects.ts";
 import type { Arch } from "../../../../lib/builds/decide/observed.ts";
@@ -9,7 +8,6 @@ import { building, envOf, Simulator } from "./simulator.ts";
 
 const MINUTE = 60_000;
 
-/** Two Jobs, of which that of amd64 has ended well. */
 function halfway(): Simulator {
   const bed = building();
   bed.completeJob(bed.jobOf("amd64"));
@@ -24,14 +22,12 @@ function tagOf(job: KubeObject): string {
   return envOf(job).get("TAG") ?? "";
 }
 
-/** State and reason of arm64 in the record. */
 function arm64(bed: Simulator): string {
   const [record] = [...bed.objects.values()].filter(({ metadata }) => metadata.name.startsWith("archs-"));
   const one = parseObject(textAt(objectAt(record, "data"), "arm64"));
   return [textAt(one, "state"), textAt(one, "reason")].join(" ").trim();
 }
 
-/** Comes to rest as time passes, without any Job being ended. */
 function wait(bed: Simulator, ms = 10_000): void {
   bed.settle({ run: false });
   bed.nowMs += ms;

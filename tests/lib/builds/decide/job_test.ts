@@ -1,4 +1,3 @@
-// Containerfiles and their check, Jobs with what belongs to them, where they can run, and what is known before they do.
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { renderJob } from "../../../../lib/builds/decide/job/job_object.ts";

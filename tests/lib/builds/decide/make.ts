@@ -30,7 +30,6 @@ export interface RawConfig {
 
 export const NO_ARCH = { containerfileArch: "NoArch", content: "FROM configs AS final\nRUN echo hi\n" };
 
-/** A MachineOSConfig of pool "worker" with one containerfile. */
 export function rawConfig(given: RawConfig = {}): KubeObject {
   const { name = "worker", pool = "worker", files = [NO_ARCH], pushSpec = "registry.test/org/os:latest" } = given;
   const { pushSecret = "push", pullSecret, annotations = {} } = given;
@@ -62,7 +61,6 @@ export interface RawPool {
   readonly sources?: readonly string[];
 }
 
-/** A pool whose nodes have the role of its name. */
 export function rawPool(given: RawPool = {}): KubeObject {
   const { name = "worker", rendered = "rendered-worker-1", paused = false, conditions = [], sources = [] } = given;
   const role = given.role ?? name;
@@ -97,7 +95,6 @@ export interface RawRendered {
 
 export const BASE_IMAGE = `registry.test/base/os@sha256:${"b".repeat(64)}`;
 
-/** A rendered MachineConfig as the machine config controller makes it. */
 export function rawRendered(given: RawRendered = {}): KubeObject {
   const { name = "rendered-worker-1", osImageURL = BASE_IMAGE, extensionsImage, ...rest } = given;
   return {
@@ -136,7 +133,6 @@ export interface RawNode {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** A worker of amd64. */
 export function rawBuildNode(given: RawNode = {}): KubeObject {
   const { reported = "amd64", roles = ["worker"], os = "linux", taints = [], unschedulable, ready = true } = given;
   const { name = `node-${reported}`, label = reported, annotations = {} } = given;

@@ -1,8 +1,6 @@
-// Builds of one pool beside each other: what a newer one takes away, what it leaves alone, what is built again.
 import assert from "node:assert/strict";
 import { built, Simulator } from "./simulator.ts";
 
-/** Takes an index out of the registry with its images and all their tags. */
 function removeImages(bed: Simulator, reference: string): void {
   const [repository = "", digest = ""] = reference.split("@");
   const digests = [digest, ...(bed.images.get(reference) ?? assert.fail("no image")).children];

@@ -1,4 +1,3 @@
-// What image builds read of objects: what is valid, what is refused with all its problems, what is odd and passed over.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {

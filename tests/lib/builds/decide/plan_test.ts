@@ -1,4 +1,3 @@
-// Keys and names: the same for the same inputs in any order, different where an image would be.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Arch } from "../../../../lib/builds/decide/observed.ts";

@@ -1,4 +1,3 @@
-// Pods of builds that wait: for a node, for what their node complains about, for what was mounted and is gone.
 import assert from "node:assert/strict";
 import { missingInputs, OPTIONAL_INPUTS } from "../../../../lib/builds/decide/optional_inputs.ts";
 import { parsePodWait, type PodWait } from "../../../../lib/builds/decide/parse/shared_objects.ts";
@@ -84,7 +83,6 @@ Deno.test("O-152 missingInputs() names what a pod mounts and is not there, and n
   assert.deepEqual(missingInputs([], { pool, optional: [] }), []);
 });
 
-/** State and message of arm64 in the record. */
 function arm64(bed: Simulator): readonly string[] {
   const [record] = [...bed.objects.values()].filter(({ metadata }) => metadata.name.startsWith("archs-"));
   const one = parseObject(textAt(objectAt(record, "data"), "arm64"));

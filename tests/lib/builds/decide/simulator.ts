@@ -59,9 +59,7 @@ export class Simulator {
   rendered: KubeObject = rawRendered();
   nodes: KubeObject[];
   machineSets: BuildFacts["machineSets"] = [];
-  /** What the scheduler says of pods that no node takes, by architecture. */
   unschedulable = new Map<string, string>();
-  /** Pods that a node has taken and that have not started, by architecture. */
   starting = new Map<string, StartingPod>();
   optional: BuildFacts["optional"] = [];
   builds = new Map<string, KubeObject>();
@@ -75,7 +73,6 @@ export class Simulator {
   secrets: BuildFacts["secrets"] = { pull: "usable", push: "usable" };
   secretVersions: BuildFacts["secretVersions"] = { pull: "1", push: "1" };
   basePlatforms: readonly string[] = ["amd64", "arm64", "ppc64le", "s390x"];
-  /** What the tag of the base image names. */
   baseDigest = digestOf("base");
   checksImages = true;
   elsewhere: readonly string[] = [];
@@ -102,7 +99,6 @@ export class Simulator {
     this.nodes = [...this.nodes, rawBuildNode(node)];
   }
 
-  /** Changes the spec as a user does: the generation counts. */
   edit(config: RawConfig): void {
     const { metadata } = this.config;
     const next = rawConfig(config);
@@ -113,7 +109,6 @@ export class Simulator {
     };
   }
 
-  /** Gives the pool another rendered configuration. */
   configure(given: RawRendered, name = "rendered-worker-2"): void {
     this.rendered = rawRendered({ ...given, name });
     const { metadata, status } = this.pool;
@@ -172,7 +167,6 @@ export class Simulator {
     };
   }
 
-  /** One decision with all its questions answered. */
   decide(): ReconcileDecision {
     const answers = new Map<string, RegistryAnswer>();
     for (let round = 0; round < 20; round++) {
@@ -216,7 +210,6 @@ export class Simulator {
     assert.fail(`does not come to rest: ${reason}: ${effects.map(({ kind }) => kind).join(", ")}`);
   }
 
-  /** Every Job that is not over pushes its image and ends well. */
   runJobs(wants: (arch: string) => boolean = () => true): boolean {
     const open = [...this.jobs.values()].filter((job) =>
       job.status === undefined && wants(archOf(job)) && job.metadata.deletionTimestamp === undefined
@@ -454,14 +447,12 @@ function isSucceeded(build: KubeObject): boolean {
   return JSON.stringify(build.status ?? {}).includes('"type":"Succeeded","status":"True"');
 }
 
-/** A pool whose Jobs are there, and have not run. */
 export function building(archs?: readonly string[]): Simulator {
   const bed = new Simulator(archs);
   bed.settle({ run: false });
   return bed;
 }
 
-/** A pool whose image is published. */
 export function built(archs?: readonly string[], config?: RawConfig, settings?: typeof SETTINGS): Simulator {
   const bed = new Simulator(archs, config, settings);
   bed.settle();
@@ -470,7 +461,6 @@ export function built(archs?: readonly string[], config?: RawConfig, settings?: 
   return bed;
 }
 
-/** What the pod of a Job finds in its environment. */
 export function envOf(job: KubeObject): ReadonlyMap<string, string> {
   const pod = objectAt(objectAt(objectAt(job, "spec"), "template"), "spec");
   const env = listAt(listAt(pod, "initContainers")?.[0], "env") ?? [];

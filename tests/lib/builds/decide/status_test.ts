@@ -1,4 +1,3 @@
-// The states of Jobs, architectures and builds, and what failures become.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Publication } from "../../../../lib/builds/decide/effects.ts";

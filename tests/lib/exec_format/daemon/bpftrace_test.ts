@@ -1,4 +1,3 @@
-// Keeping bpftrace running: starts, restarts with growing pauses, other scripts, silence, the end.
 import assert from "node:assert/strict";
 import { Trace, type TraceDeps } from "../../../../lib/exec_format/daemon/bpftrace.ts";
 import type { TraceMessage } from "../../../../lib/exec_format/daemon/trace_output.ts";

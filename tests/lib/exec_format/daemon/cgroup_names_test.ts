@@ -1,4 +1,3 @@
-// Container and pod from cgroup names: runtimes × drivers × hierarchies, and what is not a container.
 import assert from "node:assert/strict";
 import { containersOn } from "../../../../lib/exec_format/daemon/cgroup_names.ts";
 

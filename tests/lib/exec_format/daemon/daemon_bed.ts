@@ -87,13 +87,11 @@ export class DaemonBed {
     }
   }
 
-  /** How many failures ended so. */
   async count(outcome: FailureOutcome): Promise<number> {
     const text = await this.#registry.metrics();
     return Number(new RegExp(`outcome="${outcome}"\\} (\\d+)`).exec(text)?.[1]);
   }
 
-  /** Waits until so many failures ended so. */
   async counted(outcome: FailureOutcome, count: number): Promise<void> {
     await until(`${count} ${outcome}`, async () => await this.count(outcome) >= count);
     assert.equal(await this.count(outcome), count);

@@ -1,4 +1,3 @@
-// From the kernel's messages to ENoExecEvents: whose pod, how often, and what becomes of the rest.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
@@ -42,7 +41,6 @@ const HASH = "0123456789abcdef0123456789abcdef";
 
 type Reported = readonly [what: string, bed: DaemonBed, uid: string, happen: (bed: DaemonBed) => Promise<void> | void];
 
-/** The pod comes so long after the failure. */
 const late = (afterMs: number) => async (bed: DaemonBed): Promise<void> => {
   await bed.clock.advance(afterMs);
   bed.cluster.put(Resource.pods, pod("late"));

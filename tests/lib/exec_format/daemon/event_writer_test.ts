@@ -1,4 +1,3 @@
-// What waits to be written is bounded.
 import assert from "node:assert/strict";
 import { EventWriter, type WriteOutcome } from "../../../../lib/exec_format/daemon/event_writer.ts";
 import { silentLogger } from "../../../../lib/log.ts";

@@ -23,7 +23,6 @@ export class FakeTrace implements TraceProcess {
     void this.#output.write(JSON.stringify({ type, data }));
   }
 
-  /** All probes are attached. */
   attach(): void {
     this.say("printf", "h 0 0");
   }
@@ -45,7 +44,6 @@ export class FakeTrace implements TraceProcess {
     this.say("printf", `e 0 ${at} ${first}`);
   }
 
-  /** The program ends. */
   async end(code: number, stderr: string): Promise<void> {
     await this.#output.close();
     this.#end.resolve({ code, stderr });

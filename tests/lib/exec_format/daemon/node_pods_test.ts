@@ -1,4 +1,3 @@
-// The pods of a node, of which any namespace can make any number: the kubelet refuses them, and they stay.
 import assert from "node:assert/strict";
 import { NodePods } from "../../../../lib/exec_format/daemon/node_pods.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";

@@ -1,4 +1,3 @@
-// One report a container and minute, a bounded rate, a bounded memory.
 import assert from "node:assert/strict";
 import { REPORT_LIMITS, ReportFilter } from "../../../../lib/exec_format/daemon/report_filter.ts";
 

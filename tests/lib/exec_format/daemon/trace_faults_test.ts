@@ -1,4 +1,3 @@
-// Why a node cannot be traced, by what bpftrace says, and when another script is the answer.
 import assert from "node:assert/strict";
 import { judgeTraceEnd } from "../../../../lib/exec_format/daemon/trace_faults.ts";
 import type { KernelFacts } from "../../../../lib/exec_format/daemon/trace_script.ts";

@@ -1,4 +1,3 @@
-// bpftrace's lines read into failures, whatever stands in names and whatever is lost.
 import assert from "node:assert/strict";
 import { type TraceMessage, TraceReader } from "../../../../lib/exec_format/daemon/trace_output.ts";
 

@@ -1,4 +1,3 @@
-// The text of the bpftrace program for each kind of kernel.
 import assert from "node:assert/strict";
 import { type KernelFacts, renderTraceScript } from "../../../../lib/exec_format/daemon/trace_script.ts";
 

@@ -1,4 +1,3 @@
-// Failures that wait for their pod: found, expired, or pushed out.
 import assert from "node:assert/strict";
 import { UnplacedFailures } from "../../../../lib/exec_format/daemon/unplaced_failures.ts";
 

@@ -3,12 +3,10 @@ import type { FailedImage } from "../../../../lib/exec_format/decide/failed_imag
 import type { EventView } from "../../../../lib/exec_format/decide/event.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 
-/** The ID of a container: 64 hexadecimal digits of one kind. */
 export function idOf(digit: string, runtime = "containerd"): string {
   return `${runtime}://${digit.repeat(64)}`;
 }
 
-/** A pod on node-1 with one main container, whose status a test gives. */
 export function makeFailedPod(
   options: {
     readonly status?: Readonly<Record<string, unknown>>;
@@ -28,7 +26,6 @@ export function makeFailedPod(
   };
 }
 
-/** The record of an image whose program has failed on arm64. */
 export function makeFailedImage(changes: Partial<FailedImage> = {}): FailedImage {
   const digest = `sha256:${"ab".repeat(32)}`;
   const seen = { architecture: "arm64", namespace: "shop", nodes: [], atMs: Date.parse("2026-11-21T12:00:00Z") };
@@ -51,7 +48,6 @@ export function makeArchNode(architecture: string, name = "node-1"): KubeObject 
   return { apiVersion: "v1", kind: "Node", metadata: { name, labels } };
 }
 
-/** An event about the container of {@link makeFailedPod}. */
 export function makeEventView(overrides: Partial<EventView> = {}): EventView {
   return {
     name: "a".repeat(64),

@@ -1,4 +1,3 @@
-// An index that claims another platform for its image than the image's own config has.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
 import { assembleIndex } from "../../../../lib/images/assemble/assemble_index.ts";

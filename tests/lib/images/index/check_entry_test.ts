@@ -1,4 +1,3 @@
-// What an index says of its images against what they say of themselves.
 import assert from "node:assert/strict";
 import { checkEntry, kindOfEntry } from "../../../../lib/images/index/child.ts";
 import { type Descriptor, MANIFEST_MEDIA_TYPES } from "../../../../lib/oci/image/manifest.ts";

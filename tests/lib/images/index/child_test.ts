@@ -1,4 +1,3 @@
-// Which images can be joined: every document that a reference may lead to, and every config.
 import assert from "node:assert/strict";
 import { judgeConfig, judgeDocument, judgeManifest } from "../../../../lib/images/index/child.ts";
 import { parseImageConfig, parseManifest } from "../../../../lib/oci/image/manifest.ts";

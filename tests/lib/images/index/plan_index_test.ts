@@ -1,4 +1,3 @@
-// The index of any set of images: its order, its bytes, its form, and which sets have none.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ChildImage, ImagePlatform } from "../../../../lib/images/index/child.ts";

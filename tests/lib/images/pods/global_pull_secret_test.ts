@@ -1,4 +1,3 @@
-// The pull secret of the whole cluster: the one that is named, followed, and its credentials given to all.
 import assert from "node:assert/strict";
 import { openGlobalPullSecret } from "../../../../lib/images/pods/global_pull_secret.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";

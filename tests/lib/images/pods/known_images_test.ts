@@ -1,4 +1,3 @@
-// What pods are placed by at once: whose answers, and how old they may be.
 import assert from "node:assert/strict";
 import type { PullScope } from "../../../../lib/images/pods/pull_secrets.ts";
 import { type ImageBed, lastingStore, makeUse, openImageBed, TAG_TTL_MS, TEAM } from "../../../support/image_bed.ts";

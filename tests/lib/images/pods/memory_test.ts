@@ -66,7 +66,6 @@ Deno.test("a process with little heap lives through 1 200 pods of 200 images eac
   assert.ok(heapMb < 100, `${heapMb} MB of heap`);
 });
 
-/** Runs a program with a small heap; what it prints. */
 async function runAlone(
   program: URL,
   argument: string,

@@ -1,4 +1,3 @@
-// What inspections of a pod's images say of the pull secrets.
 import assert from "node:assert/strict";
 import { openImageBed } from "../../../support/image_bed.ts";
 

@@ -1,4 +1,3 @@
-// The two ways to a server whose own certificate is trusted, over real connections.
 import assert from "node:assert/strict";
 import { errorText } from "../../../../lib/log.ts";
 import { PinnedHosts } from "../../../../lib/k8s/pinned/pinned_hosts.ts";

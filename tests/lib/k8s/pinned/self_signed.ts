@@ -15,7 +15,6 @@ export interface SelfSignedRequest {
   readonly more?: readonly x509.Extension[];
 }
 
-/** PEM and DER. */
 export interface SelfSigned {
   readonly pem: string;
   readonly der: Uint8Array<ArrayBuffer>;

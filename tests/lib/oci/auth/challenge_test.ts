@@ -1,4 +1,3 @@
-// WWW-Authenticate headers, friendly and hostile.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseChallenges } from "../../../../lib/oci/auth/challenge.ts";

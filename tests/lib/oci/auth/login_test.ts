@@ -15,7 +15,6 @@ import { type Login, openFakeRegistry } from "../../../support/registry.ts";
 const USERS = { user: "password" };
 const TOKEN: Login = { kind: "token", users: USERS, anonymous: false };
 
-/** A registry with two images, and an inspector that logs in there as its user unless told otherwise. */
 async function openBed(login: Login): Promise<RegistryBed> {
   const bed = await openRegistryBed({ login, isLoggedIn: true });
   for (const repository of ["org/app", "org/other"]) {

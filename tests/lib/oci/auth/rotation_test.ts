@@ -17,7 +17,6 @@ function outcomeOf({ inspection, credentialSource }: InspectionReport): string {
   return credentialSource ?? "stranger";
 }
 
-/** Which credentials reached a server, in order, without repetition. */
 function loginsAt({ requests }: FakeRegistry): readonly string[] {
   return [...new Set(requests.map(({ headers }) => headers.get("authorization") ?? "none"))];
 }

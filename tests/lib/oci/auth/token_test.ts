@@ -1,4 +1,3 @@
-// Requests for tokens whose callers have left.
 import assert from "node:assert/strict";
 import { TokenSource } from "../../../../lib/oci/auth/token.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";

@@ -1,4 +1,3 @@
-// How large the stored inspections may become, in bytes of a real file, whatever images say.
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { systemClock } from "../../../../lib/clock.ts";
@@ -70,7 +69,6 @@ async function fileMb(path: string): Promise<number> {
   return (await Deno.stat(path)).size / MB;
 }
 
-/** Puts so many records, as fast as the store takes them. */
 async function putAll(store: InspectionStore, { quiet }: { quiet(): Promise<void> }, count: number): Promise<void> {
   for (let at = 0; at < count; at++) {
     store.putDocument(PUBLIC_SCOPE, hostileRecord(at));

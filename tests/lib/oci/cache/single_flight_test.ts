@@ -30,7 +30,6 @@ interface Call {
   readonly fail: (reason: Error) => void;
 }
 
-/** An inspector whose answers a test gives. */
 function slow(): { readonly inspector: Inspector<PlannedRequest>; readonly calls: Call[] } {
   const calls: Call[] = [];
   const inspector: Inspector<PlannedRequest> = {

@@ -1,4 +1,3 @@
-// containerd's tree of hosts.toml files.
 import assert from "node:assert/strict";
 import { hostDirectories } from "../../../../lib/oci/config/hosts_toml.ts";
 import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";

@@ -1,4 +1,3 @@
-// Hostile and broken texts: every parser answers with a fault, at its line, without quoting the text.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseYaml } from "../../../../lib/cluster/yaml.ts";

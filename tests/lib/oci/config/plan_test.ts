@@ -1,4 +1,3 @@
-// Pull plans from registries.conf and policy.json: everything that is decided before any request.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { planPull } from "../../../../lib/oci/config/plan.ts";

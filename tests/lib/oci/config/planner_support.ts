@@ -4,10 +4,8 @@ import { systemClock } from "../../../../lib/clock.ts";
 import type { LogFields, Logger } from "../../../../lib/log.ts";
 import { openPullPlanner, type PullPlannerHandle } from "../../../../lib/oci/config/planner.ts";
 
-/** A directory of a test; removed at the end of its block. */
 export interface TestFolder extends Disposable {
   readonly path: string;
-  /** Writes a file below, folders made as needed. Answers its path. */
   write(name: string, text: string): string;
 }
 
@@ -34,7 +32,6 @@ export function keepLog(): Logger & {
   return logger;
 }
 
-/** Opens a planner that looks at nothing on this machine but what is given. */
 export function openPlanner(
   given: Partial<Parameters<typeof openPullPlanner>[0]> & { readonly log?: Logger; readonly clock?: Clock },
 ): PullPlannerHandle {
@@ -54,7 +51,6 @@ export function openPlanner(
   });
 }
 
-/** What an image's plan comes to: its places, or the reason of the refusal. */
 export function planned(planner: PullPlannerHandle, image: string): readonly string[] | string {
   const plan = planner.plan(image);
   return plan.kind === "refused"

@@ -1,4 +1,3 @@
-// The planner on real files: what is missing, what is broken, what stays in force.
 import assert from "node:assert/strict";
 import {
   loginFile,

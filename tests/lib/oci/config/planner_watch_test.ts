@@ -1,4 +1,3 @@
-// Reloading: edits, drop-ins, the swapped links of mounted ConfigMaps, broken edits, polling.
 import assert from "node:assert/strict";
 import type { PullPlannerHandle } from "../../../../lib/oci/config/planner.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";

@@ -1,4 +1,3 @@
-// registries.yaml of k3s and RKE2.
 import assert from "node:assert/strict";
 import { parseRancherRegistries } from "../../../../lib/oci/config/rancher_registries.ts";
 import { parseRewrite, rewriteRepository } from "../../../../lib/oci/config/rewrite.ts";

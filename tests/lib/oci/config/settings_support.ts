@@ -9,7 +9,6 @@ import { planPull } from "../../../../lib/oci/config/plan.ts";
 import type { Endpoint } from "../../../../lib/oci/pull_plan.ts";
 import type { InspectionFailure } from "../../../../lib/oci/types.ts";
 
-/** The value of a good text; a broken one fails the test. */
 export function valueOf<T>(parsed: Parsed<T>): T {
   if (parsed.kind === "parsed") return parsed.value;
   throw new Error(`broken: line ${parsed.fault.line}: ${parsed.fault.message}`);
@@ -43,26 +42,22 @@ export function settingsFrom(
   };
 }
 
-/** The places of a plan; a refusal fails the test. */
 export function endpointsOf(image: string, settings: PullSettings): readonly Endpoint[] {
   const plan = planPull(image, settings);
   if (plan.kind === "endpoints") return plan.endpoints;
   throw new Error(`refused: ${plan.failure.reason}: ${plan.failure.message}`);
 }
 
-/** The places of a plan as `host/repository`. */
 export function placesOf(image: string, settings: PullSettings): readonly string[] {
   return endpointsOf(image, settings).map(({ host, repository }) => `${host}/${repository}`);
 }
 
-/** Why a plan is refused; a plan fails the test. */
 export function refusalOf(image: string, settings: PullSettings): InspectionFailure {
   const plan = planPull(image, settings);
   if (plan.kind === "refused") return plan.failure;
   throw new Error(`not refused: ${JSON.stringify(plan.endpoints)}`);
 }
 
-/** A hosts.toml whose files are not read. */
 export function parseHosts(text: string): Parsed<HostsFile> {
   return parseHostsToml(text, () => asParsed({ caCertificates: [], clientCertificates: [] }));
 }

@@ -1,4 +1,3 @@
-// Pull secrets as the API server gives them.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {

@@ -1,15 +1,12 @@
 // Credential helpers and plugins as small shell scripts, for the tests of the keyring.
 import { type CommandRunner, runCommand } from "../../../../lib/oci/credentials/run_command.ts";
 
-/** A folder of programs, removed at the end of its block. */
 export interface ProgramFolder extends Disposable {
   readonly path: string;
   /** Writes a script that is run by `sh`; `calls` counts its runs. */
   program(name: string, script: string): void;
   file(name: string, text: string): string;
-  /** What a program has been given on stdin and as arguments, a line a run. */
   calls(name: string): readonly string[];
-  /** Runs programs of this folder instead of those on the PATH. */
   readonly run: CommandRunner;
 }
 

@@ -1,4 +1,3 @@
-// The keyring's order, and its docker config.json with helpers that are real commands.
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";

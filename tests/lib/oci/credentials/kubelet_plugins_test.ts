@@ -1,4 +1,3 @@
-// Kubelet credential provider plugins as real commands: protocol, matching, cache keys and durations, failures.
 import assert from "node:assert/strict";
 import { openKeyring } from "../../../../lib/oci/credentials/keyring.ts";
 import { parsePluginAnswer, parseProviderConfig } from "../../../../lib/oci/credentials/plugin_protocol.ts";

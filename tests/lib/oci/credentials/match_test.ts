@@ -1,4 +1,3 @@
-// The rows of the MTO's credential tests. "adds X" there means here: the credential under that key applies.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { matchCredentials, matchPullSecrets } from "../../../../lib/oci/credentials/match.ts";

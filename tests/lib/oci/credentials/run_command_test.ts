@@ -1,4 +1,3 @@
-// Helpers that behave and helpers that do not.
 import assert from "node:assert/strict";
 import { type HelperCommand, runCommand } from "../../../../lib/oci/credentials/run_command.ts";
 

@@ -1,4 +1,3 @@
-// Changes of files that are noticed.
 import assert from "node:assert/strict";
 import { FileReader, haveChanged } from "../../../../lib/oci/files/read_files.ts";
 import { until } from "../../../support/until.ts";

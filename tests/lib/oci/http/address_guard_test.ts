@@ -1,4 +1,3 @@
-// Which addresses an image reference may make the service talk to.
 import assert from "node:assert/strict";
 import { guardAddress, hostnameOf, isAllowedAddress } from "../../../../lib/oci/http/address_guard.ts";
 import { InspectionError } from "../../../../lib/oci/errors.ts";

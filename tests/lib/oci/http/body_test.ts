@@ -1,4 +1,3 @@
-// What a body costs on its way, whatever pieces it comes in.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { collectBody, FREE_BYTES, type TakeMemory } from "../../../../lib/oci/http/body.ts";

@@ -1,4 +1,3 @@
-// HTTP_PROXY, HTTPS_PROXY and NO_PROXY. The runtime reads them when a process starts, so some tests start one.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { proxyFor, readProxySettings } from "../../../../lib/oci/http/proxy.ts";

@@ -1,4 +1,3 @@
-// One exchange at a time, over real sockets: TLS, limits, redirects, broken answers.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
 import type { Resolve } from "../../../../lib/oci/http/address_guard.ts";

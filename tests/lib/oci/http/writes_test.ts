@@ -1,4 +1,3 @@
-// Exchanges that send bodies or take streams, over real sockets: what arrives, in which form, and what is never followed.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
 import { InspectionError } from "../../../../lib/oci/errors.ts";

@@ -1,4 +1,3 @@
-// Bytes of registries to typed documents, the hostile ones included.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseImageConfig, parseManifest } from "../../../../lib/oci/image/manifest.ts";

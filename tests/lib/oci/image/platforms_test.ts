@@ -1,4 +1,3 @@
-// Which entries of an index count: the catalogue's rows.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Descriptor } from "../../../../lib/oci/image/manifest.ts";

@@ -1,4 +1,3 @@
-// Places that are taken at once, and requests that take several.
 import assert from "node:assert/strict";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { FairLimiter, type Place } from "../../../../lib/oci/limits/fair_limiter.ts";

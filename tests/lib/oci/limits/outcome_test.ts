@@ -1,4 +1,3 @@
-// What registries say of their own load.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { outcomeOf, parseRemaining, parseRetryAfter } from "../../../../lib/oci/limits/outcome.ts";

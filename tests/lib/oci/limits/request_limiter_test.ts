@@ -66,7 +66,6 @@ async function reasonOf(work: Promise<unknown>): Promise<FailureReason | "answer
   }
 }
 
-/** Requests that stay under way until a test lets them go. */
 function held(): { readonly started: string[]; send(name: string): () => Promise<LimitedAnswer>; release(): void } {
   const started: string[] = [];
   let waiting: (() => void)[] = [];

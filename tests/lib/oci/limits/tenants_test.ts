@@ -1,4 +1,3 @@
-// Tenants on one registry host, over real connections: what one of them asks for, or is refused, does not stop another.
 import assert from "node:assert/strict";
 import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
 import { makeCredential, openTestInspector, type TestInspector } from "../../../support/inspectors.ts";

@@ -1,4 +1,3 @@
-// Who gets to see the credential of a push: the token server that the repository itself has named, and no other.
 import assert from "node:assert/strict";
 import { digestOf } from "../../../support/documents.ts";
 import { openFakeRegistry, type SeenRequest } from "../../../support/registry.ts";

@@ -1,4 +1,3 @@
-// How often work on a registry is tried, and what is waited for in between, on a clock of the test's.
 import assert from "node:assert/strict";
 import { inspectionError } from "../../../../lib/oci/errors.ts";
 import { PushError } from "../../../../lib/oci/push/push_error.ts";

@@ -20,20 +20,14 @@ import { type FakeRegistry, openFakeRegistry, type SeenRequest } from "../../../
 export interface PushBed extends AsyncDisposable {
   readonly registry: FakeRegistry;
   readonly target: TargetRepository;
-  /** Another repository, with the same credential and the same memory of logins. */
   targetOf(repository: string): TargetRepository;
-  /** Blobs that were committed, by digest. */
   readonly blobs: ReadonlyMap<string, string>;
-  /** Answers first; undefined lets the request pass. */
   before: (request: SeenRequest) => Response | undefined;
-  /** `POST uploads`-like lines of what was asked, in order. */
   asked(): readonly string[];
 }
 
-/** Opens one. `location` is what an upload's address looks like. */
 export async function openPushBed(
   { logsIn = false, location = (id: string) => `/v2/team/app/blobs/uploads/${id}?state=s3cret` }: {
-    /** Whether the client has a credential. */
     readonly logsIn?: boolean;
     readonly location?: (id: string) => string;
   } = {},

@@ -100,7 +100,6 @@ Deno.test("mount() takes 201 for done and a refusal for no (P-108)", async () =>
   }
 });
 
-/** Answers the first requests that match with something else. */
 function once(matches: (request: SeenRequest) => boolean, ...answers: readonly (() => Response)[]): PushBed["before"] {
   const left = [...answers];
   return (request) => matches(request) ? left.shift()?.() : undefined;

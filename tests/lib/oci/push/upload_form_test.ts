@@ -1,4 +1,3 @@
-// The form of an upload, and the next one after each refusal.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {

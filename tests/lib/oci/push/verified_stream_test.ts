@@ -1,4 +1,3 @@
-// Bytes on their way: the right ones pass in any pieces, everything else breaks off before its end.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { InspectionError } from "../../../../lib/oci/errors.ts";

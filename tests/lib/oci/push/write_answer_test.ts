@@ -1,4 +1,3 @@
-// Every kind of refusal of a write, and what is said of it.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { judgeRefusal, type WriteRefusal } from "../../../../lib/oci/push/write_answer.ts";

@@ -1,4 +1,3 @@
-// What reviews of PodPlacementConfigs read of the others: within bounds, whatever an editor of a namespace has stored.
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
 import { openSiblingConfigs, type SiblingConfigs } from "../../../../lib/operator/cluster/sibling_configs.ts";
@@ -17,7 +16,6 @@ function config(name: string, priority: number): KubeList["items"][number] {
   };
 }
 
-/** An API of which every list must be answered. */
 function makeApi(): { readonly api: ReadApi; readonly lists: ((page: KubeList) => void)[]; readonly asked: unknown[] } {
   const lists: ((page: KubeList) => void)[] = [];
   const asked: unknown[] = [];

@@ -1,4 +1,3 @@
-// Which paths count as in use, by what the configurations say at the moment.
 import assert from "node:assert/strict";
 import { openWebhookPaths, type WebhookPaths } from "../../../../lib/operator/cluster/webhook_paths.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";

@@ -42,7 +42,6 @@ function gone(overrides: Partial<OperandFacts>): OperandFacts {
 
 type Monitored = (monitor: Partial<MonitorFacts>, finalizers?: readonly string[]) => OperandFacts;
 
-/** A config that stays, with the plugin on or off, and the finalizers that it has. */
 function monitored(enoexecEnabled: boolean): Monitored {
   return (monitor, finalizers = [podPlacement, enoexecEvents]) =>
     makeFacts({

@@ -5,7 +5,6 @@ import type { OperandConfig } from "../../../../lib/operator/decide/config_view.
 import type { MonitorFacts, OperandFacts } from "../../../../lib/operator/decide/operand_step.ts";
 import type { WebhookSettings } from "../../../../lib/operator/decide/webhooks.ts";
 
-/** A config that has been taken care of. */
 export function makeOperandConfig(overrides: Partial<OperandConfig> = {}): OperandConfig {
   return {
     uid: "u-1",
@@ -20,7 +19,6 @@ export function makeOperandConfig(overrides: Partial<OperandConfig> = {}): Opera
   };
 }
 
-/** A monitor that is not configured. */
 export function makeMonitor(overrides: Partial<MonitorFacts> = {}): MonitorFacts {
   return {
     daemonSet: "unread",
@@ -34,7 +32,6 @@ export function makeMonitor(overrides: Partial<MonitorFacts> = {}): MonitorFacts
   };
 }
 
-/** All is well and nothing is left to do. */
 export function makeFacts(overrides: Partial<OperandFacts> = {}): OperandFacts {
   return {
     config: makeOperandConfig(),
@@ -52,14 +49,12 @@ export function makeFacts(overrides: Partial<OperandFacts> = {}): OperandFacts {
   };
 }
 
-/** A Service endpoint with a CA of our own. */
 export const SERVICE_SETTINGS: WebhookSettings = {
   pathOf: (route) => route,
   endpoint: { kind: "service", namespace: "archway-system", name: "archway-webhook" },
   caBundle: "-----BEGIN CERTIFICATE-----\n",
 };
 
-/** The object as the API server would return it. */
 export function stored(object: KubeObject, change: (json: string) => string = (json) => json): KubeObject {
   return JSON.parse(change(JSON.stringify(object)));
 }

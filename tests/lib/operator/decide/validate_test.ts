@@ -26,7 +26,6 @@ function makeWrite(spec: Readonly<Record<string, unknown>>, overrides: Partial<C
   };
 }
 
-/** `allow`, or `403 the message`. */
 function wordOf(verdict: ConfigVerdict): string {
   return verdict.kind === "allow" ? "allow" : `${verdict.code} ${verdict.message}`;
 }

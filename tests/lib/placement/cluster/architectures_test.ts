@@ -1,4 +1,3 @@
-// Live architectures: what nodes, NodePools and MachineSets offer now, and nothing before the nodes are known.
 import assert from "node:assert/strict";
 import { type LiveArchitectures, openLiveArchitectures } from "../../../../lib/placement/cluster/architectures.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";

@@ -1,4 +1,3 @@
-// Namespaces under audit: settled once listed, or once it is clear that they cannot be.
 import assert from "node:assert/strict";
 import { openAuditedNamespaces } from "../../../../lib/placement/cluster/audited_namespaces.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";

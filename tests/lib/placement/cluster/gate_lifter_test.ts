@@ -1,4 +1,3 @@
-// Taking the gate off one pod, and nothing else, while others write to it and policies refuse.
 import assert from "node:assert/strict";
 import { type GateLift, openGateLifter } from "../../../../lib/placement/cluster/release_gates.ts";
 import { ApiError } from "../../../../lib/k8s/errors.ts";

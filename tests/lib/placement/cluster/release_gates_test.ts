@@ -37,7 +37,6 @@ async function openBench(): Promise<Bench> {
   };
 }
 
-/** The bench's client with another way to patch. */
 function patching(
   { api }: Bench,
   patch: (args: Parameters<KubeApi["patch"]>) => ReturnType<KubeApi["patch"]>,

@@ -1,4 +1,3 @@
-// The decision about a gated pod, seen on the pod after its patch: the final-state matrix and the derived scenarios.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";
@@ -31,7 +30,6 @@ function settle(raw: Json, changes: FactChanges = {}): Settled {
   return released(raw, make.facts(raw, changes));
 }
 
-/** Our labels without their prefix. */
 function marks(raw: Json): Json {
   return Object.fromEntries(Object.entries(labelsOf(raw)).map(([key, value]) => [key.replace(mark(""), ""), value]));
 }

@@ -1,4 +1,3 @@
-// When to ask again and when to give up.
 import assert from "node:assert/strict";
 import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { clip, failureText, nextAttemptAfterMs } from "../../../../lib/placement/decide/failures.ts";

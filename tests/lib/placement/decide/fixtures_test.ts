@@ -1,4 +1,3 @@
-// Pods as clusters send them, each with the fate it must have at admission (images unknown, images known) and after.
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import batch from "../../../fixtures/pods/batch.json" with { type: "json" };

@@ -1,4 +1,3 @@
-// The webhook's verdict and its patch, seen on the pod after admission.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import type { JsonPatch } from "../../../../lib/k8s/patch.ts";

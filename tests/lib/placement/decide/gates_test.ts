@@ -1,4 +1,3 @@
-// The scheduling gate on a pod: there or not, added once and last, taken out without touching others.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../../../lib/names.ts";
 import { admissionPatch } from "../../../../lib/placement/decide/patch/admission_patch.ts";

@@ -1,4 +1,3 @@
-// Giving up on a pod that an earlier decision of Archway constrains: what stands there is narrowed or kept, never contradicted.
 import assert from "node:assert/strict";
 import { reportsOf } from "../../../../lib/placement/decide/report/reports.ts";
 import { AMD64, ARCH, ARM64, type Json, labelsOf, make, mark, released, requiredOf } from "./make.ts";

@@ -95,7 +95,6 @@ class History {
     }
   }
 
-  /** The owner of the foreign gate takes it off. */
   lift(): void {
     const spec = this.pod["spec"] as Json;
     const gates = (spec["schedulingGates"] ?? []) as readonly Json[];

@@ -1,4 +1,3 @@
-// Which pods are left alone: I1–I6 and Archway's own switches, seen through admission.
 import assert from "node:assert/strict";
 import { ignoreReason, isSystemNamespace } from "../../../../lib/placement/decide/ignore.ts";
 import { planInspection } from "../../../../lib/placement/decide/plan_inspection.ts";

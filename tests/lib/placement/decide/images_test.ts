@@ -1,4 +1,3 @@
-// The architectures a pod's images share.
 import {
   type ImageVolumes,
   makeSettings,

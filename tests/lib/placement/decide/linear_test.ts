@@ -1,4 +1,3 @@
-// Nothing that others send may cost more than its size: eight times as much of anything takes eight times as many steps.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ImageUse, InspectedImage } from "../../../../lib/oci/types.ts";

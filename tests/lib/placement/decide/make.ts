@@ -43,7 +43,6 @@ export function mark(name: string): string {
   return `multiarch.openshift.io/${name}`;
 }
 
-/** A plain pod with one container of image `multi`, with these changes. */
 export function rawPod(spec: Json = {}, metadata: Json = {}): Json {
   return {
     apiVersion: "v1",
@@ -53,7 +52,6 @@ export function rawPod(spec: Json = {}, metadata: Json = {}): Json {
   };
 }
 
-/** A gated pod as the webhook leaves it. */
 export function gatedPod(spec: Json = {}, metadata: Json = {}): Json {
   const labels = { [SCHEDULING_GATE]: "gated", [mark("node-affinity")]: "not-set", ...(metadata.labels ?? {}) };
   return rawPod({ schedulingGates: [{ name: SCHEDULING_GATE }], ...spec }, { ...metadata, labels });
@@ -63,7 +61,6 @@ export function container(image: string, imagePullPolicy?: string): Json {
   return { name: image.replaceAll(/\W/g, "-"), image, ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }) };
 }
 
-/** A node affinity of these terms; an undefined part is absent. */
 export function nodeAffinity(required?: unknown, preferred?: unknown): Json {
   return {
     nodeAffinity: {
@@ -133,7 +130,6 @@ export function cluster(
   return parsed.value;
 }
 
-/** A PodPlacementConfig of `test-namespace`. */
 export function ppc(name: string, changes: {
   readonly platforms?: readonly Json[];
   readonly enabled?: boolean;
@@ -198,7 +194,6 @@ export function platformsFact(
   return { image, pullPolicy, inspection: { kind: "platforms", digest, mediaType, platforms, depth, findings: [] } };
 }
 
-/** An image without index: a manifest and its config. */
 export function singleFact(image: string, architecture: string): InspectedImage {
   const { inspection, ...fact } = platformsFact(image, [{ os: "linux", architecture }], { depth: "config" });
   return {
@@ -245,7 +240,6 @@ export function factsOf(raw: unknown, changes: FactChanges = {}): PlacementFacts
   };
 }
 
-/** A pod after the patch of the decision about these facts. */
 export function released(
   raw: Json,
   facts: PlacementFacts,
@@ -274,7 +268,6 @@ export function admissionFacts(
   };
 }
 
-/** A pod after the patch of its admission by these facts. */
 export function admitted(
   raw: Json,
   facts: AdmissionFacts,
@@ -287,12 +280,10 @@ export function admitted(
 /** A row of a table: its number in the specification, what it shows, and how. */
 export type Row = readonly [id: string, title: string, check: () => void];
 
-/** Registers one test a row, named by its number. */
 export function rows(table: readonly Row[]): void {
   for (const [id, title, check] of table) Deno.test(`${id} ${title}`, check);
 }
 
-/** The makers under one name, as most tests use them. */
 export const make = {
   pod: rawPod,
   gatedPod,

@@ -1,4 +1,3 @@
-// Tolerations of the taint that Archway itself puts on nodes: on every pod, whatever is decided about it.
 import assert from "node:assert/strict";
 import { parsePlacementOptions } from "../../../../lib/placement/decide/config/options.ts";
 import {

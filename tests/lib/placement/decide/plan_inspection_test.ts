@@ -1,4 +1,3 @@
-// The first phase of a decision: what needs no image, which images to inspect, and how many at most.
 import assert from "node:assert/strict";
 import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { decide } from "../../../../lib/placement/decide/decide.ts";

@@ -1,4 +1,3 @@
-// Parsing a pod: what is read, and how odd or hostile JSON is taken.
 import assert from "node:assert/strict";
 import { parsePod } from "../../../../lib/placement/decide/pod_view.ts";
 import { make } from "./make.ts";

@@ -1,4 +1,3 @@
-// Preferred terms from configs: precedence, duplicates, audit.
 import assert from "node:assert/strict";
 import type { PreferencePlan } from "../../../../lib/placement/decide/decision_types.ts";
 import { planPreferences } from "../../../../lib/placement/decide/preferences.ts";

@@ -31,7 +31,6 @@ const scene = fc.record({
   os: fc.constantFrom(undefined, "linux", "windows"),
 });
 
-/** Whether an image runs on an architecture under an operating system. */
 function runs({ inspection }: InspectedImage, on: { readonly os: string; readonly architecture: string }): boolean {
   if (inspection.kind === "anywhere") return true;
   if (inspection.kind === "failed") return false;

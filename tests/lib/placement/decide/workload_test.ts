@@ -1,4 +1,3 @@
-// Kueue's Workloads: what their templates are narrowed to, and how the admission check is answered.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decideIgnoringGate } from "../../../../lib/placement/decide/decide.ts";

@@ -1,4 +1,3 @@
-// Taking the taint off nodes while others change their taints.
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { textAt } from "../../../../lib/json.ts";

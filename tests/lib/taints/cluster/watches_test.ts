@@ -1,4 +1,3 @@
-// What the watches of taints keep of pods: whoever may create them decides what their tolerations and annotations are.
 import assert from "node:assert/strict";
 import { KNOWN_ARCHITECTURES } from "../../../../lib/arch.ts";
 import { silentLogger } from "../../../../lib/log.ts";

@@ -1,4 +1,3 @@
-// DaemonSets that users make large or many: what is judged for every node stays bounded.
 import assert from "node:assert/strict";
 import { ObjectCache } from "../../../../lib/k8s/object_cache.ts";
 import { keyOf, type KubeObject } from "../../../../lib/k8s/types.ts";

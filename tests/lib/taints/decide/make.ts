@@ -11,7 +11,6 @@ export const RULE: TaintRule = { key: "supported-arch", effect: "NoSchedule" };
 
 export type RawTaint = Readonly<Record<string, string>>;
 
-/** The taint that a node of the architecture should have. */
 export function ours(value: string, effect = "NoSchedule"): RawTaint {
   return { key: "supported-arch", value, effect };
 }
@@ -24,7 +23,6 @@ export interface NodeSpec {
   readonly taints?: readonly RawTaint[] | undefined;
 }
 
-/** A node of amd64 that its label confirms, unless said otherwise. */
 export function rawNode({ name = "n", reported = "amd64", labels = {}, taints, ...rest }: NodeSpec = {}): KubeObject {
   const label = "label" in rest ? rest.label : reported;
   return {
@@ -54,7 +52,6 @@ export interface RawPodSpec {
   readonly deleting?: boolean;
 }
 
-/** A pod without tolerations, unless said otherwise. */
 export function rawTaintPod(spec: RawPodSpec = {}): KubeObject {
   const { name = "p", node, tolerations, annotations = {}, says, phase = node === undefined ? "Pending" : "Running" } =
     spec;

@@ -30,7 +30,6 @@ function stepOf(cluster: Cluster, held: readonly string[] = [], goal: "taint" | 
   return nextStep(survey(cluster), { goal, isHeld: (key) => held.includes(key) });
 }
 
-/** A step in a line. */
 function told(step: TaintStep): string {
   switch (step.kind) {
     case "tolerate":

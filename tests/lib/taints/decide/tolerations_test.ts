@@ -47,7 +47,6 @@ Deno.test("needOf(): a toleration for a time does not keep a pod where the effec
   assert.equal(lacking({ node: "a", tolerations }), "");
 });
 
-/** A pod, and the architectures whose toleration it lacks. */
 const PODS: readonly (readonly [name: string, pod: RawPodSpec, missing: string])[] = [
   ["a running pod lacks that of its node alone", { node: "r" }, "arm64"],
   ["a pod on a node that is not known waits", { node: "unknown" }, ""],

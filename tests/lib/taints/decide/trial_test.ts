@@ -1,4 +1,3 @@
-// What a dry run says of a pod, and which pods are tried where there are many.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
 import { choosePods, judgeTrial } from "../../../../lib/taints/decide/trial.ts";

@@ -1,4 +1,3 @@
-// The removal of temporary workers before an API server in memory: what it reads, and whose pods go.
 import assert from "node:assert/strict";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { type CapacityScope, readCapacityLeft, releaseCapacity } from "../../../../lib/upgrades/cluster/capacity.ts";

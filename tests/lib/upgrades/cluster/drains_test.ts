@@ -1,4 +1,3 @@
-// What is read for drain help, and how much of it is kept, before an API server in memory.
 import assert from "node:assert/strict";
 import { parseNode } from "../../../../lib/cluster/node.ts";
 import { type KubeObject, Resource } from "../../../../lib/k8s/types.ts";
@@ -13,7 +12,6 @@ import { makeConfig, makePlan } from "../decide/make_plan.ts";
 const NODES = ["n1", "n2"];
 const MANY = Array.from({ length: 1_000 }, (_, at) => `label-${at}`);
 
-/** A pod with some 30 kB of labels and finalizers. */
 function largePod(name: string, { node, app }: { readonly node: string; readonly app: string }): KubeObject {
   return {
     metadata: {

@@ -1,4 +1,3 @@
-// Operating system images of pools: read once, a few at a time, and held against those from before.
 import assert from "node:assert/strict";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import type { ImageComparison } from "../../../../lib/upgrades/decide/release/convergence.ts";
@@ -10,7 +9,6 @@ const signal = new AbortController().signal;
 
 interface Bed {
   readonly cluster: MemoryCluster;
-  /** Names of MachineConfigs that were read, in order. */
   readonly read: string[];
   readonly images: OsImages;
 }

@@ -1,4 +1,3 @@
-// The samples that follow from a plan's status.
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../lib/cluster/time.ts";
 import { collect } from "../../../../lib/upgrades/decide/collector.ts";

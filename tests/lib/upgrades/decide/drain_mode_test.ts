@@ -1,4 +1,3 @@
-// What spec.drain.mode comes to, and what the condition DrainMode says of it.
 import assert from "node:assert/strict";
 import { drainModeCondition, drainModeOf } from "../../../../lib/upgrades/decide/drain/mode.ts";
 import type { DrainMode } from "../../../../lib/upgrades/decide/types/plan.ts";
@@ -62,7 +61,6 @@ for (const [drainMode, disabled, isForbidden, holds, expected, says] of ROWS) {
   });
 }
 
-/** Mode of the plan, mode of the settings: the mode that holds, status and reason. */
 const DEFAULTS: readonly (readonly [DrainMode | undefined, DrainMode, DrainMode, string])[] = [
   [undefined, "DeleteAndStripFinalizers", "DeleteAndStripFinalizers", "True DeleteAndStripFinalizers"],
   [undefined, "Observe", "Observe", "False Observe"],

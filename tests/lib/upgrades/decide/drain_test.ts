@@ -273,7 +273,6 @@ Deno.test("M-309 M-323 no strategies, no actions; a strategy has targets while p
   assert.deepEqual([first?.name, pods.map((one) => first?.isTarget(one))], ["DELETE", [true]]);
 });
 
-/** The budgets of a namespace, each about another label. */
 function manyBudgets(namespace: string, count: number): readonly KubeObject[] {
   return Array.from({ length: count }, (_, at) => budget(`${at}`, { matchLabels: { app: `${at}` } }, namespace));
 }

@@ -9,7 +9,6 @@ export function minutes(count: number): number {
   return count * 60_000;
 }
 
-/** RFC 3339 of so many minutes before {@link NOW_MS}. */
 export function minutesAgo(count: number): string {
   return new Date(NOW_MS - minutes(count)).toISOString();
 }
@@ -68,7 +67,6 @@ export function machine(
   };
 }
 
-/** A node; cordoned since so many minutes where they are given. */
 export function rawNode(
   name: string,
   { cordonedMinutes, taints = [], labels = { "node-role.kubernetes.io/worker": "" }, state, configs, leaving = false }:
@@ -108,7 +106,6 @@ function annotationsOf(state: string, configs?: readonly [string, string]): Read
   };
 }
 
-/** As {@link rawNode}, parsed. */
 export function node(...args: Parameters<typeof rawNode>): Node {
   return parseNode(rawNode(...args));
 }

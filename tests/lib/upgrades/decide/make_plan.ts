@@ -10,10 +10,8 @@ import type { Base, Observation, Observed, Reading, Readings } from "../../../..
 import type { History, UpgradeConfig, UpgradeSpec, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Answer, ReconcileEnd, Request, Step, StepResult } from "../../../../lib/upgrades/decide/types/steps.ts";
 
-/** When the plan of the tests may begin. */
 export const START = "2026-03-01T20:00:00Z";
 export const START_MS = parseTime(START) ?? NaN;
-/** Five minutes later. */
 export const NOW_MS = START_MS + 300_000;
 export const NOW = renderTime(NOW_MS);
 export const MINUTE = 60_000;
@@ -77,7 +75,6 @@ export function makeHistory(overrides: Partial<History> = {}): History {
   };
 }
 
-/** A cluster at {@link FROM} that offers {@link TO}. */
 export function makeCluster(overrides: Partial<ClusterVersion> = {}): ClusterVersion {
   return {
     resourceVersion: "100",
@@ -94,12 +91,10 @@ export function makeCluster(overrides: Partial<ClusterVersion> = {}): ClusterVer
   };
 }
 
-/** The same cluster, asked for {@link TO}. */
 export function commencedCluster(overrides: Partial<ClusterVersion> = {}): ClusterVersion {
   return makeCluster({ desiredUpdate: { version: TO, image: "", architecture: "" }, ...overrides });
 }
 
-/** The same cluster, with its control plane at {@link TO}. */
 export function upgradedCluster(overrides: Partial<ClusterVersion> = {}): ClusterVersion {
   return commencedCluster({
     desired: { version: TO, image: IMAGE_TO, architecture: "" },
@@ -135,10 +130,8 @@ export function unseen(why = "it is away"): { readonly kind: "unknown"; readonly
   return { kind: "unknown", why };
 }
 
-/** What each reading gives. */
 export type Observations = { readonly [Name in Reading]: Observation<Readings[Name]> };
 
-/** Everything can be read, and all is well. */
 export function makeObservations(overrides: Partial<Observations> = {}): Observations {
   const pools = [makePool("master"), makePool("worker")];
   return {
@@ -174,7 +167,6 @@ export interface Driven<End> {
 
 export interface Driver {
   readonly observed?: Observations | undefined;
-  /** Why an effect cannot be carried out. */
   readonly failing?: ((effect: Effect) => string | undefined) | undefined;
 }
 
@@ -197,7 +189,6 @@ export function drive<End>(
   return { end: next.value, effects, saved, reads, requests };
 }
 
-/** The answer to one request. */
 export function answerTo(
   request: Request,
   { observed, failing }: Required<{ [Key in keyof Driver]-?: NonNullable<Driver[Key]> }>,
@@ -220,7 +211,6 @@ export function answerTo(
   }
 }
 
-/** One reconcile of a plan on a cluster. */
 export function reconcileOnce(
   { plan = makePlan(), clusterVersion = makeCluster(), config = makeConfig(), nowMs = NOW_MS }: {
     readonly plan?: UpgradeConfig;
@@ -239,7 +229,6 @@ export function reconcileOnce(
   return drive(reconcile(input), driver);
 }
 
-/** Overrides of what a single step sees. */
 export interface Seen {
   readonly spec?: SpecOverrides;
   readonly config?: OperatorConfig;

@@ -1,4 +1,3 @@
-// A migration that is cancelled before it began leaves nothing; one that has begun goes on by itself, whatever becomes of its plan.
 import assert from "node:assert/strict";
 import { reconcile } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { ClusterVersion, Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
@@ -104,7 +103,6 @@ for (const [state, clusterVersion] of BEGUN) {
   });
 }
 
-/** What a plan may be changed to. */
 const CHANGES: readonly (readonly [string, SpecOverrides])[] = [
   ["the version with one architecture", { desired: { version: FROM, architecture: "", channel: "" } }],
   ["another version, for later", { desired: { version: TO }, upgradeAt: "2026-03-09T20:00:00Z" }],

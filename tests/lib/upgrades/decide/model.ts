@@ -67,7 +67,6 @@ export class Model {
   }
   #asked: ClusterVersion["desiredUpdate"];
 
-  /** Whether everything that a migration must change has changed. */
   get isConverged(): boolean {
     const isThere = GOALS.every((goal) => this.#reached.has(goal));
     return this.isAsked && isThere && (this.spec.smoke === undefined || this.#wasProven);
@@ -93,7 +92,6 @@ export class Model {
     else this.#reached.add(goal);
   }
 
-  /** One reconcile with the faults of the moment. */
   reconcile(fault: Fault = {}): ReconcileEnd | "cut off" {
     const plan = seen(this.plan());
     const config = { kind: "parsed", config: makeConfig(), warnings: [] } as const;

@@ -1,4 +1,3 @@
-// Pools and nodes as upgrades see them.
 import assert from "node:assert/strict";
 import {
   cordonOf,

@@ -1,4 +1,3 @@
-// How far a plan has come, by its history.
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../lib/cluster/time.ts";
 import { progressOf, stateOf } from "../../../../lib/upgrades/decide/progress.ts";

@@ -52,7 +52,6 @@ const specs: fc.Arbitrary<UpgradeSpec> = fc.constantFrom(
 const orders = fc.shuffledSubarray([...GOALS], { minLength: GOALS.length });
 const courses = fc.record({ turns: fc.array(turn, { maxLength: 25 }), order: orders });
 
-/** Runs an upgrade through faults, and then without any until it ends. */
 function runThrough(
   spec: UpgradeSpec,
   { turns, order }: typeof courses extends fc.Arbitrary<infer Course> ? Course : never,

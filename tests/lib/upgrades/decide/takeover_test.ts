@@ -1,4 +1,3 @@
-// An upgrade that the Managed Upgrade Operator has begun, with the status that it writes: Archway goes on with it.
 import assert from "node:assert/strict";
 import { parsePlan, renderStatus, type UpgradeConfig } from "../../../../lib/upgrades/decide/types/plan.ts";
 import type { Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";

@@ -1,4 +1,3 @@
-// Which target a plan is carried out for while the cluster moves to an earlier one.
 import assert from "node:assert/strict";
 import { withTargetUnderWay } from "../../../../lib/upgrades/decide/reconcile.ts";
 import type { ClusterVersion } from "../../../../lib/upgrades/decide/types/cluster.ts";

@@ -25,17 +25,14 @@ export interface OcmDouble extends AsyncDisposable {
   readonly origin: string;
   readonly policies: DoublePolicy[];
   readonly logs: Record<string, unknown>[];
-  /** `METHOD path` of each request, in order. */
   readonly seen: string[];
   channelGroup: string;
-  /** Answers ahead of everything; undefined lets the request pass. */
   intercept: (request: Request) => Response | undefined;
 }
 
 const POLICIES = /^\/api\/clusters_mgmt\/v1\/clusters\/([\w-]+)\/upgrade_policies(?:\/([\w-]+)\/state)?$/;
 const MAX_PAGE_SIZE = 100;
 
-/** Starts one. The agent has the cluster at its root and no search. */
 export function startOcm(mode: "api" | "agent"): OcmDouble {
   const listener: Listener = listenPlain(async (request) => {
     const { pathname } = new URL(request.url);
@@ -129,7 +126,6 @@ function refuse(status: number, reason: string): Response {
   return Response.json({ kind: "Error", code: "CLUSTERS-MGMT", reason }, { status, headers });
 }
 
-/** A pull secret with the login. */
 export const AUTHS = { auths: { "cloud.openshift.com": { auth: PULL_SECRET_AUTH } } };
 
 export function secretOf(content: unknown, key = ".dockerconfigjson"): Readonly<Record<string, unknown>> {
@@ -137,14 +133,12 @@ export function secretOf(content: unknown, key = ".dockerconfigjson"): Readonly<
   return { data: { [key]: btoa(text) } };
 }
 
-/** A cluster with a pull secret. */
 export function withPullSecret(secret: Readonly<Record<string, unknown>> = secretOf(AUTHS)): MemoryCluster {
   const cluster = new MemoryCluster();
   cluster.put(Resource.secrets, { ...secret, metadata: { namespace: "openshift-config", name: "pull-secret" } });
   return cluster;
 }
 
-/** A client of a manager at an address; it pauses for no time between two tries. */
 export function openOcm(
   origin: string,
   mode: "api" | "agent",

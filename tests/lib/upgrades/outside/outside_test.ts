@@ -1,4 +1,3 @@
-// Everything beside the API server put together: readings, silences, notifications and policies; and each of them away.
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../lib/cluster/time.ts";
 import { Registry } from "prom-client";
@@ -34,7 +33,6 @@ interface Bed extends AsyncDisposable {
   readonly series: () => Promise<string>;
 }
 
-/** Prometheus and Alertmanager are at `monitoring`. */
 function openBed(
   monitoring: string,
   { config = "{}", base, bundle = [] }: {

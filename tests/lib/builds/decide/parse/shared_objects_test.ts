@@ -1,4 +1,3 @@
-// What image builds read of objects that are not their own.
 import assert from "node:assert/strict";
 import { isRunningDeployment } from "../../../../../lib/builds/decide/parse/shared_objects.ts";
 

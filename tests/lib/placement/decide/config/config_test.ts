@@ -1,4 +1,3 @@
-// The two configs as parsed.
 import assert from "node:assert/strict";
 import { parseClusterConfig, parseNamespaceConfig } from "../../../../../lib/placement/decide/config/config.ts";
 import { matchesSelector } from "../../../../../lib/cluster/label_selector.ts";

@@ -1,4 +1,3 @@
-// What the options of an installation add: taints and variants.
 import type { InspectedImage } from "../../../../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import { parseArchTaint } from "../../../../../lib/placement/decide/config/arch_taints.ts";

@@ -1,4 +1,3 @@
-// Which PodPlacementConfigs apply to a pod, in which order, and which has preferences.
 import assert from "node:assert/strict";
 import {
   fallbackArchitecture,

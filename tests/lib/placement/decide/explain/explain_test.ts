@@ -1,4 +1,3 @@
-// The explanation of a pod, from what stands on it.
 import assert from "node:assert/strict";
 import { explainPod } from "../../../../../lib/placement/decide/explain/explain.ts";
 import {
@@ -11,7 +10,6 @@ import { ARM64, container, type FactChanges, type Json, make, released } from ".
 const AROUND: ExplainContext = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" };
 const GATE = "multiarch.openshift.io/scheduling-gate";
 
-/** What is read of a gated pod after its decision. */
 function decided(
   raw: Json,
   changes: FactChanges = {},

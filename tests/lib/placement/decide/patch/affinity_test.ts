@@ -1,4 +1,3 @@
-// The merge into required terms, seen on the pod after the patch.
 import assert from "node:assert/strict";
 import {
   affinityOperations,

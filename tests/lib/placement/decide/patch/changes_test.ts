@@ -1,4 +1,3 @@
-// Labels and annotations: set, changed and removed without touching others; counted; derived from architectures.
 import assert from "node:assert/strict";
 import { failingCount } from "../../../../../lib/placement/decide/failures.ts";
 import { architectureLabels, type Changes } from "../../../../../lib/placement/decide/patch/changes.ts";

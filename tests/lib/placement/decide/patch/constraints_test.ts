@@ -1,4 +1,3 @@
-// What a pod's own affinity says: required and preferred terms, the control plane, DaemonSets, images, secrets.
 import assert from "node:assert/strict";
 import {
   hasPreferredArchitecture,

@@ -1,4 +1,3 @@
-// What follows a release that the API server does not take: the table of tries, and what each step writes.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decide } from "../../../../../lib/placement/decide/decide.ts";

@@ -1,4 +1,3 @@
-// Whose the terms of a pod are: a record counts only with terms that look as Archway writes them for it.
 import assert from "node:assert/strict";
 import { ownRequirement } from "../../../../../lib/placement/decide/patch/own_terms.ts";
 import { AMD64, ARCH, ARM64, type Json, make, released, requiredOf } from "../make.ts";

@@ -1,4 +1,3 @@
-// What admission and release share: no patch makes the annotations of a pod longer than the API server accepts.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decide } from "../../../../../lib/placement/decide/decide.ts";
@@ -16,7 +15,6 @@ function bytesOf(annotations: Json): number {
   return Object.entries(annotations).reduce((sum, [key, value]) => sum + utf8.encode(key + String(value)).length, 0);
 }
 
-/** Annotations of exactly so many bytes, of characters that take several of them. */
 function annotationsOfSize(bytes: number): Json {
   const key = "note";
   const rest = bytes - key.length;

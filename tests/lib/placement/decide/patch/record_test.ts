@@ -1,4 +1,3 @@
-// The decision record: compact, bounded, readable back, deaf to forgeries.
 import assert from "node:assert/strict";
 import type { DecisionRecord, ImageOutcome } from "../../../../../lib/placement/decide/decision_types.ts";
 import {

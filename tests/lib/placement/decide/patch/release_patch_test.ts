@@ -1,4 +1,3 @@
-// The one JSON Patch of a release: which guards, which changes, in which order.
 import assert from "node:assert/strict";
 import jsonPatch from "fast-json-patch";
 import { SCHEDULING_GATE } from "../../../../../lib/names.ts";

@@ -1,4 +1,3 @@
-// Warnings about images on nodes that cannot run them: those of DaemonSets, of ephemeral containers and of exchanged images.
 import assert from "node:assert/strict";
 import { imagesToInspect, judgeImages } from "../../../../../lib/placement/decide/images.ts";
 import { makeSettings, type PlacementSettings } from "../../../../../lib/placement/decide/config/types.ts";

@@ -1,4 +1,3 @@
-// The way of each pod, from the board's single decisions.
 import assert from "node:assert/strict";
 import type { BoardEntry } from "../../../../../lib/placement/decide/report/board.ts";
 import { waysOf } from "../../../../../lib/placement/decide/report/pod_ways.ts";

@@ -1,4 +1,3 @@
-// The events of a decision: reasons as the MTO's, messages a person can act on, at most three.
 import assert from "node:assert/strict";
 import { auditDecision, auditReports } from "../../../../../lib/placement/decide/report/audit.ts";
 import { decide } from "../../../../../lib/placement/decide/decide.ts";

@@ -1,4 +1,3 @@
-// Which pending pods the webhook never saw. Pure.
 import assert from "node:assert/strict";
 import { admissionPatch } from "../../../../../lib/placement/decide/patch/admission_patch.ts";
 import { parseClusterConfig } from "../../../../../lib/placement/decide/config/config.ts";

@@ -1,4 +1,3 @@
-// The queries on alerts.
 import assert from "node:assert/strict";
 import { UPGRADE_ALERTS } from "../../../../../lib/upgrades/alerts.ts";
 import {

@@ -1,4 +1,3 @@
-// The health checks.
 import assert from "node:assert/strict";
 import { type Node, parseNode } from "../../../../../lib/cluster/node.ts";
 import { type DisruptionBudget, parseDisruptionBudget } from "../../../../../lib/cluster/disruption_budget.ts";

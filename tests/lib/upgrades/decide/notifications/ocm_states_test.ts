@@ -1,4 +1,3 @@
-// States of upgrades in the words of the cluster manager.
 import assert from "node:assert/strict";
 import {
   mayFollow,

@@ -1,4 +1,3 @@
-// From policies of the cluster manager to plans.
 import assert from "node:assert/strict";
 import {
   inferChannel,

@@ -1,4 +1,3 @@
-// What becomes of the plan when its source was asked, and when it is asked next.
 import assert from "node:assert/strict";
 import {
   type LastSync,

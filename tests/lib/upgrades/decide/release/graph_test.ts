@@ -1,4 +1,3 @@
-// Where the update graph lets a version go.
 import assert from "node:assert/strict";
 import { type ReleaseGraph, releasesFrom } from "../../../../../lib/upgrades/decide/release/graph.ts";
 

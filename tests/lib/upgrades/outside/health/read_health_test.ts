@@ -1,4 +1,3 @@
-// Health checks on what is read: each failed read costs its own check alone.
 import assert from "node:assert/strict";
 import type { KubeApi } from "../../../../../lib/k8s/api.ts";
 import { ApiError } from "../../../../../lib/k8s/errors.ts";
@@ -33,7 +32,6 @@ function healthy(cluster: MemoryCluster = new MemoryCluster(), api: KubeApi = cl
   };
 }
 
-/** A cluster that does not give one kind of objects. */
 function without(plural: string): HealthDeps {
   const cluster = new MemoryCluster();
   const api = cluster.client(({ plural: asked }) => {

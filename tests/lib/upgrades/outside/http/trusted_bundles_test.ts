@@ -1,4 +1,3 @@
-// CA files that are trusted by what upgrades ask outside of the cluster.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { silentLogger } from "../../../../../lib/log.ts";

@@ -1,4 +1,3 @@
-// Requests to servers beside the API server: bounds, retries, logins, and what goes wrong.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../../lib/clock.ts";
 import { listenPlain, listenTls } from "../../../../../playground/listen.ts";

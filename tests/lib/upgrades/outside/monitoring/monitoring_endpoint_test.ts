@@ -1,4 +1,3 @@
-// Where Prometheus and Alertmanager are, and the token that they take.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../../lib/k8s/errors.ts";
 import { Resource } from "../../../../../lib/k8s/types.ts";
@@ -40,7 +39,6 @@ function addSecret(cluster: MemoryCluster, token: string): void {
   });
 }
 
-/** A client that answers TokenRequests, and counts them. */
 function issuing(
   cluster: MemoryCluster,
   clock: FakeClock,

@@ -1,4 +1,3 @@
-// The client of the cluster manager, directly and through the agent, and its login.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../../lib/clock.ts";
 import { ApiError } from "../../../../../lib/k8s/errors.ts";

@@ -1,4 +1,3 @@
-// The UpgradeConfig kept as its policy source wants it: cluster manager over HTTP, API server in memory.
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../../../lib/k8s/types.ts";

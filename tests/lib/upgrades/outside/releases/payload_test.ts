@@ -1,4 +1,3 @@
-// Release payloads as a registry has them, through the registry client of the service.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../../lib/clock.ts";
 import { openRegistryAccess } from "../../../../../lib/oci/registry_access.ts";
@@ -18,7 +17,6 @@ const VERSION = "4.17.2";
 interface Bed extends AsyncDisposable {
   readonly registry: FakeRegistry;
   readonly reader: Pick<ClusterPayloads, "read">;
-  /** The pull specification of a document. */
   put(document: Document): string;
 }
 

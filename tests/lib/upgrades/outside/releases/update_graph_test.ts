@@ -1,4 +1,3 @@
-// Questions to an update graph over HTTP.
 import assert from "node:assert/strict";
 import { listenPlain } from "../../../../../playground/listen.ts";
 import type { GraphQuery, GraphReleases } from "../../../../../lib/upgrades/decide/release/graph.ts";

@@ -1,4 +1,3 @@
-// Notifications and the places that they go to: never twice, never lost.
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../../lib/clock.ts";
 import { ApiError } from "../../../../../lib/k8s/errors.ts";
@@ -34,7 +33,6 @@ function noticeOf(state: NotificationState, description = "Something happened.")
 
 const PLAN = makePlan();
 
-/** The record of a plan, which survives its leader; `refused` has its writes fail. */
 function openRecord(): DeliveryRecord & { readonly kept: Map<string, readonly string[]>; refused: boolean } {
   const kept = new Map<string, readonly string[]>();
   const record = {
@@ -227,13 +225,10 @@ const FINISHED = noticeOf("StateWorkerPlaneFinishedSL");
 interface Unreadable extends AsyncDisposable {
   readonly double: OcmDouble;
   readonly record: ReturnType<typeof openRecord>;
-  /** Sends as a leader that has just begun. */
   readonly send: () => Promise<void>;
-  /** What the agent does with an entry. */
   post: (log: () => void) => Response | undefined;
 }
 
-/** An agent that does not let the service log be read. */
 function openUnreadable(): Unreadable {
   const double = startOcm("agent");
   const opened = openOcm(double.origin, "agent");
