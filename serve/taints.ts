@@ -1,5 +1,4 @@
-// `--arch-taints=manage`: the controller of the leader, and on every replica the watch over the leader that lifts the taints
-// when there is none.
+// `--arch-taints=manage`: the controller of the leader, and what lifts the taints when there is no leader.
 import type { Runnable } from "../controllers/mod.ts";
 import { openTaints as openController, type TaintsController } from "../controllers/taints/controller.ts";
 import type { Operator } from "../controllers/operator/controller.ts";

@@ -97,7 +97,6 @@ interface UpgradeViewDeps {
 /** However often and by whom the page is opened: the API server is read once in so long (ms). */
 const KEEP_MS = 3_000;
 
-/** Opens it; nothing is read before the page is requested. `stop` ends what is being read. */
 export function openUpgradeView(deps: UpgradeViewDeps, stop: AbortSignal): () => Promise<UpgradePageView> {
   const kept = new KeptValue(deps.clock, async (signal) => ({ value: await readView(deps, signal), keepMs: KEEP_MS }));
   return () => kept.get(stop);

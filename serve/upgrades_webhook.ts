@@ -22,7 +22,6 @@ export interface OpenPlanWebhook {
   readonly registration: Runnable;
 }
 
-/** Opens it. Rejects when the certificate's files are wrong, or the API server refuses its Secret. */
 export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): Promise<OpenPlanWebhook> {
   const { clock, log } = deps;
   const { readApi, replicaApi, stop } = parts;

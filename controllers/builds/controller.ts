@@ -4,8 +4,12 @@
 //                                                                     └─ effects ─▶ carry out in order ─▶ events, view, log
 //
 // Nothing is kept between two reconciles but what was last shown: every step can be done by another replica.
-import { answerQuestions, type BuildRegistries } from "../../lib/builds/cluster/answer_questions.ts";
-import { openBuildRegistries, type RegistrySecrets } from "../../lib/builds/cluster/build_registries.ts";
+import {
+  answerQuestions,
+  type BuildRegistries,
+  openBuildRegistries,
+  type RegistrySecrets,
+} from "../../lib/builds/cluster/answer_questions.ts";
 import { carryOut, type Done } from "../../lib/builds/cluster/carry_out.ts";
 import { cleanUpConfig, leftBehind } from "../../lib/builds/cluster/clean_up_config.ts";
 import { readFacts } from "../../lib/builds/cluster/read_facts.ts";
@@ -26,7 +30,7 @@ import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { RepositoriesDeps } from "../../lib/oci/repositories.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
-import { Deletions } from "./deletions.ts";
+import type { DeletionResult } from "../../lib/builds/cluster/delete_images.ts";
 
 export interface ImageBuildsDeps {
   readonly api: KubeApi;
@@ -230,4 +234,35 @@ function fingerprintOf(
 ): string {
   const architectures = [...new Set([...nodes.values()].map(({ reported }) => reported))].sort();
   return JSON.stringify([uid, generation, annotations, pools.get(pool)?.configuration, architectures]);
+}
+
+const KEPT: Readonly<Partial<Record<DeletionResult["kind"], string>>> = {
+  denied: "the push secret may not delete there",
+  unsupported: "the registry deletes nothing",
+  unknown: "the registry did not answer as it should",
+};
+
+export class Deletions {
+  /** References by the reason for which they stay. */
+  readonly #kept = new Map<string, string[]>();
+
+  note(reference: string, result: DeletionResult): void {
+    const why = whyKept(result);
+    if (why !== undefined) this.#kept.set(why, [...this.#kept.get(why) ?? [], reference]);
+  }
+
+  report(events: EventRecorder, { name, uid }: { readonly name: string; readonly uid?: string | undefined }): void {
+    if (this.#kept.size === 0) return;
+    const kept = [...this.#kept].map(([why, references]) => `${references.join(", ")} (${why})`);
+    const message = `Images stay in the registry: ${kept.join(", ")}. Delete them there.`;
+    const object = eventObjectOf(Resource.machineOsConfigs, { name, ...uid === undefined ? {} : { uid } });
+    events.record({ object, type: "Warning", reason: "ImageNotDeleted", message });
+  }
+}
+
+/** Undefined where it does not stay, or is another one's. */
+function whyKept(result: DeletionResult): string | undefined {
+  if (result.kind !== "forbidden") return KEPT[result.kind];
+  const right = "delete imagestreamtags.image.openshift.io";
+  return `the account of image builds lacks the right to ${right} in the namespace "${result.namespace}"`;
 }

@@ -113,7 +113,6 @@ async function remove({ api, settings: { namespace }, signal }: ExecFormatRun, n
   }
 }
 
-/** A record of an image: deleted when it has decayed, or cannot be read. */
 async function forget(run: ExecFormatRun, object: KubeObject): Promise<ReconcileResult> {
   const record = parseFailedImage(object);
   const leftMs = record === undefined ? 0 : record.atMs + FAILED_TTL_MS - run.clock.nowMs();

@@ -53,7 +53,6 @@ export class Repairs {
     this.#enqueue = enqueue;
   }
 
-  /** A pod runs a program of another architecture. Cheap; nothing happens unless repairs are switched on. */
   consider(pod: PodView, architecture: string): void {
     const key = `${pod.namespace}/${pod.name}`;
     if (!this.#deps.settings.repairs || this.#wanted.get(key)?.uid === pod.uid) return;

@@ -1,5 +1,4 @@
-// Reports one container: a label and an event on the pod, a metric, and for images that claim what they do not have
-// a record.
+// Reports one container: a label and an event on the pod, a metric, a record of an image that claims what it has not.
 import { type PodContainer, podContainers } from "../../lib/exec_format/decide/container.ts";
 import {
   buildFailedImage,
@@ -10,7 +9,7 @@ import {
   type RecordSource,
   renewFailedImage,
 } from "../../lib/exec_format/decide/failed_image.ts";
-import { describeFailure } from "../../lib/exec_format/decide/message.ts";
+import { describeFailure, type FailureFacts } from "../../lib/exec_format/decide/message.ts";
 import type { FailureSource } from "../../lib/exec_format/reported.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { isNotFound } from "../../lib/k8s/errors.ts";
@@ -25,18 +24,11 @@ import { parsePod } from "../../lib/placement/decide/pod_view.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { ExecFormatRun } from "./deps.ts";
 
-export interface SeenFailure {
+export interface SeenFailure extends Omit<FailureFacts, "pod" | "imageArchitectures"> {
   readonly pod: KubeObject;
-  /** undefined when the pod's status does not show it. */
-  readonly container: PodContainer | undefined;
-  /** Of the node; empty when it does not say. */
-  readonly architecture: string;
-  readonly refused: "pull" | "start";
-  readonly command: string;
   readonly source: FailureSource;
   /** Whether it is certain that the kernel refused a program: the daemon observed it, or the container's last output shows it. */
   readonly isCertain: boolean;
-  /** Whether it is certain that it was the first program of the container. */
   readonly isEntryPoint: boolean;
   /** An earlier leader has reported and counted it. */
   readonly wasReported: boolean;
@@ -48,7 +40,6 @@ export interface KnownImage {
   readonly architectures: readonly string[];
 }
 
-/** Longest that a report waits for an image that is not in memory (ms). */
 const INSPECT_MS = 3_000;
 /** Places of a pod's events: placement has those before. One for each container, so that a repeat only counts up. */
 const FIRST_SLOT = 10;

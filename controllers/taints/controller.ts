@@ -45,7 +45,6 @@ const WAIT_MS = 500;
 const SPACING_MS = 100;
 const RESYNC_MS = 30_000;
 
-/** Makes the controller. No request is sent to the API server before `run`. */
 export function openTaints(deps: TaintsDeps): TaintsController {
   const { api, clock, log, rule, pace, queueMetrics } = deps;
   const [holds, writes, reports] = [openHolds(clock), openPendingWrites(), openTaintReports(deps)];

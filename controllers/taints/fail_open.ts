@@ -31,7 +31,6 @@ export function taintAbsenceLimits(afterMs: number): AbsenceLimits {
   return { silenceMs: afterMs, proofMs: Math.min(PROOF_MS, afterMs) };
 }
 
-/** Makes the controller. No request is sent to the API server while a replica leads. */
 export function openTaintFailOpen(deps: FailOpenDeps): Controller {
   const { clock, log, afterMs } = deps;
   const absence = new LeaderAbsence(deps, taintAbsenceLimits(afterMs));

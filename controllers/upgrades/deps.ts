@@ -14,7 +14,6 @@ export interface Runnable {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Finds out what is worth knowing of the cluster's workloads, one sentence each. */
 export type AdviseOnWorkloads = (signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface ReadScope extends OutsideScope, Beside {

@@ -140,7 +140,6 @@ export interface DrainTurns {
   take(signal: AbortSignal): Promise<ReconcileResult>;
 }
 
-/** Makes them; `onDue` is called when the next turn is to be taken. */
 export function openDrainTurns(
   { clock, readApi }: Pick<UpgradesDeps, "clock" | "readApi">,
   { drains, onDue }: { readonly drains: Pick<Drains, "check" | "forget">; readonly onDue: () => void },
@@ -169,7 +168,6 @@ export function openDrainTurns(
   };
 }
 
-/** Whether the newest upgrade of the plan was under way when it was read. */
 export function isUpgrading({ known }: UpgradeInput): boolean {
   return known?.status.history[0]?.phase === "Upgrading";
 }

@@ -4,27 +4,23 @@ import { isConflict } from "../../lib/k8s/errors.ts";
 import { Resource } from "../../lib/k8s/types.ts";
 import { unreachable } from "../../lib/parsed.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
-import type { OsImages } from "../../lib/upgrades/cluster/os_images.ts";
 import { sinksOf, withDelivery } from "../../lib/upgrades/decide/notifications/notify.ts";
-import type { Base } from "../../lib/upgrades/decide/types/observed.ts";
 import {
   type Delivery,
+  type History,
   renderStatus,
+  type StepCondition,
   type UpgradeConfig,
   type UpgradeStatus,
 } from "../../lib/upgrades/decide/types/plan.ts";
 import type { Answer, Reconcile, ReconcileEnd, Request } from "../../lib/upgrades/decide/types/steps.ts";
-import type { Beside, UpgradesDeps } from "./deps.ts";
+import type { ReadScope, UpgradesDeps } from "./deps.ts";
 import { applyEffects, CHANGES_MACHINES } from "./effects.ts";
 import { readAll } from "./readings.ts";
-import { reportChanges } from "./report.ts";
+import { type EventInput, type EventObject, eventObjectOf } from "../../lib/k8s/event_input.ts";
 
-export interface DriveOptions extends Beside {
+export interface DriveOptions extends Omit<ReadScope, "reader"> {
   readonly plan: UpgradeConfig | undefined;
-  readonly base: Base | undefined;
-  readonly osImages: OsImages;
-  readonly nowMs: number;
-  readonly signal: AbortSignal;
   readonly onWritten?: (status: UpgradeStatus) => void;
 }
 
@@ -133,7 +129,60 @@ class Driver {
     return { resourceVersion: this.#resourceVersion };
   }
 
-  #scope(): { readonly reader: ReturnType<typeof openClusterReader> } & DriveOptions {
+  #scope(): ReadScope {
     return { ...this.#options, reader: this.#reader };
   }
+}
+
+export interface StatusChange {
+  readonly plan: UpgradeConfig;
+  readonly before: UpgradeStatus;
+  readonly after: UpgradeStatus;
+}
+
+export function reportChanges({ events, log }: Pick<UpgradesDeps, "events" | "log">, change: StatusChange): void {
+  for (const event of changesOf(change)) events.record(event);
+  const [history] = change.after.history;
+  const [earlier] = change.before.history;
+  if (history === undefined || history.phase === earlier?.phase) return;
+  const { phase, version, architecture } = history;
+  log.info("upgrade", { phase, version, ...architecture === "" ? {} : { architecture } });
+}
+
+function changesOf({ plan, before, after }: StatusChange): readonly EventInput[] {
+  return after.history.flatMap((history) => {
+    const earlier = before.history.find(({ architecture, version }) =>
+      architecture === history.architecture && version === history.version
+    );
+    return [
+      ...history.phase === earlier?.phase ? [] : [phaseEvent(plan, history)],
+      ...history.conditions.toReversed().flatMap((condition) =>
+        stepEvent(plan, condition, earlier?.conditions.find(({ type }) => type === condition.type))
+      ),
+    ];
+  });
+}
+
+function phaseEvent(plan: UpgradeConfig, { phase, version, architecture }: History): EventInput {
+  const target = architecture === "" ? version : `${version} (${architecture})`;
+  const type = phase === "Failed" ? "Warning" : "Normal";
+  return { object: objectOf(plan), type, reason: `Upgrade${phase}`, message: `The upgrade to ${target} is ${phase}.` };
+}
+
+function stepEvent(
+  plan: UpgradeConfig,
+  { type, status, message }: StepCondition,
+  earlier: StepCondition | undefined,
+): readonly EventInput[] {
+  const object = objectOf(plan);
+  if (status === "True") return earlier?.status === "True" ? [] : [{ object, type: "Normal", reason: type, message }];
+  if (earlier?.message === message && earlier.status === status) return [];
+  const isWaiting = (text: string | undefined): boolean => text?.startsWith(`${type} `) === true;
+  // What is waited for changes with every node: the condition says it, an event would be one for each node.
+  if (isWaiting(message) && earlier?.status === "False" && isWaiting(earlier.message)) return [];
+  return [{ object, type: isWaiting(message) ? "Normal" : "Warning", reason: type, message }];
+}
+
+function objectOf({ namespace, name, uid }: UpgradeConfig): EventObject {
+  return eventObjectOf(Resource.upgradeConfigs, { name, namespace, uid });
 }

@@ -19,7 +19,6 @@ export type Applied = Extract<Answer, { readonly kind: "applied" }>;
 
 export interface ApplyScope extends ReadScope {
   readonly setDesiredVersion: (version: string) => Promise<void>;
-  /** Which sinks have what is being sent, in the status of the plan. */
   readonly deliveries: DeliveryRecord;
 }
 

@@ -10,7 +10,6 @@ export interface WorkloadLook extends Runnable {
   findings(): readonly string[] | undefined;
 }
 
-/** Makes it. `onFound` is called when there is something to say that was wanted. */
 export function openWorkloadLook(advise: AdviseOnWorkloads, onFound: () => void): WorkloadLook {
   const wanted = Promise.withResolvers<void>();
   let found: readonly string[] | undefined;

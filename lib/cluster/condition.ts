@@ -15,10 +15,8 @@ const ConditionSchema = z.looseObject({
 
 export type Condition = Readonly<z.output<typeof ConditionSchema>>;
 
-/** A condition to be set: its time follows from the one before it. */
 export type NewCondition = Pick<Condition, "type" | "status" | "reason" | "message" | "observedGeneration">;
 
-/** Reads `conditions` of a status; those that cannot be read are left out. */
 export function parseConditions(status: unknown): readonly Condition[] {
   return (listAt(status, "conditions") ?? []).flatMap((raw) => ConditionSchema.safeParse(raw).data ?? []);
 }
@@ -34,7 +32,6 @@ export function isTrue(conditions: readonly Pick<Condition, "type" | "status">[]
   return findCondition(conditions, type)?.status === "True";
 }
 
-/** The condition with its time: that of the one before where the status stays. */
 export function withTime(condition: NewCondition, previous: readonly Condition[], nowMs: number): Condition {
   const before = findCondition(previous, condition.type);
   const stays = before?.status === condition.status && before.lastTransitionTime !== "";

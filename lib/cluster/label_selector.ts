@@ -4,7 +4,6 @@ import { unreachable } from "../parsed.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One requirement of a parsed label selector, or one expression of a node selector term. */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
@@ -18,7 +17,6 @@ export type LabelSelector =
   | { readonly kind: "requirements"; readonly requirements: readonly LabelRequirement[] }
   | { readonly kind: "unparsable"; readonly message: string };
 
-/** How much of a selector is read: one that has more is `unparsable`. */
 export interface SelectorBounds {
   readonly labels: number;
   readonly expressions: number;

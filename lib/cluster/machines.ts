@@ -59,7 +59,6 @@ export interface MachineSet extends Meta {
   /** Machines that there are, and those of them whose nodes are ready. */
   readonly replicas: number;
   readonly readyReplicas: number;
-  /** Labels of the nodes that it makes, as it announces them to the autoscaler. */
   readonly announced: Labels;
   /** Labels of the nodes that it makes: by the role of its machines, as announced, and by its template. */
   readonly nodeLabels: Labels;

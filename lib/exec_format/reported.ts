@@ -1,5 +1,4 @@
-// Which containers were reported lately, and by which source: two sources may see the same one. Bounded; for the dashboard
-// it also keeps the latest reports.
+// Which containers were reported lately, and by which source: two sources may see the same one.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../clock.ts";
 
@@ -48,7 +47,6 @@ export class ReportedContainers {
     return this.#known.has(key) || (this.#cleared.get(key) ?? -Infinity) > this.#clock.monotonicMs();
   }
 
-  /** Notes that a container merely fails: it is left alone for some minutes. */
   clear(podUid: string, name: string): void {
     this.#cleared.set(`${podUid} ${name}`, this.#clock.monotonicMs() + CLEARED_MS);
   }

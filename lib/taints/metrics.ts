@@ -8,7 +8,6 @@ export const TAINT_NODE_STATES = ["tainted", "left", "optedOut", "disagreeing", 
 
 export type TaintNodeState = typeof TAINT_NODE_STATES[number];
 
-/** Architecture taints as the leader observes them at the time of the scrape. */
 export interface TaintGauges {
   readonly nodes: Readonly<Record<TaintNodeState, number>>;
   readonly lackingPods: number;

@@ -95,10 +95,8 @@ const SCRAPED_GAUGES: Readonly<Record<string, GaugeRow>> = {
 };
 
 export interface UpgradeMetrics {
-  /** Sets a gauge about the one plan. Labels that the gauge does not have are left out. */
   set(metric: UpgradeMetric | OwnMetric, labels: CollectedSample["labels"], value: number): void;
   clear(metric: UpgradeMetric | OwnMetric): void;
-  /** Removes the series that go with the UpgradeConfig, or when an upgrade fails. */
   clearGroup(group: "ephemeral" | "failure"): void;
   /** Puts these samples in the place of all that follow from the status; undefined: they could not be read. */
   setScraped(samples: readonly CollectedSample[] | undefined): void;

@@ -1,5 +1,4 @@
-// Names that Archway shares with the Managed Upgrade Operator (MUO) and with OpenShift: objects, labels and annotations of
-// upgrades. The strings are an interface: they are exactly those of the operator.
+// Names that Archway shares with the Managed Upgrade Operator (MUO) and OpenShift. They are exactly those of the MUO.
 
 export const Upgrades = {
   namespace: "openshift-managed-upgrade-operator",

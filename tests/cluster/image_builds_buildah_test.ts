@@ -2,7 +2,7 @@
 // build script. What it pushes is what image builds take, and what they publish is read by skopeo.
 import assert from "node:assert/strict";
 import { Repositories } from "../../lib/oci/repositories.ts";
-import { publishImages } from "../../lib/builds/cluster/publish_images.ts";
+import { publishImages } from "../../lib/builds/cluster/carry_out.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { openRegistryAccess } from "../../lib/oci/registry_access.ts";
 import { silentLogger } from "../../lib/log.ts";

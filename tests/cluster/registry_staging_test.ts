@@ -1,9 +1,9 @@
 // Images of one architecture each in a registry for staging, published in another one, as image builds do it: on real
 // registries, each with a login of its own in the one push secret.
 import assert from "node:assert/strict";
-import { openBuildRegistries } from "../../lib/builds/cluster/build_registries.ts";
+import { openBuildRegistries } from "../../lib/builds/cluster/answer_questions.ts";
 import { deleteImages } from "../../lib/builds/cluster/delete_images.ts";
-import { publishImages } from "../../lib/builds/cluster/publish_images.ts";
+import { publishImages } from "../../lib/builds/cluster/carry_out.ts";
 import { ImageLabel } from "../../lib/builds/decide/names.ts";
 import { systemClock as clock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/log.ts";

@@ -3,13 +3,17 @@
 import pLimit from "p-limit";
 import { readConfig, readImage } from "../../images/assemble/read_child.ts";
 import type { Clock } from "../../clock.ts";
-import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../decide/registry.ts";
+import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../decide/observed.ts";
 import { InspectionError } from "../../oci/errors.ts";
 import type { Endpoint } from "../../oci/pull_plan.ts";
 import { PushError } from "../../oci/push/push_error.ts";
 import { withRetries } from "../../oci/push/retries.ts";
-import type { Repositories, WholeManifest } from "../../oci/repositories.ts";
+import { Repositories, type RepositoriesDeps, type WholeManifest } from "../../oci/repositories.ts";
 import type { Session } from "../../oci/session.ts";
+import type { KubeObject } from "../../k8s/types.ts";
+import type { Credential, Keyring } from "../../oci/credential.ts";
+import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
+import { matchCredentials } from "../../oci/credentials/match.ts";
 
 export interface BuildRegistries {
   /** With the push secret. */
@@ -113,4 +117,34 @@ async function answerPush(
     const { kind, message, retryAfterMs } = error.failure;
     return kind === "transient" ? { kind: "unknown", message, retryAfterMs } : { kind: "denied", message };
   }
+}
+
+export interface RegistrySecrets {
+  readonly push: KubeObject | undefined;
+  readonly pull: KubeObject | undefined;
+}
+
+export function openBuildRegistries({ push, pull }: RegistrySecrets, deps: RepositoriesDeps): BuildRegistries {
+  const open = (secret: KubeObject | undefined): Repositories =>
+    new Repositories({
+      ...deps,
+      access: { ...deps.access, keyring: withFirst(credentialsOf(secret), deps.access.keyring) },
+    });
+  return { push: open(push), pull: open(pull) };
+}
+
+function credentialsOf(secret: KubeObject | undefined): readonly Credential[] {
+  if (secret === undefined) return [];
+  const { namespace = "", name } = secret.metadata;
+  const parsed = parseDockerConfigSecret(secret, `secret ${namespace}/${name}`);
+  return parsed.kind === "ok" ? parsed.credentials : [];
+}
+
+function withFirst(own: readonly Credential[], keyring: Keyring): Keyring {
+  return {
+    lookup: async (endpoint, signal) => [
+      ...matchCredentials(own, endpoint),
+      ...await keyring.lookup(endpoint, signal),
+    ],
+  };
 }

@@ -1,5 +1,4 @@
-// A Job with what it needs: that first, then the Job, then the Job as an owner of it, so that the garbage collector takes it away
-// with the last Job that uses it.
+// A Job with what it needs: that first, then the Job, which becomes an owner of it: the last Job takes it away.
 import { canonicaliseSecret, DOCKER_CONFIG_JSON } from "../decide/parse/secret.ts";
 import type { Effect, SecretCopy } from "../decide/effects.ts";
 import type { KubeApi } from "../../k8s/api.ts";

@@ -90,7 +90,6 @@ async function readRegistryHosts(api: ReadApi, signal: AbortSignal): Promise<rea
   }
 }
 
-/** Deletes one. Rejects only with the signal's reason and for faults that are not the API server's. */
 export async function deleteImageStreamTag(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   { api, signal }: { readonly api: KubeApi; readonly signal: AbortSignal },

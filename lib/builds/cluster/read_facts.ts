@@ -1,19 +1,17 @@
-// What one reconcile of a MachineOSConfig reads: from memory what is watched, from the API server the few objects that are read
-// by their name.
-import type { JobObservation, MachineOSConfig, RenderedConfig } from "../decide/observed.ts";
+// What one reconcile of a MachineOSConfig reads: what is watched from memory, a few objects by their name.
+import type { JobObservation, MachineOSConfig, RegistryAnswer, RenderedConfig } from "../decide/observed.ts";
 import { objectOf, OPTIONAL_INPUTS, type OptionalInput } from "../decide/optional_inputs.ts";
 import { withPod } from "../decide/parse/shared_objects.ts";
 import { parseRenderedConfig } from "../decide/parse/machine_config.ts";
 import { stateOfSecret } from "../decide/parse/secret.ts";
 import { digestsOf } from "../decide/publish/collect.ts";
-import type { RegistryAnswer } from "../decide/registry.ts";
 import type { BuildSettings } from "../../config/image_builds.ts";
 import { ARCHITECTURES_MAP, BUILDER_IMAGES_MAP, BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../decide/names.ts";
 import type { BuildFacts } from "../decide/facts.ts";
 import { parseObject, textAt, textMapAt } from "../../json.ts";
 import { type ReadApi, readOptional } from "../../k8s/api.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
-import type { RegistrySecrets } from "./build_registries.ts";
+import type { RegistrySecrets } from "./answer_questions.ts";
 import type { BuildWatches } from "./watches.ts";
 
 export interface ReadFactsDeps {
@@ -126,7 +124,6 @@ async function readOptionalInputs(
   return found.flat();
 }
 
-/** Reads it; empty where nothing names one. Throws ApiError when the API server does not answer. */
 export async function findBuilder(api: ReadApi, namespace: string, signal: AbortSignal): Promise<string> {
   const map = await readOptional(api, { type: Resource.configMaps, namespace, name: BUILDER_IMAGES_MAP, signal });
   return textAt(parseObject(textMapAt(map, "data")?.["images.json"] ?? ""), "machineConfigOperator");

@@ -6,16 +6,14 @@
 //                                       └─ ended ────▶ set what nodes run, tidy up, let old builds go
 //
 // Questions to registries come first: the same decision is made again with its answers.
-import type { PoolBuildView, ReconcileDecision } from "./effects.ts";
+import type { Part, PoolBuildView, ReconcileDecision } from "./effects.ts";
 import { membersOf, type UncoveredNode, uncoveredNodes } from "./detect/detect.ts";
-import type { MachineOSBuild } from "./observed.ts";
-import { questionKey, type RegistryQuestion } from "./registry.ts";
-import { blockingCondition, createBuild } from "./reconcile/create_build.ts";
-import { checkImages, finishBuild } from "./reconcile/finished.ts";
+import { type MachineOSBuild, questionKey, type RegistryQuestion } from "./observed.ts";
+import { blockingCondition, createBuild, decidePreBuilt, isPreBuilt } from "./reconcile/create_build.ts";
+import { checkImages, finishBuild, recoverRecord } from "./reconcile/finished.ts";
 import { leaveOthers } from "./reconcile/other_builds.ts";
-import { annotate, ASK_AGAIN_MS, joinParts, type Part, part, type Scope } from "./reconcile/part.ts";
+import { annotate, ASK_AGAIN_MS, joinParts, part, type Scope } from "./reconcile/part.ts";
 import { decideRebuild, retryDenied } from "./reconcile/rebuild.ts";
-import { recoverRecord } from "./reconcile/recover.ts";
 import {
   configConditions,
   degradationEvents,
@@ -25,7 +23,6 @@ import {
   type Problem,
   viewOf,
 } from "./reconcile/report.ts";
-import { decidePreBuilt, isPreBuilt } from "./reconcile/pre_built.ts";
 import { resolvePlan } from "./reconcile/resolve_plan.ts";
 import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
 import { nextStateOf } from "./reconcile/build_status.ts";
@@ -193,9 +190,11 @@ function noView(facts: BuildFacts): PoolBuildView {
 /** With questions nothing is done yet: the answers may change all of it. */
 function outcome(
   reason: string,
-  { questions, effects, events, wakeAtMs }: Part,
+  decided: Part,
   view: PoolBuildView,
 ): ReconcileDecision {
-  if (questions.length > 0) return { reason: "asking registries", questions, effects: [], events: [], view };
-  return { reason, questions, effects, events, wakeAtMs, view };
+  const { questions } = decided;
+  return questions.length > 0
+    ? { reason: "asking registries", ...part({ questions }), view }
+    : { reason, ...decided, view };
 }

@@ -1,8 +1,7 @@
 // The effects of a decision, and its other results.
 import type { JsonObject } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
-import type { Arch } from "./observed.ts";
-import type { RegistryQuestion } from "./registry.ts";
+import type { Arch, RegistryQuestion } from "./observed.ts";
 import type { ArchBuild, BuildMode, FailureReason, MosbState } from "./types.ts";
 
 export interface ObjectTarget {
@@ -126,13 +125,16 @@ export interface PoolBuildView {
   readonly problem?: { readonly reason: string; readonly message: string } | undefined;
 }
 
-export interface ReconcileDecision {
-  readonly reason: string;
+export interface Part {
   /** To be answered first; then it is decided anew with the answers. No effect comes with questions. */
   readonly questions: readonly RegistryQuestion[];
   readonly effects: readonly Effect[];
   readonly events: readonly BuildEvent[];
   /** When to decide again without a change; absent: only after a change. */
   readonly wakeAtMs?: number | undefined;
+}
+
+export interface ReconcileDecision extends Part {
+  readonly reason: string;
   readonly view: PoolBuildView;
 }

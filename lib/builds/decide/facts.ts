@@ -9,11 +9,11 @@ import type {
   JobObservation,
   MachineOSBuild,
   MachineOSConfig,
+  RegistryAnswer,
   RenderedConfig,
   SecretState,
 } from "./observed.ts";
 import type { OptionalInput } from "./optional_inputs.ts";
-import type { RegistryAnswer } from "./registry.ts";
 import type { BuildSettings } from "../../config/image_builds.ts";
 import type { BuildRecord } from "./types.ts";
 
@@ -41,7 +41,6 @@ export interface BuildFacts {
   readonly checksImages: boolean;
   /** Whether the machine config operator's own builder has a replica, ready or not. */
   readonly otherBuilder: "running" | "stopped";
-  /** Content of the ConfigMap of architectures, pool by pool; absent: there is none. */
   readonly detected?: { readonly resourceVersion: string; readonly data: Readonly<Record<string, string>> } | undefined;
   readonly answers: ReadonlyMap<string, RegistryAnswer>;
   readonly settings: BuildSettings;
@@ -55,7 +54,6 @@ export interface StoredRecord {
   readonly buildUid: string;
   /** `registry/repository:tag` of the build; empty where it is not known. */
   readonly pushSpec: string;
-  /** Name of the secret to push with; empty where it is not known. */
   readonly pushSecret: string;
   readonly record: BuildRecord;
 }

@@ -5,7 +5,6 @@ export const MCO_GROUP = "machineconfiguration.openshift.io";
 
 export const MCO_API_VERSION = `${MCO_GROUP}/v1`;
 
-/** Labels that the machine config operator puts on builds and what belongs to them. */
 export const BuildLabel = {
   layering: `${MCO_GROUP}/on-cluster-layering`,
   ephemeral: `${MCO_GROUP}/ephemeral-build-object`,
@@ -70,7 +69,6 @@ export const ConfigCondition = {
 
 export const BuildCondition = { archsComplete: "ArchBuildsComplete", published: "IndexPublished" } as const;
 
-/** The condition of a pool that says that its image cannot be built. */
 export const IMAGE_BUILD_DEGRADED = "ImageBuildDegraded";
 
 export const BLOCKING_POOL_CONDITIONS: readonly string[] = [

@@ -5,6 +5,7 @@ import type { Node } from "../../cluster/node.ts";
 import type { KnownArchitecture } from "../../arch.ts";
 import type { Condition } from "../../cluster/condition.ts";
 import type { JsonObject } from "../../json.ts";
+import type { Platform } from "../../oci/types.ts";
 
 /** An architecture that node images are built for, as GOARCH names it. */
 export type Arch = KnownArchitecture;
@@ -82,7 +83,6 @@ export interface JobObservation {
   /** UID of the MachineOSBuild that controls it; empty: none. */
   readonly build: string;
   readonly arch?: Arch | undefined;
-  /** The whole build key, from its annotation; empty for one that has none. */
   readonly buildKey: string;
   readonly active: number;
   readonly succeeded: number;
@@ -104,7 +104,6 @@ export interface StartingPod {
   readonly volumes: readonly string[];
 }
 
-/** A ConfigMap in which a finished pod left the digest that it pushed. */
 export interface DigestObservation {
   readonly meta: Meta;
   /** `sha256:…`; empty where it has none. */
@@ -117,13 +116,8 @@ export interface DigestObservation {
 export type SecretState = "usable" | "absent" | "not for a registry";
 
 /** Which objects of builds exist by name, so that only what is missing is made and only what is there is deleted. */
-export interface ChildObject {
+export interface ChildObject extends Pick<Meta, "name" | "uid" | "resourceVersion" | "labels" | "owners"> {
   readonly resource: "configMaps" | "secrets";
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly owners: Meta["owners"];
 }
 
 export interface ClusterSettings {
@@ -132,4 +126,43 @@ export interface ClusterSettings {
   readonly proxy: { readonly http?: string; readonly https?: string; readonly no?: string };
   /** PEM of the additional trust bundle; empty: none. */
   readonly trustBundle: string;
+}
+
+export type RegistryQuestion =
+  /** The image behind a reference that must be of one architecture: its digest and what its own config says. */
+  | { readonly kind: "image"; readonly reference: string }
+  | { readonly kind: "platforms"; readonly reference: string }
+  | { readonly kind: "tag"; readonly reference: string }
+  /** Whether the push secret may push there: `registry/repository`. */
+  | { readonly kind: "push"; readonly repository: string };
+
+/** The answer of a registry. Unknown is never taken for absent: it must cause neither a build nor a deletion. */
+export type RegistryAnswer =
+  | {
+    readonly kind: "image";
+    readonly digest: string;
+    readonly mediaType: string;
+    readonly size: number;
+    /** As its config has it. */
+    readonly platform: Platform;
+    readonly labels: Readonly<Record<string, string>>;
+  }
+  /** Those of Linux; the digest of what names them. */
+  | { readonly kind: "platforms"; readonly architectures: readonly string[]; readonly digest: string }
+  | { readonly kind: "there"; readonly digest: string }
+  | { readonly kind: "yes" }
+  | { readonly kind: "absent" }
+  | { readonly kind: "denied"; readonly message: string }
+  /** There, but no image of one architecture, or one that cannot be read for good. */
+  | { readonly kind: "unusable"; readonly message: string }
+  | { readonly kind: "unknown"; readonly message: string; readonly retryAfterMs?: number | undefined };
+
+export interface RegistryWait {
+  readonly kind: "wait";
+  readonly message: string;
+  readonly retryAfterMs?: number | undefined;
+}
+
+export function questionKey(question: RegistryQuestion): string {
+  return `${question.kind} ${question.kind === "push" ? question.repository : question.reference}`;
 }

@@ -13,7 +13,6 @@ export const OPTIONAL_INPUTS: readonly OptionalInput[] = [
   { volume: "etc-pki-rpm-gpg", path: "/etc/pki/rpm-gpg", kind: "secret" },
 ];
 
-/** Name of the object that an input of a pool's build is in. */
 export function objectOf({ volume }: OptionalInput, pool: string): string {
   return volume === "etc-pki-entitlement" ? `${volume}-${pool}` : volume;
 }

@@ -132,7 +132,6 @@ export const ArchBuild = z.object({
   from: maybe.text,
   /** `from` is for staging: the image there goes once it is published. */
   isStaged: maybe.flag,
-  /** The base image by its digest, where the configuration names it by a tag. */
   base: maybe.text,
 }).readonly();
 

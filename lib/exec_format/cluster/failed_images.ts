@@ -1,5 +1,4 @@
-// The images that are known to lack an architecture which they claim, in memory on every replica: placement reads it for each
-// image of each pod.
+// The images that are known to lack an architecture which they claim, in memory on every replica, for placement.
 import type { Clock } from "../../clock.ts";
 import { failedArchitectures, type FailedImage, parseFailedImage } from "../decide/failed_image.ts";
 import type { ReadApi } from "../../k8s/api.ts";
@@ -10,7 +9,6 @@ import type { Logger } from "../../log.ts";
 import { EnoexecLabel } from "../../names.ts";
 
 export interface FailedImages {
-  /** Follows them until the signal aborts; never rejects. Where they may not be read there are none. */
   run(signal: AbortSignal): Promise<void>;
   /** The architectures on which an image has failed, for pods of a namespace; usually none. */
   architecturesOf(image: { readonly digest: string; readonly namespace: string }): readonly string[];
@@ -18,7 +16,6 @@ export interface FailedImages {
 
 const NONE: readonly string[] = [];
 
-/** Opens the view. No request is sent to the API server before `run`. */
 export function openFailedImages(
   { namespace, ...deps }: {
     readonly api: ReadApi;

@@ -42,7 +42,6 @@ interface Place {
   readonly container: CgroupContainer;
 }
 
-/** No request is sent to the API server and no program runs before `run`. */
 export class Daemon {
   readonly #deps: DaemonDeps;
   readonly #writer: EventWriter;

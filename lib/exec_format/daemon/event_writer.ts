@@ -1,5 +1,4 @@
-// Writes ENoExecEvents, one after the other: the object, then its status, as the MTO's tools read it. What waits is bounded,
-// and a write that may pass later is tried again.
+// Writes ENoExecEvents, one after the other: the object, then its status, as the MTO's tools read it.
 import { backoffMs, type Clock, orAborted } from "../../clock.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { classifyWriteFailure, isConflict, isNotFound } from "../../k8s/errors.ts";
@@ -38,7 +37,6 @@ export class EventWriter {
     return this.#waiting.length;
   }
 
-  /** Takes a failure to write; counted as an overflow where too many wait. */
   add(failure: ExecFailure): void {
     if (this.#waiting.length >= MAX_WAITING) return this.#deps.observe("overflow");
     this.#waiting.push(failure);

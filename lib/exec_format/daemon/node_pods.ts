@@ -32,7 +32,6 @@ export class NodePods {
   readonly #deleted = new Map<string, PodView>();
   readonly #watched: Reflector<PodView>;
 
-  /** `onChange` is called for every change, so that failures that waited for it can be placed. */
   constructor(
     { api, clock, log }: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
     nodeName: string,
@@ -60,7 +59,6 @@ export class NodePods {
     return this.#watched.hasSynced();
   }
 
-  /** A pod by the UID in its cgroup's name, also for a while after it was deleted. */
   find(uid: string): NodePod | undefined {
     return this.#present.get(uid) ?? this.#deleted.get(uid);
   }

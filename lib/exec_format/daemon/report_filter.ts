@@ -27,7 +27,6 @@ export class ReportFilter {
     this.#tokens = limits.burst;
   }
 
-  /** Says whether a container's failure is to be reported, and counts it as reported if so. */
   judge(containerId: string, nowMs: number): ReportVerdict {
     const { windowMs, maxContainers } = this.#limits;
     const lastMs = this.#reportedMs.get(containerId);

@@ -1,5 +1,4 @@
-// bpftrace as a child process. What the node lacks is left to it to say: the runtime lets no program read /sys without every
-// permission there is.
+// bpftrace as a child process, which says itself what the node lacks: /sys is not for this program to read.
 import type { TraceProcess } from "./bpftrace.ts";
 import { TRACE_ENVIRONMENT } from "./trace_script.ts";
 

@@ -2,7 +2,6 @@
 import type { KernelFacts } from "./trace_script.ts";
 
 export type TraceFault =
-  /** The kernel is not as the script says: start again with these facts. */
   | { readonly kind: "other kernel"; readonly facts: KernelFacts }
   /** One sentence; a restart helps only after an administrator has acted, or by chance. */
   | { readonly kind: "failed"; readonly reason: string };
@@ -10,7 +9,6 @@ export type TraceFault =
 /** Longest quotation of bpftrace. */
 const MAX_SAID = 300;
 
-/** Known sayings of bpftrace, and what to do. The first that fits is the reason. */
 const SAYINGS: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [
     /tracepoint not found: syscalls:/,

@@ -12,7 +12,6 @@ export class UnplacedFailures<T> {
     return this.#waiting.length;
   }
 
-  /** Adds one; returns the oldest, which is dropped, where the list is full. */
   add(item: T, nowMs: number): T | undefined {
     this.#waiting.push({ item, sinceMs: nowMs });
     return this.#waiting.length > MAX_WAITING ? this.#waiting.shift()?.item : undefined;

@@ -23,11 +23,8 @@ export interface PodContainer {
   readonly pullPolicy: string;
   /** `registry/repository@digest` as the runtime names what it runs; may be empty. */
   readonly imageId: string;
-  /** IDs of the container that runs or ran last, and of the one before. */
   readonly ids: readonly string[];
-  /** Why the kubelet waits; empty when it does not, or gives no reason. */
   readonly waitingMessage: string;
-  /** The latest end that the status shows; undefined while the first container of this name runs. */
   readonly end: ContainerEnd | undefined;
   /** The ends that the status shows, the latest first. */
   readonly ends: readonly ContainerEnd[];

@@ -1,5 +1,4 @@
-// Whether a pod that runs a program of another architecture is to be evicted, so that its owner makes another one, which
-// Archway places by its images.
+// Whether a pod that runs a program of another architecture is evicted, so that its owner makes another one.
 import { entryOf } from "../../json.ts";
 import { GateLabel, SCHEDULING_GATE } from "../../names.ts";
 import type { PodView } from "../../placement/decide/types.ts";

@@ -6,7 +6,6 @@ import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
 import { isFailedImage } from "./failed_image.ts";
 
-/** The DaemonSet that an event belongs to: the garbage collector takes its events away with it. */
 export interface EventOwner {
   /** Namespace of the DaemonSet and of the event: an owner in another namespace would not count as one. */
   readonly namespace: string;
@@ -14,7 +13,6 @@ export interface EventOwner {
   readonly uid: string;
 }
 
-/** The status of an ENoExecEvent, by the names that the MTO gives it. */
 export interface EventStatus {
   readonly nodeName: string;
   readonly podName: string;
@@ -22,7 +20,6 @@ export interface EventStatus {
   readonly containerID: string;
 }
 
-/** One start of a program that the kernel refused with "exec format error". */
 export interface ExecFailure {
   readonly nodeName: string;
   readonly podNamespace: string;
@@ -32,7 +29,6 @@ export interface ExecFailure {
   readonly containerId: string;
   /** What the process was called, or the file that it was to start; undefined when it could not be read. */
   readonly command: string | undefined;
-  /** Whether it was the first program of the container: nothing had run in it before. */
   readonly isEntryPoint: boolean;
   /** Wall time (epoch ms). */
   readonly atMs: number;

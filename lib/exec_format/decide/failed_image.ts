@@ -82,7 +82,6 @@ export interface RecordSource {
   readonly namespace: string;
 }
 
-/** A record that takes the place of another: the latest nodes are kept. */
 export function renewFailedImage(failed: FailedImage, before: FailedImage | undefined): FailedImage {
   return { ...failed, nodes: [...new Set([...failed.nodes, ...before?.nodes ?? []])].slice(0, WITNESSES) };
 }
@@ -127,7 +126,6 @@ export interface StartFacts {
   readonly podNamespace: string;
   readonly nodeName: string;
   readonly architecture: string;
-  /** What Archway's own inspection found; undefined when the image could not be inspected. */
   readonly inspected: { readonly digest: string; readonly architectures: readonly string[] } | undefined;
   /** A RuntimeClass may have its own kernel: what fails under it says nothing about the image elsewhere. */
   readonly runtimeClassName: string;

@@ -22,7 +22,6 @@ export interface SuspectFacts {
   readonly architecture: string;
   /** Those that its image has, and those that its RuntimeClass emulates; undefined when the image could not be inspected. */
   readonly imageArchitectures: readonly string[] | undefined;
-  /** The last line of its log; undefined when that may not be read. */
   readonly lastLogLine: string | undefined;
 }
 

@@ -19,7 +19,6 @@ export interface Holds {
   isHeld(key: string, version?: string): boolean;
   /** A write begins: the object is held until its outcome is known. */
   begin(key: string): void;
-  /** Takes note of a write. `version`: the resourceVersion that it was based on. */
   note(key: string, outcome: WriteOutcome, version?: string): void;
   readonly refusals: ReadonlyMap<string, string>;
   readonly size: number;

@@ -1,5 +1,4 @@
-// Takes the taint off every node, and can do nothing else: what it sends is made by one pure function from the node that was
-// read, and each taint is pinned by a `test`.
+// Takes the taint off every node, and can do nothing else: each taint is pinned by a `test`.
 import { type KubeApi, type ReadApi, readOptional } from "../../k8s/api.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { Resource } from "../../k8s/types.ts";
@@ -30,7 +29,6 @@ export interface LiftOptions {
 
 /** A client that can only take one taint off. */
 export interface TaintLifter {
-  /** Throws ApiError when the nodes cannot be listed, and when the signal aborts. */
   lift(options: LiftOptions): Promise<Lifted>;
 }
 

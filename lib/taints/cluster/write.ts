@@ -29,7 +29,6 @@ export function patchNode(
   return outcomeOf(api.patch(Resource.nodes, { name }, { body: { kind: "json", operations }, signal }), signal);
 }
 
-/** Gives a pod the tolerations that it lacks. Throws only when the signal aborts. */
 export function tolerate({ api, signal }: Writing, need: PodNeed): Promise<WriteOutcome> {
   const body = { kind: "json", operations: toleratePatch(need) } as const;
   return outcomeOf(api.patch(Resource.pods, splitKey(need.pod.key), { body, signal }), signal);
@@ -57,7 +56,6 @@ const TRIES_A_SECOND = 20;
 /** No pod is tried any more after this (ms): a webhook may take 30 s for each. */
 const MAX_MS = 60_000;
 
-/** What is known of the pods that were tried, by key. Throws only when the signal aborts. */
 export async function tryTolerations(
   { api, clock }: TryDeps,
   needs: readonly PodNeed[],

@@ -24,7 +24,6 @@ export type TaintStep =
   | { readonly kind: "untaint" } & NodeWrite
   /** Nothing can be written before this is so: pods tolerate, templates of DaemonSets tolerate, written objects show. */
   | { readonly kind: "wait"; readonly pods: readonly PodNeed[]; readonly daemonSets: readonly string[] }
-  /** Pods that lack a toleration find no node: no further node is tainted. */
   | { readonly kind: "paused"; readonly pods: readonly PodNeed[] }
   | { readonly kind: "done" };
 

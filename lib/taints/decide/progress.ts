@@ -12,7 +12,6 @@ export interface TaintProgress {
   readonly message: string;
 }
 
-/** The progress that a step and its survey show. `refusals`: why writes of objects failed, by key. */
 export function progressOf(
   survey: TaintSurvey,
   step: TaintStep,

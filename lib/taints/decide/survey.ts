@@ -27,7 +27,6 @@ export interface TaintSurvey {
   /** Bound pods that lack the toleration of their node, by node. */
   readonly needsOf: ReadonlyMap<string, readonly PodNeed[]>;
   readonly daemonSets: readonly JudgedDaemonSet[];
-  /** Keys of the DaemonSets that are too large, or with others too many, to be judged. */
   readonly oversized: readonly string[];
 }
 
@@ -40,7 +39,6 @@ export function isManaged({ verdict }: JudgedNode): boolean {
   return verdict.kind === "keep" || verdict.kind === "patch";
 }
 
-/** Puts together what was read: nodes by name, and at least those pods that lack a toleration. */
 export function surveyOf(
   rule: TaintRule,
   nodes: ReadonlyMap<string, JudgedNode>,
@@ -95,14 +93,12 @@ function weightOf(daemonSets: readonly JudgedDaemonSet[]): number {
   return daemonSets.reduce((sum, { weight }) => sum + weight, 0);
 }
 
-/** The DaemonSets that get no pod on some node that has its taint, by name. */
 export function starvedDaemonSets({ nodes, daemonSets, rule }: TaintSurvey): readonly string[] {
   const tainted = nodes.filter(({ verdict }) => verdict.kind === "keep").map(({ node }) => node);
   return daemonSets.filter((daemonSet) => tainted.some((node) => isShutOutDaemonSet(daemonSet, { node, rule })))
     .map(({ key }) => key).sort();
 }
 
-/** The DaemonSets that would get no pod on the node once it has its taint. */
 export function shutOutDaemonSets({ daemonSets, rule }: TaintSurvey, node: TaintNode): readonly JudgedDaemonSet[] {
   return daemonSets.filter((daemonSet) => isShutOutDaemonSet(daemonSet, { node, rule }));
 }

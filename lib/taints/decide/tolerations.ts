@@ -1,5 +1,4 @@
-// Whether a pod tolerates a taint, by the rules of the scheduler: whatever the form of its tolerations, and whatever client wrote
-// them; and the patch for those that it lacks.
+// Whether a pod tolerates a taint, by the rules of the scheduler, and the patch for the tolerations that it lacks.
 import { tolerates, type Toleration, type TolerationPlan } from "../../cluster/taint.ts";
 import type { PodNeed, TaintPod, TaintRule } from "./types.ts";
 import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";

@@ -1,5 +1,4 @@
-// Whether pods can be given the tolerations that they lack: what a dry run of the very patch says, and which pods are tried
-// where there are too many.
+// Whether pods can be given the tolerations that they lack, by a dry run of the very patch.
 import { ApiError, classifyWriteFailure } from "../../k8s/errors.ts";
 import { splitKey } from "../../k8s/types.ts";
 import type { PodNeed } from "./types.ts";

@@ -29,9 +29,7 @@ export interface TaintPod {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly scope: PodScope;
-  /** Those of our key and those without one; undefined when the list is absent. */
   readonly tolerations: readonly Toleration[] | undefined;
-  /** The scheduler found no node for it, and taints are among its reasons. */
   readonly isShutOut: boolean;
 }
 
@@ -53,7 +51,6 @@ export interface JudgedDaemonSet {
   readonly tolerated: ReadonlySet<string>;
   /** What its node selector asks of labels. */
   readonly selector: readonly IndexedRequirement[];
-  /** Terms of the required node affinity, one of which must match; undefined when there are none. */
   readonly terms: readonly (readonly IndexedRequirement[])[] | undefined;
   /** What it costs: checks for each node, and KiB that are kept. At least 1. */
   readonly weight: number;

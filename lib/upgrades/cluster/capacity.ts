@@ -1,7 +1,13 @@
 // Spare capacity on the cluster: what is read for it, and what is written.
 import type { KubeApi } from "../../k8s/api.ts";
-import { cloneForSmoke, planRelease, planReserve } from "../decide/capacity/plan.ts";
-import type { CapacityFacts, CapacityPolicy, ReleasePlan } from "../decide/capacity/parse.ts";
+import {
+  type CapacityFacts,
+  type CapacityPolicy,
+  cloneForSmoke,
+  planRelease,
+  planReserve,
+  type ReleasePlan,
+} from "../decide/capacity/plan.ts";
 import { MINUTE_MS } from "../../cluster/time.ts";
 import type { CapacityLeft, CapacityState } from "../decide/types/cluster.ts";
 import type { Base } from "../decide/types/observed.ts";
@@ -130,7 +136,6 @@ export async function createSmokeMachineSet(api: KubeApi, template: string, sign
   await createMachineSets(api, [cloneForSmoke(source)], signal);
 }
 
-/** Deletes the clone that proves a migration: every MachineSet that carries its label. */
 export async function deleteSmokeMachineSets(api: KubeApi, signal: AbortSignal): Promise<void> {
   const labelSelector = `${MachineName.smokeLabel}=true`;
   const { items } = await api.list(Resource.machineSets, { namespace, labelSelector }, signal);

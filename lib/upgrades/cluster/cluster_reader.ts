@@ -10,7 +10,7 @@ import { listAll, type ListAllOptions } from "../../k8s/lists.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import { listAt, objectAt, textAt } from "../../json.ts";
 import { MachineName } from "../names.ts";
-import { type MachineSetView, parseMachineSetView } from "../decide/capacity/parse.ts";
+import { type MachineSetView, parseMachineSetView } from "../decide/capacity/plan.ts";
 import { BudgetGatherer, parseDrainPod } from "../decide/drain/parse.ts";
 import type { DrainBudgets, DrainPod, DrainPolicy } from "../decide/drain/types.ts";
 import { type ClusterOperator, parseClusterOperator } from "../decide/types/cluster.ts";
@@ -20,14 +20,12 @@ export interface ClusterReader {
   nodes(): Promise<readonly Node[]>;
   operators(): Promise<readonly ClusterOperator[]>;
   pools(): Promise<readonly MachineConfigPool[]>;
-  /** The pools whose layered image is being built; none where the cluster has no such builds. */
   buildingPools(): Promise<ReadonlySet<string>>;
   machineSets(): Promise<readonly MachineSetView[]>;
   spareMachines(): Promise<readonly Machine[]>;
   /** Machines of the clone that proves a migration. */
   smokeMachines(): Promise<readonly Machine[]>;
   budgets(): Promise<Budgets>;
-  /** The pods of a node that may be touched while it is drained. */
   drainPods(node: string, policy: Pick<DrainPolicy, "ignoredNamespaces">): Promise<readonly DrainPod[]>;
 }
 
@@ -119,7 +117,6 @@ function isBuilding(build: KubeObject): boolean {
   );
 }
 
-/** Reads at the first call alone. A failure is the answer of later calls as well. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | undefined;
   return () => reading ??= read();

@@ -7,7 +7,6 @@ import type { CollectedSample } from "./types/effects.ts";
 import type { History, NotificationState, StepCondition, UpgradeConfig } from "./types/plan.ts";
 import { parseTime } from "../../cluster/time.ts";
 
-/** The samples of a plan; only those of its spec while it has no history. */
 export function collect(plan: UpgradeConfig, clusterVersion: ClusterVersion): readonly CollectedSample[] {
   const { desired } = plan.spec;
   const history = historyOf(plan.status, desired);

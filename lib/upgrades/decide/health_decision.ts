@@ -25,7 +25,6 @@ export function checksOf({ plan, config }: Base): readonly HealthCheckId[] {
   return [...BLOCKING, ...capacity, "NodeUnschedulable", "NodeUnschedulableTaint", "PDB"];
 }
 
-/** Decides before an upgrade: long before its time (phase New), or as a step. */
 export function decideHealthBefore(context: HealthContext): HealthDecision {
   const { config, history } = context;
   const found = problemsOf(context);

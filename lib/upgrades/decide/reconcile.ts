@@ -8,13 +8,12 @@
 // Pending goes back to New when the policy source has another plan, Upgrading to Pending when the plan is postponed. Once the
 // update was requested there is no way back; before, deleting the plan or `suspend` stops everything.
 import { isDeepStrictEqual } from "node:util";
-import { drainModeCondition } from "./drain/mode.ts";
+import { drainModeCondition } from "./drain/advise.ts";
 import { historyOf, isStepDone, withHistory, withoutPlanCondition, withPlanCondition } from "./status_changes.ts";
 import { isCommenced, isMigration, isReleaseOf, lostRequest, precedingVersionOf } from "./release/target.ts";
 import { validatePlan, validationReads } from "./release/validate.ts";
 import { asFailed, clearUp, removals } from "./phases/give_up.ts";
-import { reconcileNew } from "./phases/new.ts";
-import { adopt, reconcilePending, validationMetric, withValidation } from "./phases/pending.ts";
+import { adopt, reconcileNew, reconcilePending, validationMetric, withValidation } from "./phases/pending.ts";
 import { apply, failed, PACE_MS, save, settled, type Turn, withStatus } from "./phases/turn.ts";
 import { reconcileUpgraded, reconcileUpgrading } from "./phases/upgrading.ts";
 import { COMMENCE_STEP, hasCommenced } from "./steps/results.ts";

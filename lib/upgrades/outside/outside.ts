@@ -1,5 +1,4 @@
-// Everything that upgrades need beside the API server, put together: Prometheus, Alertmanager, the cluster manager, the update
-// graph, registries, and the sinks of notifications.
+// Everything that upgrades need beside the API server, put together.
 import type { Clock } from "../../clock.ts";
 import { type KubeApi, serverNowMs } from "../../k8s/api.ts";
 import { eventObjectOf } from "../../k8s/event_input.ts";
@@ -38,7 +37,6 @@ export interface OutsideOptions {
   readonly registries: ClusterPayloadsOptions["registries"];
   readonly pullSecret: ClusterPayloadsOptions["pullSecret"];
   readonly namespace: string;
-  /** How Prometheus and Alertmanager of OpenShift are reached, or where they are instead. */
   readonly monitoring: "service" | "route" | Readonly<Record<MonitoringService, UpstreamEndpoint>>;
   /** Trusted beside the public roots by whatever is outside of the cluster. */
   readonly bundles: TrustedBundles;

@@ -8,10 +8,9 @@ import { readConfig } from "../cluster/plan_input.ts";
 import type { OperatorConfig } from "../decide/types/operator_config.ts";
 import { KeptValue } from "./http/kept_value.ts";
 import { proxyFor, type ProxySettings } from "../../oci/http/proxy.ts";
-import type { TrustedBundles } from "./http/trusted_bundles.ts";
 import { Upstream } from "./http/upstream.ts";
 import { OCM_LIMITS, OcmClient } from "./ocm/ocm_client.ts";
-import { checkedBaseUrl, ocmModeOf, openOcmEndpoint } from "./ocm/ocm_endpoint.ts";
+import { checkedBaseUrl, type OcmEndpointOptions, ocmModeOf, openOcmEndpoint } from "./ocm/ocm_endpoint.ts";
 
 export interface OutsideSettings {
   /** As it is now, or as a reconcile has read it a moment ago. Rejects when it is absent or invalid. */
@@ -48,13 +47,9 @@ export function openOutsideSettings(
   };
 }
 
-export interface ClusterManagerOptions {
-  readonly api: ReadApi;
-  readonly clusterId: (signal: AbortSignal) => Promise<string>;
-  readonly bundles: TrustedBundles;
+export interface ClusterManagerOptions extends Omit<OcmEndpointOptions, "baseUrl" | "proxyUrl"> {
   readonly proxies: ProxySettings;
   readonly userAgent: string;
-  readonly clock: Clock;
 }
 
 export class ClusterManager implements Disposable {

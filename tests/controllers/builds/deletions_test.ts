@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Deletions } from "../../../controllers/builds/deletions.ts";
+import { Deletions } from "../../../controllers/builds/controller.ts";
 import type { EventRecorder } from "../../../lib/k8s/event_recorder.ts";
 
 type Recorded = Parameters<EventRecorder["record"]>[0];

@@ -1,7 +1,7 @@
 // Names of builds and of what belongs to them, and the command that hands a digest over.
 import assert from "node:assert/strict";
 import { renderJob } from "../../../lib/builds/decide/job/job_object.ts";
-import { childLabels } from "../../../lib/builds/decide/job/metadata.ts";
+import { childLabels } from "../../../lib/builds/decide/job/pod.ts";
 import type { BuildFacts } from "../../../lib/builds/decide/facts.ts";
 import { parseBuildPool, parseRenderedConfig } from "../../../lib/builds/decide/parse/machine_config.ts";
 import { parseMachineOSBuild, parseMachineOSConfig } from "../../../lib/builds/decide/parse/machine_os_config.ts";

@@ -1,5 +1,4 @@
-// The architectures of a pool: what a user says, else what its nodes have and machine sets will make, else what the pools
-// have that its nodes will come from.
+// The architectures of a pool: a user's word, else its nodes and machine sets, else the pools that nodes come from.
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { isKnownArchitecture } from "../../../arch.ts";
 import { entryOf } from "../../../json.ts";
@@ -143,7 +142,6 @@ export interface UncoveredNode {
   readonly arch: string;
 }
 
-/** Finds them. `covered`: the architectures of what is published. Nodes that say nothing yet are left out. */
 export function uncoveredNodes(
   { pool, pools, nodes, covered }: {
     readonly pool: string;

@@ -1,5 +1,4 @@
-// What a pool's images are built for in the end: the architectures that were found, and those that have only just left. An
-// architecture that leaves changes nothing by itself.
+// What a pool's images are built for in the end: the architectures found, and those that have only just left.
 import { parseTime } from "../../../cluster/time.ts";
 import { listAt, memberOf, objectAt, parseObject } from "../../../json.ts";
 import type { ArchSet, DetectedSet } from "../types.ts";
@@ -11,7 +10,6 @@ export interface StoredSet {
   readonly goneSince: Readonly<Record<string, string>>;
 }
 
-/** Reads what was stored; what cannot be read is as if nothing was. */
 export function parseStoredSet(text: string | undefined): StoredSet | undefined {
   const value = text === undefined ? undefined : parseObject(text);
   if (value === undefined) return undefined;
@@ -41,7 +39,6 @@ export function renderStoredSet(
   return JSON.stringify({ ...lasting, observedAt: now });
 }
 
-/** Whether a stored text says the same as another, leaving out when it was written. */
 export function saysTheSame(stored: string | undefined, rendered: string): boolean {
   return stored !== undefined && withoutTime(stored) === withoutTime(rendered);
 }
@@ -53,7 +50,6 @@ function withoutTime(text: string): string | undefined {
   return JSON.stringify(Object.fromEntries(entries.toSorted(([left], [right]) => left < right ? -1 : 1)));
 }
 
-/** Which of those that are built for today stay, although no node has them. */
 export interface RetainInput {
   readonly detected: ArchSet;
   /** Architectures of the build that is published. */

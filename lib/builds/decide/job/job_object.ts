@@ -7,11 +7,10 @@ import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
 import type { Effect, SecretCopy } from "../effects.ts";
 import { renderContainerfile } from "../plan/containerfile.ts";
 import { DOCKER_CONFIG_JSON } from "../parse/secret.ts";
-import { BAD_CONTAINERFILE_EXIT_CODE, MAX_FAILED_PODS } from "../status/job_status.ts";
+import { BAD_CONTAINERFILE_EXIT_CODE, MAX_FAILED_PODS } from "../status/aggregate.ts";
 import type { ArchPlan } from "../types.ts";
 import { BuildLabel, GLOBAL_PULL_SECRET_COPY } from "../names.ts";
-import { childMeta, ownedBy } from "./metadata.ts";
-import { type JobInput, renderPod } from "./pod.ts";
+import { childMeta, type JobInput, ownedBy, renderPod } from "./pod.ts";
 
 export function renderJob(input: JobInput): Extract<Effect, { kind: "create job" }> {
   const { arch } = input;
@@ -58,7 +57,6 @@ function limitsOf(activeDeadlineSeconds: number): Partial<Wire<V1JobSpec>> {
   };
 }
 
-/** The ConfigMaps of a Job: its Containerfile, and those that Jobs of one build share. */
 function renderConfigMaps({ plan, arch, rendered, facts }: JobInput): readonly KubeObject[] {
   const map = (name: string, content: Wire<Pick<V1ConfigMap, "data" | "binaryData">>, own?: ArchPlan): KubeObject => ({
     apiVersion: "v1",

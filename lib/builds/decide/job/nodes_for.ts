@@ -1,17 +1,10 @@
 // Which nodes can take the Job of an architecture, and which taints it must tolerate for that.
-import type { Taint } from "../../../cluster/taint.ts";
+import type { Taint, TolerationPlan } from "../../../cluster/taint.ts";
 import type { Arch, BuildNode } from "../observed.ts";
 
 export type NodesFor =
-  | { readonly kind: "some"; readonly tolerations: readonly Toleration[] }
+  | { readonly kind: "some"; readonly tolerations: readonly TolerationPlan[] }
   | { readonly kind: "none"; readonly message: string };
-
-export interface Toleration {
-  readonly key: string;
-  readonly operator: "Equal";
-  readonly value: string;
-  readonly effect: string;
-}
 
 const KEEPING_AWAY: readonly string[] = ["NoSchedule", "NoExecute"];
 /** Taints with which the cluster itself says that a node is in trouble: they are never tolerated. */
@@ -52,7 +45,6 @@ function sharedTaints(nodes: readonly BuildNode[]): readonly Taint[] {
   );
 }
 
-/** Those of the node that has the fewest, the first by name among equals. */
 function fewestTaints(nodes: readonly BuildNode[]): readonly Taint[] {
   const [best] = nodes.map(({ name, taints }) => ({ name, taints: taints.filter(keepsAway) }))
     .toSorted((left, right) => left.taints.length - right.taints.length || (left.name < right.name ? -1 : 1));
@@ -63,6 +55,6 @@ function isSame(left: Taint, right: Taint): boolean {
   return left.key === right.key && left.value === right.value && left.effect === right.effect;
 }
 
-function asToleration({ key, value, effect }: Taint): Toleration {
+function asToleration({ key, value, effect }: Taint): TolerationPlan {
   return { key, operator: "Equal", value, effect };
 }

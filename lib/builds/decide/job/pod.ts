@@ -1,13 +1,14 @@
 // The pod of a build: an init container builds and pushes, then a container hands the digest over.
 import type { V1EnvVar, V1PodSpec, V1Volume, V1VolumeMount } from "@kubernetes/client-node";
-import type { Wire } from "../../../k8s/types.ts";
+import type { TolerationPlan } from "../../../cluster/taint.ts";
+import type { ObjectMeta, OwnerReference, Wire } from "../../../k8s/types.ts";
 import type { BuildFacts } from "../facts.ts";
 import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
 import { objectOf } from "../optional_inputs.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
-import { childLabels } from "./metadata.ts";
-import type { Toleration } from "./nodes_for.ts";
 import { BUILD_SCRIPT } from "./script.ts";
+import { SHORT_KEY } from "../plan/build_keys.ts";
+import { ArchwayAnnotation, BuildLabel, MCO_API_VERSION, MCO_GROUP, McoAnnotation } from "../names.ts";
 
 export interface JobInput {
   readonly plan: BuildPlan;
@@ -15,7 +16,7 @@ export interface JobInput {
   readonly build: MachineOSBuild;
   readonly rendered: RenderedConfig;
   readonly facts: Pick<BuildFacts, "config" | "settings" | "cluster" | "optional" | "nodes" | "secretVersions">;
-  readonly tolerations: readonly Toleration[];
+  readonly tolerations: readonly TolerationPlan[];
   /** What its pod pushes in its repository. */
   readonly tag: string;
 }
@@ -138,4 +139,47 @@ function volumesOf({ plan, arch, facts: { optional } }: JobInput): readonly Wire
       return input.kind === "secret" ? { name, secret: { secretName: object } } : { name, configMap: { name: object } };
     }),
   ];
+}
+
+export function buildLabels({ pool, rendered, config }: BuildPlan): Readonly<Record<string, string>> {
+  return { [BuildLabel.pool]: pool, [BuildLabel.rendered]: rendered, [BuildLabel.config]: config };
+}
+
+/** Labels of everything that belongs to a build; with an architecture also those of what belongs to it alone. */
+export function childLabels(plan: BuildPlan, arch?: ArchPlan): Readonly<Record<string, string>> {
+  return {
+    [BuildLabel.layering]: "",
+    [BuildLabel.ephemeral]: "",
+    ...buildLabels(plan),
+    [BuildLabel.build]: plan.name,
+    ...(arch === undefined || plan.mode === "single" ? {} : {
+      [BuildLabel.arch]: arch.arch,
+      [BuildLabel.buildKey]: arch.buildKey.slice(0, SHORT_KEY),
+    }),
+  };
+}
+
+export function childMeta(
+  name: string,
+  plan: BuildPlan,
+  { optional, settings: { namespace } }: Pick<BuildFacts, "optional" | "settings">,
+  arch?: ArchPlan,
+): ObjectMeta {
+  return {
+    name,
+    namespace,
+    labels: childLabels(plan, arch),
+    annotations: {
+      [McoAnnotation.build]: plan.name,
+      [McoAnnotation.config]: plan.config,
+      ...Object.fromEntries(optional.map(({ volume }) => [`${MCO_GROUP}/has-${volume}`, ""])),
+      ...(arch === undefined || plan.mode === "single"
+        ? {}
+        : { [ArchwayAnnotation.build]: plan.name, [ArchwayAnnotation.buildKey]: arch.buildKey }),
+    },
+  };
+}
+
+export function ownedBy({ meta: { name, uid } }: Pick<MachineOSBuild, "meta">): OwnerReference {
+  return { apiVersion: MCO_API_VERSION, kind: "MachineOSBuild", name, uid, controller: true, blockOwnerDeletion: true };
 }

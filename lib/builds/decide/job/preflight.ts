@@ -1,10 +1,15 @@
-// What can be known before any Job runs: inputs that cannot be built, images and rights that are missing. What a registry
-// does not answer is waited for.
+// What can be known before any Job runs: inputs that cannot be built, images and rights that are missing.
 import { canonicalKernel, KERNEL_64K, unknownExtensions } from "../plan/containerfile.ts";
 import { checkContainerfile } from "../plan/containerfile_syntax.ts";
 import { isRecordable } from "../plan/repository.ts";
-import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../registry.ts";
-import type { Arch, RenderedConfig } from "../observed.ts";
+import {
+  type Arch,
+  questionKey,
+  type RegistryAnswer,
+  type RegistryQuestion,
+  type RegistryWait,
+  type RenderedConfig,
+} from "../observed.ts";
 import type { BuildPlan, FailureReason } from "../types.ts";
 
 export interface PreflightFailure {

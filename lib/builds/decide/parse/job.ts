@@ -41,7 +41,6 @@ function countAt(status: unknown, member: string): number {
 
 const DIGEST = /^sha256:[a-f0-9]{64}$/;
 
-/** Reads a ConfigMap with a digest; white space around it does not count. */
 export function parseDigestMap(object: KubeObject): DigestObservation {
   const data = textMapAt(object, "data");
   const digest = (entryOf(data, "digest") ?? "").trim();

@@ -50,7 +50,6 @@ function filesOf(object: KubeObject): ReadonlyMap<string, string> {
   return found;
 }
 
-/** The text of a `data:` URL; undefined for another URL or one that is not well-formed. */
 export function decodeDataUrl(url: string): string | undefined {
   const [, parameters = "", data = ""] = /^data:([^,]*),(.*)$/s.exec(url) ?? [];
   if (!url.startsWith("data:")) return undefined;

@@ -11,7 +11,6 @@ const KEYS: Readonly<Record<string, string>> = {
   "kubernetes.io/dockercfg": ".dockercfg",
 };
 
-/** What decisions read of a secret; absent: there is none of that name. */
 export function stateOfSecret(secret: KubeObject | undefined): SecretState {
   if (secret === undefined) return "absent";
   const key = entryOf(KEYS, textAt(secret, "type"));

@@ -1,5 +1,4 @@
-// The parts of other objects that builds read: shared settings of the machine config operator, the payload, its own builder,
-// and pods that wait. Pure.
+// The parts of other objects that builds read: shared settings, the payload, the other builder, pods that wait.
 import type { ClusterSettings, JobObservation, StartingPod } from "../observed.ts";
 import { listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
@@ -11,7 +10,6 @@ export interface WaitingPod {
   readonly waits: PodWait;
 }
 
-/** Reads a pod; undefined unless it waits for something that can be said. */
 export function waitingPod(pod: KubeObject): WaitingPod | undefined {
   const jobUid = pod.metadata.ownerReferences?.find(({ kind }) => kind === "Job")?.uid;
   const waits = parsePodWait(pod);

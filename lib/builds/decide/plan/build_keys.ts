@@ -5,15 +5,15 @@ import { canonicalKernel, resolveContainerfile, TEMPLATE_VERSION } from "./conta
 import { createHash } from "node:crypto";
 import { isObject } from "../../../json.ts";
 
-export interface BuildInputs {
+type Rendered = Pick<
+  RenderedConfig,
+  "osImageURL" | "extensionsImage" | "kernelType" | "extensions" | "kernelArguments"
+>;
+
+export interface BuildInputs extends Rendered {
   readonly v: 1;
   readonly template: number;
   readonly arch: Arch;
-  readonly osImageURL: string;
-  readonly extensionsImage: string;
-  readonly kernelType: string;
-  readonly extensions: readonly string[];
-  readonly kernelArguments: readonly string[];
   readonly containerfile: string | null;
 }
 
@@ -44,7 +44,6 @@ export function buildKeyOf(inputs: BuildInputs): string {
   return sha256(canonical(inputs));
 }
 
-/** The key of a whole build, 64 hex digits: `builds` has the build key of each architecture. */
 export function setKeyOf(
   set: {
     readonly pool: string;

@@ -46,7 +46,6 @@ interface Instruction {
   readonly words: readonly string[];
 }
 
-/** Lines joined where they end in a backslash; comments and the bodies of here-documents left out. */
 function instructionsOf(text: string): readonly Instruction[] {
   const lines = text.split("\n");
   const found: Instruction[] = [];

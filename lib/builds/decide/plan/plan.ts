@@ -1,5 +1,4 @@
-// From a pool's configuration and its architectures to what is to be built: keys, names and texts. The same inputs in any
-// order make the same plan.
+// From a pool's configuration and its architectures to what is to be built, whatever the order of its inputs.
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import type { Arch, MachineOSBuild, MachineOSConfig, RenderedConfig } from "../observed.ts";
 import type { ArchPlan, ArchSet, BuildMode, BuildPlan, PlanError } from "../types.ts";

@@ -1,7 +1,7 @@
 // What can be deleted: builds beyond those that are kept for going back, and their images where nothing uses them any more.
 // An image that a node runs or is to run, that is published, or that another build has, stays.
 import type { Effect, RegistryDeletion } from "../effects.ts";
-import type { StoredRecord } from "../facts.ts";
+import type { BuildFacts, StoredRecord } from "../facts.ts";
 import type { BuildNode, MachineOSBuild, MachineOSConfig } from "../observed.ts";
 import { BuildLabel, recordName } from "../names.ts";
 import { SHORT_KEY } from "../plan/build_keys.ts";
@@ -9,28 +9,21 @@ import { digestOfReference, repositoryOf } from "../plan/repository.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
 import { stateOfBuild } from "../status/conditions.ts";
 
-export interface CollectInput {
+export interface CollectInput extends Pick<BuildFacts, "builds" | "records" | "nodes" | "elsewhere"> {
   readonly config: {
     readonly meta: Pick<MachineOSConfig["meta"], "name">;
     readonly status: Pick<MachineOSConfig["status"], "pullSpec">;
   };
-  readonly builds: readonly MachineOSBuild[];
-  readonly records: readonly StoredRecord[];
-  readonly nodes: readonly BuildNode[];
-  /** Digests that builds of other MachineOSConfigs have. */
-  readonly elsewhere: readonly string[];
   readonly retain: number;
   readonly current: string;
 }
 
-/** A build that goes, or that is gone and of which there is a record. */
 export interface LeavingBuild {
   readonly meta: Pick<MachineOSBuild["meta"], "name" | "uid">;
   readonly pushSpec: string;
   readonly status: Pick<MachineOSBuild["status"], "digestedPushSpec">;
 }
 
-/** The oldest builds beyond those that are kept: succeeded, not in use, and recorded by this project. */
 export function surplusBuilds({ builds, records, retain, current }: CollectInput): readonly MachineOSBuild[] {
   const done = builds.filter((build) =>
     stateOfBuild(build) === "Succeeded" && !build.meta.isDeleting &&
@@ -44,7 +37,6 @@ export function surplusBuilds({ builds, records, retain, current }: CollectInput
   return newestFirst.slice(Math.max(1, retain)).reverse();
 }
 
-/** Digests that something uses: those of every build but `leaving`, of nodes, and what is published. */
 export function liveDigests(
   { config, builds, records, nodes, elsewhere }: Omit<CollectInput, "retain" | "current">,
   leaving: Pick<LeavingBuild, "meta">,
@@ -80,7 +72,6 @@ export function leavingOf({ build: name, buildUid: uid, pushSpec, record: { inde
   return { meta: { name, uid }, pushSpec, status: { digestedPushSpec } };
 }
 
-/** What to delete from the registry with a build: the index first, then images of one architecture. */
 export function imageDeletions(
   leaving: LeavingBuild,
   input: Omit<CollectInput, "retain" | "current">,
@@ -110,7 +101,6 @@ export function ownTag(config: string, { arch, buildKey, tag }: Pick<ArchBuild, 
   return tag ?? `${config}-${buildKey.slice(0, SHORT_KEY)}-${arch}`;
 }
 
-/** What to delete once staged images are published; those that other MachineOSConfigs have stay. */
 export function stagedDeletions(
   { archs }: BuildRecord,
   { config, elsewhere }: { readonly config: string; readonly elsewhere: readonly string[] },
@@ -150,12 +140,8 @@ function imagesGo(leaving: LeavingBuild, input: CollectInput): readonly Effect[]
   return deletions.length === 0 ? [] : [{ kind: "collect", deletions }];
 }
 
-export interface ForgottenRecordsInput {
+export interface ForgottenRecordsInput extends Pick<BuildFacts, "records" | "nodes" | "elsewhere"> {
   readonly config: string;
-  readonly records: readonly StoredRecord[];
-  readonly nodes: readonly BuildNode[];
-  /** Digests that builds of other MachineOSConfigs have. */
-  readonly elsewhere: readonly string[];
 }
 
 export interface ForgottenRecord {

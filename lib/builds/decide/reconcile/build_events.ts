@@ -24,7 +24,6 @@ const JOB_EVENTS: Readonly<Partial<Record<ArchState, string>>> = {
   Interrupted: "JobDeleted",
 };
 
-/** Events of a build that changes its state, and of architectures that do. */
 export function buildEvents(build: MachineOSBuild, record: BuildRecord, before: BuildRecord): readonly BuildEvent[] {
   const { name } = build.meta;
   const { archs } = record;
@@ -54,7 +53,6 @@ function archEvents(name: string, { arch, state, job, reason = "", message = "" 
   return [...ofJob, warning(["build", name], "ArchBuildFailed", failed)];
 }
 
-/** Of pods that cannot start and registries that do not answer, once for each reason. */
 function waitEvents(name: string, { archs }: BuildRecord, before: BuildRecord): readonly BuildEvent[] {
   return archs.filter(isHeldUp).flatMap(({ arch, message }) => {
     const isSaid = message === undefined || before.archs.find((one) => one.arch === arch)?.message === message;

@@ -1,5 +1,4 @@
-// The status of a MachineOSBuild as its record says it, and the patch that brings it there: one write, and only when
-// something changed.
+// The status of a MachineOSBuild as its record says it, and the one patch that brings it there.
 import { parseTime, renderTime } from "../../../cluster/time.ts";
 import type { JsonObject } from "../../../json.ts";
 import type { Effect } from "../effects.ts";

@@ -1,20 +1,24 @@
 // The MachineOSBuild of a plan.
-import { isTrue } from "../../../cluster/condition.ts";
-import type { BuildEvent, Effect } from "../effects.ts";
+import { type Condition, isTrue } from "../../../cluster/condition.ts";
+import type { BuildEvent, Effect, Part } from "../effects.ts";
 import { setOf } from "../detect/detect.ts";
 import type { OwnerReference } from "../../../k8s/types.ts";
-import { buildLabels } from "../job/metadata.ts";
-import type { MachineOSBuild } from "../observed.ts";
+import { buildLabels } from "../job/pod.ts";
+import type { MachineOSBuild, MachineOSConfig } from "../observed.ts";
 import type { ArchSet, BuildPlan } from "../types.ts";
 import {
   ArchwayAnnotation,
   BLOCKING_POOL_CONDITIONS,
+  BuildLabel,
   FOREGROUND_DELETION,
   MCO_API_VERSION,
   McoAnnotation,
 } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import { normal, type Part, part, type Scope } from "./part.ts";
+import { annotate, normal, part, patchStatus, type Scope } from "./part.ts";
+import { renderTime } from "../../../cluster/time.ts";
+import { digestOfReference } from "../plan/repository.ts";
+import { stateOfBuild, STATES } from "../status/conditions.ts";
 
 export function blockingCondition({ pool }: Pick<BuildFacts, "pool">): string | undefined {
   return BLOCKING_POOL_CONDITIONS.find((type) => isTrue(pool?.conditions ?? [], type));
@@ -59,7 +63,6 @@ export function forcedOf({ meta }: MachineOSBuild): ArchSet {
   return setOf((meta.annotations[ArchwayAnnotation.forced] ?? "").split(","));
 }
 
-/** The pool is to run another configuration than the build in use is of. */
 function poolChange({ config, builds }: BuildFacts, { pool, rendered }: BuildPlan): readonly BuildEvent[] {
   const current = builds.find(({ meta }) => meta.name === config.status.build);
   if (current === undefined || current.rendered === rendered) return [];
@@ -70,4 +73,57 @@ function poolChange({ config, builds }: BuildFacts, { pool, rendered }: BuildPla
 function ownedByConfig({ meta: { name, uid } }: BuildFacts["config"]): OwnerReference {
   const owner = { apiVersion: MCO_API_VERSION, kind: "MachineOSConfig", name, uid };
   return { ...owner, controller: true, blockOwnerDeletion: true };
+}
+
+export const SEEDED_REASON = "PreBuiltImageSeeded";
+
+/** How far the image is taken over; undefined: there is none, or the pool has a build already. */
+export type PreBuiltStep =
+  /** This pass ends here. */
+  | { readonly kind: "taking over"; readonly part: Part }
+  /** The annotation is removed. */
+  | { readonly kind: "taken over"; readonly part: Part };
+
+export function isPreBuilt({ meta }: Pick<MachineOSBuild, "meta">): boolean {
+  return meta.labels[BuildLabel.preBuilt] === "true";
+}
+
+export function preBuiltImage({ meta }: Pick<MachineOSConfig, "meta">): string | undefined {
+  const reference = meta.annotations[McoAnnotation.preBuiltImage];
+  return reference !== undefined && /^sha256:[a-f0-9]{64}$/.test(digestOfReference(reference)) ? reference : undefined;
+}
+
+export function decidePreBuilt({ facts, plan, build }: Scope<MachineOSBuild | undefined>): PreBuiltStep | undefined {
+  const { config, nowMs } = facts;
+  const reference = preBuiltImage(config);
+  if (reference === undefined) return undefined;
+  if (build !== undefined && isPreBuilt(build)) {
+    if (stateOfBuild(build) !== "Succeeded") {
+      return { kind: "taking over", part: part({ effects: [succeed(build, reference, nowMs)] }) };
+    }
+    const isTaken = config.status.pullSpec === reference && config.status.build === plan.name;
+    const { name } = config.meta;
+    return isTaken
+      ? {
+        kind: "taken over",
+        part: part({ effects: [annotate("configs", { name }, { [McoAnnotation.preBuiltImage]: null })] }),
+      }
+      : undefined;
+  }
+  if (build !== undefined || config.meta.annotations[McoAnnotation.currentBuild] !== undefined) return undefined;
+  return { kind: "taking over", part: createBuild({ facts, plan }, [], { [BuildLabel.preBuilt]: "true" }) };
+}
+
+function succeed({ meta }: MachineOSBuild, reference: string, nowMs: number): Effect {
+  const message = "The image was built beforehand.";
+  const conditions = STATES.map((type): Condition => ({
+    type,
+    status: type === "Succeeded" ? "True" : "False",
+    reason: SEEDED_REASON,
+    message,
+    lastTransitionTime: renderTime(nowMs),
+  }));
+  const times = { buildStart: renderTime(nowMs), buildEnd: renderTime(nowMs + 1_000) };
+  const { name, uid } = meta;
+  return patchStatus("builds", { name, uid }, { conditions, ...times, digestedImagePushSpec: reference });
 }

@@ -1,29 +1,19 @@
 // A build that succeeded: its images are checked again at intervals, it is published to the pool, what its Jobs needed is
 // deleted, and builds that are older than those kept for going back go.
-import type { Effect } from "../effects.ts";
+import type { Effect, Part } from "../effects.ts";
 import { isTrue } from "../../../cluster/condition.ts";
 import { BuildLabel, ConfigCondition, MCO_GROUP, McoAnnotation } from "../names.ts";
 import { digestOfReference } from "../plan/repository.ts";
 import { collectEffects, stagedDeletions } from "../publish/collect.ts";
-import { questionKey, type RegistryAnswer } from "../registry.ts";
+import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../observed.ts";
 import { isDone } from "../status/aggregate.ts";
-import type { BuildRecord } from "../types.ts";
+import type { ArchBuild, BuildRecord } from "../types.ts";
 import { digestDeletions } from "./other_builds.ts";
-import {
-  annotate,
-  ASK_AGAIN_MS,
-  deletion,
-  joinParts,
-  normal,
-  type Part,
-  part,
-  patchStatus,
-  type Scope,
-  warning,
-} from "./part.ts";
-import { isPreBuilt } from "./pre_built.ts";
-import { assembly, recordEffects } from "./running.ts";
+import { annotate, ASK_AGAIN_MS, deletion, joinParts, normal, part, patchStatus, type Scope, warning } from "./part.ts";
+import { isPreBuilt } from "./create_build.ts";
+import { assembly, recordEffects, storedRecord } from "./running.ts";
 import type { FoundImages } from "./report.ts";
+import { mismatchOf } from "./reuse.ts";
 
 export function finishBuild(scope: Scope, record: BuildRecord, { part: checked }: CheckedImages): Part {
   if (checked.questions.length > 0 || checked.effects.length > 0) return checked;
@@ -172,4 +162,51 @@ function collected({ facts, plan, build }: Scope): readonly Effect[] {
   }
   const retain = settings.retainImages;
   return collectEffects({ config, builds, records, nodes, elsewhere, retain, current: plan.name });
+}
+
+export type Recovered =
+  | { readonly kind: "record"; readonly record: BuildRecord }
+  | { readonly kind: "ask"; readonly questions: readonly RegistryQuestion[] }
+  /** No answer now. */
+  | { readonly kind: "wait" };
+
+export function recoverRecord({ facts, plan, build }: Scope): Recovered {
+  const stored = storedRecord(facts, build);
+  if (stored !== undefined) return { kind: "record", record: stored.record };
+  const reference = build.status.digestedPushSpec ?? "";
+  const digest = digestOfReference(reference);
+  if (plan.mode === "index") return recoverIndex({ facts, plan, build }, reference);
+  const archs = plan.builds.map(({ arch, buildKey }): ArchBuild => ({
+    arch,
+    buildKey,
+    state: "Succeeded",
+    attempts: 0,
+    digest,
+    isUnlabelled: true,
+  }));
+  return {
+    kind: "record",
+    record: { archs, index: { kind: "published", reference, tag: build.meta.name, children: [digest] } },
+  };
+}
+
+function recoverIndex({ facts, plan, build }: Scope, published: string): Recovered {
+  const asked = plan.builds.map((arch) => {
+    const reference = `${plan.repository}:${arch.tag}`;
+    const question: RegistryQuestion = { kind: "image", reference };
+    return { arch, reference, question, answer: facts.answers.get(questionKey(question)) };
+  });
+  const open = asked.filter(({ answer }) => answer === undefined).map(({ question }) => question);
+  if (open.length > 0) return { kind: "ask", questions: open };
+  if (asked.some(({ answer }) => answer?.kind === "unknown")) return { kind: "wait" };
+  const archs = asked.flatMap(({ arch, reference, answer }): readonly ArchBuild[] => {
+    if (answer?.kind !== "image" || mismatchOf(answer, arch, { reference, isUnlabelled: false }) !== undefined) {
+      return [];
+    }
+    const { digest, mediaType, size } = answer;
+    return [{ arch: arch.arch, buildKey: arch.buildKey, state: "Succeeded", attempts: 0, digest, mediaType, size }];
+  });
+  const children = archs.flatMap(({ digest }) => digest ?? []);
+  const index = { kind: "published", reference: published, tag: build.meta.name, children } as const;
+  return { kind: "record", record: { archs, index } };
 }

@@ -1,15 +1,14 @@
-// Builds that the plan has left behind: their Jobs go on under the new build where they still build what is wanted, and then
-// they go.
-import type { Effect } from "../effects.ts";
+// Builds that the plan has left behind go; their Jobs go on under the new build where it wants what they build.
+import type { Effect, Part } from "../effects.ts";
 import type { JobObservation, MachineOSBuild } from "../observed.ts";
-import { ownedBy } from "../job/metadata.ts";
+import { ownedBy } from "../job/pod.ts";
 import { stateOfBuild } from "../status/conditions.ts";
-import { jobStateOf } from "../status/job_status.ts";
+import { jobStateOf } from "../status/aggregate.ts";
 import type { BuildPlan } from "../types.ts";
 import { ArchwayAnnotation, BuildLabel } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { forcedOf } from "./create_build.ts";
-import { deletion, normal, type Part, part, type Scope } from "./part.ts";
+import { deletion, normal, part, type Scope } from "./part.ts";
 
 export function leaveOthers({ facts, plan, build }: Scope): Part {
   const others = facts.builds.filter((other) =>
@@ -31,7 +30,6 @@ export function leaveOthers({ facts, plan, build }: Scope): Part {
   });
 }
 
-/** A Job whose image the plan still wants, and that has not failed. */
 function isAdoptable(job: JobObservation, plan: BuildPlan, build: MachineOSBuild): boolean {
   const forced = forcedOf(build);
   const wanted = plan.mode === "index" &&

@@ -1,17 +1,9 @@
 // Parts of a decision, put together at its end, and what they are made of.
 import type { JsonObject } from "../../../json.ts";
-import type { BuildEvent, Effect, ObjectTarget } from "../effects.ts";
+import type { BuildEvent, Effect, ObjectTarget, Part } from "../effects.ts";
 import type { BuildFacts } from "../facts.ts";
 import type { MachineOSBuild } from "../observed.ts";
-import type { RegistryQuestion } from "../registry.ts";
 import type { BuildPlan } from "../types.ts";
-
-export interface Part {
-  readonly questions: readonly RegistryQuestion[];
-  readonly effects: readonly Effect[];
-  readonly events: readonly BuildEvent[];
-  readonly wakeAtMs?: number | undefined;
-}
 
 /** What a decision is about; `build`: the plan's, where there is one. */
 export interface Scope<Build = MachineOSBuild> {

@@ -11,8 +11,9 @@ import type { ArchSet, BuildRecord } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { digestDeletions } from "./other_builds.ts";
-import { annotate, ASK_AGAIN_MS, deletion, normal, type Part, part, type Scope, warning } from "./part.ts";
+import { annotate, ASK_AGAIN_MS, deletion, normal, part, type Scope, warning } from "./part.ts";
 import { recordOf } from "./running.ts";
+import type { Part } from "../effects.ts";
 
 export type Rebuild =
   /** Nothing to do, or nothing that keeps the build from going on; `part`: what is tidied up. */

@@ -1,6 +1,6 @@
 // What people and other controllers read: conditions of the MachineOSConfig and of the pool, and the view of a dashboard.
 import { type Condition, isTrue, setCondition } from "../../../cluster/condition.ts";
-import type { BuildEvent, Effect, PoolBuildView } from "../effects.ts";
+import type { BuildEvent, Effect, Part, PoolBuildView } from "../effects.ts";
 import { entryOf } from "../../../json.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import { membersOf, uncoveredMessage, type UncoveredNode } from "../detect/detect.ts";
@@ -8,8 +8,8 @@ import type { BuildPlan, BuildRecord, DetectedSet, IndexState, MosbState } from 
 import { ArchwayAnnotation, ConfigCondition, IMAGE_BUILD_DEGRADED } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { messageOf } from "./build_status.ts";
-import { normal, type Part, part, patchStatus, warning } from "./part.ts";
-import { SEEDED_REASON } from "./pre_built.ts";
+import { normal, part, patchStatus, warning } from "./part.ts";
+import { SEEDED_REASON } from "./create_build.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
 export interface Problem {

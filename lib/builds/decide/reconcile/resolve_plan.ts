@@ -14,7 +14,6 @@ export interface Resolved {
   readonly detected: DetectedSet;
   readonly set: ArchSet;
   readonly plan: BuildPlan | PlanError;
-  /** Writes of the architectures to the pool and the ConfigMap; none while they say so already. */
   readonly effects: readonly Effect[];
 }
 

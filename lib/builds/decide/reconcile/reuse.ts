@@ -2,7 +2,7 @@
 // or by the machine config operator. Only a positive answer leads to reuse, and only a negative one to a build.
 import { classicName } from "../plan/classic_name.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
-import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../registry.ts";
+import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../observed.ts";
 import { isDone } from "../status/aggregate.ts";
 import { stateOfBuild } from "../status/conditions.ts";
 import type { ArchPlan } from "../types.ts";
@@ -21,7 +21,6 @@ export type Reuse =
     readonly isUnlabelled: boolean;
     /** Set where the image is not in the plan's repository. */
     readonly from?: string | undefined;
-    /** Set where a record says by which digest it has its base image. */
     readonly base?: string | undefined;
   }
   /** `refused`: why what is there does not count. */
@@ -58,7 +57,6 @@ export function decideReuse(arch: ArchPlan, { plan, facts }: Planned): Reuse {
   return { kind: "build", refused };
 }
 
-/** Why an image is not the one that would be built; undefined when it is. */
 export function mismatchOf(
   { platform: { os, architecture }, labels, digest }: Pick<OneImage, "platform" | "labels" | "digest">,
   { arch, buildKey }: Pick<ArchPlan, "arch" | "buildKey">,

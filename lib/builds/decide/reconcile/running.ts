@@ -1,6 +1,5 @@
-// A build that has not ended: every architecture one step on, Jobs for those that need one, and the whole published when all
-// are done.
-import type { AssembleChild, Effect } from "../effects.ts";
+// A build that has not ended: every architecture one step on, Jobs for some, and the whole published when all are done.
+import type { AssembleChild, Effect, Part } from "../effects.ts";
 import type { BuildFacts, StoredRecord } from "../facts.ts";
 import { renderJob, renderSecrets } from "../job/job_object.ts";
 import { BuildLabel, McoAnnotation, recordName } from "../names.ts";
@@ -13,7 +12,7 @@ import type { ArchBuild, BuildRecord } from "../types.ts";
 import { buildEvents } from "./build_events.ts";
 import { buildStatusEffects } from "./build_status.ts";
 import { forcedOf } from "./create_build.ts";
-import { deletion, joinParts, type Part, part, type Scope } from "./part.ts";
+import { deletion, joinParts, part, type Scope } from "./part.ts";
 import { stepArch } from "./step_arch.ts";
 import { ownTag } from "../publish/collect.ts";
 
@@ -22,7 +21,6 @@ export interface Advanced {
   readonly part: Part;
 }
 
-/** The stored record of a build; that of another build of the same name does not count. */
 export function storedRecord({ records }: BuildFacts, { meta }: MachineOSBuild): StoredRecord | undefined {
   return records.find(({ name, buildUid }) => name === recordName(meta.name) && buildUid === meta.uid);
 }

@@ -1,16 +1,15 @@
-// Which architectures get their Job now: after the preflight, where a node can take it, as many at a time as allowed, and
-// none once another architecture has failed.
+// Which architectures get their Job now: after the preflight, where a node can take it, none once another has failed.
 import type { BuildFacts } from "../facts.ts";
 import { renderJob } from "../job/job_object.ts";
 import { nodesFor } from "../job/nodes_for.ts";
 import { preflight } from "../job/preflight.ts";
-import type { RenderedConfig } from "../observed.ts";
+import { questionKey, type RegistryAnswer, type RenderedConfig } from "../observed.ts";
 import { isRunning } from "../status/aggregate.ts";
 import type { ArchBuild, ArchPlan } from "../types.ts";
-import { ASK_AGAIN_MS, joinParts, normal, type Part, part, type Scope } from "./part.ts";
+import { ASK_AGAIN_MS, joinParts, normal, part, type Scope } from "./part.ts";
 import { type ArchStep, failedArch, waitForNode, waitForRegistry, withoutRegistryWait } from "./step_arch.ts";
-import { questionKey, type RegistryAnswer } from "../registry.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
+import type { Part } from "../effects.ts";
 
 export interface Started {
   readonly archs: readonly ArchBuild[];
@@ -87,7 +86,6 @@ function startOne(arch: ArchPlan, before: ArchBuild, scope: Scope, rendered: Ren
   return { next, part: part({ effects: [effect], events, wakeAtMs: nowMs + ASK_AGAIN_MS }) };
 }
 
-/** With the base image that images of the build have, or are to have. */
 export function withBase(rendered: RenderedConfig, archs: readonly Pick<ArchBuild, "base">[]): RenderedConfig {
   const base = archs.find((one) => one.base !== undefined)?.base;
   return base === undefined ? rendered : { ...rendered, osImageURL: base };

@@ -4,13 +4,13 @@
 //      └─▶ Reused: the image is there
 import { parseTime, renderTime } from "../../../cluster/time.ts";
 import type { BuildFacts } from "../facts.ts";
-import type { JobObservation, StartingPod } from "../observed.ts";
+import { type JobObservation, questionKey, type RegistryWait, type StartingPod } from "../observed.ts";
 import { missingInputs } from "../optional_inputs.ts";
-import { questionKey, type RegistryWait } from "../registry.ts";
-import { jobStateOf } from "../status/job_status.ts";
+import { jobStateOf } from "../status/aggregate.ts";
 import type { ArchBuild, ArchPlan, FailureReason } from "../types.ts";
-import { ASK_AGAIN_MS, deletion, normal, type Part, part, type Scope, warning } from "./part.ts";
+import { ASK_AGAIN_MS, deletion, normal, part, type Scope, warning } from "./part.ts";
 import { decideReuse, mismatchOf } from "./reuse.ts";
+import type { Part } from "../effects.ts";
 
 export interface StepContext extends Scope {
   readonly isForced: boolean;
@@ -55,7 +55,6 @@ function stay(next: ArchBuild, given: Partial<Part> = {}): ArchStep {
   return { next, wantsJob: false, part: part(given) };
 }
 
-/** An architecture whose build has failed; without a message for what it waited for. */
 export function failedArch(
   one: ArchBuild,
   { reason, message = one.message }: { readonly reason: FailureReason; readonly message?: string },
@@ -192,7 +191,6 @@ function starting(next: ArchBuild, pod: StartingPod, { job, facts, plan }: JobCo
   return stay({ ...next, message }, { wakeAtMs });
 }
 
-/** The Job is complete: which image did it push, and is it the requested one? */
 function readDigest(arch: ArchPlan, known: ArchBuild, context: JobContext): ArchStep {
   const { facts, plan, job } = context;
   const left = facts.digests.find(({ meta, digest, jobUid }) =>

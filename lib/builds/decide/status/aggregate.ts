@@ -1,5 +1,7 @@
 // From the states of the architectures to the state of the whole build.
-import type { ArchBuild, ArchState, IndexState, MosbState } from "../types.ts";
+import type { ArchBuild, ArchState, FailureReason, IndexState, MosbState } from "../types.ts";
+import { isTrue } from "../../../cluster/condition.ts";
+import type { JobObservation } from "../observed.ts";
 
 const RUNNING: readonly ArchState[] = ["Preparing", "Building"];
 const DONE: readonly ArchState[] = ["Succeeded", "Reused"];
@@ -12,7 +14,6 @@ export function isRunning({ state }: Pick<ArchBuild, "state">): boolean {
   return RUNNING.includes(state);
 }
 
-/** Whether a message says what keeps it from going on: its pod, or a registry. */
 export function isHeldUp(one: Pick<ArchBuild, "state" | "unansweredSince">): boolean {
   return isRunning(one) || one.state === "Pending" && one.unansweredSince !== undefined;
 }
@@ -47,4 +48,42 @@ const ORDER: Readonly<Record<MosbState, number>> = {
 /** Whether a build may go from one state to another: forward only, and never out of an end. */
 export function isTransition(from: MosbState, to: MosbState): boolean {
   return !isTerminal(from) && ORDER[to] > ORDER[from];
+}
+
+/** Pods of a Job that may fail before it has failed. */
+export const MAX_FAILED_PODS = 3;
+
+/** The exit code with which a builder says that the text cannot be built, however often it is tried. */
+export const BAD_CONTAINERFILE_EXIT_CODE = 65;
+
+export type JobState =
+  | { readonly kind: "Prepared" | "Building" | "Succeeded" | "Interrupted" }
+  | { readonly kind: "Failed"; readonly reason: FailureReason; readonly message: string };
+
+export function jobStateOf(job: JobObservation): JobState {
+  const { active, succeeded, failed, uncounted, conditions } = job;
+  if (job.meta.isDeleting && succeeded === 0 && failed <= MAX_FAILED_PODS) return { kind: "Interrupted" };
+  // A Job that ran out of time, or whose pod said that there is no use, has fewer failed pods than its limit.
+  if (isTrue(conditions, "Failed")) return failedState(job);
+  if (succeeded > 0) {
+    return { kind: conditions.length === 0 || isTrue(conditions, "Complete") ? "Succeeded" : "Building" };
+  }
+  if (failed > MAX_FAILED_PODS) return failedState(job);
+  return { kind: active + failed + uncounted === 0 ? "Prepared" : "Building" };
+}
+
+function failedState({ meta, conditions, failed }: JobObservation): JobState {
+  const said = conditions.find(({ type, status }) => type === "Failed" && status === "True");
+  const isLate = said?.reason === "DeadlineExceeded";
+  const isPermanent = said?.reason === "PodFailurePolicy";
+  const what = isLate
+    ? "it took longer than its deadline"
+    : isPermanent
+    ? "its builder says that the Containerfile cannot be built"
+    : `${Math.max(failed, 1)} of its pods failed`;
+  return {
+    kind: "Failed",
+    reason: isLate ? "DeadlineExceeded" : isPermanent ? "InvalidContainerfile" : "BuildFailed",
+    message: `Job "${meta.name}" failed: ${what}. Look at the logs of its pods.`,
+  };
 }

@@ -9,7 +9,6 @@ export const MAX_ATTEMPTS = 20;
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
 
-/** The record after an attempt to publish under `tag` with this version of the push secret. */
 export function noteAssembled(
   record: BuildRecord,
   outcome: Publication,

@@ -20,7 +20,6 @@ export interface PlanWrite {
   readonly oldObject: unknown;
 }
 
-/** What is known of the cluster; without it, the plan is judged by itself. */
 export interface PlanFacts {
   readonly clusterVersion: ClusterVersion | undefined;
 }
@@ -120,7 +119,6 @@ function changedWarnings({ operation, object, oldObject }: PlanWrite): readonly 
   return isDeepStrictEqual(before, after) ? [] : goesOn(oldObject, "changed");
 }
 
-/** The warning when the plan of an upgrade that has begun is deleted. */
 function goesOn(oldObject: unknown, what: "changed" | "deleted"): readonly string[] {
   const { desired } = parseSpec(memberOf(oldObject, "spec"));
   const entry = historyOf(parseStatus(memberOf(oldObject, "status")), desired);

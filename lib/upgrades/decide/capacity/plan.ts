@@ -3,10 +3,10 @@
 import { matchesGlob, parseGlob } from "../../../cluster/glob.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../../k8s/types.ts";
 import { MachineName } from "../../names.ts";
-import type { CapacityState } from "../types/cluster.ts";
-import type { CapacityFacts, CapacityPolicy, MachineSetView, ReleasePlan, ReservePlan } from "./parse.ts";
-import { MACHINE_SET_LABEL } from "../../../cluster/machines.ts";
-import { type JsonObject, objectAt } from "../../../json.ts";
+import type { CapacityState, SmokeState } from "../types/cluster.ts";
+import { type Machine, MACHINE_SET_LABEL, type MachineSet, parseMachineSet } from "../../../cluster/machines.ts";
+import { entryOf, type JsonObject, objectAt } from "../../../json.ts";
+import type { Node } from "../../../cluster/node.ts";
 
 export function canScale({ machineSets }: Pick<CapacityFacts, "machineSets">): boolean {
   return machineSets.some(({ isTemporary, pool }) => !isTemporary && pool === MachineName.workerPool);
@@ -128,3 +128,69 @@ function clone(source: KubeObject, { name, label }: { readonly name: string; rea
     },
   };
 }
+
+export function parseMachineSetView(object: KubeObject): MachineSetView {
+  const set = parseMachineSet(object);
+  return {
+    ...set,
+    pool: entryOf(set.labels, MachineName.poolLabel) ?? "",
+    isTemporary: entryOf(set.labels, MachineName.upgradeLabel) === "true",
+    isSmoke: entryOf(set.labels, MachineName.smokeLabel) === "true",
+    object,
+  };
+}
+
+export function smokeStateOf(
+  { machineSets, machines, nodes }: {
+    readonly machineSets: readonly MachineSetView[];
+    readonly machines: readonly Machine[];
+    readonly nodes: readonly Node[];
+  },
+): SmokeState {
+  const set = machineSets.find(({ isSmoke, isDeleting }) => isSmoke && !isDeleting);
+  if (set === undefined) return { kind: "absent" };
+  const own = machines.find(({ machineSet }) => machineSet === set.name);
+  const node = nodes.find(({ name }) => name === own?.nodeName);
+  if (node?.isReady === true) return { kind: "ready", node: node.name, architecture: node.architecture };
+  const message = own === undefined
+    ? `${set.name} has no machine yet`
+    : node === undefined
+    ? `${own.name} has no node yet`
+    : `${node.name} is not ready`;
+  return { kind: "waiting", sinceMs: set.createdMs, message };
+}
+
+export interface MachineSetView extends MachineSet {
+  /** The value of Hive's pool label; empty without one. */
+  readonly pool: string;
+  /** It is there for an upgrade alone. */
+  readonly isTemporary: boolean;
+  /** It is there to prove a migration. */
+  readonly isSmoke: boolean;
+  readonly object: KubeObject;
+}
+
+export interface CapacityFacts {
+  readonly machineSets: readonly MachineSetView[];
+  /** Those with the upgrade label. */
+  readonly machines: readonly Machine[];
+  readonly readyNodes: ReadonlySet<string>;
+  readonly nowMs: number;
+}
+
+export interface CapacityPolicy {
+  /** Further pools, as globs over their names. */
+  readonly extraPools: readonly string[];
+  readonly timeoutMs: number;
+}
+
+export type ReservePlan =
+  | { readonly kind: "state"; readonly state: CapacityState; readonly create: readonly KubeObject[] }
+  /** Extra pools are configured, but neither they nor workers have a MachineSet. */
+  | { readonly kind: "nothingToClone"; readonly message: string };
+
+export type ReleasePlan =
+  | { readonly kind: "delete"; readonly sets: readonly { readonly name: string; readonly uid: string }[] }
+  /** Machines are left; the drains of these nodes may need help. */
+  | { readonly kind: "wait"; readonly nodes: readonly string[]; readonly message: string }
+  | { readonly kind: "done" };

@@ -24,7 +24,6 @@ export interface DrainPolicy {
   readonly expectedMs: number;
   /** `PDBForceDrainTimeout`. */
   readonly protectedTimeoutMs: number;
-  /** Pods of namespaces that one of these is found in are never touched. */
   readonly ignoredNamespaces: readonly RegExp[];
 }
 
@@ -48,7 +47,6 @@ export interface Strategy {
   readonly action: DrainAction["kind"];
   /** Pods that it is about: while there are any, the drain has not failed before its time. */
   readonly isTarget: (pod: DrainPod) => boolean;
-  /** Whether a target is acted on now: not one that is already going. */
   readonly actsOn: (pod: DrainPod) => boolean;
 }
 

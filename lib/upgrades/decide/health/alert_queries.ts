@@ -32,7 +32,6 @@ export function withoutOwnAlerts(names: readonly string[]): readonly string[] {
 
 const PLATFORM = "^openshift.*|^kube-.*|^default$";
 
-/** Critical alerts of the platform that fire now, without those that are ignored. */
 export function criticalAlertsQuery({ ignoredCriticals, ignoredNamespaces }: IgnoredAlerts): string {
   const clauses = [
     'alertstate="firing"',

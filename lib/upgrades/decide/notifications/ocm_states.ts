@@ -35,12 +35,10 @@ const STATES: Readonly<Record<string, PolicyState>> = {
   scheduled: "Scheduled",
 };
 
-/** The word for a state; undefined where the manager is not notified of it. */
 export function valueOf(state: NotificationState): string | undefined {
   return Object.hasOwn(VALUES, state) ? VALUES[state] : undefined;
 }
 
-/** The state behind a stored word; undefined for a word that is none of ours. */
 export function stateOf({ value, description }: StoredState): PolicyState | undefined {
   if (value === "delayed") return /retry/i.test(description) ? "Delayed" : "Skipped";
   return Object.hasOwn(STATES, value) ? STATES[value] : undefined;
@@ -61,7 +59,6 @@ const FOLLOWING: Readonly<Record<PolicyState, readonly NotificationState[]>> = {
   Cancelled: [],
 };
 
-/** Whether a state may be sent to the manager after the stored one. */
 export function mayFollow(stored: StoredState, next: NotificationState): boolean {
   const from = stateOf(stored);
   const isSameText = stored.value === valueOf(next);

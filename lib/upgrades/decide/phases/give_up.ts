@@ -18,7 +18,6 @@ export type GivenUp =
   /** Another client has changed the requested update; `message` says to what. */
   | { readonly kind: "lost"; readonly message: string };
 
-/** Removes, notifies, and sets the phase; whatever does not work is tried again. */
 export function* giveUp(turn: Turn, why: GivenUp): Part<ReconcileEnd> {
   const cleared = yield* clearUp([turn.entry]);
   if (cleared.kind === "failed") return failed(cleared.message, PACE_MS);

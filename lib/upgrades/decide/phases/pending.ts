@@ -2,15 +2,28 @@
 // more, so that a plan that was withdrawn does not begin.
 import { withPlanCondition } from "../status_changes.ts";
 import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
-import { apply, decideSchedule, failed, inPhase, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
+import {
+  apply,
+  decideSchedule,
+  failed,
+  inPhase,
+  PACE_MS,
+  save,
+  settled,
+  type Turn,
+  withEntry,
+  withStatus,
+} from "./turn.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Part, ReconcileEnd } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
-import { read } from "../steps/run.ts";
+import { carryOut, read } from "../steps/run.ts";
 import { reconcileUpgrading } from "./upgrading.ts";
+import { checksOf, decideHealthBefore } from "../health_decision.ts";
+import { withNotified } from "../notifications/notify.ts";
 
 /** Plans that are due sooner are reconciled exactly then; others are reconciled regularly anyway. */
 const SOON_MS = 5 * MINUTE_MS;
@@ -81,4 +94,24 @@ function* begin(turn: Turn): Part<ReconcileEnd> {
   const begun = withEntry(turn, { phase: "Upgrading", startTime: renderTime(turn.nowMs) });
   yield* save(begun);
   return yield* reconcileUpgrading(begun);
+}
+
+/** Upgrades that are farther away than this are checked beforehand. */
+const EARLY_MS = 120 * MINUTE_MS;
+
+export function* reconcileNew(turn: Turn): Part<ReconcileEnd> {
+  const { plan, config } = turn.base;
+  const { untilMs } = decideSchedule(plan.spec.upgradeAt, { nowMs: turn.nowMs, windowMs: 0 });
+  const isChecked = untilMs > EARLY_MS && config.gates.has("PreHealthCheck") && checksOf(turn.base).length > 0;
+  const checked = isChecked ? yield* checkEarly(turn) : turn;
+  yield* save(inPhase(checked, "Pending"));
+  return settled(PACE_MS);
+}
+
+function* checkEarly(turn: Turn): Part<Turn> {
+  const { health } = yield* read(["health"]);
+  if (health?.kind !== "observed") return turn;
+  const context = { ...turn.base, history: turn.entry, results: health.value };
+  const { done } = yield* carryOut(decideHealthBefore(context).effects);
+  return withEntry(turn, withNotified(turn.entry, done, turn.nowMs));
 }

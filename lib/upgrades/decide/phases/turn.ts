@@ -43,7 +43,6 @@ export function withEntry(turn: Turn, change: Partial<History>): Turn {
   return { ...turn, entry, status: withHistory(turn.status, entry) };
 }
 
-/** The same reconcile with another status, which has an entry of the target. */
 export function withStatus(turn: Turn, status: UpgradeStatus): Turn {
   return { ...turn, status, entry: historyOf(status, turn.entry) ?? turn.entry };
 }

@@ -58,7 +58,6 @@ function scheduleOf({ base, entry, nowMs }: Turn, { hasWindow }: Upgrader): Sche
   return decideSchedule(plan.spec.upgradeAt, { nowMs, windowMs });
 }
 
-/** A notification that was not sent by now is not waited for any more. */
 const NOTHING_WAITS: Effect = { kind: "clearMetric", metric: "upgrade_notification_failed" };
 
 export function* reconcileUpgraded({ entry }: Turn): Part<ReconcileEnd> {

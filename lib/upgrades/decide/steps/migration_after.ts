@@ -54,7 +54,6 @@ export const VERIFY_ARCHITECTURE: Step = once({
   decide: (observed) => whenConverged(observed, { smoke: "notWanted", decide: () => done() }),
 });
 
-/** Starts a machine of another architecture, waits for its node, and removes it. */
 export const PROVE_OTHER_ARCHITECTURE: Step = once({
   id: SMOKE,
   reads: ({ plan }) => plan.spec.smoke === undefined ? [] : ["smoke", "controlPlaneArchitectures"],

@@ -7,7 +7,6 @@ import type { Observed } from "../types/observed.ts";
 import type { Step } from "../types/steps.ts";
 import { done, fail, hasCommenced, skipWhen, untilCommenced, withReading } from "./results.ts";
 
-/** Whether cluster and pools are at rest. Under the condition of the health checks. */
 export const CHECK_PRECONDITIONS: Step = untilCommenced({
   id: "ClusterHealthyBeforeUpgrade",
   reads: () => ["pools", "buildingPools"],

@@ -17,12 +17,10 @@ export function wait(
   return { kind: "wait", message, effects, record };
 }
 
-/** The step cannot be completed as things are; it is tried again all the same. */
 export function fail(message: string, effects: readonly Effect[] = []): StepResult {
   return { kind: "fail", message, effects };
 }
 
-/** Decides by something that was read; what could not be read fails the step. */
 export function withReading<Name extends Reading>(
   observed: Observed,
   name: Name,

@@ -8,7 +8,6 @@ import type { DesiredRelease, History, UpgradeStatus } from "../types/plan.ts";
 import type { Answer, Part, Step, StepRecord, StepResult } from "../types/steps.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
-/** What a run starts from. `target` has an entry in the history of `status`. */
 export interface RunInput {
   readonly base: Base;
   readonly target: Pick<DesiredRelease, "version" | "architecture">;
@@ -16,7 +15,6 @@ export interface RunInput {
   readonly nowMs: number;
 }
 
-/** How a run ends, with the status as it is to be written. */
 export type RunEnd =
   & { readonly status: UpgradeStatus }
   & (

@@ -1,5 +1,4 @@
-// The steps around the nodes that are not the control plane: window, completion, temporary workers, window. Every
-// MachineConfigPool that is not paused counts.
+// The steps around the nodes that are not the control plane: window, completion, temporary workers, window.
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { notify } from "../notifications/notify.ts";
 import { isStepDone } from "../status_changes.ts";
@@ -14,7 +13,6 @@ import { done, fail, once, skipWhen, versionLabel, wait, withReading } from "./r
 
 export const WORKERS_STEP = "WorkerNodesUpgraded";
 
-/** Silences alerts for as long as the nodes that are left may take. */
 export const OPEN_WORKER_WINDOW: Step = skipWhen(({ history }) => isStepDone(history, WORKERS_STEP), {
   id: "WorkersMaintenanceWindowCreated",
   reads: () => ["pools", "silences"],
@@ -97,7 +95,6 @@ export function nodesFinished(observed: Observed, pools: readonly MachineConfigP
   return done(effects, { workers: "finished", finding: pausedFinding(observed, pools) });
 }
 
-/** Nodes of all pools that are not paused, with the configuration from before. */
 function remainingNodes(pools: readonly MachineConfigPool[]): number {
   return pools.filter(({ isPaused }) => !isPaused)
     .reduce((sum, pool) => sum + Math.max(0, pool.machineCount - pool.updatedMachineCount), 0);

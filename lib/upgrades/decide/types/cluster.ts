@@ -1,5 +1,4 @@
-// What is observed of the cluster, reduced to what decisions about upgrades depend on. Times are milliseconds since the epoch,
-// texts that may be absent are empty.
+// What is observed of the cluster. Times are milliseconds since the epoch, texts that may be absent are empty.
 import * as z from "zod";
 import { findCondition, isTrue, parseConditions } from "../../../cluster/condition.ts";
 import { parseTime } from "../../../cluster/time.ts";
@@ -56,7 +55,6 @@ const ClusterOperatorSchema = z.object({
 }));
 
 export type OfferedRelease = Known<typeof OFFER>;
-/** Texts that may be absent are empty, times are milliseconds since the epoch. */
 export type ClusterVersion = Readonly<z.output<typeof ClusterVersionSchema>>;
 export type ClusterOperator = Readonly<z.output<typeof ClusterOperatorSchema>>;
 
@@ -113,7 +111,6 @@ export type CapacityState =
 
 export type CapacityLeft =
   | { readonly kind: "none" }
-  /** `releaseCapacity` deletes the MachineSets, or goes on with the drain of their nodes. */
   | { readonly kind: "present"; readonly message: string }
   /** A node of a temporary worker is not drained in time. */
   | { readonly kind: "drainTimedOut"; readonly node: string; readonly message: string };

@@ -2,7 +2,6 @@
 import type { JsonObject } from "../../../json.ts";
 import type { NotificationState } from "./plan.ts";
 
-/** The gauges of upgrades that a decision sets; their times follow from the status. */
 export type UpgradeMetric =
   | "upgradeoperator_upgradeconfig_validation_failed"
   | "upgradeoperator_scaling_failed"

@@ -37,14 +37,12 @@ export interface Readings {
   readonly silences: readonly Silence[];
   readonly capacity: CapacityState;
   readonly capacityLeft: CapacityLeft;
-  /** In the order of the checks; a check that does not apply is left out. */
   readonly health: readonly HealthResult[];
   /** Critical alerts and ClusterOperators only. */
   readonly healthAfter: readonly HealthResult[];
   readonly dependencies: readonly Dependency[];
   /** The payload that the target leads to: `desired.image`, or that of the update graph for version and architecture. */
   readonly payload: Payload;
-  /** Releases that the update graph offers from the current version in the channel of the plan. */
   readonly graph: readonly OfferedRelease[];
   /** Pulls the plan of the policy source now. */
   readonly policy: PolicyRefresh;

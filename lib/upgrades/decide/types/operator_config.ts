@@ -117,7 +117,6 @@ export const OperatorConfigSchema = z.object({
   gates: new Set(GATES.filter((gate) => enabled.includes(gate))),
 }));
 
-/** Everything the ConfigMap says: every value is there, by itself or by its documented default. */
 export type OperatorConfig = z.output<typeof OperatorConfigSchema>;
 
 export type ConfigReading =

@@ -2,6 +2,7 @@
 // status is held as it is written, with times in RFC 3339: one schema is its type, its reader and its writer.
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import { type Meta, parseMeta } from "../../../cluster/meta.ts";
 import { parseTime, renderTime } from "../../../cluster/time.ts";
 import { entryOf, isObject, type JsonObject } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
@@ -41,7 +42,6 @@ const Spec = z.object({
   suspend: z.boolean().catch(false),
   /** Undefined: that of the settings, else `Observe`. */
   drain: section(z.object({ mode: z.enum(DRAIN_MODES).optional().catch(undefined) })),
-  /** A machine of another architecture, started and removed again to prove a migration. */
   smoke: section(z.object({
     /** Name of a MachineSet in `openshift-machine-api`, of the other architecture, that is cloned with one replica. */
     machineSetTemplate: text,
@@ -172,8 +172,6 @@ export type NotificationState = z.output<typeof State>;
 export type Baseline = Known<typeof BASELINE>;
 export type History = Known<typeof HISTORY>;
 export type Phase = History["phase"];
-/** What the payload is to be made for: one architecture, as now, or several. */
-export type TargetArchitecture = History["architecture"];
 export type UpgradeStatus = Readonly<z.output<typeof Status>>;
 export type Delivery = Known<typeof DELIVERY>;
 
@@ -195,25 +193,19 @@ export function renderStatus({ history, conditions }: UpgradeStatus): JsonObject
   };
 }
 
-export interface UpgradeConfig {
+export interface UpgradeConfig extends Pick<Meta, "name" | "uid" | "resourceVersion" | "generation"> {
   readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation: number;
   readonly spec: UpgradeSpec;
   readonly status: UpgradeStatus;
   /** `status.deliveries`, which is written while notifications are sent, apart from the rest. */
   readonly deliveries: readonly Delivery[];
 }
 
-export function parsePlan({ metadata, spec, status }: KubeObject): UpgradeConfig {
+export function parsePlan(object: KubeObject): UpgradeConfig {
+  const { metadata: { namespace = "" }, spec, status } = object;
+  const { name, uid, resourceVersion, generation } = parseMeta(object);
   return {
-    namespace: metadata.namespace ?? "",
-    name: metadata.name,
-    uid: metadata.uid ?? "",
-    resourceVersion: metadata.resourceVersion ?? "",
-    generation: metadata.generation ?? 0,
+    ...{ namespace, name, uid, resourceVersion, generation },
     spec: parseSpec(spec),
     status: parseStatus(status),
     deliveries: parseDeliveries(status),

@@ -11,12 +11,10 @@ export const texts = z.array(z.unknown())
     undefined,
   );
 
-/** A member that is an object; what is none is read as an empty one. */
 export function section<Schema extends z.ZodType>(schema: Schema): z.ZodType<z.output<Schema>> {
   return z.preprocess((value) => isObject(value) ? value : {}, schema);
 }
 
-/** The members that are named: a slip in a name does not compile. */
 export type Known<Shape extends z.ZodRawShape> = Readonly<z.output<z.ZodObject<Shape>>>;
 
 /** A list of objects; what is none is left out. Members that are not named here are kept. */

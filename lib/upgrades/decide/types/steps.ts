@@ -38,7 +38,6 @@ export interface Step {
   readonly decide: (observed: Observed, nowMs: number) => StepResult;
 }
 
-/** A list of steps with the rule that may end the upgrade before it began. */
 export interface Upgrader {
   readonly name: "OSD" | "ARO" | "multiarch-migration";
   readonly steps: readonly Step[];
@@ -59,7 +58,6 @@ export type Answer =
   | { readonly kind: "read"; readonly read: Observed["read"] }
   | {
     readonly kind: "applied";
-    /** The effects that were carried out: a prefix, without those that failed and are only logged. */
     readonly done: readonly Effect[];
     readonly failure: string | undefined;
   }

@@ -1,5 +1,4 @@
-// Reads what the health checks need and judges it. Every check is made whatever the others find; a failed read costs its own
-// check alone.
+// Reads what the health checks need and judges it. A failed read costs its own check alone.
 import type { Node } from "../../../cluster/node.ts";
 import { canScale } from "../../decide/capacity/plan.ts";
 import {
@@ -24,7 +23,6 @@ export interface HealthDeps {
   readonly readFindings?: ReadFindings | undefined;
 }
 
-/** The results of the checks, in their order. Rejects only with the signal's reason. */
 export async function readHealth(
   deps: HealthDeps,
   checks: readonly HealthCheckId[],

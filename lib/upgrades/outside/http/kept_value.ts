@@ -17,7 +17,6 @@ export class KeptValue<T> {
     this.#calls = new SharedCalls({ clock, keepMs: ({ keepMs }) => keepMs, maxKept: 1 });
   }
 
-  /** The kept value, or the one that is read now. Rejects as the reading does. */
   async get(signal: AbortSignal): Promise<T> {
     const kept = await this.#calls.run("value", { signal }, (_callers, shared) => this.#read(shared));
     return kept.value;

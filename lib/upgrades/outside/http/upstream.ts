@@ -95,7 +95,6 @@ export class Upstream implements Disposable {
     throw upstreamError(name, { fault: "malformed", status, state });
   }
 
-  /** The answer. Rejects with UpstreamError, with what the source throws, or with the signal's reason. */
   async send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { limits, clock } = this.#options;
     const mayRepeat = request.repeatable ?? request.method === "GET";

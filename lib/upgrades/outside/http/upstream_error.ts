@@ -59,7 +59,6 @@ export interface RequestName {
 
 const VERB: Readonly<Record<string, string>> = { GET: "read from", DELETE: "delete at" };
 
-/** The error for a request. `state` goes on after the colon, without a full stop. */
 export function upstreamError(
   { server, method, url }: RequestName,
   { state, fault, status, wasNotSent = false }: {

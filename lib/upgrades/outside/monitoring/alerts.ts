@@ -20,7 +20,6 @@ const Answer = z.object({
   }),
 });
 
-/** Names of the critical alerts of the platform that fire now, sorted, each once. */
 export async function firingCriticals(
   prometheus: Upstream,
   ignored: IgnoredAlerts,
@@ -29,7 +28,6 @@ export async function firingCriticals(
   return withoutOwnAlerts(await alertNames(prometheus, criticalAlertsQuery(ignored), signal));
 }
 
-/** Names of the alerts about upgrades that fired in the interval, seen from now, sorted. */
 export async function pagingBetween(
   prometheus: Upstream,
   { nowMs, ...interval }: Interval & { readonly nowMs: number },

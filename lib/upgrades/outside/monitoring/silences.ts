@@ -20,7 +20,6 @@ const Listed = z.array(
 const Created = z.object({ silenceID: z.string().min(1) });
 const SILENCE_ID = /^[0-9a-f-]{1,64}$/i;
 
-/** Those of the operator, also those that have ended and are kept yet. */
 export async function listSilences(alertmanager: Upstream, signal: AbortSignal): Promise<readonly Silence[]> {
   const all = await alertmanager.json({ method: "GET", path: PATH }, Listed, signal);
   return all.filter(({ createdBy }) => createdBy === SILENCE_AUTHOR);

@@ -55,7 +55,6 @@ const Log = z.object({
 export type FoundServiceLog = Readonly<z.output<typeof Log>>;
 const Logs = z.object({ items: z.array(Log).default([]) });
 
-/** The manager. Every call rejects with UpstreamError when it does not do it. */
 export class OcmClient {
   readonly #options: OcmClientOptions;
 

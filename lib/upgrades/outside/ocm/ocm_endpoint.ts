@@ -1,5 +1,4 @@
-// Where the cluster manager (OCM) is, directly or through the agent in the cluster, and the token: the cluster's id with the
-// pull secret's entry for it.
+// Where the cluster manager (OCM) or its agent is, and the token: cluster id and the pull secret's entry for it.
 import ipaddr from "ipaddr.js";
 import type { Clock } from "../../../clock.ts";
 import { type ReadApi, readOptional } from "../../../k8s/api.ts";

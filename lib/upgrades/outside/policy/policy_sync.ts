@@ -19,7 +19,6 @@ import { isActionable, orderPolicies, specOfPolicy } from "../../decide/policy/o
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { OcmClient } from "../ocm/ocm_client.ts";
 
-/** Where plans come from. Rejects when it cannot be read; nothing is changed then. */
 export interface PolicySource {
   /** What "there is none" means for the UpgradeConfig: one that people wrote is never deleted. */
   readonly onNone: "remove" | "keep";

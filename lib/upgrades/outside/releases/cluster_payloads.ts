@@ -33,7 +33,6 @@ export interface ClusterPayloadsOptions {
 const KEEP_MS = 10 * 60_000;
 const MAX_KEPT = 10;
 
-/** No request is sent before one is read. Dispose it to close the connections. */
 export class ClusterPayloads implements Disposable {
   readonly #options: ClusterPayloadsOptions;
   readonly #access: ReturnType<typeof openRegistryAccess>;

@@ -5,7 +5,6 @@ import { fixedEndpoint, Upstream, type UpstreamLimits, type UpstreamOptions } fr
 import { UpstreamError } from "../http/upstream_error.ts";
 
 export type UpdateGraphOptions = Pick<UpstreamOptions, "userAgent" | "clock"> & {
-  /** PEM bundles that are trusted beside the public roots: those of the cluster's proxy. */
   readonly caCerts: readonly string[];
   readonly limits?: UpstreamLimits | undefined;
 };

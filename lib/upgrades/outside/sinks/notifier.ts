@@ -36,7 +36,6 @@ export class Notifier {
     this.#deps = deps;
   }
 
-  /** Resolves when every sink has it. Rejects when some have not, with what each says. */
   async send(notification: Notification, options: NotifyOptions): Promise<void> {
     const { plan, record, signal } = options;
     const { id, state } = notification;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../../lib/clock.ts";
-import { outcomeOf, publishImages } from "../../../../lib/builds/cluster/publish_images.ts";
+import { outcomeOf, publishImages } from "../../../../lib/builds/cluster/carry_out.ts";
 import type { Publication } from "../../../../lib/builds/decide/effects.ts";
 import type { AssembleProblem } from "../../../../lib/images/assemble/problem.ts";
 import { MAX_ATTEMPTS, noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";

@@ -1,5 +1,5 @@
 // A registry that takes pushes, and the access to it that builds have.
-import { openBuildRegistries } from "../../../../lib/builds/cluster/build_registries.ts";
+import { openBuildRegistries } from "../../../../lib/builds/cluster/answer_questions.ts";
 import { systemClock } from "../../../../lib/clock.ts";
 import { openRegistryAccess } from "../../../../lib/oci/registry_access.ts";
 import { silentLogger } from "../../../../lib/log.ts";

@@ -3,12 +3,16 @@ import { gunzipSync } from "node:zlib";
 import { renderJob } from "../../../../lib/builds/decide/job/job_object.ts";
 import { nodesFor } from "../../../../lib/builds/decide/job/nodes_for.ts";
 import { type Preflight, preflight } from "../../../../lib/builds/decide/job/preflight.ts";
-import type { Arch, MachineOSBuild } from "../../../../lib/builds/decide/observed.ts";
+import {
+  type Arch,
+  type MachineOSBuild,
+  questionKey,
+  type RegistryAnswer,
+} from "../../../../lib/builds/decide/observed.ts";
 import { parseMachineOSBuild } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
 import { renderContainerfile } from "../../../../lib/builds/decide/plan/containerfile.ts";
 import { checkContainerfile } from "../../../../lib/builds/decide/plan/containerfile_syntax.ts";
 import { planBuild } from "../../../../lib/builds/decide/plan/plan.ts";
-import { questionKey, type RegistryAnswer } from "../../../../lib/builds/decide/registry.ts";
 import type { BuildPlan } from "../../../../lib/builds/decide/types.ts";
 import type { BuildSettings } from "../../../../lib/config/image_builds.ts";
 import { OPTIONAL_INPUTS, type OptionalInput } from "../../../../lib/builds/decide/optional_inputs.ts";

@@ -8,7 +8,7 @@ import { McoAnnotation } from "../../../../lib/builds/decide/names.ts";
 import { parseDigestMap } from "../../../../lib/builds/decide/parse/job.ts";
 import { planBuild, type PlanInput } from "../../../../lib/builds/decide/plan/plan.ts";
 import { isRecordable, repositoryOf } from "../../../../lib/builds/decide/plan/repository.ts";
-import { preBuiltImage } from "../../../../lib/builds/decide/reconcile/pre_built.ts";
+import { preBuiltImage } from "../../../../lib/builds/decide/reconcile/create_build.ts";
 import type { BuildPlan } from "../../../../lib/builds/decide/types.ts";
 import { configOf, NO_ARCH, poolObject, type RawConfig, type RawRendered, rawRendered, renderedOf } from "./make.ts";
 import { parseRenderedConfig } from "../../../../lib/builds/decide/parse/machine_config.ts";

@@ -9,9 +9,13 @@ import {
 import { decideBuild } from "../../../../lib/builds/decide/decide.ts";
 import type { BuildEvent, Effect, Publication, ReconcileDecision } from "../../../../lib/builds/decide/effects.ts";
 import { parseBuildJob, parseChild, parseDigestMap } from "../../../../lib/builds/decide/parse/job.ts";
-import type { StartingPod } from "../../../../lib/builds/decide/observed.ts";
+import {
+  questionKey,
+  type RegistryAnswer,
+  type RegistryQuestion,
+  type StartingPod,
+} from "../../../../lib/builds/decide/observed.ts";
 import { parseMachineOSBuild, parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
-import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../../../../lib/builds/decide/registry.ts";
 import { noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";
 import { parseStoredRecord, renderRecord } from "../../../../lib/builds/decide/status/record.ts";
 import type { BuildFacts } from "../../../../lib/builds/decide/facts.ts";

@@ -4,17 +4,15 @@ import assert from "node:assert/strict";
 import { parseMachine } from "../../../../lib/cluster/machines.ts";
 import {
   canScale,
+  type CapacityFacts,
   cloneForCapacity,
   cloneForSmoke,
+  parseMachineSetView,
   planRelease,
   planReserve,
-} from "../../../../lib/upgrades/decide/capacity/plan.ts";
-import {
-  type CapacityFacts,
-  parseMachineSetView,
   type ReservePlan,
   smokeStateOf,
-} from "../../../../lib/upgrades/decide/capacity/parse.ts";
+} from "../../../../lib/upgrades/decide/capacity/plan.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
 import { machine, machineSet, minutes, node, NOW_MS } from "./make.ts";
 

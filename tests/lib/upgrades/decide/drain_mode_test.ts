@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { drainModeCondition, drainModeOf } from "../../../../lib/upgrades/decide/drain/mode.ts";
+import { drainModeCondition, drainModeOf } from "../../../../lib/upgrades/decide/drain/advise.ts";
 import type { DrainMode } from "../../../../lib/upgrades/decide/types/plan.ts";
 import { makeConfig } from "./make_plan.ts";
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { renderTime } from "../../../../../lib/cluster/time.ts";
-import { describeState } from "../../../../../lib/upgrades/decide/notifications/descriptions.ts";
-import { notify, withNotified } from "../../../../../lib/upgrades/decide/notifications/notify.ts";
+import { describeState, notify, withNotified } from "../../../../../lib/upgrades/decide/notifications/notify.ts";
 import { stampsOf } from "../../../../../lib/upgrades/decide/collector.ts";
 import type { History, NotificationState, StepCondition } from "../../../../../lib/upgrades/decide/types/plan.ts";
 import {
