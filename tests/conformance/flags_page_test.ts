@@ -39,6 +39,8 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
   "deno task release": ["arch", "base", "install-only", "registry"],
   "deno task bench": ["only", "only-indexes"],
   "a digest writer of image builds": ["configmap-name", "digestfile", "labels"],
+  "deno task bench:growth": ["large"],
+  "deno task figures": ["mto"],
   "deno task bundle": ["image", "bundle-image"],
   "deno task soak": ["minutes"],
   "deno task test": ["strict"],
