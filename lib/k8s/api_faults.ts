@@ -16,7 +16,10 @@ export const NoAnswer = {
 const MAX_WORDS = 500;
 
 /** The fault of an answer that is not a success. Reads the body to its end. `action` is like `patch pods "ns/name"`. */
-export async function faultOfResponse(response: Response, action: string): Promise<ApiError> {
+export async function faultOfResponse(
+  response: Pick<Response, "status" | "text"> & { readonly headers: Pick<Headers, "get"> },
+  action: string,
+): Promise<ApiError> {
   const text = await response.text().catch(() => "");
   const status = parseStatus(parseJson(text));
   const words = status.message !== ""

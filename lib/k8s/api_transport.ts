@@ -9,7 +9,7 @@ import { type Deadline, openDeadline } from "./deadline.ts";
 import { AnswerTooLarge, ApiError } from "./errors.ts";
 import { readAhead } from "./read_ahead.ts";
 import { renderJsonBody } from "./patch.ts";
-import { ServerConnection } from "./server_connection.ts";
+import { type ServerAnswer, ServerConnection } from "./server_connection.ts";
 
 /**
  * Requests on the wire at a time, watches aside. Over HTTP/1.1 each has its own connection; 32 writes of 20 ms are
@@ -120,7 +120,7 @@ export class ApiTransport implements AsyncDisposable {
   ): AsyncGenerator<T, void> {
     using deadline = this.#deadline(request, options.signal);
     try {
-      const response = await this.#fetch(request, deadline.signal);
+      const response = await this.#fetch(request, { answer: "stream", signal: deadline.signal });
       deadline.lift();
       if (response.body !== null) yield* options.read(response.body, { signal: deadline.signal });
     } catch (error) {
@@ -138,7 +138,8 @@ export class ApiTransport implements AsyncDisposable {
     signal.throwIfAborted();
     using deadline = this.#deadline(request, signal);
     try {
-      const response = await this.#fetch(request, deadline.signal);
+      const answer = request.maxBytes === undefined ? "whole" : "stream";
+      const response = await this.#fetch(request, { answer, signal: deadline.signal });
       const isJson = response.headers.get("content-type")?.includes("json") ?? false;
       const { text, bytes } = await readAnswer(response, { ...request, signal: deadline.signal });
       return { body: isJson ? parseAnswer(text, request) : text, bytes };
@@ -148,18 +149,21 @@ export class ApiTransport implements AsyncDisposable {
   }
 
   /** The answer when it is a success. Its body is the caller's to consume. */
-  async #fetch(request: ApiRequest, signal: AbortSignal): Promise<Response> {
+  async #fetch(
+    request: ApiRequest,
+    { answer, signal }: { readonly answer: "whole" | "stream"; readonly signal: AbortSignal },
+  ): Promise<ServerAnswer> {
     const { clock, observe, userAgent } = this.#options;
     const credentials = await orAborted(this.#access.credentials(), signal);
-    const headers = new Headers({ ...credentials.headers, accept: "application/json", "user-agent": userAgent });
-    if (request.body !== undefined) headers.set("content-type", request.contentType ?? "application/json");
+    const content = request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" };
+    const headers = { ...credentials.headers, accept: "application/json", "user-agent": userAgent, ...content };
     const body = request.body === undefined ? undefined : renderJsonBody(request.body);
     const sentMs = clock.monotonicMs();
     let status = 0;
     try {
       const response = await this.#connection.fetch(
         request.path + renderQuery(request.query),
-        { method: request.method, headers, body, holdBack: request.holdBack, signal },
+        { method: request.method, headers, body, holdBack: request.holdBack, answer, signal },
         { tls: credentials.tls, nowMs: clock.nowMs() },
       );
       status = response.status;
@@ -223,7 +227,7 @@ function parseAnswer(text: string, { action, maxStructure }: ApiRequest): unknow
  * bound reading ends, and AnswerTooLarge is thrown.
  */
 async function readAnswer(
-  response: Response,
+  response: ServerAnswer,
   { action, maxBytes, signal }: Pick<ApiRequest, "action" | "maxBytes"> & { readonly signal: AbortSignal },
 ): Promise<{ readonly text: string; readonly bytes: number }> {
   if (maxBytes === undefined || response.body === null) {

@@ -20,6 +20,8 @@ export interface ClusterAccess {
   /** `https://host:port`, without a slash at the end. Its host is the name the server's certificate must carry. */
   readonly baseUrl: string;
   readonly proxyUrl?: string;
+  /** The server is in the same cluster: no proxy is between, whatever the environment says of proxies. */
+  readonly isDirect?: true;
   /** The name that the server's certificate must carry when it is not the one in `baseUrl`. */
   readonly serverName?: string;
   /** The namespace that commands mean where none is named; undefined when the kubeconfig's context has none. */
@@ -70,6 +72,7 @@ export async function readInClusterAccess(options: InClusterOptions): Promise<Cl
   await cache.credentials();
   return {
     baseUrl: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    isDirect: true,
     credentials: () => cache.credentials(),
     discardCredentials: () => cache.discard(),
   };

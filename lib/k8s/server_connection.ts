@@ -2,28 +2,30 @@
 import { PinnedHosts } from "./pinned/pinned_hosts.ts";
 import { fetchUnverified } from "./pinned/unverified_fetch.ts";
 import type { ClusterAccess, TlsIdentity } from "./cluster_access.ts";
+import { KeptConnections, type WireRequest } from "./kept_connections.ts";
 import { openServerTunnel, type ServerTunnel } from "./server_tunnel.ts";
+import type { WireAnswer } from "./wire_answer.ts";
 
-interface ServerRequest {
-  readonly method: string;
-  readonly headers: Headers;
-  readonly body?: string | undefined;
-  /** The body is sent when this resolves; where TLS is not verified it is not waited for. */
-  readonly holdBack?: Promise<void> | undefined;
-  readonly signal: AbortSignal;
+interface ServerRequest extends WireRequest {
+  /** `whole`: the answer is small, and is read to its end. */
+  readonly answer: "whole" | "stream";
 }
 
-/** Keeps one HttpClient for as long as the credentials' TLS part stays the same. */
+export type ServerAnswer = Response | WireAnswer;
+
+/** Keeps its connections for as long as the credentials' TLS part stays the same. Where TLS is not verified no body is held back. */
 export class ServerConnection implements AsyncDisposable {
   readonly #access: ClusterAccess;
   readonly #poolSize: number;
   readonly #pinnedHosts = new PinnedHosts();
+  readonly #kept: KeptConnections;
   #client: { readonly tls: TlsIdentity; readonly http: Deno.HttpClient } | undefined;
   #tunnel: ServerTunnel | undefined;
 
   constructor(access: ClusterAccess, poolSize: number) {
     this.#access = access;
     this.#poolSize = poolSize;
+    this.#kept = new KeptConnections(poolSize);
   }
 
   /** Like `fetch` with `redirect: "manual"`; `path` with its query. */
@@ -31,16 +33,22 @@ export class ServerConnection implements AsyncDisposable {
     path: string,
     request: ServerRequest,
     { tls, nowMs }: { tls: TlsIdentity; nowMs: number },
-  ): Promise<Response> {
+  ): Promise<ServerAnswer> {
     const url = new URL(this.#access.baseUrl + path);
     const { skipsTlsVerify, serverName, proxyUrl } = this.#access;
     const named = serverName === undefined ? url : withHostname(url, serverName);
     const own = tls.client === undefined ? undefined : { certificate: tls.client.cert, key: tls.client.key };
     // A connection for each request: such servers are those of a workshop, not of a production cluster.
     const unverified = (judge?: (certificate: Uint8Array) => void): Promise<Response> =>
-      fetchUnverified(url, { ...request, clientCertificate: own, proxyUrl, serverName, judge });
+      fetchUnverified(url, {
+        ...request,
+        headers: new Headers(request.headers),
+        ...{ clientCertificate: own, proxyUrl, serverName, judge },
+      });
     if (url.protocol === "https:" && skipsTlsVerify === true) return await unverified();
-    const verified = (): Promise<Response> => this.#fetchVerified(named, { ...request, host: url.host, tls });
+    const isKept = this.#access.isDirect === true && tls.client === undefined && request.answer === "whole";
+    const verified = (): Promise<ServerAnswer> =>
+      isKept ? this.#kept.send(url, request, tls) : this.#fetchVerified(named, { ...request, host: url.host, tls });
     return await this.#pinnedHosts.fetch(named, { trusted: tls.caCerts, nowMs, verified, pinned: unverified });
   }
 
@@ -49,10 +57,9 @@ export class ServerConnection implements AsyncDisposable {
     options: ServerRequest & { readonly host: string; readonly tls: TlsIdentity },
   ): Promise<Response> {
     const { host, tls, method, headers, body, holdBack, signal } = options;
-    if (this.#access.serverName !== undefined) headers.set("host", host);
     return fetch(url, {
       method,
-      headers,
+      headers: this.#access.serverName === undefined ? headers : { ...headers, host },
       body: body === undefined ? null : holdBack === undefined ? body : streamAfter(holdBack, body),
       signal,
       redirect: "manual",
@@ -85,6 +92,7 @@ export class ServerConnection implements AsyncDisposable {
 
   /** Closes idle connections. Streams still open end on their own, those of a tunnel now. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#kept[Symbol.dispose]();
     this.#client?.http.close();
     this.#client = undefined;
     await this.#tunnel?.[Symbol.asyncDispose]();

@@ -9,7 +9,13 @@ import { silentLogger } from "../../lib/log.ts";
 /** Access without credentials, or with those given. */
 export function plainAccess(baseUrl: string, more: Partial<ClusterAccess> = {}): ClusterAccess {
   const credentials = { headers: {}, tls: { caCerts: [] } };
-  return { baseUrl, credentials: () => Promise.resolve(credentials), discardCredentials: () => {}, ...more };
+  return {
+    baseUrl,
+    isDirect: true,
+    credentials: () => Promise.resolve(credentials),
+    discardCredentials: () => {},
+    ...more,
+  };
 }
 
 /** Opens the real client on an API server, or on what stands in for one. */

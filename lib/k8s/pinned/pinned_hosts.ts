@@ -9,12 +9,12 @@ import { errorText } from "../../log.ts";
 import { judgePin } from "./pin.ts";
 
 /** How to send one request in either way. Both reject when no answer comes. */
-interface PinnableRequest {
+interface PinnableRequest<Answer> {
   readonly trusted: readonly string[];
   readonly nowMs: number;
-  readonly verified: () => Promise<Response>;
+  readonly verified: () => Promise<Answer>;
   /** Over one that it does not; `judge` throws before anything is sent. */
-  readonly pinned: (judge: (certificate: Uint8Array) => void) => Promise<Response>;
+  readonly pinned: (judge: (certificate: Uint8Array) => void) => Promise<Answer>;
 }
 
 /** Hosts with a certificate of their own making are few. */
@@ -28,7 +28,7 @@ class PinRefused extends Error {}
 export class PinnedHosts {
   readonly #trusted = new LRUCache<string, readonly string[]>({ max: MAX_HOSTS });
 
-  async fetch(url: URL, request: PinnableRequest): Promise<Response> {
+  async fetch<Answer>(url: URL, request: PinnableRequest<Answer>): Promise<Answer> {
     const { trusted, verified } = request;
     if (url.protocol !== "https:" || trusted.length === 0) return await verified();
     const known = this.#trusted.get(url.host);
@@ -51,7 +51,7 @@ export class PinnedHosts {
     }
   }
 
-  #pinned(url: URL, { trusted, nowMs, pinned }: PinnableRequest): Promise<Response> {
+  #pinned<Answer>(url: URL, { trusted, nowMs, pinned }: PinnableRequest<Answer>): Promise<Answer> {
     return pinned((certificate) => {
       const verdict = judgePin(certificate, { host: url.hostname, trusted, nowMs });
       if (verdict.kind === "unlisted") throw new Unlisted("certificate is not trusted itself");

@@ -38,7 +38,7 @@ for (const [how, way, { pem: cert, key }] of WAYS) {
     };
     await using connection = new ServerConnection(access, 2);
     const leaving = new AbortController();
-    const request = { method: "GET", headers: new Headers(), signal: leaving.signal };
+    const request = { method: "GET", headers: {}, answer: "stream" as const, signal: leaving.signal };
     const answer = await connection.fetch("/watch", request, { tls: { caCerts: [cert] }, nowMs: Date.now() });
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
     assert.equal((await reader?.read())?.value, "first");

@@ -1,0 +1,159 @@
+// Reads one HTTP/1.1 answer off a connection, to the end of its body (RFC 9112, section 6.3).
+
+/** The part of a Response that is read of an answer which is whole. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly ok: boolean;
+  readonly headers: Pick<Headers, "get">;
+  readonly body: null;
+  text(): Promise<string>;
+  /** Whether another request may be sent over the connection. */
+  readonly isReusable: boolean;
+}
+
+const FIRST_BYTES = 8 * 1024;
+const MAX_HEAD_BYTES = 64 * 1024;
+const CR = 13;
+const LF = 10;
+
+/** Throws when the connection ends before the answer does, or what comes is not HTTP. `onFirst`: bytes of an answer came. */
+export async function readWireAnswer(connection: Deno.Conn, onFirst: () => void): Promise<WireAnswer> {
+  const input = new Input(connection);
+  await input.more();
+  onFirst();
+  let head = await readHead(input);
+  // Informational ones come before the answer.
+  while (head.status < 200) head = await readHead(input);
+  const { status, headers } = head;
+  const parts = await readBody(input, head);
+  const isReusable = head.isPersistent && input.isEmpty && !input.hasEnded;
+  return {
+    status,
+    ok: status < 300,
+    headers: { get: (name) => headers.get(name.toLowerCase()) ?? null },
+    body: null,
+    text: () => Promise.resolve(decode(parts)),
+    isReusable,
+  };
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly isPersistent: boolean;
+}
+
+async function readHead(input: Input): Promise<Head> {
+  const [first = "", ...lines] = (await input.takeUntil("\r\n\r\n", MAX_HEAD_BYTES)).split("\r\n");
+  const status = /^HTTP\/1\.1 ([1-5]\d\d)(?: |$)/.exec(first)?.[1];
+  if (status === undefined) throw new Error("the answer is not HTTP/1.1");
+  const headers = new Map(lines.map((line) => {
+    const colon = line.indexOf(":");
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+  }));
+  return { status: Number(status), headers, isPersistent: headers.get("connection")?.toLowerCase() !== "close" };
+}
+
+async function readBody(input: Input, { status, headers }: Head): Promise<readonly Uint8Array[]> {
+  if (status === 204 || status === 304) return [];
+  const length = headers.get("content-length");
+  if (headers.get("transfer-encoding")?.toLowerCase() === "chunked") return await readChunks(input);
+  if (length === undefined) return [await input.takeRest()];
+  if (!/^\d+$/.test(length)) throw new Error("the answer has no valid length");
+  return [await input.take(Number(length))];
+}
+
+async function readChunks(input: Input): Promise<readonly Uint8Array[]> {
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const line = await input.takeUntil("\r\n", MAX_HEAD_BYTES);
+    const size = /^[\da-f]{1,8}(?=\s*(?:;|$))/i.exec(line)?.[0];
+    if (size === undefined) throw new Error("the answer has no valid chunks");
+    if (Number.parseInt(size, 16) === 0) break;
+    chunks.push(await input.take(Number.parseInt(size, 16)));
+    if (await input.takeUntil("\r\n", MAX_HEAD_BYTES) !== "") throw new Error("the answer has no valid chunks");
+  }
+  // Trailers, none of which is read.
+  while (await input.takeUntil("\r\n", MAX_HEAD_BYTES) !== "");
+  return chunks;
+}
+
+function decode(parts: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder();
+  return parts.map((part) => decoder.decode(part, { stream: true })).join("") + decoder.decode();
+}
+
+/** What has come over the connection and was not taken yet. */
+class Input {
+  readonly #connection: Deno.Conn;
+  #buffer = new Uint8Array(FIRST_BYTES);
+  #start = 0;
+  #end = 0;
+  hasEnded = false;
+
+  constructor(connection: Deno.Conn) {
+    this.#connection = connection;
+  }
+
+  get isEmpty(): boolean {
+    return this.#start === this.#end;
+  }
+
+  /** Waits for more bytes. Throws at the end of the connection. */
+  async more(): Promise<void> {
+    await this.#read();
+    if (this.hasEnded) throw new Error("connection closed before the end of the answer");
+  }
+
+  /** The text before a mark, which is taken as well. */
+  async takeUntil(mark: string, maxBytes: number): Promise<string> {
+    for (;;) {
+      const at = this.#indexOf(mark);
+      if (at >= 0) {
+        const text = LATIN1.decode(this.#buffer.subarray(this.#start, at));
+        this.#start = at + mark.length;
+        return text;
+      }
+      if (this.#end - this.#start > maxBytes) throw new Error("the head of the answer does not end");
+      await this.more();
+    }
+  }
+
+  async take(bytes: number): Promise<Uint8Array> {
+    while (this.#end - this.#start < bytes) await this.more();
+    this.#start += bytes;
+    return this.#buffer.subarray(this.#start - bytes, this.#start);
+  }
+
+  async takeRest(): Promise<Uint8Array> {
+    while (!this.hasEnded) await this.#read();
+    return this.#buffer.subarray(this.#start, this.#end);
+  }
+
+  /** Marks are line ends. */
+  #indexOf(mark: string): number {
+    for (
+      let at = this.#buffer.indexOf(CR, this.#start);
+      at >= 0 && at < this.#end;
+      at = this.#buffer.indexOf(CR, at + 1)
+    ) {
+      const isLine = this.#buffer[at + 1] === LF && at + mark.length <= this.#end;
+      if (isLine && (mark.length === 2 || this.#buffer[at + 2] === CR && this.#buffer[at + 3] === LF)) return at;
+    }
+    return -1;
+  }
+
+  async #read(): Promise<void> {
+    if (this.#end === this.#buffer.byteLength) {
+      // What was taken stays where it is: parts of the old buffer are still to be decoded.
+      const larger = new Uint8Array(2 * this.#buffer.byteLength);
+      larger.set(this.#buffer.subarray(this.#start, this.#end));
+      [this.#buffer, this.#start, this.#end] = [larger, 0, this.#end - this.#start];
+    }
+    const read = await this.#connection.read(this.#buffer.subarray(this.#end));
+    if (read === null) this.hasEnded = true;
+    else this.#end += read;
+  }
+}
+
+const LATIN1 = new TextDecoder("latin1");
