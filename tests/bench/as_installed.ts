@@ -6,7 +6,7 @@ import { canMountAccount } from "../cluster/support/mounted_account.ts";
 
 const DEPLOYMENT = new URL("../../manifests/base/deployment.yaml", import.meta.url);
 
-/** Options for startArchway(); where the machine lets no process have mounts of its own, it gets a kubeconfig. */
+/** Options for Archway.start(); where the machine lets no process have mounts of its own, it gets a kubeconfig. */
 export async function asInstalled(): Promise<Pick<ArchwayOptions, "account" | "env">> {
   return { account: await canMountAccount() ? "mounted" : "kubeconfig", env: await installedEnv() };
 }

@@ -1,7 +1,7 @@
 // The cluster of one growth point: plain Node objects without kubelets, namespaces with PodPlacementConfigs, and a registry
 // double in memory. No scheduler runs: Archway's part ends with the release, and 20 000 real pushes would take an hour.
 import { issueLoopbackCertificates } from "../../playground/listen.ts";
-import { type Archway, enablePlacement, installArchway, startArchway } from "../cluster/support/archway.ts";
+import { Archway, enablePlacement, installArchway } from "../cluster/support/archway.ts";
 import { type ClusterAccess } from "../cluster/support/cluster_access.ts";
 import { startControlPlane } from "../cluster/support/control_plane.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
@@ -54,7 +54,7 @@ export async function openGrowthBed(point: GrowthPoint): Promise<GrowthBed> {
     return `${registry.host}/growth/app-${number % 100}:v${number}`;
   });
   const archway = undo.use(
-    await startArchway({
+    await Archway.start({
       kubeconfigFile: counter.kubeconfigFile,
       ...await asInstalled(),
       persistCache: true,

@@ -6,7 +6,7 @@ import { readPermissions, renderPermissions } from "../../manifests/image/compil
 import { lacks } from "../support/needs.ts";
 import { expectStatus, renderKubeconfig } from "./support/cluster_access.ts";
 import { FailingStarts } from "./support/failing_starts.ts";
-import { RunningProcess } from "./support/process.ts";
+import { isOk, RunningProcess } from "./support/process.ts";
 import { bareControlPlane, type SharedControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
@@ -84,11 +84,7 @@ async function startDaemon(cluster: SharedControlPlane, token: string): Promise<
     directory: cluster.directory,
     env: { NO_COLOR: "1" },
   });
-  await process.waitReady(() =>
-    fetch(`http://${ADMIN}/readyz`).then(async (answer) => {
-      await answer.body?.cancel();
-      return answer.ok;
-    }), { deadlineMs: 90_000 });
+  await process.waitReady(() => isOk(`http://${ADMIN}/readyz`));
   return process;
 }
 

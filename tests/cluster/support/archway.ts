@@ -5,7 +5,7 @@ import { type CertificateAuthority, createAuthority } from "./pki.ts";
 import { archwayProgram } from "../../support/archway_program.ts";
 import { sumSamples } from "../../support/metric_samples.ts";
 import { findFreePort } from "./ports.ts";
-import { RunningProcess } from "./process.ts";
+import { isOk, RunningProcess } from "./process.ts";
 import { waitUntil } from "./wait.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
@@ -31,98 +31,92 @@ export interface ArchwayOptions {
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** A running service. Ports, certificate and cache survive {@link restart}. */
-export interface Archway extends AsyncDisposable {
-  readonly name: string;
-  readonly webhookUrl: string;
-  readonly webhookPort: number;
-  readonly adminUrl: string;
-  readonly caFile: string;
-  readonly caPem: string;
-  readonly pid: () => number;
-  readonly isAlive: () => boolean;
-  isReady(): Promise<boolean>;
-  metrics(): Promise<string>;
-  /** Sum of the samples of a metric whose labels contain these; 0 when there are none. Rejects where no metric has that name. */
-  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
-  /** Everything it logged; lines that are not JSON come as `{ message }`. */
-  logs(): Promise<readonly LogLine[]>;
-  kill(signal: Deno.Signal): void;
-  /** Ends it (SIGTERM) and gives the exit code. */
-  stop(): Promise<number>;
-  /** Starts it again after {@link kill} or {@link stop}; resolves when it is ready. */
-  restart(): Promise<void>;
-}
-
-/** Starts it and waits until it is ready. Throws with the end of its log when it does not come up. */
-export async function startArchway(options: ArchwayOptions): Promise<Archway> {
-  await using undo = new AsyncDisposableStack();
-  const { name = "archway" } = options;
-  const directory = await Deno.makeTempDir({ prefix: `${name}-` });
-  undo.defer(() => Deno.remove(directory, { recursive: true }));
-  const [webhookPort, adminPort] = [findFreePort(), findFreePort()];
-  const authority = options.front?.authority ?? await createAuthority("archway test webhook");
-  const webhookUrl = options.front?.webhookUrl ?? `https://127.0.0.1:${webhookPort}`;
-  await writeCertificate(directory, authority);
-  const service = undo.use(
-    new Service({ directory, options, webhookUrl, webhookPort, adminPort, name }),
-  );
-  await service.start();
-  const opened = undo.move();
-  return {
-    name,
-    webhookUrl,
-    webhookPort,
-    adminUrl: service.adminUrl,
-    caFile: `${directory}/tls/ca.crt`,
-    caPem: authority.certificatePem,
-    pid: () => service.process.pid,
-    isAlive: () => service.process.isAlive,
-    isReady: () => service.isReady(),
-    metrics: () => service.readMetrics(),
-    metric: async (metric, labels) => sumSamples(await service.readMetrics(), { metric, labels }),
-    logs: async () => parseLog(await service.process.readLog()),
-    kill: (signal) => service.process.kill(signal),
-    stop: async () => (await service.process.stop({ graceMs: 15_000 })).code,
-    restart: () => service.start(),
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
-  };
-}
-
-async function writeCertificate(directory: string, authority: CertificateAuthority): Promise<void> {
-  const serving = await authority.issue({ commonName: "archway", usage: "server" });
-  await Deno.mkdir(`${directory}/tls`);
-  await Deno.writeTextFile(`${directory}/tls/ca.crt`, authority.certificatePem);
-  await Deno.writeTextFile(`${directory}/tls/tls.crt`, serving.certificatePem);
-  await Deno.writeTextFile(`${directory}/tls/tls.key`, serving.keyPem, { mode: 0o600 });
-}
-
-interface ServiceOptions {
+interface Place {
   readonly directory: string;
-  readonly options: ArchwayOptions;
-  readonly name: string;
-  readonly webhookUrl: string;
-  readonly webhookPort: number;
+  readonly authority: CertificateAuthority;
   readonly adminPort: number;
 }
 
-class Service implements AsyncDisposable {
+/** A running service. Ports, certificate and cache survive {@link restart}. */
+export class Archway implements AsyncDisposable {
+  readonly name: string;
+  readonly webhookUrl: string;
+  readonly webhookPort: number = findFreePort();
   readonly adminUrl: string;
-  readonly #options: ServiceOptions;
+  readonly caFile: string;
+  readonly caPem: string;
+  readonly #options: ArchwayOptions;
+  readonly #place: Place;
   #process: RunningProcess | undefined;
 
-  constructor(options: ServiceOptions) {
+  private constructor(options: ArchwayOptions, place: Place) {
     this.#options = options;
-    this.adminUrl = `http://127.0.0.1:${options.adminPort}`;
+    this.#place = place;
+    this.name = options.name ?? "archway";
+    this.webhookUrl = options.front?.webhookUrl ?? `https://127.0.0.1:${this.webhookPort}`;
+    this.adminUrl = `http://127.0.0.1:${place.adminPort}`;
+    this.caFile = `${place.directory}/tls/ca.crt`;
+    this.caPem = place.authority.certificatePem;
   }
 
-  get process(): RunningProcess {
+  /** Starts it and waits until it is ready. Throws with the end of its log when it does not come up. */
+  static async start(options: ArchwayOptions): Promise<Archway> {
+    const directory = await Deno.makeTempDir({ prefix: `${options.name ?? "archway"}-` });
+    const authority = options.front?.authority ?? await createAuthority("archway test webhook");
+    const archway = new Archway(options, { directory, authority, adminPort: findFreePort() });
+    try {
+      await writeCertificate(directory, authority);
+      await archway.restart();
+      return archway;
+    } catch (error) {
+      await archway[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get #running(): RunningProcess {
     if (this.#process === undefined) throw new Error("Cannot look at the process: it was never started");
     return this.#process;
   }
 
-  async start(): Promise<void> {
-    const { directory, name, options } = this.#options;
+  pid(): number {
+    return this.#running.pid;
+  }
+
+  isAlive(): boolean {
+    return this.#running.isAlive;
+  }
+
+  isReady(): Promise<boolean> {
+    return isOk(`${this.adminUrl}/readyz`);
+  }
+
+  async metrics(): Promise<string> {
+    return await (await fetch(`${this.adminUrl}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
+  }
+
+  /** Sum of the samples of a metric whose labels contain these; 0 when there are none. Rejects where no metric has that name. */
+  async metric(metric: string, labels?: Readonly<Record<string, string>>): Promise<number> {
+    return sumSamples(await this.metrics(), { metric, labels });
+  }
+
+  /** Everything it logged; lines that are not JSON come as `{ message }`. */
+  async logs(): Promise<readonly LogLine[]> {
+    return parseLog(await this.#running.readLog());
+  }
+
+  kill(signal: Deno.Signal): void {
+    this.#running.kill(signal);
+  }
+
+  /** Ends it (SIGTERM) and gives the exit code. */
+  async stop(): Promise<number> {
+    return (await this.#running.stop({ graceMs: 15_000 })).code;
+  }
+
+  /** Starts it again after {@link kill} or {@link stop}; resolves when it is ready. */
+  async restart(): Promise<void> {
+    const [{ directory }, { name }, options] = [this.#place, this, this.#options];
     if (this.#process?.isAlive === true) throw new Error(`Cannot start ${name}: it is running`);
     await this.#process?.ended;
     const mounted = options.account === "mounted" ? await mountAccount(options.kubeconfigFile, directory) : undefined;
@@ -139,38 +133,38 @@ class Service implements AsyncDisposable {
     await this.#process.waitReady(() => this.isReady());
   }
 
-  async isReady(): Promise<boolean> {
-    const response = await fetch(`${this.adminUrl}/readyz`, { signal: AbortSignal.timeout(2_000) });
-    await response.body?.cancel();
-    return response.ok;
-  }
-
-  async readMetrics(): Promise<string> {
-    return await (await fetch(`${this.adminUrl}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#process?.stop({ graceMs: 15_000 });
+    await Deno.remove(this.#place.directory, { recursive: true });
   }
 
   #renderFlags(): readonly string[] {
-    const { directory, webhookUrl, webhookPort, adminPort, options } = this.#options;
+    const { directory, adminPort } = this.#place;
+    const { account, kubeconfigFile, persistCache, registries = [] } = this.#options;
     return [
-      ...(options.account === "mounted" ? [] : [`--kubeconfig=${options.kubeconfigFile}`]),
+      ...(account === "mounted" ? [] : [`--kubeconfig=${kubeconfigFile}`]),
       "--namespace=archway-system",
-      `--listen=127.0.0.1:${webhookPort}`,
+      `--listen=127.0.0.1:${this.webhookPort}`,
       `--admin-listen=127.0.0.1:${adminPort}`,
-      `--webhook-url=${webhookUrl}`,
+      `--webhook-url=${this.webhookUrl}`,
       `--tls-cert=${directory}/tls/tls.crt`,
       `--tls-key=${directory}/tls/tls.key`,
       `--tls-ca=${directory}/tls/ca.crt`,
-      ...(options.persistCache === true ? [`--cache-path=${directory}/images.kv`] : []),
-      ...(options.registries ?? []).flatMap(({ host, caFile }) => [
+      ...(persistCache === true ? [`--cache-path=${directory}/images.kv`] : []),
+      ...registries.flatMap(({ host, caFile }) => [
         `--registry=${host}`,
         ...(caFile === undefined ? [] : [`--registry-ca=${caFile}`]),
       ]),
     ];
   }
+}
+
+async function writeCertificate(directory: string, authority: CertificateAuthority): Promise<void> {
+  const serving = await authority.issue({ commonName: "archway", usage: "server" });
+  await Deno.mkdir(`${directory}/tls`);
+  await Deno.writeTextFile(`${directory}/tls/ca.crt`, authority.certificatePem);
+  await Deno.writeTextFile(`${directory}/tls/tls.crt`, serving.certificatePem);
+  await Deno.writeTextFile(`${directory}/tls/tls.key`, serving.keyPem, { mode: 0o600 });
 }
 
 function parseLog(text: string): readonly LogLine[] {

@@ -2,7 +2,7 @@
 import { stringify } from "yaml";
 import { archwayProgram } from "../../support/archway_program.ts";
 import { findFreePort } from "./ports.ts";
-import { RunningProcess } from "./process.ts";
+import { isOk, RunningProcess } from "./process.ts";
 
 export interface BuildServiceOptions {
   readonly directory: string;
@@ -36,11 +36,7 @@ export async function startBuildService(options: BuildServiceOptions): Promise<R
     env: { POD_NAME: identity },
   });
   try {
-    await archway.waitReady(async () => {
-      const response = await fetch(`http://127.0.0.1:${port}/readyz`);
-      await response.body?.cancel();
-      return response.ok;
-    }, { deadlineMs: 60_000 });
+    await archway.waitReady(() => isOk(`http://127.0.0.1:${port}/readyz`), { deadlineMs: 60_000 });
     return archway;
   } catch (error) {
     await archway[Symbol.asyncDispose]();

@@ -6,7 +6,7 @@ import { archwayProgram, runArchway } from "../../support/archway_program.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";
 import { createAuthority } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
-import { RunningProcess } from "./process.ts";
+import { isOk, RunningProcess } from "./process.ts";
 
 const NAMESPACE = "archway-system";
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
@@ -141,11 +141,7 @@ async function startReplica(
     args: [...leading, ...args],
     directory,
   });
-  await archway.waitReady(async () => {
-    const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
-    await response.body?.cancel();
-    return response.ok;
-  });
+  await archway.waitReady(() => isOk(`http://127.0.0.1:${adminPort}/readyz`));
   return archway;
 }
 

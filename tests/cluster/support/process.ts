@@ -21,6 +21,13 @@ then exec setpriv --pdeathsig KILL -- "$@"; else exec "$@"; fi`;
 /** A machine that is busy with other tests takes its time. */
 const START_MS = 90_000;
 
+/** Whether this is answered well. */
+export async function isOk(url: string): Promise<boolean> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+  await response.body?.cancel();
+  return response.ok;
+}
+
 /** A running child. Dispose (or stop) it: SIGTERM, and SIGKILL after the grace time. */
 export class RunningProcess implements AsyncDisposable {
   readonly name: string;

@@ -7,7 +7,7 @@ import { type ClusterAccess, read } from "./cluster_access.ts";
 import { renderPod } from "./pods.ts";
 import { findFreePort } from "./ports.ts";
 import { archwayProgram } from "../../support/archway_program.ts";
-import { RunningProcess } from "./process.ts";
+import { isOk, RunningProcess } from "./process.ts";
 import { pause, waitUntil } from "./wait.ts";
 
 export const NAMESPACE = "archway-system";
@@ -106,7 +106,7 @@ export class ServiceReplica implements AsyncDisposable {
       directory: this.#cluster.directory,
       env: { POD_NAME: this.#name },
     });
-    await this.#process.waitReady(async () => await this.#ask("/readyz") === 200);
+    await this.#process.waitReady(() => isOk(`http://127.0.0.1:${this.#ports.admin}/readyz`));
     const slice = {
       ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4" },
       metadata: { name: this.#name, labels: { "kubernetes.io/service-name": "archway-webhook" } },
@@ -127,12 +127,6 @@ export class ServiceReplica implements AsyncDisposable {
   async metric(name: string): Promise<number> {
     const response = await fetch(`http://127.0.0.1:${this.#ports.admin}/metrics`);
     return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await response.text())?.[1] ?? NaN);
-  }
-
-  async #ask(path: string): Promise<number> {
-    const response = await fetch(`http://127.0.0.1:${this.#ports.admin}${path}`);
-    await response.body?.cancel();
-    return response.status;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

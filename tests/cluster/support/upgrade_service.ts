@@ -19,7 +19,7 @@ import {
   TO,
 } from "./simulated_openshift.ts";
 import { findFreePort } from "./ports.ts";
-import { RunningProcess } from "./process.ts";
+import { isOk, RunningProcess } from "./process.ts";
 import type { Use } from "./rights.ts";
 import { controlPlaneWith } from "./shared_control_plane.ts";
 import { startTcpBalancer, type TcpBalancer } from "./tcp_balancer.ts";
@@ -154,11 +154,7 @@ export class UpgradeService implements AsyncDisposable {
       },
     }));
     const adminUrl = `http://127.0.0.1:${adminPort}`;
-    await process.waitReady(async () => {
-      const response = await fetch(`${adminUrl}/readyz`);
-      await response.body?.cancel();
-      return response.ok;
-    }, { deadlineMs: 90_000 });
+    await process.waitReady(() => isOk(`${adminUrl}/readyz`));
     this.#ports = [...this.#ports, port];
     this.#balancer.setTargets(this.#ports);
     return { process, adminUrl };

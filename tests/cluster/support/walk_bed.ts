@@ -1,5 +1,5 @@
 // The whole thing at work: a control plane, a registry behind a fault proxy, nodes, and Archway under its own ServiceAccount.
-import { type Archway, type ArchwayOptions, enablePlacement, installArchway, startArchway } from "./archway.ts";
+import { Archway, type ArchwayOptions, enablePlacement, installArchway } from "./archway.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
 import { type ControlPlane, type ControlPlaneOptions, SHAREABLE, startControlPlane } from "./control_plane.ts";
 import { type FaultProxy, startFaultProxy } from "./fault_proxy.ts";
@@ -72,7 +72,7 @@ async function layOut<Plane extends ClusterAccess>(
     proxy,
     startReplica: async (more = {}) => {
       const registries = [{ host: proxy.host, caFile: proxy.caFile }, ...more.registries ?? []];
-      return kept.use(await startArchway({ kubeconfigFile, ...more, registries }));
+      return kept.use(await Archway.start({ kubeconfigFile, ...more, registries }));
     },
     push: async (repository, spec) => {
       await registry.push(repository, "v1", spec);

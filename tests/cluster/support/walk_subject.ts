@@ -6,7 +6,7 @@ import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { textAt } from "../../../playground/json_value.ts";
 import { DEAD_HOST, openWalkRegistries, renderRegistriesConf } from "../../support/walk/registries.ts";
 import type { WalkSetting, WalkSubject } from "../../support/walk/subject.ts";
-import { installArchway, startArchway } from "./archway.ts";
+import { Archway, installArchway } from "./archway.ts";
 import { startControlPlane } from "./control_plane.ts";
 import { listNodeArchitectures } from "./pods.ts";
 import { SHARED_NODES } from "./shared_nodes.ts";
@@ -42,7 +42,7 @@ export async function openWalkCluster(): Promise<WalkCluster> {
   await Deno.writeTextFile(`${folder}/ca.crt`, certificates.authority);
   await Deno.writeTextFile(`${folder}/registries.conf`, renderRegistriesConf(registries));
   undo.use(
-    await startArchway({
+    await Archway.start({
       kubeconfigFile,
       registries: [
         { host: registries.host, caFile: `${folder}/ca.crt` },
