@@ -2,8 +2,8 @@
 import { parseArgs } from "node:util";
 import { type ClusterEntry, type IndexesEntry, renderFigures, type RouteEntry } from "./figures_page.ts";
 import { LARGE, nameOf } from "./growth_axes.ts";
-import type { GrowthResult } from "./growth_point.ts";
-import { type MachineFacts, readMachineFacts } from "./machine.ts";
+import type { GrowthEntry } from "./growth_table.ts";
+import { readMachineFacts } from "./machine.ts";
 import { readResults } from "./results_file.ts";
 import { print } from "../support/print.ts";
 
@@ -29,10 +29,9 @@ const LONG = [["bench:node"], ["bench:taints"], ["bench:growth", "--again"], ["a
 export async function renderCommitted(): Promise<string> {
   const { route } = await readResults<RouteEntry>(FILES.route);
   const { indexes } = await readResults<IndexesEntry>(FILES.route);
-  const points = await readResults<GrowthResult & { readonly machine: MachineFacts }>(FILES.growth);
-  const growth = Object.values(points).map(({ machine }) => machine);
+  const points = await readResults<GrowthEntry>(FILES.growth);
   const cluster = await readResults<ClusterEntry>(FILES.cluster);
-  return renderFigures({ cluster, route, indexes, growth, large: points[nameOf(LARGE)] });
+  return renderFigures({ cluster, route, indexes, growth: Object.values(points), large: points[nameOf(LARGE)] });
 }
 
 /** Runs the tasks one after the other, to the end; throws when the checkout is not clean or a task fails. */

@@ -1,5 +1,6 @@
 // docs/figures.md from the committed results: every number, target, bed and judgement comes from there. Pure.
 import type { GrowthResult } from "./growth_point.ts";
+import { cellsOf, COLUMNS as GROWTH_COLUMNS, type GrowthEntry } from "./growth_table.ts";
 import type { MachineFacts } from "./machine.ts";
 import { describeSpread, describeTarget, formatNumber, isMet, type Row } from "./table.ts";
 
@@ -34,8 +35,7 @@ export interface Results {
   readonly cluster: Readonly<Record<string, ClusterEntry>>;
   readonly route: RouteEntry | undefined;
   readonly indexes: IndexesEntry | undefined;
-  /** Where and when the points of results/growth.json were measured. */
-  readonly growth: readonly MachineFacts[];
+  readonly growth: readonly GrowthEntry[];
   /** The point of a large cluster. */
   readonly large?: GrowthResult | undefined;
 }
@@ -81,9 +81,6 @@ const GROWTH = `## How it grows
 
 \`deno task bench:growth\` changes one of pods, images, nodes and configured namespaces at a time (one replica, a real API server
 without scheduler, a registry in memory, each point once; raw: \`tests/bench/results/growth.json\`).`;
-
-const PLOT =
-  `![What a gated pod costs as pods, images, nodes and configured namespaces grow](../tests/bench/results/growth.svg)`;
 
 const BREAKS = `## How it breaks
 
@@ -191,9 +188,10 @@ function renderIndexes({ indexes }: Results): readonly string[] {
 
 /** The points were measured in one go or in several. */
 function renderGrowth({ growth, large }: Results): readonly string[] {
-  const measured = [...new Set(growth.map(describeMachine))];
+  const measured = [...new Set(growth.map(({ machine }) => describeMachine(machine)))];
   const when = measured.length === 0 ? "Not measured yet." : `Measured on ${measured.join("; and on ")}.`;
-  return [GROWTH, when, "", PLOT, "", ...renderLarge(large)];
+  const table = [row(GROWTH_COLUMNS), row(GROWTH_COLUMNS.map(() => "---")), ...growth.map(cellsOf).map(row)];
+  return [GROWTH, when, "", ...table, "", ...renderLarge(large)];
 }
 
 function renderLarge(large: GrowthResult | undefined): readonly string[] {
@@ -225,7 +223,7 @@ function renderLarge(large: GrowthResult | undefined): readonly string[] {
     row(["---", "---"]),
     ...cells.map(row),
     "",
-    "Where one leader ends: what a gated pod costs does not depend on what runs already (the plot), so processor time is the",
+    "Where one leader ends: what a gated pod costs does not depend on what runs already (the table above), so processor time is the",
     `limit. One core is used up by ${
       (1_000 / cpuMsPerPod).toFixed(0)
     } gated pods a second. Beyond that they wait, and are released in`,

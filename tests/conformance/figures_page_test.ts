@@ -9,6 +9,12 @@ const MACHINE = {
   ...{ commit: "abc", date: "2026-01-02T00:00:00Z" },
 };
 
+const GROWTH = {
+  ...{ point: { pods: 1, images: 2, nodes: 3, namespaces: 4 }, requests: {}, idleMb: 90, learntMb: 91, peakMb: 92 },
+  ...{ cpuMsPerPod: 1.5, cpuMsPerImage: 2, writesPerPod: 1, eventsPerPod: 3, eventsDropped: 0, reads: 7 },
+  ...{ watchedBytesPerPod: 2_048, burstMs: 1, gateP50Ms: 5, gateP99Ms: 9 },
+};
+
 Deno.test("docs/figures.md is what the committed results give", async () => {
   assert.ok(await Deno.readTextFile(FILES.page) === await renderCommitted(), "run `deno task figures`");
 });
@@ -32,7 +38,7 @@ Deno.test("renderFigures() judges each row by its own numbers, and reports what 
       machine: MACHINE,
       rows: [{ measure: "assemble an index, s", archway: 0.21, target: { kind: "atMost", limit: 0.2 } }],
     },
-    growth: [MACHINE, MACHINE, { ...MACHINE, commit: "def" }],
+    growth: [MACHINE, MACHINE, { ...MACHINE, commit: "def" }].map((machine) => ({ ...GROWTH, machine })),
   });
   assert.match(page, /^\| B7 start, ms \| 701 \| – \| – \| – \| ≤ 700 \| \*\*no\*\* \| control plane \| – \|$/m);
   assert.match(
@@ -44,6 +50,10 @@ Deno.test("renderFigures() judges each row by its own numbers, and reports what 
     /^\| assemble an index, s \| 0\.21 \| – \| – \| – \| ≤ 0\.2 \| \*\*no\*\* \| real registries \| – \|$/m,
   );
   assert.match(page, /^Not measured yet: `deno task bench:cluster --only B4`\.$/m);
+  assert.match(
+    page,
+    /^\| pods=1 images=2 nodes=3 namespaces=4 \| 1\.50 \| 2\.00 \| 90 \| 92 \| 1\.00 \| 3\.00 \| 7 \| 2\.0 \| 5 \|$/m,
+  );
   const machine = "2 cores of Test, 4 GB, Deno 2";
   assert.ok(
     page.includes(
