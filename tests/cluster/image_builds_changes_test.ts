@@ -122,7 +122,7 @@ Deno.test({
       }));
     await t.step(
       "a file of the MachineConfig: nothing is built, the same digest",
-      () => check(bed, () => bed.render({ file: "another" }), { built: [], published: "same" }),
+      () => check(bed, () => bed.render({ files: { "/etc/motd": "another" } }), { built: [], published: "same" }),
     );
     for (
       const [what, rendered] of [

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
-import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import { BUILD_NAMESPACE, contents } from "./support/build_objects.ts";
 import { conditionOf, read } from "./support/cluster_access.ts";
 import { registryError } from "./support/indexing.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
@@ -16,15 +16,6 @@ const DEPLOYMENTS = `/apis/apps/v1/namespaces/${BUILD_NAMESPACE}/deployments`;
 const OTHER_BUILDER = "machine-os-builder";
 /** Shorter than any wait of this file, longer than a Job takes that does not hang. */
 const JOB_DEADLINE = "20s";
-
-/** Two entries, so that both architectures are built by themselves. */
-function content(text: string): Parameters<BuildBed["createConfig"]>[0] {
-  const entry = (containerfileArch: string): { containerfileArch: string; content: string } => ({
-    containerfileArch,
-    content: `FROM configs AS final\nRUN echo ${text} ${containerfileArch}\n`,
-  });
-  return { containerFile: [entry("NoArch"), entry("ARM64")] };
-}
 
 async function statusOf(bed: BuildBed, type: string): Promise<string> {
   return String(read(conditionOf(await bed.config(), type), "status") ?? "absent");
@@ -76,7 +67,7 @@ Deno.test({
       async () => {
         await startOtherBuilder(bed);
         await bed.startArchway();
-        await bed.createConfig(content("first"));
+        await bed.createConfig(contents("first"));
         await waitUntil("the condition", async () => await statusOf(bed, "AnotherBuilderActive") === "True");
         await bed.settled();
         assert.deepEqual([await bed.builds(), await bed.jobsCreated(), bed.pushes()], [[], 0, []]);
@@ -93,7 +84,7 @@ Deno.test({
       async () => {
         const [before, builds] = [await bed.published(), await bed.builds()];
         bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
-        await bed.replaceConfig(content("second"));
+        await bed.replaceConfig(contents("second"));
         const { message, archStatus } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
         assert.match(message, /arm64: DeadlineExceeded/);
         assert.deepEqual([archStatus, await bed.published()], ["amd64=Succeeded,arm64=Failed", before]);
@@ -105,7 +96,7 @@ Deno.test({
       async () => {
         const [before, jobs, played] = [await bed.published(), await bed.jobsCreated(), bed.player.played.length];
         const { lost } = loseImages(bed, 1);
-        await bed.replaceConfig(content("third"));
+        await bed.replaceConfig(contents("third"));
         const reference = await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
         assert.deepEqual(bed.player.built(played), ["amd64", "arm64", "arm64"]);
         assert.equal(await bed.jobsCreated() - jobs, 3);
@@ -117,7 +108,7 @@ Deno.test({
     await t.step("lost again: Failed, nothing is published", async () => {
       const [before, builds] = [await bed.published(), await bed.builds()];
       const { lost } = loseImages(bed, 2);
-      await bed.replaceConfig(content("fourth"));
+      await bed.replaceConfig(contents("fourth"));
       const { message } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
       assert.match(message, /arm64: ImageLost/);
       assert.deepEqual([lost.length, await bed.published()], [2, before]);
@@ -149,7 +140,7 @@ Deno.test({
     await using bed = await BuildBed.open({ nodes: TWO });
     await bed.startArchway();
     const { refused } = keepTags(bed);
-    await bed.createConfig(content("first"));
+    await bed.createConfig(contents("first"));
     const first = await bed.waitForPublished();
     const [build] = await bed.builds();
     const { name = "", uid } = build ?? {};

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type JsonObject, parseObject } from "../../lib/json.ts";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
-import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import { BUILD_NAMESPACE, contents } from "./support/build_objects.ts";
 import type { SeenBuild } from "./support/seen_builds.ts";
 import type { Fate } from "./support/build_player.ts";
 import { conditionOf, read } from "./support/cluster_access.ts";
@@ -19,23 +19,16 @@ const JOBS = `/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`;
 const INDEX_TYPE = /index|list/;
 const BAD_CONTAINERFILE = 65;
 
-let contents = 0;
+let round = 0;
 
 /** Two entries, so that both architectures are built by themselves. */
-function content(
-  arm64 = `b${contents}`,
-): { readonly containerFile: readonly { containerfileArch: string; content: string }[] } {
-  return {
-    containerFile: [
-      { containerfileArch: "NoArch", content: `FROM configs AS final\nRUN echo ${contents}\n` },
-      { containerfileArch: "ARM64", content: `FROM configs AS final\nRUN echo ${arm64}\n` },
-    ],
-  };
+function content(arm64 = `b${round}`): ReturnType<typeof contents> {
+  return contents(String(round), arm64);
 }
 
 /** Wants an image of new content, with this fate for arm64. */
 async function want(bed: BuildBed, fate: Fate = { kind: "succeed" }): Promise<void> {
-  contents++;
+  round++;
   bed.player.fate = (arch) => arch === "arm64" ? fate : { kind: "succeed" };
   await bed.replaceConfig(content());
 }
@@ -125,14 +118,14 @@ Deno.test({
     });
     await t.step("a pod that is evicted: the Job makes another, the build goes on (P-069)", async () => {
       const before = await bed.published();
-      contents++;
+      round++;
       bed.player.fate = (arch, attempt) => arch === "arm64" && attempt === 1 ? { kind: "evict" } : { kind: "succeed" };
       await bed.replaceConfig(content());
       await bed.waitForPublished({ other: before, deadlineMs: 90_000 });
     });
     await t.step("a pod that fails once: the Job makes another, the build goes on", async () => {
       const [before, played] = [await bed.published(), bed.player.played.length];
-      contents++;
+      round++;
       bed.player.fate = (arch, attempt) => ({ kind: arch === "arm64" && attempt === 1 ? "fail" : "succeed" });
       await bed.replaceConfig(content());
       await bed.waitForPublished({ other: before, deadlineMs: 90_000 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
-import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import { BUILD_NAMESPACE, contents } from "./support/build_objects.ts";
 import { expectStatus, read } from "./support/cluster_access.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { pause, waitUntil } from "./support/wait.ts";
@@ -15,14 +15,6 @@ const ARM64 = { name: "arm64-1", arch: "arm64" };
 const GROUP = "/apis/machineconfiguration.openshift.io/v1";
 const MAPS = `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps`;
 const JOBS = `/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`;
-
-/** Two entries, so that each architecture is built by itself. */
-function content(amd64: string, arm64 = amd64): Parameters<BuildBed["createConfig"]>[0] {
-  const entry = (containerfileArch: string, text: string): { containerfileArch: string; content: string } => (
-    { containerfileArch, content: `FROM configs AS final\nRUN echo ${text}\n` }
-  );
-  return { containerFile: [entry("NoArch", amd64), entry("ARM64", arm64)] };
-}
 
 async function namesAt(bed: BuildBed, path: string): Promise<readonly string[]> {
   return (await bed.cluster.list(path)).map((item) => String(read(item, "metadata", "name")));
@@ -51,7 +43,7 @@ Deno.test({
     await bed.startArchway();
     await t.step("it joins and leaves while the first build runs: the image of one architecture", async () => {
       bed.player.fate = () => ({ kind: "hang" });
-      await bed.createConfig(content("first"));
+      await bed.createConfig(contents("first"));
       await waitUntil("the Job of amd64", async () => (await namesAt(bed, JOBS)).length === 1);
       await bed.addNode(ARM64);
       await waitUntil("a Job of arm64", async () => (await namesAt(bed, JOBS)).some((name) => name.endsWith("arm64")));
@@ -110,11 +102,11 @@ Deno.test({
     const stop = new AbortController();
     const meddling = meddle(bed, stop.signal);
     try {
-      await bed.createConfig(content("first"));
+      await bed.createConfig(contents("first"));
       let before = "";
       for (const text of ["second", "third"]) {
         before = await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
-        await bed.replaceConfig(content(text));
+        await bed.replaceConfig(contents(text));
       }
       await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
     } finally {
@@ -149,7 +141,7 @@ Deno.test({
         await collectGarbage(bed);
         return undefined;
       };
-      await bed.createConfig(content("first"));
+      await bed.createConfig(contents("first"));
       await bed.waitForPublished();
       assert.equal(collected, 1);
       await assertWhole(bed, ["amd64", "arm64"]);
@@ -161,7 +153,7 @@ Deno.test({
         await pause(1_000);
         return undefined;
       };
-      await bed.replaceConfig(content("second"));
+      await bed.replaceConfig(contents("second"));
       await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
       bed.relay.intercept = () => undefined;
       await assertWhole(bed, ["amd64", "arm64"]);
@@ -173,7 +165,7 @@ Deno.test({
       const { tag = "" } = bed.player.played.findLast(({ arch }) => arch === "arm64") ?? {};
       const moved = tag.slice(tag.lastIndexOf(":") + 1);
       await bed.registry.push("team/os", moved, { single: { architecture: "arm64" }, salt: "moved" });
-      await bed.replaceConfig(content("third", "second"));
+      await bed.replaceConfig(contents("third", "second"));
       const after = await bed.platformsOf(await bed.waitForPublished({ other: before }));
       await assertWhole(bed, ["amd64", "arm64"]);
       assert.deepEqual([bed.player.built(played), after?.["arm64"]], [["amd64"], children?.["arm64"]]);
@@ -196,7 +188,7 @@ Deno.test({
   fn: async () => {
     await using bed = await BuildBed.open({ nodes: [ARM64], settings: { alwaysIndex: true } });
     const first = await bed.startArchway({ identity: "one" });
-    await bed.createConfig(content("first"));
+    await bed.createConfig(contents("first"));
     const reference = await bed.waitForPublished();
     await assertWhole(bed, ["arm64"]);
     const [index = ""] = [reference.slice(reference.indexOf("@") + 1)];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
-import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import { BUILD_NAMESPACE, content } from "./support/build_objects.ts";
 import { listAt, read } from "./support/cluster_access.ts";
 import { registryError } from "./support/indexing.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
@@ -12,10 +12,6 @@ const ignore = lacks("go") || await missingForOpenShift() !== undefined;
 const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64" }];
 const GROUP = "/apis/machineconfiguration.openshift.io/v1";
 const CURRENT_IMAGE = "machineconfiguration.openshift.io/currentImage";
-
-function content(text: string): Parameters<BuildBed["createConfig"]>[0] {
-  return { containerFile: [{ containerfileArch: "NoArch", content: `FROM configs AS final\nRUN echo ${text}\n` }] };
-}
 
 /** Names of what belongs to a pool's configuration: builds, Jobs, ConfigMaps, Secrets. */
 async function belongings(bed: BuildBed, pool = "worker"): Promise<readonly string[]> {
@@ -65,7 +61,7 @@ Deno.test({
     let hasEnded = false;
     void archway.ended.then(() => hasEnded = true);
     await t.step("a pool changes without a MachineOSConfig: nothing is made (O-070)", async () => {
-      for (const file of ["one", "two"]) await bed.render({ file });
+      for (const text of ["one", "two"]) await bed.render({ files: { "/etc/motd": text } });
       await bed.settled();
       assert.deepEqual([await belongings(bed), await bed.jobsCreated(), bed.relay.requests], [[], 0, []]);
     });

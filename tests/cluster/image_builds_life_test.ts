@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
-import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import { BUILD_NAMESPACE, content } from "./support/build_objects.ts";
 import { read } from "./support/cluster_access.ts";
 import { SHAREABLE, startControlPlane } from "./support/control_plane.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
@@ -11,10 +11,6 @@ import { waitUntil } from "./support/wait.ts";
 const ignore = lacks("go") || await missingForOpenShift() !== undefined;
 const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64" }];
 const REBUILD = "machineconfiguration.openshift.io/rebuild";
-
-function content(text: string): { readonly containerFile: readonly { containerfileArch: string; content: string }[] } {
-  return { containerFile: [{ containerfileArch: "NoArch", content: `FROM configs AS final\nRUN echo ${text}\n` }] };
-}
 
 async function jobsLeft(bed: BuildBed): Promise<number> {
   const items = read(await bed.cluster.get(`/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`), "items");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BUILD_ACCOUNT, BuildBed } from "./support/build_bed.ts";
-import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import { BUILD_NAMESPACE, content as contentOf } from "./support/build_objects.ts";
 import { read } from "./support/cluster_access.ts";
 import { SHAREABLE, startControlPlane } from "./support/control_plane.ts";
 import { openFrontProxy } from "./support/front_proxy.ts";
@@ -23,8 +23,7 @@ const ELSEWHERE = "elsewhere/os";
 const EVENTS = "/api/v1/events?fieldSelector=reason%3DImageNotDeleted";
 
 function content(text: string, repository = OWN): Parameters<BuildBed["createConfig"]>[0] {
-  const entry = { containerfileArch: "NoArch", content: `FROM configs AS final\nRUN echo ${text}\n` };
-  return { repository, containerFile: [entry] };
+  return { ...contentOf(text), repository };
 }
 
 /** Deletes the MachineOSConfig and waits until its record is gone, which is the last of it. */

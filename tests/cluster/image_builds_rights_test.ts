@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseManifest } from "../../manifests/generate/kustomize.ts";
 import { lacks } from "../support/needs.ts";
 import { BUILD_ACCOUNT, BuildBed } from "./support/build_bed.ts";
-import { BUILD_NAMESPACE } from "./support/build_objects.ts";
+import { BUILD_NAMESPACE, content } from "./support/build_objects.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -39,14 +39,11 @@ Deno.test({
     await bed.publishRoute();
     await bed.startArchway();
     const repository = `${BUILD_NAMESPACE}/os`;
-    const file = (text: string): { containerfileArch: string; content: string } => (
-      { containerfileArch: "NoArch", content: `FROM configs AS final\nRUN echo ${text}\n` }
-    );
-    await bed.createConfig({ repository, containerFile: [file("a")] });
+    await bed.createConfig({ repository, ...content("a") });
     const first = await bed.waitForPublished();
     await bed.addNode({ name: "arm64-1", arch: "arm64" });
     const second = await bed.waitForPublished({ other: first });
-    await bed.replaceConfig({ repository, containerFile: [file("b")] });
+    await bed.replaceConfig({ repository, ...content("b") });
     const third = await bed.waitForPublished({ other: second });
     await bed.annotate({ "machineconfiguration.openshift.io/rebuild": "arm64" });
     await bed.waitForPublished({ other: third });

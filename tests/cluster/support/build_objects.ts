@@ -19,7 +19,8 @@ export interface WantedRendered {
   readonly kernelType?: string;
   readonly extensions?: readonly string[];
   readonly osImageURL?: string;
-  readonly file?: string;
+  /** Texts by path. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 export interface WantedNode {
@@ -28,6 +29,20 @@ export interface WantedNode {
   readonly pool?: string;
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
   readonly unschedulable?: boolean;
+}
+
+function entry(containerfileArch: string, text: string): { containerfileArch: string; content: string } {
+  return { containerfileArch, content: `FROM configs AS final\nRUN echo ${text}\n` };
+}
+
+/** What every architecture's image is made of. */
+export function content(text: string): Pick<WantedConfig, "containerFile"> {
+  return { containerFile: [entry("NoArch", text)] };
+}
+
+/** Two entries, so that each architecture is built by itself. */
+export function contents(amd64: string, arm64 = amd64): Pick<WantedConfig, "containerFile"> {
+  return { containerFile: [entry("NoArch", amd64), entry("ARM64", arm64)] };
 }
 
 export function renderLogin(
@@ -58,8 +73,11 @@ export function renderPool(name: string, rendered: string): unknown {
 }
 
 export function renderRendered(name: string, wanted: WantedRendered & { readonly osImageURL: string }): unknown {
-  const { osImageURL, kernelArguments = [], extensions = [], kernelType = "", file } = wanted;
-  const source = `data:,${encodeURIComponent(file ?? "none")}`;
+  const { osImageURL, kernelArguments = [], extensions = [], kernelType = "", files = { "/etc/motd": "none" } } =
+    wanted;
+  const written = Object.entries(files).map(([path, text]) => (
+    { path, contents: { source: `data:,${encodeURIComponent(text)}` } }
+  ));
   return {
     apiVersion: API_VERSION,
     kind: "MachineConfig",
@@ -75,7 +93,7 @@ export function renderRendered(name: string, wanted: WantedRendered & { readonly
       kernelArguments,
       extensions,
       kernelType,
-      config: { ignition: { version: "3.4.0" }, storage: { files: [{ path: "/etc/motd", contents: { source } }] } },
+      config: { ignition: { version: "3.4.0" }, storage: { files: written } },
     },
   };
 }

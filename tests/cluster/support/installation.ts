@@ -1,9 +1,9 @@
 // Archway as an overlay installs it: its objects on a control plane, and the process with the very arguments of its Deployment,
 // under its ServiceAccount. What other controllers of such a cluster do (certificates, CA injection) is done here.
-import * as z from "zod";
+import assert from "node:assert/strict";
 import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
 import { archwayProgram, runArchway } from "../../support/archway_program.ts";
-import { type ClusterAccess, read } from "./cluster_access.ts";
+import { type ClusterAccess, listAt, read } from "./cluster_access.ts";
 import { createAuthority } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
 import { isOk, RunningProcess } from "./process.ts";
@@ -15,17 +15,6 @@ const VALIDATING =
   `${ADMISSION}/validatingwebhookconfigurations/multiarch-tuning-operator-validating-webhook-configuration`;
 const DEFINITION =
   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterpodplacementconfigs.multiarch.openshift.io";
-const CONTAINERS = z.object({
-  spec: z.object({
-    template: z.object({ spec: z.object({ containers: z.tuple([z.object({ args: z.array(z.string()) })]) }) }),
-  }),
-});
-
-const DEFINITION_SPEC = z.looseObject({
-  conversion: z.looseObject({ webhook: z.looseObject({}) }).optional(),
-});
-const WEBHOOKS = z.array(z.looseObject({ clientConfig: z.object({ service: z.object({ path: z.string() }) }) }));
-
 export interface Composition {
   /** `base`, or an overlay. */
   readonly path: string;
@@ -122,10 +111,16 @@ async function layOutFiles(directory: string): Promise<string> {
   return authority.certificatePem;
 }
 
-/** The arguments of the Deployment, with the folders of its mounts under ours. */
-export function argumentsOf(objects: readonly ManifestObject[], directory: string): readonly string[] {
-  const { spec } = CONTAINERS.parse(objects.find(({ kind }) => kind === "Deployment"));
-  return spec.template.spec.containers[0].args.map((argument) =>
+/** The arguments of a Deployment, with the folders of its mounts under ours. */
+export function argumentsOf(
+  objects: readonly ManifestObject[],
+  directory: string,
+  name = "archway",
+): readonly string[] {
+  const found = objects.find(({ kind, metadata }) => kind === "Deployment" && metadata.name === name);
+  const args = listAt(found, "spec", "template", "spec", "containers", 0, "args").map(String);
+  assert.ok(args.length > 0, `no Deployment ${name}`);
+  return args.map((argument) =>
     argument.replace(/=(\/(?:etc|var\/cache)\/archway\/)/, `=${directory}$1`).replace("$(NAMESPACE)", NAMESPACE)
   );
 }
@@ -146,17 +141,16 @@ async function startReplica(
 }
 
 /** The API server reaches us by URL here, not through a Service. */
-function leadTo(baseUrl: string, object: ManifestObject): ManifestObject {
-  if (object.kind === "CustomResourceDefinition") {
-    const { conversion, ...spec } = DEFINITION_SPEC.parse(object["spec"]);
-    if (conversion === undefined) return object;
-    const webhook = { ...conversion.webhook, clientConfig: { url: `${baseUrl}/convert` } };
-    return { ...object, spec: { ...spec, conversion: { ...conversion, webhook } } };
+export function leadTo(baseUrl: string, object: ManifestObject): ManifestObject {
+  const conversion = read(object, "spec", "conversion");
+  if (object.kind === "CustomResourceDefinition" && conversion !== undefined) {
+    const webhook = { ...Object(read(conversion, "webhook")), clientConfig: { url: `${baseUrl}/convert` } };
+    return { ...object, spec: { ...Object(object["spec"]), conversion: { ...Object(conversion), webhook } } };
   }
   if (object.kind !== "ValidatingWebhookConfiguration") return object;
-  const webhooks = WEBHOOKS.parse(object["webhooks"]).map((webhook) => ({
-    ...webhook,
-    clientConfig: { url: `${baseUrl}${webhook.clientConfig.service.path}` },
+  const webhooks = listAt(object, "webhooks").map((webhook) => ({
+    ...Object(webhook),
+    clientConfig: { url: `${baseUrl}${read(webhook, "clientConfig", "service", "path")}` },
   }));
   return { ...object, webhooks };
 }

@@ -2,13 +2,13 @@
 // the manifests, on a control plane with an audit log, before the scripted OpenShift and the servers beside it.
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
-import * as z from "zod";
 import { type ManifestObject, renderComposition } from "../../../manifests/generate/kustomize.ts";
 import { Upgrades } from "../../../lib/upgrades/names.ts";
 import { EXTERNAL_ID } from "../../lib/upgrades/outside/ocm_double.ts";
 import { archwayProgram } from "../../support/archway_program.ts";
 import { AuditTail } from "./audit_tail.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
+import { argumentsOf, leadTo } from "./installation.ts";
 import { mountAccount } from "./mounted_account.ts";
 import {
   CLUSTER_VERSION,
@@ -38,13 +38,6 @@ const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${Upg
 const COMPONENTS = ["components/upgrades", "components/upgrades-drain"];
 /** What is installed of the manifests: everything but what would run, and what others serve. */
 const KINDS = ["Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"];
-const DEPLOYMENT = z.object({
-  spec: z.object({
-    template: z.object({ spec: z.object({ containers: z.tuple([z.object({ args: z.array(z.string()) })]) }) }),
-  }),
-});
-const WEBHOOKS = z.array(z.looseObject({ clientConfig: z.object({ service: z.object({ path: z.string() }) }) }));
-
 // After the account was mounted: names of Services are found as in a cluster.
 const WITH_HOSTS = `set -e; mount --bind "$1" /etc/hosts; shift; exec setpriv --pdeathsig KILL -- "$@"`;
 
@@ -136,7 +129,7 @@ export class UpgradeService implements AsyncDisposable {
       command,
       args: [
         ...[...leading, "sh", "-c", WITH_HOSTS, "sh", `${directory}/hosts`],
-        ...[...archwayProgram("serve"), ...argumentsOf(this.objects)],
+        ...[...archwayProgram("serve"), ...argumentsOf(this.objects, directory, "archway-upgrades")],
         ...[`--listen=127.0.0.1:${port}`, `--admin-listen=127.0.0.1:${adminPort}`],
         `--webhook-url=https://127.0.0.1:${this.#balancer.port}`,
         `--insecure-registry=${surroundings.registry.host}`,
@@ -245,15 +238,6 @@ function installed(objects: readonly ManifestObject[], baseUrl: string): readonl
   return objects.flatMap((object) => {
     if (KINDS.includes(object.kind)) return [object];
     if (object.kind !== "ValidatingWebhookConfiguration" || object.metadata.name !== "archway-upgrades") return [];
-    const webhooks = WEBHOOKS.parse(object["webhooks"]).map((webhook) => ({
-      ...webhook,
-      clientConfig: { url: `${baseUrl}${webhook.clientConfig.service.path}` },
-    }));
-    return [{ ...object, webhooks }];
+    return [leadTo(baseUrl, object)];
   }).toSorted((one, other) => Number(one.kind !== "Namespace") - Number(other.kind !== "Namespace"));
-}
-
-function argumentsOf(objects: readonly ManifestObject[]): readonly string[] {
-  const found = objects.find(({ kind, metadata }) => kind === "Deployment" && metadata.name === "archway-upgrades");
-  return DEPLOYMENT.parse(found).spec.template.spec.containers[0].args;
 }

@@ -1,5 +1,10 @@
 // The objects of OpenShift that node images are built of. Pure.
-import { BUILD_NAMESPACE } from "../../cluster/support/build_objects.ts";
+import {
+  BUILD_NAMESPACE,
+  renderConfig as renderConfigOf,
+  renderPool as renderPoolOf,
+  renderRendered,
+} from "../../cluster/support/build_objects.ts";
 import type { NodeArch } from "./program_images.ts";
 
 export const API_VERSION = "machineconfiguration.openshift.io/v1";
@@ -31,56 +36,19 @@ export function renderAccount(): readonly unknown[] {
 
 /** The pool of all nodes, with a configuration on a base image. */
 export function renderPool(osImageURL: string): readonly unknown[] {
-  const file = (path: string, text: string): unknown => (
-    { path, contents: { source: `data:,${encodeURIComponent(text)}` } }
-  );
-  const files = [
-    file("/etc/containers/policy.json", '{"default":[{"type":"insecureAcceptAnything"}]}'),
-    file("/etc/containers/registries.conf", 'unqualified-search-registries = ["registry.access.redhat.com"]\n'),
-  ];
-  const config = { ignition: { version: "3.4.0" }, storage: { files } };
-  const spec = { osImageURL, kernelArguments: [], extensions: [], kernelType: "", config };
-  return [
-    {
-      apiVersion: API_VERSION,
-      kind: "MachineConfig",
-      metadata: {
-        name: RENDERED,
-        annotations: {
-          "machineconfiguration.openshift.io/generated-by-controller-version": "1",
-          "machineconfiguration.openshift.io/release-image-version": "4.20.0",
-        },
-      },
-      spec,
-    },
-    {
-      apiVersion: API_VERSION,
-      kind: "MachineConfigPool",
-      metadata: { name: POOL, labels: { [`pools.operator.machineconfiguration.openshift.io/${POOL}`]: "" } },
-      spec: {
-        configuration: { name: RENDERED, source: [] },
-        machineConfigSelector: { matchLabels: { "machineconfiguration.openshift.io/role": POOL } },
-        nodeSelector: { matchLabels: { [POOL_LABEL]: "" } },
-      },
-    },
-  ];
+  const files = {
+    "/etc/containers/policy.json": '{"default":[{"type":"insecureAcceptAnything"}]}',
+    "/etc/containers/registries.conf": 'unqualified-search-registries = ["registry.access.redhat.com"]\n',
+  };
+  return [renderRendered(RENDERED, { osImageURL, files }), renderPoolOf(POOL, RENDERED)];
 }
 
 /** What the pool's image is made of: a text of its own for each architecture. */
 export function renderConfig(pushSpec: string, texts: Readonly<Record<NodeArch, string>>): unknown {
-  return {
-    apiVersion: API_VERSION,
-    kind: "MachineOSConfig",
-    metadata: { name: POOL },
-    spec: {
-      machineConfigPool: { name: POOL },
-      imageBuilder: { imageBuilderType: "Job" },
-      renderedImagePushSecret: { name: PUSH_SECRET },
-      renderedImagePushSpec: pushSpec,
-      containerFile: Object.entries(texts).map(([arch, content]) => ({
-        containerfileArch: arch.toUpperCase(),
-        content: `FROM configs AS final\n${content}\n`,
-      })),
-    },
-  };
+  const containerFile = Object.entries(texts).map(([arch, content]) => ({
+    containerfileArch: arch.toUpperCase(),
+    content: `FROM configs AS final\n${content}\n`,
+  }));
+  const { repository = "", tag = "" } = /^(?<repository>.+):(?<tag>[^:]+)$/.exec(pushSpec)?.groups ?? {};
+  return renderConfigOf({ pool: POOL, containerFile, pushSecret: PUSH_SECRET, tag }, repository);
 }
