@@ -1,8 +1,8 @@
 // The validating webhooks of both config kinds: AdmissionReview in, live reads, lib/operator/decide/validate.ts, AdmissionReview
 // out. Registered with failurePolicy Fail, so every fault is answered with its message.
 import type { SiblingConfigs } from "../lib/operator/cluster/sibling_configs.ts";
-import type { ReadApi } from "../lib/k8s/api.ts";
-import { ApiError, isNotFound } from "../lib/k8s/errors.ts";
+import { type ReadApi, readOptional } from "../lib/k8s/api.ts";
+import { ApiError } from "../lib/k8s/errors.ts";
 import { listAll } from "../lib/k8s/lists.ts";
 import { Resource } from "../lib/k8s/types.ts";
 import { errorText } from "../lib/log.ts";
@@ -82,13 +82,9 @@ async function readFacts(write: ConfigWrite, deps: CheckDeps): Promise<Namespace
 }
 
 async function readClusterConfigState({ api, signal }: CheckDeps): Promise<NamespaceConfigFacts["clusterConfig"]> {
-  try {
-    const { metadata } = await api.get(Resource.clusterConfigs, { name: CLUSTER_CONFIG_NAME }, signal);
-    return metadata.deletionTimestamp === undefined ? "present" : "deleting";
-  } catch (error) {
-    if (isNotFound(error)) return "absent";
-    throw error;
-  }
+  const config = await readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal });
+  if (config === undefined) return "absent";
+  return config.metadata.deletionTimestamp === undefined ? "present" : "deleting";
 }
 
 async function listNamespaceConfigs({ api, signal }: CheckDeps): Promise<readonly ConfigName[]> {

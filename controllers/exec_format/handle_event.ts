@@ -1,5 +1,5 @@
 // One ENoExecEvent: read pod and node, decide, carry out. What was handled is deleted; nothing stays for ever.
-import { readOptional, serverNowMs } from "../../lib/k8s/api.ts";
+import { readOptional, serverNowMs, unless } from "../../lib/k8s/api.ts";
 import { decideEvent, type EventError, type EventVerdict } from "../../lib/exec_format/decide/decide_event.ts";
 import { type EventView, parseEvent } from "../../lib/exec_format/decide/event.ts";
 import { FAILED_TTL_MS, isFailedImage, parseFailedImage } from "../../lib/exec_format/decide/failed_image.ts";
@@ -96,21 +96,13 @@ async function mark(
 ): Promise<void> {
   if (marked === error) return;
   const document = { metadata: { labels: { [EnoexecLabel.error]: error } } };
-  try {
-    await api.patch(Resource.enoexecEvents, { namespace, name }, { body: { kind: "merge", document }, signal });
-  } catch (fault) {
-    if (!isNotFound(fault)) throw fault;
-  }
+  const body = { kind: "merge", document } as const;
+  await unless(isNotFound, api.patch(Resource.enoexecEvents, { namespace, name }, { body, signal }));
 }
 
 async function remove({ api, settings: { namespace }, signal }: ExecFormatRun, name: string): Promise<boolean> {
-  try {
-    await api.delete(Resource.enoexecEvents, { namespace, name }, { signal });
-    return true;
-  } catch (error) {
-    if (isNotFound(error)) return false;
-    throw error;
-  }
+  const removed = api.delete(Resource.enoexecEvents, { namespace, name }, { signal }).then(() => true);
+  return await unless(isNotFound, removed) ?? false;
 }
 
 async function forget(run: ExecFormatRun, object: KubeObject): Promise<ReconcileResult> {

@@ -1,5 +1,6 @@
 // Carries out one OperandStep: the only writes of the operator besides status, CA bundles and monitoring.
 import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
+import { unless } from "../../lib/k8s/api.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { releaseGatedPods } from "../../lib/placement/cluster/release_gates.ts";
@@ -52,12 +53,11 @@ async function patchFinalizer(
   { kind, finalizer }: Extract<OperandChange, { readonly target: "finalizer" }>,
 ): Promise<void> {
   const operations = kind === "apply" ? addFinalizer(config, finalizer) : dropFinalizer(config.finalizers, finalizer);
-  try {
-    const target = { name: CLUSTER_CONFIG_NAME };
-    await api.patch(Resource.clusterConfigs, target, { body: { kind: "json", operations }, signal });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  const target = { name: CLUSTER_CONFIG_NAME };
+  await unless(
+    isNotFound,
+    api.patch(Resource.clusterConfigs, target, { body: { kind: "json", operations }, signal }),
+  );
   log.info("finalizer changed", { change: kind, finalizer });
 }
 
@@ -99,11 +99,7 @@ async function applyOrRecreate(run: OperatorRun, document: KubeObject): Promise<
 }
 
 async function removeWebhook({ api, signal }: OperatorRun): Promise<void> {
-  try {
-    await api.delete(Resource.mutatingWebhooks, { name: WebhookName.configuration }, { signal });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  await unless(isNotFound, api.delete(Resource.mutatingWebhooks, { name: WebhookName.configuration }, { signal }));
 }
 
 /** The last resort: removes the gates; an event on each pod gives the reason. */

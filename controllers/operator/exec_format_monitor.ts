@@ -1,8 +1,8 @@
 // The exec format error monitor in the cluster: its DaemonSet, and the ENoExecEvents that are left when it goes. Asked for
 // only while its plugin is on or its finalizer is there; a right that its component would grant may be missing.
-import { isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
+import { isOutOfReach } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
-import { readOptional } from "../../lib/k8s/api.ts";
+import { readOptional, unless } from "../../lib/k8s/api.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { type EventState, parseEventState } from "../../lib/exec_format/decide/event.ts";
 import { objectAt } from "../../lib/json.ts";
@@ -120,29 +120,13 @@ function isLeaving({ metadata }: KubeObject): boolean {
 /** One that we may not read is none of ours. */
 async function readDaemonSet({ api, settings, signal }: OperatorRun): Promise<KubeObject | undefined> {
   const wanted = { type: Resource.daemonSets, namespace: settings.namespace, name: NAME, signal };
-  return await unlessForbidden(() => readOptional(api, wanted));
+  return await unless(isOutOfReach, readOptional(api, wanted));
 }
 
 async function listEvents({ api, settings: { namespace }, signal }: OperatorRun): Promise<readonly EventState[]> {
-  const all = await unlessForbidden(async () => {
-    // By name: a list that starts over gives an event twice.
-    const events = new Map<string, EventState>();
-    for await (const object of listAll(api, Resource.enoexecEvents, { namespace, signal })) {
-      const event = parseEventState(object);
-      events.set(event.name, event);
-    }
-    return [...events.values()];
-  });
-  return all ?? [];
-}
-
-async function unlessForbidden<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (isForbidden(error) || isNotFound(error)) return undefined;
-    throw error;
-  }
+  const events = Array.fromAsync(listAll(api, Resource.enoexecEvents, { namespace, signal }), parseEventState);
+  // By name: a list that starts over gives an event twice.
+  return [...new Map((await unless(isOutOfReach, events) ?? []).map((event) => [event.name, event])).values()];
 }
 
 /** Makes the DaemonSet, or sets it right. A refusal is kept for the condition: pods are placed without it. */
@@ -170,7 +154,7 @@ export async function applyMonitor(run: OperatorRun, config: OperandConfig): Pro
 export async function removeMonitor(
   { api, settings: { namespace }, log, memory, signal }: OperatorRun,
 ): Promise<void> {
-  await unlessForbidden(() => api.delete(Resource.daemonSets, { namespace, name: NAME }, { signal }));
+  await unless(isOutOfReach, api.delete(Resource.daemonSets, { namespace, name: NAME }, { signal }));
   memory.monitorRemoved = true;
   log.info("exec format error monitor removed");
 }
@@ -180,7 +164,7 @@ export async function removeEvents(run: OperatorRun, which: "settled" | "all"): 
   const { api, settings: { namespace }, log, memory, signal } = run;
   const events = (await listEvents(run)).filter(({ isSettled }) => which === "all" || isSettled);
   for (const { name } of events) {
-    await unlessForbidden(() => api.delete(Resource.enoexecEvents, { namespace, name }, { signal }));
+    await unless(isOutOfReach, api.delete(Resource.enoexecEvents, { namespace, name }, { signal }));
   }
   if (which === "all") memory.monitorForced = true;
   log.info("ENoExecEvents removed", { which, events: events.length });

@@ -1,7 +1,7 @@
 // Finalizers of what Archway keeps, or frees, until it has left: its account and the role that leaving takes, which an uninstall
 // that deletes everything at once would otherwise take first; while daemons write ENoExecEvents its own Deployment, whose leader
 // handles them, by the MTO's finalizer; and what the MTO leaves behind when Archway takes over.
-import { classifyWriteFailure, isForbidden, isNotFound } from "../../lib/k8s/errors.ts";
+import { classifyWriteFailure, isForbidden, isOutOfReach } from "../../lib/k8s/errors.ts";
 import {
   apiVersionOf,
   type KubeObject,
@@ -14,20 +14,17 @@ import { Finalizer, Installation, UNINSTALL_FINALIZER } from "../../lib/names.ts
 import type { HandlerState, InstallationState } from "../../lib/operator/decide/operand_step.ts";
 import type { OperatorRun } from "./deps.ts";
 import { type JsonPatch, pointer } from "../../lib/k8s/patch.ts";
-import { type KubeApi, type PatchOptions, readOptional } from "../../lib/k8s/api.ts";
+import { type KubeApi, type PatchOptions, readOptional, unless } from "../../lib/k8s/api.ts";
 
 /** How the installation stands. That it is being deleted is kept: one that is created later is another installation. */
 export async function readInstallation({ api, settings, memory, signal }: OperatorRun): Promise<InstallationState> {
   if (memory.ending !== undefined) return memory.ending;
   const target = { namespace: settings.namespace, name: Installation.serviceAccount };
-  try {
-    const state = stateOf(await api.get(Resource.serviceAccounts, target, signal));
-    if (state === "uninstalling") memory.ending = state;
-    return state === "free" && memory.finalizersRefused ? "foreign" : state;
-  } catch (error) {
-    if (isNotFound(error) || isForbidden(error)) return "foreign";
-    throw error;
-  }
+  const account = await unless(isOutOfReach, api.get(Resource.serviceAccounts, target, signal));
+  if (account === undefined) return "foreign";
+  const state = stateOf(account);
+  if (state === "uninstalling") memory.ending = state;
+  return state === "free" && memory.finalizersRefused ? "foreign" : state;
 }
 
 /** Whether the namespace is being deleted: its account and its pods follow, in no particular order. */
@@ -62,7 +59,7 @@ export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | 
     targets.map(([type, target]) => ownFinalizers({ ...run, holdBack }, type, target, finalizers)),
   );
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
-  const fault = refused.find((reason) => !isForbidden(reason) && !isNotFound(reason));
+  const fault = refused.find((reason) => !isOutOfReach(reason));
   // What may go better next time is tried again: an object that stays held is stuck for ever.
   if (fault !== undefined && wanted === "free") throw fault;
   if (memory.ending !== undefined) memory.ending = "left";
@@ -99,12 +96,7 @@ export async function readHandler(
   if (memory.handlerRefused) return "foreign";
   if (installation === "uninstalling") return memory.handlerLetGo ? "foreign" : "held";
   const wanted = { type: Resource.deployments, namespace, name: Installation.deployment, signal };
-  try {
-    return handlerStateOf(await readOptional(api, wanted));
-  } catch (error) {
-    if (isForbidden(error)) return "foreign";
-    throw error;
-  }
+  return handlerStateOf(await unless(isForbidden, readOptional(api, wanted)));
 }
 
 function handlerStateOf(deployment: KubeObject | undefined): HandlerState {
@@ -123,7 +115,7 @@ export async function setHandler(run: OperatorRun, wanted: "held" | "free"): Pro
     await ownFinalizers(run, Resource.deployments, target, wanted === "held" ? [Finalizer.enoexecEvents] : []);
     log.info("own deployment", { state: wanted });
   } catch (error) {
-    if (!isForbidden(error) && !isNotFound(error)) throw error;
+    if (!isOutOfReach(error)) throw error;
     memory.handlerRefused = true;
     log.debug("own deployment not held or let go", { state: wanted, error: errorText(error) });
   }
@@ -146,7 +138,7 @@ export async function releaseMtoOperands(run: OperatorRun): Promise<void> {
         await free(run, { namespace, name }, finalizer);
       } catch (error) {
         if (run.signal.aborted) return;
-        const level = isNotFound(error) || isForbidden(error) ? "debug" : "warn";
+        const level = isOutOfReach(error) ? "debug" : "warn";
         run.log[level]("finalizer of the former operator not removed", { namespace, name, error: errorText(error) });
       }
     }

@@ -1,6 +1,6 @@
 // `archway explain pod/NAME`: why a pod is where it is, from what is written on it, and what to do next.
 import type { Clock } from "../clock.ts";
-import { type ReadApi, readOptional, serverNowMs } from "../k8s/api.ts";
+import { type ReadApi, readOptional, serverNowMs, unless } from "../k8s/api.ts";
 import { podTarget } from "../config/words.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
@@ -27,7 +27,7 @@ import { foldWords } from "../config/fold_words.ts";
 import type { PodView } from "../placement/decide/types.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
 import { type Color, ExitCode, type OutputForm, paint, renderDocument, renderTable, type Terminal } from "./output.ts";
-import { isForbidden, isNotFound } from "../k8s/errors.ts";
+import { isForbidden, isOutOfReach } from "../k8s/errors.ts";
 
 interface ExplainDeps {
   readonly api: ReadApi;
@@ -121,13 +121,8 @@ function lateContainers(pod: PodView): readonly Pick<LateFacts, "came" | "contai
 
 /** A missing right is no fault: what the pod requires of nodes has to tell then. */
 async function readArchitecture(api: ReadApi, name: string, signal: AbortSignal): Promise<string | undefined> {
-  try {
-    const node = await readOptional(api, { type: Resource.nodes, name, signal });
-    return node === undefined ? undefined : offeredByNode(node)[0];
-  } catch (error) {
-    if (isRefusal(error)) return undefined;
-    throw error;
-  }
+  const node = await unless(isOutOfReach, api.get(Resource.nodes, { name }, signal));
+  return node === undefined ? undefined : offeredByNode(node)[0];
 }
 
 /** The scheduler's message when it found no node. Source: the condition PodScheduled. */
@@ -144,19 +139,9 @@ type ReadConfig =
 
 /** A missing right is no fault: what depends on it stays open then. */
 async function readClusterConfig(api: ReadApi, signal: AbortSignal): Promise<ReadConfig> {
-  try {
-    return {
-      kind: "read",
-      object: await readOptional(api, { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal }),
-    };
-  } catch (error) {
-    if (isRefusal(error)) return { kind: "refused" };
-    throw error;
-  }
-}
-
-function isRefusal(error: unknown): boolean {
-  return isForbidden(error) || isNotFound(error);
+  const wanted = { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal };
+  const read = readOptional(api, wanted).then((object) => ({ kind: "read", object } as const));
+  return await unless(isForbidden, read) ?? { kind: "refused" };
 }
 
 /** Source: the condition GatingStopped. */
@@ -175,18 +160,12 @@ async function readParticipation(
   if (pod.labels !== undefined && SCHEDULING_GATE in pod.labels) return "selected";
   if (config.kind === "refused") return "unread";
   if (config.object === undefined) return "off";
-  try {
-    const { metadata: { labels } } = await api.get(Resource.namespaces, { name: pod.namespace }, signal);
-    if (labels?.[AUDIT_NAMESPACE_LABEL.key] === AUDIT_NAMESPACE_LABEL.value) return "audited";
-    const selector = parseSelector(
-      memberOf(objectAt(config.object, "spec"), "namespaceSelector"),
-      CLUSTER_SELECTOR_BOUNDS,
-    );
-    return matchesSelector(selector, labels) ? "selected" : "not-selected";
-  } catch (error) {
-    if (isRefusal(error)) return "unread";
-    throw error;
-  }
+  const namespace = await unless(isOutOfReach, api.get(Resource.namespaces, { name: pod.namespace }, signal));
+  if (namespace === undefined) return "unread";
+  const { labels } = namespace.metadata;
+  if (labels?.[AUDIT_NAMESPACE_LABEL.key] === AUDIT_NAMESPACE_LABEL.value) return "audited";
+  const written = memberOf(objectAt(config.object, "spec"), "namespaceSelector");
+  return matchesSelector(parseSelector(written, CLUSTER_SELECTOR_BOUNDS), labels) ? "selected" : "not-selected";
 }
 
 function renderExplanation(

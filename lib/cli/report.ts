@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { type ImageServiceConfig, openImageService } from "../images/pods/image_service.ts";
 import { openPodImages, type PodImages } from "../images/pods/pod_images.ts";
 import { PullSecrets } from "../images/pods/pull_secrets.ts";
-import { type KubeApi, type ReadApi, readOptional } from "../k8s/api.ts";
+import { type KubeApi, type ReadApi, readOptional, unless } from "../k8s/api.ts";
 import { Resource } from "../k8s/types.ts";
 import { silentLogger } from "../log.ts";
 import type { Credential } from "../oci/credential.ts";
@@ -97,12 +97,8 @@ export async function printReport(
 /** Whether the only namespace that was read does not exist; where it may not be read, that is not known. */
 async function isNamespaceMissing(api: ReadApi, name: string | undefined, signal: AbortSignal): Promise<boolean> {
   if (name === undefined) return false;
-  try {
-    return await readOptional(api, { type: Resource.namespaces, name, signal }) === undefined;
-  } catch (error) {
-    if (isForbidden(error)) return false;
-    throw error;
-  }
+  const missing = readOptional(api, { type: Resource.namespaces, name, signal }).then((found) => found === undefined);
+  return await unless(isForbidden, missing) ?? false;
 }
 
 function render(
@@ -128,12 +124,7 @@ async function readGlobalCredentials(
   { api, signal }: ReportDeps,
   { namespace, name }: ReportConfig["globalPullSecret"],
 ): Promise<readonly Credential[]> {
-  try {
-    const secret = await readOptional(api, { type: Resource.secrets, namespace, name, signal });
-    const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
-    return parsed.kind === "ok" ? parsed.credentials : [];
-  } catch (error) {
-    if (isForbidden(error)) return [];
-    throw error;
-  }
+  const secret = await unless(isForbidden, readOptional(api, { type: Resource.secrets, namespace, name, signal }));
+  const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
+  return parsed.kind === "ok" ? parsed.credentials : [];
 }

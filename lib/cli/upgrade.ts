@@ -1,14 +1,13 @@
 // `archway upgrade status|plan|suspend|resume`: the plan of a cluster, read by the same code that carries it out.
-import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
-import { type KubeApi, serverNowMs } from "../k8s/api.ts";
+import { type KubeApi, serverNowMs, unless } from "../k8s/api.ts";
 import { isNotFound } from "../k8s/errors.ts";
 import { Resource } from "../k8s/types.ts";
 import { Upgrades } from "../upgrades/names.ts";
-import { parsePlan, type UpgradeConfig } from "../upgrades/decide/types/plan.ts";
+import { parsePlan } from "../upgrades/decide/types/plan.ts";
 import { openClusterReader } from "../upgrades/cluster/cluster_reader.ts";
 import { readInput, type UpgradeInput } from "../upgrades/cluster/plan_input.ts";
-import { ExitCode, type Terminal } from "./output.ts";
+import { ExitCode, type OutputForm, renderDocument, type Terminal } from "./output.ts";
 import { describePlan, describeStatus, effectOfSuspend, renderPlanned, renderStatus } from "./upgrade_text.ts";
 
 export interface UpgradeDeps {
@@ -22,7 +21,7 @@ export interface UpgradeOptions {
   /** `status`, `plan`, `suspend` or `resume`. */
   readonly words: readonly string[];
   readonly dryRun: boolean;
-  readonly output: "table" | "json" | "yaml";
+  readonly output: OutputForm;
   readonly signal: AbortSignal;
 }
 
@@ -43,7 +42,7 @@ export async function runUpgrade(deps: UpgradeDeps, options: UpgradeOptions): Pr
 function status({ terminal }: UpgradeDeps, { known, config }: UpgradeInput, { output }: UpgradeOptions): number {
   if (known === undefined) return ExitCode.no;
   const described = describeStatus(known);
-  terminal.out(output === "table" ? renderStatus(described) : render(described, output));
+  terminal.out(output === "table" ? renderStatus(described) : renderDocument(described, output));
   if (config.kind === "unparsable") {
     terminal.err(`archway: Cannot upgrade by the settings: ${config.problems.join("; ")}.\n`);
     return ExitCode.no;
@@ -56,7 +55,7 @@ async function plan({ api, terminal }: UpgradeDeps, input: UpgradeInput, options
   const reader = openClusterReader(api, signal);
   const [operators, pools] = await Promise.all([reader.operators(), reader.pools()]);
   const described = describePlan(input, { operators, pools });
-  terminal.out(output === "table" ? renderPlanned(described) : render(described, output));
+  terminal.out(output === "table" ? renderPlanned(described) : renderDocument(described, output));
   return described.inTheWay.length === 0 ? ExitCode.done : ExitCode.no;
 }
 
@@ -72,23 +71,15 @@ async function setSuspend(
 ): Promise<number> {
   const target = { namespace, name: Upgrades.config };
   const body = { kind: "merge", document: { spec: { suspend: suspend ? true : null } } } as const;
-  let plan: UpgradeConfig;
-  try {
-    plan = parsePlan(
-      dryRun
-        ? await api.get(Resource.upgradeConfigs, target, signal)
-        : await api.patch(Resource.upgradeConfigs, target, { body, signal }),
-    );
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
+  const changed = dryRun
+    ? api.get(Resource.upgradeConfigs, target, signal)
+    : api.patch(Resource.upgradeConfigs, target, { body, signal });
+  const config = await unless(isNotFound, changed);
+  if (config === undefined) {
     terminal.err(`archway: Cannot change the UpgradeConfig "${target.name}": there is none in ${namespace}.\n`);
     return ExitCode.no;
   }
-  const words = suspend ? `suspended: ${effectOfSuspend(plan)}` : "resumed";
+  const words = suspend ? `suspended: ${effectOfSuspend(parsePlan(config))}` : "resumed";
   terminal.out(`UpgradeConfig ${target.name} ${dryRun ? "would be " : ""}${words}.\n`);
   return ExitCode.done;
-}
-
-function render(value: unknown, output: "json" | "yaml"): string {
-  return output === "json" ? `${JSON.stringify(value, undefined, 2)}\n` : stringify(value);
 }

@@ -118,10 +118,15 @@ export async function readOptional(
   wanted: ResourceTarget & { readonly type: ResourceType; readonly signal: AbortSignal },
 ): Promise<KubeObject | undefined> {
   const { type, signal, ...target } = wanted;
+  return await unless(isNotFound, api.get(type, target, signal));
+}
+
+/** What the call gives; undefined where it fails so. */
+export async function unless<T>(failsSo: (error: unknown) => boolean, call: Promise<T>): Promise<T | undefined> {
   try {
-    return await api.get(type, target, signal);
+    return await call;
   } catch (error) {
-    if (isNotFound(error)) return undefined;
+    if (failsSo(error)) return undefined;
     throw error;
   }
 }

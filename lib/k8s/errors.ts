@@ -71,3 +71,8 @@ export function isConflict(error: unknown): boolean {
 export function isExpired(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 410 || error.reason === "Expired");
 }
+
+/** Whether the object, its kind or the right to it is missing. */
+export function isOutOfReach(error: unknown): boolean {
+  return isForbidden(error) || isNotFound(error);
+}
