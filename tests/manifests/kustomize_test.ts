@@ -7,11 +7,11 @@ import { type ManifestObject, MANIFESTS, renderComposition, slugOf } from "../..
 import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";
 import { FLAGS } from "../../lib/config/flags.ts";
 import { objectAt } from "../../lib/json.ts";
-import { ALERT_GROUPS } from "../../lib/operator/alerts.ts";
 import { isAllowedAddress, METADATA_ADDRESSES } from "../../lib/oci/http/address_guard.ts";
 import { API_GROUP, LEASE_NAME, RUNBOOK_BASE_URL, WebhookName, WebhookPath } from "../../lib/names.ts";
 import { covers } from "../../lib/taints/decide/tolerations.ts";
 import { parseTaintPod } from "../../lib/taints/decide/views.ts";
+import { readAlertGroups } from "../support/alerts.ts";
 import { lacks } from "../support/needs.ts";
 import { renderedComposition, renderedFolder } from "./support/rendered.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
@@ -231,8 +231,8 @@ test("where runbooks are read is said once, on the Deployment, and every alert's
   const components = [relative(MANIFESTS, folder.path), "monitoring", "components/image-builds-alerts"];
   const objects = await renderedComposition("base", components);
   const links = [...JSON.stringify(objects).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, link = ""]) => link);
-  const wanted = Object.values(ALERT_GROUPS).flatMap(({ alerts, runbooksFile }) =>
-    alerts.map(({ name }) => `${runbookBaseUrl}${runbooksFile}#${name.toLowerCase()}`)
+  const wanted = Object.values(readAlertGroups()).flatMap(({ alerts, runbooksFile }) =>
+    alerts.map(({ alert }) => `${runbookBaseUrl}${runbooksFile}#${alert.toLowerCase()}`)
   );
   assert.deepEqual(links.toSorted(), wanted.toSorted());
 });

@@ -1,6 +1,6 @@
 // Alerts as Prometheus evaluates them over hours that are made up.
 import assert from "node:assert/strict";
-import type { Alert } from "../../lib/cluster/alert.ts";
+import { readAlertGroups } from "../support/alerts.ts";
 import { lacks } from "../support/needs.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
@@ -13,12 +13,10 @@ export interface Hour {
   readonly fires: Readonly<Record<number, readonly string[]>>;
 }
 
-export function testHours(alerts: readonly Alert[], hours: readonly Hour[]): void {
-  const rules = alerts.map(({ name, expression, forDuration }) => ({
-    alert: name,
-    expr: expression,
-    for: forDuration,
-  }));
+/** Of the alerts whose names match. */
+export function testHours(names: RegExp, hours: readonly Hour[]): void {
+  const rules = readAlertGroups().archway.alerts.filter(({ alert }) => names.test(alert))
+    .map(({ alert, expr, for: lasting }) => ({ alert, expr, for: lasting }));
   for (const hour of hours) {
     Deno.test(hour.title, { ignore: lacks("prometheus") }, () => evaluate(rules, hour));
   }

@@ -1,8 +1,10 @@
 // What the Prometheus operator is given where it is installed: what to scrape, and when to alert.
-import { isObject, type JsonObject, objectAt } from "../../json.ts";
+import { parse } from "yaml";
+import * as z from "zod";
+import SERVICE_MONITOR from "../../../manifests/monitoring/service_monitor.yaml" with { type: "text" };
+import PROMETHEUS_RULE from "../../../manifests/monitoring/prometheus_rule.yaml" with { type: "text" };
+import { isObject, objectAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
-import type { Alert } from "../../cluster/alert.ts";
-import { ALERT_GROUPS, type AlertGroup } from "../alerts.ts";
 import type { OperandConfig } from "./config_view.ts";
 import { renderOwnerReference } from "./webhooks.ts";
 
@@ -12,48 +14,22 @@ export interface MonitoringSettings {
   readonly runbookBaseUrl: string;
 }
 
-/** The objects that shall exist in the operator namespace while a config exists; as in manifests/monitoring. */
+const MANIFEST = z.looseObject({ metadata: z.looseObject({ name: z.string() }) });
+
+/** The objects of manifests/monitoring, which shall exist in the operator namespace while a config exists. */
 export function renderMonitoring(config: OperandConfig, settings: MonitoringSettings): readonly KubeObject[] {
   const { namespace, runbookBaseUrl } = settings;
-  const metadata = { name: "archway", namespace, ownerReferences: [renderOwnerReference(config)] };
-  const apiVersion = "monitoring.coreos.com/v1";
-  return [
-    {
-      apiVersion,
-      kind: "ServiceMonitor",
-      metadata,
-      spec: {
-        selector: { matchLabels: { "archway.dev/scrape": "true" } },
-        endpoints: [{ port: "metrics", path: "/metrics", scheme: "http", interval: "30s" }],
-      },
-    },
-    {
-      apiVersion,
-      kind: "PrometheusRule",
-      metadata,
-      spec: { groups: renderAlertGroups(ALERT_GROUPS.archway, runbookBaseUrl) },
-    },
-  ];
-}
-
-/** The groups of a PrometheusRule; with an empty base, links to runbooks are relative to the repository. */
-export function renderAlertGroups(
-  { name, alerts, runbooksFile }: AlertGroup,
-  runbookBaseUrl: string,
-): readonly JsonObject[] {
   const base = runbookBaseUrl === "" ? "" : runbookBaseUrl.replace(/(?<!\/)\/*$/, "/");
-  return [{ name: `${name}.rules`, rules: alerts.map((alert) => renderAlert(alert, `${base}${runbooksFile}`)) }];
+  return [SERVICE_MONITOR, PROMETHEUS_RULE].map((text) => {
+    const object = MANIFEST.parse(withLinks(parse(text), base));
+    const { name } = object.metadata;
+    return { ...object, metadata: { name, namespace, ownerReferences: [renderOwnerReference(config)] } };
+  });
 }
 
-function renderAlert(alert: Alert, runbooksUrl: string): JsonObject {
-  const { name, expression, forDuration, severity, summary, description } = alert;
-  return {
-    alert: name,
-    expr: expression,
-    for: forDuration,
-    labels: { severity },
-    annotations: { summary, description, runbook_url: `${runbooksUrl}#${name.toLowerCase()}` },
-  };
+function withLinks(manifest: unknown, base: string): unknown {
+  const link = (key: string, value: unknown): unknown => key === "runbook_url" ? `${base}${value}` : value;
+  return JSON.parse(JSON.stringify(manifest), link);
 }
 
 /** Whether a live object has every member of the desired one; members that others added do not count. */
