@@ -166,21 +166,22 @@ export interface Driven<End> {
 }
 
 export interface Driver {
-  readonly observed?: Observations | undefined;
+  readonly observed?: Partial<Observations> | undefined;
   readonly failing?: ((effect: Effect) => string | undefined) | undefined;
 }
 
 /** Answers all requests: an effect that fails stops those behind it, unless it says that its failure is only logged. */
 export function drive<End>(
   run: Generator<Request, End, Answer>,
-  { observed = makeObservations(), failing = () => undefined }: Driver = {},
+  { observed, failing = () => undefined }: Driver = {},
 ): Driven<End> {
   const requests: Request[] = [];
   const effects: Effect[] = [];
+  const answers = { observed: makeObservations(observed), failing };
   let next = run.next();
   while (!next.done) {
     requests.push(next.value);
-    const answer = answerTo(next.value, { observed, failing });
+    const answer = answerTo(next.value, answers);
     if (answer.kind === "applied") effects.push(...answer.done);
     next = run.next(answer);
   }
@@ -191,7 +192,7 @@ export function drive<End>(
 
 export function answerTo(
   request: Request,
-  { observed, failing }: Required<{ [Key in keyof Driver]-?: NonNullable<Driver[Key]> }>,
+  { observed, failing }: { readonly observed: Observations; readonly failing: NonNullable<Driver["failing"]> },
 ): Answer {
   switch (request.kind) {
     case "read":

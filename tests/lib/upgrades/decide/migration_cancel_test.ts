@@ -13,9 +13,9 @@ import {
   makeCluster,
   makeConfig,
   makeHistory,
-  makeObservations,
   makePlan,
   NOW_MS,
+  type Observations,
   reconcileOnce,
   seen,
   type SpecOverrides,
@@ -29,11 +29,11 @@ const SILENCE: Silence = {
   comment: `Silence for OSD control plane upgrade to version ${FROM}`,
 };
 /** All that a migration can have prepared. */
-const PREPARED = makeObservations({
+const PREPARED: Partial<Observations> = {
   silences: seen([SILENCE]),
   capacityLeft: seen({ kind: "present", message: "to be deleted: workers-a-upgrade" }),
   smoke: seen({ kind: "waiting", sinceMs: NOW_MS, message: "no node yet" }),
-});
+};
 
 const ASKED = { version: FROM, image: "", architecture: "Multi" };
 const MULTI = { version: FROM, image: IMAGE_MULTI, architecture: "Multi" };
@@ -87,7 +87,7 @@ Deno.test("a migration that is deleted before it began: what it prepared goes, a
   const removals = ["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"];
   assert.deepEqual(wordsOf(run.effects), removals);
   assert.deepEqual(run.end, { kind: "settled", requeueAfterMs: 60_000 });
-  const clean = withoutPlan(makeCluster(), makeObservations());
+  const clean = withoutPlan(makeCluster(), {});
   assert.deepEqual([wordsOf(clean.effects), clean.end], [["clear ephemeral"], {
     kind: "settled",
     requeueAfterMs: undefined,
@@ -117,7 +117,7 @@ function settle(
   let status: UpgradeStatus = { history: [ENTRY], conditions: [] };
   const words: string[] = [];
   for (let turn = 0; turn < 6; turn++) {
-    const observed = turn === 0 ? PREPARED : makeObservations();
+    const observed = turn === 0 ? PREPARED : {};
     const run = reconcileOnce({ plan: makePlan(spec, status), clusterVersion, nowMs: NOW_MS + turn * 60_000 }, {
       observed,
     });
@@ -148,8 +148,6 @@ for (const [state, clusterVersion] of BEGUN) {
 Deno.test("a plan that is changed from an upgrade to a migration in the middle of it does not take the upgrade back", () => {
   const entry = makeHistory({ conditions: [done("UpgradeCommenced")] });
   const clusterVersion = commencedCluster({ conditions: [condition("Progressing", "True", "Working towards 4.17.2")] });
-  const run = reconcileOnce({ plan: makePlan(SPEC, { history: [entry] }), clusterVersion }, {
-    observed: makeObservations(),
-  });
+  const run = reconcileOnce({ plan: makePlan(SPEC, { history: [entry] }), clusterVersion }, { observed: {} });
   assert.equal(wordsOf(run.effects).includes("patchClusterVersion"), false);
 });

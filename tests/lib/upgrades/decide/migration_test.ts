@@ -17,7 +17,6 @@ import {
   IMAGE_MULTI,
   makeCluster,
   makeHistory,
-  makeObservations,
   makeOperator,
   makePlan,
   makePool,
@@ -163,12 +162,12 @@ function migrate(
 ): ReturnType<typeof reconcileOnce> {
   const history = makeHistory({ version: FROM, architecture: "Multi", profile: "multiarch-migration", ...entry });
   const plan = makePlan(spec, status ?? { history: [history] });
-  const observations = makeObservations({
+  const observations: Partial<Observations> = {
     pools: seen(POOLS),
     osImages: seen(CHANGED),
     clusterOperators: seen(OPERATORS),
     ...observed,
-  });
+  };
   return reconcileOnce({ plan, clusterVersion: makeCluster(cluster), nowMs }, { observed: observations, failing });
 }
 

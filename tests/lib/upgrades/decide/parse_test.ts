@@ -28,23 +28,6 @@ Deno.test("a status of the Managed Upgrade Operator is read and written as it wa
   assert.deepEqual(renderStatus(parseStatus(status)), status);
 });
 
-Deno.test("a status of a migration is read and written as it was", () => {
-  const status = {
-    history: [{
-      ...ENTRY,
-      architecture: "Multi",
-      profile: "multiarch-migration",
-      notifications: [{ state: "StateStarted", sentTime: START }],
-      baseline: { image: "i", operatorImages: { etcd: "e" }, renderedConfigs: { worker: "r" } },
-    }],
-    conditions: [{
-      ...{ type: "MultiArchCapable", status: "True", reason: "Migrated", message: "m" },
-      ...{ lastTransitionTime: START, observedGeneration: 4 },
-    }],
-  };
-  assert.deepEqual(renderStatus(parseStatus(status)), status);
-});
-
 Deno.test("parseStatus() of nothing is empty, of a strange phase Unknown", () => {
   assert.deepEqual(parseStatus(undefined), { history: [], conditions: [] });
   assert.equal(parseStatus({ history: [{ phase: "Odd" }] }).history[0]?.phase, "Unknown");

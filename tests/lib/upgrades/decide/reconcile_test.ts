@@ -17,6 +17,7 @@ import {
   MINUTE,
   NOW,
   NOW_MS,
+  type Observations,
   reconcileOnce,
   seen,
   START_MS,
@@ -37,7 +38,7 @@ function phaseOf({ saved }: { readonly saved: readonly { readonly history: reado
   return saved.at(-1)?.history[0]?.phase;
 }
 
-const HEALTH_FAILS = makeObservations({
+const HEALTH_FAILS: Partial<Observations> = {
   health: seen([{
     check: "CriticalAlerts",
     kind: "failed",
@@ -45,7 +46,7 @@ const HEALTH_FAILS = makeObservations({
     message: "alerts fire: A",
     reasons: { critical_alerts_firing: 1 },
   }]),
-});
+};
 
 const EVENTS: readonly (readonly [string, unknown, unknown, boolean])[] = [
   ["M-001 wantsReconcile() is false without the object from before", undefined, { status: {} }, false],
@@ -77,19 +78,17 @@ Deno.test("M-005 reconcile() resets the ephemeral metrics when there is no plan,
   const clean = drive(reconcile(input({ plan: { kind: "absent" } })));
   assert.deepEqual([clean.end.kind, wordsOf(clean.effects)], ["settled", ["clear ephemeral"]]);
   const silence = { id: "s1", createdBy: "managed-upgrade-operator", state: "active", endsAtMs: 0 } as const;
-  const observed = makeObservations({
+  const observed: Partial<Observations> = {
     silences: seen([{
       ...silence,
       comment: "Silence for OSD worker node upgrade to version 4.17.2 with remaining 3 nodes",
     }]),
     capacityLeft: seen({ kind: "present", message: "" }),
     smoke: seen({ kind: "waiting", sinceMs: 0, message: "" }),
-  });
+  };
   const left = drive(reconcile(input({ plan: { kind: "absent" } })), { observed });
   assert.deepEqual(wordsOf(left.effects), ["clear ephemeral", "endSilence", "releaseCapacity", "deleteSmokeMachine"]);
-  const blind = drive(reconcile(input({ plan: { kind: "absent" } })), {
-    observed: makeObservations({ silences: unseen() }),
-  });
+  const blind = drive(reconcile(input({ plan: { kind: "absent" } })), { observed: { silences: unseen() } });
   assert.equal(blind.end.kind, "settled");
 });
 
@@ -143,7 +142,7 @@ Deno.test("M-011 reconcile() adds an entry for a new target in front of the othe
 });
 
 /** Rows about a status that cannot be written: the driver sees the fault, and the reconcile has done nothing since. */
-const WRITES: readonly (readonly [string, UpgradeConfig, Parameters<typeof makeObservations>[0]])[] = [
+const WRITES: readonly (readonly [string, UpgradeConfig, Partial<Observations>])[] = [
   ["M-010 a new entry", makePlan(), {}],
   ["M-019 the step to Pending", planIn("New"), {}],
   ["M-026 the step back to New", planIn("Pending"), { policy: seen({ kind: "changed" }) }],
@@ -207,7 +206,7 @@ for (const [name, aheadMs, config, isChecked] of NEW) {
 
 Deno.test("M-013 New goes on to Pending when the health cannot be read, or nobody can be notified", () => {
   const options = { plan: planIn("New"), config: GATED, nowMs: START_MS - 5 * HOUR };
-  const blind = reconcileOnce(options, { observed: makeObservations({ health: unseen() }) });
+  const blind = reconcileOnce(options, { observed: { health: unseen() } });
   const mute = reconcileOnce(options, {
     observed: HEALTH_FAILS,
     failing: ({ kind }) => kind === "notify" ? "no" : undefined,
@@ -239,7 +238,7 @@ Deno.test("M-022 Pending on a cluster that is there already attempts nothing, wi
 });
 
 Deno.test("M-023 M-027 Pending fails when the policy source cannot be asked, and does not begin", () => {
-  const run = reconcileOnce({ plan: planIn("Pending") }, { observed: makeObservations({ policy: unseen("503") }) });
+  const run = reconcileOnce({ plan: planIn("Pending") }, { observed: { policy: unseen("503") } });
   assert.deepEqual(run.end, {
     kind: "failed",
     message: "Cannot ask the policy source: 503",
@@ -255,24 +254,18 @@ Deno.test("M-024 Pending that is ready becomes Upgrading, and its steps are run 
 });
 
 Deno.test("M-025 N-029 Pending goes back to New when the policy source has another plan or none, and begins nothing", () => {
-  const run = reconcileOnce({ plan: planIn("Pending") }, {
-    observed: makeObservations({ policy: seen({ kind: "changed" }) }),
-  });
+  const run = reconcileOnce({ plan: planIn("Pending") }, { observed: { policy: seen({ kind: "changed" }) } });
   assert.deepEqual([run.end.kind, phaseOf(run)], ["settled", "New"]);
   assert.deepEqual(wordsOf(run.effects), ["upgradeconfig_validation_failed=0"]);
 });
 
 Deno.test("M-028 Pending begins without a policy source", () => {
-  const run = reconcileOnce({ plan: planIn("Pending") }, {
-    observed: makeObservations({ policy: seen({ kind: "notConfigured" }) }),
-  });
+  const run = reconcileOnce({ plan: planIn("Pending") }, { observed: { policy: seen({ kind: "notConfigured" }) } });
   assert.equal(phaseOf(run), "Upgrading");
 });
 
 Deno.test("M-030 Pending that begins and cannot go on says so and stays Upgrading", () => {
-  const run = reconcileOnce({ plan: planIn("Pending") }, {
-    observed: makeObservations({ silences: unseen("Alertmanager is away") }),
-  });
+  const run = reconcileOnce({ plan: planIn("Pending") }, { observed: { silences: unseen("Alertmanager is away") } });
   assert.match(run.end.kind === "failed" ? run.end.message : "", /Alertmanager is away/);
   assert.equal(phaseOf(run), "Upgrading");
 });
@@ -295,7 +288,7 @@ Deno.test("M-035 Upgrading runs the steps and is looked at again in a minute", (
 
 Deno.test("M-036 Upgrading that fails in a step says so, and what was done before is written", () => {
   const run = reconcileOnce({ plan: planIn("Upgrading", { startTime: renderTime(NOW_MS) }) }, {
-    observed: makeObservations({ silences: unseen() }),
+    observed: { silences: unseen() },
   });
   assert.equal(run.end.kind, "failed");
   assert.deepEqual(run.saved.at(-1)?.history[0]?.notifications.map(({ state }) => state), ["StateStarted"]);
@@ -324,7 +317,7 @@ for (const [name, precedingVersion, version, stream] of RESULTS) {
 }
 
 Deno.test("M-037 Upgraded reports the alerts between its start and its end", () => {
-  const observed = makeObservations({ alertsDuring: seen(["A", "B"]) });
+  const observed: Partial<Observations> = { alertsDuring: seen(["A", "B"]) };
   const { effects, reads } = reconcileOnce({ plan: planIn("Upgraded", UPGRADED) }, { observed });
   assert.deepEqual(reads, ["alertsDuring"]);
   assert.deepEqual(
@@ -335,7 +328,7 @@ Deno.test("M-037 Upgraded reports the alerts between its start and its end", () 
 
 Deno.test("Upgraded waits for no notification any more, also while the alerts cannot be read", () => {
   for (const alertsDuring of [seen([]), unseen()]) {
-    const run = reconcileOnce({ plan: planIn("Upgraded", UPGRADED) }, { observed: makeObservations({ alertsDuring }) });
+    const run = reconcileOnce({ plan: planIn("Upgraded", UPGRADED) }, { observed: { alertsDuring } });
     assert.equal(wordsOf(run.effects).at(-1), "clear upgrade_notification_failed");
   }
 });
@@ -374,7 +367,7 @@ Deno.test("an upgrade that did not begin in time removes what it prepared before
     { type, status: "False", reason: "", message: "" } as const
   ));
   const plan = makePlan({ capacity: CAPACITY }, { history: [makeHistory({ conditions })] });
-  const observed = makeObservations({ capacityLeft: seen({ kind: "present", message: "" }) });
+  const observed: Partial<Observations> = { capacityLeft: seen({ kind: "present", message: "" }) };
   const removing = reconcileOnce({ plan, nowMs: TOO_LATE_MS }, { observed });
   assert.deepEqual([wordsOf(removing.effects), removing.saved], [["releaseCapacity"], []]);
   const removed = reconcileOnce({ plan, nowMs: TOO_LATE_MS });
@@ -430,7 +423,7 @@ for (const [name, clusterVersion, message] of TAKEN_OVER) {
     const conditions = [ASKED, { ...ASKED, type: "ComputeCapacityReserved" }];
     for (const type of ["OSD", "ARO"] as const) {
       const plan = makePlan({ type, capacity: CAPACITY }, { history: [makeHistory({ conditions })] });
-      const observed = makeObservations({ capacityLeft: seen({ kind: "present", message: "" }) });
+      const observed: Partial<Observations> = { capacityLeft: seen({ kind: "present", message: "" }) };
       const options = { plan, clusterVersion: makeCluster(clusterVersion) };
       assert.deepEqual(wordsOf(reconcileOnce(options, { observed }).effects), ["releaseCapacity"]);
       const run = reconcileOnce(options);
@@ -489,15 +482,13 @@ Deno.test("a suspended plan does nothing before it began, reports it, and goes o
 Deno.test("a plan that names only an image gets its version from it, unless it is suspended", () => {
   const desired = { version: "", channel: "", image: `quay.io/a/b@sha256:${"2".repeat(64)}` };
   const payload = seen({ image: desired.image, version: TO, isIndex: true, architectures: ["amd64"] });
-  const observed = makeObservations({ payload });
+  const observed: Partial<Observations> = { payload };
   const adopted = reconcileOnce({ plan: makePlan({ desired }) }, { observed });
   assert.deepEqual(adopted.effects, [{ kind: "setDesiredVersion", version: TO }]);
   assert.deepEqual([adopted.end.kind, adopted.saved], ["settled", []]);
   const suspended = reconcileOnce({ plan: makePlan({ desired, suspend: true }) }, { observed });
   assert.deepEqual([suspended.effects, suspended.reads, suspended.saved.at(-1)?.history], [[], [], []]);
-  const broken = reconcileOnce({ plan: makePlan({ desired }) }, {
-    observed: makeObservations({ payload: unseen("401") }),
-  });
+  const broken = reconcileOnce({ plan: makePlan({ desired }) }, { observed: { payload: unseen("401") } });
   assert.match(broken.end.kind === "failed" ? broken.end.message : "", /401/);
   assert.deepEqual(broken.saved.at(-1)?.history, []);
 });
@@ -511,9 +502,9 @@ Deno.test("a plan that names another target clears up after the one before, whic
   }] as const;
   const old = makeHistory({ version: "4.17.0", conditions });
   const silence = { id: "s", createdBy: "managed-upgrade-operator", state: "active", endsAtMs: 0 } as const;
-  const observed = makeObservations({
+  const observed: Partial<Observations> = {
     silences: seen([{ ...silence, comment: "Silence for OSD control plane upgrade to version 4.17.0" }]),
-  });
+  };
   const run = reconcileOnce({ plan: makePlan({}, { history: [old] }), nowMs: START_MS - HOUR }, { observed });
   assert.deepEqual(wordsOf(run.effects), ["endSilence"]);
   assert.deepEqual(run.saved.at(-1)?.history.map(({ phase }) => phase), ["Pending", "Failed"]);

@@ -4,8 +4,8 @@ import type { Silence } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import {
   commencedCluster,
   FROM,
-  makeObservations,
   NOW_MS,
+  type Observations,
   reconcileOnce,
   seen,
   TO,
@@ -37,7 +37,7 @@ const SILENCE: Silence = {
 };
 
 Deno.test("an upgrade that the Managed Upgrade Operator has begun is waited for, with nothing before it done again", () => {
-  const observed = makeObservations({ silences: seen([SILENCE]) });
+  const observed: Partial<Observations> = { silences: seen([SILENCE]) };
   const run = reconcileOnce({ plan: planOfTheOriginal(), clusterVersion: commencedCluster(), nowMs: NOW_MS }, {
     observed,
   });
@@ -50,7 +50,7 @@ Deno.test("an upgrade that the Managed Upgrade Operator has begun is waited for,
 });
 
 Deno.test("its silences are ended by their comments, its end is announced, and its times stay", () => {
-  const observed = makeObservations({ silences: seen([SILENCE]) });
+  const observed: Partial<Observations> = { silences: seen([SILENCE]) };
   const run = reconcileOnce({ plan: planOfTheOriginal(), clusterVersion: upgradedCluster(), nowMs: NOW_MS }, {
     observed,
   });
