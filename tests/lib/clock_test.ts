@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { backoffMs, holdsWithin, systemClock } from "../../lib/clock.ts";
+import { holdsWithin, systemClock } from "../../lib/clock.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
 Deno.test("holdsWithin() ends with true as soon as the condition is seen to hold", async () => {
@@ -49,12 +49,4 @@ Deno.test("a long sleep on the machine's clock ends when the signal aborts, and 
   const sleeping = [2 ** 40, Infinity].map((ms) => sleep(ms, stop.signal));
   stop.abort();
   assert.deepEqual(await Promise.all(sleeping), [undefined, undefined]);
-});
-
-Deno.test("backoffMs() doubles from the base up to the cap, and never waits less than half", () => {
-  for (let attempt = 1; attempt <= 12; attempt += 1) {
-    const wholeMs = Math.min(4_000, 100 * 2 ** (attempt - 1));
-    const waitMs = backoffMs(attempt, { baseMs: 100, capMs: 4_000 });
-    assert.ok(waitMs >= wholeMs / 2 && waitMs <= wholeMs, `attempt ${attempt} waits ${waitMs} ms`);
-  }
 });

@@ -25,24 +25,6 @@ function registerDeadWebhook(playground: Playground): Promise<unknown> {
   return createObject(playground.cluster, kindNamed("MutatingWebhookConfiguration"), { body });
 }
 
-Deno.test("openPlayground() gives serve its files and a cluster of four nodes with a config", () =>
-  withPlayground(async (playground) => {
-    const { files, apiUrl, registryHost, serveFlags } = playground;
-    const kubeconfig = JSON.parse(await Deno.readTextFile(files.kubeconfig));
-    assert.equal(kubeconfig.clusters[0].cluster.server, apiUrl);
-    assert.ok(serveFlags.includes(`--registry=${registryHost}`));
-    const client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(files.authority)] });
-    const nodes = await (await fetch(`${apiUrl}/api/v1/nodes`, { client })).json();
-    assert.equal(nodes.items.length, 4);
-    const config = await fetch(`${apiUrl}/apis/multiarch.openshift.io/v1beta1/clusterpodplacementconfigs/cluster`, {
-      client,
-    });
-    assert.equal((await config.json()).spec.fallbackArchitecture, "amd64");
-    const image = await fetch(`https://${registryHost}/v2/demo/web/manifests/v1`, { client });
-    assert.equal((await image.json()).schemaVersion, 2);
-    client.close();
-  }));
-
 Deno.test("openPlayground() writes the login of the registry's user for `index assemble`, readable by its owner alone", () =>
   withPlayground(async ({ files, registry, registryHost, serveFlags }) => {
     const login = files.settings.replace("archway.yaml", "config.json");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Condition, isTrue, parseConditions, setCondition } from "../../../lib/cluster/condition.ts";
+import { type Condition, parseConditions, setCondition } from "../../../lib/cluster/condition.ts";
 
 const READY: Condition = {
   type: "Ready",
@@ -22,12 +22,6 @@ Deno.test("parseConditions() keeps members that it does not know, and leaves out
     lastTransitionTime: "",
   }]);
   for (const status of [undefined, null, {}, { conditions: {} }]) assert.deepEqual(parseConditions(status), []);
-});
-
-Deno.test("isTrue() holds for a condition of the type whose status is True", () => {
-  assert.equal(isTrue([READY], "Ready"), true);
-  assert.equal(isTrue([{ ...READY, status: "Unknown" }], "Ready"), false);
-  assert.equal(isTrue([READY], "Degraded"), false);
 });
 
 Deno.test("setCondition() keeps the time where the status stays, the place in the list, and the list where nothing changes", () => {

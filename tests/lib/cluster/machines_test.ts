@@ -7,7 +7,7 @@ Deno.test("M-341 M-342 parseMachineConfigPool() reads counts and conditions", ()
     spec: {
       paused: true,
       nodeSelector: { matchLabels: { a: "b" } },
-      configuration: { name: "rendered-2", source: [] },
+      configuration: { name: "rendered-2", source: [{ kind: "MachineConfig", name: "00-worker" }] },
     },
     status: {
       machineCount: 3,
@@ -21,7 +21,8 @@ Deno.test("M-341 M-342 parseMachineConfigPool() reads counts and conditions", ()
     ...["worker", true, false, false, 3, 2],
   ]);
   assert.deepEqual([pool.rendered, pool.currentRendered, pool.degradedMessage], ["rendered-2", "rendered-1", ""]);
-  assert.deepEqual(pool.configuration, { name: "rendered-2", source: [] });
+  const source = [{ kind: "MachineConfig", name: "00-worker" }];
+  assert.deepEqual(pool.configuration, { name: "rendered-2", source });
   assert.equal(pool.nodeSelector.kind, "requirements");
   const fresh = parseMachineConfigPool({ metadata: { name: "new" } });
   assert.deepEqual([fresh.rendered, fresh.currentRendered, fresh.nodeSelector.kind], ["", "", "everything"]);

@@ -114,6 +114,16 @@ Deno.test("record() cuts a message to 1024 bytes between characters", () =>
     assert.match(message, /^é+…$/);
   }));
 
+Deno.test("record() puts events about cluster-scoped objects into the default namespace", () =>
+  withRecorder({}, async ({ recorder, clock, events }) => {
+    recorder.record({
+      ...makeEvent(),
+      object: { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig", name: "cluster" },
+    });
+    await clock.advance(0);
+    assert.equal(events()[0]?.metadata.namespace, "default");
+  }));
+
 Deno.test("record() makes valid names for objects with the longest names", () =>
   withRecorder({}, async ({ recorder, clock, events }) => {
     recorder.record(makeEvent({ pod: `${"a".repeat(229)}.${"b".repeat(23)}` }));

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { firstPageSize, MAX_PAGE_BYTES, nextPageSize, smallerPageSize } from "../../../lib/k8s/lists.ts";
-import { Resource } from "../../../lib/k8s/types.ts";
+import { MAX_PAGE_BYTES, nextPageSize, smallerPageSize } from "../../../lib/k8s/lists.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -24,17 +23,6 @@ for (const [what, limit, count, bytes, next] of NEXT) {
     assert.equal(nextPageSize({ limit, count, bytes }), next);
   });
 }
-
-Deno.test("firstPageSize() is small for whatever namespaces own, pods or not", () => {
-  const { pods, events, deployments, daemonSets, jobs, podDisruptionBudgets, namespaceConfigs, enoexecEvents } =
-    Resource;
-  for (
-    const type of [pods, events, deployments, daemonSets, jobs, podDisruptionBudgets, namespaceConfigs, enoexecEvents]
-  ) {
-    assert.equal(firstPageSize(type), 50, type.plural);
-  }
-  assert.equal(firstPageSize(Resource.nodes), 500);
-});
 
 Deno.test("smallerPageSize() ends at single objects", () => {
   assert.deepEqual([500, 50, 12, 3, 2, 1].map(smallerPageSize), [125, 12, 3, 1, 1, undefined]);

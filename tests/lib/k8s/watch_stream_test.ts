@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { RawWatchEvent } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { readAhead } from "../../../lib/k8s/read_ahead.ts";
 import { decodeWatchStream } from "../../../lib/k8s/watch_stream.ts";
@@ -35,23 +34,6 @@ Deno.test("property: decodeWatchStream() gives the same events however the bytes
 
 Deno.test("decodeWatchStream() ignores half a line at the end, and empty lines", async () => {
   assert.deepEqual(await namesOf(bodyOf(`${line("a")}\n\n${line("b").slice(0, 20)}`)), ["a"]);
-});
-
-Deno.test("decodeWatchStream() gives bookmarks, whose objects have no name", async () => {
-  const body = bodyOf('{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"12"}}}\n');
-  const events: RawWatchEvent[] = [];
-  for await (const event of decodeWatchStream(body)) events.push(event);
-  assert.deepEqual(events.map(({ type, object }) => [type, object.metadata.resourceVersion]), [["BOOKMARK", "12"]]);
-});
-
-Deno.test("decodeWatchStream() throws an ERROR event as the ApiError it carries", async () => {
-  const status = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version", metadata: {} };
-  const body = bodyOf(`${line("a")}${JSON.stringify({ type: "ERROR", object: status })}\n`);
-  await assert.rejects(namesOf(body), (error) => {
-    assert.ok(error instanceof ApiError);
-    assert.deepEqual([error.status, error.reason], [410, "Expired"]);
-    return true;
-  });
 });
 
 Deno.test("decodeWatchStream() skips unknown event types", async () => {

@@ -29,13 +29,3 @@ Deno.test("WriteTurns.drained() waits for all, also for those that fail", async 
   assert.equal(ended.length, 40);
   await Promise.all(writes);
 });
-
-Deno.test("WriteTurns.isFull reports when no more may wait", async () => {
-  const turns = new WriteTurns();
-  const gate = Promise.withResolvers<void>();
-  const writes = Array.from({ length: 10_000 }, () => turns.run(() => gate.promise));
-  assert.equal(turns.isFull, true);
-  gate.resolve();
-  await Promise.all(writes);
-  assert.equal(turns.isFull, false);
-});

@@ -144,16 +144,6 @@ Deno.test("P-041 an architecture without a node waits, and fails after a quarter
   assert.match(String(bed.condition(failed(bed), "Failed")?.message), /^arm64: NoNodeForArchitecture/);
 });
 
-Deno.test("an architecture without a node goes on when one comes", () => {
-  const bed = new Simulator(["amd64"]);
-  bed.addNode({ reported: "arm64", unschedulable: true });
-  bed.settle();
-  bed.nowMs += 14 * MINUTE;
-  bed.nodes = [rawBuildNode({}), rawBuildNode({ reported: "arm64" })];
-  bed.settle();
-  assert.notEqual(bed.pullSpec(), "");
-});
-
 Deno.test("P-043 an architecture that joins during a build: running Jobs go on under the new one", () => {
   const bed = building();
   const uids = [...bed.jobs.values()].map(({ metadata }) => metadata.uid);

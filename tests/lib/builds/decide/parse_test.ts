@@ -10,7 +10,7 @@ import { parseBuildJob, parseDigestMap } from "../../../../lib/builds/decide/par
 import { parseMachineOSBuild, parseMachineOSConfig } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
 import { canonicaliseSecret, stateOfSecret } from "../../../../lib/builds/decide/parse/secret.ts";
 import type { KubeObject } from "../../../../lib/k8s/types.ts";
-import { rawConfig, rawPool, rawRendered, renderedOf, valueOf } from "./make.ts";
+import { rawConfig, rawRendered, renderedOf, valueOf } from "./make.ts";
 
 Deno.test("parseMachineOSConfig() reads what a user wrote and what was published", () => {
   const object = {
@@ -37,19 +37,6 @@ Deno.test("parsers of the upstream kinds throw for nothing", () => {
     }),
     { numRuns: 300 },
   );
-});
-
-Deno.test("parseMachineConfigPool() reads its selector, its configuration and what it runs", () => {
-  const pool = valueOf(parseBuildPool(rawPool({ sources: ["00-worker"], paused: true })));
-  assert.deepEqual([pool.rendered, pool.currentRendered, pool.isPaused], [
-    "rendered-worker-1",
-    "rendered-worker-1",
-    true,
-  ]);
-  assert.deepEqual(pool.configuration, {
-    name: "rendered-worker-1",
-    source: [{ kind: "MachineConfig", name: "00-worker" }],
-  });
 });
 
 Deno.test("parseRenderedConfig() decodes the two files of containers", () => {

@@ -16,12 +16,6 @@ Deno.test("ReportFilter lets a burst pass and then so many a second; what was he
   assert.equal(judge("d", 500), "report");
 });
 
-Deno.test("ReportFilter accepts 200 containers a minute without holding one back", () => {
-  const filter = new ReportFilter();
-  const verdicts = Array.from({ length: 200 }, (_, at) => filter.judge(String(at), at * 300));
-  assert.deepEqual([...new Set(verdicts)], ["report"]);
-});
-
 Deno.test("ReportFilter drops the oldest container when there are too many", () => {
   const filter = new ReportFilter({ ...REPORT_LIMITS, maxContainers: 2 });
   for (const name of ["a", "b", "c"]) filter.judge(name, 0);

@@ -253,23 +253,6 @@ Deno.test("read() reports it when the API server cannot give a secret or an acco
   }
 });
 
-Deno.test("read() keeps the answer for the others when the pod that asked first leaves", async () => {
-  const bed = openBed((name, { signal }) =>
-    new Promise((resolve, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-      void bed.clock.sleep(20, SIGNAL).then(() => resolve(secretOf(name)));
-    })
-  );
-  const leaving = new AbortController();
-  const first = assert.rejects(bed.credentials({ pullSecrets: ["a"] }, leaving.signal));
-  const second = bed.credentials({ pullSecrets: ["a"] });
-  await bed.clock.advance(0);
-  leaving.abort();
-  await first;
-  await bed.clock.advance(20);
-  assert.deepEqual(usersIn(await second), ["a"]);
-});
-
 Deno.test("PodImages.inspect() takes no permanent failure for one while a pull secret cannot be read", async () => {
   const problem = { kind: "transient", reason: "ServerError", message: "Cannot read the secret." } as const;
   const bed = openImageBed({ pull: () => ({ credentials: [], problem }) });

@@ -336,24 +336,6 @@ Deno.test("inspect() goes on until the root has answered that it reads for other
   await assert.rejects(inspecting, /left/);
 });
 
-Deno.test("inspect() ends with its caller while the token server thinks", async () => {
-  await using bed = await openBed(TOKEN);
-  const asked = Promise.withResolvers<void>();
-  const answered = Promise.withResolvers<Response>();
-  bed.registry.intercept = ({ path }) => {
-    if (!path.startsWith("/token")) return undefined;
-    asked.resolve();
-    return answered.promise;
-  };
-  const leaving = new AbortController();
-  const request = makeRequest(`${bed.registry.host}/org/app:v1`);
-  const inspecting = bed.inspector.registry.inspect(request, leaving.signal);
-  await asked.promise;
-  leaving.abort(new Error("left"));
-  await assert.rejects(inspecting, /left/);
-  answered.resolve(Response.json({ token: "x" }));
-});
-
 Deno.test("inspect() is transient when the token server fails", async () => {
   await using bed = await openBed(TOKEN);
   bed.registry.intercept = ({ path }) => path.startsWith("/token") ? new Response("", { status: 503 }) : undefined;

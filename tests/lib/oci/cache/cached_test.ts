@@ -13,7 +13,6 @@ import type {
 } from "../../../../lib/oci/inspector.ts";
 import { addRequests, NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { parseReference } from "../../../../lib/oci/reference.ts";
-import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { makeCredential, makeRequest } from "../../../support/inspectors.ts";
@@ -359,16 +358,4 @@ Deno.test("CachedInspector keeps a short name apart from the full one: configura
   assert.equal(registry.take(), "2 GET, 0 HEAD");
   await inspect("index.docker.io/library/nginx:1");
   assert.equal(registry.take(), "0 GET, 0 HEAD");
-});
-
-Deno.test("singleFlight() over CachedInspector makes one inspection of a burst of 1 000 pods", async () => {
-  const { registry, cached, clock } = open();
-  const inspector = singleFlight(cached, { clock });
-  const burst = (): Promise<readonly InspectionReport[]> =>
-    Promise.all(Array.from({ length: 1_000 }, () => inspector.inspect(makeRequest(APP), signal)));
-  assert.ok((await burst()).every(({ inspection }) => inspection.kind === "platforms"));
-  assert.equal(registry.take(), "1 GET, 0 HEAD");
-  await clock.advance(TTL_MS + 1);
-  await burst();
-  assert.equal(registry.take(), "0 GET, 1 HEAD");
 });

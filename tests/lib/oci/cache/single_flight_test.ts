@@ -86,41 +86,6 @@ Deno.test("singleFlight() keeps apart what differs in image, credentials or dept
   await reports;
 });
 
-Deno.test("singleFlight() goes on for the others when one caller leaves", async () => {
-  const { inspector, calls } = slow();
-  const shared = singleFlight(inspector, { clock });
-  const leaving = new AbortController();
-  const [left, stays] = [shared.inspect(requestOf(), leaving.signal), shared.inspect(requestOf(), signal)];
-  await turn();
-  leaving.abort(new Error("no more time"));
-  await assert.rejects(left, /no more time/);
-  assert.equal(calls[0]?.signal.aborted, false);
-  calls[0]?.finish(REPORT);
-  assert.equal(await stays, REPORT);
-});
-
-Deno.test("singleFlight() ends an inspection that all have left, and starts anew for later callers", async () => {
-  const { inspector, calls } = slow();
-  const shared = singleFlight(inspector, { clock });
-  const leaving = [new AbortController(), new AbortController()];
-  const left = leaving.map((one) => assert.rejects(shared.inspect(requestOf(), one.signal)));
-  await turn();
-  for (const one of leaving) one.abort();
-  await Promise.all(left);
-  assert.equal(calls[0]?.signal.aborted, true);
-  const next = shared.inspect(requestOf(), signal);
-  await turn();
-  calls[1]?.finish(REPORT);
-  assert.equal(await next, REPORT);
-});
-
-Deno.test("singleFlight() sends no request for a caller who has left already", async () => {
-  const { inspector, calls } = slow();
-  await assert.rejects(singleFlight(inspector, { clock }).inspect(requestOf(), AbortSignal.abort()));
-  await turn();
-  assert.equal(calls.length, 0);
-});
-
 Deno.test("singleFlight() runs with the strongest priority of those who wait", async () => {
   const { inspector, calls } = slow();
   const shared = singleFlight(inspector, { clock });
@@ -133,19 +98,6 @@ Deno.test("singleFlight() runs with the strongest priority of those who wait", a
   assert.equal(calls[0]?.request.priority, "gated");
   calls[0]?.finish(REPORT);
   await Promise.all(reports);
-});
-
-Deno.test("singleFlight() gives an unexpected fault to all who wait, and does not keep it", async () => {
-  const { inspector, calls } = slow();
-  const shared = singleFlight(inspector, { clock });
-  const both = [1, 2].map(() => assert.rejects(shared.inspect(requestOf(), signal), /bug/));
-  await turn();
-  calls[0]?.fail(new Error("bug"));
-  await Promise.all(both);
-  const next = shared.inspect(requestOf(), signal);
-  await turn();
-  calls[1]?.finish(REPORT);
-  assert.equal(await next, REPORT);
 });
 
 Deno.test("singleFlight() gives a shared inspection all of its callers, each once, also those who join later", async () => {

@@ -15,6 +15,10 @@ const ANSWER = `echo '{"ServerURL":"x","Username":"robot","Secret":"${CANARY}"}'
 
 const nobody: CommandRunner = () => Promise.reject(new Error("no command is expected"));
 
+function open(options: Partial<Parameters<typeof openKeyring>[0]> = {}): ReturnType<typeof openKeyring> {
+  return openKeyring({ extra: () => [], log: keepLog(), clock: new FakeClock(), run: nobody, ...options });
+}
+
 function basic(scope: string, source: string): Credential {
   return { scope, source, secret: { kind: "basic", username: "u", password: CANARY } };
 }
@@ -23,12 +27,9 @@ Deno.test("lookup() gives the live extra credentials that match, then those of c
   using programs = makePrograms();
   const config = JSON.stringify({ auths: { "quay.io": { auth: btoa("file:pw") }, "gcr.io": { auth: btoa("x:y") } } });
   let extra = [basic("quay.io", "global pull secret"), basic("other.io", "global pull secret")];
-  const keyring = openKeyring({
+  const keyring = open({
     dockerConfigPath: programs.file("config.json", config),
     extra: () => extra,
-    log: keepLog(),
-    clock: new FakeClock(),
-    run: nobody,
   });
   const sources = async (): Promise<readonly string[]> =>
     (await keyring.lookup(QUAY, NEVER)).map(({ source }) => source);
@@ -38,7 +39,7 @@ Deno.test("lookup() gives the live extra credentials that match, then those of c
 });
 
 Deno.test("DV-127 lookup() gives nothing when there is no global secret and nothing is configured", async () => {
-  const keyring = openKeyring({ extra: () => [], log: keepLog(), clock: new FakeClock(), run: nobody });
+  const keyring = open();
   assert.deepEqual(await keyring.lookup(QUAY, NEVER), []);
 });
 
@@ -46,12 +47,9 @@ Deno.test("lookup() reads config.json again when it changes, and keeps the last 
   using programs = makePrograms();
   const log = keepLog();
   const write = (text: string): string => programs.file("config.json", text);
-  const keyring = openKeyring({
+  const keyring = open({
     dockerConfigPath: write(JSON.stringify({ auths: { "quay.io": { auth: btoa("one:pw") } } })),
-    extra: () => [],
     log,
-    clock: new FakeClock(),
-    run: nobody,
   });
   const users = async (): Promise<readonly unknown[]> =>
     (await keyring.lookup(QUAY, NEVER)).map(({ secret }) => secret.kind === "basic" && secret.username);
@@ -73,10 +71,8 @@ Deno.test("lookup() asks the helper of a host, once a minute, and gives what it 
   programs.program("docker-credential-quay", ANSWER);
   const clock = new FakeClock();
   const config = { auths: { "quay.io": { auth: btoa("file:pw") } }, credHelpers: { "https://quay.io/v1/": "quay" } };
-  const keyring = openKeyring({
+  const keyring = open({
     dockerConfigPath: programs.file("config.json", JSON.stringify(config)),
-    extra: () => [],
-    log: keepLog(),
     clock,
     run: programs.run,
   });
@@ -93,11 +89,8 @@ Deno.test("lookup() asks the helper of a host, once a minute, and gives what it 
 Deno.test("lookup() asks the store for every other host, Docker Hub by its own name, and accepts identity tokens", async () => {
   using programs = makePrograms();
   programs.program("docker-credential-store", `echo '{"Username":"<token>","Secret":"${CANARY}"}'`);
-  const keyring = openKeyring({
+  const keyring = open({
     dockerConfigPath: programs.file("config.json", '{"credsStore":"store","auths":{"quay.io":{}}}'),
-    extra: () => [],
-    log: keepLog(),
-    clock: new FakeClock(),
     run: programs.run,
   });
   assert.deepEqual(await keyring.lookup(HUB, NEVER), [
@@ -110,11 +103,8 @@ Deno.test("lookup() runs four programs at a time, whatever hosts pods name", asy
   using programs = makePrograms();
   let running = 0;
   let most = 0;
-  const keyring = openKeyring({
+  const keyring = open({
     dockerConfigPath: programs.file("config.json", '{"credsStore":"store"}'),
-    extra: () => [],
-    log: keepLog(),
-    clock: new FakeClock(),
     run: async () => {
       most = Math.max(most, ++running);
       await setImmediate();
@@ -130,11 +120,8 @@ Deno.test("lookup() runs four programs at a time, whatever hosts pods name", asy
 Deno.test("lookup() lets namespaces take turns at running programs: one that names many hosts keeps no other waiting", async () => {
   using programs = makePrograms();
   const running: { readonly host: string; readonly end: () => void }[] = [];
-  const keyring = openKeyring({
+  const keyring = open({
     dockerConfigPath: programs.file("config.json", '{"credsStore":"store"}'),
-    extra: () => [],
-    log: keepLog(),
-    clock: new FakeClock(),
     run: ({ stdin }) =>
       new Promise((resolve) => {
         running.push({ host: stdin, end: () => resolve({ kind: "exited", code: 1, stdout: "" }) });
@@ -166,12 +153,9 @@ Deno.test("lookup() asks every helper of registries.conf for every host, as they
   programs.program("docker-credential-two", `echo '{"Username":"<token>","Secret":"${CANARY}"}'`);
   programs.program("docker-credential-none", "echo credentials not found in native keychain; exit 1");
   let names: readonly string[] = [];
-  const keyring = openKeyring({
+  const keyring = open({
     dockerConfigPath: programs.file("config.json", JSON.stringify({ auths: { "quay.io": { auth: btoa("file:pw") } } })),
-    extra: () => [],
     helpers: () => names,
-    log: keepLog(),
-    clock: new FakeClock(),
     run: programs.run,
   });
   assert.deepEqual((await keyring.lookup(QUAY, NEVER)).map(({ source }) => source), ["config.json"]);
@@ -193,9 +177,8 @@ Deno.test("lookup() reports a failing helper once, never what it wrote, and is s
   const helpers = { "fails.io": "fails", "none.io": "none", "junk.io": "junk", "gone.io": "gone", "bad.io": "../bad" };
   const log = keepLog();
   const clock = new FakeClock();
-  const keyring = openKeyring({
+  const keyring = open({
     dockerConfigPath: programs.file("config.json", JSON.stringify({ credHelpers: helpers })),
-    extra: () => [],
     log,
     clock,
     run: programs.run,
@@ -212,22 +195,4 @@ Deno.test("lookup() reports a failing helper once, never what it wrote, and is s
     ["docker-credential-gone", "is not there"],
   ]);
   assert.ok(!JSON.stringify(log.lines).includes(CANARY));
-});
-
-Deno.test("lookup() lets one caller go without taking the answer from the other", async () => {
-  using programs = makePrograms();
-  programs.program("docker-credential-slow", `sleep 0.2; ${ANSWER}`);
-  const keyring = openKeyring({
-    dockerConfigPath: programs.file("config.json", '{"credsStore":"slow"}'),
-    extra: () => [],
-    log: keepLog(),
-    clock: new FakeClock(),
-    run: programs.run,
-  });
-  const impatient = new AbortController();
-  const left = assert.rejects(keyring.lookup(QUAY, impatient.signal), { name: "AbortError" });
-  const stays = keyring.lookup(QUAY, NEVER);
-  impatient.abort();
-  await left;
-  assert.equal((await stays).length, 1);
 });

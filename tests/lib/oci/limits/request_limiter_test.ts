@@ -275,24 +275,6 @@ Deno.test("RequestLimiter.run() forgets no pause of a registry of several namesp
   assert.equal(await ask("shared.example", "two"), "RateLimited");
 });
 
-Deno.test("RequestLimiter.run() gives a namespace its turn behind a flood of another one", async () => {
-  const clock = new FakeClock();
-  const limiter = open(clock);
-  const flood = Array.from({ length: 3_000 }, () =>
-    run(limiter, async () => {
-      await clock.sleep(100, signal);
-      return answer();
-    }, { namespace: "evil" }));
-  await clock.advance(0);
-  let isAnswered = false;
-  const victim = run(limiter, () => Promise.resolve(answer()), { namespace: "good" }).then(() => isAnswered = true);
-  await clock.advance(1);
-  assert.equal(isAnswered, true, "four places are free for others");
-  await victim;
-  await clock.advance(60_000);
-  await Promise.all(flood);
-});
-
 Deno.test("RequestLimiter.run() says the last real error when it refuses", async () => {
   const clock = new FakeClock();
   const limiter = open(clock);

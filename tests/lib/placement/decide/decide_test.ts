@@ -41,31 +41,6 @@ const GIVEN_UP = { gateAgeMs: 60_000, failedAttempts: 6 };
 const PERMANENT = [make.failedImage("broken", { kind: "permanent", reason: "ManifestUnknown", registry: "quay.io" })];
 const NAS_LABEL = { labels: { [mark("preferred-node-affinity")]: "not-set" } };
 
-Deno.test("matrix: success with two architectures", () => {
-  const { after } = settle(make.gatedPod({}, NAS_LABEL), { configs: SCORING });
-  assert.deepEqual(gatesOf(after), []);
-  assert.deepEqual(marks(after), {
-    "scheduling-gate": "removed",
-    "node-affinity": "set",
-    "preferred-node-affinity": "set",
-    "multi-arch": "",
-    amd64: "",
-    arm64: "",
-  });
-  assert.deepEqual(requiredOf(after), [make.term([ARCH, AMD64, ARM64])]);
-  assert.deepEqual(preferredOf(after), [PREFER_ARM64]);
-});
-
-Deno.test("matrix: success with one architecture", () => {
-  const { after } = settle(make.gatedPod({ containers: [make.container("single-arm64")] }));
-  assert.deepEqual(marks(after), {
-    "scheduling-gate": "removed",
-    "node-affinity": "set",
-    "single-arch": "",
-    arm64: "",
-  });
-});
-
 Deno.test("DV-40 matrix: success with no architecture in common is labelled so", () => {
   const { decision, after } = settle(
     make.gatedPod({ containers: [make.container("single-amd64"), make.container("single-arm64")] }),
@@ -123,20 +98,6 @@ Deno.test("DV-33 matrix: gated, then ignorable: released unchanged", () => {
   assert.deepEqual(marks(after), { "scheduling-gate": "removed", "node-affinity": "not-set" });
   assert.equal(at(after, "spec", "affinity"), undefined);
   assert.deepEqual(annotationsOf(after), {});
-});
-
-Deno.test("matrix: failing, attempt k: gate kept, preferences set, count k", () => {
-  const { decision, after } = settle(make.gatedPod(BROKEN, NAS_LABEL), { configs: SCORING });
-  assert.equal(decision.kind, "retry");
-  assert.deepEqual(gatesOf(after), [SCHEDULING_GATE]);
-  assert.deepEqual(marks(after), {
-    "scheduling-gate": "gated",
-    "node-affinity": "not-set",
-    "preferred-node-affinity": "set",
-    "image-inspect-error": "",
-    "image-inspect-error-count": "1",
-  });
-  assert.equal(requiredOf(after), undefined);
 });
 
 Deno.test("PR-16 matrix: given up without fallback", () => {
