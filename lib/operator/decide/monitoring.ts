@@ -1,12 +1,10 @@
 // What the Prometheus operator is given where it is installed: what to scrape, and when to alert.
-import { parse } from "yaml";
-import * as z from "zod";
 import SERVICE_MONITOR from "../../../manifests/monitoring/service_monitor.yaml" with { type: "text" };
 import PROMETHEUS_RULE from "../../../manifests/monitoring/prometheus_rule.yaml" with { type: "text" };
 import { isObject, objectAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import type { OperandConfig } from "./config_view.ts";
-import { renderOwnerReference } from "./webhooks.ts";
+import { renderManifest } from "./manifest.ts";
 
 export interface MonitoringSettings {
   readonly namespace: string;
@@ -14,22 +12,12 @@ export interface MonitoringSettings {
   readonly runbookBaseUrl: string;
 }
 
-const MANIFEST = z.looseObject({ metadata: z.looseObject({ name: z.string() }) });
-
 /** The objects of manifests/monitoring, which shall exist in the operator namespace while a config exists. */
 export function renderMonitoring(config: OperandConfig, settings: MonitoringSettings): readonly KubeObject[] {
   const { namespace, runbookBaseUrl } = settings;
   const base = runbookBaseUrl === "" ? "" : runbookBaseUrl.replace(/(?<!\/)\/*$/, "/");
-  return [SERVICE_MONITOR, PROMETHEUS_RULE].map((text) => {
-    const object = MANIFEST.parse(withLinks(parse(text), base));
-    const { name } = object.metadata;
-    return { ...object, metadata: { name, namespace, ownerReferences: [renderOwnerReference(config)] } };
-  });
-}
-
-function withLinks(manifest: unknown, base: string): unknown {
-  const link = (key: string, value: unknown): unknown => key === "runbook_url" ? `${base}${value}` : value;
-  return JSON.parse(JSON.stringify(manifest), link);
+  const fill = (key: string, value: unknown): unknown => key === "runbook_url" ? `${base}${value}` : value;
+  return [SERVICE_MONITOR, PROMETHEUS_RULE].map((text) => renderManifest(text, config, { namespace, fill }));
 }
 
 /** Whether a live object has every member of the desired one; members that others added do not count. */
