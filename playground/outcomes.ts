@@ -1,5 +1,4 @@
 // The outcomes of the sample pods: read from the pods alone, compared with their manifests. Pure.
-import * as z from "zod";
 import type { KubeObject } from "../lib/k8s/types.ts";
 import {
   AffinityLabel,
@@ -11,7 +10,7 @@ import {
   SCHEDULING_GATE,
 } from "../lib/names.ts";
 import { listAt, textAt, textsAt } from "./json_value.ts";
-import type { Expectation, PodDecision } from "./sample_pods.ts";
+import { EXPECTATION, type Expectation, type PodDecision } from "./sample_pods.ts";
 import { EXPECT_ANNOTATION } from "./samples.ts";
 
 export interface SampleOutcome {
@@ -33,16 +32,6 @@ export interface SampleOutcome {
   /** Whether it ended as expected; true when nothing was expected. */
   readonly ok: boolean;
 }
-
-const EXPECTATION = z.object({
-  architectures: z.array(z.string()),
-  decision: z.enum(["unseen", "waiting", "ignore", "place", "nowhere", "fallback", "release"]),
-  nodes: z.array(z.string()),
-  reported: z.boolean().optional(),
-  contradicted: z.boolean().optional(),
-  tolerates: z.array(z.string()).optional(),
-  why: z.string().optional(),
-});
 
 const REQUIRED = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"] as const;
 

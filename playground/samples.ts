@@ -1,16 +1,17 @@
 // The sample cluster of `archway dev`: nodes, configuration, images and pods. Each pod says how it must end.
-import { API_GROUP, CLUSTER_CONFIG_NAME, NODE_ARCH_LABEL, NODE_OS_LABEL } from "../lib/names.ts";
+import { API_GROUP, CLUSTER_CONFIG_NAME, KubeVirt, NODE_ARCH_LABEL, NODE_OS_LABEL } from "../lib/names.ts";
 import type { JsonObject } from "./json_value.ts";
 import type { ImageDescription } from "./registry_images.ts";
-import {
-  OF_SCENARIO,
-  PULL_SECRET,
-  RUNNING,
-  RUNS_ARM64_GUESTS,
-  type Sample,
-  type Scenario,
-  VIRTUAL_NODE,
-} from "./sample_pods.ts";
+import { type Sample, samplesOf, type Scenario } from "./sample_pods.ts";
+
+/** The secret of the private images. */
+const PULL_SECRET = "registry-credentials";
+
+/** The label of the nodes that run guests of arm64, for `virtual-machine`. */
+const RUNS_ARM64_GUESTS = `${KubeVirt.guestLabel}arm64`;
+
+/** The label of the node that no kubelet has labelled, for `for-virtual-node`. */
+const VIRTUAL_NODE = { type: "virtual-kubelet" } as const;
 
 /** Pod annotation: the image that its first container gets once it runs. */
 export const EXCHANGE_ANNOTATION = "archway.dev/exchange";
@@ -146,15 +147,15 @@ export function samplePullSecret(registryHost: string): JsonObject {
 }
 
 export function samplePods(registryHost: string, scenario: Scenario = "placement"): readonly JsonObject[] {
-  return renderSamples(OF_SCENARIO[scenario], registryHost);
+  return renderSamples(samplesOf(scenario).filter(({ before }) => !before), registryHost);
 }
 
 export function sampleNames(scenario: Scenario): readonly string[] {
-  return OF_SCENARIO[scenario].map(({ name }) => name);
+  return samplesOf(scenario).map(({ name }) => name);
 }
 
 export function earlierPods(registryHost: string, scenario: Scenario = "placement"): readonly JsonObject[] {
-  return renderSamples(RUNNING[scenario] ?? [], registryHost);
+  return renderSamples(samplesOf(scenario).filter(({ before }) => before), registryHost);
 }
 
 function renderSamples(samples: readonly Sample[], registryHost: string): readonly JsonObject[] {
@@ -169,7 +170,7 @@ function renderSamples(samples: readonly Sample[], registryHost: string): readon
       },
     },
     spec: {
-      ...withRegistry(spec ?? {}, registryHost),
+      ...withRegistry(spec, registryHost),
       containers: images.map((repository) => ({
         name: repository.replace(/^.*\//, ""),
         image: `${registryHost}/${repository}:v1`,
