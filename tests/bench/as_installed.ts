@@ -6,12 +6,10 @@ import { canMountAccount } from "../cluster/support/mounted_account.ts";
 
 const DEPLOYMENT = new URL("../../manifests/base/deployment.yaml", import.meta.url);
 
-/** Options for Archway.start(); where the machine lets no process have mounts of its own, it gets a kubeconfig. */
 export async function asInstalled(): Promise<Pick<ArchwayOptions, "account" | "env">> {
   return { account: await canMountAccount() ? "mounted" : "kubeconfig", env: await installedEnv() };
 }
 
-/** The environment that bounds the heap of a replica. */
 export async function installedEnv(): Promise<Readonly<Record<string, string>>> {
   const deployment: unknown = parse(await Deno.readTextFile(DEPLOYMENT));
   const variables = listAt(deployment, "spec", "template", "spec", "containers", 0, "env");

@@ -7,7 +7,6 @@ import { mergeResults } from "./results_file.ts";
 
 const RESULTS = new URL("./results/attack.json", import.meta.url).pathname;
 
-/** The results as a table: two rows an origin. */
 function renderAttack(results: Readonly<Partial<Record<Origin, AttackResult>>>): string {
   const row = (name: string, reviews: Reviews, quiet: Reviews): readonly string[] => [
     name,

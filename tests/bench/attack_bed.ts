@@ -39,7 +39,6 @@ export interface AttackResult {
 const PACE_MS = 20;
 const OTHERS = Array.from({ length: 8 }, (_, index) => `127.0.1.${index + 1}`);
 
-/** Measures on a control plane, with the service as installed. */
 export async function measureAttack(
   attack: Attack,
   origins: readonly Origin[],
@@ -68,7 +67,6 @@ export async function measureAttack(
   return results;
 }
 
-/** Has the API server ask for reviews, one after the other, for so long. */
 async function review(
   cluster: ClusterAccess,
   options: { readonly namespace: string; readonly image: string; readonly pid: number; readonly seconds: number },
@@ -101,7 +99,6 @@ async function review(
   return { p50Ms, p99Ms, ungated, count: times.length, maxRssMb, cpuMsPerSecond };
 }
 
-/** Runs the load while `work` runs; gives what the load says of itself. */
 async function underAttack<T>(
   { port, plan }: { readonly port: number; readonly plan: AttackPlan },
   work: () => Promise<T>,
@@ -120,7 +117,6 @@ async function openClosingPort(): Promise<{ readonly port: number } & AsyncDispo
 
 interface Child extends AsyncDisposable {
   readLine(): Promise<string>;
-  /** Ends its input, and gives the line that it says then. */
   end(): Promise<string>;
 }
 

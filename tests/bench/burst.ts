@@ -22,7 +22,6 @@ export interface BurstPlan {
   readonly pod?: Pick<PodSpec, "gates" | "labels">;
 }
 
-/** Runs one in a namespace of its own, which is empty when it returns: nothing of it disturbs the next. */
 export async function runBurst(cluster: ClusterAccess, { image, count, pod = {} }: BurstPlan): Promise<Burst> {
   const namespace = await cluster.createNamespace("burst");
   await using watch = await watchBurst(cluster, namespace);

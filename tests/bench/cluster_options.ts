@@ -21,7 +21,6 @@ export interface BenchOptions {
   readonly upgrades: { readonly nodes: number; readonly pools: number; readonly idleMs: number };
   /** Images of the 429 row, and of the B4 rows. */
   readonly images: number;
-  /** Folder of a copy of the Multiarch Tuning Operator's repository, to measure it too. */
   readonly mto: string | undefined;
 }
 
@@ -34,7 +33,6 @@ export const USAGE = `deno task bench:cluster [options]
                             copy of its repository
 `;
 
-/** Reads them; throws one line when they make no sense. */
 export function parseBenchOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],

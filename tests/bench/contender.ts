@@ -4,19 +4,16 @@ import { waitUntil } from "../cluster/support/wait.ts";
 import type { WalkBed } from "../cluster/support/walk_bed.ts";
 import { asInstalled } from "./as_installed.ts";
 
-/** One of them, at work: its webhook is registered and it places pods. Dispose it to be rid of it and of its webhook. */
 export interface Contender extends AsyncDisposable {
   readonly name: string;
 }
 
-/** Starts one on a bed; `spec` is that of its ClusterPodPlacementConfig. */
 export type StartContender<Started = Contender> = (bed: WalkBed, spec?: unknown) => Promise<Started>;
 
 export interface ArchwayContender extends Contender {
   readonly archway: Archway;
 }
 
-/** Starts a replica as the manifests run it, and waits until it leads and gates. */
 export async function startArchwayContender(
   bed: WalkBed,
   { spec = {}, args = [] }: { readonly spec?: unknown; readonly args?: readonly string[] } = {},

@@ -34,7 +34,6 @@ export async function renderCommitted(): Promise<string> {
   return renderFigures({ cluster, route, indexes, growth: Object.values(points), large: points[nameOf(LARGE)] });
 }
 
-/** Runs the tasks one after the other, to the end; throws when the checkout is not clean or a task fails. */
 async function measure(tasks: readonly (readonly string[])[]): Promise<void> {
   const { commit } = await readMachineFacts();
   if (!/^[0-9a-f]+$/.test(commit)) {

@@ -30,7 +30,6 @@ export interface IndexesEntry {
   readonly rows: readonly Row[];
 }
 
-/** All results; a section that was not measured is not there. */
 export interface Results {
   readonly cluster: Readonly<Record<string, ClusterEntry>>;
   readonly route: RouteEntry | undefined;

@@ -22,7 +22,6 @@ export interface GrowthBed extends AsyncDisposable {
 
 const NODE_WATCHERS = new URL("../../manifests/components/live-architectures/role.yaml", import.meta.url).pathname;
 
-/** Opens it, with one replica that gates every pod and watches nodes. */
 export async function openGrowthBed(point: GrowthPoint): Promise<GrowthBed> {
   await using undo = new AsyncDisposableStack();
   const directory = await Deno.makeTempDir({ prefix: "archway-growth-" });
@@ -68,7 +67,6 @@ export async function openGrowthBed(point: GrowthPoint): Promise<GrowthBed> {
   return { cluster, counter, archway, images, namespaces, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** An index for both architectures, of another digest for each number. */
 function renderIndex(number: number): ReturnType<typeof makeIndex> {
   const entries = ["amd64", "arm64"].map((architecture) =>
     makeEntry(makeImage({ architecture }).manifest, { platform: { os: "linux", architecture } })

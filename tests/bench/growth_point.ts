@@ -107,7 +107,6 @@ async function measureCpu(pid: number, work: () => Promise<void>): Promise<numbe
   return await readCpuMs(pid) - before;
 }
 
-/** Pods of many containers each, until all are released; then they go. */
 async function learnImages({ cluster, counter, images }: GrowthBed): Promise<void> {
   const namespace = await cluster.createNamespace("learn");
   await using watch = await watchBurst(cluster, namespace);
@@ -142,7 +141,6 @@ async function burst(
   return { burstMs, gateP50Ms: percentile(waits, 0.5), gateP99Ms: percentile(waits, 0.99) };
 }
 
-/** Waits until Archway has nothing more to say to the API server. */
 async function untilQuiet(counter: ApiCounter): Promise<void> {
   const said = (): number =>
     Object.entries(counter.traffic().requests)

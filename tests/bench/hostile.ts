@@ -35,7 +35,6 @@ function pick<T>(random: Random, list: readonly [T, ...T[]] | readonly T[]): T |
   return list[Math.floor(random() * list.length)];
 }
 
-/** Puts text behind one of the opening braces of the review. */
 function insertMember(random: Random, member: string): string {
   const places = [...REVIEW.matchAll(/\{(?=")/g)].map(({ index }) => index + 1);
   const at = pick(random, places) ?? 1;

@@ -23,7 +23,6 @@ export interface IndexBenchOptions {
   readonly copiedMib: number;
 }
 
-/** Measures both; no rows where the machine lacks a registry, and none about copies where it lacks skopeo. */
 export async function benchIndexes({ copiedMib }: IndexBenchOptions): Promise<readonly Row[]> {
   if (await missingForRegistry() !== undefined) return [];
   await using source = await startRegistry();
@@ -94,7 +93,6 @@ async function copyByArchway(source: RealRegistry, from: string): Promise<Ran> {
   return await run(["index", "assemble", ...flags, "--to", `${target.host}/by/archway:v1`, from]);
 }
 
-/** An image of a few layers that no compression makes smaller. */
 async function pushLarge(registry: RealRegistry, mib: number): Promise<void> {
   const type = "application/vnd.oci.image";
   const text = (value: unknown): Uint8Array<ArrayBuffer> => new TextEncoder().encode(JSON.stringify(value));
@@ -127,7 +125,6 @@ interface Ran {
   readonly peakMb: number;
 }
 
-/** Runs a command of Archway in a process of its own, and watches its memory. */
 async function run(args: readonly string[]): Promise<Ran> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", "--quiet", MAIN, ...args],

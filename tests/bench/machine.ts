@@ -9,7 +9,6 @@ export interface MachineFacts {
   readonly architecture: string;
   readonly deno: string;
   readonly v8: string;
-  /** Of the checkout; `-dirty` when files differ from it, `unknown` outside of one. */
   readonly commit: string;
   /** ISO 8601. */
   readonly date: string;

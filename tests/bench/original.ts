@@ -18,7 +18,6 @@ export interface OriginalContender extends Contender {
   readonly webhook: { readonly port: number; readonly path: string; readonly caPem: string };
 }
 
-/** Builds it from the copy in `directory` (Go) and returns what starts it. */
 export async function originalStarter(directory: string): Promise<StartContender<OriginalContender>> {
   const args = ["build", "-mod=vendor", "-tags", BUILD_TAGS, "-o", BINARY, "./cmd"];
   const { success, stderr } = await new Deno.Command("go", { args, cwd: directory, stdout: "null" }).output();

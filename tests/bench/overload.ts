@@ -5,12 +5,10 @@ import { connectRaw, renderPost } from "./raw_client.ts";
 import { samplePod, sampleReview } from "./sample.ts";
 import { type BenchServer, startServer, WEBHOOK_PATH } from "./start_server.ts";
 
-/** A measured load and the most memory (bytes) that the server held meanwhile. */
 export interface OverloadResult extends LoadResult {
   readonly peakRss: number;
 }
 
-/** Reviews of 1 MiB over many connections, without any limit and with that of the service. */
 export async function benchOverload(
   { connections, durationMs }: { readonly connections: number; readonly durationMs: number },
 ): Promise<Readonly<Record<string, OverloadResult>>> {
@@ -23,7 +21,6 @@ export async function benchOverload(
   return results;
 }
 
-/** Good requests at 200 a second, first alone and then beside hostile bodies and many useless connections. */
 export async function benchHostile(
   { durationMs, idle }: { readonly durationMs: number; readonly idle: number },
 ): Promise<Readonly<Record<string, OverloadResult>>> {
@@ -52,7 +49,6 @@ async function measure(server: BenchServer, run: () => Promise<LoadResult>): Pro
   }
 }
 
-/** One hostile body after the other, as fast as they are answered. */
 async function sendHostile({ port, caPem }: BenchServer, durationMs: number): Promise<void> {
   const random = seededRandom(1);
   using client = await connectRaw(port, caPem);

@@ -47,7 +47,6 @@ export async function runPatcher(
   await Promise.all(patches);
 }
 
-/** Starts it as a process; resolves when it follows the pods. Dispose it to end it. */
 export async function startPatcher(cluster: ClusterAccess, workers: number): Promise<AsyncDisposable> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", new URL("./patcher_process.ts", import.meta.url).pathname, String(workers)],

@@ -1,6 +1,5 @@
 // HTTP/1.1 over one raw TLS connection: as cheap for the sender as can be, and able to send what no HTTP client would.
 
-/** An answer, whole; one character a byte. Status 0: the connection ended without one. */
 export interface RawAnswer {
   readonly status: number;
   readonly body: string;

@@ -31,12 +31,10 @@ export function reconcileRequests(requests: readonly AuditedRequest[], user: str
     .toSorted((one, other) => one.receivedMs - other.receivedMs);
 }
 
-/** Whether a request belongs to the look at all workloads. */
 export function isOfWorkloads({ verb, resource, uri }: AuditedRequest): boolean {
   return verb === "list" && (WORKLOADS.includes(resource) || resource === "pods" && !uri.includes("spec.nodeName"));
 }
 
-/** The reconciles, in order. What comes before the first one is left out. */
 export function cutReconciles(requests: readonly AuditedRequest[]): readonly Reconcile[] {
   const starts = requests.flatMap((_, at) => isStart(requests, at) ? [at] : []);
   return starts.map((start, index) => reconcileOf(requests.slice(start, starts[index + 1])));

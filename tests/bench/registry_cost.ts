@@ -10,7 +10,6 @@ import type { Row } from "./table.ts";
 /** Pods of about the same second share one look at a tag. */
 const SAME_MOMENT_MS = 2_000;
 
-/** Creates pods of each sort and counts at the proxy. */
 export async function benchRegistryCost(bench: Bench): Promise<readonly Row[]> {
   const { bed, options: { images: count, pods }, round } = bench;
   await using _contender = await startArchwayContender(bed);
@@ -58,7 +57,6 @@ async function pushLatest(
   return { tagged: `${name}:latest`, pinned: `${name}@${digest}` };
 }
 
-/** One pod an image; what the proxy saw until all were released. */
 async function requestsFor({ bed, tell }: Bench, images: readonly string[]): Promise<Counted> {
   const { controlPlane, proxy } = bed;
   const namespace = await controlPlane.createNamespace("cost");

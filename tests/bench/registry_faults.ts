@@ -23,7 +23,6 @@ const FAULTS: readonly (readonly [name: string, fault: Fault])[] = [
   ["a black hole", { kind: "blackHole" }],
 ];
 
-/** Measures Archway, and the MTO when there is one. */
 export async function benchRegistryFaults(bench: Bench): Promise<readonly Row[]> {
   const archway = await measure(bench, (bed, spec) => startArchwayContender(bed, { spec }));
   const reference = bench.reference === undefined ? undefined : await measure(bench, bench.reference);
@@ -98,7 +97,6 @@ async function askForPatience({ bed, options, round, tell }: Bench, contender: s
   return { ...recovery, requestsPerImage };
 }
 
-/** Pods are created while the registry fails; then it is well again. */
 async function failForAWhile(
   { bed, options }: Bench,
   { fault, prefix }: { readonly fault: Fault; readonly prefix: string },
@@ -135,7 +133,6 @@ async function createPodsOf(
   return namespace;
 }
 
-/** Waits until every pod is scheduled, or a stuck one will never be; then looks where they are. */
 async function awaitRecovery({ controlPlane }: Bench["bed"], namespace: string, count: number): Promise<Recovery> {
   const startedMs = performance.now();
   let pods: readonly PodOutcome[] = [];

@@ -7,7 +7,6 @@ export interface ResultEntry {
   readonly [fact: string]: unknown;
 }
 
-/** The entries of a file by name, as they were put there; none when there is no such file yet. */
 export async function readResults<Entry>(file: string): Promise<Readonly<Record<string, Entry>>> {
   try {
     return JSON.parse(await Deno.readTextFile(file));
@@ -17,7 +16,6 @@ export async function readResults<Entry>(file: string): Promise<Readonly<Record<
   }
 }
 
-/** Puts entries into the file, instead of those of the same names. */
 export async function mergeResults(file: string, entries: Readonly<Record<string, ResultEntry>>): Promise<void> {
   await Deno.mkdir(dirname(file), { recursive: true });
   const all = { ...await readResults<ResultEntry>(file), ...entries };

@@ -4,7 +4,6 @@ import { pointAt } from "./growth_axes.ts";
 import { type GrowthResult, measureGrowth } from "./growth_point.ts";
 import type { Row } from "./table.ts";
 
-/** Measures two points of the growth bench, each on a cluster of its own with a fresh process. */
 export async function benchSize({ options: { pods }, tell, keep }: Bench): Promise<readonly Row[]> {
   const measure = async (count: number): Promise<GrowthResult> => {
     const result = await measureGrowth(pointAt("pods", count));

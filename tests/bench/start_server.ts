@@ -11,7 +11,6 @@ export interface BenchServer extends AsyncDisposable {
   rss(): number;
 }
 
-/** Starts a server of this kind (see server.ts), with the heap that the manifests give it. */
 export async function startServer(kind: string, answerBytes = 0): Promise<BenchServer> {
   await using undo = new AsyncDisposableStack();
   const directory = await Deno.makeTempDir();

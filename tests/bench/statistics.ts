@@ -10,7 +10,6 @@ export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
 
-/** What was measured, by name, one number a round. */
 export class Samples {
   readonly #values = new Map<string, number[]>();
 

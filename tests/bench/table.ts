@@ -24,7 +24,6 @@ export interface Row {
   readonly reference?: number;
 }
 
-/** Whether the target was met; undefined where there is none. */
 export function isMet({ archway, baseline, target }: Row): boolean | undefined {
   switch (target.kind) {
     case "atMost":

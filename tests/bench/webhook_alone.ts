@@ -85,7 +85,6 @@ async function webhookPath({ bed }: Bench): Promise<string> {
   return await readPath();
 }
 
-/** Makes the image known by a pod that waits for it. */
 async function learn({ bed: { controlPlane } }: Bench, image: string): Promise<void> {
   const namespace = await controlPlane.createNamespace("webhook");
   await createPods(controlPlane, namespace, { pods: [{ name: "learn", images: [image] }] });
@@ -127,7 +126,6 @@ async function measureRound(
   await Promise.all([run("hostile 200", good), sendHostile(targets.unknown, loadMs)]);
 }
 
-/** Hostile bodies, one after the other; a connection that is closed is opened again. */
 async function sendHostile({ port, caPem, path }: Target, durationMs: number): Promise<void> {
   const random = seededRandom(1);
   const endMs = performance.now() + durationMs;

@@ -40,7 +40,6 @@ class Attack {
     this.#plan = plan;
   }
 
-  /** Opens what is missing, as fast as the plan allows. */
   fill(ms: number): void {
     const { idle, halves, bodies, perSecond } = this.#plan;
     const wanted: Readonly<Record<Kind, number>> = {

@@ -7,7 +7,6 @@ import { CHROMIUM, openPages, PAGES, pathOf } from "./pages.ts";
 const WIDTHS = [2560, 1280, 820, 360];
 const SCHEMES = ["light", "dark"] as const;
 
-/** Runs in the page: texts whose contrast with their ground is below 4.5. Canvas turns any colour into bytes. */
 const FAINT_TEXTS = `(() => {
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const bytes = (colour) => {

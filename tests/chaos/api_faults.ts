@@ -20,7 +20,6 @@ export async function stopApiServer({ controlPlane }: ChaosBed): Promise<Heal> {
   };
 }
 
-/** Kills etcd and starts it at once: its data survives, its clients' connections do not. */
 export async function restartEtcd({ controlPlane }: ChaosBed): Promise<Heal> {
   const goneMs = performance.now();
   await controlPlane.restartEtcd("killed");

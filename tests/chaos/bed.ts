@@ -98,7 +98,6 @@ function cacheArgs(name: string, { cacheFile, kvServer }: Extras): readonly stri
   return kvServer === undefined ? [] : [`--kv-url=${kvServer.url}`];
 }
 
-/** A copy of the kubeconfig that leads through the proxy. */
 async function kubeconfigThrough(proxy: ApiProxy, { kubeconfigFile, controlPlane }: WalkBed): Promise<string> {
   const file = `${kubeconfigFile}.proxied`;
   const text = (await Deno.readTextFile(kubeconfigFile)).replaceAll(controlPlane.url, proxy.url);
@@ -125,7 +124,6 @@ export async function leaderOf({ replicas }: Pair, deadlineMs = 60_000): Promise
   }, { deadlineMs });
 }
 
-/** Has the given replica lead: who leads instead is stopped, which frees the Lease, and started again. */
 export async function makeLeader(bed: Pair, replica: Archway): Promise<void> {
   const leader = await leaderOf(bed);
   if (leader === replica) return;
@@ -134,7 +132,6 @@ export async function makeLeader(bed: Pair, replica: Archway): Promise<void> {
   await reviveReplicas(bed);
 }
 
-/** Starts again whatever has died, and resolves when all gate. */
 export async function reviveReplicas({ replicas }: Pair): Promise<void> {
   await Promise.all(replicas.filter((replica) => !replica.isAlive()).map((replica) => replica.restart()));
   await waitUntilGating(replicas);

@@ -16,7 +16,6 @@ export interface Row {
   readonly arriving: number;
   /** All of them within so many milliseconds; default as long as the fault is there. */
   readonly arriveWithinMs?: number;
-  /** Whether each pod has images of its own, so that each is looked up while the fault is there. */
   readonly hasOwnImages?: boolean;
   readonly forMs: number;
   /** Brings the fault about. The recovery counts from when the healing has ended. */
@@ -25,7 +24,6 @@ export interface Row {
   readonly mayMiss?: string;
   /** How long no replica can lift a gate (ms), beyond what the row itself takes. */
   readonly absentMs?: number;
-  /** What the machine lacks for this row, or undefined. */
   readonly missing?: (bed: ChaosBed) => string | undefined;
 }
 
@@ -41,7 +39,6 @@ export interface RowResult {
   readonly recoveryMs: number;
 }
 
-/** The gate age that replicas are started with (their default), ms. */
 export const MAX_GATE_AGE_MS = 60_000;
 /** Longest wait for a row to settle (ms): every pod must be free by then, whatever happened. */
 const SETTLE_MS = MAX_GATE_AGE_MS + 30_000;

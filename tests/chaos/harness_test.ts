@@ -1,4 +1,3 @@
-// Proves that the faults of the harness happen, and that what an interrupted test leaves behind can be removed.
 import assert from "node:assert/strict";
 import { classifyRequest, type FaultRule } from "../cluster/support/fault_plan.ts";
 import { type FaultProxy, startFaultProxy } from "../cluster/support/fault_proxy.ts";

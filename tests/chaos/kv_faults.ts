@@ -6,13 +6,11 @@ import { type ChaosBed, makeLeader } from "./bed.ts";
 import type { Heal } from "./engine.ts";
 import { felt } from "./registry_faults.ts";
 
-/** How many warnings about its cache a replica has logged. */
 async function countWarnings(replica: Archway): Promise<number> {
   const lines = await replica.logs();
   return lines.filter(({ message }) => /cache (?:database|file)/.test(String(message))).length;
 }
 
-/** Undoes the fault, and returns how many warnings it has caused since `before`. */
 function healing(replica: Archway, before: number, undo: () => Promise<void>): Heal {
   return async () => {
     const warnings = await countWarnings(replica) - before;
@@ -21,7 +19,6 @@ function healing(replica: Archway, before: number, undo: () => Promise<void>): H
   };
 }
 
-/** Locks the first replica's cache file, as another process would. */
 export async function lockFile(bed: ChaosBed): Promise<Heal> {
   const { cacheFile, replicas: [first] } = bed;
   await makeLeader(bed, first);

@@ -40,7 +40,6 @@ export async function openPair(prepare: Prepare = () => Promise.resolve(() => ({
   return { ...bed, replicas, balancer, authority, nodes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Resolves when each replica sees a leader and gates. */
 export async function waitUntilGating(replicas: readonly Archway[], deadlineMs = 60_000): Promise<void> {
   for (const replica of replicas) {
     await waitUntil(`${replica.name} to gate`, async () => await replica.metric("archway_gating") === 1, {
@@ -49,7 +48,6 @@ export async function waitUntilGating(replicas: readonly Archway[], deadlineMs =
   }
 }
 
-/** Writes a new serving certificate where the replica reads it. */
 export async function rotateCertificate(replica: Archway, authority: CertificateAuthority): Promise<void> {
   const next = await authority.issue({ commonName: `archway ${crypto.randomUUID()}`, usage: "server" });
   const folder = replica.caFile.replace(/\/ca\.crt$/, "");

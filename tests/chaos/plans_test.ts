@@ -1,4 +1,3 @@
-// The parts of chaos and soak that need no cluster: where a watch is cut, and that a seed gives the same plan again.
 import assert from "node:assert/strict";
 import { readMachineFacts } from "../bench/machine.ts";
 import { seededRandom } from "../cluster/support/fault_plan.ts";

@@ -29,7 +29,6 @@ export function killLeader(moment: ReleaseMoment): (bed: ChaosBed) => Promise<He
   };
 }
 
-/** Kills both replicas; at the end both are started again. */
 export async function killBoth(bed: ChaosBed): Promise<Heal> {
   for (const replica of bed.replicas) replica.kill("SIGKILL");
   await waitUntil("both to be dead", () => bed.replicas.every((replica) => !replica.isAlive()));
@@ -41,7 +40,6 @@ export async function killBoth(bed: ChaosBed): Promise<Heal> {
   };
 }
 
-/** Stops both replicas in their tracks: connections stay open, and nothing answers. */
 export async function freezeBoth({ controlPlane, replicas }: ChaosBed): Promise<Heal> {
   const before = await failedWebhookCalls(controlPlane);
   for (const replica of replicas) replica.kill("SIGSTOP");
@@ -51,7 +49,6 @@ export async function freezeBoth({ controlPlane, replicas }: ChaosBed): Promise<
   };
 }
 
-/** Sets the wall clocks of both replicas wrong; at the end they are right again. */
 export function jumpClocks(offsetMs: number): (bed: ChaosBed) => Promise<Heal> {
   return async (bed) => {
     await bed.jumpClocks(offsetMs);

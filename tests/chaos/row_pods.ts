@@ -46,7 +46,6 @@ export class RowPods implements AsyncDisposable {
     return new RowPods(bed, { namespace: await bed.controlPlane.createNamespace(name), areImagesShared });
   }
 
-  /** Creates one more. The API server may be away: then the pod does not count, unless it turns out to be there. */
   async create(): Promise<void> {
     const number = this.#begun++;
     const recipe = RECIPES[number % RECIPES.length] ?? [];
@@ -65,7 +64,6 @@ export class RowPods implements AsyncDisposable {
     followed.isRefused = answer?.status !== 201;
   }
 
-  /** The image at a place of {@link IMAGES}, pushed at its first use. */
   async #reference(place: number, set: number): Promise<string> {
     const repository = `${this.namespace}/app-${place}-${set}`;
     const push = async (): Promise<string> => {
@@ -96,13 +94,11 @@ export class RowPods implements AsyncDisposable {
     return Math.max(0, ...this.#existing().map(({ createdMs, releasedMs = nowMs }) => releasedMs - createdMs));
   }
 
-  /** How long after `sinceMs` the last pod was on a node (ms); 0 when all were before. */
   lastPlacedAfterMs(sinceMs: number): number {
     const nowMs = performance.now();
     return Math.max(0, ...this.#existing().map(({ scheduledMs = nowMs }) => scheduledMs - sinceMs));
   }
 
-  /** Judges every pod; describes those that were neither placed nor released. */
   async judge(
     nodes: ReadonlyMap<string, string>,
   ): Promise<{ readonly fates: Fates; readonly wrong: readonly string[] }> {

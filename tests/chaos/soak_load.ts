@@ -31,9 +31,7 @@ export interface LoadView {
   readonly fates: Fates;
   readonly alive: number;
   readonly worstGateMs: number;
-  /** Names with their fates, of pods that ended as none should. */
   readonly wrong: readonly string[];
-  /** Creations that the API server refused or did not answer. */
   readonly failures: readonly string[];
 }
 
@@ -125,7 +123,6 @@ export class SoakLoad {
     }
   }
 
-  /** Judges and deletes what is on a node and old enough. */
   async #reap(lifetimeMs: number): Promise<void> {
     const nowMs = performance.now();
     for (const pod of await listPods(this.#bed.controlPlane, this.#namespace)) {

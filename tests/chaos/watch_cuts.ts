@@ -76,7 +76,6 @@ export function expireWatches(form: "status" | "event", times: number): ApiInter
 /** A moment in the release of a pod, as the API server sees it. */
 export type ReleaseMoment = "before the patch" | "patch in flight" | "before the events";
 
-/** Calls `then` once at the moment; what the client sent is lost (before), or its answer is (in flight). */
 export function atRelease(moment: ReleaseMoment, then: () => void): ApiInterceptor & { hasFired(): boolean } {
   let [hasFired, hasPatched] = [false, false];
   const fire = (): void => {
@@ -104,7 +103,6 @@ export function atRelease(moment: ReleaseMoment, then: () => void): ApiIntercept
   };
 }
 
-/** Lets all pass and counts the answers of such a status. */
 export function countAnswers(status: number): ApiInterceptor & { count(): number } {
   const beginning = new TextEncoder().encode(`HTTP/1.1 ${status} `);
   let count = 0;

@@ -140,7 +140,6 @@ function podsOf(images: readonly string[]): fc.Arbitrary<unknown> {
   }));
 }
 
-/** The pod without the labels that Archway overwrites; undefined when it has none. */
 function withoutOwnLabels(pod: unknown): unknown {
   const metadata = objectAt(pod, "metadata");
   const labels = Object.entries(textMapAt(metadata, "labels") ?? {});

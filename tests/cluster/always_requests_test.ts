@@ -1,4 +1,3 @@
-// What pods of policy Always cost their registry, on a real control plane: one look-up an image and pod.
 import assert from "node:assert/strict";
 import { createPods, isScheduled, waitForPods } from "./support/pods.ts";
 import { index, openWorkingBed } from "./support/walk_bed.ts";

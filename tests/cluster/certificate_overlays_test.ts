@@ -51,7 +51,6 @@ interface Client {
   readonly ca: string;
 }
 
-/** How the API server calls each of the four routes, by the three configurations. */
 async function clientsOf(cluster: ClusterAccess): Promise<readonly Client[]> {
   const configurations = [POD_WEBHOOK, VALIDATING, DEFINITION].map((path) => cluster.request("GET", path));
   const [pods, checks, definition] = (await Promise.all(configurations)).map(({ body }) => body);
@@ -104,7 +103,6 @@ Deno.test({
   },
 });
 
-/** An installed overlay with a replica and the other party. */
 interface Bed {
   readonly cluster: ClusterAccess;
   readonly directory: string;

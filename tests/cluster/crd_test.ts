@@ -113,7 +113,6 @@ const STATUS_ROWS: readonly (readonly [row: number, member: string, value: strin
 Deno.test("the CRDs on a real API server: rows 100-116, 130-135, 152, 156-169", async (t) => {
   await using cluster = await startWithDefinitions();
 
-  /** Asks whether an object could be stored; nothing is. */
   const probe = async (kind: Kind, object: unknown): Promise<"accepted" | "Invalid"> => {
     const answer = await cluster.request("POST", `${PATHS[kind]}?dryRun=All`, object);
     expectStatus("probe", answer, [201, 422]);

@@ -96,7 +96,6 @@ async function eventsWhen(cluster: SharedControlPlane, count: number): Promise<r
   });
 }
 
-/** Processor time of a process and its children (s). */
 async function cpuSeconds(pid: number): Promise<number> {
   const script = 'cat /proc/"$1"/stat $(for c in $(cat /proc/"$1"/task/*/children); do echo /proc/"$c"/stat; done)';
   const { stdout } = await new Deno.Command("sh", { args: ["-c", script, "sh", String(pid)] }).output();

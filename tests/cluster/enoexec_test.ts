@@ -38,7 +38,6 @@ const WEBHOOK =
   "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/pod-placement-mutating-webhook-configuration";
 const PATIENT = { deadlineMs: 60_000 } as const;
 
-/** Archway with everything of this capability on, and a config whose plugin is on. */
 interface Bed extends WalkBed {
   readonly archway: Archway;
 }
@@ -109,7 +108,6 @@ async function awaitAllGone({ controlPlane }: Bed): Promise<void> {
   }
 }
 
-/** An event that names no pod, and that something holds. */
 async function holdEvent({ controlPlane }: Bed, name: string): Promise<void> {
   const kind = { apiVersion: "multiarch.openshift.io/v1beta1", kind: "ENoExecEvent" };
   const held = { ...kind, metadata: { name, finalizers: ["example.com/hold"] } };
@@ -403,7 +401,6 @@ Deno.test("exec format errors on a real API server", async (t) => {
   await t.step("every right of the components was used, and none was missing but that on logs", () => checkRights(bed));
 });
 
-/** What Archway asked of the API server in this run, against what base and components grant. */
 async function checkRights({ controlPlane }: Bed): Promise<void> {
   const log = controlPlane.auditLogFile ?? assert.fail("no audit log");
   const components = ["exec-format-errors", "exec-format-repair"].map((name) => `components/${name}`);

@@ -1,5 +1,3 @@
-// Nothing stays gated: pods that the API server compares byte for byte, and releases that policies, webhooks and limits of the
-// API server refuse. Each is released within the longest gate age, and an event says what was refused.
 import assert from "node:assert/strict";
 import { type ClusterAccess } from "./support/cluster_access.ts";
 import { createAuthority } from "./support/pki.ts";
@@ -71,7 +69,6 @@ async function denyAffinityByWebhook(cluster: ClusterAccess, codes: readonly num
   return server;
 }
 
-/** Affinity that prefers nodes whose `note` has a value. */
 function preferring(value: string): Readonly<Record<string, unknown>> {
   const preference = { matchExpressions: [{ key: "note", operator: "In", values: [value] }] };
   const terms = [{ weight: 1, preference }];
@@ -79,7 +76,6 @@ function preferring(value: string): Readonly<Record<string, unknown>> {
 }
 
 interface Row extends PodSpec {
-  /** The architectures of each required term at the end. */
   readonly ends: readonly (readonly string[])[];
   /** What the Warning about the release says; undefined: there is none. */
   readonly warns?: RegExp;

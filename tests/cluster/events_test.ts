@@ -1,5 +1,3 @@
-// A pod's events on a real control plane: three at most through failures with other words, a killed leader and a burst;
-// those of a bad end always among them; and what happens to pods that other clients release or delete.
 import assert from "node:assert/strict";
 import type { Archway } from "./support/archway.ts";
 import { type ClusterAccess, read } from "./support/cluster_access.ts";

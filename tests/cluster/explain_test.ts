@@ -8,7 +8,6 @@ import { index, openWorkingBed, type WalkBed } from "./support/walk_bed.ts";
 
 const GATE = "multiarch.openshift.io/scheduling-gate";
 
-/** Pods that end in every way there is; `stuck` hangs in front of a registry that never answers. */
 async function createEndings(bed: WalkBed, namespace: string): Promise<void> {
   const warm = await bed.push("demo/warm", index("arm64"));
   const amd = await bed.push("demo/amd", index("amd64"));

@@ -1,5 +1,3 @@
-// Leaving Archway, as README says it: back to the Multiarch Tuning Operator with configs and gated pods, or altogether. Nothing
-// of Archway stays behind that holds anything up.
 import assert from "node:assert/strict";
 import { Finalizer, SCHEDULING_GATE, WebhookName } from "../../lib/names.ts";
 import { type ClusterAccess, expectStatus, listAt, read } from "./support/cluster_access.ts";
@@ -23,7 +21,6 @@ interface Scene {
   readonly namespace: string;
 }
 
-/** A cluster on which Archway is at work: a config, a namespaced one, and ten gated pods. */
 async function withGatedPods(args: readonly string[], play: (scene: Scene) => Promise<void>): Promise<void> {
   await using cluster = await bareControlPlane();
   await cluster.addNodes(SHARED_NODES);
@@ -73,7 +70,6 @@ const DEFINITION =
 const VALIDATING =
   `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${WebhookName.validatingConfiguration}`;
 
-/** Everything cluster-wide, and every pod, that still names Archway. */
 async function remainsOf(cluster: ClusterAccess): Promise<readonly string[]> {
   const kinds = [
     "namespaces",

@@ -1,4 +1,3 @@
-// The API of image builds as OpenShift has it, on a real API server: the upstream suites of both kinds, and what they leave out.
 import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import {

@@ -1,5 +1,3 @@
-// What triggers what: each change of configuration, pool, nodes and registry, counted in Jobs, in images built and in what is
-// published.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
@@ -25,7 +23,6 @@ interface Expected {
   readonly pushes?: boolean;
 }
 
-/** Makes the change, waits until all is quiet, and holds what happened against what must. */
 async function change(bed: BuildBed, make: () => Promise<unknown>, expected: Expected): Promise<string> {
   const before = await bed.published();
   const [played, jobs, pushes] = [bed.player.played.length, await bed.jobsCreated(), bed.pushes().length];

@@ -1,5 +1,3 @@
-// Edges of image builds on a real control plane and a real registry: another builder, a Job that hangs, images that are lost
-// before they are joined, tags that cannot be moved.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";

@@ -1,4 +1,3 @@
-// What goes wrong with builds, nodes and registries: nothing but a whole index is ever published, and what succeeded is kept.
 import assert from "node:assert/strict";
 import { type JsonObject, parseObject } from "../../lib/json.ts";
 import { lacks } from "../support/needs.ts";
@@ -26,14 +25,12 @@ function content(arm64 = `b${round}`): ReturnType<typeof contents> {
   return contents(String(round), arm64);
 }
 
-/** Wants an image of new content, with this fate for arm64. */
 async function want(bed: BuildBed, fate: Fate = { kind: "succeed" }): Promise<void> {
   round++;
   bed.player.fate = (arch) => arch === "arm64" ? fate : { kind: "succeed" };
   await bed.replaceConfig(content());
 }
 
-/** Fails as said, with nothing published; then the pool says so. */
 async function fails(
   bed: BuildBed,
   { fate, message }: { readonly fate: Fate; readonly message: RegExp },
@@ -155,7 +152,6 @@ async function jobOf(bed: BuildBed, arch: string): Promise<string> {
   return String(read(found, "metadata", "name"));
 }
 
-/** The ConfigMap of a new build whose index waits for its next attempt, and what it says of that. */
 async function retryOf(
   bed: BuildBed,
   before: readonly SeenBuild[],

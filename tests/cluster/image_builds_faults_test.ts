@@ -1,5 +1,3 @@
-// Faults in the middle of builds: nodes that come and go, other clients that write, a registry that is slow, collects what has no
-// tag, or has its tags moved. Afterwards: no Job, one record for each build, and what is published is whole.
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { lacks } from "../support/needs.ts";
@@ -75,7 +73,6 @@ Deno.test({
   },
 });
 
-/** Another client that changes everything that Archway writes, again and again. */
 async function meddle(bed: BuildBed, signal: AbortSignal): Promise<void> {
   for (let at = 0; !signal.aborted; at++) {
     const startedMs = performance.now();

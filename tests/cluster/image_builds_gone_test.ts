@@ -1,4 +1,3 @@
-// Configurations and builds that go: what belongs to them goes with them, images included, but for those that a node runs.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
@@ -13,7 +12,6 @@ const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64
 const GROUP = "/apis/machineconfiguration.openshift.io/v1";
 const CURRENT_IMAGE = "machineconfiguration.openshift.io/currentImage";
 
-/** Names of what belongs to a pool's configuration: builds, Jobs, ConfigMaps, Secrets. */
 async function belongings(bed: BuildBed, pool = "worker"): Promise<readonly string[]> {
   const selector = `?labelSelector=machineconfiguration.openshift.io%2Fmachine-os-config%3D${pool}`;
   const lists = await Promise.all([
@@ -38,13 +36,11 @@ async function waitForNothing(bed: BuildBed): Promise<void> {
   });
 }
 
-/** Digests of an index and of what is in it. */
 async function digestsOf(bed: BuildBed, reference: string): Promise<readonly string[]> {
   const children = Object.values(await bed.platformsOf(reference) ?? {});
   return [reference.slice(reference.indexOf("@") + 1), ...children];
 }
 
-/** Of these digests, those that the registry still has. */
 async function present(bed: BuildBed, digests: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(
     digests.map(async (digest) => await bed.platformsOf(`${bed.repositoryOf()}@${digest}`) === undefined ? [] : digest),

@@ -1,4 +1,3 @@
-// Image builds whose service is killed, twice there, or in front of an API server that restarts: one build, one index, no orphan.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";

@@ -1,4 +1,3 @@
-// Many pools of four architectures at once: all are built and tidied up, with as many requests as there are changes.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";

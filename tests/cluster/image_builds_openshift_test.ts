@@ -26,7 +26,6 @@ function content(text: string, repository = OWN): Parameters<BuildBed["createCon
   return { ...contentOf(text), repository };
 }
 
-/** Deletes the MachineOSConfig and waits until its record is gone, which is the last of it. */
 async function deleteConfig(bed: BuildBed): Promise<void> {
   await bed.cluster.delete(`${GROUP}/machineosconfigs/worker`);
   const maps = `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps`;
@@ -55,7 +54,6 @@ async function imagesOf(bed: BuildBed, reference: string): Promise<Images> {
   };
 }
 
-/** Of these tags or digests, those that the registry has. */
 async function present(bed: BuildBed, names: readonly string[], repository = OWN): Promise<readonly string[]> {
   const found = await Promise.all(names.map(async (name) => {
     const reference = `${bed.repositoryOf({ repository })}${name.includes(":") ? "@" : ":"}${name}`;

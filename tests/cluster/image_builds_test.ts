@@ -1,4 +1,3 @@
-// Image builds from end to end on a real control plane and a real registry: two architectures, two Jobs, one index.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";

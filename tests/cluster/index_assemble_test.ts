@@ -1,4 +1,3 @@
-// `archway index assemble` and `inspect` on real registries: what is published is what skopeo reads, and nothing else is.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { archwayIndex, startPushRelay } from "./support/indexing.ts";
@@ -10,7 +9,6 @@ import { settingsFlag } from "../support/settings_file.ts";
 const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
 const DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
 
-/** Pushes one image for each architecture; answers their references. */
 async function pushEach(
   registry: RealRegistry,
   architectures: readonly string[],
@@ -32,7 +30,6 @@ async function rawIndex(registry: RealRegistry, name: string): Promise<{
   return JSON.parse(await skopeo(["inspect", "--raw", "--tls-verify=false", at(registry, name)]));
 }
 
-/** The architecture that an independent client gets for each platform of an index. */
 async function architecturesBySkopeo(
   registry: RealRegistry,
   name: string,
@@ -372,7 +369,6 @@ Deno.test("index assemble: of an index with attestations its one image is taken 
   assert.match(stderr, new RegExp(`^archway: The index does not hold what .*: attestation ${children[1]}\\.\n$`));
 });
 
-/** Runs buildah with its storage in a folder; answers what it printed. */
 async function buildah(folder: string, args: readonly string[]): Promise<string> {
   const own = ["--root", `${folder}/root`, "--runroot", `${folder}/run`];
   const { success, stdout, stderr } = await new Deno.Command("buildah", {

@@ -1,4 +1,3 @@
-// `archway index assemble` when registries, proxies and people get in its way: nothing but a whole index is ever published.
 import assert from "node:assert/strict";
 import { archwayProgram } from "../support/archway_program.ts";
 import { lacks } from "../support/needs.ts";
@@ -60,7 +59,6 @@ async function pushLarge(
   return layer.digest;
 }
 
-/** What the tag names at the target itself; undefined when there is nothing. */
 async function published(target: RealRegistry, tag = "v1"): Promise<string | undefined> {
   using client = Deno.createHttpClient({ caCerts: [target.caPem], http2: false });
   const headers = { accept: `${OCI_INDEX}, ${DOCKER_LIST}` };
@@ -253,7 +251,6 @@ for (const { name, refuse, methods } of REFUSALS) {
   });
 }
 
-/** The methods of the uploads of the large layer: those that begin with a PATCH. */
 function uploadsOf({ into }: Bed): string {
   const uploads = Map.groupBy(
     into.requests.filter(({ method, path }) => path.includes("/uploads/") && method !== "POST"),
@@ -331,7 +328,6 @@ Deno.test("index assemble: whoever reads the tag while it moves gets a whole ind
   assert.ok(digests.size >= 1, "it was read");
 });
 
-/** Reads the tag and all that it lists until the signal aborts. */
 async function readAlways(target: RealRegistry, signal: AbortSignal): Promise<{
   readonly digests: ReadonlySet<string>;
   readonly missing: readonly string[];

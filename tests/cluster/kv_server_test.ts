@@ -30,7 +30,6 @@ function test(name: string, body: (server: KvServer) => Promise<void>): void {
   });
 }
 
-/** A registry that counts how often it is asked. */
 function countingRegistry(): { readonly inner: RegistryLookups; asked(): number } {
   let asked = 0;
   return {

@@ -1,4 +1,3 @@
-// A leader that may not list or patch pods stops the gating on every replica, and gating goes on when the right is back.
 import assert from "node:assert/strict";
 import type { Archway } from "./support/archway.ts";
 import { type ClusterAccess, conditionOf, read } from "./support/cluster_access.ts";

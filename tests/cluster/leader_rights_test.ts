@@ -1,5 +1,3 @@
-// Rights taken from a running installation: what pods can do without while they are held delays their release by nothing; without a
-// leader overdue pods are released by replicas that do not lead.
 import assert from "node:assert/strict";
 import { type ClusterAccess, read } from "./support/cluster_access.ts";
 import { PodLabel } from "../../lib/names.ts";
@@ -30,7 +28,6 @@ const OWN = ["archway-self-tls", "archway-webhook-path", "archway-rollout", "arc
 
 type Take = (cluster: ClusterAccess) => Promise<() => Promise<void>>;
 
-/** Creates gated pods while a right is away, and asserts that each is released by its deadline. */
 async function releasesWithout(controlPlane: ClusterAccess, take: Take): Promise<void> {
   const namespace = await controlPlane.createNamespace("rightless");
   const giveBack = await take(controlPlane);

@@ -1,5 +1,3 @@
-// The life cycle of a replica on a real cluster: it ends in order, takes new certificates and log levels while it works, refuses
-// wrong flags, and stops gating when no replica can lift gates.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
@@ -31,7 +29,6 @@ async function dawdle(port: number, caPem: string): Promise<Deno.TlsConn> {
   return connection;
 }
 
-/** Common name of the certificate that a new connection gets. */
 async function presentedName(port: number, ca: string): Promise<string> {
   const socket = connectTls({ host: "127.0.0.1", port, ca });
   const closed = new Promise((resolve) => socket.once("close", resolve));

@@ -31,7 +31,6 @@ function failing(attempts: number): Pick<PodSpec, "labels" | "annotations"> {
   };
 }
 
-/** The config as the MTO leaves it, with a namespaced one, the webhook and a Deployment it owns. */
 async function layOutReference(cluster: ClusterAccess, namespace: string): Promise<string> {
   const config = await cluster.create(`${GROUP}/clusterpodplacementconfigs`, {
     apiVersion: "multiarch.openshift.io/v1beta1",

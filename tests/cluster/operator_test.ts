@@ -361,7 +361,6 @@ async function defineMonitoring({ controlPlane }: OperatorBench): Promise<void> 
   }
 }
 
-/** A config and a webhook configuration as the Multiarch Tuning Operator leaves them. */
 async function layOutMto(bench: OperatorBench): Promise<void> {
   const { admin, signal } = bench;
   await admin.create(Resource.mutatingWebhooks, {
@@ -389,7 +388,6 @@ async function layOutMto(bench: OperatorBench): Promise<void> {
   }, { signal });
 }
 
-/** Creates pods all the time while the authority changes ten times; each must be gated. */
 async function rotateUnderLoad(bench: OperatorBench): Promise<void> {
   const namespace = await bench.controlPlane.createNamespace("load");
   const ungated: string[] = [];

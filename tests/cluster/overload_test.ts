@@ -1,4 +1,3 @@
-// Beyond its capacity the webhook lets pods pass, and the sweep reports exactly those, on a real control plane.
 import assert from "node:assert/strict";
 import { CONNECTION_LIMITS } from "../../lib/server/connection_table.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";

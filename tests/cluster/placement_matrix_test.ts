@@ -357,7 +357,6 @@ function waitForPod(bed: WalkBed, name: PodName, until: (pod: PodOutcome) => boo
   });
 }
 
-/** The pod once it says that an inspection of it failed. */
 function waitForFailure(bed: WalkBed, name: PodName): Promise<PodOutcome> {
   return waitForPod(bed, name, ({ labels }) => `${PREFIX}image-inspect-error` in labels);
 }
@@ -383,7 +382,6 @@ function ownLabels({ labels }: PodOutcome): Readonly<Record<string, string>> {
   );
 }
 
-/** Each required term as text, its expressions joined by ` && `. */
 function termsOf({ affinity }: PodOutcome): readonly string[] {
   const terms = read(affinity, "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms");
   return listAt(terms).map((term) =>

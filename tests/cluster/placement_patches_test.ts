@@ -1,4 +1,3 @@
-// Every patch that lib/placement makes is accepted by a real API server: generated pods are admitted, failed, released.
 import type { InspectedImage } from "../../lib/oci/types.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -81,7 +80,6 @@ function factsOf(raw: unknown, changes: FactChanges): PlacementFacts {
   return gatheredFacts(raw, { configs: CONFIGS, settings: SETTINGS, ...counts, ...changes });
 }
 
-/** A namespace with what pods need there; gone with the control plane. */
 async function openNamespace(plane: SharedControlPlane): Promise<string> {
   return await plane.createNamespace("patches");
 }

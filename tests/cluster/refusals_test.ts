@@ -1,4 +1,3 @@
-// What Archway does when others say no: a later admission that refuses a pod, and an API server that shows no configs.
 import assert from "node:assert/strict";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { isScheduled, listPodEvents, renderPod, waitForPods } from "./support/pods.ts";

@@ -32,7 +32,6 @@ async function run(
   return printed ?? "";
 }
 
-/** A base image with a shell, in buildah's own storage. */
 async function buildBase(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
   const root = `${folder}/base`;
   const libraries = [...(await run("ldd", ["/bin/sh"])).matchAll(/(?:^|\s)(\/\S+)/g)].map(([, path = ""]) => path);

@@ -21,7 +21,6 @@ const PLATFORMS = [{ architecture: "amd64" }, { architecture: "arm64", variant: 
 const SAID = "linux/amd64,linux/arm64/v8";
 const SECRET = { kind: "basic", username: "puller", password: "secret" } as const;
 
-/** Runs `archway cache …`; it must succeed. Gives its standard error. */
 async function cache(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
   const { code, stderr } = await runArchway(["cache", ...args], env);
   assert.equal(code, 0, stderr);

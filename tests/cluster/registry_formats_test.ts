@@ -25,7 +25,6 @@ const SAID = "linux/amd64,linux/arm64/v8,linux/arm/v7,windows/amd64";
 const TO = "--dest-tls-verify=false";
 const FROM = "--src-tls-verify=false";
 
-/** A registry, the layouts of a multi-arch and a single image, and who looks at what is pushed. */
 interface Bed extends AsyncDisposable {
   readonly registry: RealRegistry;
   readonly files: TemporaryFiles;
@@ -54,7 +53,6 @@ function test(name: string, body: (bed: Bed) => Promise<void>): void {
 
 type Good = Exclude<Inspection, { readonly kind: "failed" }>;
 
-/** What Archway says of an image, after its digest was compared with what skopeo reads of it. */
 async function inspectLikeSkopeo({ registry, images }: Bed, name: string): Promise<Good> {
   const { inspection } = await images.inspect(`${registry.host}/${name}`);
   if (inspection.kind === "failed") throw new Error(inspection.failure.message);

@@ -1,5 +1,3 @@
-// `archway inspect` as people run it, a process of its own, against real registries: what it says, what it never says, and how
-// it ends.
 import assert from "node:assert/strict";
 import { runArchway } from "../support/archway_program.ts";
 import { startFaultProxy } from "./support/fault_proxy.ts";

@@ -1,5 +1,3 @@
-// Mirrors: docker-registry as a pull-through cache of another one, asked first because registries.conf or hosts.toml says so,
-// and left for the origin when it fails.
 import assert from "node:assert/strict";
 import { type FaultProxy, startFaultProxy } from "./support/fault_proxy.ts";
 import {

@@ -22,7 +22,6 @@ async function startWithImage(options: Parameters<typeof startRegistry>[0] = {})
   return registry;
 }
 
-/** Every way to configure an authority, and of a client certificate where one is wanted. */
 const WAYS: readonly {
   readonly name: string;
   readonly files: (registry: RealRegistry) => Readonly<Record<string, string>>;

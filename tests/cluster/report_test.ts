@@ -36,7 +36,6 @@ async function createDeployment(
   });
 }
 
-/** One workload for each reason, and one without any. */
 async function furnish(bed: WalkBed, namespace: string): Promise<void> {
   const { controlPlane } = bed;
   const both = await bed.push("demo/both", index("amd64", "arm64"));

@@ -37,7 +37,6 @@ const EXCUSED: Readonly<Record<string, string>> = {
   ),
 };
 
-/** What is installed, as the chart and README offer it. */
 interface Variant extends Composition {
   readonly name: string;
 }
@@ -100,7 +99,6 @@ interface Bench {
   readonly installation: Installation;
 }
 
-/** What the MTO leaves behind, which a leader frees. */
 async function leaveOperandsBehind(cluster: ClusterAccess): Promise<void> {
   const namespace = "openshift-multiarch-tuning-operator";
   const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
@@ -126,7 +124,6 @@ async function leaveOperandsBehind(cluster: ClusterAccess): Promise<void> {
   }
 }
 
-/** Everything the service does for a configuration and a pod, once. */
 async function exercise(bench: Bench): Promise<void> {
   const { cluster, installation } = bench;
   const namespace = await cluster.createNamespace("rights");

@@ -16,7 +16,6 @@ const BUILDS = "openshift-machine-config-operator";
 const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const VERSION = "/apis/config.openshift.io/v1/clusterversions";
 
-/** A ClusterVersion as far as a policy looks at it. */
 async function createClusterVersion(cluster: ClusterAccess): Promise<void> {
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   const definition = {
@@ -85,7 +84,6 @@ function patchOf(account: Try, object: string): Patch {
     account("PATCH", `${object}${query}`, [{ op: "add", path, value }], "application/json-patch+json");
 }
 
-/** A value that a policy refuses at a path, and what it says. */
 type Refused = readonly (readonly [path: string, value: unknown, message: RegExp])[];
 
 /** The API server compiles policies some time after they were applied. */

@@ -1,4 +1,3 @@
-// The switches of `serve` on a real control plane, and what happens to a pod that others change while it is held.
 import assert from "node:assert/strict";
 import { SCHEDULING_GATE } from "../../lib/names.ts";
 import { type Archway, enablePlacement } from "./support/archway.ts";
@@ -24,7 +23,6 @@ interface SwitchedBed extends WalkBed {
   readonly archway: Archway;
 }
 
-/** A bed whose replica runs with the switches and has the rights of the components. */
 async function openSwitchedBed(
   args: readonly string[],
   components: readonly string[] = [],
@@ -43,7 +41,6 @@ async function openSwitchedBed(
   }
 }
 
-/** Messages of the events about an object that say this, once there are some. */
 function waitForMessages(
   cluster: ClusterAccess,
   { namespace, kind, says }: { readonly namespace: string; readonly kind: string; readonly says: RegExp },

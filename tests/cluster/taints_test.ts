@@ -1,4 +1,3 @@
-// Architecture taints with the real scheduler: what a cluster looks like while they come, stay and go.
 import assert from "node:assert/strict";
 import { sizeOf } from "../support/form.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
@@ -293,7 +292,6 @@ Deno.test(`taints: a full cluster of ${PODS} pods is taken over and none is made
   });
 });
 
-/** What `archway taints plan` reports of the pods of a namespace. */
 async function plannedPods(
   cluster: ClusterAccess,
   namespace: string,

@@ -1,5 +1,3 @@
-// Tenants do not feel each other: 600 pods of ten namespaces on registries that are slow, fail or never answer, or 900 large ones
-// of one namespace, and pods of another namespace on a quick registry.
 import assert from "node:assert/strict";
 import pLimit from "p-limit";
 import { enablePlacement } from "./support/archway.ts";

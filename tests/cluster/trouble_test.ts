@@ -30,7 +30,6 @@ function assertSays(text: string, sayings: readonly RegExp[]): void {
   for (const saying of sayings) assert.match(text, saying);
 }
 
-/** Waits until all of it is said, and shows what was said instead. */
 async function waitToSay(what: string, look: () => Promise<string>, sayings: readonly RegExp[]): Promise<void> {
   let text = "";
   try {
@@ -262,7 +261,6 @@ Deno.test("trouble: events, config, explain and log name cause and next step of 
   });
 });
 
-/** Takes the right to the Lease away, and gives it back. */
 async function assertLeaderless(
   bed: WalkBed,
   { archway, namespace }: { readonly archway: Archway; readonly namespace: string },

@@ -1,5 +1,3 @@
-// Uninstalling in the wrong order, as people do: everything at once, or the namespace first, while a config exists and pods
-// are gated. What must be left is nothing that needs Archway: no gate, no webhook, no finalizer.
 import assert from "node:assert/strict";
 import { type ClusterAccess, listAt, read } from "./support/cluster_access.ts";
 import { install } from "./support/installation.ts";
@@ -26,7 +24,6 @@ async function finalizersOf(cluster: ClusterAccess, path: string): Promise<reado
   return listAt(await cluster.get(path), "metadata", "finalizers");
 }
 
-/** A config, a webhook and a pod whose registry does not exist. */
 async function gateOnePod(cluster: ClusterAccess, namespace: string): Promise<string> {
   await enableBehindService(cluster);
   await waitUntil(

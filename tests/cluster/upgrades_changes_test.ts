@@ -1,5 +1,3 @@
-// Others change what an upgrade works on while it is under way, on a real API server: the ClusterVersion, the plan, the time.
-// Nothing is done twice, nothing is left over, and the history says what happened.
 import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
@@ -32,7 +30,6 @@ class Scene {
     this.#notifiedBefore = bed.outside.notified.length;
   }
 
-  /** Offers the version, orders it and runs a replica. */
   async begin(): Promise<void> {
     await this.bed.openshift.offer(this.version);
     this.#end = this.bed.start((api) => this.#watching(api));
@@ -48,7 +45,6 @@ class Scene {
     await this.bed.controlPlane.patch(CLUSTER_VERSION, { spec: { desiredUpdate } });
   }
 
-  /** Waits until the replica has asked the ClusterVersion, and has written that down. */
   async untilAsked(): Promise<void> {
     await waitUntil("the step UpgradeCommenced to be done", async () => {
       return listAt(await this.bed.readPlan(), "status", "history", 0, "conditions").some((one) =>
@@ -57,7 +53,6 @@ class Scene {
     }, PATIENT);
   }
 
-  /** Ends the replica, and takes the plan away; nothing may be left. */
   async finish(): Promise<void> {
     const { openshift, outside, controlPlane } = this.bed;
     await waitUntil("the cluster to have arrived", () => this.#hasArrived(), PATIENT);

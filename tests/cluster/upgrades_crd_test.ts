@@ -1,5 +1,3 @@
-// The CRD of UpgradeConfig on a real API server: what its rules refuse, each with what to change, and that a status is stored
-// as it was rendered.
 import assert from "node:assert/strict";
 import { renderTime } from "../../lib/cluster/time.ts";
 import { parse } from "yaml";
@@ -28,7 +26,6 @@ async function startWithDefinition(): Promise<SharedControlPlane> {
   return cluster;
 }
 
-/** Spec members in place of, or beside, those of a plan that is right. */
 function plan(overrides: Json = {}, name = "managed-upgrade-config"): Json {
   const spec = {
     desired: { version: "4.17.2", channel: "stable-4.17" },

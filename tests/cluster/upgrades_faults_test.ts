@@ -1,4 +1,3 @@
-// Faults in the middle of an upgrade on a real API server: no effect twice, nothing left over, the history true.
 import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";

@@ -1,5 +1,3 @@
-// The process that does upgrades is killed again and again, and another program that uses its Lease has begun an upgrade: nothing is
-// done twice, nothing is left over, and the history is true.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { type AuditedRequest, readAuditLog } from "./support/audit_log.ts";
@@ -48,7 +46,6 @@ async function stepOf(bed: UpgradeService): Promise<string> {
   return String(read(await bed.readPlan(), "status", "history", 0, "conditions", 0, "type"));
 }
 
-/** Reasons of the notifications about the plan, each as often as it was sent. */
 async function notificationsOf(bed: UpgradeService): Promise<readonly string[]> {
   const uid = read(await bed.readPlan(), "metadata", "uid");
   return (await bed.cluster.list(EVENTS)).filter((event) => read(event, "involvedObject", "uid") === uid)
@@ -78,7 +75,6 @@ async function assertOver(bed: UpgradeService, version: string): Promise<void> {
   }
 }
 
-/** Kills one process after the other, each in the middle of its work. */
 async function killAgainAndAgain(bed: UpgradeService): Promise<readonly string[]> {
   const steps: string[] = [];
   for (const life of LIVES) {

@@ -1,4 +1,3 @@
-// A look at an upgrade of a large cluster costs as few requests as one of a small cluster.
 import assert from "node:assert/strict";
 import { sizeOf } from "../support/form.ts";
 import { CLUSTER_VERSION, FROM } from "./support/simulated_openshift.ts";
@@ -19,7 +18,6 @@ function wordsOf(looks: readonly Look[]): string {
   ).join("\n");
 }
 
-/** Looks until something holds; between looks the operators of the cluster go on. */
 async function lookUntil(many: ManyNodes, holds: () => Promise<boolean>): Promise<readonly Look[]> {
   const looks: Look[] = [];
   while (!await holds()) {

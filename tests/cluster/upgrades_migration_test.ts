@@ -1,5 +1,3 @@
-// A migration on a real API server that is cancelled before it began, and one whose plan changes and goes after it began: it is never
-// taken back.
 import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { Resource } from "../../lib/k8s/types.ts";
@@ -12,7 +10,6 @@ const PLAN = `${PLANS}/managed-upgrade-config`;
 const PATIENT = { deadlineMs: 60_000, intervalMs: 100 };
 const MIGRATION = { capacityReservation: true, desired: { version: FROM, architecture: "Multi" } };
 
-/** An API that keeps the writes to the ClusterVersion. */
 function watching(api: KubeApi, onAsked: (spec: unknown) => void): KubeApi {
   return withCalls(api, {
     patch: (type, target, options) => {

@@ -1,5 +1,3 @@
-// Upgrades on a real API server while one of the servers that they depend on goes away at the beginning of every step: nothing is
-// done twice, nothing is left over, and the history is true.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { listAt, read } from "./support/cluster_access.ts";

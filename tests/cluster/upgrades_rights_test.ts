@@ -66,7 +66,6 @@ async function createIntegrity(cluster: ClusterAccess): Promise<void> {
   });
 }
 
-/** A node that the machine config operator drains for three hours, with a pod that does not go, in a pool of its own. */
 async function createStuckDrain(cluster: ClusterAccess): Promise<void> {
   const timeAdded = new Date(Date.now() - 3 * 60 * 60_000).toISOString().replace(/\.\d{3}Z$/, "Z");
   const configuration = { name: "rendered-gpu-1" };
@@ -100,7 +99,6 @@ async function createStuckDrain(cluster: ClusterAccess): Promise<void> {
   await cluster.patch(`${POOLS}/gpu/status`, { status });
 }
 
-/** An upgrade as the cluster manager wants it, in place of a plan that a user wrote. */
 async function upgrade(bed: UpgradeService): Promise<void> {
   const { cluster, surroundings: { manager }, openshift } = bed;
   await createIntegrity(cluster);
@@ -150,7 +148,6 @@ async function nameVersion(bed: UpgradeService): Promise<void> {
   );
 }
 
-/** Breaks the certificate's Secret, as a user might: the next replica repairs it. */
 async function breakSecret(cluster: ClusterAccess): Promise<void> {
   const secret = `/api/v1/namespaces/${NAMESPACE}/secrets/archway-tls`;
   const broken = { data: { "tls.crt": btoa("broken") } };
@@ -196,7 +193,6 @@ Deno.test({
   },
 });
 
-/** Which of the rights of upgrades another account has. */
 async function allowedTo(
   user: string,
   { bed, objects }: { readonly bed: UpgradeService; readonly objects: readonly ManifestObject[] },

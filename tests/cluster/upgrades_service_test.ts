@@ -1,5 +1,3 @@
-// The process that does upgrades, installed as in a cluster: what its webhook refuses, who may write plans, a leader that is
-// killed, operators and nodes that fail.
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
 import { readAuditLog } from "./support/audit_log.ts";
@@ -34,7 +32,6 @@ const REFUSED: readonly (readonly [string, Readonly<Record<string, unknown>>, Re
   ["N-002 architecture without version", { desired: { architecture: "Multi" } }, /Version must be set if Architecture/],
 ];
 
-/** The answer of the webhook, once the API server uses its CA. */
 async function refusal(bed: UpgradeService, spec: Readonly<Record<string, unknown>>): Promise<ApiAnswer> {
   return await waitUntil("an answer of the webhook", async () => {
     const answer = await bed.createPlan(spec);
@@ -114,7 +111,6 @@ async function setDegraded(bed: UpgradeService, status: "True" | "False"): Promi
   await bed.cluster.patch(`${ETCD}/status`, { status: { conditions } });
 }
 
-/** The message of the step that was started last. */
 async function stepMessage(bed: UpgradeService): Promise<string> {
   return String(read(await bed.readPlan(), "status", "history", 0, "conditions", 0, "message"));
 }

@@ -26,7 +26,6 @@ function find(pods: readonly PodOutcome[], name: string): PodOutcome {
   return pods.find((pod) => pod.name === name) ?? assert.fail(`no pod ${name}`);
 }
 
-/** Architectures that a node may have for a pod, by its name. */
 type Expected = Readonly<Record<string, readonly string[]>>;
 
 async function assertPlaced(

@@ -1,4 +1,3 @@
-// The page about the webhook port against the committed result of `deno task attack`.
 import assert from "node:assert/strict";
 import type { AttackResult, Origin } from "../bench/attack_bed.ts";
 import { readResults } from "../bench/results_file.ts";

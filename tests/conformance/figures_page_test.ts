@@ -1,4 +1,3 @@
-// docs/figures.md against the committed results.
 import assert from "node:assert/strict";
 import { FILES, renderCommitted } from "../bench/figures.ts";
 import { comparedOn, renderFigures } from "../bench/figures_page.ts";

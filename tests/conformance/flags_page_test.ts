@@ -1,4 +1,3 @@
-// The pages and comments against the table of flags.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { FLAGS } from "../../lib/config/flags.ts";

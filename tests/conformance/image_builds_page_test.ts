@@ -1,4 +1,3 @@
-// docs/image-builds.md against what the service exposes, is configured with and alerts about.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { parse } from "yaml";

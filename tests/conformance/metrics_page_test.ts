@@ -1,4 +1,3 @@
-// manifests/monitoring/metrics.md against what a process exposes.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { DAEMON_COUNTERS, DAEMON_GAUGES, FAILURE_OUTCOMES } from "../../lib/exec_format/daemon/metrics.ts";

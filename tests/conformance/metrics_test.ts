@@ -1,4 +1,3 @@
-// Metrics as the rows of the catalogue want them.
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { LATENCY_BUCKETS_SECONDS, WAIT_BUCKETS_SECONDS } from "../../lib/metrics.ts";

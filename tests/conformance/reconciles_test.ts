@@ -1,4 +1,3 @@
-// How the audit log is cut into the reconciles of upgrades that the figures are about.
 import assert from "node:assert/strict";
 import { cutReconciles, reconcileRequests } from "../bench/reconciles.ts";
 import type { AuditedRequest } from "../cluster/support/audit_log.ts";

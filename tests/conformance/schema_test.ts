@@ -1,4 +1,3 @@
-// Rows about the schema that the CRDs must say themselves.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { listAt, objectAt } from "../../playground/json_value.ts";

@@ -1,4 +1,3 @@
-// docs/upgrades.md against the settings that are read and the steps that are taken.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { decodeOperatorConfig } from "../../lib/upgrades/decide/types/operator_config.ts";

@@ -1,4 +1,3 @@
-// Which checks a cluster gets besides those of placement: what it has is checked, what it has not is left out with the reason.
 import assert from "node:assert/strict";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";

@@ -1,4 +1,3 @@
-// The hostile bodies are what their names say.
 import assert from "node:assert/strict";
 import { HOSTILE_KINDS, seededRandom } from "../bench/hostile.ts";
 

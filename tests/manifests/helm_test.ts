@@ -1,4 +1,3 @@
-// The chart is what kustomize renders: the files are up to date, and their templates give the same objects.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parse } from "yaml";

@@ -1,4 +1,3 @@
-// The runtime of the image: one version for every architecture.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ROOT } from "../../manifests/tool.ts";

@@ -1,4 +1,3 @@
-// What every overlay must keep, whatever it changes: names that the service relies on, hardening, one namespace.
 import assert from "node:assert/strict";
 import { relative } from "node:path";
 import ipaddr from "ipaddr.js";

@@ -1,4 +1,3 @@
-// Merging versions of a text: each version comes back exactly when its condition alone holds.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { mergeLines } from "../../manifests/generate/merge_lines.ts";

@@ -1,4 +1,3 @@
-// Alerts, runbooks and dashboard use metrics that exist, and the manifests say what the service itself applies.
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import * as z from "zod";

@@ -1,4 +1,3 @@
-// Reading rights and their use: the comparison that tests/cluster/rights_test.ts makes on a real audit log.
 import assert from "node:assert/strict";
 import { parseManifest } from "../../manifests/generate/kustomize.ts";
 import { findIdle, findMissing, readRights, readUses, renderRight } from "../cluster/support/rights.ts";

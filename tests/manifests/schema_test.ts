@@ -1,4 +1,3 @@
-// The CRDs against the parsers, the converter and the conditions of lib/: they must not drift apart.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { KNOWN_ARCHITECTURES } from "../../lib/arch.ts";

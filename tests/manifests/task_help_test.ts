@@ -1,4 +1,3 @@
-// The tasks that build something say how they are used, and what is wrong with their flags.
 import assert from "node:assert/strict";
 
 const ROOT = new URL("../../", import.meta.url).pathname;

@@ -1,4 +1,3 @@
-// Silences in a real Alertmanager, by the decisions on maintenance windows.
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { SILENCE_AUTHOR } from "../../lib/upgrades/decide/windows.ts";

@@ -1,4 +1,3 @@
-// The alerts on exec format errors, as Prometheus evaluates them.
 import { type Hour, type Series, testHours } from "./alert_hours.ts";
 
 const AT_ZERO: Series = {

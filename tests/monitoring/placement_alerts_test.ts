@@ -1,4 +1,3 @@
-// The alerts on placement, as Prometheus evaluates them.
 import { type Hour, type Series, testHours } from "./alert_hours.ts";
 
 /** A replica that leads, gates and has gated pods in its watch. */

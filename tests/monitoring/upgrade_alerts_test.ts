@@ -1,4 +1,3 @@
-// The alerts on upgrades, as Prometheus evaluates them.
 import { type Hour, type Series, testHours } from "./alert_hours.ts";
 
 const DAYS = 3 * 24 * 60;

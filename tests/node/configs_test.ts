@@ -1,4 +1,3 @@
-// Configs as users write them, through the webhooks of an installed Archway: what is refused, what is kept back, and how it leaves.
 import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";

@@ -1,4 +1,3 @@
-// Machines that go away under a stream of pods: the node of the leader, and all of the cluster at once.
 import assert from "node:assert/strict";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";

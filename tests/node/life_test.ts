@@ -1,4 +1,3 @@
-// Archway's own life on real nodes, under a stream of pods: nothing is stuck and nothing misplaced, whatever happens to a replica.
 import assert from "node:assert/strict";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";

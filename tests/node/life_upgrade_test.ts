@@ -1,4 +1,3 @@
-// From the first version's manifests to these under a stream of pods, and out again in the wrong order.
 import assert from "node:assert/strict";
 import { read } from "../cluster/support/cluster_access.ts";
 import { waitUntil } from "../cluster/support/wait.ts";

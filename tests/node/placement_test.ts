@@ -1,4 +1,3 @@
-// Placement proved by containers that run: the same workloads with Archway and without it.
 import assert from "node:assert/strict";
 import { createPullSecret, listPodEvents, listPods, type PodOutcome } from "../cluster/support/pods.ts";
 import type { RealRegistry } from "../cluster/support/registry.ts";

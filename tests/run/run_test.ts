@@ -1,4 +1,3 @@
-// Which files a run takes, which skips it allows, and what its JUnit files say.
 import assert from "node:assert/strict";
 import { parseJunit, type RanTest } from "../conformance/junit.ts";
 import { filesToRunAgain, replaceFiles } from "./again.ts";

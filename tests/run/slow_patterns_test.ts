@@ -1,4 +1,3 @@
-// The lint rule on patterns: what it refuses and what it takes.
 import assert from "node:assert/strict";
 import { slowness } from "./slow_patterns.ts";
 

@@ -1,4 +1,3 @@
-// Reading samples, as the tests of running services do.
 import assert from "node:assert/strict";
 import { sumSamples } from "./metric_samples.ts";
 import { ProcessMetrics } from "./process_metrics.ts";

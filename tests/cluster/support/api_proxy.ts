@@ -17,7 +17,6 @@ export interface AnswerVerdict {
   readonly cut: boolean;
 }
 
-/** Looks at the traffic. Both are called in the order of the bytes of one connection. */
 export interface ApiInterceptor {
   onRequest?(head: RequestHead): RequestVerdict;
   onAnswer?(head: RequestHead, bytes: Uint8Array<ArrayBuffer>): AnswerVerdict;
@@ -35,7 +34,6 @@ export interface ApiProxy extends AsyncDisposable {
   intercept(interceptor: ApiInterceptor | undefined): void;
 }
 
-/** Starts it on a loopback port. HTTP/1.1 only, without pipelining: as Archway's client uses it. */
 export function startApiProxy(options: ApiProxyOptions): ApiProxy {
   const port = findFreePort();
   const { certificatePem: cert, keyPem: key } = options.certificate;

@@ -59,7 +59,6 @@ export class Archway implements AsyncDisposable {
     this.caPem = place.authority.certificatePem;
   }
 
-  /** Starts it and waits until it is ready. Throws with the end of its log when it does not come up. */
   static async start(options: ArchwayOptions): Promise<Archway> {
     const directory = await Deno.makeTempDir({ prefix: `${options.name ?? "archway"}-` });
     const authority = options.front?.authority ?? await createAuthority("archway test webhook");
@@ -221,7 +220,6 @@ export async function enablePlacement(cluster: ClusterAccess, spec: unknown = {}
   await waitUntil("the webhook to be registered", () => cluster.exists(WEBHOOK));
 }
 
-/** Deletes the ClusterPodPlacementConfig and waits until it is gone, with its webhook. Archway must be running. */
 export async function disablePlacement(cluster: ClusterAccess): Promise<void> {
   await cluster.request("DELETE", `${CONFIGS}/cluster`);
   await waitUntil(

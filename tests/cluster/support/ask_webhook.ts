@@ -14,7 +14,6 @@ export interface ClientIdentity {
   readonly key: string;
 }
 
-/** The status of a review without content; `refused` when the connection ends without an answer. */
 export function askWebhook(target: WebhookTarget, identity?: ClientIdentity): Promise<number | "refused"> {
   return new Promise((resolve) => {
     const options = {

@@ -3,7 +3,6 @@ import { readUses, type Use } from "./rights.ts";
 
 const NEWLINE = 10;
 
-/** The requests of an account that a log has so far. The log may begin empty and may only grow. */
 export class AuditTail {
   readonly #file: string;
   readonly #username: string;
@@ -16,7 +15,6 @@ export class AuditTail {
     this.#username = username;
   }
 
-  /** All of them, in the order of the log. */
   async uses(): Promise<readonly Use[]> {
     const reading = this.#reading.catch(() => {}).then(() => this.#readOn());
     this.#reading = reading;

@@ -102,14 +102,12 @@ export class BuildBed implements AsyncDisposable {
     this.player.start();
   }
 
-  /** A registry secret with the rights to pull and to push. */
   async createSecret(name: string): Promise<void> {
     const [[username = "", password = ""] = []] = Object.entries(this.registry.users);
     const login = renderLogin(name, { host: this.relay.host, username, password });
     await this.cluster.create(`/api/v1/namespaces/${BUILD_NAMESPACE}/secrets`, login);
   }
 
-  /** A pool of the nodes with its role, and a rendered configuration for it. */
   async createPool(name: string): Promise<void> {
     const rendered = await this.#createRendered(name, {});
     await this.cluster.create(`${GROUP}/machineconfigpools`, renderPool(name, rendered));
@@ -127,7 +125,6 @@ export class BuildBed implements AsyncDisposable {
     return name;
   }
 
-  /** A node of a pool that can be scheduled at once. */
   async addNode(node: WantedNode): Promise<void> {
     const { name, taints = [], unschedulable = false } = node;
     await this.cluster.create("/api/v1/nodes", renderNode(node, new Date().toISOString()));
@@ -191,7 +188,6 @@ export class BuildBed implements AsyncDisposable {
     return await this.cluster.get(`${GROUP}/machineosconfigs/${pool}`);
   }
 
-  /** What its status says that nodes run; empty: nothing. */
   async published(pool = "worker"): Promise<string> {
     return String(read(await this.config(pool), "status", "currentImagePullSpec") ?? "");
   }
@@ -252,17 +248,14 @@ export class BuildBed implements AsyncDisposable {
     return (await this.writes()).filter((write) => write === "create jobs.batch").length;
   }
 
-  /** Manifests that Archway pushed so far, by tag or digest. */
   pushes(): readonly string[] {
     return this.relay.writes().filter((write) => /^PUT .*\/manifests\//.test(write));
   }
 
-  /** What a reference of the registry is: its platforms with their digests; undefined: it is not there. */
   platformsOf(reference: string): Promise<Readonly<Record<string, string>> | undefined> {
     return readPlatforms(this.registry, reference);
   }
 
-  /** The end of the log of the service that was started last. */
   async log(): Promise<string> {
     return (await this.#archway?.readLog() ?? "").split("\n").slice(-40).join("\n");
   }

@@ -68,7 +68,6 @@ export class BuildPlayer implements AsyncDisposable {
     this.#running = this.#run();
   }
 
-  /** Architectures whose images were pushed since `from`, in alphabetical order. */
   built(from = 0): readonly string[] {
     return this.played.slice(from).filter(({ digest }) => digest !== "").map(({ arch }) => arch).sort();
   }
@@ -113,7 +112,6 @@ export class BuildPlayer implements AsyncDisposable {
     this.#busy = busy;
   }
 
-  /** What a kubelet does last for a pod that is deleted. */
   async #bury(pod: unknown): Promise<void> {
     const { cluster, namespace } = this.#options;
     const path = `/api/v1/namespaces/${namespace}/pods/${String(read(pod, "metadata", "name"))}`;
@@ -168,7 +166,6 @@ export class BuildPlayer implements AsyncDisposable {
     return String(read(body, "status", "nodeInfo", "architecture"));
   }
 
-  /** Pushes the image and hands its digest over; returns the digest. */
   async #build(
     pod: unknown,
     { fate, arch, env }: {

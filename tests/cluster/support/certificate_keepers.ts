@@ -29,7 +29,6 @@ export interface CertificateKeeper extends AsyncDisposable {
   rotate(): Promise<void>;
 }
 
-/** What a party is asked for, and by what annotation. */
 interface Custom {
   readonly requests: string;
   readonly parse: (object: unknown) => { readonly secret: string; readonly names: readonly string[] } | undefined;

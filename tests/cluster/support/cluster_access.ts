@@ -63,11 +63,9 @@ export interface ClusterAccess extends Coordinates {
   ): Promise<KubectlResult>;
   /** kubectl as admin, which must end well; gives what it prints. */
   run(args: readonly string[], options?: { readonly stdin?: string }): Promise<string>;
-  /** A kubeconfig file with a fresh token of the ServiceAccount, which must exist. */
   serviceAccountKubeconfig(account: { readonly namespace: string; readonly name: string }): Promise<string>;
   /** Creates nodes and waits until they are Ready and schedulable. Nodes that exist already are left as they are. */
   addNodes(nodes: readonly NodeSpec[]): Promise<void>;
-  /** Creates a namespace of a unique name that begins with `prefix`, and gives the name. */
   createNamespace(prefix: string, labels?: Readonly<Record<string, string>>): Promise<string>;
 }
 
@@ -240,13 +238,11 @@ export function read(value: unknown, ...path: readonly (string | number)[]): unk
   );
 }
 
-/** The list at a path of an unknown value; empty where there is none. */
 export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
   const list = read(value, ...path);
   return Array.isArray(list) ? list : [];
 }
 
-/** The condition of this type in the status of an object. */
 export function conditionOf(object: unknown, type: unknown): unknown {
   return listAt(object, "status", "conditions").find((one) => read(one, "type") === type);
 }

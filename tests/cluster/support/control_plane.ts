@@ -127,7 +127,6 @@ interface ServersOptions {
   readonly without: readonly ServerName[];
 }
 
-/** The processes, in the order of their start; ended in the reverse order. */
 class Servers implements AsyncDisposable {
   readonly #options: ServersOptions;
   readonly #running = new Map<ServerName, RunningProcess>();

@@ -44,7 +44,6 @@ const AUDIT_POLICY = JSON.stringify({
   rules: [{ level: "Metadata" }],
 });
 
-/** Makes keys, certificates, tokens and the audit policy in the folder. */
 export async function writeServerFiles(
   directory: string,
   { ports, realNodes }: { readonly ports: ServerPorts; readonly realNodes?: RealNodes | undefined },

@@ -39,7 +39,6 @@ async function build(root: string): Promise<boolean> {
   }
 }
 
-/** A server that tests may kill and start again on the same port and file. */
 export class KvServer implements AsyncDisposable {
   readonly url: string;
   readonly #port = findFreePort();
@@ -51,7 +50,6 @@ export class KvServer implements AsyncDisposable {
     this.url = `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Starts one with an empty database on a free port. */
   static async start(options: { readonly token: string }): Promise<KvServer> {
     const program = await findDenokv();
     if (program === undefined) throw new Error("Cannot start denokv: there is none, and no cargo to build it.");

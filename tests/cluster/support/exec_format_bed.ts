@@ -31,7 +31,6 @@ export async function createDeploymentOfArchway(cluster: ClusterAccess): Promise
   await cluster.create(DEPLOYMENT.replace(/\/archway$/, ""), deployment);
 }
 
-/** The ID of a container: 64 hexadecimal digits of one kind. */
 export function containerIdOf(digit: string): string {
   return `containerd://${digit.repeat(64)}`;
 }
@@ -50,7 +49,6 @@ export async function applyComponents(cluster: ClusterAccess): Promise<void> {
   await cluster.run(["label", "--overwrite", "namespace", NAMESPACE, label]);
 }
 
-/** A pod of one container, bound to a node by the test; resolves when its node simulates it. */
 export async function bindPod(
   cluster: ClusterAccess,
   { namespace, name, node, image }: {
@@ -78,7 +76,6 @@ export async function awaitRunning(
   );
 }
 
-/** Sets the status of a pod's only container, as its kubelet would. */
 export async function setContainerStatus(
   cluster: ClusterAccess,
   { namespace, name, status }: {
@@ -93,7 +90,6 @@ export async function setContainerStatus(
   await cluster.patch(path, body);
 }
 
-/** The status of a container that ended at once. */
 export function endedStatus(digit: string, exitCode = 255): Readonly<Record<string, unknown>> {
   const at = "2026-11-21T12:00:00Z";
   const terminated = { exitCode, reason: "Error", startedAt: at, finishedAt: at, containerID: containerIdOf(digit) };
@@ -104,7 +100,6 @@ export function endedStatus(digit: string, exitCode = 255): Readonly<Record<stri
   };
 }
 
-/** What the kubelet says of a container that keeps ending. */
 export async function warnBackOff(
   cluster: ClusterAccess,
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -129,7 +124,6 @@ export interface EventSpec {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Writes an ENoExecEvent as a daemon of the MTO does: the object, then its status. */
 export async function writeEvent(cluster: ClusterAccess, spec: EventSpec): Promise<void> {
   const { name, node, namespace, pod, digit, finalizers = [], annotations = {} } = spec;
   const failure = {
@@ -151,7 +145,6 @@ export async function reportsOf(
   return items.map((event) => String(read(event, "message")));
 }
 
-/** A daemon's account at the API server: its status and its words. */
 export interface DaemonAccess extends Disposable {
   request(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly text: string }>;
 }

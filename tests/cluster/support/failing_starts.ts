@@ -22,7 +22,6 @@ export async function failStart(pod: string, program: string): Promise<string> {
   return id;
 }
 
-/** Does something many times at a steady pace; gives what it came to. */
 export async function steadily<T>({ count, everyMs }: Pace, act: () => Promise<T>): Promise<readonly T[]> {
   const results: T[] = [];
   const startedMs = performance.now();
@@ -58,7 +57,6 @@ export class FailingStarts implements AsyncDisposable {
     return new FailingStarts(program, root);
   }
 
-  /** Fails one start in a new container below the folders; gives its ID. */
   async fail(folders: readonly string[]): Promise<string> {
     return await failStart([this.#root, ...folders].join("/"), this.program);
   }

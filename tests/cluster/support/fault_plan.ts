@@ -30,7 +30,6 @@ export interface FaultRule {
   readonly repository?: string;
 }
 
-/** A request as far as rules look at it. */
 export interface FaultTarget {
   readonly kind: RequestKind;
   readonly repository: string | undefined;

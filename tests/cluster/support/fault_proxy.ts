@@ -30,7 +30,6 @@ export interface FaultProxy extends AsyncDisposable {
   readonly storageHost: string;
   /** Replaces the plan; `[]` heals everything. Requests that hang already stay so. */
   setFaults(rules: readonly FaultRule[]): void;
-  /** Which certificate new connections get. All open ones are cut. TLS only. */
   presentCertificate(which: PresentedCertificate): Promise<void>;
   /** Requests since the start or the last {@link reset}, by kind. */
   counts(): Readonly<Record<RequestKind, number>>;
@@ -39,7 +38,6 @@ export interface FaultProxy extends AsyncDisposable {
   reset(): void;
 }
 
-/** Starts it on loopback ports with an authority of its own. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   await using undo = new AsyncDisposableStack();
   const { tls = true, seed = 1 } = options;

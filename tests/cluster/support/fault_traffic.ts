@@ -14,7 +14,6 @@ export interface SeenRequest {
   readonly atMs: number;
 }
 
-/** A request to the storage host, where redirects lead. */
 export interface StorageRequest {
   readonly path: string;
   readonly hadAuthorization: boolean;
@@ -26,7 +25,6 @@ export interface TrafficOptions {
   readonly storageUrl: string;
 }
 
-/** The requests of one proxy and of its storage host. */
 export class Traffic implements Disposable {
   readonly seen: SeenRequest[] = [];
   readonly stored: StorageRequest[] = [];

@@ -3,7 +3,6 @@ import { createAuthority } from "./pki.ts";
 
 export const FRONT_PROXY = "front-proxy-client";
 
-/** The keys of an API server for those behind it. Dispose it to remove the files. */
 export interface FrontProxy extends AsyncDisposable {
   readonly flags: readonly string[];
   /** What servers behind it hold the certificate against, PEM. */

@@ -11,7 +11,6 @@ import type { RealRegistry } from "./registry.ts";
 import { readTagDigest } from "./registry_platforms.ts";
 import { waitUntil } from "./wait.ts";
 
-/** A request for an ImageStreamTag, as it was let through. */
 export interface TagRequest {
   readonly method: string;
   readonly user: string;
@@ -48,7 +47,6 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** Starts it and has the API server pass its group on to it. `clientCa`: of the API server's front proxy. */
 export async function openImageApi(
   cluster: ClusterAccess,
   { registry, clientCa }: { readonly registry: RealRegistry; readonly clientCa: string },

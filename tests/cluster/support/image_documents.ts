@@ -18,7 +18,6 @@ const MEDIA_TYPES = {
 // `head -c 1024 /dev/zero | gzip -9n`: an empty tar archive, the smallest true layer.
 const EMPTY_LAYER_HEX = "1f8b080000000000020363601805a360148c5400002eafb5ef00040000";
 
-/** A platform of an image. `os` defaults to linux. */
 export interface PlatformSpec {
   readonly os?: string;
   readonly architecture: string;

@@ -7,13 +7,11 @@ import type { HostState } from "../../../lib/oci/limits/host_state.ts";
 import type { InspectionReport, InspectionRequest } from "../../../lib/oci/inspector.ts";
 import type { Inspection, InspectionFailure } from "../../../lib/oci/types.ts";
 
-/** An image service with everything that serve has, for the length of a block. */
 export interface TestImages extends AsyncDisposable {
   inspect(image: string, more?: Partial<InspectionRequest>): Promise<InspectionReport>;
   hostState(host: string): HostState | undefined;
 }
 
-/** Opens it from the flags of `archway inspect`. */
 export async function openImages(flags: readonly string[]): Promise<TestImages> {
   const parsed = parseConfig(["inspect", ...flags, "any"], { env: {}, readFile: Deno.readTextFileSync });
   if (parsed.kind !== "run") throw new Error(`Cannot open the images: ${JSON.stringify(parsed)}`);
@@ -35,7 +33,6 @@ export async function openImages(flags: readonly string[]): Promise<TestImages> 
   };
 }
 
-/** The flags that let a registry of the tests be asked. */
 export function flagsFor(registry: { readonly host: string; readonly caFile: string }): readonly string[] {
   return ["--registry", registry.host, "--registry-ca", registry.caFile];
 }
@@ -68,7 +65,6 @@ export async function writeTemporaryFiles(files: Readonly<Record<string, unknown
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-/** The flags by which these settings are read from a file in the folder. */
 export function settings(folder: string, text: string): readonly string[] {
   const path = `${folder}/archway.yaml`;
   Deno.writeTextFileSync(path, `${text}\n`);

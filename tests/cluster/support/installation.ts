@@ -27,15 +27,12 @@ export interface Composition {
 export interface Installation extends AsyncDisposable {
   readonly objects: readonly ManifestObject[];
   readonly ownsCertificates: boolean;
-  /** Starts a replica; resolves when it is ready. Stop it before the next one. */
   start(): Promise<RunningProcess>;
-  /** Runs another command in a replica's place, as `kubectl exec` would. */
   run(args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }>;
   /** Writes the CA where an overlay leaves that to another controller; nothing where the service does it. */
   injectCa(): Promise<void>;
 }
 
-/** Applies the objects and lays out the files that the Deployment mounts. */
 export async function install(cluster: ClusterAccess, composition: Composition): Promise<Installation> {
   await using undo = new AsyncDisposableStack();
   const [webhookPort, adminPort] = [findFreePort(), findFreePort()];

@@ -16,7 +16,6 @@ export interface LeaseState {
   readonly transitions: number;
 }
 
-/** Reads it; one that does not exist yet has no holder. */
 export async function readLease(cluster: ClusterAccess): Promise<LeaseState> {
   const body = await cluster.get(LEASE);
   return {

@@ -36,7 +36,6 @@ export interface ReadyPlane {
   readonly states: Readonly<Record<string, EtcdState>>;
 }
 
-/** A control plane for one test. Disposing it gives it back. */
 export interface LeasedPlane extends AsyncDisposable {
   readonly controlPlane: ClusterAccess;
   readonly kubeconfigFile: string;

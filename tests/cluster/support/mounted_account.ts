@@ -1,7 +1,6 @@
 // A ServiceAccount as a pod has it: its files in their usual place, in a mount namespace of the process's own.
 import { read } from "./cluster_access.ts";
 
-/** How to run a command so that it finds its account as in a pod. */
 export interface MountedAccount {
   readonly prefix: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;

@@ -27,7 +27,6 @@ const FILES = {
     "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml",
 } as const;
 
-/** The plural of a kind whose definition can be had. */
 export type OpenShiftKind = keyof typeof FILES;
 
 /** What this machine lacks to have the module, as one sentence, or undefined. */
@@ -37,7 +36,6 @@ export async function missingForOpenShift(): Promise<string | undefined> {
 
 let folder: Promise<string> | undefined;
 
-/** The folder of the module, downloaded once into Go's cache. */
 export function openShiftModule(): Promise<string> {
   return folder ??= download();
 }
@@ -64,7 +62,6 @@ export function pathOfKind(kind: OpenShiftKind): string {
   return `/apis/${group}.openshift.io/${version}/${kind}`;
 }
 
-/** Applies definitions and waits until the API server serves them. */
 export async function applyDefinitions(cluster: ClusterAccess, kinds: readonly OpenShiftKind[]): Promise<void> {
   const items = await Promise.all(kinds.map(readDefinition));
   await cluster.apply(items);

@@ -34,7 +34,6 @@ export interface OperatorBench extends AsyncDisposable {
   readonly admin: KubeApi;
   readonly operator: Operator;
   readonly events: readonly string[];
-  /** Messages of its warnings, to explain events that were not expected. */
   readonly warnings: readonly string[];
   readonly certificate: ServingCertificate;
   readonly store: AuthorityStore;
@@ -143,7 +142,6 @@ async function installWebhooks(controlPlane: SharedControlPlane, baseUrl: string
   if (patched.code !== 0) throw new Error(`Cannot redirect the conversion: ${patched.stderr}`);
 }
 
-/** The webhooks of serve, with one that gates every pod. */
 async function listen(
   certificate: ServingCertificate,
   { api, signal }: { readonly api: KubeApi; readonly signal: AbortSignal },

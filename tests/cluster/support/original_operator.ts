@@ -26,7 +26,6 @@ export class OriginalOperator implements AsyncDisposable {
     this.#renewing = this.#renew();
   }
 
-  /** Takes a Lease that is free, and renews it from then on. */
   static async start(bed: UpgradeService): Promise<OriginalOperator> {
     const now = microTime();
     const body = await bed.cluster.get(`${LEASES}/${Upgrades.lease}`);

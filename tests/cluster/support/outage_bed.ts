@@ -34,7 +34,6 @@ export interface ListedSilence {
 export interface OutageBed extends AsyncDisposable {
   readonly upgrade: UpgradeBed;
   readonly manager: OcmDouble;
-  /** Orders an upgrade and sees it through while a server is away at the beginning of every step. */
   readonly upgradeWithout: (server: OutageServer, version: string) => Promise<StepOutages>;
   readonly silences: () => Promise<readonly ListedSilence[]>;
 }

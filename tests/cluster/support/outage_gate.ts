@@ -5,13 +5,11 @@ import { passBytes, Relays } from "../../support/relays.ts";
 export interface OutageGate extends AsyncDisposable {
   readonly port: number;
   readonly isClosed: boolean;
-  /** Connections that were refused since it was closed last. */
   readonly refusals: number;
   close(): void;
   open(): void;
 }
 
-/** Opens one on a loopback port, to a server on another. */
 export function openOutageGate(targetPort: number): OutageGate {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const clients = new Set<Deno.Conn>();

@@ -40,7 +40,6 @@ export async function generateSigningKeys(): Promise<CryptoKeyPair> {
   return await crypto.subtle.generateKey(RSA, true, ["sign", "verify"]);
 }
 
-/** A key as PEM: PKCS #8 for private ones, SPKI for public ones. */
 export async function exportKeyPem(key: CryptoKey): Promise<string> {
   const isPrivate = key.type === "private";
   const der = new Uint8Array(await crypto.subtle.exportKey(isPrivate ? "pkcs8" : "spki", key));

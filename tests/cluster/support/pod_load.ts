@@ -14,7 +14,6 @@ export interface PodLoad {
   stop(): Promise<LoadResult>;
 }
 
-/** Starts creating pods named `<namespace>-<number>`, the images in turn, one each `everyMs` (default 50 ms). */
 export function startPodLoad(
   cluster: ClusterAccess,
   namespace: string,

@@ -92,7 +92,6 @@ export async function createDeployment(
   });
 }
 
-/** Creates a pull secret (`kubernetes.io/dockerconfigjson`) for one host. */
 export async function createPullSecret(
   cluster: ClusterAccess,
   namespace: string,
@@ -144,7 +143,6 @@ export async function waitForPods(
   }
 }
 
-/** Condition of {@link waitForPods}: the scheduler has put it on a node. */
 export function isScheduled({ nodeName }: PodOutcome): boolean {
   return nodeName !== "";
 }

@@ -16,7 +16,6 @@ export function isPortFree(port: number): boolean {
   }
 }
 
-/** A free port of 127.0.0.1 that this process has not returned before. */
 export function findFreePort(): number {
   for (let attempt = 0; attempt < 1000; attempt++) {
     const port = FIRST + crypto.getRandomValues(new Uint32Array(1)).reduce((_, n) => n % (LAST - FIRST + 1), 0);

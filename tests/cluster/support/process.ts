@@ -78,7 +78,6 @@ export class RunningProcess implements AsyncDisposable {
     });
   }
 
-  /** Sends a signal; silently nothing when the child has ended. */
   kill(signal: Deno.Signal): void {
     if (!this.isAlive) return;
     try {

@@ -6,7 +6,6 @@ import { readState } from "./etcd_state.ts";
 import type { ReadyPlane } from "./leased_plane.ts";
 import { SHARED_NODES } from "./shared_nodes.ts";
 
-/** Starts so many and writes a file about each to the folder. Dispose the result when the tests have ended. */
 export async function startReadyPlanes(folder: string, count: number): Promise<AsyncDisposable> {
   await using undo = new AsyncDisposableStack();
   const starting = Array.from({ length: count }, async (_, number) => {

@@ -63,7 +63,6 @@ const DEFAULT_USERS = { puller: "secret" };
 const SERVICE = "archway-test-registry";
 const ISSUER = "archway-test-issuer";
 
-/** What this machine lacks to run a registry, as one sentence, or undefined. */
 export async function missingForRegistry(): Promise<string | undefined> {
   for (
     const [command, packageName] of [["docker-registry", "docker-registry"], ["htpasswd", "apache2-utils"]] as const
@@ -75,7 +74,6 @@ export async function missingForRegistry(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Starts one in a temporary folder. Throws one line when docker-registry is missing. */
 export async function startRegistry(options: RegistryOptions = {}): Promise<RealRegistry> {
   const missing = await missingForRegistry();
   if (missing !== undefined) throw new Error(`Cannot run a registry: ${missing}`);
@@ -266,7 +264,6 @@ export function renderBasic(user: string, password: string): string {
   return `Basic ${new TextEncoder().encode(`${user}:${password}`).toBase64()}`;
 }
 
-/** The process of a registry, which can be stopped and started again in its place. */
 class RegistryServer implements AsyncDisposable {
   readonly #directory: string;
   readonly #options: RegistryFiles & { readonly proxyCaFile: string | undefined };

@@ -10,7 +10,6 @@ const MANIFESTS = [
   "application/vnd.docker.distribution.manifest.v2+json",
 ].join(", ");
 
-/** Its architectures with their digests; undefined: it is not there. */
 export async function readPlatforms(
   registry: RealRegistry,
   reference: string,
@@ -31,7 +30,6 @@ export async function readPlatforms(
   return { [String(read(JSON.parse(config.text), "architecture"))]: answer.digest };
 }
 
-/** What a tag names; undefined: there is no such tag. */
 export async function readTagDigest(
   registry: RealRegistry,
   { repository, tag }: { readonly repository: string; readonly tag: string },

@@ -20,7 +20,6 @@ interface Target {
   readonly reference: string;
 }
 
-/** A pushing client with a connection pool of its own. */
 export class RegistryPush implements Disposable {
   readonly #options: RegistryPushOptions;
   readonly #client: Deno.HttpClient;
@@ -39,7 +38,6 @@ export class RegistryPush implements Disposable {
     return await this.pushDocuments({ repository, tag }, await buildImage(`${repository}:${tag}`, spec));
   }
 
-  /** Blobs first, then the manifests of the index, then what the tag names. */
   async pushDocuments(
     { repository, tag }: { readonly repository: string; readonly tag: string },
     { blobs, children, top }: ImageDocuments,
@@ -50,7 +48,6 @@ export class RegistryPush implements Disposable {
     return { digest: top.digest, children: children.map((child) => child.digest) };
   }
 
-  /** PUTs a manifest and gives the digest under which the registry keeps it. */
   async pushManifest(target: Target, { bytes, mediaType }: Omit<ImageDocument, "digest">): Promise<string> {
     const response = await this.#send(target, `manifests/${target.reference}`, {
       method: "PUT",

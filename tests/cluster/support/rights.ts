@@ -12,7 +12,6 @@ export interface Right {
   readonly role: string;
 }
 
-/** One request of the account, as the audit log has it. */
 export interface Use {
   readonly resource: string;
   readonly verb: string;
@@ -44,7 +43,6 @@ const AUDIT = z.looseObject({
   responseStatus: z.looseObject({ code: z.int().default(0) }).optional(),
 });
 
-/** The rights that manifests bind to a ServiceAccount of that name. */
 export function readRights(objects: readonly ManifestObject[], account: string): readonly Right[] {
   return objects.filter(({ kind }) => kind.endsWith("RoleBinding")).flatMap((binding) => {
     if (!SUBJECTS.parse(binding.subjects).some(({ name }) => name === account)) return [];

@@ -11,7 +11,6 @@ export interface SeenBuild {
   readonly digest: string;
 }
 
-/** MachineOSBuilds of a configuration in a list, the oldest first. */
 export function seenBuilds(list: unknown, config: string): readonly SeenBuild[] {
   return listAt(list, "items").filter((item) => read(item, "spec", "machineOSConfig", "name") === config)
     .toSorted((left, right) => createdOf(left) < createdOf(right) ? -1 : 1).map(seenBuild);

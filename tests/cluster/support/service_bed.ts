@@ -45,7 +45,6 @@ export async function applyBehindService(
   await cluster.apply(items);
 }
 
-/** Creates the cluster's config and waits for the webhook. A replica must be running. */
 export async function enableBehindService(cluster: ClusterAccess): Promise<void> {
   const config = {
     ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },

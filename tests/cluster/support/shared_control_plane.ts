@@ -16,7 +16,6 @@ export async function sharedControlPlane(): Promise<SharedControlPlane> {
   return own;
 }
 
-/** One with nothing in it but what a new control plane has. */
 export async function bareControlPlane(): Promise<SharedControlPlane> {
   return await controlPlaneWith(BARE);
 }

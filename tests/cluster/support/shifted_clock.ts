@@ -16,7 +16,6 @@ export function findFaketime(): string | undefined {
   });
 }
 
-/** The clock. Give {@link env} to the child; dispose it after the child. */
 export class ShiftedClock implements AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   readonly #file: string;
@@ -40,7 +39,6 @@ export class ShiftedClock implements AsyncDisposable {
     return clock;
   }
 
-  /** From now on the child's date is so many seconds off. */
   async shift(seconds: number): Promise<void> {
     // A half-written file would be another date.
     await replaceFile(this.#file, `${seconds < 0 ? "" : "+"}${seconds}`);

@@ -31,7 +31,6 @@ export interface SimulationOptions {
   readonly paused?: readonly string[];
 }
 
-/** What goes wrong with a node while it is updated. */
 export interface NodeFault {
   readonly node: string;
   /** It does not come back, as its condition `Ready` says; or its update fails, as its pool says. */
@@ -43,7 +42,6 @@ export interface SimulatedOpenShift extends AsyncDisposable {
   readonly cluster: ClusterAccess;
   /** What the cluster version operator was asked for, in order: `version architecture image`. */
   readonly asked: readonly string[];
-  /** Names of MachineSets that were created while it ran. */
   readonly machineSets: () => Promise<readonly string[]>;
   readonly cordoned: () => Promise<readonly string[]>;
   /** Why a round of an operator failed last: as while the API server is away. */
@@ -72,7 +70,6 @@ export function renderedOf(pool: string, image: string): string {
   return `rendered-${pool}-${image.slice(-64, -48)}`;
 }
 
-/** Creates the objects on what upgrade_plane.ts has prepared, and starts the operators. */
 export async function openSimulatedOpenShift(
   cluster: ClusterAccess,
   options: SimulationOptions,

@@ -1,7 +1,6 @@
 // Images made and copied by skopeo, the tool that mirrors are filled with.
 import { buildImage, type ImageSpec } from "./image_documents.ts";
 
-/** Runs skopeo and gives what it printed; throws what it complained of. */
 export async function skopeo(args: readonly string[]): Promise<string> {
   // --insecure-policy: no trust policy need be on the machine.
   const { success, stdout, stderr } = await new Deno.Command("skopeo", { args: ["--insecure-policy", ...args] })

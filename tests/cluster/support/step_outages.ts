@@ -12,7 +12,6 @@ export interface StepOutages {
   readonly api: KubeApi;
 }
 
-/** Follows the upgrade of a controller that works with this API. */
 export function openStepOutages(api: KubeApi, gate: OutageGate): StepOutages {
   const refusedAt: string[] = [];
   let [outages, step, progress] = [0, "New", ""];

@@ -25,7 +25,6 @@ export async function openTaintBed(own?: ControlPlaneOptions): Promise<WalkBed> 
   throw new Error(`Cannot apply the component: ${stderr}`);
 }
 
-/** Starts a replica that keeps taints, and waits until it has tainted every node. */
 export async function startTainting(
   bed: WalkBed,
   { args = [], spec, deadlineMs = 120_000 }: {
@@ -39,7 +38,6 @@ export async function startTainting(
   await waitForPhase(bed.controlPlane, "True Done", deadlineMs);
 }
 
-/** Waits for the condition about the taints: `True Done`. */
 export async function waitForPhase(cluster: ClusterAccess, wanted: string, deadlineMs = 60_000): Promise<void> {
   let last = "";
   await waitUntil(`the condition ${wanted}`, async () => {

@@ -7,7 +7,6 @@ export interface TcpBalancer extends AsyncDisposable {
   setTargets(ports: readonly number[]): void;
 }
 
-/** Starts it on a loopback port; targets may be set later, when their ports are known. */
 export function startTcpBalancer(port: number): TcpBalancer {
   const listener = Deno.listen({ hostname: "127.0.0.1", port });
   const balancing = new Balancing(listener);

@@ -29,7 +29,6 @@ const NAMESPACE = "openshift-managed-upgrade-operator";
 /** So many seconds of the controller pass in one of the machine's. */
 const SPEED = 30;
 
-/** What lies outside of the cluster, and what it was asked for. */
 export interface OutsideDouble extends Outside {
   readonly silences: readonly Silence[];
   readonly created: readonly string[];
@@ -58,11 +57,9 @@ export interface UpgradeBed extends AsyncDisposable {
   readonly gauges: ReadonlyMap<string, number>;
   readonly events: readonly EventInput[];
   readonly clock: ShiftableClock;
-  /** Runs a replica until the returned function is called, with its API or something else of it replaced. */
   start(replaced?: ReplicaParts | ((api: KubeApi) => KubeApi)): () => Promise<void>;
   createPlan(spec?: Readonly<Record<string, unknown>>): Promise<void>;
   readPlan(): Promise<unknown>;
-  /** Waits until the newest entry of the history has this phase. */
   untilPhase(phase: string): Promise<unknown>;
 }
 
@@ -102,7 +99,6 @@ export interface UpgradeBedOptions extends Partial<SimulationOptions> {
   readonly cluster?: ClusterAccess;
 }
 
-/** Opens the bed; no replica runs, and there is no plan. */
 export async function openUpgradeBed(
   { clock = openFastClock(), cluster, ...options }: UpgradeBedOptions = {},
 ): Promise<UpgradeBed> {

@@ -37,7 +37,6 @@ export interface ManyNodes extends AsyncDisposable {
   restart(): void;
 }
 
-/** Opens it, with every health check made. `nodes` counts those of all pools; `stepMs` lies between two nodes that are updated. */
 export async function openManyNodes(
   { nodes, pools, stepMs }: { readonly nodes: number; readonly pools: number; readonly stepMs: number },
 ): Promise<ManyNodes> {

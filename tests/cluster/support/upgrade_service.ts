@@ -114,7 +114,6 @@ export class UpgradeService implements AsyncDisposable {
     expectStatus("read the settings", await this.cluster.request("GET", `${SETTINGS}/${Upgrades.settings}`), [200]);
   }
 
-  /** Starts a replica with a token of its own; resolves when it is ready. */
   async startReplica(identity: string): Promise<UpgradeReplica> {
     const { cluster, surroundings } = this;
     const directory = await Deno.makeTempDir({ prefix: `archway-upgrades-${identity}-` });
@@ -162,7 +161,6 @@ export class UpgradeService implements AsyncDisposable {
     }, { deadlineMs: 60_000 });
   }
 
-  /** Creates a plan that is due, or another; gives the API server's answer. */
   async createPlan(
     spec: Readonly<Record<string, unknown>> = {},
   ): Promise<Awaited<ReturnType<ClusterAccess["request"]>>> {
@@ -202,7 +200,6 @@ export class UpgradeService implements AsyncDisposable {
     });
   }
 
-  /** Waits until the newest entry of the history has this phase. */
   async untilPhase(phase: string, patience: { readonly deadlineMs?: number } = {}): Promise<void> {
     await this.until(
       `the phase ${phase}`,
@@ -211,7 +208,6 @@ export class UpgradeService implements AsyncDisposable {
     );
   }
 
-  /** The Lease of the leader; one that does not exist has no holder. */
   async lease(): Promise<UpgradeLease> {
     const body = await this.cluster.get(LEASE);
     const timeOf = (name: string): number => Date.parse(String(read(body, "spec", name)));
@@ -223,7 +219,6 @@ export class UpgradeService implements AsyncDisposable {
     };
   }
 
-  /** What the service asked of the API server so far. */
   async uses(): Promise<readonly Use[]> {
     return await this.#audit.uses();
   }

@@ -40,7 +40,6 @@ interface Kept {
   readonly asked: Set<string>;
 }
 
-/** Starts the servers and makes what leads to them: Services, the CA, the pull secret. `version` is that of the payload. */
 export async function openSurroundings(cluster: ClusterAccess, version: string): Promise<Surroundings> {
   await using undo = new AsyncDisposableStack();
   const kept: Kept = { active: new Map(), created: [], asked: new Set() };

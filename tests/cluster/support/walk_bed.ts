@@ -8,15 +8,12 @@ import { INSTALLED, leasePlane } from "./leased_plane.ts";
 import { type RealRegistry, type RegistryOptions, startRegistry } from "./registry.ts";
 import { SHARED_NODES } from "./shared_nodes.ts";
 
-/** A bed to run the service on. Dispose it to stop everything. */
 export interface WalkBed<Plane extends ClusterAccess = ClusterAccess> extends AsyncDisposable {
   readonly controlPlane: Plane;
   readonly registry: RealRegistry;
   readonly proxy: FaultProxy;
   readonly kubeconfigFile: string;
-  /** Starts a replica that uses the proxy; it is stopped with the bed. */
   startReplica(options?: Partial<ArchwayOptions>): Promise<Archway>;
-  /** Pushes an image and gives its reference through the proxy. */
   push(repository: string, spec: ImageSpec): Promise<string>;
 }
 
@@ -82,7 +79,6 @@ async function layOut<Plane extends ClusterAccess>(
   };
 }
 
-/** Opens a bed with one replica that gates pods. */
 export async function openWorkingBed(options: WorkOptions = {}): Promise<WalkBed & { readonly archway: Archway }> {
   return await startWorking(await openWalkBed(options), options);
 }
@@ -108,7 +104,6 @@ async function startWorking<Bed extends WalkBed>(
   }
 }
 
-/** The images of every architecture list as pushed specs: `index("amd64", "arm64")`. */
 export function index(...architectures: readonly string[]): ImageSpec {
   return { platforms: architectures.map((architecture) => ({ architecture })) };
 }

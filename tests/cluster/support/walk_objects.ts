@@ -70,7 +70,6 @@ export function isGated(pod: KubeObject): boolean {
   return listAt(pod, "spec", "schedulingGates").some((gate) => textAt(gate, "name") === SCHEDULING_GATE);
 }
 
-/** Makes namespaces, the cluster config and what `prepare` makes. Resolves when the webhook is registered. */
 export async function layOut(
   subject: WalkSubject,
   { spec, namespaces }: WalkSetting,

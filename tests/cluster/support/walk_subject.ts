@@ -26,7 +26,6 @@ const PATIENCE_MS = 60_000;
 const RAN = ["Running", "Succeeded"];
 
 export interface WalkCluster extends AsyncDisposable {
-  /** Lays out a walk: namespaces, what `prepare` makes, then the cluster config. Resolves when pods are gated. */
   begin(setting: WalkSetting, prepare?: (walk: WalkSubject) => Promise<void>): Promise<WalkSubject>;
 }
 

@@ -6,7 +6,6 @@ import { waitUntil } from "./wait.ts";
 const CONFIGURATION =
   `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${WebhookName.configuration}`;
 
-/** Waits until the configuration carries a secret path, and gives it. */
 export async function readSecretPath(cluster: ClusterAccess): Promise<string> {
   return await waitUntil("the secret path to be written", async () => {
     const body = await cluster.get(CONFIGURATION);

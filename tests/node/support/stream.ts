@@ -9,7 +9,6 @@ import type { OpenLab } from "./open_lab.ts";
 export interface StreamResult {
   readonly pods: number;
   readonly fates: Readonly<Record<Fate, readonly string[]>>;
-  /** Creations that the API server refused or did not answer. */
   readonly failures: readonly string[];
   /** Webhook calls that the API server let pass unanswered; counted anew when it starts. */
   readonly unanswered: number;
