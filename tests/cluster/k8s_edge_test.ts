@@ -5,7 +5,7 @@ import type { KubeApi, ReadApi } from "../../lib/k8s/api.ts";
 import { ApiError, classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { BackgroundEventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
-import { Election, type LeaseView } from "../../lib/k8s/lease.ts";
+import { Election } from "../../lib/k8s/lease.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
@@ -154,36 +154,6 @@ Deno.test("cluster: reflector waits for a kind that does not exist", async () =>
     assert.equal(reflector.hasSynced(), false);
     stop.abort();
     await running;
-  });
-});
-
-Deno.test("cluster: two contenders take turns on a Lease, within seconds after a shutdown", async () => {
-  await withCluster(async ({ api, namespace }) => {
-    const leaders: string[] = [];
-    const views = new Map<string, LeaseView>();
-    const start = (identity: string): { readonly stop: AbortController; readonly running: Promise<void> } => {
-      const stop = new AbortController();
-      const lead = async (signal: AbortSignal): Promise<void> => {
-        leaders.push(identity);
-        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-      };
-      const election = new Election({ api, namespace, name: "leader", identity, clock, log });
-      election.onChange((view) => void views.set(identity, view));
-      return { stop, running: election.run(lead, stop.signal) };
-    };
-    const a = start("a");
-    await waitUntil("the first leader", () => leaders.length === 1);
-    const b = start("b");
-    await waitUntil("the follower's view", () => views.get("b")?.holder === "a");
-    a.stop.abort();
-    await a.running;
-    await waitUntil("the hand-over", () => leaders.length === 2, { deadlineMs: 6_000 });
-    assert.deepEqual(leaders, ["a", "b"]);
-    b.stop.abort();
-    await b.running;
-    const lease = await api.get(Resource.leases, { namespace, name: "leader" }, never);
-    assert.equal(Object(lease["spec"]).holderIdentity, "");
-    assert.equal(Object(lease["spec"]).leaseTransitions, 1);
   });
 });
 
