@@ -1,7 +1,7 @@
 // The bed of the chaos table: two replicas that reach the API server through a proxy, keep their caches where faults can
 // reach them, read the time of a clock that can jump, and leak memory on request.
 import type { Archway } from "../cluster/support/archway.ts";
-import { type ApiProxy, startApiProxy } from "../cluster/support/api_proxy.ts";
+import { ApiProxy } from "../cluster/support/api_proxy.ts";
 import { KvServer } from "../cluster/support/denokv.ts";
 import { archwayProgram } from "../support/archway_program.ts";
 import { lacks } from "../support/needs.ts";
@@ -72,13 +72,15 @@ async function openExtras(bed: WalkBed, stack: AsyncDisposableStack): Promise<Ex
   const folder = await Deno.makeTempDir({ prefix: "archway-chaos-" });
   stack.defer(() => Deno.remove(folder, { recursive: true }));
   const { controlPlane } = bed;
-  const apiProxy = stack.use(startApiProxy({
-    upstream: { url: controlPlane.url, caPem: controlPlane.caPem },
-    certificate: {
-      certificatePem: await Deno.readTextFile(`${controlPlane.directory}/serving.crt`),
-      keyPem: await Deno.readTextFile(`${controlPlane.directory}/serving.key`),
-    },
-  }));
+  const apiProxy = stack.use(
+    new ApiProxy({
+      upstream: { url: controlPlane.url, caPem: controlPlane.caPem },
+      certificate: {
+        certificatePem: await Deno.readTextFile(`${controlPlane.directory}/serving.crt`),
+        keyPem: await Deno.readTextFile(`${controlPlane.directory}/serving.key`),
+      },
+    }),
+  );
   const disk = `${folder}/disk`;
   await Deno.mkdir(disk);
   const isMounted = await run("mount", ["-t", "tmpfs", "-o", `size=${DISK_SIZE}`, "tmpfs", disk]);

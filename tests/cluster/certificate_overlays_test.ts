@@ -143,7 +143,7 @@ async function holds(overlay: Overlay): Promise<void> {
 }
 
 async function assertCa({ cluster, keeper }: Bed): Promise<void> {
-  for (const { ca } of await clientsOf(cluster)) assert.equal(ca, keeper.bundle());
+  for (const { ca } of await clientsOf(cluster)) assert.equal(ca, keeper.bundle);
 }
 
 /** A minute after the roll-out: a replica that terminates still answers by the plain paths. */
@@ -151,14 +151,14 @@ async function becomeSecret(bed: Bed): Promise<readonly string[]> {
   const { cluster, keeper } = bed;
   const plain = (await clientsOf(cluster)).map((client) => client.path);
   assert.deepEqual(plain, ROUTES, "plain while a roll-out may go on");
-  const injected = keeper.injections();
+  const injected = keeper.injections;
   const paths = await waitUntil("a secret path to be in every configuration", async () => {
     const found = (await clientsOf(cluster)).map((client) => client.path);
     return found.every((each, at) => /^\/[0-9a-f]{64}$/.test(each.replace(ROUTES[at] ?? "", ""))) && found;
   }, { deadlineMs: 150_000, intervalMs: 500 });
   assert.deepEqual([paths.length, new Set(paths).size], [ROUTES.length, ROUTES.length]);
   await assertCa(bed);
-  assert.equal(keeper.injections(), injected, "Archway took the CA out with its write of the paths");
+  assert.equal(keeper.injections, injected, "Archway took the CA out with its write of the paths");
   return paths;
 }
 
@@ -167,7 +167,7 @@ async function refusePlainPaths({ replica, keeper }: Bed, paths: readonly string
   assert.equal(await replica.stop(), 0);
   await replica.start();
   const port = replica.webhookPort;
-  const ask = (path: string): Promise<number | "refused"> => askWebhook({ port, path, ca: keeper.bundle() });
+  const ask = (path: string): Promise<number | "refused"> => askWebhook({ port, path, ca: keeper.bundle });
   await waitUntil("plain paths to be refused", async () => await ask(WebhookPath.gatePod) === 404);
   assert.deepEqual(await Promise.all(ROUTES.map(ask)), [404, 404, 404, 404]);
   assert.deepEqual(await Promise.all(paths.map(ask)), [400, 400, 400, 400]);
@@ -194,12 +194,12 @@ async function followRotation(bed: Bed, paths: readonly string[]): Promise<void>
     "the new certificate to be served, and its CA to be in every configuration",
     async () =>
       await replica.metric("archway_certificate_reloads_total") >= 1 &&
-      (await clientsOf(cluster)).every(({ ca }) => ca === keeper.bundle()),
+      (await clientsOf(cluster)).every(({ ca }) => ca === keeper.bundle),
   );
-  const injections = keeper.injections();
+  const injections = keeper.injections;
   await cluster.patch(CONFIG, { metadata: { labels: { round: "2" } } });
   await pause(5_000);
-  assert.equal(keeper.injections(), injections, "written again and again");
+  assert.equal(keeper.injections, injections, "written again and again");
   await assertCa(bed);
   assert.deepEqual((await clientsOf(cluster)).map((client) => client.path), paths);
   await untilGated(cluster);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { BUILD_NAMESPACE } from "../cluster/support/build_objects.ts";
 import { type ApiAnswer, conditionOf, expectStatus, read } from "../cluster/support/cluster_access.ts";
 import { applyDefinitions, missingForOpenShift } from "../cluster/support/openshift_crds.ts";
-import { openSimulatedOpenShift, PLANS } from "../cluster/support/simulated_openshift.ts";
+import { PLANS, SimulatedOpenShift } from "../cluster/support/simulated_openshift.ts";
 import { prepareUpgrades } from "../cluster/support/upgrade_plane.ts";
 import { planOf } from "../cluster/support/upgrade_bed.ts";
 import { PLAN_WEBHOOK } from "../cluster/support/upgrade_service.ts";
@@ -45,7 +45,7 @@ async function playOpenShift(lab: OpenLab): Promise<AsyncDisposable> {
   undo.defer(() => removeDefinitions(lab));
   await applyDefinitions(lab, DEFINITIONS);
   await prepareUpgrades(lab);
-  undo.use(await openSimulatedOpenShift(lab, { pools: {}, stepMs: 500 }));
+  undo.use(await SimulatedOpenShift.open(lab, { pools: {}, stepMs: 500 }));
   return undo.move();
 }
 

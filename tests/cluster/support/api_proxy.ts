@@ -28,42 +28,32 @@ export interface ApiProxyOptions {
   readonly certificate: { readonly certificatePem: string; readonly keyPem: string };
 }
 
-export interface ApiProxy extends AsyncDisposable {
-  readonly url: string;
-  /** Replaces the interceptor; undefined lets all pass. Open connections feel it at once. */
-  intercept(interceptor: ApiInterceptor | undefined): void;
-}
-
-export function startApiProxy(options: ApiProxyOptions): ApiProxy {
-  const port = findFreePort();
-  const { certificatePem: cert, keyPem: key } = options.certificate;
-  const relaying = new Relaying(Deno.listenTls({ hostname: "127.0.0.1", port, cert, key }), options.upstream);
-  return {
-    url: `https://127.0.0.1:${port}`,
-    intercept: (interceptor) => relaying.intercept(interceptor),
-    [Symbol.asyncDispose]: () => relaying.close(),
-  };
-}
-
 /** Bytes of one read: a TLS record. */
 const READ_BYTES = 16_384;
 const HEAD = /^(GET|POST|PUT|PATCH|DELETE|HEAD) (\S+) HTTP\/1\.1\r\n/;
 
-class Relaying {
+/** HTTP/1.1 only, without pipelining: as Archway's client uses it. */
+export class ApiProxy implements AsyncDisposable {
+  readonly url: string;
   readonly #relays: Relays<Deno.TlsConn>;
   readonly #upstream: ApiProxyOptions["upstream"];
   #interceptor: ApiInterceptor | undefined;
 
-  constructor(listener: Deno.TlsListener, upstream: ApiProxyOptions["upstream"]) {
+  constructor({ upstream, certificate }: ApiProxyOptions) {
+    const port = findFreePort();
+    const { certificatePem: cert, keyPem: key } = certificate;
+    this.url = `https://127.0.0.1:${port}`;
     this.#upstream = upstream;
+    const listener = Deno.listenTls({ hostname: "127.0.0.1", port, cert, key });
     this.#relays = new Relays(listener, (client) => this.#relay(client));
   }
 
+  /** Replaces the interceptor; undefined lets all pass. Open connections feel it at once. */
   intercept(interceptor: ApiInterceptor | undefined): void {
     this.#interceptor = interceptor;
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.#relays[Symbol.asyncDispose]();
   }
 

@@ -21,14 +21,6 @@ const INJECTED = [
 
 const LOOK_MS = 300;
 
-export interface CertificateKeeper extends AsyncDisposable {
-  /** Its CA as it writes it into configurations, PEM. */
-  readonly bundle: () => string;
-  readonly injections: () => number;
-  /** A new CA: the serving certificate is of the new one, both are in the bundle. Resolves when all of it is written. */
-  rotate(): Promise<void>;
-}
-
 interface Custom {
   readonly requests: string;
   readonly parse: (object: unknown) => { readonly secret: string; readonly names: readonly string[] } | undefined;
@@ -64,21 +56,11 @@ export function playCertManager(cluster: ClusterAccess): Promise<CertificateKeep
 }
 
 async function play(cluster: ClusterAccess, custom: Custom): Promise<CertificateKeeper> {
-  const keeper = new Keeper(cluster, custom, await createAuthority("archway test certificates"));
-  const stop = new AbortController();
-  const running = keeper.run(stop.signal);
-  return {
-    bundle: () => keeper.bundle,
-    injections: () => keeper.injections,
-    rotate: () => keeper.rotate(),
-    [Symbol.asyncDispose]: async () => {
-      stop.abort();
-      await running;
-    },
-  };
+  return new CertificateKeeper(cluster, custom, await createAuthority("archway test certificates"));
 }
 
-class Keeper {
+export class CertificateKeeper implements AsyncDisposable {
+  /** Its CA as it writes it into configurations, PEM. */
   bundle: string;
   injections = 0;
   readonly #cluster: ClusterAccess;
@@ -87,16 +69,24 @@ class Keeper {
   /** Names of Secrets that the present CA has signed for. */
   readonly #kept = new Set<string>();
   #rounds = 0;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
 
   constructor(cluster: ClusterAccess, custom: Custom, authority: CertificateAuthority) {
     this.#cluster = cluster;
     this.#custom = custom;
     this.#authority = authority;
     this.bundle = authority.certificatePem;
+    this.#running = this.#run();
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
       await this.#issue();
       await this.#inject();
       this.#rounds++;
@@ -104,6 +94,7 @@ class Keeper {
     }
   }
 
+  /** A new CA: the serving certificate is of the new one, both are in the bundle. Resolves when all of it is written. */
   async rotate(): Promise<void> {
     const next = await createAuthority("archway test certificates, later");
     // Those who trust the new one come before it signs.

@@ -38,26 +38,6 @@ export interface NodeFault {
   readonly message: string;
 }
 
-export interface SimulatedOpenShift extends AsyncDisposable {
-  readonly cluster: ClusterAccess;
-  /** What the cluster version operator was asked for, in order: `version architecture image`. */
-  readonly asked: readonly string[];
-  readonly machineSets: () => Promise<readonly string[]>;
-  readonly cordoned: () => Promise<readonly string[]>;
-  /** Why a round of an operator failed last: as while the API server is away. */
-  readonly lastFault: unknown;
-  /** Holds the cluster version operator up, and lets it go on. */
-  hold(): void;
-  letGo(): void;
-  /** Holds the nodes that are not of the control plane up, and lets them go on. */
-  holdNodes(): void;
-  letNodesGo(): void;
-  /** The update of this node does not end; that of a node named before goes on. undefined: all nodes are well. */
-  breakNode(fault: NodeFault | undefined): void;
-  /** Offers another version, in place of those that were. */
-  offer(version: string): Promise<void>;
-}
-
 type Json = Readonly<Record<string, unknown>>;
 
 export function imageOf(version: string, architecture = ""): string {
@@ -68,14 +48,6 @@ export function imageOf(version: string, architecture = ""): string {
 /** The rendered configuration of a pool for a release. */
 export function renderedOf(pool: string, image: string): string {
   return `rendered-${pool}-${image.slice(-64, -48)}`;
-}
-
-export async function openSimulatedOpenShift(
-  cluster: ClusterAccess,
-  options: SimulationOptions,
-): Promise<SimulatedOpenShift> {
-  await createObjects(cluster, options);
-  return new OperatorLoops(cluster, options);
 }
 
 async function createObjects(cluster: ClusterAccess, { pools, paused = [] }: SimulationOptions): Promise<void> {
@@ -146,8 +118,9 @@ interface Wanted {
   readonly image: string;
 }
 
-class OperatorLoops implements SimulatedOpenShift {
+export class SimulatedOpenShift implements AsyncDisposable {
   readonly cluster: ClusterAccess;
+  /** What the cluster version operator was asked for, in order: `version architecture image`. */
   readonly asked: string[] = [];
   readonly #options: SimulationOptions;
   readonly #stop = new AbortController();
@@ -161,7 +134,13 @@ class OperatorLoops implements SimulatedOpenShift {
   #nodeFault: NodeFault | undefined;
   #lastFault: unknown;
 
-  constructor(cluster: ClusterAccess, options: SimulationOptions) {
+  /** Creates the objects on what upgrade_plane.ts has prepared, and starts the operators. */
+  static async open(cluster: ClusterAccess, options: SimulationOptions): Promise<SimulatedOpenShift> {
+    await createObjects(cluster, options);
+    return new SimulatedOpenShift(cluster, options);
+  }
+
+  private constructor(cluster: ClusterAccess, options: SimulationOptions) {
     this.cluster = cluster;
     this.#options = options;
     this.#loops = [
@@ -171,10 +150,12 @@ class OperatorLoops implements SimulatedOpenShift {
     ].map((round) => this.#loop(round));
   }
 
+  /** Why a round of an operator failed last: as while the API server is away. */
   get lastFault(): unknown {
     return this.#lastFault;
   }
 
+  /** Holds the cluster version operator up, and lets it go on. */
   hold(): void {
     this.#isHeld = true;
   }
@@ -183,6 +164,7 @@ class OperatorLoops implements SimulatedOpenShift {
     this.#isHeld = false;
   }
 
+  /** Holds the nodes that are not of the control plane up, and lets them go on. */
   holdNodes(): void {
     this.#areNodesHeld = true;
   }
@@ -191,10 +173,12 @@ class OperatorLoops implements SimulatedOpenShift {
     this.#areNodesHeld = false;
   }
 
+  /** The update of this node does not end; that of a node named before goes on. undefined: all nodes are well. */
   breakNode(fault: NodeFault | undefined): void {
     this.#nodeFault = fault;
   }
 
+  /** Offers another version, in place of those that were. */
   async offer(version: string): Promise<void> {
     await patchStatus(this.cluster, CLUSTER_VERSION, { availableUpdates: [{ version, image: imageOf(version) }] });
   }

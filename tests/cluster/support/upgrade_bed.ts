@@ -14,14 +14,7 @@ import type { NotificationState } from "../../../lib/upgrades/decide/types/plan.
 import { openTestApi } from "../../support/cluster_api.ts";
 import { type ClusterAccess, read } from "./cluster_access.ts";
 import { controlPlaneWith } from "./shared_control_plane.ts";
-import {
-  imageOf,
-  openSimulatedOpenShift,
-  PLANS,
-  type SimulatedOpenShift,
-  type SimulationOptions,
-  TO,
-} from "./simulated_openshift.ts";
+import { imageOf, PLANS, SimulatedOpenShift, type SimulationOptions, TO } from "./simulated_openshift.ts";
 import { prepareUpgrades, UPGRADES_PLANE } from "./upgrade_plane.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -106,7 +99,7 @@ export async function openUpgradeBed(
   const controlPlane = cluster ?? undo.use(await controlPlaneWith(UPGRADES_PLANE));
   if (cluster !== undefined) await prepareUpgrades(cluster);
   const openshift = undo.use(
-    await openSimulatedOpenShift(controlPlane, { pools: { master: 1, worker: 2 }, stepMs: 50, ...options }),
+    await SimulatedOpenShift.open(controlPlane, { pools: { master: 1, worker: 2 }, stepMs: 50, ...options }),
   );
   await createSettings(controlPlane);
   const access = await readKubeconfigAccess(controlPlane.kubeconfigFile, { clock: systemClock });

@@ -10,14 +10,7 @@ import { AuditTail } from "./audit_tail.ts";
 import { type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { argumentsOf, leadTo } from "./installation.ts";
 import { mountAccount } from "./mounted_account.ts";
-import {
-  CLUSTER_VERSION,
-  openSimulatedOpenShift,
-  PLANS,
-  type SimulatedOpenShift,
-  type SimulationOptions,
-  TO,
-} from "./simulated_openshift.ts";
+import { CLUSTER_VERSION, PLANS, SimulatedOpenShift, type SimulationOptions, TO } from "./simulated_openshift.ts";
 import { findFreePort } from "./ports.ts";
 import { isOk, RunningProcess } from "./process.ts";
 import type { Use } from "./rights.ts";
@@ -89,7 +82,7 @@ export class UpgradeService implements AsyncDisposable {
     await using undo = new AsyncDisposableStack();
     const cluster = given ?? undo.use(await controlPlaneWith(UPGRADES_PLANE));
     if (given !== undefined) await prepareUpgrades(given);
-    const openshift = undo.use(await openSimulatedOpenShift(cluster, { pools, stepMs }));
+    const openshift = undo.use(await SimulatedOpenShift.open(cluster, { pools, stepMs }));
     const surroundings = undo.use(await openSurroundings(cluster, TO));
     const balancer = undo.use(startTcpBalancer(findFreePort()));
     const objects = await renderComposition("overlays/openshift", COMPONENTS);
