@@ -1,5 +1,6 @@
 // The machine and the software that figures were measured with: they mean nothing without.
 import { cpus, release, totalmem } from "node:os";
+import { runCommand } from "../support/commands.ts";
 
 export interface MachineFacts {
   readonly cpu: string;
@@ -52,7 +53,5 @@ async function readCommit(): Promise<string> {
 }
 
 async function git(...args: readonly string[]): Promise<string> {
-  const { success, stdout } = await new Deno.Command("git", { args: [...args], stderr: "null" }).output();
-  if (!success) throw new Error(`git ${args[0]} failed`);
-  return new TextDecoder().decode(stdout).trim();
+  return (await runCommand("git", args)).trim();
 }

@@ -9,6 +9,7 @@ import { silentLogger } from "../../lib/log.ts";
 import { lacks } from "../support/needs.ts";
 import { startRegistry } from "./support/registry.ts";
 import { at, skopeo } from "./support/skopeo.ts";
+import { runCommand } from "../support/commands.ts";
 
 const ARCHITECTURES = ["amd64", "arm64"] as const;
 const KEYS = { amd64: "a".repeat(64), arm64: "b".repeat(64) };
@@ -74,6 +75,5 @@ async function publish(
 /** Storage of its own, so that nothing is left on the machine. */
 async function buildah(folder: string, args: readonly string[]): Promise<void> {
   const storage = ["--root", `${folder}/storage`, "--runroot", `${folder}/run`, "--storage-driver", "vfs"];
-  const { success, stderr } = await new Deno.Command("buildah", { args: [...storage, ...args] }).output();
-  assert.ok(success, new TextDecoder().decode(stderr));
+  await runCommand("buildah", [...storage, ...args]);
 }

@@ -5,6 +5,7 @@ import { flagsFor, writeTemporaryFiles } from "./support/inspecting.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { at, skopeo } from "./support/skopeo.ts";
 import { settingsFlag } from "../support/settings_file.ts";
+import { runCommand } from "../support/commands.ts";
 
 const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
 const DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
@@ -371,12 +372,8 @@ Deno.test("index assemble: of an index with attestations its one image is taken 
 
 async function buildah(folder: string, args: readonly string[]): Promise<string> {
   const own = ["--root", `${folder}/root`, "--runroot", `${folder}/run`];
-  const { success, stdout, stderr } = await new Deno.Command("buildah", {
-    args: [...own, ...args],
-    env: { STORAGE_DRIVER: "vfs", BUILDAH_ISOLATION: "chroot" },
-  }).output();
-  if (!success) throw new Error(`buildah ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
-  return new TextDecoder().decode(stdout).trim();
+  const env = { STORAGE_DRIVER: "vfs", BUILDAH_ISOLATION: "chroot" };
+  return (await runCommand("buildah", [...own, ...args], { env })).trim();
 }
 
 for (const [format, mediaType] of [["oci", OCI_INDEX], ["docker", DOCKER_LIST]] as const) {

@@ -6,6 +6,7 @@ import { BUILD_SCRIPT } from "../../lib/builds/decide/job/script.ts";
 import { lacks } from "../support/needs.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { at, skopeo } from "./support/skopeo.ts";
+import { runCommand } from "../support/commands.ts";
 
 const KEY = "a".repeat(64);
 const TARGET = { TARGETARCH: "amd64", TARGETOS: "linux", TARGETPLATFORM: "linux/amd64" };
@@ -21,27 +22,18 @@ async function write(path: string, text: string, mode = 0o644): Promise<void> {
   await Deno.writeTextFile(path, text, { mode });
 }
 
-async function run(
-  command: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(command, { args: [...args], env, stdin: "null" }).output();
-  const [printed, said] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
-  assert.ok(success, `${command}: ${said}${printed}`);
-  return printed ?? "";
-}
-
 async function buildBase(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
   const root = `${folder}/base`;
-  const libraries = [...(await run("ldd", ["/bin/sh"])).matchAll(/(?:^|\s)(\/\S+)/g)].map(([, path = ""]) => path);
+  const libraries = [...(await runCommand("ldd", ["/bin/sh"])).matchAll(/(?:^|\s)(\/\S+)/g)].map(([, path = ""]) =>
+    path
+  );
   for (const path of ["/bin/sh", ...libraries]) {
     await Deno.mkdir(root + path.slice(0, path.lastIndexOf("/")), { recursive: true });
     await Deno.copyFile(path, root + path);
   }
   await write(`${folder}/Basefile`, "FROM scratch\nCOPY . /\n");
   const args = ["bud", "--isolation", "chroot", "--format", "oci", "--platform", TARGET.TARGETPLATFORM];
-  await run("buildah", [...args, "--tag", "localhost/base", "--file", `${folder}/Basefile`, root], env);
+  await runCommand("buildah", [...args, "--tag", "localhost/base", "--file", `${folder}/Basefile`, root], { env });
 }
 
 async function writeMounts(folder: string, { host, caPem, users }: RealRegistry): Promise<void> {
@@ -78,7 +70,7 @@ Deno.test({
       const mountpoints = OPTIONAL_INPUTS.map(({ volume, path }) =>
         [`${volume.replaceAll("-", "_").toUpperCase()}_MOUNTPOINT`, folder + path] as const
       );
-      const printed = await run("bash", ["-c", script], {
+      const env = {
         ...own,
         ...TARGET,
         ...Object.fromEntries(mountpoints),
@@ -86,7 +78,8 @@ Deno.test({
         ...{ TAG: `${registry.host}/team/os:v1`, ARCH: "amd64", BUILD_KEY: KEY },
         BASE_IMAGE_PULL_CREDS: `${folder}/tmp/base-image-pull-creds/config.json`,
         FINAL_IMAGE_PUSH_CREDS: `${folder}/tmp/final-image-push-creds/config.json`,
-      });
+      };
+      const printed = await runCommand("bash", ["-c", script], { env });
       for (const { volume } of OPTIONAL_INPUTS) assert.match(printed, new RegExp(`^has ${volume}$`, "m"));
       const [[user, password] = ["", ""]] = Object.entries(registry.users);
       const login = ["--creds", `${user}:${password}`, "--tls-verify=false"];

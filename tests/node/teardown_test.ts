@@ -6,7 +6,7 @@ import { lacks } from "../support/needs.ts";
 import { LAB_NAME_VARIABLE, labName } from "./support/node_host.ts";
 import { LAB_VARIABLE } from "./support/lab.ts";
 import { listCgroups, listTraces, readSysctls } from "./support/traces.ts";
-import { runCommand } from "./support/commands.ts";
+import { runCommand } from "../support/commands.ts";
 
 const RUNNER = new URL("support/run.ts", import.meta.url).pathname;
 const ROOT = new URL("../../", import.meta.url).pathname;

@@ -3,6 +3,7 @@ import { isDeepStrictEqual, parseArgs } from "node:util";
 import { comparedOf, writeRecord } from "./record.ts";
 import { plain, questionsOf, type Subject } from "./subject.ts";
 import { SUBJECTS } from "./subjects/mod.ts";
+import { runCommand } from "../support/commands.ts";
 
 const HELP = `deno task test:oracles --copies DIR [--only NAME] [--record]
 
@@ -29,8 +30,7 @@ async function askAll(copy: string, { ask, original }: Subject, questions: reado
 }
 
 async function commitOf(copy: string): Promise<string> {
-  const { stdout } = await new Deno.Command("git", { args: ["-C", copy, "rev-parse", "HEAD"] }).output();
-  return text.decode(stdout).trim();
+  return (await runCommand("git", ["-C", copy, "rev-parse", "HEAD"])).trim();
 }
 
 /** How many answers differ; the first of them are printed. */

@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import { hasGo } from "../../support/go_build.ts";
 import { type ClusterAccess, listAt, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
+import { runCommand } from "../../support/commands.ts";
 
 const MODULE = "github.com/openshift/api@v0.0.0-20260420151639-34e60874783e";
 const SUM = "h1:ENxXUo0uksvseiBAoOcL9wdEWtueEpu84RE8Hm0q3uY=";
@@ -41,14 +42,9 @@ export function openShiftModule(): Promise<string> {
 }
 
 async function download(): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command("go", {
-    args: ["mod", "download", "-json", MODULE],
-    // A folder without a go.mod: nothing else is resolved.
-    cwd: Deno.env.get("TMPDIR") ?? "/tmp",
-    stdin: "null",
-  }).output();
-  assert.ok(success, `Cannot download ${MODULE}: ${new TextDecoder().decode(stderr)}`);
-  const { Dir, Sum } = JSON.parse(new TextDecoder().decode(stdout));
+  // A folder without a go.mod: nothing else is resolved.
+  const cwd = Deno.env.get("TMPDIR") ?? "/tmp";
+  const { Dir, Sum } = JSON.parse(await runCommand("go", ["mod", "download", "-json", MODULE], { cwd }));
   assert.equal(Sum, SUM);
   return Dir;
 }

@@ -1,12 +1,10 @@
 // Images made and copied by skopeo, the tool that mirrors are filled with.
 import { buildImage, type ImageSpec } from "./image_documents.ts";
+import { runCommand } from "../../support/commands.ts";
 
 export async function skopeo(args: readonly string[]): Promise<string> {
   // --insecure-policy: no trust policy need be on the machine.
-  const { success, stdout, stderr } = await new Deno.Command("skopeo", { args: ["--insecure-policy", ...args] })
-    .output();
-  if (!success) throw new Error(`skopeo ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
-  return new TextDecoder().decode(stdout);
+  return await runCommand("skopeo", ["--insecure-policy", ...args]);
 }
 
 export function at(registry: { readonly host: string }, name: string): string {

@@ -2,7 +2,7 @@
 // needs it first; others wait meanwhile. Whoever needs that of the daemon needs the other one before it: both are laid out in the
 // same folder of the checkout, one after the other. As a program it builds both.
 import { BASE_IMAGE, buildBaseImage, findDeno } from "./base_image.ts";
-import { runCommand } from "./commands.ts";
+import { runCommand } from "../../support/commands.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 

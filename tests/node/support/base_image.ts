@@ -1,7 +1,7 @@
 // A base image with what gcr.io/distroless/cc has: glibc, libgcc_s, CA certificates, the user nonroot; from Debian packages.
 import { readPinnedDeno } from "../../../manifests/image/runtime.ts";
 import { pinnedCacheDirectory } from "../../support/go_build.ts";
-import { runCommand } from "./commands.ts";
+import { runCommand } from "../../support/commands.ts";
 import type { NodeArch } from "./program_images.ts";
 
 export const BASE_IMAGE = "localhost/archway-test-base:v1";

@@ -5,7 +5,7 @@ import { ExecFormatMonitor } from "../../../lib/names.ts";
 import { parseOperandConfig } from "../../../lib/operator/decide/config_view.ts";
 import { renderDaemonSet } from "../../../lib/operator/decide/exec_format_daemon_set.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
-import { runCommand } from "./commands.ts";
+import { runCommand } from "../../support/commands.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 

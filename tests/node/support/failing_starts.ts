@@ -2,7 +2,7 @@
 // that of a pod. Two hundred real containers a minute are more than the machine of a test can make.
 import type { Pace } from "../../cluster/support/failing_starts.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
-import { runCommand } from "./commands.ts";
+import { runCommand } from "../../support/commands.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
 

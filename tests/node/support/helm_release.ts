@@ -1,7 +1,7 @@
 // Archway on the nodes by its Helm chart.
 import assert from "node:assert/strict";
 import { findHelm } from "../../manifests/support/helm.ts";
-import { runCommand } from "./commands.ts";
+import { runCommand } from "../../support/commands.ts";
 import { rolledOut } from "./invariants.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";

@@ -2,7 +2,7 @@
 // started would end with the test. Plain HTTP on loopback; outages.ts is the client.
 import type { ControlPlane } from "../../cluster/support/control_plane.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
-import { runCommand } from "./commands.ts";
+import { runCommand } from "../../support/commands.ts";
 import { type NodeOptions, startNode } from "./node.ts";
 import { labName, type NodeHost } from "./node_host.ts";
 import type { NodePrograms } from "./programs.ts";

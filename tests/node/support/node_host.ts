@@ -6,7 +6,7 @@
 //     cni0 10.244.1.0/24                                                   cni0 10.244.2.0/24
 import { RunningProcess } from "../../cluster/support/process.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
-import { runCommand } from "./commands.ts";
+import { runCommand } from "../../support/commands.ts";
 import { CGROUP_HIERARCHIES } from "./requirements.ts";
 
 export interface HostOptions {

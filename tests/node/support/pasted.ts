@@ -3,7 +3,7 @@
 import { dirname } from "node:path";
 import { ensureBase } from "./archway_images.ts";
 import { findDeno } from "./base_image.ts";
-import { runCommand } from "./commands.ts";
+import { runCommand } from "../../support/commands.ts";
 import type { OpenLab } from "./open_lab.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;

@@ -5,7 +5,7 @@ import {
   type ImageDocuments,
   toBlob,
 } from "../../cluster/support/image_documents.ts";
-import { runCommand } from "./commands.ts";
+import { runCommand } from "../../support/commands.ts";
 
 export type NodeArch = "amd64" | "arm64";
 

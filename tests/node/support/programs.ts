@@ -1,7 +1,7 @@
 // The programs of a node: kubelet, kube-proxy, containerd and its shim from pinned Go modules, the test image's program and
 // the OCI runtime of the emulated node from this repository. Built once into the cache.
 import { ensureGoProgram, type GoProgram, isFile, pinnedCacheDirectory } from "../../support/go_build.ts";
-import { runCommand } from "./commands.ts";
+import { runCommand } from "../../support/commands.ts";
 
 /** Paths of the executables; all lie in `directory`, which goes on the PATH of containerd (it looks for its shim there). */
 export interface NodePrograms {

@@ -1,7 +1,7 @@
 // Archway's own pods on the nodes: which there are, who leads, and their processes.
 import { kubectl, NAMESPACE } from "./install.ts";
 import type { OpenLab } from "./open_lab.ts";
-import { runCommand } from "./commands.ts";
+import { runCommand } from "../../support/commands.ts";
 
 export interface Replica {
   readonly name: string;

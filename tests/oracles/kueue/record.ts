@@ -21,6 +21,7 @@ import {
   type Row,
   sharedOf,
 } from "./shapes.ts";
+import { runCommand } from "../../support/commands.ts";
 
 const ARCH = "kubernetes.io/arch";
 const API = "/apis/kueue.x-k8s.io/v1beta2";
@@ -258,9 +259,11 @@ async function ask(copy: string): Promise<KueueRecord> {
   say(`${COUNT} created`);
   const seen = await watchRun(cluster, namespace, jobs);
   const version = await cluster.request("GET", "/version");
-  const { stdout } = await new Deno.Command("git", { args: ["-C", copy, "rev-parse", "HEAD"] }).output();
   return {
-    original: { repository: "github.com/kubernetes-sigs/kueue", commit: new TextDecoder().decode(stdout).trim() },
+    original: {
+      repository: "github.com/kubernetes-sigs/kueue",
+      commit: (await runCommand("git", ["-C", copy, "rev-parse", "HEAD"])).trim(),
+    },
     program: { path: "tests/oracles/kueue", sha256: await hashOfProgram() },
     kubernetes: String(read(version.body, "gitVersion")),
     recorded: new Date().toISOString().slice(0, 10),
