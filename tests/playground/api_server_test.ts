@@ -70,6 +70,13 @@ Deno.test("PUT refuses a stale resourceVersion with 409 and ignores the status",
   assert.deepEqual([stale.status, stale.body.reason], [409, "Conflict"]);
 });
 
+Deno.test("PUT of what is there already changes no resourceVersion", async () => {
+  await using api = await serveCluster();
+  const { body: pod } = await api.send("POST", PODS, { body: podBody("a") });
+  const same = await api.send("PUT", `${PODS}/a`, { body: pod });
+  assert.equal(textAt(same.body, "metadata", "resourceVersion"), textAt(pod, "metadata", "resourceVersion"));
+});
+
 Deno.test("PATCH releases a gated pod in one JSON Patch guarded by tests", async () => {
   await using api = await serveCluster();
   await api.send("POST", PODS, { body: podBody("a", { schedulingGates: [{ name: GATE }] }) });

@@ -15,6 +15,7 @@ import {
   rememberingOutside,
   settle,
   statesOf,
+  writesOf,
 } from "./play.ts";
 
 const MINUTE_MS = 60_000;
@@ -78,6 +79,30 @@ Deno.test("N-015 upgrades: the API server goes away at every request of a look; 
   assert.deepEqual(statesOf(bed.outside.notified), NOTIFICATIONS);
   const writes = ["patch clusterversions", "create machinesets", "delete machinesets"];
   assert.deepEqual(writes.map((write) => done.filter((one) => one === write).length), [1, 1, 1]);
+  assert.equal(bed.scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
+});
+
+/** Another asks the ClusterVersion for a version. */
+function askFor({ scene }: Bed, version: string): void {
+  const clusterVersion = scene.cluster.find("clusterversions", "version");
+  scene.cluster.put(Resource.clusterVersions, {
+    ...clusterVersion,
+    metadata: { name: "version" },
+    // The server in memory replaces members as a whole: the channel is not what is changed.
+    spec: { channel: "stable-4.20", clusterID: "c", desiredUpdate: { version } },
+  });
+}
+
+Deno.test("upgrades: a ClusterVersion that another leads elsewhere is left alone; the plan never counts as done, and nothing stays", async () => {
+  const bed = openBed();
+  await playUntilAsked(bed);
+  askFor(bed, "4.20.9");
+  completeVersion(bed.scene.cluster, "4.20.9");
+  await playUntil(bed, "Failed");
+  assert.match(JSON.stringify(entryOf(bed.scene)), /the ClusterVersion is asked for 4\.20\.9 since/);
+  assert.doesNotMatch(JSON.stringify(entryOf(bed.scene)), /did not begin/);
+  assert.equal(writesOf(bed.scene, "patch", "clusterversions"), 1);
+  assert.deepEqual(bed.outside.silences, []);
   assert.equal(bed.scene.cluster.find("machinesets", "openshift-machine-api/a-upgrade"), undefined);
 });
 

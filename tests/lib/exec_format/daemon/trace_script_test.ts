@@ -3,13 +3,6 @@ import { type KernelFacts, renderTraceScript } from "../../../../lib/exec_format
 
 const NEW: KernelFacts = { parentField: "__parent", canProbe: true };
 
-Deno.test("renderTraceScript() watches execve and execveat for ENOEXEC alone", () => {
-  const script = renderTraceScript(NEW);
-  for (const call of ["sys_exit_execve", "sys_exit_execveat"]) {
-    assert.ok(script.includes(`tracepoint:syscalls:${call} /args->ret == -8/ {`), call);
-  }
-});
-
 Deno.test("renderTraceScript() names the parent of a folder as the kernel does", () => {
   for (const parentField of ["__parent", "parent"] as const) {
     const script = renderTraceScript({ ...NEW, parentField });
@@ -22,21 +15,6 @@ Deno.test("renderTraceScript() prints the unified hierarchy, and that of a contr
   const script = renderTraceScript(NEW);
   assert.match(script, /dfl_cgrp->kn;[\s\S]*subsys\[0\]->cgroup->kn;/);
   assert.match(script, /if \(\$isOther\) \{\s*unroll\(12\) \{\s*if \(\(uint64\)\$c->__parent != 0\)/);
-});
-
-Deno.test("renderTraceScript() looks whether anything has run in the container before, and prints it at the end", () => {
-  const script = renderTraceScript(NEW);
-  for (
-    const fact of [
-      "($leader->flags & 64) != 0",
-      "child_reaper == (uint64)$leader",
-      "real_parent->cgroups != (uint64)$leader->cgroups",
-      "pid_ns_for_children->parent ==\n    (uint64)$leader->real_parent->nsproxy->pid_ns_for_children",
-    ]
-  ) {
-    assert.ok(script.includes(fact), fact);
-  }
-  assert.match(script, /printf\("e %d %llu %d", cpu, \$at, \$isFirst\)/);
 });
 
 Deno.test("renderTraceScript() says of each path whether folders are missing, and takes none for a first program then", () => {

@@ -100,8 +100,3 @@ for (const key of [`${BUNDLE}.metrics.builder`, ...KEYS.map((name) => `${BUNDLE}
     assert.equal(isBundle({ [key]: "" }), true);
   });
 }
-
-Deno.test("isBundle() is false for other labels", () => {
-  assert.equal(isBundle({}), false);
-  assert.equal(isBundle({ "operators.operatorframework.io": "x", maintainer: "y" }), false);
-});
