@@ -73,6 +73,7 @@ export function serverNowMs(
   return clock.nowMs() + api.serverClockOffsetMs();
 }
 
+/** What `create` and `patch` give of pods and events has metadata alone. */
 export interface KubeApi extends ReadApi {
   create(
     type: ResourceType,

@@ -29,6 +29,8 @@ export interface ApiRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly contentType?: string;
+  /** Default JSON, whole. */
+  readonly accept?: string;
   readonly body?: unknown;
   /** The body is sent when this resolves; the head is sent at once. */
   readonly holdBack?: Promise<void> | undefined;
@@ -156,7 +158,8 @@ export class ApiTransport implements AsyncDisposable {
     const { clock, observe, userAgent } = this.#options;
     const credentials = await orAborted(this.#access.credentials(), signal);
     const content = request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" };
-    const headers = { ...credentials.headers, accept: "application/json", "user-agent": userAgent, ...content };
+    const { accept = "application/json" } = request;
+    const headers = { ...credentials.headers, accept, "user-agent": userAgent, ...content };
     const body = request.body === undefined ? undefined : renderJsonBody(request.body);
     const sentMs = clock.monotonicMs();
     let status = 0;

@@ -68,6 +68,23 @@ Deno.test("patch() sends each format with its content type, field manager and fo
     assert.equal(stub.requests[0]?.headers["user-agent"], "archway-tests/0");
   }));
 
+Deno.test("create() and patch() ask for the metadata alone of pods and events", () =>
+  withApi(async ({ stub, api }) => {
+    stub.obstruct(Match.any, { kind: "json", body: POD }, 5);
+    const body = { kind: "json", operations: [] } as const;
+    await api.patch(Resource.pods, TARGET, { body, signal: never });
+    await api.create(Resource.events, POD, { ...TARGET, signal: never });
+    await api.create(Resource.pods, POD, { ...TARGET, subresource: "eviction", signal: never });
+    await api.patch(Resource.nodes, { name: "n1" }, { body, signal: never });
+    await api.get(Resource.pods, TARGET, never);
+    const metadataAlone = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+    const json = "application/json";
+    assert.deepEqual(
+      stub.requests.map(({ headers }) => headers["accept"]),
+      [metadataAlone, metadataAlone, json, json, json],
+    );
+  }));
+
 Deno.test("patch() asks for a dry run only where it is one", () =>
   withApi(async ({ stub, api }) => {
     stub.obstruct(Match.any, { kind: "json", body: POD }, 2);
