@@ -19,9 +19,6 @@ export const GateLabel = { notSet: "not-set", gated: "gated", removed: "removed"
 /** Values of the affinity labels. */
 export const AffinityLabel = { notSet: "not-set", set: "set" } as const;
 
-/** Kueue's label on what is queued. */
-export const QUEUE_LABEL = "kueue.x-k8s.io/queue-name";
-
 /** The AdmissionCheck that Archway answers for Kueue; the manifests have it. */
 export const ADMISSION_CHECK = "archway";
 

@@ -8,8 +8,6 @@ export interface ImageDescription {
   /** GOARCH names; a single manifest has exactly one. */
   readonly architectures: readonly string[];
   readonly form: ImageForm;
-  /** Adds an `unknown/unknown` attestation manifest to the index, as buildx does. */
-  readonly attested?: boolean;
   /** Labels of the image config: an operator bundle has `operators.operatorframework.io.bundle.*`. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Who may pull: all, or the registry's one user by Basic or token authentication. */
@@ -68,12 +66,6 @@ export async function buildImage(description: ImageDescription): Promise<BuiltIm
   }
   const [only] = manifests;
   if (only !== undefined && description.form.endsWith("manifest")) return { blobs, manifests, top: only };
-  if (description.attested === true && only !== undefined) {
-    const attestation = await buildAttestation(only);
-    blobs.push(...attestation.blobs);
-    manifests.push(attestation.manifest);
-    entries.push(attestation.entry);
-  }
   const index = { schemaVersion: 2, mediaType: words.index, manifests: entries };
   const top = await content(words.index, index);
   return { blobs, manifests: [...manifests, top], top };
@@ -109,25 +101,4 @@ function renderConfig(
 function renderManifest(words: Words, config: Content, layer: Content): unknown {
   const layers = [descriptor(layer)];
   return { schemaVersion: 2, mediaType: words.manifest, config: descriptor(config), layers };
-}
-
-interface Attestation {
-  readonly blobs: readonly Content[];
-  readonly manifest: Content;
-  readonly entry: unknown;
-}
-
-async function buildAttestation(subject: Content): Promise<Attestation> {
-  const statement = await content("application/vnd.in-toto+json", { predicateType: "https://slsa.dev/provenance/v1" });
-  const config = await content(OCI.config, { architecture: "unknown", os: "unknown", config: {} });
-  const manifest = await content(OCI.manifest, renderManifest(OCI, config, statement));
-  const entry = {
-    ...descriptor(manifest),
-    annotations: {
-      "vnd.docker.reference.digest": subject.digest,
-      "vnd.docker.reference.type": "attestation-manifest",
-    },
-    platform: { os: "unknown", architecture: "unknown" },
-  };
-  return { blobs: [statement, config], manifest, entry };
 }

@@ -83,7 +83,7 @@ const BUNDLE_LABELS = {
 /** What the registry serves: every form an image comes in. */
 export function sampleImages(): readonly ImageDescription[] {
   return [
-    image("demo/web", ["amd64", "arm64"], { form: "oci-index", attested: true }),
+    image("demo/web", ["amd64", "arm64"], { form: "oci-index" }),
     image("demo/metrics", ["arm64", "ppc64le"], { form: "docker-list" }),
     image("demo/sidecar", ["amd64", "arm64", "ppc64le", "s390x"], { form: "docker-list" }),
     image("demo/edge", ["arm64"], { form: "oci-manifest" }),

@@ -1,9 +1,9 @@
-// The objects that the operator applies as a manifest has them.
+// The objects that the operator applies, as manifests have them.
 import { parse } from "yaml";
 import * as z from "zod";
-import type { KubeObject } from "../../k8s/types.ts";
+import type { KubeObject, OwnerReference } from "../../k8s/types.ts";
+import { API_GROUP, CLUSTER_CONFIG_NAME } from "../../names.ts";
 import type { OperandConfig } from "./config_view.ts";
-import { renderOwnerReference } from "./webhooks.ts";
 
 const OBJECT = z.looseObject({ metadata: z.looseObject({ name: z.string() }) });
 
@@ -13,8 +13,21 @@ export interface ManifestSettings {
   readonly fill: (key: string, value: unknown) => unknown;
 }
 
-/** The object of a YAML text in that namespace, owned by the config: the garbage collector deletes it with the config. */
-export function renderManifest(text: string, config: OperandConfig, { namespace, fill }: ManifestSettings): KubeObject {
-  const object = OBJECT.parse(JSON.parse(JSON.stringify(parse(text)), fill));
-  return { ...object, metadata: { ...object.metadata, namespace, ownerReferences: [renderOwnerReference(config)] } };
+/** The object of a YAML text, owned by the config. */
+export function renderManifest(text: string, config: OperandConfig, settings?: ManifestSettings): KubeObject {
+  const { metadata, ...object } = OBJECT.parse(JSON.parse(JSON.stringify(parse(text)), settings?.fill));
+  const place = settings === undefined ? {} : { namespace: settings.namespace };
+  return { ...object, metadata: { ...metadata, ...place, ownerReferences: [renderOwnerReference(config)] } };
+}
+
+/** The owner reference to the cluster config: the garbage collector cleans up when finalizers were stripped by hand. */
+function renderOwnerReference(config: OperandConfig): OwnerReference {
+  return {
+    apiVersion: `${API_GROUP}/v1beta1`,
+    kind: "ClusterPodPlacementConfig",
+    name: CLUSTER_CONFIG_NAME,
+    uid: config.uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
 }

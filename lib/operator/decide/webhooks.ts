@@ -1,16 +1,13 @@
 // The MutatingWebhookConfiguration that Archway keeps while a ClusterPodPlacementConfig exists: as data, and whether the
 // live one still is it.
 import { isDeepStrictEqual } from "node:util";
-import type {
-  AdmissionregistrationV1WebhookClientConfig,
-  V1MutatingWebhook,
-  V1MutatingWebhookConfiguration,
-  V1RuleWithOperations,
-} from "@kubernetes/client-node";
+import type { AdmissionregistrationV1WebhookClientConfig } from "@kubernetes/client-node";
 import { isObject, type JsonObject, listAt, memberOf, objectAt } from "../../json.ts";
-import { API_GROUP, CLUSTER_CONFIG_NAME, QUEUE_LABEL, WebhookName, WebhookPath } from "../../names.ts";
-import type { KubeObject, OwnerReference, Wire } from "../../k8s/types.ts";
+import { WebhookName, WebhookPath } from "../../names.ts";
+import type { KubeObject, Wire } from "../../k8s/types.ts";
 import type { OperandConfig } from "./config_view.ts";
+import { renderManifest } from "./manifest.ts";
+import CONFIGURATION from "./webhooks.yaml" with { type: "text" };
 
 /** How the API server reaches the webhooks: through a Service of the operator namespace, or by URL. */
 export type WebhookEndpoint =
@@ -41,100 +38,20 @@ export interface WebhookSettings {
   readonly watchQueued?: boolean;
 }
 
-/** Longest an admission may wait for us (s): a replica that does not answer in this time is as good as none. */
-const WEBHOOK_TIMEOUT_SECONDS = 5;
-
-/** Lets no update of a pod pass but one that brings an image to a node (CEL). Other updates of pods are many, and tell nothing. */
-const LATE_IMAGE = `has(oldObject.spec.nodeName) && (request.subResource == "ephemeralcontainers" || ${
-  ["containers", "initContainers"].map((list) =>
-    `object.spec.?${list}.orValue([]).map(c, c.image) != oldObject.spec.?${list}.orValue([]).map(c, c.image)`
-  ).join(" || ")
-})`;
-
-/** Marks every object that the MTO makes; kept so that its selectors and runbooks still find them. */
-const OPERAND_LABELS = { "multiarch.openshift.io/operand": "pod-placement-controller" } as const;
-
 const INJECT_CA = "service.beta.openshift.io/inject-cabundle";
 
-/** A webhook configuration as it is rendered; its selector is the user's and is copied whatever it holds. */
-type WebhookConfiguration = Omit<Wire<V1MutatingWebhookConfiguration>, "webhooks"> & {
-  readonly webhooks: readonly (Omit<Wire<V1MutatingWebhook>, "namespaceSelector"> & {
-    readonly namespaceSelector: Readonly<Record<string, unknown>>;
-  })[];
-};
-
 /** The desired object, every default of the API server spelled out, so that comparing is exact. */
-export function renderWebhookConfiguration(
-  config: OperandConfig,
-  settings: WebhookSettings,
-): KubeObject {
+export function renderWebhookConfiguration(config: OperandConfig, settings: WebhookSettings): KubeObject {
+  const { caBundle, pathOf, watchQueued = false } = settings;
+  const { metadata, ...object } = renderManifest(CONFIGURATION, config);
+  const clientConfig = renderClientConfig(settings, pathOf(WebhookPath.gatePod));
+  const namespaceSelector = withoutEmptyMembers(config.namespaceSelector ?? {});
   return {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingWebhookConfiguration",
-    metadata: {
-      name: WebhookName.configuration,
-      labels: { ...OPERAND_LABELS, controller: "pod-placement-web-hook" },
-      ...(settings.caBundle === undefined ? { annotations: { [INJECT_CA]: "true" } } : {}),
-      ownerReferences: [renderOwnerReference(config)],
-    },
-    webhooks: [
-      {
-        ...renderWebhook(config, settings),
-        name: WebhookName.webhook,
-        sideEffects: "None",
-        // Other webhooks may add containers after us; a second call costs nothing when nothing changed.
-        reinvocationPolicy: "IfNeeded",
-        rules: [renderRule("CREATE", "pods")],
-      },
-      {
-        ...renderWebhook(config, settings),
-        name: WebhookName.lateImages,
-        sideEffects: "NoneOnDryRun",
-        reinvocationPolicy: "Never",
-        rules: [renderRule("UPDATE", "pods"), renderRule("UPDATE", "pods/ephemeralcontainers")],
-        matchConditions: [{ name: "image-came-to-a-node", expression: LATE_IMAGE }],
-      },
-      ...settings.watchQueued === true ? [renderQueuedJobs(config, settings)] : [],
-    ],
-  } satisfies WebhookConfiguration;
-}
-
-function renderQueuedJobs(config: OperandConfig, settings: WebhookSettings): WebhookConfiguration["webhooks"][number] {
-  return {
-    ...renderWebhook(config, settings),
-    name: WebhookName.queuedJobs,
-    sideEffects: "None",
-    reinvocationPolicy: "IfNeeded",
-    objectSelector: { matchExpressions: [{ key: QUEUE_LABEL, operator: "Exists" }] },
-    rules: [{ ...renderRule("CREATE", "jobs"), apiGroups: ["batch"] }],
-  };
-}
-
-/** What all of them have. They are never in the way: when no replica answers, pods pass as they are. */
-function renderWebhook(
-  config: OperandConfig,
-  settings: WebhookSettings,
-): Omit<WebhookConfiguration["webhooks"][number], "name" | "sideEffects"> {
-  return {
-    admissionReviewVersions: ["v1"],
-    clientConfig: renderClientConfig(settings, settings.pathOf(WebhookPath.gatePod)),
-    failurePolicy: "Ignore",
-    matchPolicy: "Equivalent",
-    timeoutSeconds: WEBHOOK_TIMEOUT_SECONDS,
-    namespaceSelector: withoutEmptyMembers(config.namespaceSelector ?? {}),
-    objectSelector: {},
-  };
-}
-
-/** The owner reference to the cluster config: the garbage collector cleans up when finalizers were stripped by hand. */
-export function renderOwnerReference(config: OperandConfig): OwnerReference {
-  return {
-    apiVersion: `${API_GROUP}/v1beta1`,
-    kind: "ClusterPodPlacementConfig",
-    name: CLUSTER_CONFIG_NAME,
-    uid: config.uid,
-    controller: true,
-    blockOwnerDeletion: true,
+    ...object,
+    metadata: caBundle === undefined ? { ...metadata, annotations: { [INJECT_CA]: "true" } } : metadata,
+    webhooks: webhooksOf({ ...object, metadata })
+      .filter(({ name }) => watchQueued || name !== WebhookName.queuedJobs)
+      .map((webhook) => ({ ...webhook, clientConfig, namespaceSelector })),
   };
 }
 
@@ -153,10 +70,6 @@ function withoutEmptyMembers(selector: Readonly<Record<string, unknown>>): Reado
 
 function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
-}
-
-function renderRule(operation: "CREATE" | "UPDATE", resource: string): Wire<V1RuleWithOperations> {
-  return { operations: [operation], apiGroups: [""], apiVersions: ["v1"], resources: [resource], scope: "*" };
 }
 
 function renderClientConfig(
