@@ -148,6 +148,21 @@ Deno.test("Election.run() shows why a replica cannot take the Lease for as long 
     assert.deepEqual([a.view?.isLeader, a.view?.refusal], [true, undefined]);
   }));
 
+Deno.test("Election.run() hands over within seconds when the leader shuts down", () =>
+  withReplicas(async ({ clock, cluster, start }) => {
+    const a = start("a");
+    await clock.advance(100);
+    const b = start("b");
+    await clock.advance(5_000);
+    a.stop.abort();
+    await a.running;
+    assert.equal(a.isLeading, false);
+    assert.equal(specOf(cluster)["holderIdentity"], "");
+    await clock.advance(2_500);
+    assert.equal(b.isLeading, true);
+    assert.equal(specOf(cluster)["leaseTransitions"], 1);
+  }));
+
 Deno.test("Election.run() stops leading before another may start when the API is lost, and takes part again afterwards", () =>
   withReplicas(async ({ clock, start }) => {
     const a = start("a");
