@@ -15,7 +15,7 @@ import {
 import { type ClusterVersion, parseClusterVersion } from "../lib/upgrades/decide/types/cluster.ts";
 import { KeptValue } from "../lib/upgrades/outside/http/kept_value.ts";
 import { renderAnswer } from "./admission.ts";
-import { withReviewBody } from "./review_body.ts";
+import { answering } from "./review_body.ts";
 
 export interface PlanReviewDeps {
   readonly api: Pick<ReadApi, "get">;
@@ -33,14 +33,8 @@ export function planReview(deps: PlanReviewDeps): Hono {
     keepMs: CLUSTER_VERSION_KEPT_MS,
   }));
   const app = new Hono();
-  app.post(PlanWebhook.path, (context) =>
-    withReviewBody(context, deps.limit, async (read) => {
-      if (read.kind !== "json") return context.json({ error: "Cannot read the review." }, 400);
-      const answer = await reviewPlan(read.body, () => clusterVersion.get(deps.signal));
-      return answer === undefined
-        ? context.json({ error: "Cannot read the review: not a review." }, 400)
-        : context.json(answer);
-    }));
+  const readVersion = (): Promise<ClusterVersion | undefined> => clusterVersion.get(deps.signal);
+  app.post(PlanWebhook.path, answering(deps.limit, (body) => reviewPlan(body, readVersion)));
   return app;
 }
 

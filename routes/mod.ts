@@ -14,7 +14,7 @@ import { gatePod, type GatePodDeps } from "./gate_pod.ts";
 import { exposition, liveness, readiness, type ReadinessChecks } from "./health.ts";
 import { loopbackOnly } from "./loopback_only.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
-import { withReviewBody } from "./review_body.ts";
+import { answering } from "./review_body.ts";
 
 type Handler = (context: Context) => Response | Promise<Response>;
 
@@ -57,24 +57,4 @@ export function adminApp({ registry, beforeScrape, ready, pages }: AdminDeps): H
   app.get("/metrics", exposition(registry, beforeScrape));
   for (const [path, handler] of Object.entries(pages)) app.get(path, loopbackOnly(), handler);
   return app;
-}
-
-type Answer = (body: unknown) => Promise<Readonly<Record<string, unknown>> | undefined>;
-
-/** Parses a review and sends the answer; an HTTP error, which the API server reports, where there is none to give. */
-function answering(limit: LoadLimit, answer: Answer): Handler {
-  return (context) =>
-    withReviewBody(context, limit, async (read) => {
-      if (read.kind === "shed") return context.json({ error: "Cannot take this review: too many at a time." }, 503);
-      if (read.kind === "dense") {
-        return context.json({ error: "Cannot read the review: it has too many members." }, 413);
-      }
-      if (read.kind === "unreadable") {
-        return context.json({ error: `Cannot read the review: ${read.reason}.` }, read.status);
-      }
-      const answered = await answer(read.body);
-      return answered === undefined
-        ? context.json({ error: "Cannot read the review: not a review." }, 400)
-        : context.json(answered);
-    });
 }

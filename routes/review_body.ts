@@ -96,3 +96,23 @@ async function readCapped(request: Request): Promise<Uint8Array | UnreadableBody
   }
   return bytes;
 }
+
+type Answer = (body: unknown) => Promise<Readonly<Record<string, unknown>> | undefined>;
+
+/** Parses a review and sends the answer; an HTTP error, which the API server reports, where there is none to give. */
+export function answering(limit: LoadLimit, answer: Answer): (context: Context) => Promise<Response> {
+  return (context) =>
+    withReviewBody(context, limit, async (read) => {
+      if (read.kind === "shed") return context.json({ error: "Cannot take this review: too many at a time." }, 503);
+      if (read.kind === "dense") {
+        return context.json({ error: "Cannot read the review: it has too many members." }, 413);
+      }
+      if (read.kind === "unreadable") {
+        return context.json({ error: `Cannot read the review: ${read.reason}.` }, read.status);
+      }
+      const answered = await answer(read.body);
+      return answered === undefined
+        ? context.json({ error: "Cannot read the review: not a review." }, 400)
+        : context.json(answered);
+    });
+}
