@@ -62,12 +62,12 @@ export async function runUpgradeScenario(scenario: UpgradeScenario, deps: Upgrad
     }),
   );
   const clock = openFastClock(systemClock, SPEED);
-  const image = (repository: string): string => `${playground.registryHost}/${repository}`;
-  await createCluster({ api, clock }, { image, signal });
+  const { cluster, registryHost } = playground;
+  await createCluster({ cluster, clock }, (repository) => `${registryHost}/${repository}`);
   const pause = (ended: AbortSignal): Promise<void> => systemClock.sleep(PACE_MS, ended);
   const controller = openSampleController(scenario, { api, clock, events });
   const running = [
-    runOperators({ api, clock, pause }, signal).catch((error: unknown) => ending.abort(error)),
+    runOperators({ cluster, clock, pause }, signal).catch((error: unknown) => ending.abort(error)),
     controller.run(signal),
   ];
   stack.defer(async () => {
@@ -78,7 +78,7 @@ export async function runUpgradeScenario(scenario: UpgradeScenario, deps: Upgrad
     stack.use(servePage({ api, clock, port: pagePort }, signal));
     deps.terminal.out(welcome(playground, pagePort));
   }
-  await createPlan({ api, clock }, signal);
+  await createPlan({ cluster, clock });
   const hasArrived = await follow(scenario, { terminal: deps.terminal, signal });
   if (!dev.once) await untilAborted(deps.stop);
   return hasArrived ? ExitCode.done : ExitCode.no;

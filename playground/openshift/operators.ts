@@ -3,9 +3,13 @@
 import { renderTime } from "../../lib/cluster/time.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { objectAt, textAt } from "../../lib/json.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
-import { apiVersionOf, type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
+import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { CLUSTER_VERSION_NAME, Upgrades } from "../../lib/upgrades/names.ts";
+import type { Cluster } from "../cluster.ts";
+import { createObject } from "../create_object.ts";
+import { kindNamed } from "../kinds.ts";
+import { waitFor } from "../store.ts";
+import { patchObject } from "../update_object.ts";
 import {
   OPERATORS,
   operatorStatus,
@@ -19,7 +23,7 @@ import {
 } from "./objects.ts";
 
 export interface OperatorDeps {
-  readonly api: KubeApi;
+  readonly cluster: Cluster;
   readonly clock: Pick<Clock, "nowMs">;
   /** Waits the pace: between two things that an operator does. */
   readonly pause: (signal: AbortSignal) => Promise<void>;
@@ -27,95 +31,82 @@ export interface OperatorDeps {
 
 const MULTI = "Multi";
 
+/** Everything but the plan. `image` names an image of the playground's registry. */
 export async function createCluster(
-  { api, clock }: Pick<OperatorDeps, "api" | "clock">,
-  { image, signal }: { readonly image: (repository: string) => string; readonly signal: AbortSignal },
+  { cluster, clock }: Pick<OperatorDeps, "cluster" | "clock">,
+  image: (repository: string) => string,
 ): Promise<void> {
-  await create(api, { type: Resource.namespaces, object: { metadata: { name: Upgrades.namespace } } }, signal);
-  for (const sample of sampleCluster({ at: renderTime(clock.nowMs()), image })) await create(api, sample, signal);
+  await create(cluster, { type: Resource.namespaces, object: { metadata: { name: Upgrades.namespace } } });
+  for (const sample of sampleCluster({ at: renderTime(clock.nowMs()), image })) await create(cluster, sample);
 }
 
-export async function createPlan(
-  { api, clock }: Pick<OperatorDeps, "api" | "clock">,
-  signal: AbortSignal,
-): Promise<void> {
-  await create(api, { type: Resource.upgradeConfigs, object: samplePlan(renderTime(clock.nowMs())) }, signal);
+export async function createPlan({ cluster, clock }: Pick<OperatorDeps, "cluster" | "clock">): Promise<void> {
+  await create(cluster, { type: Resource.upgradeConfigs, object: samplePlan(renderTime(clock.nowMs())) });
 }
 
 /** Waits until the ClusterVersion requests several architectures, and moves the cluster there. Rejects when the signal aborts. */
 export async function runOperators(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
-  const { api, clock, pause } = deps;
-  const target = { name: CLUSTER_VERSION_NAME };
-  while (!isAsked(await api.get(Resource.clusterVersions, target, signal))) await pause(signal);
-  const say = async (state: "Partial" | "Completed"): Promise<void> => {
+  const { cluster: { store }, cluster, clock, pause } = deps;
+  await waitFor(store, () => isAsked(cluster), signal);
+  const say = (state: "Partial" | "Completed"): void => {
     const status = releaseStatus(MULTI, { state, at: renderTime(clock.nowMs()) });
-    await writeStatus(api, { type: Resource.clusterVersions, ...target, status, signal });
+    writeStatus(cluster, { type: Resource.clusterVersions, name: CLUSTER_VERSION_NAME, status });
   };
-  await say("Partial");
+  say("Partial");
   for (const name of OPERATORS) {
     await pause(signal);
-    await writeStatus(api, { type: Resource.clusterOperators, name, status: operatorStatus(MULTI), signal });
+    writeStatus(cluster, { type: Resource.clusterOperators, name, status: operatorStatus(MULTI) });
   }
   // All pools have their new configuration before the version counts as completed.
-  for (const pool of ["master", "worker"] as const) await writePool(deps, { pool, updated: 0, signal });
+  for (const pool of ["master", "worker"] as const) writePool(cluster, pool, 0);
   await updatePool(deps, "master", signal);
-  await say("Completed");
+  say("Completed");
   await updatePool(deps, "worker", signal);
 }
 
-function isAsked(clusterVersion: KubeObject): boolean {
-  return textAt(objectAt(clusterVersion.spec, "desiredUpdate"), "architecture") === MULTI;
+function isAsked({ store }: Cluster): boolean {
+  const spec = store.get(Resource.clusterVersions, CLUSTER_VERSION_NAME)?.spec;
+  return textAt(objectAt(spec, "desiredUpdate"), "architecture") === MULTI;
 }
 
-async function updatePool(deps: OperatorDeps, pool: PoolName, signal: AbortSignal): Promise<void> {
+async function updatePool({ cluster, pause }: OperatorDeps, pool: PoolName, signal: AbortSignal): Promise<void> {
   for (const [index, name] of POOLS[pool].entries()) {
-    await cordon(deps, { name, state: "Working", unschedulable: true, signal });
-    await deps.pause(signal);
-    await cordon(deps, { name, state: "Done", unschedulable: null, signal });
-    await writePool(deps, { pool, updated: index + 1, signal });
+    await changeNode(cluster, name, { state: "Working", unschedulable: true });
+    await pause(signal);
+    await changeNode(cluster, name, { state: "Done", unschedulable: null });
+    writePool(cluster, pool, index + 1);
   }
 }
 
-async function writePool(
-  { api }: OperatorDeps,
-  { pool, updated, signal }: { readonly pool: PoolName; readonly updated: number; readonly signal: AbortSignal },
-): Promise<void> {
+function writePool(cluster: Cluster, pool: PoolName, updated: number): void {
   const status = poolStatus(pool, { architecture: MULTI, updated });
-  await writeStatus(api, { type: Resource.machineConfigPools, name: pool, status, signal });
+  writeStatus(cluster, { type: Resource.machineConfigPools, name: pool, status });
 }
 
-async function cordon(
-  { api }: OperatorDeps,
-  { name, state, unschedulable, signal }: {
-    readonly name: string;
-    readonly state: "Working" | "Done";
-    readonly unschedulable: true | null;
-    readonly signal: AbortSignal;
-  },
+async function changeNode(
+  cluster: Cluster,
+  name: string,
+  { state, unschedulable }: { readonly state: "Working" | "Done"; readonly unschedulable: true | null },
 ): Promise<void> {
   const metadata = { annotations: { "machineconfiguration.openshift.io/state": state } };
-  const document = { metadata, spec: { unschedulable } };
-  await api.patch(Resource.nodes, { name }, { body: { kind: "merge", document }, signal });
+  const body = JSON.stringify({ metadata, spec: { unschedulable } });
+  await patchObject(cluster, kindNamed("Node"), { patchKind: "merge", name, body });
 }
 
-async function create(api: KubeApi, { type, object, status }: SampleObject, signal: AbortSignal): Promise<void> {
+async function create(cluster: Cluster, { type, object, status }: SampleObject): Promise<void> {
   const { namespace, name } = object.metadata;
-  const target = namespace === undefined ? {} : { namespace };
-  const body = { apiVersion: apiVersionOf(type), kind: type.kind, ...object };
-  await api.create(type, type.plural === Resource.nodes.plural ? { ...body, status } : body, { ...target, signal });
-  if (status === undefined || type.plural === Resource.nodes.plural) return;
-  await writeStatus(api, { type, name, status, signal });
+  const isNode = type.plural === Resource.nodes.plural;
+  await createObject(cluster, kindNamed(type.kind), { namespace, body: isNode ? { ...object, status } : object });
+  if (status !== undefined && !isNode) writeStatus(cluster, { type, name, status });
 }
 
-async function writeStatus(
-  api: KubeApi,
-  { type, name, status, signal }: {
-    readonly type: ResourceType;
-    readonly name: string;
-    readonly status: Readonly<Record<string, unknown>>;
-    readonly signal: AbortSignal;
-  },
-): Promise<void> {
-  const body = { kind: "merge", document: { status } } as const;
-  await api.patch(type, { name, subresource: "status" }, { body, signal });
+interface Status {
+  readonly type: ResourceType;
+  readonly name: string;
+  readonly status: Readonly<Record<string, unknown>>;
+}
+
+function writeStatus({ store }: Cluster, { type, name, status }: Status): void {
+  const object = store.get(type, name);
+  if (object !== undefined) store.put(type, { ...object, status: { ...objectAt(object, "status"), ...status } });
 }
