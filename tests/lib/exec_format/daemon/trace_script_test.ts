@@ -3,6 +3,13 @@ import { type KernelFacts, renderTraceScript } from "../../../../lib/exec_format
 
 const NEW: KernelFacts = { parentField: "__parent", canProbe: true };
 
+Deno.test("renderTraceScript() watches execve and execveat for ENOEXEC alone", () => {
+  const script = renderTraceScript(NEW);
+  for (const call of ["sys_exit_execve", "sys_exit_execveat"]) {
+    assert.ok(script.includes(`tracepoint:syscalls:${call} /args->ret == -8/ {`), call);
+  }
+});
+
 Deno.test("renderTraceScript() names the parent of a folder as the kernel does", () => {
   for (const parentField of ["__parent", "parent"] as const) {
     const script = renderTraceScript({ ...NEW, parentField });
