@@ -1,19 +1,7 @@
 // What a hostile or broken client may send to the webhook: bodies from a seed, and connections that only occupy places.
 import { sampleReview } from "./sample.ts";
+import type { Random } from "../support/random.ts";
 import { connectRaw, type RawClient, renderPost } from "./raw_client.ts";
-
-export type Random = () => number;
-
-/** The same numbers for the same seed (mulberry32). */
-export function seededRandom(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const REVIEW = JSON.stringify(sampleReview());
 const BYTES = new TextEncoder().encode(REVIEW);

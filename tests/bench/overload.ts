@@ -1,5 +1,6 @@
 // The webhook beyond its capacity, and beside hostile clients.
-import { HOSTILE_KINDS, openCrowd, seededRandom } from "./hostile.ts";
+import { HOSTILE_KINDS, openCrowd } from "./hostile.ts";
+import { seededRandom } from "../support/random.ts";
 import { type LoadResult, sendLoad } from "./load.ts";
 import { connectRaw, renderPost } from "./raw_client.ts";
 import { samplePod, sampleReview } from "./sample.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readMachineFacts } from "../bench/machine.ts";
-import { seededRandom } from "../cluster/support/fault_plan.ts";
+import { seededRandom } from "../support/random.ts";
 import { drawArrivals } from "./engine.ts";
 import { courseOf } from "./process_sample.ts";
 import { describeMachine } from "./report.ts";

@@ -2,7 +2,7 @@
 // restart; then nothing may be stuck, misplaced or grown.
 import type { Archway } from "../cluster/support/archway.ts";
 import { expectStatus } from "../cluster/support/cluster_access.ts";
-import { seededRandom } from "../cluster/support/fault_plan.ts";
+import { seededRandom } from "../support/random.ts";
 import { failedWebhookCalls } from "../cluster/support/pod_load.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
 import { startIdleLoop } from "./idle_loop.ts";

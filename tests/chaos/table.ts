@@ -1,6 +1,6 @@
 // Runs the chaos table on one bed and reports its results.
 import { renderTable } from "../../lib/cli/output.ts";
-import { seededRandom } from "../cluster/support/fault_plan.ts";
+import { seededRandom } from "../support/random.ts";
 import type { ChaosBed } from "./bed.ts";
 import { drawArrivals, faultsOf, MAX_GATE_AGE_MS, renderPlan, type Row, type RowResult, runRow } from "./engine.ts";
 

@@ -1,7 +1,8 @@
 // An assault on a pod webhook: 10 000 hostile reviews of a seed, large ones, and good ones among them, beside connections that
 // only occupy places. A failure names the seed and the number of the body.
 import assert from "node:assert/strict";
-import { type CrowdPlan, HOSTILE_KINDS, largeBody, openCrowd, seededRandom } from "../bench/hostile.ts";
+import { type CrowdPlan, HOSTILE_KINDS, largeBody, openCrowd } from "../bench/hostile.ts";
+import { seededRandom } from "../support/random.ts";
 import { connectRaw, type RawAnswer, type RawClient, renderPost } from "../bench/raw_client.ts";
 import { MAX_BODY_BYTES } from "../../routes/review_body.ts";
 import { sampleReview } from "../bench/sample.ts";

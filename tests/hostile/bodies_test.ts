@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { HOSTILE_KINDS, seededRandom } from "../bench/hostile.ts";
+import { HOSTILE_KINDS } from "../bench/hostile.ts";
+import { seededRandom } from "../support/random.ts";
 
 /** Whether a text anywhere in the value is no Unicode. */
 function hasLoneSurrogate(value: unknown): boolean {

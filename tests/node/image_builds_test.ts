@@ -6,9 +6,9 @@ import { readAuditLog } from "../cluster/support/audit_log.ts";
 import { BUILD_ACCOUNT } from "../cluster/support/build_bed.ts";
 import { BUILD_NAMESPACE } from "../cluster/support/build_objects.ts";
 import { listAt, read } from "../cluster/support/cluster_access.ts";
+import { readLayers, readPlatforms } from "../cluster/support/registry_platforms.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
-import { readIndex, readLayers } from "./support/built_images.ts";
 import { assertNothingLeft } from "./support/invariants.ts";
 import { POOL } from "./support/image_build_objects.ts";
 import {
@@ -124,7 +124,8 @@ async function assertRunsEverywhere(
 /** Of an image of one architecture: the base image's layer is the first of two. */
 async function assertOnBase({ registry, base }: ImageBuildBed, image: string): Promise<void> {
   const [repository] = image.split("@");
-  const [bases, built] = await Promise.all([readIndex(registry, base), readIndex(registry, image)]);
+  const [bases, built] = await Promise.all([readPlatforms(registry, base), readPlatforms(registry, image)]);
+  assert.ok(bases !== undefined && built !== undefined);
   for (const [arch, digest] of Object.entries(built)) {
     const layers = await readLayers(registry, `${repository}@${digest}`);
     const [below] = await readLayers(registry, `${registry.host}/base/os@${bases[arch]}`);
@@ -181,8 +182,8 @@ Deno.test("node: image builds: each architecture is built on a node of its own, 
   await t.step("P-161 the pool is given an index of what the pods of both Jobs have handed over", async () => {
     await wantImage(lab, bed, FIRST);
     image = await waitForImage(lab);
-    const children = await readIndex(bed.registry, image);
-    assert.deepEqual(Object.keys(children), ["amd64", "arm64"]);
+    const children = await readPlatforms(bed.registry, image);
+    assert.deepEqual(Object.keys(children ?? {}), ["amd64", "arm64"]);
     assert.deepEqual(children, await digestsHandedOver(lab));
   });
   await t.step("P-040 two Jobs, each on a node of its own architecture", async () => {
@@ -212,12 +213,12 @@ Deno.test("node: image builds: each architecture is built on a node of its own, 
     return assertRunsEverywhere(lab, bed, { image, texts: FIRST });
   });
   await t.step("the text of arm64 alone is changed: one Job more, and the image for amd64 stays", async () => {
-    const was = await readIndex(bed.registry, image);
+    const was = await readPlatforms(bed.registry, image);
     await wantImage(lab, bed, SECOND);
     image = await waitForImage(lab, image);
-    const now = await readIndex(bed.registry, image);
-    assert.equal(now["amd64"], was["amd64"]);
-    assert.notEqual(now["arm64"], was["arm64"]);
+    const now = await readPlatforms(bed.registry, image);
+    assert.equal(now?.["amd64"], was?.["amd64"]);
+    assert.notEqual(now?.["arm64"], was?.["arm64"]);
     assert.equal((await jobsSince(lab, before)).length, 3);
     await assertRunsEverywhere(lab, bed, { image, texts: SECOND });
   });

@@ -2,7 +2,7 @@
 // are held against.
 import { createHash } from "node:crypto";
 import { canonical } from "../../lib/builds/decide/plan/build_keys.ts";
-import { seededRandom } from "../cluster/support/fault_plan.ts";
+import { seededRandom } from "../support/random.ts";
 
 /** A repository of an original, as `programs/` and the folder of copies name it. */
 export type Original = "machine-config-operator" | "managed-upgrade-operator" | "multiarch-tuning-operator";

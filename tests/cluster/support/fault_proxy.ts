@@ -1,7 +1,8 @@
 // A counting reverse proxy in front of a registry that can misbehave in every way networks do.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import { type FaultRule, type RequestKind, seededRandom } from "./fault_plan.ts";
+import { type FaultRule, type RequestKind } from "./fault_plan.ts";
+import { seededRandom } from "../../support/random.ts";
 import { type SeenRequest, type StorageRequest, Traffic } from "./fault_traffic.ts";
 import { type CertificateAuthority, createAuthority, type IssuedCertificate } from "./pki.ts";
 import { findFreePort } from "./ports.ts";

@@ -8,7 +8,7 @@ import { FRONT_PROXY } from "./front_proxy.ts";
 import { createAuthority } from "./pki.ts";
 import { findFreePort } from "./ports.ts";
 import type { RealRegistry } from "./registry.ts";
-import { readTagDigest } from "./registry_platforms.ts";
+import { readManifest } from "./registry_platforms.ts";
 import { waitUntil } from "./wait.ts";
 
 export interface TagRequest {
@@ -142,9 +142,9 @@ async function answerTag(
     if (kind !== "DeleteOptions") return failure(400, "BadRequest", "the body is no DeleteOptions");
     return await registry.untag(repository, tag) ? { status: 200, body: success(name) } : notFound(name);
   }
-  const digest = await readTagDigest(registry, { repository, tag });
-  if (digest === undefined) return notFound(name);
-  const image = { metadata: { name: digest } };
+  const manifest = await readManifest(registry, `${registry.host}/${repository}:${tag}`);
+  if (manifest === undefined) return notFound(name);
+  const image = { metadata: { name: manifest.digest } };
   const metadata = { namespace, name };
   return { status: 200, body: { kind: "ImageStreamTag", apiVersion: `${GROUP}/v1`, metadata, image } };
 }

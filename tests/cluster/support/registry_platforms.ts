@@ -1,6 +1,6 @@
 // What a registry has behind a reference, by platform.
 import assert from "node:assert/strict";
-import { read } from "./cluster_access.ts";
+import { listAt, read } from "./cluster_access.ts";
 import { type RealRegistry, renderBasic } from "./registry.ts";
 
 const MANIFESTS = [
@@ -14,12 +14,9 @@ export async function readPlatforms(
   registry: RealRegistry,
   reference: string,
 ): Promise<Readonly<Record<string, string>> | undefined> {
-  const path = reference.slice(reference.indexOf("/") + 1);
-  const [repository = "", identifier = ""] = path.includes("@") ? path.split("@") : splitTag(path);
-  const answer = await get(registry, `/v2/${repository}/manifests/${identifier}`);
-  if (answer.status === 404) return undefined;
-  assert.equal(answer.status, 200, answer.text);
-  const document: unknown = JSON.parse(answer.text);
+  const manifest = await readManifest(registry, reference);
+  if (manifest === undefined) return undefined;
+  const { document, digest, repository } = manifest;
   const manifests = read(document, "manifests");
   if (Array.isArray(manifests)) {
     return Object.fromEntries(
@@ -27,17 +24,26 @@ export async function readPlatforms(
     );
   }
   const config = await get(registry, `/v2/${repository}/blobs/${String(read(document, "config", "digest"))}`);
-  return { [String(read(JSON.parse(config.text), "architecture"))]: answer.digest };
+  return { [String(read(JSON.parse(config.text), "architecture"))]: digest };
 }
 
-export async function readTagDigest(
+/** Digests of an image of one architecture. */
+export async function readLayers(registry: RealRegistry, reference: string): Promise<readonly string[]> {
+  const manifest = await readManifest(registry, reference);
+  return listAt(manifest?.document, "layers").map((each) => String(read(each, "digest")));
+}
+
+/** Undefined where nothing is behind the reference. */
+export async function readManifest(
   registry: RealRegistry,
-  { repository, tag }: { readonly repository: string; readonly tag: string },
-): Promise<string | undefined> {
-  const answer = await get(registry, `/v2/${repository}/manifests/${tag}`);
-  if (answer.status === 404) return undefined;
-  assert.equal(answer.status, 200, answer.text);
-  return answer.digest;
+  reference: string,
+): Promise<{ readonly document: unknown; readonly digest: string; readonly repository: string } | undefined> {
+  const path = reference.slice(reference.indexOf("/") + 1);
+  const [repository = "", identifier = ""] = path.includes("@") ? path.split("@") : splitTag(path);
+  const { status, text, digest } = await get(registry, `/v2/${repository}/manifests/${identifier}`);
+  if (status === 404) return undefined;
+  assert.equal(status, 200, text);
+  return { document: JSON.parse(text), digest, repository };
 }
 
 async function get(
