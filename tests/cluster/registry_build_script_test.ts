@@ -2,7 +2,7 @@
 // for the steps of the build, and the image goes to a registry that is trusted by the CA of the pod's account.
 import assert from "node:assert/strict";
 import { OPTIONAL_INPUTS } from "../../lib/builds/decide/optional_inputs.ts";
-import { BUILD_SCRIPT } from "../../lib/builds/decide/job/script.ts";
+import BUILD_SCRIPT from "../../lib/builds/decide/job/build.sh" with { type: "text" };
 import { lacks } from "../support/needs.ts";
 import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { at, skopeo } from "./support/skopeo.ts";

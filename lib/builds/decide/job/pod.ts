@@ -6,7 +6,7 @@ import type { BuildFacts } from "../facts.ts";
 import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
 import { objectOf } from "../optional_inputs.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
-import { BUILD_SCRIPT } from "./script.ts";
+import BUILD_SCRIPT from "./build.sh" with { type: "text" };
 import { SHORT_KEY } from "../plan/build_keys.ts";
 import { ArchwayAnnotation, BuildLabel, MCO_API_VERSION, MCO_GROUP, McoAnnotation } from "../names.ts";
 

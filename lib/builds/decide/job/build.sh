@@ -1,7 +1,4 @@
-// What the builder's container runs where no other program is configured: buildah, without privileges, as user "build".
-
-/** For bash. Everything comes from the environment and from mounted files. */
-export const BUILD_SCRIPT = `set -euo pipefail
+set -euo pipefail
 
 # CA certificates that are mounted count from here on.
 export P11_KIT_NO_USER_CONFIG=1
@@ -19,12 +16,12 @@ cp /etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt "$contex
 
 options=(--log-level=DEBUG --storage-driver vfs --authfile="$BASE_IMAGE_PULL_CREDS" --tag "$TAG")
 options+=(--file="$context/Containerfile")
-for name in HTTP_PROXY HTTPS_PROXY NO_PROXY; do options+=(--build-arg "$name=\${!name:-}"); done
+for name in HTTP_PROXY HTTPS_PROXY NO_PROXY; do options+=(--build-arg "$name=${!name:-}"); done
 
 # Of several architectures: the image says which it is, and for which inputs.
-if [ -n "\${TARGETARCH:-}" ]; then
+if [ -n "${TARGETARCH:-}" ]; then
   options+=(--format oci --platform "$TARGETPLATFORM")
-  for name in TARGETARCH TARGETOS TARGETPLATFORM; do options+=(--build-arg "$name=\${!name}"); done
+  for name in TARGETARCH TARGETOS TARGETPLATFORM; do options+=(--build-arg "$name=${!name}"); done
   options+=(--label "archway.dev.build-key=$BUILD_KEY" --label "archway.dev.arch=$ARCH")
 fi
 
@@ -38,12 +35,11 @@ share() {
   fi
 }
 share /var/run/secrets/rhsm /run/secrets/rhsm
-share "\${ETC_PKI_ENTITLEMENT_MOUNTPOINT:-}" "\${ETC_PKI_ENTITLEMENT_MOUNTPOINT:-}"
-share "\${ETC_YUM_REPOS_D_MOUNTPOINT:-}" "\${ETC_YUM_REPOS_D_MOUNTPOINT:-}"
-share "\${ETC_PKI_RPM_GPG_MOUNTPOINT:-}" "\${ETC_PKI_RPM_GPG_MOUNTPOINT:-}"
+share "${ETC_PKI_ENTITLEMENT_MOUNTPOINT:-}" "${ETC_PKI_ENTITLEMENT_MOUNTPOINT:-}"
+share "${ETC_YUM_REPOS_D_MOUNTPOINT:-}" "${ETC_YUM_REPOS_D_MOUNTPOINT:-}"
+share "${ETC_PKI_RPM_GPG_MOUNTPOINT:-}" "${ETC_PKI_RPM_GPG_MOUNTPOINT:-}"
 
-buildah bud "\${options[@]}" "$context"
-buildah push --storage-driver vfs --authfile="$FINAL_IMAGE_PUSH_CREDS" --digestfile=/tmp/done/digestfile \\
+buildah bud "${options[@]}" "$context"
+buildah push --storage-driver vfs --authfile="$FINAL_IMAGE_PUSH_CREDS" --digestfile=/tmp/done/digestfile \
   --cert-dir /var/run/secrets/kubernetes.io/serviceaccount "$TAG"
 BUILD
-`;
