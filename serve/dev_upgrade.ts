@@ -63,7 +63,7 @@ export async function runUpgradeScenario(scenario: UpgradeScenario, deps: Upgrad
   );
   const clock = openFastClock(systemClock, SPEED);
   const { cluster, registryHost } = playground;
-  await createCluster({ cluster, clock }, (repository) => `${registryHost}/${repository}`);
+  await createCluster({ cluster, clock }, registryHost);
   const pause = (ended: AbortSignal): Promise<void> => systemClock.sleep(PACE_MS, ended);
   const controller = openSampleController(scenario, { api, clock, events });
   const running = [

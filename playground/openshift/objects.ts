@@ -1,110 +1,49 @@
-// A small cluster of OpenShift as an upgrade sees it, as data: a release for one architecture, its operators, two pools with
-// their nodes, two workloads, and the plan to move it to the release for several architectures.
-import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
-import { NODE_ARCH_LABEL } from "../../lib/names.ts";
+// What becomes of the sample cluster of cluster.yaml when it is moved to the release for several architectures: the states that its
+// operators report, and the plan.
+import type { JsonObject } from "../../lib/json.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
 
 /** The release that is there and stays; only its payload changes. */
 export const RELEASE = "4.20.5";
-export const OPERATORS = ["etcd", "kube-apiserver", "machine-config"] as const;
+/** The payload for several architectures. */
+export const PAYLOAD = `quay.io/openshift-release-dev/ocp-release@sha256:${"a".repeat(64)}`;
+
 /** Nodes of each pool, the control plane first. */
 export const POOLS = { master: ["master-1"], worker: ["worker-1", "worker-2", "worker-3"] } as const;
 export type PoolName = keyof typeof POOLS;
 
-export interface SampleObject {
-  readonly type: ResourceType;
-  readonly object: KubeObject;
-  readonly status?: Readonly<Record<string, unknown>>;
-}
-
-export function payloadOf(architecture: "" | "Multi"): string {
-  return `quay.io/openshift-release-dev/ocp-release@sha256:${(architecture === "" ? "5" : "a").repeat(64)}`;
-}
-
+/** Of the ClusterVersion; `before` is the newest entry of its history until now. */
 export function releaseStatus(
-  architecture: "" | "Multi",
-  { state, at }: { readonly state: "Completed" | "Partial"; readonly at: string },
-): Readonly<Record<string, unknown>> {
-  const image = payloadOf(architecture);
-  const history = [{
-    version: RELEASE,
-    image,
-    state,
-    startedTime: at,
-    completionTime: state === "Partial" ? null : at,
-  }];
-  const older = architecture === "" ? [] : [{ version: RELEASE, image: payloadOf(""), state: "Completed" }];
-  const isProgressing = state === "Partial" ? "True" : "False";
+  state: "Completed" | "Partial",
+  { at, before }: { readonly at: string; readonly before: unknown },
+): JsonObject {
+  const [completionTime, isProgressing] = state === "Partial" ? [null, "True"] : [at, "False"];
   return {
-    desired: { version: RELEASE, image, ...architecture === "" ? {} : { architecture } },
-    history: [...history, ...older],
+    desired: { version: RELEASE, image: PAYLOAD, architecture: "Multi" },
+    history: [{ version: RELEASE, image: PAYLOAD, state, startedTime: at, completionTime }, before],
     conditions: conditions({
-      Available: "True",
-      Failing: "False",
-      Progressing: isProgressing,
-      ReleaseAccepted: "True",
+      ...{ Available: "True", Failing: "False", Progressing: isProgressing, ReleaseAccepted: "True" },
     }),
   };
 }
 
-export function operatorStatus(architecture: "" | "Multi"): Readonly<Record<string, unknown>> {
-  return {
-    conditions: conditions({ Available: "True", Progressing: "False", Degraded: "False" }),
-    versions: [{ name: "operator", version: RELEASE }, { name: "operator-image", version: payloadOf(architecture) }],
-  };
-}
+/** Of an operator that has been moved. */
+export const OPERATOR_VERSIONS = [
+  { name: "operator", version: RELEASE },
+  { name: "operator-image", version: PAYLOAD },
+];
 
-export function renderedOf(pool: PoolName, architecture: "" | "Multi"): string {
-  return `rendered-${pool}-${architecture === "" ? "one" : "several"}`;
-}
-
-export function poolStatus(
-  pool: PoolName,
-  { architecture, updated }: { readonly architecture: "" | "Multi"; readonly updated: number },
-): Readonly<Record<string, unknown>> {
-  const machines = POOLS[pool].length;
-  const isDone = updated === machines;
+export function poolStatus(pool: PoolName, updated: number): JsonObject {
+  const isDone = updated === POOLS[pool].length;
   return {
-    configuration: { name: renderedOf(pool, isDone ? architecture : "") },
-    ...{ machineCount: machines, updatedMachineCount: updated, readyMachineCount: updated, degradedMachineCount: 0 },
+    configuration: { name: `rendered-${pool}-${isDone ? "several" : "one"}` },
+    ...{ updatedMachineCount: updated, readyMachineCount: updated },
     conditions: conditions({ Updated: isDone ? "True" : "False", Updating: isDone ? "False" : "True" }),
   };
 }
 
-/** Everything but the plan. `image` is a repository of the playground's registry with its host. */
-export function sampleCluster(
-  { at, image }: { readonly at: string; readonly image: (repository: string) => string },
-): readonly SampleObject[] {
-  const pools = Object.keys(POOLS).filter((name) => name === "master" || name === "worker");
-  const { namespace, settings: name } = Upgrades;
-  const data = { [Upgrades.settingsKey]: "configManager:\n  source: LOCAL\n" };
-  return [
-    { type: Resource.configMaps, object: { metadata: { namespace, name }, data } },
-    {
-      type: Resource.clusterVersions,
-      object: { metadata: { name: "version" }, spec: { clusterID: "sample", channel: "stable-4.20" } },
-      status: releaseStatus("", { state: "Completed", at }),
-    },
-    ...OPERATORS.map((name) => ({
-      type: Resource.clusterOperators,
-      object: { metadata: { name }, spec: {} },
-      status: operatorStatus(""),
-    })),
-    ...pools.flatMap((pool) => [
-      ...(["", "Multi"] as const).map((architecture) => rendered(pool, architecture)),
-      {
-        type: Resource.machineConfigPools,
-        object: { metadata: { name: pool }, spec: { paused: false } },
-        status: poolStatus(pool, { architecture: "", updated: POOLS[pool].length }),
-      },
-    ]),
-    ...pools.flatMap((pool) => POOLS[pool].map((name) => node(name, pool))),
-    ...["demo/web", "demo/legacy"].map((repository) => deployment(repository, image(repository))),
-  ];
-}
-
-/** The plan: the same version, for several architectures, due now. */
-export function samplePlan(upgradeAt: string): KubeObject {
+/** The same version, for several architectures, due now. */
+export function samplePlan(upgradeAt: string): JsonObject {
   const desired = { version: RELEASE, channel: "stable-4.20", architecture: "Multi" };
   return {
     metadata: { namespace: Upgrades.namespace, name: Upgrades.config },
@@ -112,33 +51,6 @@ export function samplePlan(upgradeAt: string): KubeObject {
   };
 }
 
-function rendered(pool: PoolName, architecture: "" | "Multi"): SampleObject {
-  const osImageURL = payloadOf(architecture).replace("ocp-release", "ocp-v4.0-art-dev");
-  const object = { metadata: { name: renderedOf(pool, architecture) }, spec: { osImageURL } };
-  return { type: Resource.machineConfigs, object };
-}
-
-function node(name: string, pool: PoolName): SampleObject {
-  const labels = {
-    [NODE_ARCH_LABEL]: "amd64",
-    "kubernetes.io/os": "linux",
-    [`node-role.kubernetes.io/${pool}`]: "",
-  };
-  const status = {
-    allocatable: { cpu: "8", memory: "32Gi", pods: "250" },
-    conditions: [{ type: "Ready", status: "True", reason: "KubeletReady" }],
-  };
-  return { type: Resource.nodes, object: { metadata: { name, labels }, spec: {} }, status };
-}
-
-function deployment(repository: string, image: string): SampleObject {
-  const name = repository.replace(/^.*\//, "");
-  const labels = { app: name };
-  const template = { metadata: { labels }, spec: { containers: [{ name, image: `${image}:v1` }] } };
-  const spec = { replicas: 1, selector: { matchLabels: labels }, template };
-  return { type: Resource.deployments, object: { metadata: { namespace: "demo", name, labels }, spec } };
-}
-
-function conditions(states: Readonly<Record<string, string>>): readonly Readonly<Record<string, string>>[] {
+function conditions(states: Readonly<Record<string, string>>): readonly JsonObject[] {
   return Object.entries(states).map(([type, status]) => ({ type, status }));
 }

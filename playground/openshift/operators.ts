@@ -1,26 +1,18 @@
 // The operators of the sample cluster, as a script: the cluster version operator follows its spec, moves the other
 // operators and the control plane, and then the machine config operator moves the workers, node by node.
+import { parseAllDocuments } from "yaml";
 import { renderTime } from "../../lib/cluster/time.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { objectAt, textAt } from "../../lib/json.ts";
+import { type JsonObject, listAt, objectAt, textAt } from "../../lib/json.ts";
 import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { CLUSTER_VERSION_NAME, Upgrades } from "../../lib/upgrades/names.ts";
-import type { Cluster } from "../cluster.ts";
+import { type Cluster, parseKubeObject } from "../cluster.ts";
 import { createObject } from "../create_object.ts";
 import { kindNamed } from "../kinds.ts";
 import { waitFor } from "../store.ts";
 import { patchObject } from "../update_object.ts";
-import {
-  OPERATORS,
-  operatorStatus,
-  type PoolName,
-  POOLS,
-  poolStatus,
-  releaseStatus,
-  sampleCluster,
-  type SampleObject,
-  samplePlan,
-} from "./objects.ts";
+import CLUSTER from "./cluster.yaml" with { type: "text" };
+import { OPERATOR_VERSIONS, type PoolName, POOLS, poolStatus, releaseStatus, samplePlan } from "./objects.ts";
 
 export interface OperatorDeps {
   readonly cluster: Cluster;
@@ -29,33 +21,39 @@ export interface OperatorDeps {
   readonly pause: (signal: AbortSignal) => Promise<void>;
 }
 
-const MULTI = "Multi";
-
-/** Everything but the plan. `image` names an image of the playground's registry. */
+/** Everything but the plan. */
 export async function createCluster(
   { cluster, clock }: Pick<OperatorDeps, "cluster" | "clock">,
-  image: (repository: string) => string,
+  registryHost: string,
 ): Promise<void> {
-  await create(cluster, { type: Resource.namespaces, object: { metadata: { name: Upgrades.namespace } } });
-  for (const sample of sampleCluster({ at: renderTime(clock.nowMs()), image })) await create(cluster, sample);
+  const filled = CLUSTER.replaceAll("REGISTRY/", `${registryHost}/`).replaceAll("NOW", renderTime(clock.nowMs()));
+  for (const document of parseAllDocuments(filled)) {
+    const body = parseKubeObject(document.toJS());
+    const kind = kindNamed(body.kind ?? "");
+    const object = await createObject(cluster, kind, { namespace: body.metadata.namespace, body });
+    if (body.status !== undefined) cluster.store.put(kind, { ...object, status: body.status });
+  }
 }
 
 export async function createPlan({ cluster, clock }: Pick<OperatorDeps, "cluster" | "clock">): Promise<void> {
-  await create(cluster, { type: Resource.upgradeConfigs, object: samplePlan(renderTime(clock.nowMs())) });
+  const body = samplePlan(renderTime(clock.nowMs()));
+  await createObject(cluster, kindNamed("UpgradeConfig"), { namespace: Upgrades.namespace, body });
 }
 
 /** Waits until the ClusterVersion requests several architectures, and moves the cluster there. Rejects when the signal aborts. */
 export async function runOperators(deps: OperatorDeps, signal: AbortSignal): Promise<void> {
   const { cluster: { store }, cluster, clock, pause } = deps;
   await waitFor(store, () => isAsked(cluster), signal);
+  const version = store.get(Resource.clusterVersions, CLUSTER_VERSION_NAME);
+  const [before] = listAt(objectAt(version, "status"), "history") ?? [];
   const say = (state: "Partial" | "Completed"): void => {
-    const status = releaseStatus(MULTI, { state, at: renderTime(clock.nowMs()) });
+    const status = releaseStatus(state, { at: renderTime(clock.nowMs()), before });
     writeStatus(cluster, { type: Resource.clusterVersions, name: CLUSTER_VERSION_NAME, status });
   };
   say("Partial");
-  for (const name of OPERATORS) {
+  for (const { metadata: { name } } of store.list(Resource.clusterOperators)) {
     await pause(signal);
-    writeStatus(cluster, { type: Resource.clusterOperators, name, status: operatorStatus(MULTI) });
+    writeStatus(cluster, { type: Resource.clusterOperators, name, status: { versions: OPERATOR_VERSIONS } });
   }
   // All pools have their new configuration before the version counts as completed.
   for (const pool of ["master", "worker"] as const) writePool(cluster, pool, 0);
@@ -66,7 +64,7 @@ export async function runOperators(deps: OperatorDeps, signal: AbortSignal): Pro
 
 function isAsked({ store }: Cluster): boolean {
   const spec = store.get(Resource.clusterVersions, CLUSTER_VERSION_NAME)?.spec;
-  return textAt(objectAt(spec, "desiredUpdate"), "architecture") === MULTI;
+  return textAt(objectAt(spec, "desiredUpdate"), "architecture") === "Multi";
 }
 
 async function updatePool({ cluster, pause }: OperatorDeps, pool: PoolName, signal: AbortSignal): Promise<void> {
@@ -79,8 +77,7 @@ async function updatePool({ cluster, pause }: OperatorDeps, pool: PoolName, sign
 }
 
 function writePool(cluster: Cluster, pool: PoolName, updated: number): void {
-  const status = poolStatus(pool, { architecture: MULTI, updated });
-  writeStatus(cluster, { type: Resource.machineConfigPools, name: pool, status });
+  writeStatus(cluster, { type: Resource.machineConfigPools, name: pool, status: poolStatus(pool, updated) });
 }
 
 async function changeNode(
@@ -93,17 +90,10 @@ async function changeNode(
   await patchObject(cluster, kindNamed("Node"), { patchKind: "merge", name, body });
 }
 
-async function create(cluster: Cluster, { type, object, status }: SampleObject): Promise<void> {
-  const { namespace, name } = object.metadata;
-  const isNode = type.plural === Resource.nodes.plural;
-  await createObject(cluster, kindNamed(type.kind), { namespace, body: isNode ? { ...object, status } : object });
-  if (status !== undefined && !isNode) writeStatus(cluster, { type, name, status });
-}
-
 interface Status {
   readonly type: ResourceType;
   readonly name: string;
-  readonly status: Readonly<Record<string, unknown>>;
+  readonly status: JsonObject;
 }
 
 function writeStatus({ store }: Cluster, { type, name, status }: Status): void {

@@ -3,13 +3,13 @@
 import type { Silence } from "../../lib/upgrades/decide/types/cluster.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
 import type { Outside } from "../../lib/upgrades/outside/outside.ts";
-import { payloadOf, RELEASE } from "./objects.ts";
+import { PAYLOAD, RELEASE } from "./objects.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { PlanProgress } from "../../lib/upgrades/decide/progress.ts";
 
 export function openSampleOutside(): Outside {
   const silences = new Map<string, Silence>();
-  const payload = { image: payloadOf("Multi"), version: RELEASE, isIndex: true, architectures: ["amd64", "arm64"] };
+  const payload = { image: PAYLOAD, version: RELEASE, isIndex: true, architectures: ["amd64", "arm64"] };
   return {
     readers: () => ({
       silences: () => Promise.resolve([...silences.values()]),
