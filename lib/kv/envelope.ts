@@ -1,7 +1,6 @@
 // The wrapping of each stored value: its version, its age, its end. Checked when read, because the store may be older or
 // newer than this program, and removes what is expired up to a minute late.
 import * as z from "zod";
-import type { JsonValue } from "./store.ts";
 
 const Envelope = z.object({
   v: z.number(),
@@ -14,9 +13,9 @@ const ONE_BYTE_TEXT = /^[^\u0100-\uffff]*$/;
 
 /** Wraps a value. `v` is the version of its shape; `expireAtMs` the wall time after which it must not be used. */
 export function seal(
-  value: JsonValue,
+  value: unknown,
   about: { readonly v: number; readonly atMs: number; readonly expireAtMs?: number },
-): JsonValue {
+): unknown {
   const { v, atMs, expireAtMs } = about;
   return { v, atMs, ...(expireAtMs === undefined ? {} : { expireAtMs }), value };
 }

@@ -5,7 +5,7 @@ import { type Clock, LATE, withinMs } from "../clock.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";
 import { Breaker } from "../breaker.ts";
 import { storedBytes } from "./envelope.ts";
-import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
+import type { KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
 
 /** The few calls of a database that are used; all may reject or hang. Values are JSON text: plain data comes back. */
 export interface Database {
@@ -53,7 +53,7 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
   };
   const turns = new WriteTurns();
   /** What does not fit says nothing of the database's health: it never gets there. */
-  const write = (value: JsonValue, work: (database: Database, text: string) => Promise<boolean>): Promise<boolean> => {
+  const write = (value: unknown, work: (database: Database, text: string) => Promise<boolean>): Promise<boolean> => {
     const text = JSON.stringify(value);
     if (text.length <= MAX_VALUE_CHARACTERS && !turns.isFull) {
       return turns.run(() => run("writing", (database) => work(database, text), false));
@@ -62,7 +62,6 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
     return Promise.resolve(false);
   };
   return {
-    isPersistent: true,
     get: async (key) => parseText(await run("reading", (database) => database.get(key), undefined)),
     set: (key, value) => write(value, (database, text) => database.set(key, text).then(() => true)),
     create: (key, value) => write(value, (database, text) => database.create(key, text)),

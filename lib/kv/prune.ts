@@ -2,7 +2,7 @@
 import type { Clock } from "../clock.ts";
 import { ageOf, storedBytes } from "./envelope.ts";
 import { ENTRY_KINDS, kindPrefix } from "./keys.ts";
-import type { JsonValue, KeyValueStore, StoreKey } from "./store.ts";
+import type { KeyValueStore, StoreKey } from "./store.ts";
 
 interface StoreLimits {
   readonly maxEntries: number;
@@ -110,7 +110,7 @@ export class StoreBudget {
   }
 
   /** Counts a value that is to be written; false when it must not be: too much was written while the store could not be cut back. */
-  take(value: JsonValue): boolean {
+  take(value: unknown): boolean {
     const { maxEntries, maxBytes } = this.#left;
     const bytes = storedBytes(JSON.stringify(value));
     if (maxEntries <= -this.#free.maxEntries || maxBytes - bytes < -this.#free.maxBytes) return false;

@@ -1,13 +1,5 @@
 // A key-value store as its users see it: one that may lose any entry, and never makes them wait for long.
 
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue };
-
 /** Parts of a key, the widest first. Ordered part by part. */
 export type StoreKey = readonly (string | number)[];
 
@@ -24,14 +16,12 @@ export interface StoreEntry {
  * Nothing may depend on an entry being there.
  */
 export interface KeyValueStore {
-  /** False when it ends with the process: then it holds nothing that the memory in front of it does not. */
-  readonly isPersistent: boolean;
   /** The value, or undefined: not there, or not to be had now. */
   get(key: StoreKey): Promise<unknown>;
-  /** Whether the value was acknowledged; then it survives the end of the process (unless the store is memory only). */
-  set(key: StoreKey, value: JsonValue): Promise<boolean>;
+  /** Whether the value, plain data, was acknowledged; then it survives the end of the process. */
+  set(key: StoreKey, value: unknown): Promise<boolean>;
   /** Sets the value only where there is none; whether it did. */
-  create(key: StoreKey, value: JsonValue): Promise<boolean>;
+  create(key: StoreKey, value: unknown): Promise<boolean>;
   /** Whether the entry is gone. */
   delete(key: StoreKey): Promise<boolean>;
   /** All entries below the prefix, in order of their keys. Ends early on a fault: compare {@link cutListings}. */

@@ -1,7 +1,6 @@
 // What a search for planted secrets needs: every form a secret may hide in, and ears for all that is said and stored.
 import assert from "node:assert/strict";
-import { systemClock } from "../../lib/clock.ts";
-import { openMemoryStore } from "../../lib/kv/memory_store.ts";
+import { openMemoryStore } from "./memory_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import type { LogFields, Logger } from "../../lib/log.ts";
 
@@ -28,7 +27,7 @@ export function openListeningLogger(lines: string[]): Logger {
 
 /** A memory that is taken for a database, so that everything goes there. */
 export function openStoreOnShow(): KeyValueStore {
-  return { ...openMemoryStore({ clock: systemClock }), isPersistent: true };
+  return openMemoryStore();
 }
 
 /** Keys and values of a store as text. */

@@ -2,7 +2,7 @@
 import { type KnownImages, KnownImagesPolicy } from "../../lib/images/pods/known_images.ts";
 import { openPodImages, type PodImages, type PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
 import type { PullCredentials, PullScope } from "../../lib/images/pods/pull_secrets.ts";
-import { openMemoryStore } from "../../lib/kv/memory_store.ts";
+import { openMemoryStore } from "./memory_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached.ts";
@@ -40,11 +40,10 @@ export function openImageBed(
 ): ImageBed {
   const clock = options.clock ?? new FakeClock();
   const registry = options.registry ?? new FakeRegistry(clock);
-  const kv = options.kv ?? openMemoryStore({ clock });
   const maxEntries = options.maxEntries ?? 10_000;
   const cached = new CachedInspector({
     inner: registry,
-    kv,
+    kv: options.kv,
     clock,
     log: silentLogger,
     maxEntries,
@@ -79,8 +78,8 @@ export function openImageBed(
 }
 
 /** A store that outlives its readers, as a file or a server does. */
-export function lastingStore(clock: FakeClock): KeyValueStore {
-  return { ...openMemoryStore({ clock }), isPersistent: true };
+export function lastingStore(): KeyValueStore {
+  return openMemoryStore();
 }
 
 /** An image of a pod. */

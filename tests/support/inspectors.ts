@@ -2,7 +2,6 @@
 // is pulled from the host in its name, or from the endpoints that a test gives.
 import type { Clock } from "../../lib/clock.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { openMemoryStore } from "../../lib/kv/memory_store.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
 import { RequestLimiter } from "../../lib/oci/limits/request_limiter.ts";
@@ -59,7 +58,7 @@ export function openTestInspector(
   } = {},
 ): TestInspector {
   const { clock = systemClock, maxEntries = 100, tagTtlMs = 300_000 } = options;
-  const { kv = openMemoryStore({ clock }), log = silentLogger } = options;
+  const { kv, log = silentLogger } = options;
   const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.transport })) };
   const transport = new Transport({
     clock,

@@ -4,7 +4,7 @@
 import type { Clock } from "../../clock.ts";
 import { type KnownImages, KnownImagesPolicy } from "./known_images.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
-import { openMemoryStore } from "../../kv/memory_store.ts";
+import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
 import { limitInspections } from "../../oci/limits/inspection_limit.ts";
 import { CachedInspector } from "../../oci/cache/cached.ts";
@@ -43,7 +43,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   await using stack = new AsyncDisposableStack();
   const { planner, keyring, transport, limiter, tokens } = stack.use(openRegistryAccess(options));
   const kv = await openStore(config, { clock, log });
-  stack.defer(() => kv.close());
+  stack.defer(() => kv?.close());
   const openSession = openSessions({ transport, tokens, limiter, clock });
   const registry = new RegistryInspector({ openSession, clock });
   const cached = new CachedInspector({
@@ -66,11 +66,10 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   };
 }
 
-function openStore(
+async function openStore(
   { cachePath, kvUrl }: ImageServiceConfig,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
-): Promise<Awaited<ReturnType<typeof openDenoKv>>> {
-  if (kvUrl !== undefined) return openDenoKv({ url: kvUrl, clock, log });
-  if (cachePath !== undefined) return openDenoKv({ path: cachePath, clock, log });
-  return Promise.resolve(openMemoryStore({ clock }));
+  deps: { readonly clock: Clock; readonly log: Logger },
+): Promise<KeyValueStore | undefined> {
+  if (kvUrl !== undefined) return await openDenoKv({ url: kvUrl, ...deps });
+  return cachePath === undefined ? undefined : await openDenoKv({ path: cachePath, ...deps });
 }

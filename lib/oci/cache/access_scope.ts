@@ -11,8 +11,8 @@ import { fingerprintOfAll } from "../fingerprint.ts";
 export interface AccessScope {
   /** Means nothing outside of this process; no scope has had it before. */
   readonly id: number;
-  /** Takes some tens of milliseconds the first time, off the main thread. */
-  storedName(): Promise<string>;
+  /** Its name in the store. Takes some tens of milliseconds the first time, off the main thread. */
+  storedName(kv: KeyValueStore): Promise<string>;
 }
 
 export const PUBLIC_NAME = "public";
@@ -27,10 +27,7 @@ const ITERATIONS = 100_000;
 const MAX_SCOPES = 10_000;
 
 /** Makes scopes; equal credentials have one scope while it is in memory. */
-export function openAccessScopes(
-  options: { readonly kv: KeyValueStore },
-): (credentials: readonly Credential[]) => AccessScope {
-  const { kv } = options;
+export function openAccessScopes(): (credentials: readonly Credential[]) => AccessScope {
   const scopes = new LRUCache<string, AccessScope>({ max: MAX_SCOPES });
   let salt: Promise<Uint8Array<ArrayBuffer>> | undefined;
   let lastId = PUBLIC_SCOPE.id;
@@ -40,7 +37,7 @@ export function openAccessScopes(
     lastId += 1;
     return {
       id: lastId,
-      storedName: () => {
+      storedName: (kv) => {
         salt ??= readSalt(kv);
         stored ??= deriveName(fingerprint, salt);
         return stored;

@@ -7,7 +7,6 @@
 import type { Clock } from "../../clock.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
-import type { Credential } from "../credential.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { findingsOfDocument, findingsOfReference } from "../image/findings.ts";
 import type {
@@ -35,7 +34,8 @@ export interface RecalledImage {
 
 interface CachedInspectorDeps {
   readonly inner: RegistryLookups;
-  readonly kv: KeyValueStore;
+  /** Absent: what is known ends with the process. */
+  readonly kv: KeyValueStore | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly maxEntries: number;
@@ -64,14 +64,13 @@ export class CachedInspector implements Inspector<PlannedRequest> {
   readonly #store: InspectionStore;
   readonly #failures: NegativeCache;
   readonly #lookups: TagLookups;
-  readonly #scopeOf: (credentials: readonly Credential[]) => AccessScope;
+  readonly #scopeOf = openAccessScopes();
 
   constructor(deps: CachedInspectorDeps) {
     this.#deps = deps;
     this.#store = new InspectionStore(deps);
     this.#failures = new NegativeCache(deps);
     this.#lookups = new TagLookups(deps);
-    this.#scopeOf = openAccessScopes(deps);
   }
 
   size(): number {

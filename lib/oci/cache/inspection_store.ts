@@ -1,18 +1,17 @@
-// The stored inspections: documents by digest, and digests by tag with their time. Two levels, memory and a key-value
-// store: a miss in memory reads the store once, writes go to both, to the store in the background.
+// The stored inspections: documents by digest, and digests by tag with their time. Two levels, memory and, where there is
+// one, a key-value store: a miss in memory reads the store once, writes go to both, to the store in the background.
 import { LRUCache } from "lru-cache";
 import type * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { seal, unseal } from "../../kv/envelope.ts";
 import { entryKey, type EntryKind } from "../../kv/keys.ts";
 import { StoreBudget } from "../../kv/prune.ts";
-import type { JsonValue, KeyValueStore } from "../../kv/store.ts";
+import type { KeyValueStore } from "../../kv/store.ts";
 import type { AccessScope } from "./access_scope.ts";
 import {
   compactDocument,
   type DocumentRecord,
   DocumentSchema,
-  documentToJson,
   isDeepEnough,
   RECORD_VERSION,
   type TagRecord,
@@ -40,22 +39,21 @@ interface Place {
 
 /** The two levels. No call rejects. */
 export class InspectionStore {
-  readonly #kv: KeyValueStore;
+  readonly #stored: { readonly kv: KeyValueStore; readonly budget: StoreBudget } | undefined;
   readonly #clock: Clock;
-  readonly #budget: StoreBudget;
   readonly #documents: LRUCache<string, DocumentRecord>;
   readonly #tags: LRUCache<string, KnownTag>;
 
   /** At most `maxEntries` documents and as many tags are in memory, fewer when they weigh too much. */
   constructor({ kv, clock, maxEntries, maxStoredBytes = MAX_STORED_BYTES }: {
-    readonly kv: KeyValueStore;
+    readonly kv: KeyValueStore | undefined;
     readonly clock: Clock;
     readonly maxEntries: number;
     readonly maxStoredBytes?: number | undefined;
   }) {
-    this.#kv = kv;
     this.#clock = clock;
-    this.#budget = new StoreBudget(kv, { maxEntries: maxEntries * STORE_FACTOR, maxBytes: maxStoredBytes, clock });
+    const limits = { maxEntries: maxEntries * STORE_FACTOR, maxBytes: maxStoredBytes, clock };
+    this.#stored = kv && { kv, budget: new StoreBudget(kv, limits) };
     this.#documents = new LRUCache({
       max: maxEntries,
       maxSize: CACHE_SHARES.documents,
@@ -109,7 +107,7 @@ export class InspectionStore {
     if (before !== undefined && isDeepEnough(before, "config") && !isDeepEnough(record, "config")) return;
     const compact = compactDocument(record);
     this.#documents.set(key, compact);
-    void this.#write({ scope, kind: "digest", name: record.digest }, { value: documentToJson(compact) });
+    void this.#write({ scope, kind: "digest", name: record.digest }, { value: compact });
   }
 
   /** Keeps where this process has seen a tag point, unless it has seen something later. */
@@ -122,23 +120,26 @@ export class InspectionStore {
     if (isLater) return;
     this.#tags.set(key, { ...record, isOwn: true });
     const expireAtMs = record.verifiedAtMs + TAG_KEPT_MS;
-    void this.#write({ scope, kind: "tag", name }, { value: { ...record }, expireAtMs });
+    void this.#write({ scope, kind: "tag", name }, { value: record, expireAtMs });
   }
 
-  async #read<T>(place: Place, schema: z.ZodType<T>): Promise<T | undefined> {
-    if (!this.#kv.isPersistent) return undefined;
-    const stored = await this.#kv.get(entryKey(place.kind, [place.name, await place.scope.storedName()]));
+  async #read<T>({ kind, name, scope }: Place, schema: z.ZodType<T>): Promise<T | undefined> {
+    if (this.#stored === undefined) return undefined;
+    const { kv } = this.#stored;
+    const stored = await kv.get(entryKey(kind, [name, await scope.storedName(kv)]));
     return unseal(stored, { v: RECORD_VERSION, nowMs: this.#clock.nowMs(), schema })?.value;
   }
 
-  async #write(place: Place, entry: { readonly value: JsonValue; readonly expireAtMs?: number }): Promise<void> {
-    if (!this.#kv.isPersistent) return;
+  async #write(
+    { kind, name, scope }: Place,
+    entry: { readonly value: unknown; readonly expireAtMs?: number },
+  ): Promise<void> {
+    if (this.#stored === undefined) return;
+    const { kv, budget } = this.#stored;
     const { value, ...expiry } = entry;
     const sealed = seal(value, { v: RECORD_VERSION, atMs: this.#clock.nowMs(), ...expiry });
-    if (this.#budget.take(sealed)) {
-      await this.#kv.set(entryKey(place.kind, [place.name, await place.scope.storedName()]), sealed);
-    }
-    await this.#budget.restore();
+    if (budget.take(sealed)) await kv.set(entryKey(kind, [name, await scope.storedName(kv)]), sealed);
+    await budget.restore();
   }
 }
 

@@ -2,14 +2,7 @@
 // Only what was read without credentials goes out.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
-import {
-  type DocumentRecord,
-  DocumentSchema,
-  documentToJson,
-  RECORD_VERSION,
-  type TagRecord,
-  TagSchema,
-} from "./records.ts";
+import { type DocumentRecord, DocumentSchema, RECORD_VERSION, type TagRecord, TagSchema } from "./records.ts";
 import { PUBLIC_NAME } from "./access_scope.ts";
 import { canonicalReference, parseReference } from "../reference.ts";
 import { seal, unseal } from "../../kv/envelope.ts";
@@ -101,7 +94,7 @@ interface Target {
 }
 
 async function putDocument(document: DocumentRecord, { store, clock }: Target): Promise<keyof Imported> {
-  const sealed = seal(documentToJson(document), { v: RECORD_VERSION, atMs: clock.nowMs() });
+  const sealed = seal(document, { v: RECORD_VERSION, atMs: clock.nowMs() });
   return await store.set(entryKey("digest", [document.digest, PUBLIC_NAME]), sealed) ? "imported" : "lost";
 }
 

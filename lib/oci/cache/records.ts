@@ -1,7 +1,6 @@
 // What the cache keeps of an image: its documents' platforms for good, its tags' digests for a while. Parsed on every read,
 // because a store is shared and outlives versions. Pure.
 import * as z from "zod";
-import type { JsonValue } from "../../kv/store.ts";
 import type { Inspection, InspectionDepth } from "../types.ts";
 
 /** Version of the stored records: raise it when their meaning changes, and old ones are ignored. */
@@ -54,14 +53,6 @@ export function compactDocument(record: DocumentRecord): DocumentRecord {
     return [JSON.stringify([os, architecture, variant]), platform] as const;
   }));
   return { ...record, platforms: [...distinct.values()] };
-}
-
-export function documentToJson(record: DocumentRecord): JsonValue {
-  return {
-    ...record,
-    platforms: record.platforms.map((platform) => ({ ...platform })),
-    findings: record.findings.map((finding) => ({ ...finding })),
-  };
 }
 
 /** Whether a record answers a question of this depth: a bundle is known to be one, an index read alone may be one. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { retryingStore } from "../../../lib/cli/cache.ts";
 import { type Clock, systemClock } from "../../../lib/clock.ts";
-import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
+import { openMemoryStore } from "../../support/memory_store.ts";
 import type { KeyValueStore } from "../../../lib/kv/store.ts";
 
 function hastyClock(): { readonly clock: Clock; sleeps(): number } {
@@ -13,9 +13,9 @@ function hastyClock(): { readonly clock: Clock; sleeps(): number } {
   return { clock: { ...systemClock, sleep }, sleeps: () => sleeps };
 }
 
-function refusingStore(clock: Clock, refusals: number): KeyValueStore {
+function refusingStore(refusals: number): KeyValueStore {
   let left = refusals;
-  const store = openMemoryStore({ clock });
+  const store = openMemoryStore();
   return { ...store, set: (key, value) => left-- > 0 ? Promise.resolve(false) : store.set(key, value) };
 }
 
@@ -23,7 +23,7 @@ const { signal } = new AbortController();
 
 Deno.test("retryingStore() offers a write again until it is taken", async () => {
   const { clock, sleeps } = hastyClock();
-  const store = retryingStore(refusingStore(clock, 30), { clock, signal });
+  const store = retryingStore(refusingStore(30), { clock, signal });
   assert.equal(await store.set(["a"], 1), true);
   assert.equal(await store.get(["a"]), 1);
   assert.equal(sleeps(), 30);
@@ -31,7 +31,7 @@ Deno.test("retryingStore() offers a write again until it is taken", async () => 
 
 Deno.test("retryingStore() gives up in the end, and then waits for no other write", async () => {
   const { clock, sleeps } = hastyClock();
-  const store = retryingStore(refusingStore(clock, Infinity), { clock, signal });
+  const store = retryingStore(refusingStore(Infinity), { clock, signal });
   assert.equal(await store.set(["a"], 1), false);
   const waited = sleeps();
   for (let at = 0; at < 100; at++) assert.equal(await store.set(["a", at], 1), false);
@@ -40,7 +40,7 @@ Deno.test("retryingStore() gives up in the end, and then waits for no other writ
 
 Deno.test("retryingStore() stops waiting when the command is ended", async () => {
   const { clock, sleeps } = hastyClock();
-  const store = retryingStore(refusingStore(clock, Infinity), { clock, signal: AbortSignal.abort() });
+  const store = retryingStore(refusingStore(Infinity), { clock, signal: AbortSignal.abort() });
   assert.equal(await store.set(["a"], 1), false);
   assert.equal(sleeps(), 0);
 });

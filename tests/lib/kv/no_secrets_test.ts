@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
+import { openMemoryStore } from "../../support/memory_store.ts";
 import type { KeyValueStore } from "../../../lib/kv/store.ts";
 import { silentLogger } from "../../../lib/log.ts";
 import { CachedInspector } from "../../../lib/oci/cache/cached.ts";
@@ -54,7 +54,6 @@ function recording(inner: KeyValueStore): { readonly store: KeyValueStore; reado
   const keep = (...what: readonly unknown[]): void => void written.push(JSON.stringify(what));
   const store: KeyValueStore = {
     ...inner,
-    isPersistent: true,
     set: (key, value) => (keep(key, value), inner.set(key, value)),
     create: (key, value) => (keep(key, value), inner.create(key, value)),
   };
@@ -79,7 +78,7 @@ Deno.test("CachedInspector writes no credential into the store, in no form", asy
   const clock = new FakeClock();
   await fc.assert(
     fc.asyncProperty(fc.array(credential, { minLength: 1, maxLength: 3 }), async (credentials) => {
-      const { store, written } = recording(openMemoryStore({ clock }));
+      const { store, written } = recording(openMemoryStore());
       const parts = { inner: privateRegistry(), kv: store, clock, log: silentLogger, maxEntries: 10, tagTtlMs: 60_000 };
       const inspector = new CachedInspector(parts);
       const request = makeRequest("registry.example/team/app:v1", { credentials });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import * as z from "zod";
 import { ageOf, seal, storedBytes, unseal } from "../../../lib/kv/envelope.ts";
 import { entryKey, kindPrefix } from "../../../lib/kv/keys.ts";
-import { openMemoryStore } from "../../../lib/kv/memory_store.ts";
+import { openMemoryStore } from "../../support/memory_store.ts";
 import { prune, StoreBudget } from "../../../lib/kv/prune.ts";
 import type { KeyValueStore, StoreEntry } from "../../../lib/kv/store.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
@@ -34,12 +34,6 @@ Deno.test("entryKey() stays below 2 048 bytes, is stable, and keeps names apart"
   }));
 });
 
-Deno.test("openMemoryStore() drops the least recently used beyond its size", async () => {
-  const store = openMemoryStore({ clock: new FakeClock(), maxEntries: 2 });
-  for (const name of ["a", "b", "c"]) await store.set([name], name);
-  assert.deepEqual([await store.get(["a"]), await store.get(["b"]), await store.get(["c"])], [undefined, "b", "c"]);
-});
-
 async function fill(store: KeyValueStore, ages: readonly number[], nowMs: number): Promise<void> {
   for (const [at, age] of ages.entries()) {
     const kind = at % 2 === 0 ? "digest" : "tag";
@@ -53,7 +47,7 @@ Deno.test("prune() deletes the oldest beyond the size, over all shards and kinds
     fc.uniqueArray(fc.nat({ max: 1_000_000 }), { maxLength: 60 }),
     fc.nat({ max: 60 }),
     async (ages, maxEntries) => {
-      const store = openMemoryStore({ clock });
+      const store = openMemoryStore();
       await fill(store, ages, clock.nowMs());
       const pruned = await prune(store, { maxEntries, maxBytes: Infinity, clock });
       const left: unknown[] = [];
@@ -75,7 +69,7 @@ Deno.test("prune() deletes the oldest beyond the size, over all shards and kinds
 
 Deno.test("prune() deletes the oldest beyond the bytes, whichever entries are the large ones", async () => {
   const clock = new FakeClock();
-  const store = openMemoryStore({ clock });
+  const store = openMemoryStore();
   for (const [age, size] of [[1, 10], [2, 3_000], [3, 10], [4, 3_000], [5, 10]] as const) {
     const sealed = seal("x".repeat(size), { v: 1, atMs: clock.nowMs() - age });
     await store.set(entryKey("digest", [`name-${age}`]), sealed);
@@ -106,7 +100,7 @@ for (const { characters, bytes } of MEASURED) {
 
 Deno.test("prune() deletes expired and unreadable entries even when there is room", async () => {
   const clock = new FakeClock();
-  const store = openMemoryStore({ clock });
+  const store = openMemoryStore();
   await fill(store, [5, 6], clock.nowMs());
   await store.set(entryKey("digest", ["gone"]), seal(1, { v: 1, atMs: 0, expireAtMs: clock.nowMs() }));
   await store.set(entryKey("digest", ["nonsense"]), "nonsense");
@@ -119,7 +113,7 @@ Deno.test("prune() deletes expired and unreadable entries even when there is roo
 
 Deno.test("prune() is complete only when all entries were listed, and goes on after deletes that failed", async () => {
   const clock = new FakeClock();
-  const memory = openMemoryStore({ clock });
+  const memory = openMemoryStore();
   await fill(memory, Array.from({ length: 100 }, (_, at) => at + 1), clock.nowMs());
   const limits = { maxEntries: 20, maxBytes: Infinity, clock };
   let [deletes, cuts] = [0, 0];
@@ -143,7 +137,7 @@ Deno.test("prune() is complete only when all entries were listed, and goes on af
 
 Deno.test("StoreBudget lets a store that deletes nothing grow by a quarter beyond its limits, and lists it every ten seconds", async () => {
   const clock = new FakeClock();
-  const memory = openMemoryStore({ clock });
+  const memory = openMemoryStore();
   let [lists, written, canDelete] = [0, 0, false];
   const store: KeyValueStore = {
     ...memory,

@@ -56,7 +56,7 @@ class Pushes {
 async function play(steps: readonly Step[], delayMs: number): Promise<void> {
   const clock = new FakeClock();
   const registry = new FakeRegistry(clock);
-  const kv = lastingStore(clock);
+  const kv = lastingStore();
   registry.delayMs = delayMs;
   const pushes = new Pushes();
   const push = (): void => pushes.add(registry.push(IMAGE), clock.nowMs());

@@ -4,7 +4,6 @@ import { Inspections } from "../../../../controllers/pod_placement/inspections.t
 import { PodStates, stopInspection } from "../../../../controllers/pod_placement/pod_states.ts";
 import { KnownImagesPolicy } from "../../../../lib/images/pods/known_images.ts";
 import { openPodImages } from "../../../../lib/images/pods/pod_images.ts";
-import { openMemoryStore } from "../../../../lib/kv/memory_store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { openPlacementMetrics } from "../../../support/process_metrics.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
@@ -24,7 +23,7 @@ const registry = new FakeRegistry(clock);
 registry.delayMs = Infinity;
 const cached = new CachedInspector({
   inner: limitInspections(registry),
-  kv: openMemoryStore({ clock }),
+  kv: undefined,
   clock,
   log: silentLogger,
   maxEntries: 10_000,

@@ -39,7 +39,7 @@ Deno.test("recall() counts the age of a tag from when the request was sent to th
 
 Deno.test("recall() counts it so through a restart and in another replica", async () => {
   const first = openImageBed();
-  const kv = lastingStore(first.clock);
+  const kv = lastingStore();
   const before = openImageBed({ ...first, kv });
   await before.inspect(makeUse(APP));
   await before.clock.advance(TAG_TTL_MS - 5_000);
@@ -164,7 +164,7 @@ Deno.test("prefetch() and inspect() ask for each image of a pod once, whatever i
 
 Deno.test("prefetch() with renew sends no request for what another process has looked up lately", async () => {
   const first = openImageBed();
-  const kv = lastingStore(first.clock);
+  const kv = lastingStore();
   await openImageBed({ ...first, kv }).inspect(makeUse(APP));
   await first.clock.advance(TAG_TTL_MS * 0.4);
   const after = openImageBed({ ...first, kv });

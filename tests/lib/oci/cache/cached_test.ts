@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openMemoryStore } from "../../../../lib/kv/memory_store.ts";
+import { openMemoryStore } from "../../../support/memory_store.ts";
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
@@ -109,7 +109,7 @@ function open(
   const registry = new Registry(clock);
   const cached = new CachedInspector({
     inner: registry,
-    kv: options.kv ?? openMemoryStore({ clock }),
+    kv: options.kv,
     clock,
     log: silentLogger,
     maxEntries: options.maxEntries ?? 100,
@@ -119,8 +119,8 @@ function open(
 }
 
 /** A store that outlives the inspector, as a file does. */
-function persistent(clock: FakeClock): KeyValueStore {
-  return { ...openMemoryStore({ clock }), isPersistent: true };
+function persistent(): KeyValueStore {
+  return openMemoryStore();
 }
 
 const APP = "registry.example/team/app:v1";
@@ -213,7 +213,7 @@ Deno.test("CachedInspector looks a digest up once for all pods of policy Always 
 
 Deno.test("CachedInspector never answers policy Always by what another process has seen", async () => {
   const clock = new FakeClock();
-  const kv = persistent(clock);
+  const kv = persistent();
   await open({ kv, clock }).inspect(APP);
   await clock.advance(0);
   const { registry, inspect } = open({ kv, clock });
@@ -307,7 +307,7 @@ Deno.test("CachedInspector reports a digest that pins one platform also when the
 
 Deno.test("CachedInspector has after a restart what it had before", async () => {
   const clock = new FakeClock();
-  const kv = persistent(clock);
+  const kv = persistent();
   const before = open({ kv, clock });
   await before.inspect(APP);
   await clock.advance(0);
@@ -323,7 +323,7 @@ Deno.test("CachedInspector has after a restart what it had before", async () => 
 Deno.test("CachedInspector works with a store that loses values, and never waits for it to write", async () => {
   const clock = new FakeClock();
   const forgetful: KeyValueStore = {
-    ...persistent(clock),
+    ...persistent(),
     get: () => Promise.resolve(undefined),
     set: () => new Promise<boolean>(() => {}),
   };
@@ -335,7 +335,7 @@ Deno.test("CachedInspector works with a store that loses values, and never waits
 Deno.test("CachedInspector ignores what the store holds when it is not its own", async () => {
   const clock = new FakeClock();
   for (const rubbish of [null, 7, "x", [], {}, { v: 1, atMs: 0, value: { digest: "sha256:x" } }]) {
-    const kv: KeyValueStore = { ...persistent(clock), get: () => Promise.resolve(rubbish) };
+    const kv: KeyValueStore = { ...persistent(), get: () => Promise.resolve(rubbish) };
     const { registry, inspect } = open({ kv, clock });
     assert.equal((await inspect(APP)).inspection.kind, "platforms");
     assert.equal(registry.take(), "1 GET, 0 HEAD");

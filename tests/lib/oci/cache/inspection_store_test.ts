@@ -4,12 +4,12 @@ import { systemClock } from "../../../../lib/clock.ts";
 import { openDenoKv } from "../../../../lib/kv/deno_kv.ts";
 import { seal } from "../../../../lib/kv/envelope.ts";
 import { entryKey } from "../../../../lib/kv/keys.ts";
-import { openMemoryStore } from "../../../../lib/kv/memory_store.ts";
+import { openMemoryStore } from "../../../support/memory_store.ts";
 import type { KeyValueStore, StoreEntry } from "../../../../lib/kv/store.ts";
 import { silentLogger } from "../../../../lib/log.ts";
 import { PUBLIC_NAME, PUBLIC_SCOPE } from "../../../../lib/oci/cache/access_scope.ts";
 import { InspectionStore } from "../../../../lib/oci/cache/inspection_store.ts";
-import { type DocumentRecord, documentToJson } from "../../../../lib/oci/cache/records.ts";
+import type { DocumentRecord } from "../../../../lib/oci/cache/records.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { temporaryFolder } from "../../../support/temporary_folder.ts";
 
@@ -101,7 +101,7 @@ Deno.test("InspectionStore cuts back a file that an earlier version has filled, 
   const filledMs = systemClock.nowMs() - 60_000;
   for (let at = 0; at < 400; at++) {
     const record = hostileRecord(at);
-    const sealed = seal(documentToJson(record), { v: 1, atMs: filledMs + at });
+    const sealed = seal(record, { v: 1, atMs: filledMs + at });
     await kv.set(entryKey("digest", [record.digest, PUBLIC_NAME]), sealed);
   }
   const seen = observed(kv);
@@ -119,11 +119,10 @@ Deno.test("InspectionStore cuts back a file that an earlier version has filled, 
 
 Deno.test("InspectionStore cuts the store back once at a time, and writes no more than so much meanwhile", async () => {
   const clock = new FakeClock();
-  const memory = openMemoryStore({ clock });
+  const memory = openMemoryStore();
   let [lists, sets] = [0, 0];
   const kv: KeyValueStore = {
     ...memory,
-    isPersistent: true,
     set: () => Promise.resolve(++sets > 0),
     list: async function* (prefix): AsyncGenerator<StoreEntry> {
       lists++;

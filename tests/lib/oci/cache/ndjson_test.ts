@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { seal } from "../../../../lib/kv/envelope.ts";
 import { entryKey } from "../../../../lib/kv/keys.ts";
-import { openMemoryStore } from "../../../../lib/kv/memory_store.ts";
+import { openMemoryStore } from "../../../support/memory_store.ts";
 import { exportEntries, importEntries } from "../../../../lib/oci/cache/ndjson.ts";
 import type { KeyValueStore } from "../../../../lib/kv/store.ts";
-import { type DocumentRecord, documentToJson, RECORD_VERSION } from "../../../../lib/oci/cache/records.ts";
+import { type DocumentRecord, RECORD_VERSION } from "../../../../lib/oci/cache/records.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 
 const clock = new FakeClock();
@@ -22,7 +22,7 @@ function record(at: number): DocumentRecord {
 }
 
 async function put(store: KeyValueStore, document: DocumentRecord, scope = "public"): Promise<void> {
-  const sealed = seal(documentToJson(document), { v: RECORD_VERSION, atMs: clock.nowMs() });
+  const sealed = seal(document, { v: RECORD_VERSION, atMs: clock.nowMs() });
   await store.set(entryKey("digest", [document.digest, scope]), sealed);
 }
 
@@ -31,7 +31,7 @@ async function* toLines(lines: readonly string[]): AsyncGenerator<string> {
 }
 
 Deno.test("importEntries() gives another store all that exportEntries() took out of the first", async () => {
-  const [from, to] = [openMemoryStore({ clock }), openMemoryStore({ clock })];
+  const [from, to] = [openMemoryStore(), openMemoryStore()];
   for (let at = 0; at < 50; at++) await put(from, record(at));
   const lines = await Array.fromAsync(exportEntries(from, { clock }));
   assert.equal(lines.length, 50);
@@ -57,7 +57,7 @@ async function putTag(
 }
 
 Deno.test("importEntries() gives another store the tags too, with the age they had, but no younger one's place", async () => {
-  const [from, to] = [openMemoryStore({ clock }), openMemoryStore({ clock })];
+  const [from, to] = [openMemoryStore(), openMemoryStore()];
   const nowMs = clock.nowMs();
   for (const name of ["old", "same", "young"]) {
     await putTag(from, `registry.test:5000/team/app:${name}`, { verifiedAtMs: nowMs - HOUR_MS });
@@ -82,7 +82,7 @@ Deno.test("importEntries() gives another store the tags too, with the age they h
 });
 
 Deno.test("exportEntries() leaves tags of secrets, of other sites' short names, and those past their end", async () => {
-  const store = openMemoryStore({ clock });
+  const store = openMemoryStore();
   const verifiedAtMs = clock.nowMs();
   await putTag(store, "registry.test/team/secret:v1", { verifiedAtMs, scope: "private-0123" });
   await putTag(store, "short registry-1.docker.io/library/nginx:v1", { verifiedAtMs });
@@ -94,12 +94,12 @@ Deno.test("exportEntries() leaves tags of secrets, of other sites' short names, 
 });
 
 Deno.test("exportEntries() leaves private knowledge, expired and foreign entries where they are", async () => {
-  const store = openMemoryStore({ clock });
+  const store = openMemoryStore();
   await put(store, record(1), "private-0123");
   await store.set(entryKey("digest", ["x", "public"]), {
     v: RECORD_VERSION + 1,
     atMs: 0,
-    value: documentToJson(record(2)),
+    value: record(2),
   });
   await store.set(entryKey("digest", ["y", "public"]), "nonsense");
   assert.deepEqual(await Array.fromAsync(exportEntries(store, { clock })), []);
@@ -121,7 +121,7 @@ Deno.test("importEntries() counts and leaves out what is not a line of ours, wha
     "x".repeat(200_000),
   ];
   await fc.assert(fc.asyncProperty(fc.array(fc.oneof(fc.json(), fc.constantFrom(...hostile))), async (noise) => {
-    const store = openMemoryStore({ clock });
+    const store = openMemoryStore();
     const counts = await importEntries(toLines([...noise, good, ""]), { store, clock });
     assert.equal(counts.imported, 1);
     assert.equal(counts.invalid, noise.filter((line) => line.trim() !== "").length);

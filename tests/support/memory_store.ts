@@ -1,26 +1,17 @@
-// A store that is lost with the process: what serves where no cache file and no server is configured.
-import { LRUCache } from "lru-cache";
-import type { Clock } from "../clock.ts";
-import { storedBytes } from "./envelope.ts";
-import type { JsonValue, KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
+// A store of a test's own, that is lost with the process.
+import { storedBytes } from "../../lib/kv/envelope.ts";
+import type { KeyValueStore, StoreEntry, StoreKey } from "../../lib/kv/store.ts";
 
 interface Held {
   readonly key: StoreKey;
   readonly text: string;
 }
 
-/** Texts that all entries together may take: an LRU stands before this store, which need not hold much itself. */
-const MAX_CHARACTERS = 8 * 1024 * 1024;
-
-/** Opens an empty store of at most `maxEntries` entries (default 2 000); never faults. */
-export function openMemoryStore(options: { readonly clock: Clock; readonly maxEntries?: number }): KeyValueStore {
-  const entries = new LRUCache<string, Held>({
-    max: options.maxEntries ?? 2_000,
-    maxSize: MAX_CHARACTERS,
-    sizeCalculation: ({ text }, name) => text.length + name.length,
-  });
+/** Opens an empty store; it never faults. */
+export function openMemoryStore(): KeyValueStore {
+  const entries = new Map<string, Held>();
   const nameOf = (key: StoreKey): string => JSON.stringify(key);
-  const hold = (key: StoreKey, value: JsonValue): Promise<boolean> => {
+  const hold = (key: StoreKey, value: unknown): Promise<boolean> => {
     entries.set(nameOf(key), { key: [...key], text: JSON.stringify(value) });
     return Promise.resolve(true);
   };
@@ -33,7 +24,6 @@ export function openMemoryStore(options: { readonly clock: Clock; readonly maxEn
   }
 
   return {
-    isPersistent: false,
     get: (key) => {
       const held = entries.get(nameOf(key));
       return Promise.resolve(held === undefined ? undefined : JSON.parse(held.text));
