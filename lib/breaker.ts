@@ -6,13 +6,9 @@ export type CircuitState = "closed" | "open" | "half-open";
 
 /** How sensitive, and how long it stays open: doubling from `baseMs` to `capMs`. */
 export interface BreakerOptions {
-  /** Measures how long it stays open. */
   readonly clock: Clock;
-  /** Failures in a row that open it. */
   readonly threshold: number;
-  /** How long it stays open the first time (ms). */
   readonly baseMs: number;
-  /** How long at most (ms). */
   readonly capMs: number;
 }
 
@@ -28,13 +24,11 @@ export class Breaker {
     this.#options = options;
   }
 
-  /** The state as of now. */
   get state(): CircuitState {
     if (this.#openUntilMs === undefined) return "closed";
     return this.#options.clock.monotonicMs() < this.#openUntilMs ? "open" : "half-open";
   }
 
-  /** Whether a probe is under way. */
   get isProbing(): boolean {
     return this.#isProbing;
   }
@@ -53,7 +47,6 @@ export class Breaker {
     return true;
   }
 
-  /** A call was answered. */
   succeeded(): void {
     this.#failures = 0;
     this.#openings = 0;

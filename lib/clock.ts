@@ -32,7 +32,6 @@ export const systemClock: Clock = {
     }),
 };
 
-/** How often a condition without a notification is polled (ms). */
 const CHECK_MS = 20;
 
 /** Waits until something holds. False when it still does not after `limitMs`, or the signal aborts. Never rejects. */
@@ -82,13 +81,11 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-/** Resolves when the signal aborts; at once where it has. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-/** Stands for the answer of work that took too long. */
 export const LATE = Symbol("late");
 
 /** What the promise gives, or {@link LATE} after `limitMs`. A late rejection is dropped; the work itself goes on. */

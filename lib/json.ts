@@ -2,7 +2,6 @@
 // never follows a prototype.
 import { Buffer } from "node:buffer";
 
-/** A JSON object of unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Whether a value is a JSON object: not null, not a list. */
@@ -15,7 +14,6 @@ export function memberOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** An own member that is an object, or undefined. */
 export function objectAt(value: unknown, name: string): JsonObject | undefined {
   const member = memberOf(value, name);
   return isObject(member) ? member : undefined;
@@ -37,7 +35,6 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** An own member that is a list, or undefined. */
 export function listAt(value: unknown, name: string): readonly unknown[] | undefined {
   const member = memberOf(value, name);
   return Array.isArray(member) ? member : undefined;

@@ -20,7 +20,6 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** A logger that adds these fields to each line. */
   with(fields: LogFields): Logger;
 }
 
@@ -39,11 +38,9 @@ export interface LoggerOptions {
   readonly level: LogLevel;
   /** Receives whole lines with their newline; errors of the sink are its own. */
   readonly write: (line: string) => void;
-  /** Default `json`. */
   readonly form?: LogForm;
 }
 
-/** Opens the process's logger. */
 export function openLogger({ level, write, form = "json" }: LoggerOptions): RootLogger {
   let threshold = SEVERITY[level];
   const formatted = form === "json" ? jsonLinesFormatter : textFormatter();

@@ -30,7 +30,6 @@ interface OfType<Labels> {
   readonly gauge: {
     readonly set: Taking<Labels, [value: number]>;
     readonly remove: Taking<Labels, []>;
-    /** Removes all series. */
     readonly reset: () => void;
   };
   readonly histogram: {
@@ -40,7 +39,6 @@ interface OfType<Labels> {
   };
 }
 
-/** The metrics of a table, by their names. */
 export type MetricsOf<Table extends MetricTable> = {
   readonly [Name in keyof Table]: OfType<LabelsOf<Table[Name]>>[Table[Name]["type"]];
 };
@@ -111,7 +109,6 @@ function isNames(labels: LabelNames | LabelValues): labels is LabelNames {
   return Array.isArray(labels);
 }
 
-/** Every combination of the labels' values. */
 function combine(labels: LabelValues): readonly Readonly<Record<string, string>>[] {
   return Object.entries(labels).reduce<readonly Readonly<Record<string, string>>[]>(
     (all, [label, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),

@@ -1,22 +1,18 @@
 // Every label, annotation, gate, finalizer, field manager and object name that Archway shares with users and with the
 // Multiarch Tuning Operator. The strings are an interface: they are exactly those of the operator (the MTO).
 
-/** API group of the custom resources. */
 export const API_GROUP = "multiarch.openshift.io";
 
 /** Annotation of Archway's own Deployment: where the files of Archway's repository can be read, for the links to runbooks. */
 export const RUNBOOK_BASE_URL = "archway.dev/runbook-base-url";
 
-/** The only name a ClusterPodPlacementConfig may have. */
 export const CLUSTER_CONFIG_NAME = "cluster";
 
 /** The scheduling gate; also a pod label key with the values of {@link GateLabel}. */
 export const SCHEDULING_GATE = "multiarch.openshift.io/scheduling-gate";
 
-/** Values of the {@link SCHEDULING_GATE} label. */
 export const GateLabel = { notSet: "not-set", gated: "gated", removed: "removed" } as const;
 
-/** Values of the affinity labels. */
 export const AffinityLabel = { notSet: "not-set", set: "set" } as const;
 
 /** The AdmissionCheck that Archway answers for Kueue; the manifests have it. */
@@ -36,7 +32,6 @@ export const PodLabel = {
   execFormatError: "multiarch.openshift.io/exec-format-error",
 } as const;
 
-/** Pod annotation keys that Archway owns. */
 export const PodAnnotation = {
   inspectError: "multiarch.openshift.io/image-inspect-error",
   preferredSources: "multiarch.openshift.io/preferred-affinity-sources",
@@ -45,7 +40,6 @@ export const PodAnnotation = {
 
 /** Labels of ENoExecEvents. Those with a value of `failedArchitecture` are records of images, not reports of a node. */
 export const EnoexecLabel = {
-  /** Why an event could not be matched with a pod. */
   error: "multiarch.openshift.io/enoexec-event-error",
   /** The architecture that an image claims and its program lacks. */
   failedArchitecture: "archway.dev/failed-architecture",
@@ -58,7 +52,6 @@ export const EnoexecAnnotation = {
   command: "archway.dev/command",
   /** "true": it was the first program of the container, so the image's or the pod's own choice. */
   entryPoint: "archway.dev/entry-point",
-  /** When it happened, RFC 3339. */
   at: "archway.dev/at",
   /** Of a record: the image's digest, the namespace that it counts in, the image as the pod named it. */
   failedDigest: "archway.dev/failed-digest",
@@ -76,7 +69,6 @@ export function architectureLabel(architecture: string): string {
   return `${API_GROUP}/${architecture}`;
 }
 
-/** Node label with the architecture of a node (GOARCH name). */
 export const NODE_ARCH_LABEL = "kubernetes.io/arch";
 
 /** Node label with the operating system of a node (GOOS name). */
@@ -85,7 +77,6 @@ export const NODE_OS_LABEL = "kubernetes.io/os";
 /** Affinity key that no node carries: the pod cannot run anywhere. */
 export const NO_SUPPORTED_ARCH = PodLabel.noSupportedArch;
 
-/** nodeSelector keys that pin a pod to the control plane. */
 export const CONTROL_PLANE_SELECTORS: readonly string[] = [
   "node-role.kubernetes.io/master",
   "node-role.kubernetes.io/control-plane",
@@ -94,7 +85,6 @@ export const CONTROL_PLANE_SELECTORS: readonly string[] = [
 /** Failures after which the MTO gives up; the value of the count label on a pod that was given up on. */
 export const INSPECT_RETRY_LIMIT = 5;
 
-/** `source.component` of every event. */
 export const EVENT_SOURCE = "multiarch-tuning-operator";
 
 /** Annotation of the Lease: what the leader cannot do, so that no replica gates pods that it could not release. */
@@ -106,7 +96,6 @@ export const AUDIT_NAMESPACE_LABEL = { key: "archway.dev/mode", value: "audit" }
 /** A node with this label gets no architecture taint; one that it has is taken off. */
 export const ARCH_TAINT_OPT_OUT = { key: "archway.dev/arch-taint", value: "off" } as const;
 
-/** Field manager of every write. */
 export const FIELD_MANAGER = "archway";
 
 /** Finalizers on a ClusterPodPlacementConfig (and, left by the MTO, on its operand Deployments). */
@@ -127,7 +116,6 @@ export const Installation = {
   uninstallRole: "archway-uninstall",
 } as const;
 
-/** Names of the webhook objects. */
 export const WebhookName = {
   configuration: "pod-placement-mutating-webhook-configuration",
   webhook: "pod-placement-scheduling-gate.multiarch.openshift.io",

@@ -2,12 +2,10 @@
 
 /** What is wrong, in words that are safe to log: never a value that could be a secret. */
 export interface Fault {
-  /** From 1, where it is known. */
   readonly line?: number | undefined;
   readonly message: string;
 }
 
-/** A fault for a message about one text. */
 export function faultText({ message, line }: Fault): string {
   return line === undefined ? message : `${message} in line ${line}`;
 }
@@ -26,7 +24,6 @@ export function asParsed<T>(value: T, warnings: readonly Fault[] = []): Parsed<T
   return { kind: "parsed", value, warnings };
 }
 
-/** A bad outcome. `line` counts from 1. */
 export function unparsable(message: string, line?: number): Unparsable {
   return { kind: "unparsable", fault: line === undefined ? { message } : { message, line } };
 }

@@ -5,7 +5,6 @@ import { type Command, COMMANDS, type Flag, FLAGS, SHORT_FLAGS } from "./flags.t
 interface CommandHelp {
   readonly summary: string;
   readonly usage: string;
-  /** The arguments after the command, each with its text. */
   readonly words?: readonly (readonly [string, string])[];
   /** When the exit code is 1; absent where the command has no "no". */
   readonly no?: string;

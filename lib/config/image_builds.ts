@@ -17,7 +17,6 @@ export const ImageBuildsSchema = z.strictObject({
   /** Image and program that hands the digest over; empty: those of the builder, and the machine config operator's. */
   digestImage: text.default(""),
   digestCommand: command.default([]),
-  /** Where Jobs and what belongs to them are. */
   namespace: text.default("openshift-machine-config-operator"),
   serviceAccount: text.default("machine-os-builder"),
   /** Of the building container, as `{cpu: "1"}`. */

@@ -19,9 +19,7 @@ export type ParsedConfig =
 export type Config = ConfigValues & FileValues & {
   readonly command: Command;
   readonly words: readonly string[];
-  /** Names of the flags whose values are no defaults. */
   readonly chosen: readonly string[];
-  /** What was ignored in the environment, one sentence each. */
   readonly warnings: readonly string[];
   /** The variables that are not Archway's own: home and proxies. */
   readonly registryEnvironment: RegistryEnvironment;

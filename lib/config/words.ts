@@ -50,7 +50,6 @@ interface IndexFlags {
   readonly annotation: readonly string[];
 }
 
-/** Why the arguments and flags cannot be used together. Pure. */
 export function indexProblem(words: readonly string[], { to, annotation }: IndexFlags): string | undefined {
   const target = indexTarget(words);
   if (target === undefined) return `Cannot run index: ${USAGE}.`;

@@ -59,7 +59,6 @@ export interface ReadApi {
   list(type: ResourceType, options: ListOptions, signal: AbortSignal): Promise<KubeList>;
   /** Events until the server ends the stream; throws when it is cut. Bookmarks are requested. */
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<RawWatchEvent>;
-  /** A GET of any other path: discovery, `/version`. */
   raw(path: string, signal: AbortSignal): Promise<unknown>;
   /** How far the server's clock is ahead of ours, from its `Date` headers (ms, second precision); 0 until known. */
   serverClockOffsetMs(): number;

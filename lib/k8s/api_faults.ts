@@ -2,7 +2,6 @@
 import { ApiError } from "./errors.ts";
 import { parseStatus } from "./kube_object.ts";
 
-/** `reason` of an ApiError without an answer (status 0). */
 export const NoAnswer = {
   /** The connection could not be made: the server has seen nothing of the request. */
   unreachable: "Unreachable",

@@ -30,7 +30,6 @@ export interface ClusterAccess {
   readonly skipsTlsVerify?: true;
   /** Credentials that are fresh enough to send. Throws when none can be had; the message says what to do. */
   credentials(): Promise<ClusterCredentials>;
-  /** Called after a 401: the next `credentials()` reads everything again. */
   discardCredentials(): void;
 }
 
@@ -46,7 +45,6 @@ const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount
 interface InClusterOptions {
   readonly host: string | undefined;
   readonly port: string | undefined;
-  /** Other place of `token` and `ca.crt`, for tests. */
   readonly directory?: string;
   readonly clock: Clock;
 }

@@ -1,6 +1,5 @@
 // A binary heap of keys by due time: the work queue needs one timer for any number of delayed keys.
 
-/** A key and when it is due (monotonic ms). */
 export interface DueKey {
   readonly key: string;
   readonly dueMs: number;

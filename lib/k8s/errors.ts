@@ -3,7 +3,6 @@
 /** A Status answer of the API server, or no answer at all (`status` 0). */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  /** HTTP status; 0 when no answer came. */
   readonly status: number;
   /** `reason` of the Status object: `NotFound`, `Conflict`, `Invalid`, `Expired`… Empty when unknown. */
   readonly reason: string;
@@ -35,7 +34,6 @@ export class AnswerTooLarge extends Error {
 }
 
 type WriteFailure =
-  /** The object is gone: nothing is left to do. */
   | "gone"
   /** The object changed since it was read (409, or 422 from a failed `test`, which names no causes): read again. */
   | "stale"

@@ -31,7 +31,6 @@ export interface EventInput {
    * Without a slot, every distinct message is an event of its own.
    */
   readonly slot?: number;
-  /** Dropped last, and retried for minutes. */
   readonly critical?: boolean;
   /** Tells of a state that is over soon: left out while many events wait. */
   readonly passing?: boolean;

@@ -23,7 +23,6 @@ interface EventRecorderOptions extends EventSinkOptions {
 }
 
 export interface EventRecorder {
-  /** Queues an event. Never blocks, never throws. */
   record(event: EventInput): void;
 }
 
@@ -92,7 +91,6 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
     await this.close();
   }
 
-  /** Sends what is queued, then ends. Never rejects. */
   async #work(): Promise<void> {
     // Begins after the caller of `record` has returned.
     await Promise.resolve();

@@ -11,9 +11,7 @@ import { Resource, type Wire } from "./types.ts";
 export interface EventSinkOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
-  /** `source.component` and `reportingComponent`. */
   readonly component: string;
-  /** `reportingInstance`: name of this process. */
   readonly instance: string;
 }
 
@@ -50,7 +48,6 @@ export class EventSink {
     return `${stem}.${this.#lastName.toString(16)}${crypto.getRandomValues(new Uint8Array(2)).toHex()}`;
   }
 
-  /** One attempt. Throws what the API throws. */
   async send(event: WaitingEvent, name: string, signal: AbortSignal): Promise<"created" | "updated"> {
     const sent = this.#sent.get(event.key);
     const isRecent = sent !== undefined &&

@@ -14,7 +14,6 @@ export interface LeaderSilence {
   readonly silentForMs: number;
   /** How long reads of the Lease have been answered, each without a renewal: unchanged, or that it may not be read (ms). */
   readonly provenForMs: number;
-  /** Since the latest of these answers (ms). */
   readonly answeredAgoMs: number;
 }
 
@@ -94,9 +93,7 @@ export class LeaderAbsence {
 export interface LeaseProof {
   /** The renewal that each read showed, empty where there is no Lease; undefined when it may not be read (403). */
   readonly renewal: string | undefined;
-  /** When the first of these answers came. */
   readonly sinceMs: number;
-  /** When the latest of these reads was sent. */
   readonly untilMs: number;
 }
 

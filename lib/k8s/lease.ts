@@ -31,7 +31,6 @@ interface ElectionOptions {
   readonly api: KubeApi;
   readonly namespace: string;
   readonly name: string;
-  /** Unique for this process: pod name plus something random. */
   readonly identity: string;
   readonly clock: Clock;
   readonly log: Logger;

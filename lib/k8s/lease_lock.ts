@@ -92,7 +92,6 @@ export class LeaseLock {
     }
   }
 
-  /** The next attempt reads the Lease before it writes. */
   forgetOwn(): void {
     this.#own = undefined;
   }
@@ -182,7 +181,6 @@ export class LeaseLock {
 }
 
 interface LeaseRecord {
-  /** Empty when the Lease is free. */
   readonly holder: string;
   readonly durationMs: number;
   readonly transitions: number;
@@ -219,7 +217,6 @@ export function parseLease(lease: KubeObject): LeaseRecord {
 }
 
 interface LeaseClaim {
-  /** Empty to give the Lease up. */
   readonly holder: string;
   readonly durationMs: number;
   readonly nowMs: number;

@@ -69,7 +69,6 @@ export async function* listAll(
 
 /** Objects a page, where no namespace owns them: administrators made them. */
 const CLUSTER_PAGE_SIZE = 500;
-/** Objects of the first page, where namespaces own them. */
 const FIRST_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 500;
 /** A page is to have so many bytes: 400 pods of the usual size. */
@@ -85,7 +84,6 @@ export function firstPageSize({ namespaced }: ResourceType): number {
 interface PageSeen {
   readonly limit: number;
   readonly count: number;
-  /** undefined where they were not counted. */
   readonly bytes: number | undefined;
 }
 

@@ -7,7 +7,6 @@ export type PatchOperation =
   | { readonly op: "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
 
-/** A whole patch, applied in order, all or nothing. */
 export type JsonPatch = readonly PatchOperation[];
 
 /** A JSON Pointer (RFC 6901) from unescaped segments: `pointer("metadata", "labels", "a/b")` → `/metadata/labels/a~1b`. */

@@ -3,12 +3,10 @@ import type { Logger } from "../log.ts";
 import { Turns } from "./turns.ts";
 
 interface ReadyKey {
-  /** Keys of one group take turns with those of others. */
   readonly group: string;
   readonly priority: "normal" | "urgent";
 }
 
-/** Keys that are due. */
 export class ReadyKeys {
   readonly #normal = new Turns<string>();
   readonly #urgent = new Turns<string>();

@@ -19,7 +19,6 @@ export interface ReflectorOptions<T> {
   readonly parse: (object: KubeObject) => T | undefined;
   /** Called for every change, in order, after the copy has it. Must be quick: add the key to a queue. */
   readonly onChange: (change: Change<T>) => void;
-  /** Of a row of {@link KEPT}. */
   readonly keep: Keeping<T>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -32,7 +31,6 @@ export interface ReflectorOptions<T> {
 }
 
 export type ReflectorState =
-  /** The first list is not complete. */
   | "starting"
   /** The copy is complete and follows. It stays so while the API server is away: it is the best there is. */
   | "synced"

@@ -13,7 +13,6 @@ export type SecretTexts = Readonly<Record<string, string>>;
 export interface StoredSecret {
   /** The members that hold text; undefined when there is no Secret yet. */
   readonly texts: SecretTexts | undefined;
-  /** What {@link SecretRecord.swap} writes over. */
   readonly resourceVersion: string | undefined;
 }
 
@@ -72,7 +71,6 @@ interface FollowDeps {
   readonly log: Logger;
   /** Of what is in the Secret, for the log. */
   readonly what: string;
-  /** Between two reads (ms). */
   readonly pollMs?: number | undefined;
 }
 

@@ -10,7 +10,6 @@ export interface Sharing<T> {
   readonly weightOf: (value: T) => number;
   readonly maxOfNamespace: number;
   readonly maxInAll: number;
-  /** What becomes of the rest, for the log. */
   readonly rest: string;
 }
 

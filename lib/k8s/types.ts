@@ -50,7 +50,6 @@ export interface ResourceType {
   readonly namespaced: boolean;
 }
 
-/** Which object, or which collection when `name` is absent. */
 export interface ResourceTarget {
   readonly namespace?: string;
   readonly name?: string;

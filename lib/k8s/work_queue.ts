@@ -7,7 +7,6 @@ import { GroupCounts, ReadyKeys } from "./ready_keys.ts";
 
 /** The result of a reconcile. A thrown error requeues the key with backoff. */
 export type ReconcileResult =
-  /** Nothing more to do until the key is added again. */
   | { readonly kind: "done" }
   /** Reconcile again after this time, or when the key is added, whichever is first. `urgentAfterMs`: see {@link AddOptions}. */
   | { readonly kind: "requeue"; readonly afterMs: number; readonly urgentAfterMs?: number | undefined };
@@ -27,7 +26,6 @@ export interface ReconcileSample {
 /** Where a queue reports, with the meaning that the work queue metrics of client-go have. */
 export interface QueueMetrics {
   added(): void;
-  /** So many keys are due and wait for a place. */
   depth(keys: number): void;
   finished(sample: ReconcileSample): void;
 }
@@ -35,7 +33,6 @@ export interface QueueMetrics {
 export interface WorkQueueOptions {
   readonly name: string;
   readonly parallel: number;
-  /** How many more when they are urgent. Default 0. */
   readonly reservedForUrgent?: number;
   /** Keys of one group take turns with those of others. Default: all are one group. */
   readonly groupOf?: (key: string) => string;
@@ -88,7 +85,6 @@ export class WorkQueue {
     this.#groups = new GroupCounts(options);
   }
 
-  /** Keys that are due and wait for a free place. */
   get depth(): number {
     return this.#ready.size;
   }

@@ -3,7 +3,6 @@
 import { createHash } from "node:crypto";
 import type { StoreKey } from "./store.ts";
 
-/** Layout of the keys; another layout starts empty beside it. */
 const LAYOUT = 1;
 const SHARDS = 16;
 /** Deno KV takes 2 048 bytes of key; parts longer than this are replaced by their hash. */
@@ -22,7 +21,6 @@ export function kindPrefix(kind: EntryKind): StoreKey {
   return ["archway", LAYOUT, kind];
 }
 
-/** The random bytes that all users of this store share. */
 export const SALT_KEY: StoreKey = ["archway", LAYOUT, "salt"];
 
 /** A key without meaning, written to test whether the store accepts writes. */

@@ -6,7 +6,6 @@ import type { KeyValueStore, StoreKey } from "./store.ts";
 
 interface StoreLimits {
   readonly maxEntries: number;
-  /** As they are weighed by `storedBytes`. */
   readonly maxBytes: number;
 }
 

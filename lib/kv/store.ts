@@ -7,7 +7,6 @@ export type StoreKey = readonly (string | number)[];
 export interface StoreEntry {
   readonly key: StoreKey;
   readonly value: unknown;
-  /** What it takes of the store, about. */
   readonly bytes: number;
 }
 
@@ -22,13 +21,10 @@ export interface KeyValueStore {
   set(key: StoreKey, value: unknown): Promise<boolean>;
   /** Sets the value only where there is none; whether it did. */
   create(key: StoreKey, value: unknown): Promise<boolean>;
-  /** Whether the entry is gone. */
   delete(key: StoreKey): Promise<boolean>;
   /** All entries below the prefix, in order of their keys. Ends early on a fault: compare {@link cutListings}. */
   list(prefix: StoreKey): AsyncIterable<StoreEntry>;
-  /** Listings that ended early so far. */
   cutListings(): number;
-  /** Calls that failed or timed out so far. */
   faults(): number;
   /** Ends the store; calls under way settle as faults, later ones at once. */
   close(): Promise<void>;

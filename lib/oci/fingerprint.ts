@@ -3,7 +3,6 @@
 import { createHash } from "node:crypto";
 import type { Credential } from "./credential.ts";
 
-/** The fingerprint; a constant for no credential. */
 export function fingerprintOf(credential: Credential | undefined): string {
   if (credential === undefined) return ANONYMOUS;
   return remembered(SECRETS, credential, () => sha256([credential.secret]));

@@ -25,9 +25,7 @@ interface ImageVisit {
 }
 
 export interface ImageRead {
-  /** Never a failure: those are thrown. */
   readonly inspection: Inspection;
-  /** undefined when none was needed. */
   readonly credential: Credential | undefined;
   /** Whether the endpoint lacks what the image's index lists and was wanted: then this says nothing of the image elsewhere. */
   readonly isPartial: boolean;

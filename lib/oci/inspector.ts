@@ -67,7 +67,6 @@ export interface RequestCounts {
 /** One HTTP exchange for `--trace`: secrets masked, no query. */
 export interface TraceEntry {
   readonly method: string;
-  /** Without query and user. */
   readonly url: string;
   readonly status: number | "failed";
   readonly ms: number;

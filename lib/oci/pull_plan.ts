@@ -4,7 +4,6 @@ import type { InspectionFailure } from "./types.ts";
 
 /** One place to pull a reference from: the registry itself or a mirror of it. */
 export interface Endpoint {
-  /** `host[:port]` to contact. */
   readonly host: string;
   readonly repository: string;
   readonly reference: string;
@@ -28,7 +27,6 @@ export interface EndpointTransport {
   readonly scheme: "https" | "http" | "https-then-http";
   /** False only for a registry declared insecure. */
   readonly verifyTls: boolean;
-  /** PEM certificates added to the public roots. */
   readonly caCertificates: readonly string[];
   /** Client certificates for mTLS, in the order to try; absent: none. */
   readonly clientCertificates?: readonly ClientCertificate[];

@@ -6,7 +6,6 @@ import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "./registry_
 export interface ImageReference {
   /** In lower case and without the port of https, or `docker.io`. */
   readonly domain: string;
-  /** `host[:port]` to contact. */
   readonly registry: string;
   /** Path without domain, `library/` included: `library/nginx`. */
   readonly repository: string;

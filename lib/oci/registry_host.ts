@@ -1,7 +1,6 @@
 // One spelling for each registry host. Limits, learned logins, certificates and configuration are all looked up by host, so
 // that another spelling of it must not lead to another entry.
 
-/** The name of Docker Hub in image references and configuration. */
 export const DOCKER_HUB = "docker.io";
 
 export const DOCKER_HUB_HOST = "registry-1.docker.io";

@@ -53,7 +53,6 @@ export type RepositoryAnswer =
   | {
     readonly kind: "answered";
     readonly answer: Answer;
-    /** The one that worked; undefined when none was needed. */
     readonly credential: Credential | undefined;
   }
   | {

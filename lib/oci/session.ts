@@ -24,7 +24,6 @@ interface SessionOptions<Read> {
   readonly clock: Clock;
   /** What is kept of a manifest: its bytes are needed only by who writes it elsewhere. */
   readonly keep: (document: RegistryDocument) => Read;
-  /** Reads a document once or with retries; absent: once. */
   readonly attempt?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined;
 }
 

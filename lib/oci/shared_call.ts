@@ -115,7 +115,6 @@ export class SharedCalls<T, C = never> {
     for (const [key] of expired) this.#kept.delete(key);
   }
 
-  /** No caller waits any more, so none may join either. */
   #end(key: string, call: Call<T, C>): void {
     this.#drop(key, call);
     call.ending.abort(new DOMException("No caller waits for this call any more.", "AbortError"));

@@ -6,9 +6,7 @@ export interface Platform {
   readonly os: string;
   /** GOARCH name; whatever the image says. */
   readonly architecture: string;
-  /** `v7`, `v8`, … */
   readonly variant?: string;
-  /** Windows build, `10.0.20348.1`. */
   readonly osVersion?: string;
 }
 

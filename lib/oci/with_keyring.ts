@@ -55,7 +55,6 @@ export function withKeyring(
   };
 }
 
-/** Equal ones once, in the place of the first. */
 function distinct(credentials: readonly Credential[]): readonly Credential[] {
   return [...new Map(credentials.map((one) => [fingerprintWithScope(one), one] as const)).values()];
 }

@@ -9,13 +9,11 @@ export type Proof = "plain" | "secret";
 
 /** One address, or one /64 of IPv6, which is one host's to choose from. */
 export interface Address<C> {
-  /** Oldest first. */
   readonly unproven: Set<C>;
   /** Those of them whose client waits for the handshake to go on, oldest first. */
   readonly waiting: Set<C>;
   /** Until when it counts as proven by each (monotonic ms). */
   readonly provenUntilMs: Record<Proof, number>;
-  /** When its last handshake began (monotonic ms). */
   beganAtMs: number;
   readonly handshakes: Tokens;
   /** Those that it may begin although unproven clients have used up their common share. */
@@ -63,7 +61,6 @@ export class AddressBook<C> {
   readonly #rates: HandshakeRates;
   readonly #addresses = new Map<string, Address<C>>();
   readonly #strangers: Tokens;
-  /** Connections of all addresses that proved nothing. */
   unproven = 0;
 
   constructor(rates: HandshakeRates, nowMs: () => number) {
@@ -154,7 +151,6 @@ export class AddressBook<C> {
     }
   }
 
-  /** The first with the highest score. */
   #best(scoreOf: (address: Address<C>) => number): Address<C> | undefined {
     let [best, highest]: readonly [Address<C> | undefined, number] = [undefined, -Infinity];
     for (const address of this.#addresses.values()) {

@@ -60,9 +60,7 @@ export class ConnectionGuard {
   readonly #accepted = new WeakMap<Connection, AcceptedTarget>();
   readonly #sweep: ReturnType<typeof setInterval>;
   #begin: ReturnType<typeof setTimeout> | undefined;
-  /** When close() was called last (monotonic ms). */
   #lookedMs = -Infinity;
-  /** How many sockets were taken so far. */
   accepted = 0;
 
   constructor(guard: ListenerGuard = OPEN) {

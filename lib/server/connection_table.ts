@@ -20,7 +20,6 @@ export interface Connection {
   readonly address: Address<Connection>;
   readonly socket: ConnectionSocket;
   phase: Phase;
-  /** Since when it is in this phase (monotonic ms). */
   sinceMs: number;
   /** Bytes that had come over it at the last check, and when they last had become more (monotonic ms). */
   bytesSeen: number;
@@ -34,7 +33,6 @@ export interface Connection {
 
 interface ConnectionSocket {
   readonly bytesRead: () => number;
-  /** Goes on with the handshake that the client has begun. */
   readonly begin: () => void;
   close: () => void;
 }
@@ -75,7 +73,6 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
 
 const ANY_RATE = { burst: Infinity, perSecond: 0 } as const;
 
-/** Times alone. */
 export const NO_LIMIT: ConnectionLimits = {
   ...{ maxConnections: Infinity, maxUnproven: Infinity, maxUnprovenPerAddress: Infinity },
   ...{ maxArrivingBytes: Infinity, maxUnprovenArrivingBytes: Infinity },

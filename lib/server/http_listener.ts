@@ -8,7 +8,6 @@ import { getRequestListener } from "@hono/node-server";
 import { ConnectionGuard, type ListenerGuard, OPEN } from "./connection_guard.ts";
 import { NO_LIMIT } from "./connection_table.ts";
 
-/** A listener that answers until it is closed. */
 export interface HttpListener {
   /** The port in use; differs from the wanted one when that was 0. */
   readonly port: number;
@@ -33,7 +32,6 @@ interface HttpListenerOptions {
   ) => Response | Promise<Response>;
 }
 
-/** Of a request and its headers (bytes). */
 const MAX_HEAD_BYTES = 8 * 1024;
 
 /**
@@ -90,7 +88,6 @@ export async function listenGuarded(
   };
 }
 
-/** Between two looks at what is left (ms). */
 const SWEEP_MS = 50;
 /** Of the grace, while new connections come all the time: who has a request under way needs the rest. */
 const BACKLOG_SHARE = 1 / 4;

@@ -5,7 +5,6 @@ import { getRequestListener } from "@hono/node-server";
 import { ConnectionGuard, type ListenerGuard } from "./connection_guard.ts";
 import { type HttpListener, listenGuarded } from "./http_listener.ts";
 
-/** A serving certificate, PEM. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;

@@ -8,7 +8,6 @@ interface Load {
   readonly requests: number;
   /** Bytes of large bodies among them. A byte in flight takes about 7 bytes of memory. */
   readonly largeBytes: number;
-  /** What is logged when it is too little. */
   readonly warning: string;
 }
 

@@ -19,7 +19,6 @@ interface PathSecretDeps {
   readonly record: SecretRecord;
   readonly clock: Clock;
   readonly log: Logger;
-  /** A fresh secret of 256 random bits, as text. */
   readonly makeSecret: () => string;
 }
 

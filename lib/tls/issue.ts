@@ -1,9 +1,7 @@
 // Issues the certificates of a self-managed authority: ECDSA P-256, by @peculiar/x509.
 
-/** A certificate and its private key, PEM. */
 export interface IssuedPair {
   readonly cert: string;
-  /** Its private key, PKCS #8. */
   readonly key: string;
 }
 
@@ -84,7 +82,6 @@ function makeSerial(): string {
   return bytes.toHex();
 }
 
-/** Whether a name of a certificate is an IP address. */
 export function isAddress(name: string): boolean {
   return name.includes(":") || /^\d+(\.\d+){3}$/.test(name);
 }

@@ -1,7 +1,6 @@
 // The certificate that the webhooks are served with, wherever it comes from: files, or Archway's own authority.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 
-/** What is in force. All PEM. */
 export interface CertificateInForce {
   readonly cert: string;
   readonly key: string;

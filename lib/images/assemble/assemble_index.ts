@@ -21,7 +21,6 @@ interface AssembleRequest {
   /** Those of the images that give way to another one for their platform. */
   readonly replaceable?: readonly string[];
   readonly annotations?: Annotations;
-  /** `plan`: nothing is written. */
   readonly mode: "publish" | "plan";
   /** `image`: the one image as it is, copied where it is not yet. */
   readonly form: "index" | "image";
@@ -54,7 +53,6 @@ export type AssembleResult =
     readonly tag: string;
     /** What the tag named before; absent: nothing. */
     readonly replaced?: string | undefined;
-    /** In the order of the index. */
     readonly images: readonly JoinedImage[];
   }
   | {
@@ -102,7 +100,6 @@ async function orFailed<T>(
 interface Ready {
   readonly kind: "ready";
   readonly plan: Extract<IndexPlan, { kind: "plan" }>;
-  /** In the order of the index. */
   readonly sorted: readonly ReadChild[];
 }
 

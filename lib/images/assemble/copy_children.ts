@@ -16,7 +16,6 @@ export interface ChildCopy {
   readonly present: number;
   readonly mounted: number;
   readonly copied: number;
-  /** Layers that are never pushed. */
   readonly foreign: number;
   /** Bytes of the blobs that were sent; of those that may have to be, while it is to be copied. */
   readonly bytes: number;

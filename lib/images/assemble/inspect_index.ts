@@ -26,7 +26,6 @@ export interface InspectedEntry {
 export type InspectedIndex =
   | {
     readonly kind: "index" | "image";
-    /** Where it was read, `registry/repository:tag`. */
     readonly resolved: string;
     readonly digest: string;
     readonly mediaType: string;

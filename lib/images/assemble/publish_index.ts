@@ -9,7 +9,6 @@ import type { ManifestContent, TargetRepository } from "../../oci/push/target_re
 interface Publication {
   readonly target: TargetRepository;
   readonly tag: string;
-  /** In the order to try. */
   readonly forms: readonly [IndexDocument, ...IndexDocument[]];
 }
 

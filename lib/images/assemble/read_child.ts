@@ -33,7 +33,6 @@ export interface ReadImage extends ChildImage {
   readonly text: string;
 }
 
-/** An entry of an index that is not joined. */
 export interface LeftOut {
   readonly kind: EntryKind;
   readonly digest: string;
@@ -42,7 +41,6 @@ export interface LeftOut {
 export interface ReadChild {
   readonly kind: "child";
   readonly child: ReadImage;
-  /** Reads its blobs where the image was read. */
   readonly client: RepositoryClient;
   /** Its own place, if it was read from a mirror as well as otherwise. */
   readonly home: Endpoint;

@@ -18,7 +18,6 @@ export type ImagePlatform = Platform & {
 export type ImageForm = "oci" | "docker";
 
 export interface ChildImage {
-  /** As a person wrote it. */
   readonly image: string;
   readonly digest: string;
   readonly mediaType: string;
@@ -52,7 +51,6 @@ interface ImageManifest {
   readonly form: ImageForm;
 }
 
-/** The image of an index that has one, beside attestations. */
 interface InnerImage {
   readonly kind: "inner";
   readonly digest: string;

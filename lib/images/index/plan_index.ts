@@ -8,7 +8,6 @@ export interface IndexDocument {
   readonly form: ImageForm;
   readonly mediaType: string;
   readonly text: string;
-  /** `sha256:…` of the text as UTF-8. */
   readonly digest: string;
 }
 
@@ -24,7 +23,6 @@ export type IndexPlan =
 const [OCI_INDEX, DOCKER_LIST] = MANIFEST_MEDIA_TYPES;
 const MEDIA_TYPE: Readonly<Record<ImageForm, string>> = { oci: OCI_INDEX, docker: DOCKER_LIST };
 
-/** More than any image has platforms. */
 export const MAX_CHILDREN = 64;
 
 /** What container runtimes take a missing variant for: an image of either says the same. */

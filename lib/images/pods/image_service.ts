@@ -29,7 +29,6 @@ export interface ImageService extends AsyncDisposable {
   run(signal: AbortSignal): Promise<void>;
   readonly known: KnownImages;
   cacheSize(): number;
-  /** The hosts of recent requests, by name. */
   hostStates(): readonly HostState[];
   /** The same for metrics and pages: names that users made up are left out. */
   publicHostStates(): readonly HostState[];

@@ -10,13 +10,11 @@ import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { PullScope } from "./pull_secrets.ts";
 
 export interface KnownPodImages {
-  /** One for each image, in order. */
   readonly images: readonly InspectedImage[];
   /** Whether a tag among them is past half of its TTL: to be looked up in the background. */
   readonly isAging: boolean;
 }
 
-/** The memory. All calls are synchronous. */
 export interface KnownImages {
   /**
    * Everything about these images, or undefined when any of them is unknown or too old. A tag with `always` is only known

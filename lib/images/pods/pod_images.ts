@@ -51,7 +51,6 @@ export const IMAGE_PLACES = { limit: 4_000, share: 1 } as const;
  */
 export const BACKGROUND_SHARES = { prefetched: 1 / 7, noticed: 1 / 15 } as const;
 
-/** Pull secrets that a message names at most. */
 const MAX_NAMED = 3;
 
 interface PodImagesDeps {
@@ -60,7 +59,6 @@ interface PodImagesDeps {
   readonly known: KnownImages;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ends all prefetches. */
   readonly signal: AbortSignal;
   readonly observe: (image: { readonly ms: number; readonly report: InspectionReport }) => void;
 }
@@ -171,7 +169,6 @@ export class BackgroundRetries {
     return doublingMs(attempt, BACKGROUND_RETRIES);
   }
 
-  /** It did not fail, or is gone. */
   clear(key: string): void {
     this.#attempts.delete(key);
   }

@@ -20,7 +20,6 @@ export interface PullScope {
   readonly namespace: string;
   /** The ServiceAccount, whose pull secrets count where the pod names none; empty: `default`. */
   readonly serviceAccount?: string | undefined;
-  /** In the pod's order. */
   readonly pullSecrets: readonly string[];
 }
 
@@ -78,7 +77,6 @@ type SecretContent =
     readonly kind: "usable";
     /** No more than a pod may have. */
     readonly credentials: readonly Credential[];
-    /** How many the secret holds. */
     readonly total: number;
   }
   | { readonly kind: "unusable"; readonly why: string };
@@ -220,7 +218,6 @@ class PodShare {
     this.unusable.push(...names.map((name) => `${name} (those before it are too ${this.#usedUp} together)`));
   }
 
-  /** How many were taken, the first ones. */
   #take(credentials: readonly Credential[]): number {
     for (const [taken, credential] of credentials.entries()) {
       const bytes = weightOfCredential(credential);

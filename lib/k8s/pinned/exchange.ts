@@ -1,7 +1,6 @@
 // The answer to a request of node:http or node:https as fetch would give it, for connections that `fetch` cannot make.
 import type { ClientRequest, IncomingMessage } from "node:http";
 
-/** Statuses without a body by definition. */
 const EMPTY: readonly number[] = [204, 205, 304];
 
 /**

@@ -14,7 +14,6 @@ export type PinVerdict =
 
 interface PinTerms {
   readonly host: string;
-  /** PEM texts, each with any number of certificates. */
   readonly trusted: readonly string[];
   readonly nowMs: number;
 }

@@ -17,7 +17,6 @@ interface PinnableRequest<Answer> {
   readonly pinned: (judge: (certificate: Uint8Array) => void) => Promise<Answer>;
 }
 
-/** Hosts with a certificate of their own making are few. */
 const MAX_HOSTS = 256;
 
 /** The certificate is not one of the trusted ones: its chain decides. */

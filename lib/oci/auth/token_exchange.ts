@@ -12,7 +12,6 @@ export interface TokenRequest {
   readonly challenge: Extract<Challenge, { kind: "bearer" }>;
   /** What it must allow: `repository:PATH:pull`; at least one. */
   readonly scopes: readonly string[];
-  /** undefined: anonymous. */
   readonly credential: Credential | undefined;
   /** What the requests of the inspection have in common; its credentials do not count here. */
   readonly context: InspectionContext;
@@ -68,7 +67,6 @@ function realmUrl(endpoint: Endpoint, realm: string): URL {
   throw inspectionError("Malformed", message, { registry: endpoint.host });
 }
 
-/** `Basic …` for a user and a password, as UTF-8. */
 export function basicAuthorization(secret: { readonly username: string; readonly password: string }): string {
   return `Basic ${new TextEncoder().encode(`${secret.username}:${secret.password}`).toBase64()}`;
 }

@@ -37,7 +37,6 @@ interface Place {
   readonly name: string;
 }
 
-/** The two levels. No call rejects. */
 export class InspectionStore {
   readonly #stored: { readonly kv: KeyValueStore; readonly budget: StoreBudget } | undefined;
   readonly #clock: Clock;
@@ -70,7 +69,6 @@ export class InspectionStore {
     return this.#documents.size;
   }
 
-  /** From memory alone. */
   documentNow(scopeId: number, digest: string): DocumentRecord | undefined {
     return this.#documents.get(memoryKey(scopeId, digest));
   }

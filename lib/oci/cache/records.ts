@@ -42,7 +42,6 @@ export type DocumentRecord = Exclude<Inspection, { readonly kind: "failed" }>;
 
 export interface TagRecord {
   readonly digest: string;
-  /** When a registry last said so (epoch ms). */
   readonly verifiedAtMs: number;
 }
 

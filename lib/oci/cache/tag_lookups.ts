@@ -15,7 +15,6 @@ interface LookupRequest {
 
 type Lookup = (callers: Callers<Caller>, signal: AbortSignal) => Promise<InspectionReport>;
 
-/** Look-ups of one image that may begin within a second. */
 export const LOOKUPS_PER_SECOND = 4;
 /** Of those, how many may begin at once; the others keep this distance (ms). */
 const AT_ONCE = 2;

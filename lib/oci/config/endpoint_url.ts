@@ -3,7 +3,6 @@
 /** Where a mirror listens, and what stands before and after the API root `/v2` in its paths. */
 export interface EndpointUrl {
   readonly scheme: "https" | "http";
-  /** `host[:port]`. */
   readonly host: string;
   /** Path before `/v2`: empty or `/a/b`. */
   readonly pathPrefix: string;

@@ -14,7 +14,6 @@ export interface HostCapabilities {
 
 interface HostsPlace extends HostCapabilities {
   readonly url: EndpointUrl;
-  /** Sent along; may be secret. */
   readonly headers: Readonly<Record<string, string>>;
   readonly access: HostAccess;
 }

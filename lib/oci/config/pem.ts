@@ -7,7 +7,6 @@ import { asParsed, type Fault, type Parsed, unparsable } from "../../parsed.ts";
 
 export interface HostCertificates {
   readonly caCertificates: readonly string[];
-  /** In the order to try. */
   readonly clientCertificates: readonly ClientCertificate[];
 }
 

@@ -81,9 +81,7 @@ export function parseAliasCache(text: string): Parsed<RegistriesConf> {
   return asParsed({ ...EMPTY, aliases: new Map(Object.entries(parsed.value.aliases ?? {})) });
 }
 
-/** The tables `[registries.search]`, `[registries.insecure]` and `[registries.block]`. */
 interface Version1 {
-  /** Undefined: the table is not there. */
   readonly search: readonly string[] | undefined;
   readonly insecure: readonly string[];
   readonly block: readonly string[];

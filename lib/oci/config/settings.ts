@@ -28,6 +28,5 @@ export interface PullSettings {
   /** Hosts of --registry and of --insecure-registry, each in the form of `hostKey`. */
   readonly declared: ReadonlySet<string>;
   readonly insecure: ReadonlySet<string>;
-  /** PEM, trusted for every registry. */
   readonly caCertificates: readonly string[];
 }

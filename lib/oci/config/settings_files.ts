@@ -14,7 +14,6 @@ import type { SystemPaths } from "./registry_environment.ts";
 /** Files and folders that the administrator named. Everything is optional; what is named must be there (DV-97, DV-98). */
 export interface NamedPaths {
   readonly registriesConf?: string | undefined;
-  /** Default: the path of registries.conf with `.d`. */
   readonly registriesConfDir?: string | undefined;
   readonly hostsDir?: string | undefined;
   readonly rancherRegistries?: string | undefined;
@@ -24,9 +23,7 @@ export interface NamedPaths {
 
 export interface SettingsPaths extends NamedPaths {
   readonly caFiles?: readonly string[] | undefined;
-  /** `HOST[:PORT]` as given to --registry. */
   readonly declared: readonly string[];
-  /** `HOST[:PORT]` as given to --insecure-registry. */
   readonly insecure: readonly string[];
   readonly caCertificates: readonly string[];
   readonly system: SystemPaths;
@@ -54,7 +51,6 @@ export class SettingsFiles {
     this.#paths = paths;
   }
 
-  /** Reads all files now. Never throws. */
   load(nowMs: number): LoadedSettings {
     const problems: Problem[] = [];
     const context: SettingsContext = {

@@ -16,7 +16,6 @@ export interface Source {
   readonly pathPrefix: string;
   /** The registry that a mirror stands for, sent to it as containerd does; undefined: not sent. */
   readonly namespace: string | undefined;
-  /** Sent along; may be secret. */
   readonly headers: Readonly<Record<string, string>>;
   readonly scheme: "https" | "http";
   readonly insecure: boolean;

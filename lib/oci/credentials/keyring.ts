@@ -25,7 +25,6 @@ export function openKeyring(options: {
   readonly kubeletProviderBinDir?: string | undefined;
   /** Credentials from other sources, which change: the global pull secret, registries.yaml. */
   readonly extra: () => readonly Credential[];
-  /** Helpers of registries.conf, as they are now; absent: none. */
   readonly helpers?: () => readonly string[];
   readonly log: Logger;
   readonly clock: Clock;

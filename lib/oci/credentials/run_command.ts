@@ -17,7 +17,6 @@ type HelperOutcome =
   | { readonly kind: "exited"; readonly code: number; readonly stdout: string }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Runs helpers. Never rejects. */
 export type CommandRunner = (command: HelperCommand) => Promise<HelperOutcome>;
 
 const MAX_OUTPUT_BYTES = 1 << 20;

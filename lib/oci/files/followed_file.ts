@@ -21,7 +21,6 @@ export function followFile<T>(options: FollowedFileOptions<T>): () => T {
   const content = new LastGood<T>();
   let touched: ReadonlyMap<string, string> = new Map([[path, "never read"]]);
   let current = empty;
-  /** As it was read last; undefined where there was none. */
   let text: string | undefined;
   const keepText = (read: string): Parsed<T> => {
     text = read;

@@ -13,7 +13,6 @@ export interface ExchangeBody {
   readonly contentType: string;
   /** A stream is sent as it comes, and opened once: the function throws InspectionError when it is called again. */
   readonly content: Uint8Array<ArrayBuffer> | (() => ReadableStream<Uint8Array<ArrayBuffer>>);
-  /** The `Content-Range` header of a part: `0-1023`. */
   readonly range?: string | undefined;
 }
 
@@ -37,7 +36,6 @@ export interface Exchange {
   readonly timeouts?: { readonly headersMs: number; readonly totalMs: number } | undefined;
   /** The body of a 200 answer is given as it comes: `maxBytes` and the total time do not hold for it. */
   readonly isStreamed?: boolean | undefined;
-  /** Decoded bytes of the body to take at most. */
   readonly maxBytes: number;
   readonly kind: RequestKind;
   readonly requestLog: RequestLog;

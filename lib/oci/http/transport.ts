@@ -46,7 +46,6 @@ export interface TransportDeps {
   readonly audience?: "tenants" | "caller" | undefined;
   /** Until the headers are there (ms), default 5 s: a registry that needs longer is as good as down. */
   readonly headersTimeoutMs?: number;
-  /** Until the body is there (ms), default 7 s. */
   readonly totalTimeoutMs?: number;
 }
 
@@ -61,7 +60,6 @@ interface Checked {
   readonly addresses: readonly string[] | undefined;
 }
 
-/** Pooled connections; none is opened before the first exchange. */
 export class Transport implements Disposable {
   /** For large documents: as bodies here, and for who parses them. */
   readonly turns: DocumentTurns = new DocumentTurns();

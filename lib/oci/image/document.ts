@@ -22,7 +22,6 @@ export interface RegistryDocument {
   readonly contentType: string;
   /** Computed from the bytes; of a HEAD what the registry says, empty when it does not. */
   readonly digest: string;
-  /** The credential that worked; undefined when none was needed. */
   readonly credential: Credential | undefined;
 }
 
@@ -42,7 +41,6 @@ export function documentUrl(
   return url;
 }
 
-/** The root of the API: `https://host/prefix/v2/`. */
 export function rootUrl({ host, pathPrefix }: Endpoint, scheme: "https" | "http"): URL {
   return new URL(`${scheme}://${host}${pathPrefix}/v2/`);
 }

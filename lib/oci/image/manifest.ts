@@ -17,13 +17,11 @@ const [OCI_INDEX, DOCKER_LIST, OCI_MANIFEST, DOCKER_MANIFEST, SCHEMA1_SIGNED, SC
 const CONFIG_TYPES = ["application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"];
 
 export interface Descriptor {
-  /** As the descriptor says; may be empty. */
   readonly mediaType: string;
   /** `algorithm:hex`, checked for its form. */
   readonly digest: string;
   /** Bytes, as the descriptor says; 0 when it does not. */
   readonly size: number;
-  /** Missing where the index does not name one. */
   readonly platform?: Platform | undefined;
   readonly annotations: Readonly<Record<string, unknown>>;
   /** Whether the index itself says that it is something else than an image. */

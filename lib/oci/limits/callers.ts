@@ -11,7 +11,6 @@ export function callersOf(
   return callers ?? { members: [{ namespace: namespace ?? "", priority }], onJoin: () => () => {} };
 }
 
-/** The most urgent priority among the callers as of now. */
 export function mostUrgent({ members }: Callers<Caller>): InspectionPriority {
   return PRIORITIES.find((priority) => members.some((caller) => caller.priority === priority)) ?? "prewarm";
 }

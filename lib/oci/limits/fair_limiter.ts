@@ -5,14 +5,12 @@ import type { Callers } from "../shared_call.ts";
 import type { Caller } from "../inspector.ts";
 import { FairQueue } from "./fair_queue.ts";
 
-/** Disposing of it is to release it. */
 export interface Place extends Disposable {
   /** Gives it back; once. */
   readonly release: () => void;
 }
 
 export interface FairLimiterOptions {
-  /** How many there are. */
   readonly limit: number;
   /**
    * A namespace may hold at most so many times the places that are free. With 1, one namespace alone gets half of all,
@@ -46,23 +44,19 @@ export class FairLimiter {
   #limit: number;
   #taken = 0;
 
-  /** All places free. */
   constructor(options: FairLimiterOptions) {
     this.#options = options;
     this.#limit = options.limit;
   }
 
-  /** Places that are held. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Requests that wait for a place. */
   get waiting(): number {
     return this.#queue.size;
   }
 
-  /** How many places there are now. */
   get limit(): number {
     return Math.floor(this.#limit);
   }
@@ -112,7 +106,6 @@ export class FairLimiter {
     }
   }
 
-  /** Rejects all waiting requests. */
   refuseAll(reason: Error): void {
     for (const { refuse } of this.#queue.drain()) refuse(reason);
   }

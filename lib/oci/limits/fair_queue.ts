@@ -4,7 +4,6 @@ import { Turns } from "../../k8s/turns.ts";
 import type { Caller, InspectionPriority } from "../inspector.ts";
 import { PRIORITIES } from "./callers.ts";
 
-/** Something that waits. */
 export interface QueueEntry<T> {
   readonly item: T;
 }
@@ -21,7 +20,6 @@ export class FairQueue<T> {
     return this.#callersOf.size;
   }
 
-  /** Joins at the end, once for each caller. */
   add(item: T, callers: readonly Caller[]): QueueEntry<T> {
     const entry = { item };
     this.#callersOf.set(entry, []);
@@ -29,7 +27,6 @@ export class FairQueue<T> {
     return entry;
   }
 
-  /** Another caller waits for the same entry. */
   join(entry: QueueEntry<T>, caller: Caller): void {
     const callers = this.#callersOf.get(entry);
     if (callers === undefined) return;
@@ -55,7 +52,6 @@ export class FairQueue<T> {
     return undefined;
   }
 
-  /** Takes out all, those that came first at first. */
   drain(): readonly T[] {
     const entries = [...this.#callersOf.keys()];
     for (const entry of entries) this.remove(entry);

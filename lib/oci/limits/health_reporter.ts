@@ -8,7 +8,6 @@ export interface HealthSubject {
   readonly repositories?: string | undefined;
 }
 
-/** What was said of a subject. */
 export class Health {
   failures = 0;
   isReported = false;

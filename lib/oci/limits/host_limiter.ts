@@ -16,19 +16,16 @@ import type { Outcome } from "./outcome.ts";
 
 /** What a request is for: repository and account, and the namespaces that requested it. */
 export interface RequestAbout {
-  /** `host[:port]` that it is sent to. */
   readonly host: string;
   /** The group of repositories that a 5xx counts against. */
   readonly repository: string;
   /** Another registry names the host as its token server: what goes wrong may be its doing, and never stops the host. */
   readonly isForeign?: boolean | undefined;
-  /** HTTP method; absent: one whose answer has a body. */
   readonly method?: string | undefined;
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
   readonly account: string;
   /** Whose shares it counts in, and how urgent it is; both may grow while it waits. */
   readonly callers: Callers<Caller>;
-  /** Ends the waiting. */
   readonly signal: AbortSignal;
 }
 
@@ -53,10 +50,8 @@ export class HostLimiter {
   /** When it last answered anything but 5xx (monotonic ms). */
   #lastAnswerMs = -Infinity;
   #lastFailure: HostState["lastFailure"];
-  /** Namespaces that it has answered with content. */
   readonly users = new Set<string>();
 
-  /** No request yet. */
   constructor(
     options: { readonly host: string; readonly clock: Clock; readonly reporter: HealthReporter },
   ) {
@@ -71,12 +66,10 @@ export class HostLimiter {
     return this.#whole.isUnused;
   }
 
-  /** Whether it has ever answered anything but 5xx. */
   get hasAnswered(): boolean {
     return this.#lastAnswerMs > -Infinity;
   }
 
-  /** The state as of now. */
   get state(): HostState {
     const accounts = [...this.#accounts.values()];
     const pausedForMs = Math.max(0, ...accounts.map((account) => account.pausedForMs));
@@ -130,7 +123,6 @@ export class HostLimiter {
     }
   }
 
-  /** Gives the place back and notes what came of it. */
   leave(places: Disposable, { about, outcome }: { readonly about: RequestAbout; readonly outcome: Outcome }): void {
     this.#note(about, about.isForeign === true ? ofRegistryAlone(outcome) : outcome);
     places[Symbol.dispose]();

@@ -4,7 +4,6 @@ import type { CircuitState } from "../../breaker.ts";
 import type { FailureReason } from "../types.ts";
 
 export interface HostState {
-  /** `host[:port]`. */
   readonly host: string;
   readonly circuit: CircuitState;
   readonly inFlight: number;
@@ -23,7 +22,6 @@ export interface HostState {
   readonly lastFailure?: { readonly reason: FailureReason; readonly atMs: number };
 }
 
-/** The name of all hosts that are not named. */
 const OTHER_HOSTS = "other";
 
 /** The states with one of all hosts that must not be named. */
@@ -42,7 +40,6 @@ export function foldStates(states: readonly HostState[], mayName: (host: string)
   }];
 }
 
-/** Hosts that are named beside the declared ones. */
 const MAX_NAMED = 50;
 /** Of those, hosts that one namespace alone has used: its pods choose them. */
 const MAX_NAMED_OF_NAMESPACE = 5;
@@ -50,7 +47,6 @@ const MAX_NAMED_OF_NAMESPACE = 5;
 const UNUSED_MS = 3_600_000;
 
 interface UsefulHost {
-  /** Last success (monotonic ms). */
   readonly atMs: number;
   /** The one namespace that has used it; undefined when there were several, or none. */
   readonly namespace: string | undefined;
@@ -59,7 +55,6 @@ interface UsefulHost {
 /** The hosts that may be named: declared ones, and a bounded number of those that have answered a request with its content. */
 export class NamedHosts {
   readonly #declared: ReadonlySet<string>;
-  /** The least recently used first. */
   readonly #useful = new Map<string, UsefulHost>();
 
   constructor(declared: readonly string[]) {

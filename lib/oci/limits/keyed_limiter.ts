@@ -14,7 +14,6 @@ import type { InspectionPriority } from "../inspector.ts";
 import { FairLimiter } from "./fair_limiter.ts";
 import { Health, type HealthSubject } from "./health_reporter.ts";
 
-/** How sensitive the breakers of hosts and groups are. */
 const BREAKER = { threshold: 5, baseMs: 500, capMs: 2_000 } as const;
 /** Requests of a group that are refused while a probe is under way may come back after this (ms). */
 const PROBE_MS = 500;
@@ -75,12 +74,10 @@ export class KeyedLimiter {
     return quota !== undefined && this.#clock.monotonicMs() < quota.untilMs ? quota.remaining : undefined;
   }
 
-  /** Whether no request holds or awaits a place. */
   get isUnused(): boolean {
     return this.#places === undefined || this.#places.taken + this.#places.waiting === 0;
   }
 
-  /** Whether nothing would be lost by forgetting it. */
   get isIdle(): boolean {
     const isUnlimited = this.circuit === "closed" && this.pausedForMs === 0 && this.remaining === undefined;
     return this.isUnused && isUnlimited && (this.#places?.limit ?? PLACES.limit) === PLACES.limit;
@@ -156,7 +153,6 @@ export class KeyedLimiter {
     if (this.#refusals > 1) this.#places?.scale((limit) => limit / 2);
   }
 
-  /** A request ended without proving anything. */
   withdrew(): void {
     this.#breaker.withdrew();
   }

@@ -46,7 +46,6 @@ export class RequestLimiter {
     }
   }
 
-  /** Hosts with the most recent request first, capped in number. */
   hostStates(): readonly HostState[] {
     return [...this.#hosts.values()].reverse().slice(0, MAX_STATES).map(({ state }) => state);
   }
@@ -102,7 +101,6 @@ export class RequestLimiter {
   }
 }
 
-/** Whether it is of use to several namespaces. */
 function isShared({ users }: HostLimiter): boolean {
   return users.size > 1;
 }

@@ -14,7 +14,6 @@ interface BlobCopy {
   readonly blob: BlobDescriptor;
   readonly source: RepositoryClient;
   readonly target: TargetRepository;
-  /** A repository on the target's registry that has the blob. */
   readonly mountFrom: string | undefined;
 }
 

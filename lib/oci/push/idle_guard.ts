@@ -13,7 +13,6 @@ export const IDLE_LIMITS: IdleLimits = { idleMs: 60_000, answerMs: 300_000 };
 /** For the limits of an exchange that this guards instead: as long as a timer can be set for (ms). */
 export const GUARDED_TIMEOUTS = { headersMs: 2 ** 31 - 1, totalMs: 2 ** 31 - 1 };
 
-/** Watches one request. Dispose it when that has ended. */
 export class IdleGuard implements Disposable {
   readonly #limits: IdleLimits;
   readonly #registry: string;

@@ -9,13 +9,10 @@ export const PUSH_REASONS = [
   "MediaTypeRefused",
   /** The registry lacks something that the manifest names. */
   "PartsMissing",
-  /** The registry says that the content is something else. */
   "DigestMismatch",
-  /** The registry takes no request of this size. */
   "TooLarge",
   /** Anything else that asking again does not mend: a tag that must not move, a repository that is not there, a quota. */
   "Refused",
-  /** 429. */
   "RateLimited",
   /** 5xx, or an answer that makes no sense. */
   "ServerError",
@@ -28,7 +25,6 @@ interface PushFailure {
   readonly kind: "permanent" | "transient";
   readonly reason: PushReason;
   readonly message: string;
-  /** `host[:port]`. */
   readonly registry: string;
   readonly retryAfterMs?: number | undefined;
 }

@@ -16,7 +16,6 @@ import { judgeRefusal } from "./write_answer.ts";
 export interface ManifestContent {
   readonly mediaType: string;
   readonly digest: string;
-  /** As they are: a manifest is never written anew. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 

@@ -14,7 +14,6 @@ interface BlobContent {
 
 interface UploadOptions {
   readonly target: TargetRepository;
-  /** One that a refused mount has begun. */
   readonly begun?: UploadSession | undefined;
   readonly signal: AbortSignal;
   readonly limits?: IdleLimits | undefined;
@@ -26,7 +25,6 @@ type UploadStep =
   /** The connection was cut, as a proxy does that has seen enough. */
   | { readonly kind: "broken"; readonly error: InspectionError };
 
-/** How long a cancelled upload may take to be (ms). */
 const CANCEL_MS = 5_000;
 const MAX_TRIES = 4;
 const PIECE_TIMEOUTS = { headersMs: 120_000, totalMs: 120_000 };
@@ -174,7 +172,6 @@ class BlobUpload {
     return Number(range[1]) + 1;
   }
 
-  /** Ends the upload with these last bytes, or without any. */
   async #finish(body?: ExchangeBody): Promise<UploadStep> {
     const { target, limits: { answerMs } = IDLE_LIMITS, signal } = this.#options;
     const answer = await target.sendToUpload(this.#session, {

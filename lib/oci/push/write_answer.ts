@@ -21,7 +21,6 @@ const PARTS_MISSING = ["MANIFEST_BLOB_UNKNOWN", "BLOB_UNKNOWN", "MANIFEST_UNKNOW
 const TYPE_REFUSED = ["MANIFEST_INVALID", "UNSUPPORTED", "MANIFEST_UNVERIFIED"];
 const DENIED = ["DENIED"];
 
-/** The first row that fits counts. */
 const ROWS: readonly {
   readonly fits: (status: number, codes: readonly string[]) => boolean;
   readonly kind: WriteRefusal["kind"];
