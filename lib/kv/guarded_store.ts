@@ -37,6 +37,14 @@ export const FAULTS_IN_A_ROW = 3;
 /** Deno KV takes 65 536 bytes a value, and a character may need two. */
 const MAX_VALUE_CHARACTERS = 32_000;
 
+/** Writes under way at once: a file makes them one after the other, so each waits for those before it on a slow disk. */
+const WRITES_AT_ONCE = 4;
+/**
+ * Writes that may wait for their turn; a cache may drop what exceeds it. A burst (a start with hundreds of unknown images) would
+ * wait in the database for longer than one call may take, and look like a database that does not answer.
+ */
+const MAX_WAITING_WRITES = 10_000;
+
 /** Reading may go on while writing fails (a full disk), so each has its own breaker. */
 type Operation = "reading" | "writing";
 
@@ -51,12 +59,12 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
     const answer = await guard.run(work, { operation, limitMs: CALL_TIMEOUT_MS });
     return answer === LATE ? otherwise : answer;
   };
-  const turns = new WriteTurns();
+  const turns = pLimit(WRITES_AT_ONCE);
   /** What does not fit says nothing of the database's health: it never gets there. */
   const write = (value: unknown, work: (database: Database, text: string) => Promise<boolean>): Promise<boolean> => {
     const text = JSON.stringify(value);
-    if (text.length <= MAX_VALUE_CHARACTERS && !turns.isFull) {
-      return turns.run(() => run("writing", (database) => work(database, text), false));
+    if (text.length <= MAX_VALUE_CHARACTERS && turns.pendingCount < MAX_WAITING_WRITES) {
+      return turns(() => run("writing", (database) => work(database, text), false));
     }
     guard.faults += 1;
     return Promise.resolve(false);
@@ -65,11 +73,12 @@ export async function openGuardedStore(options: GuardOptions, waitMs: number): P
     get: async (key) => parseText(await run("reading", (database) => database.get(key), undefined)),
     set: (key, value) => write(value, (database, text) => database.set(key, text).then(() => true)),
     create: (key, value) => write(value, (database, text) => database.create(key, text)),
-    delete: (key) => turns.run(() => run("writing", (database) => database.delete(key).then(() => true), false)),
+    delete: (key) => turns(() => run("writing", (database) => database.delete(key).then(() => true), false)),
     list: (prefix) => guard.list(prefix),
     cutListings: () => guard.cutListings,
     faults: () => guard.faults,
-    close: () => guard.close(turns.drained()),
+    // A turn comes when all writes before it have begun.
+    close: () => guard.close(turns(() => Promise.resolve())),
   };
 }
 
@@ -218,37 +227,5 @@ function parseText(stored: unknown): unknown {
     return JSON.parse(stored);
   } catch {
     return undefined;
-  }
-}
-
-/** Writes under way at once: a file makes them one after the other, so each waits for those before it on a slow disk. */
-const WRITES_AT_ONCE = 4;
-/** Writes that may wait for their turn; a cache may drop what exceeds it. */
-const MAX_WAITING_WRITES = 10_000;
-
-/**
- * The writes of one store, a few at a time. A burst (a start with hundreds of unknown images) would wait in the database for
- * longer than one call may take, and look like a database that does not answer.
- */
-export class WriteTurns {
-  readonly #turns = pLimit(WRITES_AT_ONCE);
-  readonly #unfinished = new Set<Promise<unknown>>();
-
-  get isFull(): boolean {
-    return this.#unfinished.size >= MAX_WAITING_WRITES;
-  }
-
-  async run<T>(write: () => Promise<T>): Promise<T> {
-    const turn = this.#turns(write);
-    this.#unfinished.add(turn);
-    try {
-      return await turn;
-    } finally {
-      this.#unfinished.delete(turn);
-    }
-  }
-
-  async drained(): Promise<void> {
-    while (this.#unfinished.size > 0) await Promise.allSettled(this.#unfinished);
   }
 }

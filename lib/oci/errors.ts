@@ -26,28 +26,23 @@ export class InspectionError extends Error {
   }
 }
 
-export function failureOf(
-  reason: FailureReason,
-  message: string,
-  details: { readonly registry?: string; readonly retryAfterMs?: number | undefined } = {},
-): InspectionFailure {
+type FailureDetails = Pick<InspectionFailure, "registry" | "retryAfterMs">;
+
+export function failureOf(reason: FailureReason, message: string, details: FailureDetails = {}): InspectionFailure {
+  const { registry, retryAfterMs } = details;
   return {
     kind: TRANSIENT.includes(reason) ? "transient" : "permanent",
     reason,
     message,
-    ...(details.registry === undefined ? {} : { registry: details.registry }),
-    ...(details.retryAfterMs === undefined ? {} : { retryAfterMs: details.retryAfterMs }),
+    ...(registry === undefined ? {} : { registry }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }
 
 export function inspectionError(
   reason: FailureReason,
   message: string,
-  details: {
-    readonly registry?: string;
-    readonly retryAfterMs?: number | undefined;
-    readonly cause?: unknown;
-  } = {},
+  details: FailureDetails & { readonly cause?: unknown } = {},
 ): InspectionError {
   return new InspectionError(failureOf(reason, message, details), { cause: details.cause });
 }

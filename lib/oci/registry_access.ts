@@ -6,17 +6,12 @@ import { openPullPlanner, type PullPlannerHandle } from "./config/planner.ts";
 import { NO_REGISTRY_ENVIRONMENT, type RegistryEnvironment, systemPaths } from "./config/registry_environment.ts";
 import type { NamedPaths } from "./config/settings_files.ts";
 import type { Credential, Keyring } from "./credential.ts";
-import { openKeyring } from "./credentials/keyring.ts";
+import { type KeyringOptions, openKeyring } from "./credentials/keyring.ts";
 import { Transport, type TransportDeps } from "./http/transport.ts";
 import { RequestLimiter } from "./limits/request_limiter.ts";
 
-export interface RegistryConfig extends NamedPaths {
-  readonly registry: readonly string[];
-  readonly registryCa: readonly string[];
-  readonly insecureRegistry: readonly string[];
-  readonly dockerConfig?: string | undefined;
-  readonly credentialProviderConfig?: string | undefined;
-  readonly credentialProviderBinDir?: string | undefined;
+export interface RegistryConfig
+  extends NamedPaths, Pick<KeyringOptions, "dockerConfig" | "credentialProviderConfig" | "credentialProviderBinDir"> {
   /** Absent: the environment counts for nothing. */
   readonly registryEnvironment?: RegistryEnvironment;
 }
@@ -41,51 +36,20 @@ export interface RegistryAccess extends Disposable {
 
 /** Opens it; nothing is connected yet. Never throws for a bad file: what is wrong is logged, and what works is used. */
 export function openRegistryAccess(options: RegistryAccessOptions): RegistryAccess {
-  const { config, clock, log } = options;
-  const planner = openPlanner(options);
-  const keyring = openNodeKeyring(options, planner);
-  const transport = openRegistryTransport(options);
-  const limiter = new RequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
-  const tokens = new TokenSource({ transport, limiter, clock });
-  return { planner, keyring, transport, limiter, tokens, [Symbol.dispose]: () => transport[Symbol.dispose]() };
-}
-
-function openPlanner({ config, clock, log }: RegistryAccessOptions): PullPlannerHandle {
-  const { registriesConf, registriesConfDir, hostsDir, rancherRegistries, certsDir, policy } = config;
-  return openPullPlanner({
-    registriesConf,
-    registriesConfDir,
-    hostsDir,
-    rancherRegistries,
-    certsDir,
-    policy,
-    declared: config.registry,
-    insecure: config.insecureRegistry,
-    caFiles: config.registryCa,
-    caCertificates: [],
-    system: systemPaths(config.registryEnvironment ?? NO_REGISTRY_ENVIRONMENT),
-    log,
-    clock,
-  });
-}
-
-/** The credentials that hold for every pod: of the node's files, its providers and helpers, and the cluster's own. */
-function openNodeKeyring(options: RegistryAccessOptions, planner: PullPlannerHandle): Keyring {
-  const { config, clock, log, clusterCredentials } = options;
-  return openKeyring({
-    dockerConfigPath: config.dockerConfig,
-    kubeletProviderConfig: config.credentialProviderConfig,
-    kubeletProviderBinDir: config.credentialProviderBinDir,
+  const { config, clock, log, clusterCredentials, userAgent, audience } = options;
+  const { home, cacheHome, proxies } = config.registryEnvironment ?? NO_REGISTRY_ENVIRONMENT;
+  const planner = openPullPlanner({ ...config, system: systemPaths({ home, cacheHome }), log, clock });
+  const keyring = openKeyring({
+    ...config,
     extra: () => [...clusterCredentials(), ...planner.credentials()],
     helpers: planner.credentialHelpers,
     log,
     clock,
   });
-}
-
-function openRegistryTransport({ config, clock, userAgent, audience }: RegistryAccessOptions): Transport {
-  const { proxies } = config.registryEnvironment ?? NO_REGISTRY_ENVIRONMENT;
-  return new Transport({ clock, resolve: resolveAddresses, userAgent, proxies, audience });
+  const transport = new Transport({ clock, resolve: resolveAddresses, userAgent, proxies, audience });
+  const limiter = new RequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
+  const tokens = new TokenSource({ transport, limiter, clock });
+  return { planner, keyring, transport, limiter, tokens, [Symbol.dispose]: () => transport[Symbol.dispose]() };
 }
 
 /** Addresses of a name, by the system's own resolver (hosts file included); none when it has none. */

@@ -42,8 +42,8 @@ export interface InspectionFailure {
   readonly reason: FailureReason;
   readonly message: string;
   /** `host[:port]` of the registry that failed, where a request was sent. */
-  readonly registry?: string;
-  readonly retryAfterMs?: number;
+  readonly registry?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
 }
 
 export interface Finding {

@@ -5,7 +5,8 @@
 //   authority ──── at two thirds of its life a successor is staged (its certificate joins the bundle);
 //                  it signs once `overlapMs` has passed; its predecessor stays in the bundle until the next change
 import { X509Certificate } from "node:crypto";
-import { CLOCK_SKEW_MS, isAddress, issueAuthority, type IssuedPair, issueServing } from "./issue.ts";
+import { isIP } from "node:net";
+import { CLOCK_SKEW_MS, issueAuthority, type IssuedPair, issueServing } from "./issue.ts";
 import { findPairProblem } from "./serving_certificate.ts";
 
 /** Everything the authority is. Kept in a Secret; never leaves the process otherwise. */
@@ -115,5 +116,5 @@ function namesOf(authority: Authority | undefined): readonly string[] {
 
 function servesAll(cert: string, names: readonly string[]): boolean {
   const parsed = new X509Certificate(cert);
-  return names.every((name) => (isAddress(name) ? parsed.checkIP(name) : parsed.checkHost(name)) !== undefined);
+  return names.every((name) => (isIP(name) > 0 ? parsed.checkIP(name) : parsed.checkHost(name)) !== undefined);
 }

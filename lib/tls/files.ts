@@ -2,12 +2,7 @@
 // What cannot be served with is passed over; the last good pair stays.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
-import {
-  CertificateCell,
-  type CertificateInForce,
-  findPairProblem,
-  type ServingCertificate,
-} from "./serving_certificate.ts";
+import { type CertificateInForce, findPairProblem, ServingCertificate } from "./serving_certificate.ts";
 import { X509Certificate } from "node:crypto";
 
 /** Which files, and how often they are checked (ms; a check is three stat calls). */
@@ -28,10 +23,9 @@ export async function openCertificateFiles(
 ): Promise<ServingCertificate> {
   const { clock, log } = deps;
   let looked = await signatureOf(files);
-  const cell = new CertificateCell(await readPair(files));
-  warnOfForeignCa(files, cell.current, log);
-
-  async function run(signal: AbortSignal): Promise<void> {
+  const first = await readPair(files);
+  warnOfForeignCa(files, first, log);
+  return new ServingCertificate(first, async (put, signal) => {
     while (!signal.aborted) {
       await clock.sleep(files.pollMs ?? POLL_MS, signal);
       if (signal.aborted) return;
@@ -39,18 +33,17 @@ export async function openCertificateFiles(
       if (signature === looked) continue;
       try {
         // Certificate and key arrive one after the other: until they fit, each look tries again.
-        if (cell.put(await readPair(files))) {
+        const pair = await readPair(files);
+        if (put(pair)) {
           log.info("serving certificate reloaded", { file: files.certPath });
-          warnOfForeignCa(files, cell.current, log);
+          warnOfForeignCa(files, pair, log);
         }
         looked = signature;
       } catch (error) {
         log.warn("serving certificate not reloaded, the last good one stays", { error: errorText(error) });
       }
     }
-  }
-
-  return { current: () => cell.current, onChange: (listener) => cell.onChange(listener), run };
+  });
 }
 
 async function readPair(files: CertificateFiles): Promise<CertificateInForce> {

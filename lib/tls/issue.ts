@@ -1,4 +1,6 @@
 // Issues the certificates of a self-managed authority: ECDSA P-256, by @peculiar/x509.
+import { isIP } from "node:net";
+import type { X509Certificate } from "@peculiar/x509";
 
 export interface IssuedPair {
   readonly cert: string;
@@ -21,9 +23,8 @@ export async function issueAuthority(validity: Validity): Promise<IssuedPair> {
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const cert = await x509.X509CertificateGenerator.createSelfSigned({
     ...datesOf(validity),
-    serialNumber: makeSerial(),
     // Two authorities trusted at once must not share a name, or clients may pick the wrong one.
-    name: `CN=archway ${makeSerial()}`,
+    name: `CN=archway ${crypto.randomUUID()}`,
     keys,
     signingAlgorithm: ALGORITHM,
     extensions: [
@@ -32,7 +33,7 @@ export async function issueAuthority(validity: Validity): Promise<IssuedPair> {
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return { cert: cert.toString("pem"), key: encodeKey(await crypto.subtle.exportKey("pkcs8", keys.privateKey)) };
+  return await renderPair(cert, keys);
 }
 
 /** A serving certificate for these DNS names and IP addresses, signed by the authority. */
@@ -42,11 +43,16 @@ export async function issueServing(
 ): Promise<IssuedPair> {
   const x509 = await loadX509();
   const issuer = new x509.X509Certificate(authority.cert);
-  const signingKey = await crypto.subtle.importKey("pkcs8", decodePem(authority.key), ALGORITHM, false, ["sign"]);
+  const signingKey = await crypto.subtle.importKey(
+    "pkcs8",
+    x509.PemConverter.decodeFirst(authority.key),
+    ALGORITHM,
+    false,
+    ["sign"],
+  );
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const cert = await x509.X509CertificateGenerator.create({
     ...datesOf(options),
-    serialNumber: makeSerial(),
     subject: "CN=archway",
     issuer: issuer.subject,
     publicKey: keys.publicKey,
@@ -57,12 +63,12 @@ export async function issueServing(
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       new x509.SubjectAlternativeNameExtension(
-        options.names.map((value) => ({ type: isAddress(value) ? "ip" as const : "dns" as const, value })),
+        options.names.map((value) => ({ type: isIP(value) > 0 ? "ip" as const : "dns" as const, value })),
       ),
       await x509.AuthorityKeyIdentifierExtension.create(issuer),
     ],
   });
-  return { cert: cert.toString("pem"), key: encodeKey(await crypto.subtle.exportKey("pkcs8", keys.privateKey)) };
+  return await renderPair(cert, keys);
 }
 
 /** Loaded on first use: the polyfill is global and both take 180 ms, which a certificate of files does not need. */
@@ -75,24 +81,8 @@ function datesOf({ nowMs, lifetimeMs }: Validity): { readonly notBefore: Date; r
   return { notBefore: new Date(nowMs - CLOCK_SKEW_MS), notAfter: new Date(nowMs + lifetimeMs) };
 }
 
-/** 126 random bits: positive, never zero in front. */
-function makeSerial(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[0] = (bytes[0] ?? 0) & 0x3f | 0x40;
-  return bytes.toHex();
-}
-
-export function isAddress(name: string): boolean {
-  return name.includes(":") || /^\d+(\.\d+){3}$/.test(name);
-}
-
-function encodeKey(pkcs8: ArrayBuffer): string {
-  const bytes = new Uint8Array(pkcs8);
-  return `-----BEGIN PRIVATE KEY-----\n${
-    bytes.toBase64().replaceAll(/.{64}/g, "$&\n").trimEnd()
-  }\n-----END PRIVATE KEY-----\n`;
-}
-
-function decodePem(pem: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.fromBase64(pem.replaceAll(/-----[^-]+-----|\s/g, ""));
+async function renderPair(cert: X509Certificate, { privateKey }: CryptoKeyPair): Promise<IssuedPair> {
+  const { PemConverter } = await loadX509();
+  const key = PemConverter.encode(await crypto.subtle.exportKey("pkcs8", privateKey), PemConverter.PrivateKeyTag);
+  return { cert: cert.toString("pem"), key };
 }

@@ -4,7 +4,7 @@ import { firstRead, keepReading } from "../k8s/secret_record.ts";
 import type { Logger } from "../log.ts";
 import { type Authority, type AuthorityTerms, bundleOf, changeAuthority, decideAuthorityChange } from "./authority.ts";
 import type { AuthorityStore } from "./secret_store.ts";
-import { CertificateCell, type CertificateInForce, type ServingCertificate } from "./serving_certificate.ts";
+import { type CertificateInForce, ServingCertificate } from "./serving_certificate.ts";
 
 export interface SelfManagedDeps {
   readonly store: Pick<AuthorityStore, "read" | "swap">;
@@ -28,17 +28,16 @@ export async function openSelfManagedCertificate(
 ): Promise<ServingCertificate> {
   const { clock, log } = deps;
   const followed = { clock, log, what: "serving certificate", pollMs: deps.pollMs };
-  const cell = new CertificateCell(inForce(await firstRead(() => renew(deps, signal), followed, signal)));
-
-  async function readAgain(signal: AbortSignal): Promise<void> {
-    if (cell.put(inForce(await renew(deps, signal)))) log.info("serving certificate or its authority renewed");
-  }
-
-  return {
-    current: () => cell.current,
-    onChange: (listener) => cell.onChange(listener),
-    run: (signal) => keepReading(() => readAgain(signal), followed, signal),
-  };
+  const first = inForce(await firstRead(() => renew(deps, signal), followed, signal));
+  return new ServingCertificate(first, async (put, signal) => {
+    await keepReading(
+      async () => {
+        if (put(inForce(await renew(deps, signal)))) log.info("serving certificate or its authority renewed");
+      },
+      followed,
+      signal,
+    );
+  });
 }
 
 /** The authority as it is now, changed first where a change is due. Replicas race; the loser takes the winner's. */

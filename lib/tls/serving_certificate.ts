@@ -8,14 +8,6 @@ export interface CertificateInForce {
   readonly caBundle: string | undefined;
 }
 
-export interface ServingCertificate {
-  /** In force now; always a pair that fits together. */
-  current(): CertificateInForce;
-  onChange(listener: (certificate: CertificateInForce) => void): void;
-  /** Watches and renews until the signal aborts; never rejects. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** Why a certificate and a key cannot be served with, or undefined when they can. */
 export function findPairProblem(cert: string, key: string): string | undefined {
   try {
@@ -27,16 +19,22 @@ export function findPairProblem(cert: string, key: string): string | undefined {
   }
 }
 
-/** Keeps the value and its listeners: what every source of certificates is made of. */
-export class CertificateCell {
-  #current: CertificateInForce;
-  readonly #listeners: ((certificate: CertificateInForce) => void)[] = [];
+/** Puts a value in force. Answers whether it differs from the one before; only then listeners are called. */
+export type PutInForce = (next: CertificateInForce) => boolean;
 
-  constructor(first: CertificateInForce) {
+/** The pair in force, which always fits together. */
+export class ServingCertificate {
+  readonly #follow: (put: PutInForce, signal: AbortSignal) => Promise<void>;
+  readonly #listeners: ((certificate: CertificateInForce) => void)[] = [];
+  #current: CertificateInForce;
+
+  /** `follow`: watches and renews until the signal aborts; never rejects. */
+  constructor(first: CertificateInForce, follow: (put: PutInForce, signal: AbortSignal) => Promise<void>) {
     this.#current = first;
+    this.#follow = follow;
   }
 
-  get current(): CertificateInForce {
+  current(): CertificateInForce {
     return this.#current;
   }
 
@@ -44,8 +42,11 @@ export class CertificateCell {
     this.#listeners.push(listener);
   }
 
-  /** Puts a value in force. Answers whether it differs from the one before; only then listeners are called. */
-  put(next: CertificateInForce): boolean {
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#follow((next) => this.#put(next), signal);
+  }
+
+  #put(next: CertificateInForce): boolean {
     const before = this.#current;
     if (next.cert === before.cert && next.key === before.key && next.caBundle === before.caBundle) return false;
     this.#current = next;

@@ -18,7 +18,7 @@ export interface SystemPaths {
 }
 
 /** Where container tools keep their configuration, in the home first. */
-export function systemPaths({ home, cacheHome }: RegistryEnvironment): SystemPaths {
+export function systemPaths({ home, cacheHome }: Omit<RegistryEnvironment, "proxies">): SystemPaths {
   return {
     registriesConf: "/etc/containers/registries.conf",
     policy: "/etc/containers/policy.json",

@@ -19,13 +19,13 @@ export interface NamedPaths {
   readonly rancherRegistries?: string | undefined;
   readonly certsDir?: string | undefined;
   readonly policy?: string | undefined;
+  /** `HOST[:PORT]`, as those of `insecureRegistry`. */
+  readonly registry: readonly string[];
+  readonly registryCa: readonly string[];
+  readonly insecureRegistry: readonly string[];
 }
 
 export interface SettingsPaths extends NamedPaths {
-  readonly caFiles?: readonly string[] | undefined;
-  readonly declared: readonly string[];
-  readonly insecure: readonly string[];
-  readonly caCertificates: readonly string[];
   readonly system: SystemPaths;
 }
 
@@ -59,7 +59,8 @@ export class SettingsFiles {
       nowMs,
       refusals: [],
     };
-    const { hostsDir, rancherRegistries, certsDir, registriesConfDir, system, declared, insecure } = this.#paths;
+    const { hostsDir, rancherRegistries, certsDir, registriesConfDir, system, registry, insecureRegistry } =
+      this.#paths;
     for (const folder of [hostsDir, certsDir, registriesConfDir]) reportMissing(folder, context);
     const loaded = {
       registries: this.#loadRegistries(context),
@@ -69,8 +70,8 @@ export class SettingsFiles {
       rancher: this.#trees.loadRancher(rancherRegistries, context),
       certs: this.#trees.loadCerts(certsDir === undefined ? system.certsDirs : [certsDir], context),
       caCertificates: this.#loadCaCertificates(context),
-      declared: new Set(declared.map(hostKey)),
-      insecure: new Set(insecure.map(hostKey)),
+      declared: new Set(registry.map(hostKey)),
+      insecure: new Set(insecureRegistry.map(hostKey)),
     } as const;
     return { settings: { ...loaded, refusal: context.refusals[0] }, problems, paths: context.files.touched };
   }
@@ -117,13 +118,12 @@ export class SettingsFiles {
 
   /** A CA that cannot be read costs trust in what it signed, nothing else: the problem is logged. */
   #loadCaCertificates(context: SettingsContext): readonly string[] {
-    const fromFiles = (this.#paths.caFiles ?? []).flatMap((path) => {
+    return this.#paths.registryCa.flatMap((path) => {
       const parse = (text: string): Parsed<readonly string[]> => parseCertificates(text, context.nowMs);
       const value = this.#certificates.read(path, { ...context, place: "named", parse });
       if (value.kind === "missing") context.problems.add({ file: path, message: "is missing" });
       return value.kind === "value" ? value.value : [];
     });
-    return [...this.#paths.caCertificates, ...fromFiles];
   }
 }
 

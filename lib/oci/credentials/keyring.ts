@@ -17,29 +17,30 @@ import { type CommandRunner, runCommand } from "./run_command.ts";
  */
 const PROCESSES = { limit: 5, share: 4 } as const;
 
-/** Opens the keyring. What is not configured is not called. Lookups never reject: a source that fails is logged once. */
-export function openKeyring(options: {
-  readonly dockerConfigPath?: string | undefined;
+export interface KeyringOptions {
+  readonly dockerConfig?: string | undefined;
   /** The kubelet's CredentialProviderConfig, with the folder of the plugins. Both or none. */
-  readonly kubeletProviderConfig?: string | undefined;
-  readonly kubeletProviderBinDir?: string | undefined;
+  readonly credentialProviderConfig?: string | undefined;
+  readonly credentialProviderBinDir?: string | undefined;
   /** Credentials from other sources, which change: the global pull secret, registries.yaml. */
   readonly extra: () => readonly Credential[];
   readonly helpers?: () => readonly string[];
   readonly log: Logger;
   readonly clock: Clock;
   readonly run?: CommandRunner;
-}): Keyring {
-  const { dockerConfigPath, kubeletProviderConfig, kubeletProviderBinDir, log, clock } = options;
+}
+
+/** Opens the keyring. What is not configured is not called. Lookups never reject: a source that fails is logged once. */
+export function openKeyring(options: KeyringOptions): Keyring {
+  const { dockerConfig, credentialProviderConfig, credentialProviderBinDir, helpers, log, clock } = options;
   const run = limitProcesses(options.run ?? runCommand);
-  const { helpers } = options;
   const sources: readonly Keyring[] = [
     { lookup: (endpoint) => Promise.resolve(matchCredentials(options.extra(), endpoint)) },
-    ...dockerConfigPath === undefined ? [] : [openConfigFile({ path: dockerConfigPath, log, clock, run })],
+    ...dockerConfig === undefined ? [] : [openConfigFile({ path: dockerConfig, log, clock, run })],
     ...helpers === undefined ? [] : [openHelperKeyring("registries.conf", { names: helpers, log, clock, run })],
-    ...kubeletProviderConfig === undefined || kubeletProviderBinDir === undefined
-      ? []
-      : [new KubeletPlugins({ configPath: kubeletProviderConfig, binDir: kubeletProviderBinDir, log, clock, run })],
+    ...credentialProviderConfig === undefined || credentialProviderBinDir === undefined ? [] : [
+      new KubeletPlugins({ configPath: credentialProviderConfig, binDir: credentialProviderBinDir, log, clock, run }),
+    ],
   ];
   return {
     lookup: async (endpoint, signal) =>

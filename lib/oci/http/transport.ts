@@ -31,6 +31,8 @@ const TOTAL_TIMEOUT_MS = 7_000;
 const MAX_REDIRECTS = 5;
 /** Image names come from tenants: there may be any number of hosts. */
 const MAX_ANSWERED = 1_000;
+/** Sets of certificates kept open: they change rarely, and hosts with their own are few. */
+const MAX_CLIENTS = 64;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 export interface TransportDeps {
@@ -64,7 +66,8 @@ export class Transport implements Disposable {
   /** For large documents: as bodies here, and for who parses them. */
   readonly turns: DocumentTurns = new DocumentTurns();
   readonly #deps: TransportDeps;
-  readonly #clients = new HttpClients();
+  /** By their certificates. */
+  readonly #clients = new LRUCache<string, Deno.HttpClient>({ max: MAX_CLIENTS, dispose: (client) => client.close() });
   readonly #pinnedHosts = new PinnedHosts();
   readonly #answered = new LRUCache<string, true>({ max: MAX_ANSWERED });
 
@@ -172,7 +175,7 @@ export class Transport implements Disposable {
     const body = contentOf(hop);
     const request = { method, headers, signal, ...(body === undefined ? {} : { body }) };
     const verified = (): Promise<Response> =>
-      fetch(url, { ...request, redirect: "manual", client: this.#clients.clientFor(hop) });
+      fetch(url, { ...request, redirect: "manual", client: this.#clientFor(hop) });
     if (url.protocol !== "https:") return verified();
     const [clientCertificate] = transport.clientCertificates ?? [];
     const proxyUrl = proxyFor(this.#deps.proxies, url);
@@ -183,8 +186,17 @@ export class Transport implements Disposable {
     return this.#pinnedHosts.fetch(url, { trusted, nowMs: this.#deps.clock.nowMs(), verified, pinned: unverified });
   }
 
+  /** The pool to send through. Throws Misconfigured when the certificates cannot be read. */
+  #clientFor(exchange: Exchange): Deno.HttpClient {
+    const { caCertificates, clientCertificates = [] } = exchange.transport;
+    const key = JSON.stringify([caCertificates, clientCertificates[0]]);
+    const client = this.#clients.get(key) ?? openClient(exchange);
+    this.#clients.set(key, client);
+    return client;
+  }
+
   [Symbol.dispose](): void {
-    this.#clients[Symbol.dispose]();
+    this.#clients.clear();
   }
 }
 
@@ -227,34 +239,6 @@ async function readBody(response: Response, { hop, take }: {
   if (!response.ok) return new Uint8Array();
   if (collected.kind === "too-large") throw failed(hop, "TooLarge", `answered with more than ${maxBytes} bytes`);
   throw failed(hop, "CircuitOpen", "gives a large answer, and other large ones are being read");
-}
-
-/** Sets of certificates kept open: they change rarely, and hosts with their own are few. */
-const MAX_CLIENTS = 64;
-
-class HttpClients implements Disposable {
-  readonly #clients = new Map<string, Deno.HttpClient>();
-
-  /** The pool to send through. Throws Misconfigured when the certificates cannot be read. */
-  clientFor(exchange: Exchange): Deno.HttpClient {
-    const { caCertificates, clientCertificates = [] } = exchange.transport;
-    const key = JSON.stringify([caCertificates, clientCertificates[0]]);
-    const known = this.#clients.get(key);
-    if (known !== undefined) return known;
-    const [oldest] = this.#clients.size >= MAX_CLIENTS ? this.#clients : [];
-    if (oldest !== undefined) {
-      this.#clients.delete(oldest[0]);
-      oldest[1].close();
-    }
-    const client = openClient(exchange);
-    this.#clients.set(key, client);
-    return client;
-  }
-
-  [Symbol.dispose](): void {
-    for (const client of this.#clients.values()) client.close();
-    this.#clients.clear();
-  }
 }
 
 /** HTTP/1.1: with HTTP/2 the runtime waits 40 ms on small answers. */

@@ -8,6 +8,7 @@ import {
   REST_MS,
 } from "../../../lib/kv/guarded_store.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
+import { turn } from "../../support/until.ts";
 import { recordingLogger } from "./kv_support.ts";
 
 class MoodyDatabase implements Database {
@@ -43,6 +44,28 @@ class MoodyDatabase implements Database {
     this.closed += 1;
   }
 }
+
+/** Keeps how many writes are under way, and ends them a moment later. */
+class SlowDatabase extends MoodyDatabase {
+  underWay = 0;
+  most = 0;
+
+  override set = async (key: readonly (string | number)[], text: string): Promise<void> => {
+    this.most = Math.max(this.most, ++this.underWay);
+    await turn();
+    this.underWay -= 1;
+    this.entries.set(key.join(), text);
+  };
+}
+
+Deno.test("openGuardedStore() writes four at a time, refuses what exceeds ten thousand, and closes when all are made", async () => {
+  const database = new SlowDatabase();
+  const { store } = await open(database);
+  const writes = Array.from({ length: 10_010 }, (_, at) => store.set([at], at));
+  await store.close();
+  const made = (await Promise.all(writes)).filter((isMade) => isMade).length;
+  assert.deepEqual([made, database.entries.size, database.most, store.faults()], [10_004, 10_004, 4, 6]);
+});
 
 async function open(database: MoodyDatabase): Promise<{
   readonly clock: FakeClock;

@@ -137,12 +137,12 @@ async function runOnce({ fault, damaged, at, put }: Plan): Promise<{ readonly sa
     certsDir: `${path}/certs`,
     rancherRegistries: `${path}/registries.yaml`,
     system: { registriesConf: "/none", policy: "/none", certsDirs: [], aliasCaches: [] },
-    ...{ declared: [registry.host], insecure: [], caCertificates: [], log, clock },
+    ...{ registry: [registry.host], registryCa: [], insecureRegistry: [], log, clock },
   });
   const keyring = openKeyring({
-    dockerConfigPath: `${path}/config.json`,
-    kubeletProviderConfig: `${path}/plugins.yaml`,
-    kubeletProviderBinDir: programs.path,
+    dockerConfig: `${path}/config.json`,
+    credentialProviderConfig: `${path}/plugins.yaml`,
+    credentialProviderBinDir: programs.path,
     extra: planner.credentials,
     helpers: planner.credentialHelpers,
     ...{ log, clock, run: programs.run },

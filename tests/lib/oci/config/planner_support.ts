@@ -36,9 +36,9 @@ export function openPlanner(
   given: Partial<Parameters<typeof openPullPlanner>[0]> & { readonly log?: Logger; readonly clock?: Clock },
 ): PullPlannerHandle {
   return openPullPlanner({
-    declared: [],
-    insecure: [],
-    caCertificates: [],
+    registry: [],
+    registryCa: [],
+    insecureRegistry: [],
     system: {
       registriesConf: "/nonexistent/registries.conf",
       policy: "/nonexistent/policy.json",

@@ -182,13 +182,13 @@ Deno.test("openPullPlanner() refuses a host with an unpaired or foreign key in c
   assert.deepEqual(planned(planner, "empty.io/a"), ["empty.io/a"]);
 });
 
-Deno.test("openPullPlanner() trusts CA files and texts for every registry, and reports a bad file", async () => {
+Deno.test("openPullPlanner() trusts CA files for every registry, and reports a bad file", async () => {
   const authority = await issueAuthority(VALIDITY);
   using folder = makeFolder({ "ca.pem": authority.cert, "bad.pem": "junk" });
-  const caFiles = [`${folder.path}/ca.pem`, `${folder.path}/bad.pem`, `${folder.path}/none.pem`];
-  const planner = openPlanner({ caFiles, caCertificates: [authority.cert] });
+  const registryCa = [`${folder.path}/ca.pem`, `${folder.path}/bad.pem`, `${folder.path}/none.pem`];
+  const planner = openPlanner({ registryCa });
   const plan = planner.plan("quay.io/a/b");
-  assert.equal(plan.kind === "endpoints" && plan.endpoints[0]?.transport.caCertificates.length, 2);
+  assert.equal(plan.kind === "endpoints" && plan.endpoints[0]?.transport.caCertificates.length, 1);
   assert.deepEqual(planner.problems().map(({ message }) => message), ["no PEM certificate in it", "is missing"]);
 });
 

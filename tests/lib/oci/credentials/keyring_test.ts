@@ -28,7 +28,7 @@ Deno.test("lookup() gives the live extra credentials that match, then those of c
   const config = JSON.stringify({ auths: { "quay.io": { auth: btoa("file:pw") }, "gcr.io": { auth: btoa("x:y") } } });
   let extra = [basic("quay.io", "global pull secret"), basic("other.io", "global pull secret")];
   const keyring = open({
-    dockerConfigPath: programs.file("config.json", config),
+    dockerConfig: programs.file("config.json", config),
     extra: () => extra,
   });
   const sources = async (): Promise<readonly string[]> =>
@@ -48,7 +48,7 @@ Deno.test("lookup() reads config.json again when it changes, and keeps the last 
   const log = keepLog();
   const write = (text: string): string => programs.file("config.json", text);
   const keyring = open({
-    dockerConfigPath: write(JSON.stringify({ auths: { "quay.io": { auth: btoa("one:pw") } } })),
+    dockerConfig: write(JSON.stringify({ auths: { "quay.io": { auth: btoa("one:pw") } } })),
     log,
   });
   const users = async (): Promise<readonly unknown[]> =>
@@ -72,7 +72,7 @@ Deno.test("lookup() asks the helper of a host, once a minute, and gives what it 
   const clock = new FakeClock();
   const config = { auths: { "quay.io": { auth: btoa("file:pw") } }, credHelpers: { "https://quay.io/v1/": "quay" } };
   const keyring = open({
-    dockerConfigPath: programs.file("config.json", JSON.stringify(config)),
+    dockerConfig: programs.file("config.json", JSON.stringify(config)),
     clock,
     run: programs.run,
   });
@@ -90,7 +90,7 @@ Deno.test("lookup() asks the store for every other host, Docker Hub by its own n
   using programs = makePrograms();
   programs.program("docker-credential-store", `echo '{"Username":"<token>","Secret":"${CANARY}"}'`);
   const keyring = open({
-    dockerConfigPath: programs.file("config.json", '{"credsStore":"store","auths":{"quay.io":{}}}'),
+    dockerConfig: programs.file("config.json", '{"credsStore":"store","auths":{"quay.io":{}}}'),
     run: programs.run,
   });
   assert.deepEqual(await keyring.lookup(HUB, NEVER), [
@@ -104,7 +104,7 @@ Deno.test("lookup() runs four programs at a time, whatever hosts pods name", asy
   let running = 0;
   let most = 0;
   const keyring = open({
-    dockerConfigPath: programs.file("config.json", '{"credsStore":"store"}'),
+    dockerConfig: programs.file("config.json", '{"credsStore":"store"}'),
     run: async () => {
       most = Math.max(most, ++running);
       await setImmediate();
@@ -121,7 +121,7 @@ Deno.test("lookup() lets namespaces take turns at running programs: one that nam
   using programs = makePrograms();
   const running: { readonly host: string; readonly end: () => void }[] = [];
   const keyring = open({
-    dockerConfigPath: programs.file("config.json", '{"credsStore":"store"}'),
+    dockerConfig: programs.file("config.json", '{"credsStore":"store"}'),
     run: ({ stdin }) =>
       new Promise((resolve) => {
         running.push({ host: stdin, end: () => resolve({ kind: "exited", code: 1, stdout: "" }) });
@@ -154,7 +154,7 @@ Deno.test("lookup() asks every helper of registries.conf for every host, as they
   programs.program("docker-credential-none", "echo credentials not found in native keychain; exit 1");
   let names: readonly string[] = [];
   const keyring = open({
-    dockerConfigPath: programs.file("config.json", JSON.stringify({ auths: { "quay.io": { auth: btoa("file:pw") } } })),
+    dockerConfig: programs.file("config.json", JSON.stringify({ auths: { "quay.io": { auth: btoa("file:pw") } } })),
     helpers: () => names,
     run: programs.run,
   });
@@ -178,7 +178,7 @@ Deno.test("lookup() reports a failing helper once, never what it wrote, and is s
   const log = keepLog();
   const clock = new FakeClock();
   const keyring = open({
-    dockerConfigPath: programs.file("config.json", JSON.stringify({ credHelpers: helpers })),
+    dockerConfig: programs.file("config.json", JSON.stringify({ credHelpers: helpers })),
     log,
     clock,
     run: programs.run,

@@ -44,8 +44,8 @@ function open(programs: ProgramFolder, config: string): {
 } {
   const [clock, log] = [new FakeClock(), keepLog()];
   const keyring = openKeyring({
-    kubeletProviderConfig: programs.file("providers.yaml", config),
-    kubeletProviderBinDir: programs.path,
+    credentialProviderConfig: programs.file("providers.yaml", config),
+    credentialProviderBinDir: programs.path,
     extra: () => [],
     log,
     clock,
