@@ -84,16 +84,10 @@ function isTextMap(object: JsonObject): object is Readonly<Record<string, string
 // What is recognised by its bytes as far more to parse than its size says: parsed, 7 MiB of `{},` are 2.4 million objects, 3 s and
 // 130 MB. What API servers and registries send is nowhere near that.
 
-/**
- * Members and elements of a body that are still parsed. A pod of 45 000 containers with their defaults, 7 MiB, has
- * 360 000. A pod that etcd stores (1.5 MiB) ends far below.
- */
+/** A pod of 45 000 containers with their defaults, 7 MiB, has 360 000; one that etcd stores ends far below. */
 export const MAX_STRUCTURE = 500_000;
 
-/**
- * The same for what a registry or token server answers. An index of 1 000 entries with platforms and some annotations has
- * 30 000. Under the worst names and nesting 40 000 take 30 ms to parse, 100 000 took 90 ms.
- */
+/** Of answers of registries: an index of 1 000 entries has 30 000. Of the worst kind 40 000 take 30 ms to parse. */
 const MAX_ANSWER_STRUCTURE = 40_000;
 
 /** Longer strings are searched natively, which has its price for each call. */
@@ -105,10 +99,7 @@ const COMMA = 0x2c;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
 
-/**
- * Whether the JSON in these bytes has more commas, objects and arrays, outside of strings, than {@link MAX_STRUCTURE}.
- * Linear, without allocation, and over as soon as the answer is clear. Bytes of UTF-8 sequences never look like ASCII.
- */
+/** Commas, objects and arrays outside of strings are counted. Linear, and over as soon as the answer is clear. */
 export function hasDenseStructure(bytes: Uint8Array, max: number = MAX_STRUCTURE): boolean {
   const { length } = bytes;
   // Each of them takes a byte at least.
@@ -147,10 +138,7 @@ export function isDenseText(text: string, max: number): boolean {
 const NESTED_BYTES = 64;
 const STRING_BYTES = 24;
 
-/**
- * What a value that was parsed from JSON takes of the heap, about, by its text. Ordinary objects of Kubernetes take somewhat less;
- * of thousands of labels of two letters it is two thirds.
- */
+/** By its text, about. Ordinary objects of Kubernetes take less; of thousands of short labels it is two thirds. */
 export function heapBytesOf(text: string): number {
   const { length } = text;
   let bytes = length;

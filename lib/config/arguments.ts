@@ -18,10 +18,7 @@ export interface Arguments {
 type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
 type OptionToken = Extract<Token, { readonly kind: "option" }>;
 
-/**
- * Takes the command line apart by the table of flags. Unknown flags are kept; parseConfig() reports them. A flag that lacks
- * its value is taken out, since it would hide the flag that follows.
- */
+/** Unknown flags are kept: parseConfig() reports them. One without its value is taken out: it would hide the next. */
 export function readArguments(args: readonly string[]): Arguments {
   const given = new Map<string, string[]>();
   const typed = new Map<string, string>();

@@ -11,10 +11,7 @@ import { readAhead } from "./read_ahead.ts";
 import { renderJsonBody } from "./patch.ts";
 import { type ServerAnswer, ServerConnection } from "./server_connection.ts";
 
-/**
- * Requests on the wire at a time, watches aside. Over HTTP/1.1 each has its own connection; 32 writes of 20 ms are
- * 1 600 a second, more than etcd takes, and few enough not to trip the server's priority-and-fairness queues.
- */
+/** Requests at a time, watches aside: 32 writes of 20 ms are 1 600 a second, more than etcd takes. */
 export const MAX_PARALLEL_REQUESTS = 32;
 
 /** Attempts of one call, the first included. Longer troubles belong to the caller's own backoff. */
@@ -105,10 +102,7 @@ export class ApiTransport implements AsyncDisposable {
     }
   }
 
-  /**
-   * Opens a stream: one attempt, `timeoutMs` until the answer's head. `read` has the body for itself; the connection is
-   * closed when its generator ends, whichever way. A cut throws ApiError.
-   */
+  /** One attempt; `timeoutMs` until the head. The connection closes when the generator ends. A cut throws ApiError. */
   async *stream<T>(
     request: ApiRequest,
     options: {
@@ -225,10 +219,7 @@ function parseAnswer(text: string, { action, maxStructure }: ApiRequest): unknow
   return JSON.parse(text);
 }
 
-/**
- * Reads an answer to its end. `bytes` are those after decompression; counted for bodies with a bound, characters else. Beyond the
- * bound reading ends, and AnswerTooLarge is thrown.
- */
+/** `bytes` are decompressed ones for bodies with a bound, characters else. Throws AnswerTooLarge beyond the bound. */
 async function readAnswer(
   response: ServerAnswer,
   { action, maxBytes, signal }: Pick<ApiRequest, "action" | "maxBytes"> & { readonly signal: AbortSignal },
@@ -247,10 +238,7 @@ async function readAnswer(
   return { text: text + decoder.decode(), bytes };
 }
 
-/**
- * An estimate that every answer improves. It is kept against our monotonic clock, so that a jump of our wall clock makes
- * no pod look older or younger than it is, not even until the next answer.
- */
+/** Kept against our monotonic clock, so that a jump of our wall clock makes no pod look older or younger. */
 export class ServerClock {
   readonly #clock: Clock;
   /** The server's epoch time less our monotonic time lies between these (ms). */

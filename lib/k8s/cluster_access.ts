@@ -146,10 +146,7 @@ interface KubeconfigPlaces {
   readonly exists: (path: string) => boolean;
 }
 
-/**
- * The file to read; undefined when nothing names one and the home has none. Of several the first that is there counts:
- * kubectl merges them. What was given and is not there is answered as it is, for the error to name it.
- */
+/** Undefined when nothing names a file and the home has none. Of several the first that is there counts. */
 export function kubeconfigPath({ given, home, exists }: KubeconfigPlaces): string | undefined {
   if (given !== undefined) return [given, ...given.split(":")].find((path) => path !== "" && exists(path)) ?? given;
   const path = `${home ?? ""}/.kube/config`;

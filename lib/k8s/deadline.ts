@@ -14,10 +14,7 @@ export interface Deadline extends Disposable {
 /** Why a count ended: a reason of our own, because the default one is an exception that costs 10 µs a request to make. */
 const LIFTED = "lifted";
 
-/**
- * Opens a time limit of `ms` below a parent signal. Unlike `AbortSignal.any`, nothing stays behind on the parent, which
- * may last as long as the process.
- */
+/** Unlike with `AbortSignal.any`, nothing stays behind on the parent, which may last as long as the process. */
 export function openDeadline(ms: number, options: { readonly signal: AbortSignal; readonly clock: Clock }): Deadline {
   const { signal: parent, clock } = options;
   const controller = new AbortController();

@@ -7,10 +7,7 @@ export interface DueKey {
 
 type Item = DueKey & { readonly order: number };
 
-/**
- * Keys ordered by due time, and of the same time by when they were put in. A key may be in it several times; the caller of
- * `pop` decides which of them still count.
- */
+/** By due time, then by insertion. A key may be in it several times: the caller of `pop` decides what counts. */
 export class DueHeap {
   #items: Item[] = [];
   #puts = 0;

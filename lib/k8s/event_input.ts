@@ -26,10 +26,7 @@ export interface EventInput {
   readonly reason: string;
   /** Cut to 1024 bytes of UTF-8, as the API server demands. */
   readonly message: string;
-  /**
-   * An object has at most one event per slot: a later event replaces the earlier one, also that of another process.
-   * Without a slot, every distinct message is an event of its own.
-   */
+  /** A later event of a slot replaces the earlier one, also another process's. Without: each message is an event. */
   readonly slot?: number;
   readonly critical?: boolean;
   /** Tells of a state that is over soon: left out while many events wait. */

@@ -8,10 +8,7 @@ import { type EventInput, queuedEventOf } from "./event_input.ts";
 import { EventQueue, type WaitingEvent } from "./event_queue.ts";
 import { EventSink, type EventSinkOptions } from "./event_sink.ts";
 
-/**
- * The result of recording an event, for metrics. `dropped`: the queue was full, or the recorder closed; `left-out`: it told of
- * what was over soon, while many others waited.
- */
+/** `dropped`: the queue was full or closed. `left-out`: it told of what was over soon, while many others waited. */
 export type EventResult = "created" | "updated" | "dropped" | "left-out" | "refused" | "failed";
 
 interface EventRecorderOptions extends EventSinkOptions {
@@ -32,10 +29,7 @@ const DEFAULT_CAPACITY = 20_000;
 const CROWDED = 200;
 /** Events sent at a time: enough for 3 events of 100 pods a second, and a small share of the requests in flight. */
 const PARALLEL_EVENTS = 6;
-/**
- * Longest that events wait while requests with priority are under way (ms), by urgency, and between two checks. An event costs
- * the API server as much as the release of a pod.
- */
+/** Longest that events wait for requests with priority (ms), by urgency: each costs as much as a pod's release. */
 const MAX_HOLD_MS = { 0: 3_000, 1: 3_000, 2: 30_000 } as const;
 const CHECK_MS = 50;
 /** Attempts of one event, the first included: for seconds, or for minutes when it is critical. */

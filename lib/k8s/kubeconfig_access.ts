@@ -14,10 +14,7 @@ interface KubeconfigOptions {
   readonly warn?: ((message: string) => void) | undefined;
 }
 
-/**
- * Access as a kubeconfig describes it: token, token file, client certificate, exec plugin, CA, proxy.
- * Proves that the credentials can be had before it resolves. Throws an error that names the file and what is wrong in it.
- */
+/** Proves that the credentials can be had before it resolves. Throws an error that names the file and the fault. */
 export async function readKubeconfigAccess(path: string, options: KubeconfigOptions): Promise<ClusterAccess> {
   let config = await loadKubeconfig(path, options.context);
   const server = serverOf(config, path);

@@ -23,10 +23,7 @@ export interface AbsenceLimits {
   readonly proofMs: number;
 }
 
-/**
- * `present`: there is a leader, or there may be one soon. `doubtful`: the Lease must be read afresh, since a replica that could
- * not reach the API server saw no renewals either. `absent`: no replica leads.
- */
+/** `doubtful`: the Lease must be read afresh, since a replica without the API server saw no renewals either. */
 type LeaderState = "present" | "doubtful" | "absent";
 
 /** An older answer says nothing of now: this process may have been suspended (ms). */

@@ -18,10 +18,7 @@ interface LeaseTiming {
   readonly retryMs: number;
 }
 
-/**
- * Of a replica: 6 s, 4 s, 1 s. A pod that waits for a leader which was lost waits less than 10 s. client-go's 15 s would hold it
- * for 17; its reason, that a lost Lease ends the process, is not ours: here it costs another election and nothing else.
- */
+/** A pod that waits for a lost leader waits less than 10 s. A lost Lease costs another election and nothing else. */
 export const LEASE_TIMING: LeaseTiming = { durationMs: 6_000, renewDeadlineMs: 4_000, retryMs: 1_000 };
 
 /** One request may take this long: a hanging one leaves time for another within the renew deadline. */
@@ -188,10 +185,7 @@ export class Election {
   }
 }
 
-/**
- * The same API, whose writes fail once `mayWrite` returns false. A process that was suspended past the end of its Lease
- * resumes in the middle of its work, before any timer has run, and another replica may lead by then.
- */
+/** A process that was suspended past the end of its Lease resumes before any timer has run: its writes must fail. */
 export function fenceWrites(api: KubeApi, mayWrite: () => boolean): KubeApi {
   async function fenced<T>(write: () => Promise<T>): Promise<T> {
     if (mayWrite()) return await write();

@@ -13,10 +13,7 @@ export type ListAllOptions = Omit<ListOptions, "continue" | "limit"> & {
   readonly signal: AbortSignal;
 };
 
-/**
- * The pages of a collection, all of one resourceVersion. Throws what the API throws; a 410 in the middle (the continue
- * token expired, see `isExpired`) means that the list must be started over.
- */
+/** All of one resourceVersion. A 410 in the middle (see `isExpired`) means that the list must be started over. */
 export async function* listPages(
   api: ReadApi,
   type: ResourceType,
@@ -48,10 +45,7 @@ export async function* listPages(
   }
 }
 
-/**
- * Every object of a collection that was there from the beginning of the list to its end. An object may come twice: when
- * the continue token expires, the list starts over.
- */
+/** Every object that was there throughout the list. One may come twice: an expired continue token starts it over. */
 export async function* listAll(
   api: ReadApi,
   type: ResourceType,

@@ -55,10 +55,7 @@ export class ObjectCache<T> {
     for (const entry of this.#entries.values()) yield entry.value;
   }
 
-  /**
-   * Takes an object as it is now and gives its key, or undefined when it is not kept. One of no interest is dropped;
-   * another uid is another object.
-   */
+  /** Gives the key of the object, or undefined when it is not kept. Another uid is another object. */
   apply(object: KubeObject): string | undefined {
     const key = keyOf(object);
     const { uid, resourceVersion } = object.metadata;

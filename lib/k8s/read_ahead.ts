@@ -8,10 +8,7 @@ const READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024;
 /** How long to wait for a cancelled body (ms): Deno's fetch does not always settle a read that was aborted. */
 const CANCEL_WAIT_MS = 250;
 
-/**
- * The chunks of a body in order. Chunks that arrived before a cut are given before its error is thrown. Leaving the
- * loop cancels the body; an abort of the signal ends it with the signal's reason, whatever the body does.
- */
+/** Chunks from before a cut come before its error. Leaving the loop cancels the body; an abort ends it at once. */
 export async function* readAhead(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   options: { readonly maxBytes?: number | undefined; readonly signal?: AbortSignal | undefined } = {},

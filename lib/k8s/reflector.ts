@@ -100,10 +100,7 @@ export class Reflector<T> {
     await orAborted(this.#firstSync.promise, signal);
   }
 
-  /**
-   * For how long the server has refused both list and watch, or the first list has not succeeded (ms). A server that does
-   * not answer at all counts for nothing once the copy is complete.
-   */
+  /** For how long the server has refused list and watch, or the first list failed (ms); no answer is no refusal. */
   refusedForMs(): number {
     const nowMs = this.#options.clock.monotonicMs();
     // An answered watch says nothing until something happens; a refused one ends at once.

@@ -51,10 +51,7 @@ const WATCH_HEAD_TIMEOUT_MS = 30_000;
 
 type ObjectBody = Readonly<Record<string, unknown>>;
 
-/**
- * The API server. One HTTP/1.1 connection pool; nothing is sent until the first call. Dispose to close the pool after the last
- * call has ended.
- */
+/** One HTTP/1.1 connection pool; nothing is sent until the first call. Dispose of it after the last call has ended. */
 export class RestApi implements KubeApi, AsyncDisposable {
   readonly #transport: ApiTransport;
 

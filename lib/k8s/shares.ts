@@ -2,10 +2,7 @@
 import type { Logger } from "../log.ts";
 import { splitKey } from "./types.ts";
 
-/**
- * How it is shared. Where there is no room left in all, the namespace with the greatest weight gives up what came first, as long as
- * it keeps at least as much as the newcomer's then has.
- */
+/** Where there is no room in all, the namespace with most gives up what came first, while it keeps the newcomer's. */
 export interface Sharing<T> {
   readonly weightOf: (value: T) => number;
   readonly maxOfNamespace: number;

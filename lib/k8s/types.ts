@@ -115,10 +115,7 @@ export function apiVersionOf(type: ResourceType): string {
   return type.group === "" ? type.version : `${type.group}/${type.version}`;
 }
 
-/**
- * URL path of an object or a collection. A namespaced kind without namespace means all namespaces. Throws ApiError
- * (404) for a name that would address another object or collection: empty, or a segment that URL parsers resolve.
- */
+/** Without namespace: of all. Throws ApiError (404) for a name that would address another object or collection. */
 export function resourcePath(type: ResourceType, target: ResourceTarget = {}): string {
   const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
   const namespace = target.namespace === undefined ? "" : `/namespaces/${pathSegment(target.namespace)}`;
@@ -149,10 +146,7 @@ export function splitKey(key: string): { readonly namespace?: string; readonly n
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/**
- * A type of client-node as JSON carries it: its dates are RFC 3339 text. Rendered objects say `satisfies Wire<V1Lease>`, so
- * that a misspelt or missing member is an error of the type check.
- */
+/** A type of client-node as JSON carries it, its dates as text: rendered objects say `satisfies Wire<V1Lease>`. */
 export type Wire<T> = T extends Date ? string
   : T extends readonly (infer Item)[] ? readonly Wire<Item>[]
   : T extends object ? { readonly [Member in keyof T]: Wire<T[Member]> }

@@ -15,10 +15,7 @@ const TURN_MS = 8;
 
 const NEWLINE = 10;
 
-/**
- * The events of a watch body, until its end. Throws ApiError for an `ERROR` event and for a line that is no event;
- * whatever the transport throws when it is cut passes through. Half a line before the end is ignored.
- */
+/** Throws ApiError for an `ERROR` event and for a line that is no event. Half a line before the end is ignored. */
 export async function* decodeWatchStream(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   options: { readonly maxLineBytes?: number; readonly readAheadBytes?: number; readonly signal?: AbortSignal } = {},

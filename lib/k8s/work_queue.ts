@@ -51,10 +51,7 @@ const DEFAULT_BACKOFF = { baseMs: 5, capMs: 30_000 } as const;
 /** Replaced times that may stay in the heap beside as many as there are keys, before they are swept out. */
 const SUPERSEDED_MAX = 1_000;
 
-/**
- * State of a key in the queue. `dueMs` of a running key: when it must run once more, Infinity when it need not.
- * `urgentFromMs`: when the key becomes urgent, Infinity for never.
- */
+/** `dueMs` of a running key: when it must run once more. `urgentFromMs`: when it becomes urgent. Infinity: never. */
 interface Entry {
   place: "delayed" | "ready" | "running";
   dueMs: number;
@@ -62,10 +59,7 @@ interface Entry {
   failures: number;
 }
 
-/**
- * A keyed queue. A key that is added while it waits is not added twice; one that is added while it runs is run again
- * afterwards; of two times for a key the earlier wins. Keys stay while the queue does not run.
- */
+/** A key that is added while it runs is run again; of two times the earlier wins. Keys stay while it does not run. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #entries = new Map<string, Entry>();
@@ -122,10 +116,7 @@ export class WorkQueue {
     this.#schedulePump();
   }
 
-  /**
-   * Reconciles keys until the signal aborts; resolves when those under way have ended. The signal reaches each of them.
-   * May be called again later: what is left in the queue is then taken up.
-   */
+  /** Reconciles until the signal aborts; resolves when those under way have ended. May be called again later. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#signal !== undefined) {
       throw new Error(`Cannot run queue "${this.#options.name}": it is running already. Abort the first run before.`);

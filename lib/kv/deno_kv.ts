@@ -14,10 +14,7 @@ const PROBES = 3;
 /** Waits (ms) before a write is tried again that met another process writing; together within the time of one call. */
 const LOCKED_WAITS_MS = [5, 10, 20, 40, 80] as const;
 
-/**
- * Opens the store; never rejects. A damaged file is set aside as `PATH.broken-N` and a new one started; a read-only, locked
- * or full one leaves the service with its own memory, with one warning, until it can be used. A server is waited for a moment only.
- */
+/** Never rejects. A damaged file is set aside as `PATH.broken-N`; one that cannot be used leaves memory alone. */
 export async function openDenoKv(
   options: DenoKvPlace & { readonly clock: Clock; readonly log: Logger },
 ): Promise<KeyValueStore> {
@@ -75,10 +72,7 @@ function toDatabase(kv: Deno.Kv, onFault: (error: unknown) => void): Database {
   };
 }
 
-/**
- * Two processes on one file (a rolling update, an export beside the service) refuse each other at once instead of taking
- * turns; a moment later most writes go through. Source: measured, 57 % of writes refused.
- */
+/** Two processes on one file refuse each other at once instead of taking turns. Measured: 57 % of writes refused. */
 function withRetries(database: Database, clock: Clock): Database {
   const { signal } = new AbortController();
   const retry = async <T>(write: () => Promise<T>): Promise<T> => {

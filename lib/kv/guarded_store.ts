@@ -39,19 +39,13 @@ const MAX_VALUE_CHARACTERS = 32_000;
 
 /** Writes under way at once: a file makes them one after the other, so each waits for those before it on a slow disk. */
 const WRITES_AT_ONCE = 4;
-/**
- * Writes that may wait for their turn; a cache may drop what exceeds it. A burst (a start with hundreds of unknown images) would
- * wait in the database for longer than one call may take, and look like a database that does not answer.
- */
+/** What exceeds it is dropped. A burst would wait in the database for longer than one call may take. */
 const MAX_WAITING_WRITES = 10_000;
 
 /** Reading may go on while writing fails (a full disk), so each has its own breaker. */
 type Operation = "reading" | "writing";
 
-/**
- * Guards a database and waits `waitMs` at most until it is open. No call waits for that: until then, and again after each
- * row of faults, every call is a miss while the database is opened in the background.
- */
+/** Waits `waitMs` at most until it is open. Until then, and after each row of faults, every call is a miss. */
 export async function openGuardedStore(options: GuardOptions, waitMs: number): Promise<KeyValueStore> {
   const guard = new Guard(options);
   await guard.connect(waitMs);

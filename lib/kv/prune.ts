@@ -21,10 +21,7 @@ const DELETES_AT_ONCE = 8;
 /** So many rounds in a row that deleted nothing end it: the store does not work. */
 const MAX_VAIN = 3;
 
-/**
- * Deletes what is expired and, beyond the limits, the oldest. What fails is left for the next run. Reads the entries twice
- * where some have to go, since the keys of all of them would fill the memory.
- */
+/** What fails is left for the next run. Entries are read twice: the keys of all would fill the memory. */
 export async function prune(
   store: KeyValueStore,
   options: StoreLimits & { readonly clock: Clock },
@@ -117,10 +114,7 @@ export class StoreBudget {
     return true;
   }
 
-  /**
-   * Cuts the store back when what was free is used up; returns at once when that is not so, or is being done. Nothing is free
-   * again where that was not done completely: call it after a write that was not taken, too.
-   */
+  /** Cuts the store back when what was free is used up. Call it after a write that was not taken, too. */
   async restore(): Promise<void> {
     if (this.#left.maxEntries > 0 && this.#left.maxBytes > 0) return;
     if (this.#isPruning || this.#clock.monotonicMs() < this.#notBeforeMs) return;

@@ -10,10 +10,7 @@ export interface StoreEntry {
   readonly bytes: number;
 }
 
-/**
- * A store that never rejects and never hangs: a fault or a timeout is a miss when reading, `false` when writing, and counted.
- * Nothing may depend on an entry being there.
- */
+/** Never rejects, never hangs: a fault is a miss when reading, `false` when writing. Any entry may be lost. */
 export interface KeyValueStore {
   /** The value, or undefined: not there, or not to be had now. */
   get(key: StoreKey): Promise<unknown>;

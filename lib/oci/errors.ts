@@ -1,10 +1,7 @@
 // A failed inspection as an error: thrown while an image is read, and turned into data by the inspector.
 import type { FailureReason, InspectionFailure } from "./types.ts";
 
-/**
- * Reasons that may be gone at a later request; all others are permanent. A wrong digest is mostly the work of
- * a cache or proxy on the way, which may get it right the next time.
- */
+/** All others are permanent. A wrong digest is mostly the work of a cache on the way, which may get it right. */
 const TRANSIENT: readonly FailureReason[] = [
   "Unreachable",
   "TlsFailed",

@@ -27,10 +27,7 @@ export async function firstAnswer<T>(
   return { kind: "failed", failure: joined(image, failures), endpoint: endpoints.at(-1) };
 }
 
-/**
- * The failure that counts, followed by the messages of the others. What may pass comes first, because that place may have the image;
- * then what is no absence, for the same reason; and of several the last, which is the registry itself.
- */
+/** What may pass comes first, as that place may have the image; then what is no absence; of several the last. */
 function joined(image: string, failures: readonly InspectionFailure[]): InspectionFailure {
   const counting = failures.findLast(({ kind }) => kind === "transient") ??
     failures.findLast(({ reason }) => reason !== "ManifestUnknown") ?? failures.at(-1);

@@ -14,10 +14,7 @@ interface RegistryInspectorDeps {
   readonly clock: Clock;
 }
 
-/**
- * It always sends requests to the registry; only login challenges and tokens are cached. Credentials are tried in the
- * order of the request (see with_keyring.ts), each only where its scope allows.
- */
+/** Only login challenges and tokens are cached. Credentials are tried in the order of the request. */
 export class RegistryInspector implements RegistryLookups {
   readonly #deps: RegistryInspectorDeps;
 

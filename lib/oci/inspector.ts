@@ -37,10 +37,7 @@ export interface InspectionRequest {
   readonly credentials: readonly Credential[];
   /** `cached`: a fresh enough tag may answer. `revalidate` (imagePullPolicy Always): the tag is looked up again. */
   readonly freshness: "cached" | "revalidate";
-  /**
-   * The oldest look-up that may answer began then (epoch ms). Absent: with `revalidate` one that begins from now on, with
-   * `cached` any that is recent enough.
-   */
+  /** The oldest look-up that may answer (epoch ms). Absent: one from now on (`revalidate`), or any recent one. */
   readonly notBeforeMs?: number | undefined;
   readonly depth: InspectionDepth;
   readonly priority: InspectionPriority;
@@ -81,10 +78,7 @@ export interface InspectionReport {
   readonly isPartial?: boolean | undefined;
   /** Fully qualified reference that answered (or got the last request): `registry-1.docker.io/library/nginx:latest`. */
   readonly resolved: string;
-  /**
-   * When the request for what the reference points to was sent to the registry (epoch ms), never later than its answer. The age of a tag
-   * counts from here, whichever cache answers. A digest and a failure of our own are as old as the report.
-   */
+  /** When the request was sent to the registry (epoch ms): the age of a tag counts from here, in every cache. */
   readonly verifiedAtMs: number;
   /** `cache`: no manifest was read for it, at most a HEAD was sent. */
   readonly source: "registry" | "cache";

@@ -32,10 +32,7 @@ const MAX_NAME_LENGTH = 255;
 /** More than a name with a tag and a digest can have; Kubernetes takes any text. */
 const MAX_REFERENCE_LENGTH = 1_000;
 
-/**
- * Drops the tag of a reference that also has a digest, and refuses what has no single meaning. The three messages are the
- * MTO's. Answers the text unchanged otherwise (rows RF-01…43).
- */
+/** A digest drops the tag; what has no single meaning is refused. The messages are the MTO's (rows RF-01…43). */
 export function normaliseImageReference(image: string): { readonly text: string } | { readonly problem: string } {
   if (image === "") return { problem: "invalid image name, must not be empty" };
   const at = image.indexOf("@sha");

@@ -54,10 +54,7 @@ export class Repositories {
     return plan.endpoints;
   }
 
-  /**
-   * What `read` gives of an image at the first place where it succeeds: of `endpoints`, or of all that it may be read at. Throws
-   * InspectionError where it succeeds at none. `retries`: of each document.
-   */
+  /** Of the first of `endpoints` where it succeeds. Throws InspectionError where it does at none. */
   async read<T>(
     { image, retries, endpoints = this.endpointsOf(image) }: {
       readonly image: string;

@@ -186,10 +186,7 @@ export class RepositoryClient {
     }
   }
 
-  /**
-   * Anonymous requests are limited, which says nothing of this credential: logs in as the host's root says. Undefined where there
-   * is no credential, or no way to log in now: the limit ends, and is what counts until then.
-   */
+  /** That anonymous requests are limited says nothing of this credential. Undefined: no way to log in now. */
   async #logInPastLimit(credential: Credential | undefined, request: RepositoryRequest): Promise<Attempt | undefined> {
     if (credential === undefined) return undefined;
     const login = await this.#rootLogin(credential);

@@ -53,10 +53,7 @@ export class SharedCalls<T, C = never> {
     this.#kept = new LRUCache({ max: maxKept, ...weights });
   }
 
-  /**
-   * A kept answer, that of a call under way, or that of a new call of `work`. Rejects as the work does, or with the signal's
-   * reason. `callers`: the namespaces that it is made for; those that join them join the shared call.
-   */
+  /** A kept answer, that of a call under way, or of a new call. `callers` join the shared call. */
   async run(
     key: string,
     { callers, signal }: { readonly callers?: Callers<C> | undefined; readonly signal: AbortSignal },

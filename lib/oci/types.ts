@@ -33,10 +33,7 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = typeof FAILURE_REASONS[number];
 
-/**
- * A failed inspection as data. `permanent`: asking again will not help soon; `transient`: it may.
- * `message` is safe to show: no credential, no URL query.
- */
+/** `permanent`: asking again will not help soon. `message` is safe to show: no credential, no URL query. */
 export interface InspectionFailure {
   readonly kind: "permanent" | "transient";
   readonly reason: FailureReason;

@@ -9,10 +9,7 @@ import { NO_REQUESTS } from "./request_log.ts";
 import type { Endpoint, PullPlanner } from "./pull_plan.ts";
 import type { InspectionFailure } from "./types.ts";
 
-/**
- * How many credentials are tried at one endpoint: of the pod, and of the keyring. Each is a login, which registries count when
- * it is wrong, and users may have a key for one host stand in many spellings.
- */
+/** Credentials tried at one endpoint, of the pod and of the keyring: registries count wrong logins. */
 const MAX_TRIED = 8;
 
 interface Chosen {
@@ -20,10 +17,7 @@ interface Chosen {
   readonly leftOut: number;
 }
 
-/**
- * The outermost inspector. Credentials arrive at `inner` in the order to try them: for each endpoint first the pod's, then
- * the keyring's. So a pull secret for another registry makes no difference to what is shared and cached.
- */
+/** The order to try: for each endpoint first the pod's, then the keyring's. Others make no difference to caches. */
 export function withKeyring(
   inner: Inspector<PlannedRequest>,
   { planner, keyring, clock }: { readonly planner: PullPlanner; readonly keyring: Keyring; readonly clock: Clock },

@@ -117,10 +117,7 @@ export class AddressBook<C> {
     return paid.length > 0 ? [handshakes, ...paid] : undefined;
   }
 
-  /**
-   * Takes the connection whose handshake is to begin now, and its tokens; undefined when all have to wait. It is of the
-   * address whose last handshake is the longest ago, and there the newest: the client of an old one may have given up.
-   */
+  /** Of the address whose last handshake is longest ago, there the newest: the client of an old one may be gone. */
   beginNext(): { readonly member: C; readonly paid: readonly Tokens[] } | undefined {
     const next = this.#best((address) =>
       address.waiting.size > 0 && this.price(address) !== undefined ? -address.beganAtMs : -Infinity

@@ -113,10 +113,7 @@ export class ConnectionGuard {
     this.#table.enter(connection, "idle");
   }
 
-  /**
-   * Whether a request is to be answered. From one that came by no accepted path nothing more is read than its head; it
-   * gets a 404 without a body, and the connection ends.
-   */
+  /** Of a request by no accepted path only the head is read; it gets a 404 without a body, and the connection ends. */
   begins(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#bySocket.get(keyOf(request.socket));
     if (connection === undefined) return !request.socket.destroy();
@@ -147,10 +144,7 @@ export class ConnectionGuard {
     return false;
   }
 
-  /**
-   * Closes all, or those whose last answer has left and that have been idle since the call before: what had arrived by then has
-   * been read. Of these stay the ones without an answered request: clients connect when they have one to send.
-   */
+  /** `idle`: those idle since the call before that had an answered request. Others connect with one to send. */
   close(which: "idle" | "all"): void {
     for (const { phase, proof, sinceMs, socket } of this.#table.connections) {
       const isIdle = phase === "idle" && proof !== "none" && sinceMs < this.#lookedMs;

@@ -6,10 +6,7 @@
 import { type Address, AddressBook, type HandshakeRates, type Proof, type Tokens } from "./address_book.ts";
 import { LARGE_BYTES } from "./load_limit.ts";
 
-/**
- * Where a connection stands. `waiting`: accepted, until its client has begun the handshake and we may go on with it;
- * `idle`: between requests, an unfinished head included.
- */
+/** `waiting`: until its client has begun the handshake and we go on with it; `idle`: between requests. */
 type Phase = "waiting" | "handshake" | "idle" | "body" | "answer";
 
 /** Why a connection was closed by us: the label of a metric. */
@@ -135,10 +132,7 @@ export class ConnectionTable {
     Object.assign(connection, { phase, sinceMs, grewMs: sinceMs, bodyBytes: 0 });
   }
 
-  /**
-   * A request head with an accepted path arrived, whether by that of pods or not; a body of `bytes` follows. False when the
-   * limit leaves no place for it beside the bodies that are arriving: it must not be kept. A stalled body is dropped first.
-   */
+  /** False when there is no place for the body beside those that arrive. A stalled one is dropped first. */
   bodyBegins(connection: Connection, head: { readonly kind: Proof; readonly proves: boolean; bytes: number }): boolean {
     const { kind, proves, bytes } = head;
     if (proves) this.#prove(connection, kind);

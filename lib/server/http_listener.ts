@@ -11,10 +11,7 @@ import { NO_LIMIT } from "./connection_table.ts";
 export interface HttpListener {
   /** The port in use; differs from the wanted one when that was 0. */
   readonly port: number;
-  /**
-   * Stops accepting, lets running requests, and those of clients that have connected already, finish for at most `graceMs`, then
-   * closes every connection.
-   */
+  /** Stops accepting; requests under way, and of who has connected, have `graceMs` until all is closed. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -34,10 +31,7 @@ interface HttpListenerOptions {
 
 const MAX_HEAD_BYTES = 8 * 1024;
 
-/**
- * A new connection displaces the oldest one of the address with the most: a probe, which sends its head at once and is
- * answered within milliseconds, finds a place however many connections fewer than 64 other addresses hold.
- */
+/** A new connection displaces the oldest of the address with most: a probe finds a place among 64 addresses. */
 const PLAIN_GUARD: ListenerGuard = {
   ...OPEN,
   limits: {

@@ -24,10 +24,7 @@ export type ServerMetrics = MetricsOf<typeof SERVER_METRICS>;
 /** Between two measurements (ms): often enough that a pause of 50 ms is seldom missed, at a negligible cost. */
 const SAMPLE_EVERY_MS = 50;
 
-/**
- * Reports how much later (ms) than scheduled each timer fired, until the signal aborts. Never rejects. A sampler of our
- * own, because `monitorEventLoopDelay` of `node:perf_hooks` measures no blocking in Deno 2.9.6.
- */
+/** How late (ms) each timer fired. `monitorEventLoopDelay` of `node:perf_hooks` measures nothing in Deno 2.9.6. */
 export async function watchEventLoop(
   { clock, observe }: { readonly clock: Clock; readonly observe: (delayMs: number) => void },
   signal: AbortSignal,

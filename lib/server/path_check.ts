@@ -3,10 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 
 export type PathVerdict = AcceptedPath | { readonly kind: "refused" };
 
-/**
- * By a secret path, or by one of the manifests. `url` is the request's without the secret segment. `proves`: whoever calls it
- * is an API server. Errors show the paths of the other routes to users.
- */
+/** `url` is without the secret segment. `proves`: whoever calls it is an API server; users see other routes. */
 export interface AcceptedPath {
   readonly kind: "secret" | "plain";
   readonly url: string;

@@ -33,18 +33,12 @@ export const READ_MS = 4 * POLL_MS;
 
 const texts = z.object({ current: z.string().min(32) });
 
-/**
- * 64 characters of hex, since the API server takes only DNS subdomains, which are lower-case, as segments of a Service's
- * path. Each webhook has a segment of its own: a path that is read in an error gives no access to the other webhooks.
- */
+/** Hex, as the API server takes DNS subdomains alone. Each webhook has its own: one that is read opens no other. */
 export function secretPath(secret: string, route: string, day: number): string {
   return `/${createHmac("sha256", secret).update(`${day} ${route}`).digest("hex")}${route}`;
 }
 
-/**
- * Reads or makes the secret. Waits for an API server that does not answer; goes on without a secret when it refuses
- * (403: the role lacks the Secret), and rejects only with the signal's reason.
- */
+/** Waits for an API server that does not answer; goes on without a secret when it refuses (403). */
 export async function openPathSecret(deps: PathSecretDeps, signal: AbortSignal): Promise<PathSecret> {
   const { clock, log } = deps;
   const followed = { clock, log, what: "secret of the webhook paths" };

@@ -35,10 +35,7 @@ export async function openServingCertificate(
   );
 }
 
-/**
- * Reads the PEM file of the CA that the client certificates of API servers are verified against, once: a new file needs a
- * restart; undefined without a file. Rejects with an Error that names the file when it cannot be read or holds no CA.
- */
+/** Read once: a new file needs a restart. Rejects with an Error that names the file when it holds no CA. */
 export async function readClientCa(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
   try {

@@ -18,10 +18,7 @@ export interface SelfManagedDeps {
 /** Lost races in a row before something else must be wrong. */
 const MAX_RACES = 10;
 
-/**
- * Reads or makes the authority. Waits for an API server that does not answer; rejects with its ApiError when it
- * refuses (403: the role lacks the Secret, 404: the namespace is missing), or with the signal's reason.
- */
+/** Waits for an API server that does not answer; rejects with its ApiError when it refuses (403, 404). */
 export async function openSelfManagedCertificate(
   deps: SelfManagedDeps,
   signal: AbortSignal,

@@ -16,10 +16,7 @@ export interface KnownPodImages {
 }
 
 export interface KnownImages {
-  /**
-   * Everything about these images, or undefined when any of them is unknown or too old. A tag with `always` is only known
-   * when it was looked up after `admittedAtMs` (epoch ms); without that, never.
-   */
+  /** Undefined when any image is unknown or too old. With `always` a tag must be of after `admittedAtMs` (epoch ms). */
   recall(
     images: readonly ImageUse[],
     scope: PullScope,

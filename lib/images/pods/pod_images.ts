@@ -16,10 +16,7 @@ export interface PodImagesRequest {
   /** Images whose config must be read as well, to see whether they are bundles. */
   readonly configOf?: readonly string[];
   readonly priority: InspectionPriority;
-  /**
-   * A time (epoch ms) when the pod existed already: images that are looked up for every pod may be answered by a look-up
-   * that began since then. Absent: by one that begins from now on.
-   */
+  /** With `always`, a look-up may answer that began since then (epoch ms). Absent: one that begins from now on. */
   readonly admittedAtMs?: number | undefined;
   /** Look up tags again that are past half of their TTL, although they are still used. */
   readonly renew?: boolean | undefined;
@@ -40,15 +37,9 @@ export interface PodImages {
   prefetch(request: PodImagesRequest): void;
 }
 
-/**
- * Images of pods that are inspected or wait for their registries, at 17 KB of heap each. A namespace may have as many as are
- * free, so 2 000 when it is alone, which is 31 times what it may have inspected at a time.
- */
+/** Images that are inspected or wait, at 17 KB of heap each. One namespace alone may have 2 000 of them. */
 export const IMAGE_PLACES = { limit: 4_000, share: 1 } as const;
-/**
- * The shares of what is dropped where it would have to wait, so that gated pods find places: of prefetches, whose work the
- * controller does a moment later (500 when alone), and of pods that the webhook notices (250).
- */
+/** Shares of what is dropped where it would wait, so that gated pods find places: 500 and 250 when alone. */
 export const BACKGROUND_SHARES = { prefetched: 1 / 7, noticed: 1 / 15 } as const;
 
 const MAX_NAMED = 3;
@@ -132,10 +123,7 @@ function requestFor(
   };
 }
 
-/**
- * Without all of its credentials, that an image cannot be read proves nothing; and where it asks for a login, the pull
- * secrets that are of no use are mostly the reason.
- */
+/** Without all of its credentials, that an image cannot be read proves nothing. Otherwise useless ones are named. */
 function withPullProblems(report: InspectionReport, { problem, unusable = [] }: PullCredentials): InspectionReport {
   const { inspection } = report;
   if (inspection.kind !== "failed" || inspection.failure.kind === "transient") return report;
@@ -147,10 +135,7 @@ function withPullProblems(report: InspectionReport, { problem, unusable = [] }: 
   return { ...report, inspection: { kind: "failed", failure: { ...failure, message } } };
 }
 
-/**
- * How long the images of what is not gated, a workload's template or an audited pod, are waited for (ms), so that a slow registry
- * holds no place for long.
- */
+/** How long images of templates and audited pods are waited for (ms): a slow registry holds no place for long. */
 const BACKGROUND_LIMIT_MS = 10_000;
 /** When those that are missing then are read again (ms). */
 export const BACKGROUND_RETRY_MS = 60_000;

@@ -48,10 +48,7 @@ const SECRET_KEPT_MS = 2_000;
 /** Nearly every pod names no secret, and accounts change seldom (ms). */
 const ACCOUNT_KEPT_MS = 10_000;
 const MAX_KEPT = 1_000;
-/**
- * What tenants may put into our memory with their Secrets, each of up to 1 MiB (bytes): the docker config of one, those of a
- * pod together, which are held until its images are read, and all that are kept.
- */
+/** What tenants' Secrets may take of our memory (bytes): one config, those of a pod, all that are kept. */
 const MAX_CONFIG_BYTES = 128 * 1024;
 const MAX_POD_BYTES = 512 * 1024;
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
@@ -86,10 +83,7 @@ type Found = { readonly kind: "found"; readonly object: KubeObject } | {
   readonly why: string;
 };
 
-/**
- * Reads the credentials that a pod pulls with. They answer later pods for {@link SECRET_KEPT_MS}, and are deleted when anything is
- * asked for after that.
- */
+/** Reads the credentials that a pod pulls with. They answer later pods for {@link SECRET_KEPT_MS}. */
 export class PullSecrets {
   readonly #deps: PullSecretDeps;
   readonly #secrets: SharedCalls<SecretContent>;

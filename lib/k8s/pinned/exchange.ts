@@ -3,10 +3,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 
 const EMPTY: readonly number[] = [204, 205, 304];
 
-/**
- * The answer to the request that `open` makes, as soon as its head is there, and with its body as it comes. Rejects with what
- * node says when none comes. A redirect is an answer.
- */
+/** The answer as soon as its head is there. Rejects with what node says when none comes. A redirect is an answer. */
 export function exchange(
   method: string,
   open: (onAnswer: (message: IncomingMessage) => void) => ClientRequest,

@@ -126,10 +126,7 @@ export class Login {
     return [`repository:${endpoint.repository}:${rights}`];
   }
 
-  /**
-   * The scopes to request a token for, in order. A registry that proxies another one under names of its own requires
-   * the scope of the other name: that is requested as well, and alone where the token server refuses both together.
-   */
+  /** In order. A proxy of another registry requires the scope of the other name: with our own, else alone. */
   #scopeChoices({ scope }: BearerChallenge): readonly (readonly string[])[] {
     const { endpoint: { repository }, rights } = this.#deps;
     const isOwn = scope.includes(`repository:${repository}:`);
@@ -148,10 +145,7 @@ export class Login {
   }
 
   /** Shared by several callers, so no caller's signal ends it. The scope of a root is no repository's. */
-  /**
-   * Others may wait for the same answer, so a probe outlives who is cancelled. Who has begun it waits for its end all the same:
-   * its inspection keeps its place until then, or a namespace could have any number of probes under way.
-   */
+  /** A probe outlives who is cancelled. Who began it waits for its end: a namespace has no more than its places. */
   async #awaitRoot(read: (probe: ProbeRoot) => Promise<Challenge | undefined>): Promise<Challenge | undefined> {
     const { signal } = this.#deps.context;
     let isOwn = false;

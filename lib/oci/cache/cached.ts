@@ -55,10 +55,7 @@ interface Scoped<T> {
   readonly scope: AccessScope;
 }
 
-/**
- * The memory over `inner`. Requests see what is public and what was read with the very credentials they bring, which
- * therefore must be complete (see with_keyring.ts).
- */
+/** Requests see what is public and what was read with the very credentials they bring (see with_keyring.ts). */
 export class CachedInspector implements Inspector<PlannedRequest> {
   readonly #deps: CachedInspectorDeps;
   readonly #store: InspectionStore;

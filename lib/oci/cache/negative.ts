@@ -14,10 +14,7 @@ interface AskedFailure {
 
 /** Below the second after which a permanent failure is confirmed (ms). */
 const FIRST_MS = 500;
-/**
- * How long a confirmed failure is cached (ms): short, because the missing image may be pushed, or the wrong one mended.
- * Transient failures are not cached: the limits of the host decide when the next request is sent.
- */
+/** Short (ms): the image may be pushed or mended. Transient failures are left to the limits of the host. */
 const CONFIRMED_MS = 5_000;
 const REPEATING: readonly FailureReason[] = [
   "ManifestUnknown",

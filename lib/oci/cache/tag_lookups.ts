@@ -91,10 +91,7 @@ export class TagLookups {
   }
 }
 
-/**
- * When the next look-up may begin, after those that began at `beginnings` (ms, oldest first): within half a second. So
- * no look-up is planned later than that, however many there are.
- */
+/** After those that began at `beginnings` (ms, oldest first): within half a second, however many there are. */
 export function nextBeginning(beginnings: readonly number[], nowMs: number): number {
   const recent = beginnings.filter((atMs) => atMs > nowMs - 1_000);
   const last = recent.at(-1);

@@ -10,10 +10,7 @@ export interface EndpointUrl {
   readonly repositoryPrefix: string;
 }
 
-/**
- * Parses a mirror URL; a missing scheme means https. `path`: `api` when the URL's path already holds the API root
- * (`override_path`), `root` when `/v2` follows it. Undefined when it is no URL or when its path cannot be requested.
- */
+/** `path`: `api` when the URL's path holds the API root (`override_path`). Undefined when it cannot be requested. */
 export function parseEndpointUrl(text: string, options: { readonly path: "api" | "root" }): EndpointUrl | undefined {
   const withScheme = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(withScheme)) return undefined;

@@ -46,10 +46,7 @@ type ShortNameAnswer =
   | { readonly kind: "candidates"; readonly names: readonly string[] }
   | { readonly kind: "none"; readonly message: string };
 
-/**
- * Resolves a short name without tag and digest. An alias stands alone (DV-111); otherwise one candidate for each search
- * registry (DV-108). `unsaid`: what holds when no file names search registries: the usual registry, or a refusal (DV-109).
- */
+/** An alias stands alone (DV-111), else each search registry (DV-108); `unsaid`: without these (DV-109). */
 function resolveShortName(
   name: string,
   options: { readonly conf: RegistriesConf | undefined; readonly unsaid: "usual" | "refuse" },

@@ -43,10 +43,7 @@ const Host = z.object({
 });
 const Document = Host.extend({ server: z.string().optional(), host: z.record(z.string(), Host).optional() });
 
-/**
- * Parses one file. Mirrors keep their order. What cannot be requested or sent is skipped with a warning; a certificate that `readTls`
- * cannot read breaks the file.
- */
+/** Mirrors keep their order. What cannot be requested is skipped with a warning; a bad certificate breaks the file. */
 export function parseHostsToml(text: string, readTls: (tls: HostTls) => Parsed<HostCertificates>): Parsed<HostsFile> {
   const parsed = parseAs(Document, parseToml(text), text);
   if (parsed.kind === "unparsable") return parsed;

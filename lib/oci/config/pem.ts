@@ -21,10 +21,7 @@ const PRIVATE_KEY = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----([^-]*)-----END \1PRIVA
 /** RSA keys below this many bits are refused in the hand-shake, ours and the server's. */
 const MIN_RSA_BITS = 2_048;
 
-/**
- * The certificates of a CA file, one a string. What cannot be read of it is left out with a warning, as by the nodes'
- * runtimes; broken only when nothing can be read. A CA out of its time is kept and warned of: Go and OpenSSL refuse what it signed.
- */
+/** What cannot be read is left out with a warning, as by the nodes' runtimes; broken when nothing can be read. */
 export function parseCertificates(text: string, nowMs: number): Parsed<readonly string[]> {
   const blocks = [...text.matchAll(CERTIFICATE)].map(([block]) => `${block}\n`);
   if (blocks.length === 0) return unparsable("no PEM certificate in it");

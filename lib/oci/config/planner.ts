@@ -27,10 +27,7 @@ const MAX_KEPT_IMAGE = 1_000;
 /** How often files are checked where the kernel sends no events. */
 const POLL_MS = 10_000;
 
-/**
- * Reads the configuration and opens the planner. Never throws: what is broken is logged once, with its line, and listed by
- * `problems()`; the last good content of a file stays in force. Files that no flag names may be missing.
- */
+/** Never throws: what is broken is logged once, with its line; the last good content of a file stays in force. */
 export function openPullPlanner(
   options: SettingsPaths & {
     readonly pollMs?: number;

@@ -32,10 +32,7 @@ export function parsePolicy(text: string): Parsed<Policy> {
   });
 }
 
-/**
- * The scope that rejects a logical name, `host[:port]/repository` and its `:tag` or `@digest`; undefined when it may be used.
- * The most specific scope decides (DV-99).
- */
+/** The most specific scope that rejects `host[:port]/repository` with tag or digest; undefined: none (DV-99). */
 export function rejectingScope(
   { byScope, otherwise }: Policy,
   full: { readonly name: string; readonly suffix: string },

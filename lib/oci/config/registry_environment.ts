@@ -49,10 +49,7 @@ export function readRegistryEnvironment(env: Readonly<Record<string, string | un
   return { home, cacheHome, proxies: readProxySettings(env) };
 }
 
-/**
- * The file with the logins of container tools, where one is: that of REGISTRY_AUTH_FILE, else docker's, in DOCKER_CONFIG or
- * the home. One that REGISTRY_AUTH_FILE names counts also when it is missing, so that this is reported.
- */
+/** That of REGISTRY_AUTH_FILE, also when it is missing, else docker's, in DOCKER_CONFIG or the home. */
 export function loginFile(
   env: Readonly<Record<string, string | undefined>>,
   exists: (path: string) => boolean,

@@ -27,10 +27,7 @@ const JsonObject = z.record(z.string(), z.unknown());
 const text = z.string().optional().catch(undefined);
 const Entry = z.object({ auth: text, username: text, password: text, identitytoken: text, registrytoken: text });
 
-/**
- * Reads a v1 Secret as the API server gives it. `source` names it for users. Skipped with a message: another type (DV-55),
- * no data, no `auths` (DV-57), no JSON; and where it is longer than `maxBytes` or has too many members. A broken entry among good ones costs only itself.
- */
+/** Skipped with a message: another type (DV-55), no `auths` (DV-57), no JSON. A broken entry costs only itself. */
 export function parseDockerConfigSecret(
   secret: unknown,
   source: string,

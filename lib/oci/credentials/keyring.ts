@@ -11,10 +11,7 @@ import { FairLimiter } from "../limits/fair_limiter.ts";
 import { matchCredentials } from "./match.ts";
 import { type CommandRunner, runCommand } from "./run_command.ts";
 
-/**
- * Helpers and plugins that run at the same time: each is a process, and image names decide how many are wanted. A namespace
- * alone has four, and the fifth is left for another; those that wait take turns by namespace.
- */
+/** Processes at a time: image names decide how many are wanted. The fifth is left for another namespace. */
 const PROCESSES = { limit: 5, share: 4 } as const;
 
 export interface KeyringOptions {

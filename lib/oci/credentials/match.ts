@@ -15,10 +15,7 @@ interface Ranked {
   readonly scope: Scope;
 }
 
-/**
- * All credentials whose key covers the target, in the order to try them: longer path, then literal host, then fewer wildcards,
- * then as listed. Nothing is dropped for being second: the first one may have been revoked. Matching twice changes nothing.
- */
+/** In the order to try: longer path, literal host, fewer wildcards, as listed. Matching twice changes nothing. */
 export function matchCredentials(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
   return covering(credentials, target).sort(compareRanked).map(({ credential }) => credential);
 }

@@ -5,10 +5,7 @@ import { haveChanged, isFolder } from "./read_files.ts";
 /** An editor writes in several steps: looking a moment later sees one change, not a half one. More than a tick of a file system. */
 const SETTLE_MS = 50;
 
-/**
- * Calls `onChange` after each change of what `paths` names, until the signal aborts. Follows symbolic links, so that a mounted
- * ConfigMap (`..data` swapped underneath) is seen. Never rejects.
- */
+/** Calls `onChange` after each change, until the signal aborts. Follows symbolic links. Never rejects. */
 export async function watchPaths(
   options: {
     /** Paths with their state when they were read. Called again after each change: they may be others then. */

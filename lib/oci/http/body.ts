@@ -15,10 +15,7 @@ type CollectedBody =
   /** Other bodies hold all the memory there is for large ones. */
   | { readonly kind: "no-memory" };
 
-/**
- * Reads at most `maxBytes`; what is beyond is never read. Pieces are copied at once: each is a view of a buffer of 64 KiB,
- * also one of a single byte.
- */
+/** What is beyond `maxBytes` is never read. Pieces are copied at once: each is a view of a buffer of 64 KiB. */
 export async function collectBody(
   stream: ReadableStream<Uint8Array>,
   { maxBytes, take }: { readonly maxBytes: number; readonly take: TakeMemory },

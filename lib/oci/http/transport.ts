@@ -41,10 +41,7 @@ export interface TransportDeps {
   readonly userAgent: string;
   /** As the environment has them; `fetch` applies them by itself, everything else here that connects or resolves names uses these. */
   readonly proxies: ProxySettings;
-  /**
-   * Who reads what failed. `tenants` (default): messages about undeclared hosts contain nothing that would show them a network which
-   * they cannot reach. `caller`: the person who runs the command, from whose own machine it is sent.
-   */
+  /** Who reads what failed: to `tenants` (default) messages show nothing of a network that they cannot reach. */
   readonly audience?: "tenants" | "caller" | undefined;
   /** Until the headers are there (ms), default 5 s: a registry that needs longer is as good as down. */
   readonly headersTimeoutMs?: number;
@@ -159,10 +156,7 @@ export class Transport implements Disposable {
     return addresses.every(isPublicAddress) && this.#answered.has(hop.url.host);
   }
 
-  /**
-   * Whether the host is at an address that its users may not be able to reach, and has not shown that it is there. What has
-   * time limits of its own is no inspection of an image that tenants named.
-   */
+  /** Whether its users may not be able to reach it. What has time limits of its own is no image of a tenant. */
   #isHidden({ hop, addresses = [] }: Checked): boolean {
     const isOwnTask = this.#deps.audience === "caller" || hop.timeouts !== undefined;
     if (isOwnTask || this.#answered.has(hop.url.host)) return false;
@@ -224,10 +218,7 @@ function describeFaults(stream: ReadableStream<Uint8Array>, hop: Hop): ReadableS
   }, { highWaterMark: 0 });
 }
 
-/**
- * Throws TooLarge for a body of more than `maxBytes` decoded bytes, and CircuitOpen while large ones take all memory. A refusal
- * never throws: it is kept while a login is tried, beyond that memory, and with more than {@link FREE_BYTES} counts as empty.
- */
+/** Throws TooLarge, or CircuitOpen while large bodies take all memory. A large refusal counts as empty. */
 async function readBody(response: Response, { hop, take }: {
   readonly hop: Hop;
   readonly take: TakeMemory;

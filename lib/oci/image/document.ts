@@ -6,10 +6,7 @@ import type { Endpoint } from "../pull_plan.ts";
 import { canonicalReference, isDigest } from "../reference.ts";
 import type { Answer } from "../http/exchange.ts";
 
-/**
- * Which document of a repository, and how it is requested: a `head` is that of a manifest, for its digest alone; a `child`
- * is a manifest that an index lists; a `blob` is a config.
- */
+/** A `head` is that of a manifest, for its digest; a `child` a manifest that an index lists; a `blob` a config. */
 export interface DocumentName {
   readonly kind: "manifest" | "child" | "blob" | "layer" | "head";
   readonly identifier: string;

@@ -23,10 +23,7 @@ export function isPlatformEntry(entry: Descriptor): entry is Descriptor & { read
   return platform !== undefined && platform.architecture !== "" && platform.architecture !== "unknown";
 }
 
-/**
- * Whether an index entry may be an image although it names no platform: container runtimes read that from the config then.
- * Entries about another one, artifacts and indexes are not.
- */
+/** Runtimes read the platform from the config then. Entries about another one, artifacts and indexes are no images. */
 export function isEntryWithoutPlatform({ annotations, platform, mediaType, isArtifact }: Descriptor): boolean {
   const isAbout = NOT_AN_IMAGE.some((key) => Object.hasOwn(annotations, key));
   return platform === undefined && !isAbout && !isArtifact && /manifest\.v[12]\+/.test(mediaType);

@@ -12,20 +12,14 @@ export interface Place extends Disposable {
 
 export interface FairLimiterOptions {
   readonly limit: number;
-  /**
-   * A namespace may hold at most so many times the places that are free. With 1, one namespace alone gets half of all,
-   * ten greedy ones an eleventh each, and always as many are left for a namespace that comes later.
-   */
+  /** How many times the free places one may hold: with 1 half of all, and as many are left for a newcomer. */
   readonly share: number;
   /** Whether a place may be given now; each true is followed by a place that is given, or by {@link onUnused}. */
   readonly mayGive?: (() => boolean) | undefined;
   readonly onUnused?: (() => void) | undefined;
 }
 
-/**
- * How many places one request takes, 1 when absent. It is given them when any is free, so that a heavy one is not passed
- * over for ever: at most that many less one are then held beyond the limit.
- */
+/** Places that one request takes, 1 when absent; given when any is free, so that a heavy one is not passed over. */
 export interface Weight {
   readonly weight?: number | undefined;
   /** Of a request that does not wait: a smaller share than the namespace has otherwise. */

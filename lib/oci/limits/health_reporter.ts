@@ -20,10 +20,7 @@ interface Subject {
 
 /** Failures in a row before anything is said: one alone is a blip. */
 const FAILURES = 3;
-/**
- * Warnings within a while: users may name any number of unreachable registries. Those that were declared are
- * always reported.
- */
+/** Warnings within a while: users may name any number of registries. Declared ones are always reported. */
 const MAX_WARNINGS = 20;
 const WHILE_MS = 600_000;
 

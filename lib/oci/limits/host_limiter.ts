@@ -31,10 +31,7 @@ export interface RequestAbout {
 
 /** Failing groups of repositories at which the host itself counts as failing. */
 const GROUPS_OF_A_HOST = 3;
-/**
- * Accounts and failing groups that are kept of one host, beside accounts with requests under way; those with the least state
- * are dropped first. Who names the host may bring any number of passwords for it.
- */
+/** Accounts and failing groups kept of a host: who names it may bring any number of passwords for it. */
 const MAX_KEPT = 64;
 
 /** A host. Every successful {@link enter} is followed by one {@link leave}. */

@@ -8,10 +8,7 @@ import type { Caller, InspectionRequest, RegistryLookups } from "../inspector.ts
 import { callersOf } from "./callers.ts";
 import { FairLimiter, type Place } from "./fair_limiter.ts";
 
-/**
- * Inspections under way in this process. Each holds one top document of up to 4 MiB and reads two others of up to 1 MiB at
- * a time, so this bounds memory as well. At 100 ms an image it is far more than all registries together get.
- */
+/** Each holds a top document of up to 4 MiB and reads two others of up to 1 MiB: this bounds memory as well. */
 export const MAX_INSPECTIONS = 128;
 /** A namespace may take as many as are free, so half when it is alone: another one always finds a place. */
 const NAMESPACE_SHARE = 1;
@@ -31,10 +28,7 @@ export function limitInspections(inner: RegistryLookups): RegistryLookups {
 /** Documents of at most so many bytes are parsed at once: most are smaller, and none of them takes more than 2 ms. */
 const SMALL_BYTES = 16 * 1024;
 
-/**
- * What large documents may hold together while they arrive and while they wait (bytes): a namespace may have as much as is free
- * for the others.
- */
+/** What large documents may hold together while they arrive and wait (bytes). */
 export const LARGE_DOCUMENTS = { limit: 64 * 1024 * 1024, share: 1 } as const;
 
 export interface DocumentTurn {
@@ -44,10 +38,7 @@ export interface DocumentTurn {
   readonly registry: string;
 }
 
-/**
- * Large documents are parsed one after the other, namespaces in turn, and after each the event loop is left to others for as
- * long as it took: webhook answers must not wait for many that end together.
- */
+/** One after the other, namespaces in turn; after each the event loop is left to others for as long as it took. */
 export class DocumentTurns {
   readonly #turns = new FairLimiter({ limit: 1, share: 1 });
   readonly #memory = new FairLimiter(LARGE_DOCUMENTS);
@@ -58,10 +49,7 @@ export class DocumentTurns {
     return this.#memory.tryAcquireAny(callers, { weight: bytes });
   }
 
-  /**
-   * What `work` gives, which does not wait for anything. Throws InspectionError when too many documents wait, and the signal's
-   * reason.
-   */
+  /** `work` waits for nothing. Throws InspectionError when too many wait, and the signal's reason. */
   async run<T>(work: () => T, { bytes, callers, signal, registry }: DocumentTurn): Promise<T> {
     if (bytes <= SMALL_BYTES) return work();
     using memory = this.tryTakeMemory(callers, bytes);

@@ -8,10 +8,7 @@ const BACKOFF = { baseMs: 500, capMs: 8_000 } as const;
 /** A registry that wants to be left alone for longer is not waited for. */
 const LONGEST_WAIT_MS = 30_000;
 
-/**
- * What passes by itself. A certificate does not; that a registry lacks parts which it has just taken may: another one who pushes
- * the same, or storage that lags behind, hides them for a moment.
- */
+/** Not a bad certificate. Parts that it lacks may pass: storage that lags behind hides them for a moment. */
 function transientOf(error: unknown): { readonly retryAfterMs: number | undefined } | undefined {
   if (!(error instanceof InspectionError || error instanceof PushError)) return undefined;
   const { kind, reason, retryAfterMs } = error.failure;

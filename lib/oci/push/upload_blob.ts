@@ -205,10 +205,7 @@ class BlobUpload {
   }
 }
 
-/**
- * The same bytes; each chunk counts as progress for the guard. A chunk is freed when the next one is read, as the one
- * before has been handed over by then: garbage outside of the counted memory would grow to many times of what is on its way.
- */
+/** Each chunk counts as progress, and is freed when the next one is read: garbage would outgrow counted memory. */
 function watched(stream: VerifiedStream["stream"], guard: IdleGuard): VerifiedStream["stream"] {
   const reader = stream.getReader();
   let handedOver: ArrayBuffer | undefined;
