@@ -249,11 +249,7 @@ export class ServerClock {
     this.#clock = clock;
   }
 
-  /**
-   * Takes one answer into account. The server stamped it between `sentMs` and `receivedMs` (monotonic), and cut the time down to
-   * a second: its clock was in [date, date + 1 s). What two answers allow is their overlap; none means that the server's
-   * clock has jumped.
-   */
+  /** Stamped between `sentMs` and `receivedMs` (monotonic) and cut to a second; no overlap: its clock has jumped. */
   learn(dateHeader: string | null, options: { readonly sentMs: number; readonly receivedMs: number }): void {
     const dateMs = Date.parse(dateHeader ?? "");
     if (Number.isNaN(dateMs)) return;

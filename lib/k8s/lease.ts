@@ -87,11 +87,7 @@ export class Election {
     this.#listeners.push(listener);
   }
 
-  /**
-   * Takes part until the signal aborts: waits for the Lease, runs `lead`, and when the Lease is lost waits again. Gives it
-   * up at the end. `lead` should last until its own signal aborts. Never rejects: faults of the API and of `lead` are
-   * logged and tried again.
-   */
+  /** Waits for the Lease, runs `lead`, again and again until the signal aborts. Never rejects: faults are logged. */
   async run(lead: Lead, signal: AbortSignal, { state }: TermOptions = {}): Promise<void> {
     const { clock } = this.#options;
     this.#state = state ?? this.#state;

@@ -12,11 +12,7 @@ export type Keeping<T> =
   | { readonly kind: "all" }
   /** Nothing. Every object is reported as new whenever it is given, by each list again; no end is reported. */
   | { readonly kind: "nothing" }
-  /**
-   * What the share of its namespace has room for, see {@link Sharing}. What there is no room for is kept as `reduce` makes it, which
-   * must weigh nothing; without that it counts as of no interest. It stays so until it changes, and what is not kept at all
-   * until it is listed again.
-   */
+  /** What its {@link Sharing} has no room for is kept as `reduce` makes it, which weighs nothing; else not at all. */
   | Sharing<T> & { readonly kind: "shares"; readonly reduce?: (value: T) => T };
 
 interface Entry<T> {

@@ -31,11 +31,7 @@ const CALL_TIMEOUT_MS = 30_000;
 const LIST_TIMEOUT_MS = 60_000;
 /** Of a list that is not paged, of a page of what administrators made, and of a single object. */
 const MAX_LIST_BYTES = 128 * 1024 * 1024;
-/**
- * Members of what pods pull with, by kind, as its users write it: an object of 1 MiB may have 45 000 and as many again in its
- * managed fields, which take far longer to parse than what it is read for. A ServiceAccount lists Secrets, of which old
- * clusters have made hundreds for one; it is read less often.
- */
+/** Members that are parsed of what tenants write: 1 MiB may have 90 000. Old accounts list hundreds of Secrets. */
 const MAX_STRUCTURES: ReadonlyMap<string, number> = new Map([
   [Resource.secrets.plural, 2_000],
   [Resource.serviceAccounts.plural, 10_000],

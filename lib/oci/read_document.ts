@@ -1,5 +1,4 @@
 // Reads one document of a repository through its client: its limit of bytes, and the check of what comes back.
-import type { Clock } from "../clock.ts";
 import type { Answer } from "./http/exchange.ts";
 import {
   type DocumentName,
@@ -11,7 +10,7 @@ import {
   unreadable,
 } from "./image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "./image/manifest.ts";
-import { isAbsence, mayBeAbsence, pauseOf } from "./limits/outcome.ts";
+import { isAbsence, mayBeAbsence } from "./limits/outcome.ts";
 import type { RepositoryAnswer, RepositoryClient, RepositoryMessage } from "./repository_client.ts";
 import type { RequestKind } from "./request_log.ts";
 
@@ -35,22 +34,19 @@ const REQUEST_KIND: Readonly<Record<DocumentName["kind"], RequestKind>> = {
 };
 
 /** Throws InspectionError when it is not there, may not be read, or is not what its digest says. */
-export async function readDocument(
-  client: RepositoryClient,
-  { name, clock }: { readonly name: DocumentName; readonly clock: Clock },
-): Promise<RegistryDocument> {
-  const { answer, credential } = await askFor(client, { name, clock, message: {} });
+export async function readDocument(client: RepositoryClient, name: DocumentName): Promise<RegistryDocument> {
+  const { answer, credential } = await askFor(client, name);
   return toDocument(client.endpoint, { document: name, answer, credential });
 }
 
 /** What {@link readDocument} reads, parsed by `parse` in its turn. Throws as that does. */
 export async function readParsed<T>(
   client: RepositoryClient,
-  { name, clock }: { readonly name: DocumentName; readonly clock: Clock },
+  name: DocumentName,
   parse: (document: RegistryDocument) => T,
 ): Promise<T> {
   const { endpoint, context: { callers, signal } } = client;
-  const { answer, credential } = await askFor(client, { name, clock, message: {} });
+  const { answer, credential } = await askFor(client, name);
   const turn = { bytes: answer.body.byteLength, callers, signal, registry: endpoint.host };
   return await client.turns.run(() => parse(toDocument(endpoint, { document: name, answer, credential })), turn);
 }
@@ -59,12 +55,9 @@ export async function readParsed<T>(
 const LAYER_TIMEOUTS = { headersMs: 30_000, totalMs: 60_000 };
 
 /** The bytes of a layer as they come, unchecked. Throws InspectionError as {@link readDocument} does; so does the stream. */
-export async function openLayer(
-  client: RepositoryClient,
-  { digest, clock }: { readonly digest: string; readonly clock: Clock },
-): Promise<ReadableStream<Uint8Array>> {
+export async function openLayer(client: RepositoryClient, digest: string): Promise<ReadableStream<Uint8Array>> {
   const name = { kind: "layer", identifier: digest } as const;
-  const { answer } = await askFor(client, { name, clock, message: { isStreamed: true, timeouts: LAYER_TIMEOUTS } });
+  const { answer } = await askFor(client, name, { isStreamed: true, timeouts: LAYER_TIMEOUTS });
   const { stream, status } = answer;
   if (status === 200) return stream ?? new Blob([]).stream();
   throw unreadable(client.endpoint, { document: name, status });
@@ -72,11 +65,8 @@ export async function openLayer(
 
 async function askFor(
   client: RepositoryClient,
-  { name, clock, message }: {
-    readonly name: DocumentName;
-    readonly clock: Clock;
-    readonly message: Partial<RepositoryMessage>;
-  },
+  name: DocumentName,
+  message: Partial<RepositoryMessage> = {},
 ): Promise<Extract<RepositoryAnswer, { kind: "answered" }>> {
   const { endpoint, credentials } = client;
   const { kind } = name;
@@ -97,7 +87,7 @@ async function askFor(
   if (status !== 429 && status < 500) return sent;
   const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method: kind === "head" ? "HEAD" : "GET" });
   if (isGone) throw refused(endpoint, { document: name, status: 404, credentials });
-  throw overloaded(endpoint, { document: name, status, retryAfterMs: pauseOf(sent.answer, clock.nowMs()) });
+  throw overloaded(endpoint, { document: name, status, retryAfterMs: client.pauseOf(sent.answer) });
 }
 
 /** Whether an answer ends the search for a credential: anything but "not for you" and "not there". */

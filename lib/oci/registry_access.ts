@@ -1,14 +1,17 @@
 // How registries are reached, from the configuration: plans, credentials, connections and limits.
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
+import { LearnedChallenges } from "./auth/learned_challenges.ts";
 import { TokenSource } from "./auth/token.ts";
 import { openPullPlanner, type PullPlannerHandle } from "./config/planner.ts";
 import { NO_REGISTRY_ENVIRONMENT, type RegistryEnvironment, systemPaths } from "./config/registry_environment.ts";
 import type { NamedPaths } from "./config/settings_files.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { type KeyringOptions, openKeyring } from "./credentials/keyring.ts";
+import { ConnectionVariants } from "./http/connection_variants.ts";
 import { Transport, type TransportDeps } from "./http/transport.ts";
 import { RequestLimiter } from "./limits/request_limiter.ts";
+import type { RepositoryClientDeps } from "./repository_client.ts";
 
 export interface RegistryConfig
   extends NamedPaths, Pick<KeyringOptions, "dockerConfig" | "credentialProviderConfig" | "credentialProviderBinDir"> {
@@ -29,9 +32,8 @@ export interface RegistryAccessOptions {
 export interface RegistryAccess extends Disposable {
   readonly planner: PullPlannerHandle;
   readonly keyring: Keyring;
-  readonly transport: Transport;
-  readonly limiter: RequestLimiter;
-  readonly tokens: TokenSource;
+  /** What all clients of repositories are made with, and what they find out of hosts. */
+  readonly clients: RepositoryClientDeps;
 }
 
 /** Opens it; nothing is connected yet. Never throws for a bad file: what is wrong is logged, and what works is used. */
@@ -49,7 +51,9 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
   const transport = new Transport({ clock, resolve: resolveAddresses, userAgent, proxies, audience });
   const limiter = new RequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
   const tokens = new TokenSource({ transport, limiter, clock });
-  return { planner, keyring, transport, limiter, tokens, [Symbol.dispose]: () => transport[Symbol.dispose]() };
+  const learned = { challenges: new LearnedChallenges(), variants: new ConnectionVariants() };
+  const clients = { transport, tokens, limiter, clock, ...learned };
+  return { planner, keyring, clients, [Symbol.dispose]: () => transport[Symbol.dispose]() };
 }
 
 /** Addresses of a name, by the system's own resolver (hosts file included); none when it has none. */

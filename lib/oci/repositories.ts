@@ -1,10 +1,8 @@
 // The repositories of one run: what references resolve to, a client for each repository, and the requests of all together.
 import type { Clock } from "../clock.ts";
 import type { RegistryAccess } from "./registry_access.ts";
-import { LearnedChallenges } from "./auth/learned_challenges.ts";
 import { matchCredentials } from "./credentials/match.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
-import { ConnectionVariants } from "./http/connection_variants.ts";
 import type { RegistryDocument } from "./image/document.ts";
 import { parseManifest } from "./image/manifest.ts";
 import { firstAnswer } from "./first_answer.ts";
@@ -20,15 +18,13 @@ import { RequestLog } from "./request_log.ts";
 export type WholeManifest = ReadManifest & RegistryDocument;
 
 export interface RepositoriesDeps {
-  readonly access: Pick<RegistryAccess, "planner" | "keyring" | "transport" | "limiter" | "tokens">;
+  readonly access: Pick<RegistryAccess, "planner" | "keyring" | "clients">;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
 export class Repositories {
   readonly #deps: RepositoriesDeps;
-  readonly #challenges: LearnedChallenges = new LearnedChallenges();
-  readonly #variants: ConnectionVariants = new ConnectionVariants();
   readonly #log = new RequestLog();
   readonly #readers = new Map<string, Promise<RepositoryClient>>();
 
@@ -69,7 +65,7 @@ export class Repositories {
     );
     const first = await firstAnswer({ image, endpoints }, signal, async (endpoint) => {
       const client = await this.reader(endpoint);
-      const session = new Session({ client, clock, keep: keepWhole, attempt });
+      const session = new Session({ client, keep: keepWhole, attempt });
       return await read(session, endpoint);
     });
     if (first.kind === "failed") throw new InspectionError(first.failure);
@@ -86,17 +82,14 @@ export class Repositories {
   }
 
   async target(endpoint: Endpoint): Promise<TargetRepository> {
-    const { clock } = this.#deps;
-    return new TargetRepository({ client: await this.#client(endpoint, "pull,push"), clock });
+    return new TargetRepository(await this.#client(endpoint, "pull,push"));
   }
 
   async #client(endpoint: Endpoint, rights: "pull" | "pull,push"): Promise<RepositoryClient> {
-    const { access, clock, signal } = this.#deps;
-    const { transport, tokens, limiter, keyring } = access;
+    const { access: { keyring, clients }, signal } = this.#deps;
     const credentials = matchCredentials(await keyring.lookup(endpoint, signal), endpoint);
     const context = { credentials, callers: callersOf({ priority: "gated" }), signal, log: this.#log };
-    const shared = { transport, tokens, limiter, clock, challenges: this.#challenges, variants: this.#variants };
-    return new RepositoryClient(shared, { endpoint, context, rights });
+    return new RepositoryClient(clients, { endpoint, context, rights });
   }
 }
 

@@ -15,6 +15,7 @@ import type { Transport } from "./http/transport.ts";
 import { rootUrl } from "./image/document.ts";
 import type { InspectionContext } from "./request_log.ts";
 import type { DocumentTurns } from "./limits/inspection_limit.ts";
+import { pauseOf } from "./limits/outcome.ts";
 import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { Endpoint } from "./pull_plan.ts";
 
@@ -112,6 +113,11 @@ export class RepositoryClient {
   /** The turns in which all that read through the same connections parse. */
   get turns(): DocumentTurns {
     return this.#deps.transport.turns;
+  }
+
+  /** The pause that an answer requests (ms); undefined when it does not. */
+  pauseOf(answer: Answer): number | undefined {
+    return pauseOf(answer, this.#deps.clock.nowMs());
   }
 
   /** Sends with one credential after the other, anonymous last, until an answer is final. */

@@ -1,7 +1,4 @@
 // The documents of one repository at one host: checked by their digests and parsed. All readers of images read through it.
-import type { Clock } from "../clock.ts";
-import { LearnedChallenges } from "./auth/learned_challenges.ts";
-import { ConnectionVariants } from "./http/connection_variants.ts";
 import type { DocumentName, RegistryDocument } from "./image/document.ts";
 import {
   type ConfigDocument,
@@ -21,7 +18,6 @@ export interface ReadManifest extends Pick<RegistryDocument, "digest" | "credent
 
 interface SessionOptions<Read> {
   readonly client: RepositoryClient;
-  readonly clock: Clock;
   /** What is kept of a manifest: its bytes are needed only by who writes it elsewhere. */
   readonly keep: (document: RegistryDocument) => Read;
   readonly attempt?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined;
@@ -61,20 +57,17 @@ export class Session<Read extends ReadManifest = ReadManifest> {
   }
 
   #read<T>(name: DocumentName, parse: (document: RegistryDocument) => T): Promise<T> {
-    const { client, attempt = (read) => read(), ...others } = this.#options;
-    return attempt(() => readParsed(client, { name, ...others }, parse));
+    const { client, attempt = (read) => read() } = this.#options;
+    return attempt(() => readParsed(client, name, parse));
   }
 }
 
 export type OpenSession = (endpoint: Endpoint, context: InspectionContext) => Session;
 
-/** Opens what all sessions share: the memory of how each host and repository is connected to and logged in to. */
-export function openSessions(deps: Omit<RepositoryClientDeps, "challenges" | "variants">): OpenSession {
-  const { clock } = deps;
-  const shared = { ...deps, challenges: new LearnedChallenges(), variants: new ConnectionVariants() };
+export function openSessions(deps: RepositoryClientDeps): OpenSession {
   return (endpoint, context) => {
-    const client = new RepositoryClient(shared, { endpoint, context, rights: "pull" });
-    return new Session({ client, clock, keep: keepParsed });
+    const client = new RepositoryClient(deps, { endpoint, context, rights: "pull" });
+    return new Session({ client, keep: keepParsed });
   };
 }
 

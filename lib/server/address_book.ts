@@ -20,11 +20,7 @@ export interface Address<C> {
   readonly reserve: Tokens;
 }
 
-/**
- * How many handshakes may begin, at once and a second: of one `address` (so many connections of an API server are at a time
- * those over which no request has come yet), of all `strangers` together, whose addresses proved nothing, and of one address
- * beyond that (the `reserve`: an API server gets its first connections by it whatever other clients use up).
- */
+/** At once and a second: of one address, of all strangers together, and beyond that of each (the `reserve`). */
 export type HandshakeRates = Readonly<Record<"address" | "strangers" | "reserve", TokenRate>>;
 
 interface TokenRate {

@@ -25,6 +25,8 @@ import { type ImageReference, parseReference } from "../../lib/oci/reference.ts"
 import { singleFlight } from "../../lib/oci/cache/single_flight.ts";
 import { TokenSource } from "../../lib/oci/auth/token.ts";
 import { openSessions } from "../../lib/oci/session.ts";
+import { LearnedChallenges } from "../../lib/oci/auth/learned_challenges.ts";
+import { ConnectionVariants } from "../../lib/oci/http/connection_variants.ts";
 import { Transport } from "../../lib/oci/http/transport.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 import { type FakeRegistry, openFakeRegistry } from "./registry.ts";
@@ -69,7 +71,10 @@ export function openTestInspector(
   });
   const limiter = new RequestLimiter({ clock, log });
   const tokens = new TokenSource({ transport, limiter, clock });
-  const openSession = openSessions({ transport, tokens, limiter, clock });
+  const openSession = openSessions({
+    ...{ transport, tokens, limiter, clock },
+    ...{ challenges: new LearnedChallenges(), variants: new ConnectionVariants() },
+  });
   const registry = new RegistryInspector({ openSession, clock });
   const cached = new CachedInspector({ inner: limitInspections(registry), kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;

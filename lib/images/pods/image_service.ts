@@ -40,11 +40,10 @@ type ImageServiceOptions = RegistryAccessOptions & { readonly config: ImageServi
 export async function openImageService(options: ImageServiceOptions): Promise<ImageService> {
   const { config, clock, log } = options;
   await using stack = new AsyncDisposableStack();
-  const { planner, keyring, transport, limiter, tokens } = stack.use(openRegistryAccess(options));
+  const { planner, keyring, clients } = stack.use(openRegistryAccess(options));
   const kv = await openStore(config, { clock, log });
   stack.defer(() => kv?.close());
-  const openSession = openSessions({ transport, tokens, limiter, clock });
-  const registry = new RegistryInspector({ openSession, clock });
+  const registry = new RegistryInspector({ openSession: openSessions(clients), clock });
   const cached = new CachedInspector({
     inner: limitInspections(registry),
     kv,
@@ -59,8 +58,8 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     run: (signal) => planner.watch(signal),
     known: new KnownImagesPolicy({ memory: cached, planner, clock, tagTtlMs: config.tagTtl }),
     cacheSize: () => cached.size(),
-    hostStates: () => limiter.hostStates(),
-    publicHostStates: () => limiter.publicHostStates(),
+    hostStates: () => clients.limiter.hostStates(),
+    publicHostStates: () => clients.limiter.publicHostStates(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

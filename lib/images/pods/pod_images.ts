@@ -29,11 +29,7 @@ export interface PodImages {
   inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]>;
   /** The same from memory alone; undefined when anything must be asked for, or read. */
   recall(request: PodImagesRequest): readonly InspectedImage[] | undefined;
-  /**
-   * Starts the same in the background, so that it is known when the pod is decided on. Leaves out what must be looked up
-   * for every pod: which look-up may answer for a pod is known once the pod is there, and one before that would be a second
-   * request. Drops the request when too many images are under way.
-   */
+  /** In the background. What is looked up for every pod is left out; dropped when too many images are under way. */
   prefetch(request: PodImagesRequest): void;
 }
 

@@ -5,11 +5,7 @@ import { fingerprintOfAll } from "../fingerprint.ts";
 import type { Caller, InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "../inspector.ts";
 import { callersOf, forAll, nameOfCaller } from "../limits/callers.ts";
 
-/**
- * Shares equal inspections that overlap. A shared one counts for all of its callers, has the most urgent of their
- * priorities, and ends when the last of them has left. `revalidate` is not shared here: which look-ups may answer it
- * depends on when they began, which the cache decides.
- */
+/** A shared one counts for all callers and ends when the last has left. `revalidate` is the cache's to share. */
 export function singleFlight(
   inner: Inspector<PlannedRequest>,
   { clock }: { readonly clock: Clock },

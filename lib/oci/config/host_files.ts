@@ -45,11 +45,7 @@ export function readHostTls(tls: HostTls, folder: string, { files, nowMs }: Load
   return parseHostFiles(authorities, pairs, nowMs);
 }
 
-/**
- * Reads a directory of certs.d: `*.crt` are CAs, `X.cert` with `X.key` a client certificate; several are tried in the order of
- * their names. A certificate without key or a key without certificate makes the host unusable, as it does in the MTO: without
- * them a request would be made that the administrator did not mean. What may not be read is passed over, as by the MTO.
- */
+/** `*.crt` are CAs, `X.cert` with `X.key` a client certificate. One alone makes the host unusable, as in the MTO. */
 export function readHostDirectory(folder: string, { files, nowMs }: LoadContext): Parsed<HostCertificates> {
   const names = files.list(folder).filter((name) => /\.(crt|cert|key)$/.test(name) && !name.startsWith(".."));
   const texts = new Map(names.flatMap((name) => {

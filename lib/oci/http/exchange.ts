@@ -117,11 +117,7 @@ export function classify(hop: Hop, error: unknown): InspectionError {
   return failed(hop, reason, what, error);
 }
 
-/**
- * The one error for all that can go wrong on the wire at an undeclared host that is at a private address or has never
- * answered: image names come from tenants, and the difference between a closed port, a silent one and one without TLS would
- * show them a network that they cannot reach.
- */
+/** For an undeclared host that never answered: a difference would show tenants a network that they cannot reach. */
 export function concealed(hop: Hop, cause: unknown): InspectionError {
   const { host } = hop.url;
   const what = `could not be reached. If it is meant to be used, declare it with --registry ${host}`;

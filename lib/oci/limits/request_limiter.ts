@@ -33,11 +33,7 @@ export class RequestLimiter {
     this.#reporter = new HealthReporter({ clock, log, declared });
   }
 
-  /**
-   * Sends when there is a place for the request, and again after a short pause that the registry requests. Throws
-   * InspectionError (CircuitOpen, RateLimited) without sending when that would take longer than a moment; whatever `send`
-   * throws; the signal's reason.
-   */
+  /** Sends, again after short pauses. Throws InspectionError (CircuitOpen, RateLimited) where it would take longer. */
   async run<T extends LimitedAnswer>(about: RequestAbout, send: () => Promise<T>): Promise<T> {
     for (let tries = 1;; tries++) {
       const answer = await this.#once(about, send);
@@ -87,11 +83,7 @@ export class RequestLimiter {
     return host;
   }
 
-  /**
-   * Drops the least recently used idle host, with its pauses and its breaker: first of those that never answered, then of those
-   * of no proven use, then of those that one namespace uses. Pods name any number of such hosts, and may not have what is known
-   * of other registries forgotten.
-   */
+  /** Of no use first: what is known of other registries may not be forgotten for the hosts that pods name. */
   #dropIdle(current: HostLimiter): void {
     const idle = [...this.#hosts].filter(([, host]) => host !== current && host.isIdle);
     const ofOne = idle.filter(([, host]) => !isShared(host));

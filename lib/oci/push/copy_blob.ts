@@ -31,13 +31,13 @@ export function copyBlob(copy: BlobCopy, deps: CopyDeps): Promise<BlobOutcome> {
 }
 
 async function copyOnce({ blob, source, target, mountFrom }: BlobCopy, deps: CopyDeps): Promise<BlobOutcome> {
-  const { clock, signal, onBytes, limits } = deps;
+  const { signal, onBytes, limits } = deps;
   const { digest } = blob;
   if (await target.hasBlob(digest)) return "present";
   const mount = mountFrom === undefined ? undefined : await target.mount(digest, mountFrom);
   if (mount?.kind === "mounted") return "mounted";
   const open = async (): Promise<ReturnType<typeof verifyStream>> => {
-    const stream = await openLayer(source, { digest, clock });
+    const stream = await openLayer(source, digest);
     return verifyStream(stream, { blob, registry: source.endpoint.host, onBytes });
   };
   const begun = mount?.kind === "upload" ? mount.upload : undefined;

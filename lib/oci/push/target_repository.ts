@@ -1,11 +1,9 @@
 // A repository that is written to: manifests, blobs by mount, and the requests that uploads are made of. Each call is one
 // request, or as many as its login takes.
-import type { Clock } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
 import type { Answer } from "../http/exchange.ts";
 import { documentUrl, rootUrl } from "../image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
-import { pauseOf } from "../limits/outcome.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import { readDocument } from "../read_document.ts";
 import { canonicalReference } from "../reference.ts";
@@ -40,12 +38,10 @@ const WRITE_TIMEOUTS = { headersMs: 30_000, totalMs: 60_000 };
 /** The repository. Calls throw PushError or InspectionError. */
 export class TargetRepository {
   readonly #client: RepositoryClient;
-  readonly #clock: Clock;
   #accepted: Credential | undefined;
 
-  constructor({ client, clock }: { readonly client: RepositoryClient; readonly clock: Clock }) {
+  constructor(client: RepositoryClient) {
     this.#client = client;
-    this.#clock = clock;
   }
 
   get endpoint(): Endpoint {
@@ -63,8 +59,7 @@ export class TargetRepository {
     if (answer?.status !== 200) throw this.#refusal(answer, `look up ${this.#nameOf(reference)}`);
     const digest = answer.headers.get("docker-content-digest") ?? "";
     if (/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return digest;
-    const manifest = { kind: "manifest", identifier: reference } as const;
-    return (await readDocument(this.#client, { name: manifest, clock: this.#clock })).digest;
+    return (await readDocument(this.#client, { kind: "manifest", identifier: reference })).digest;
   }
 
   async hasBlob(digest: string): Promise<boolean> {
@@ -219,7 +214,7 @@ export class TargetRepository {
     const registry = this.endpoint.host;
     const { kind, reason, says } = judgeRefusal(answer ?? { status: 401, body: new Uint8Array() });
     const tried = [...new Set(this.#client.credentials.map(({ source }) => source))];
-    const retryAfterMs = answer === undefined ? undefined : pauseOf(answer, this.#clock.nowMs());
+    const retryAfterMs = answer === undefined ? undefined : this.#client.pauseOf(answer);
     const advice = adviceFor(reason, { tried, name: this.name, retryAfterMs });
     const message = `Cannot ${what}: the registry answered ${says}.${advice}`;
     return new PushError({ kind, reason, message, registry, retryAfterMs });

@@ -96,7 +96,7 @@ export async function readCredentials(
 const VERSION_LABEL = "io.openshift.release";
 
 export interface PayloadOptions {
-  readonly access: Pick<RegistryAccess, "planner" | "keyring" | "transport" | "limiter" | "tokens">;
+  readonly access: Pick<RegistryAccess, "planner" | "keyring" | "clients">;
   readonly clock: Clock;
   /** That of the control plane, in whose image the version is looked up; undefined: that of the first. */
   readonly architecture: string | undefined;

@@ -48,10 +48,7 @@ export async function openPushBed(
   const targetOf = (repository: string): TargetRepository => {
     const endpoint = makeEndpoint(registry.host, { repository, reference: "v1" });
     const deps = { transport, limiter, tokens, clock, ...shared };
-    return new TargetRepository({
-      client: new RepositoryClient(deps, { endpoint, context, rights: "pull,push" }),
-      clock,
-    });
+    return new TargetRepository(new RepositoryClient(deps, { endpoint, context, rights: "pull,push" }));
   };
   const bed: PushBed = {
     registry,
