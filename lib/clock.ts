@@ -1,5 +1,4 @@
-// The one source of time, and waiting: for a while, for a condition, for a signal. Everything that waits or stamps takes a Clock,
-// so that tests own time.
+// The one source of time, and waiting. Everything that waits or stamps takes a Clock, so that tests own time.
 
 /** Time and waiting. `nowMs` is wall time (epoch ms); `monotonicMs` never jumps. */
 export interface Clock {

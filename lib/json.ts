@@ -1,5 +1,4 @@
-// Reading members of JSON of unknown shape: each reader gives nothing for what is missing or malformed, never throws, and
-// never follows a prototype.
+// Reading members of JSON of unknown shape: nothing for what is missing or malformed; no prototype is followed.
 import { Buffer } from "node:buffer";
 
 export type JsonObject = Readonly<Record<string, unknown>>;

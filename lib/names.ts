@@ -1,5 +1,4 @@
-// Every label, annotation, gate, finalizer, field manager and object name that Archway shares with users and with the
-// Multiarch Tuning Operator. The strings are an interface: they are exactly those of the operator (the MTO).
+// The names that Archway shares with users and with the Multiarch Tuning Operator (the MTO): never change them.
 
 export const API_GROUP = "multiarch.openshift.io";
 

@@ -1,5 +1,4 @@
-// What is given and is no flag: flags that were removed, misspelt variables, which would otherwise be ignored silently, and
-// WATCH_NAMESPACE.
+// What is given and is no flag: removed flags, misspelt variables, which would be ignored silently, WATCH_NAMESPACE.
 import { FILE_SETTINGS, type FileValues } from "./file.ts";
 import { type Command, environmentName, FLAGS } from "./flags.ts";
 import type { ConfigValues } from "./values.ts";

@@ -1,5 +1,4 @@
-// The optional configuration files, `--config FILE`: settings that most clusters leave alone. YAML, checked like flags: a key that
-// is not known is a problem, and all problems are reported together.
+// The configuration files, `--config FILE`: YAML, checked like flags; all problems are reported together.
 import * as z from "zod";
 import { parseYaml } from "../cluster/yaml.ts";
 import { isObject, type JsonObject } from "../json.ts";

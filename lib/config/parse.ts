@@ -1,5 +1,4 @@
-// Command line, environment and configuration file to one typed configuration, in one function that reports all problems
-// together; a rule between flags is judged when each of them could be read. No other module reads unparsed input.
+// Command line, environment and files to one typed configuration; all problems are reported together.
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
 import { type Arguments, isChosen, nearest, rawValue, readArguments } from "./arguments.ts";
 import { contradictions } from "./contradictions.ts";

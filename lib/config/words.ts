@@ -1,5 +1,4 @@
-// The arguments of commands that take objects: the pod of `archway explain`, as kubectl names it or with its namespace in front, and
-// the images of `archway index`.
+// The arguments of commands that take objects: the pod of `archway explain`, the images of `archway index`.
 import { splitKey } from "../k8s/types.ts";
 import { parseReference } from "../oci/reference.ts";
 

@@ -1,5 +1,4 @@
-// Metrics of work queues and of requests to the API server, under the names that client-go gives them, so that dashboards for
-// Go controllers read these as well.
+// Metrics of work queues and of requests to the API server, under the names that client-go gives them.
 import { EventReason } from "../names.ts";
 import type { Registry } from "prom-client";
 import { type MetricsOf, type MetricTable, openMetrics, WAIT_BUCKETS_SECONDS } from "../metrics.ts";

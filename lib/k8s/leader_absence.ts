@@ -1,5 +1,4 @@
-// Whether the leader is missing, as a replica that does not lead observes it: by the election first, then by reads of the Lease
-// of its own. Whoever acts without the Lease waits for both.
+// Whether the leader is missing, for a replica that does not lead: by the election, then by reads of the Lease.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { type ReadApi, readOptional } from "./api.ts";

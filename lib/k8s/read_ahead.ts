@@ -1,5 +1,4 @@
-// Reads a body as fast as the network gives it, ahead of who consumes it. The API server drops a watcher whose socket
-// stays full for 50–100 ms in a burst, so reading must not wait for JSON parsing.
+// Reads a body ahead of who consumes it: the API server drops a watcher whose socket stays full for 50–100 ms.
 import { systemClock, withinMs } from "../clock.ts";
 
 /** What is read but not consumed yet may take this much memory; then reading waits, and the server may drop us. */

@@ -1,5 +1,4 @@
-// A Secret as one record of texts that replicas read and swap: the one that writes second loses, reads and goes on from
-// there.
+// A Secret as one record of texts that replicas read and swap: the one that writes second loses and reads again.
 import type { V1Secret } from "@kubernetes/client-node";
 import * as z from "zod";
 import { type KubeApi, readOptional } from "./api.ts";

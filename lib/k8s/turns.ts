@@ -1,5 +1,4 @@
-// Values that wait in lines, one of each line in turn, the oldest of a line first: thousands in one line delay another line by
-// one value, not by thousands.
+// Values that wait in lines, one of each line in turn: thousands in one line delay another by one value.
 
 /** Maps and sets keep the order of insertion. To take the first of a set passes over those that were just taken, at 1 ns each. */
 export class Turns<V> {

@@ -1,5 +1,4 @@
-// Writes at a steady pace, and a few at a time, so that a change of every node and pod of a cluster takes a small share of the
-// API server.
+// Writes at a steady pace, a few at a time: a change of every node or pod takes a small share of the API server.
 import type { Clock } from "../clock.ts";
 
 /** Writes a second: 5 000 nodes take less than nine minutes, at 20 requests a second with all that belongs to them. */

@@ -1,5 +1,4 @@
-// The store in Deno KV: a file of this replica's own, or a KV Connect server shared by all. Written after the measured
-// behaviour of Deno KV (locks, damaged files, servers that go away).
+// The store in Deno KV: a file of this replica's own, or a KV Connect server shared by all.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { CALL_TIMEOUT_MS, type Database, LONG_TIMEOUT_MS, openGuardedStore } from "./guarded_store.ts";

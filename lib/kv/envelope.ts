@@ -1,5 +1,4 @@
-// The wrapping of each stored value: its version, its age, its end. Checked when read, because the store may be older or
-// newer than this program, and removes what is expired up to a minute late.
+// The wrapping of each stored value: version, age, end. Checked when read: the store may be older or newer.
 import * as z from "zod";
 
 const Envelope = z.object({

@@ -1,5 +1,4 @@
-// A database that may hang, fail or be gone, made into a store that does none of it: each call has a time limit, and a
-// breaker leaves the database alone for a while after a row of faults.
+// A database that may hang, fail or be gone, as a store that does none of it: by time limits and a breaker.
 import pLimit from "p-limit";
 import { type Clock, LATE, withinMs } from "../clock.ts";
 import { errorText, type LogFields, type Logger } from "../log.ts";

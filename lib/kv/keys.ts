@@ -1,5 +1,4 @@
-// Layout of the keys: ["archway", layout, kind, shard, …]. Shards spread the load of a shared server and
-// let a sweep take one piece at a time. Pure.
+// Layout of the keys: ["archway", layout, kind, shard, …]. Shards spread the load of a shared server. Pure.
 import { createHash } from "node:crypto";
 import type { StoreKey } from "./store.ts";
 

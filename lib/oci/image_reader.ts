@@ -1,5 +1,4 @@
-// Reads one image at one endpoint: the top manifest, and of its children and configs what is wanted. A tag or digest of an
-// index costs one request, a single image two.
+// Reads one image at one endpoint: the top manifest, and of its children and configs what is wanted.
 import type { Credential } from "./credential.ts";
 import { InspectionError, inspectionError } from "./errors.ts";
 import { findingsOfReference } from "./image/findings.ts";

@@ -1,5 +1,4 @@
-// Image references as users write them, and what they mean: Docker's normalisation, with the grammar of the distribution
-// project's reference package.
+// Image references as users write them: Docker's normalisation, with the distribution project's grammar.
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "./registry_host.ts";
 
 /** A reference taken apart. `domain` is the host in its canonical spelling or `docker.io`; `registry` is the host to contact. */

@@ -1,5 +1,4 @@
-// One spelling for each registry host. Limits, learned logins, certificates and configuration are all looked up by host, so
-// that another spelling of it must not lead to another entry.
+// One spelling for each registry host, as limits, logins, certificates and configuration are looked up by it.
 
 export const DOCKER_HUB = "docker.io";
 

@@ -1,5 +1,4 @@
-// Sends requests to one repository: within the limits of its host, logged in with one credential after the other. What an
-// answer means is left to the caller.
+// Sends requests to one repository: within the limits of its host, logged in with one credential after another.
 import type { Clock } from "../clock.ts";
 import { isSameLogin } from "./auth/challenge.ts";
 import type { LearnedChallenges } from "./auth/learned_challenges.ts";

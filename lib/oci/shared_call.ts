@@ -1,5 +1,4 @@
-// Callers that ask for the same at the same time share one call; its answer may be kept for a while. The call runs under a
-// signal of its own, so a caller that leaves takes the answer from no other.
+// Equal calls at the same time are one, whose answer may be kept. It runs under a signal of its own.
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../clock.ts";
 

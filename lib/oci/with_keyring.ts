@@ -1,5 +1,4 @@
-// Completes a request before anything is keyed by it: the pull is planned, the credentials of cluster and node join those of
-// the pod, what matches no endpoint of the image is dropped, and what policy forbids ends here.
+// Completes a request before anything is keyed by it: plan and credentials; what policy forbids ends here.
 import type { Clock } from "../clock.ts";
 import { matchPullSecrets } from "./credentials/match.ts";
 import type { Credential, Keyring } from "./credential.ts";

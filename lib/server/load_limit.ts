@@ -1,5 +1,4 @@
-// How much work the webhooks take at a time. Beyond that they refuse at once, because an answer that comes too late costs
-// the API server its whole timeout, and memory without end costs the process.
+// How much work the webhooks take at a time: an answer that comes too late costs the API server its timeout.
 import type { Clock } from "../clock.ts";
 import type { Logger } from "../log.ts";
 

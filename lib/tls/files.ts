@@ -1,5 +1,4 @@
-// A serving certificate in files, as mounted Secrets have it: read again when they change, also behind symbolic links.
-// What cannot be served with is passed over; the last good pair stays.
+// A serving certificate in files, read again when they change. The last good pair stays.
 import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { type CertificateInForce, findPairProblem, ServingCertificate } from "./serving_certificate.ts";

@@ -1,5 +1,4 @@
-// Brings images into the target's repository: their blobs first, several at a time, then their manifests by digest, byte by
-// byte as they are. The first failure ends all.
+// Brings images into the target's repository: first their blobs, then their manifests, byte by byte as they are.
 import pLimit from "p-limit";
 import type { Clock } from "../../clock.ts";
 import { type BlobOutcome, copyBlob } from "../../oci/push/copy_blob.ts";

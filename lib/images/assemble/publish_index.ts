@@ -1,5 +1,4 @@
-// Writes an index: by its digest first, in the first form that the registry takes, then by its tag. A reader of the tag never
-// meets an index that is not whole, and the tag is read back.
+// Writes an index by its digest, then by its tag, and reads the tag back. No reader meets one that is not whole.
 import type { Clock } from "../../clock.ts";
 import type { IndexDocument } from "../index/plan_index.ts";
 import { PushError } from "../../oci/push/push_error.ts";

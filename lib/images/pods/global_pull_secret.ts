@@ -1,5 +1,4 @@
-// The pull secret for all pods of a cluster (OpenShift's `openshift-config/pull-secret`): watched, fine if absent, dropped
-// when it goes.
+// The pull secret for all pods (OpenShift's `openshift-config/pull-secret`): watched, fine if absent.
 import type { Clock } from "../../clock.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";

@@ -1,5 +1,4 @@
-// What this replica may place pods by right now, without a request: the policy over the inspector's cache that warm
-// admission uses. Holds no inspections itself, only which pull scopes have read which private image.
+// What warm admission may place pods by without a request: the policy over the inspector's cache.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { CachedInspector, RecalledImage } from "../../oci/cache/cached.ts";

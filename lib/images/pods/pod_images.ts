@@ -1,5 +1,4 @@
-// The images of a pod, inspected together: pull secrets first, then every image at once. Which scopes have read which image is kept for warm
-// admission.
+// The images of a pod, inspected together: pull secrets first, then every image at once.
 import { type Clock, type Doubling, doublingMs, orAborted } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
 import { errorText, type Logger } from "../../log.ts";

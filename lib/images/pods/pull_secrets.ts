@@ -1,5 +1,4 @@
-// The credentials of pods' pull secrets, read from the API server when an image needs them: those that the pod names or,
-// where it names none, those of its ServiceAccount, as the ServiceAccount admission fills them in.
+// The credentials of the pull secrets that a pod names or, where it names none, of its ServiceAccount's.
 import type { Clock } from "../../clock.ts";
 import { listAt } from "../../json.ts";
 import type { KubeApi } from "../../k8s/api.ts";

@@ -1,5 +1,4 @@
-// Images without the architectures on which they are known to fail although they claim them (`--exec-format-errors=avoid`).
-// A hint, never a verdict: an image that has failed on all that it claims is left as it is.
+// Images without the architectures on which they have failed. A hint: one that failed on all is left as it is.
 import type { InspectedImage } from "../../oci/types.ts";
 import type { KnownImages } from "./known_images.ts";
 import type { PodImages } from "./pod_images.ts";

@@ -1,5 +1,4 @@
-// Reads DER, the encoding of certificates and keys: only lengths and nesting. For the few fields that are judged here this is
-// less than what a whole ASN.1 library costs at start, and it passes over what such a library refuses (otherName, URIs…).
+// Reads DER: only lengths and nesting. A whole ASN.1 library costs more at start, and refuses some certificates.
 
 /** One element of DER. `bytes` is its content; `whole` is it with its tag and length. */
 export interface DerElement {

@@ -1,5 +1,4 @@
-// `WWW-Authenticate` headers to challenges. Hostile input costs an empty list, never time or a crash. The form is that of
-// RFC 9110, section 11.6.1.
+// `WWW-Authenticate` headers to challenges (RFC 9110, 11.6.1). Hostile input costs an empty list, never time.
 
 export type Challenge =
   | { readonly kind: "basic" }

@@ -1,5 +1,4 @@
-// Bearer tokens of registries: requested once per realm, service, scope and credential, kept until shortly before they end.
-// The answers are those of the distribution project's token authentication: `token`, `access_token`, refresh tokens.
+// Bearer tokens, requested once per realm, service, scope and credential, and kept until shortly before they end.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { parseSparseObject } from "../../json.ts";

@@ -1,5 +1,4 @@
-// The token request: its address, its form or header, and which token servers are allowed. As in the
-// distribution project's token authentication: GET with Basic, POST with a refresh token.
+// The token request: its address, its form or header, and which token servers are allowed.
 import type { Challenge } from "./challenge.ts";
 import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";

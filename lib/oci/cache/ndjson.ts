@@ -1,5 +1,4 @@
-// The cache as text for sites without a way out: one JSON object a line, digest → platforms and tag → digest with its age.
-// Only what was read without credentials goes out.
+// The cache as text for sites without a way out, one JSON object a line: what was read without credentials.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { type DocumentRecord, DocumentSchema, RECORD_VERSION, type TagRecord, TagSchema } from "./records.ts";

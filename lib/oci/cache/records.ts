@@ -1,5 +1,4 @@
-// What the cache keeps of an image: its documents' platforms for good, its tags' digests for a while. Parsed on every read,
-// because a store is shared and outlives versions. Pure.
+// What the cache keeps of an image. Parsed on every read: a store is shared and outlives versions. Pure.
 import * as z from "zod";
 import type { Inspection, InspectionDepth } from "../types.ts";
 

@@ -1,5 +1,4 @@
-// How much memory the cache of images may take. Users decide how many images there are, and registries how large their
-// documents are, so entries are weighed, not only counted.
+// How much memory the cache of images may take: entries are weighed, as registries decide how large they are.
 import type { DocumentRecord } from "./records.ts";
 
 /** Bytes, as weighed here, of all cached inspections in this process. */

@@ -1,5 +1,4 @@
-// From an image to its pull plan: short-name candidates × (mirrors, then the registry itself), judged by policy and blocks,
-// each with the transport its host needs.
+// From an image to its pull plan: short-name candidates × (mirrors, then the registry itself), judged by policy.
 import { failureOf } from "../errors.ts";
 import type { Endpoint, PullPlan } from "../pull_plan.ts";
 import type { InspectionFailure } from "../types.ts";

@@ -1,5 +1,4 @@
-// The pull planner: configuration files and flags to pull plans, reloaded when a file changes. Every inspection takes a
-// plan, so plans are kept until a reload.
+// Configuration files and flags to pull plans, reloaded when a file changes; plans are kept until then.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";

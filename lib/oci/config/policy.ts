@@ -1,5 +1,4 @@
-// policy.json: which images may be used at all. What must be signed is placed by its manifest: the runtime on the node verifies
-// the signature.
+// policy.json: which images may be used at all. Signatures are the node's runtime to verify.
 import * as z from "zod";
 import { canonicalName } from "../registry_host.ts";
 import { parseAs, parseJson } from "../files/documents.ts";

@@ -1,5 +1,4 @@
-// registries.yaml of k3s and RKE2: mirrors with rewrites, and per-host TLS and credentials. The
-// files that it names are read elsewhere.
+// registries.yaml of k3s and RKE2: mirrors with rewrites, and per-host TLS and credentials.
 import * as z from "zod";
 import { decodeUserPassword } from "../credentials/docker_config.ts";
 import { bareHost } from "../credentials/scope.ts";

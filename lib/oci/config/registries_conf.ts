@@ -1,5 +1,4 @@
-// registries.conf and its drop-ins to rules: containers/image's version 2, and in the main file also
-// the tables of version 1, which it still reads.
+// registries.conf and its drop-ins to rules: version 2, and in the main file also the tables of version 1.
 import * as z from "zod";
 import { isHelperName } from "../credentials/credential_helpers.ts";
 import { findLine, parseAs, parseToml } from "../files/documents.ts";

@@ -1,5 +1,4 @@
-// The `[[registry]]` tables of registries.conf: their schema, what of it makes no sense, which rule holds for a name and
-// which places the name may be pulled from by it.
+// The `[[registry]]` tables of registries.conf: which rule holds for a name, and which places it leads to.
 import * as z from "zod";
 import { findLine } from "../files/documents.ts";
 import { asParsed, type Parsed, unparsable } from "../../parsed.ts";

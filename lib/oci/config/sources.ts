@@ -1,5 +1,4 @@
-// From one full name to the places it may be pulled from, by the first configuration that has its host: registries.conf, then
-// hosts.toml, then registries.yaml, then the host itself.
+// Where a full name may be pulled from: by registries.conf, hosts.toml, registries.yaml, or the host itself.
 import { hostKey } from "../registry_host.ts";
 import type { EndpointUrl } from "./endpoint_url.ts";
 import { findRule, type FullName, pullSources } from "./registry_rules.ts";

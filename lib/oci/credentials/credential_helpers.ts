@@ -1,5 +1,4 @@
-// Programs named `docker-credential-NAME`, which give the login of a host. The protocol: the host on stdin; JSON, or exit
-// code 1 when it has none.
+// Programs named `docker-credential-NAME`: the host on stdin; JSON, or exit code 1 when there is no login.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";

@@ -1,5 +1,4 @@
-// Docker configs to credentials: the two kinds of pull Secret, and the `auths` of a config.json. Of an entry
-// user and password, identity token and registry token are used; the MTO uses the first alone.
+// Docker configs to credentials: the two kinds of pull Secret, and the `auths` of a config.json.
 import * as z from "zod";
 import { parseJson } from "../files/documents.ts";
 import { isDenseText } from "../../json.ts";

@@ -1,5 +1,4 @@
-// The cluster's and the node's own credentials, in one order: the global pull secret, the docker config.json, the helpers of
-// registries.conf, the kubelet's plugins. They are tried after the pod's own credentials.
+// The cluster's and the node's own credentials, in one order. They are tried after the pod's own.
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential, Keyring } from "../credential.ts";

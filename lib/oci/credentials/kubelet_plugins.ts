@@ -1,5 +1,4 @@
-// The kubelet's credential provider plugins: its configuration file and the exec protocol v1.
-// Contract: kubelet.config.k8s.io/v1 CredentialProviderConfig, credentialprovider.kubelet.k8s.io/v1.
+// The kubelet's credential provider plugins, exec protocol v1 (credentialprovider.kubelet.k8s.io).
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";

@@ -1,5 +1,4 @@
-// Reads configuration files and records every path it has read or tried, so that a change of any of them is noticed.
-// Synchronous on purpose: a reload puts all files in force together.
+// Reads configuration files and records every path tried. Synchronous: a reload puts all in force together.
 import { systemClock } from "../../clock.ts";
 import { MAX_DOCUMENT_BYTES } from "./documents.ts";
 

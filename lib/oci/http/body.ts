@@ -1,5 +1,4 @@
-// Reads the body of an answer. Its sender may be a registry of any user, so what is buffered is bounded: one
-// buffer for each body, however small the pieces are that it comes in, and a bound for all large bodies together.
+// Reads the body of an answer into one buffer, bounded: its sender may be a registry of any user.
 
 /** Bytes that a body may have in memory beside the budget: most manifests and configs are smaller. */
 export const FREE_BYTES = 64 * 1024;

@@ -1,5 +1,4 @@
-// The ways in which a host may be connected to: each of several client certificates, and for a registry declared insecure
-// plain HTTP after TLS. The one that worked is tried first the next time.
+// The ways to connect to a host: each client certificate, plain HTTP after TLS. The one that worked is first.
 import { LRUCache } from "lru-cache";
 import { InspectionError } from "../errors.ts";
 import type { ClientCertificate, Endpoint, EndpointTransport } from "../pull_plan.ts";

@@ -1,5 +1,4 @@
-// What one HTTP exchange with a registry is: its request, its answer, the hop that a redirect leads to, and the messages for
-// what went wrong on the wire.
+// One HTTP exchange with a registry: its request, its answer, the hop that a redirect leads to, and its faults.
 import { errorText } from "../../log.ts";
 import type { Callers } from "../shared_call.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";

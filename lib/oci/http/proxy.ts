@@ -1,5 +1,4 @@
-// HTTP proxies as the usual variables name them, for connections that `fetch` does not make: it applies them by itself.
-// The rules are those of golang.org/x/net/http/httpproxy, which the kubelet uses.
+// HTTP proxies for connections that `fetch` does not make, by the rules of golang.org/x/net/http/httpproxy.
 import ipaddr from "ipaddr.js";
 
 /** What the environment says of proxies. The address may hold a password: never log it. */

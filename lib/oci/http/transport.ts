@@ -1,5 +1,4 @@
-// Sends exchanges to registries safely: guarded address, verified TLS, time and size limits, redirects without
-// credentials. Everything above deals with whole answers.
+// Sends exchanges safely: guarded address, verified TLS, time and size limits, redirects without credentials.
 import { STATUS_CODES } from "node:http";
 import { LRUCache } from "lru-cache";
 import { type Clock, untilAborted } from "../../clock.ts";

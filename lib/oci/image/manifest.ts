@@ -1,5 +1,4 @@
-// Registry documents to typed ones: indexes, manifests, schema 1, configs, as the OCI image-spec and Docker's image manifest
-// v2 have them. Hostile input costs an answer, never a crash.
+// Indexes, manifests, schema 1 and configs to typed ones. Hostile input costs an answer, never a crash.
 import { isObject, type JsonObject, listAt, objectAt, parseSparseObject, textAt } from "../../json.ts";
 import type { Platform } from "../types.ts";
 

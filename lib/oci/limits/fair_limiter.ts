@@ -1,5 +1,4 @@
-// A number of places that namespaces share: a request without one waits in a fair queue, and no namespace takes so many that
-// none is left for the next one.
+// Places that namespaces share, with a fair queue: none takes so many that none is left for the next one.
 import { orAborted } from "../../clock.ts";
 import type { Callers } from "../shared_call.ts";
 import type { Caller } from "../inspector.ts";

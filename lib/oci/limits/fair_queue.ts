@@ -1,5 +1,4 @@
-// The queue for places, ordered by priority, then by namespace in turn, then first in, first out. An entry that several
-// callers share is in the line of each of them, and leaves all lines at the first call.
+// Ordered by priority, then by namespace in turn. An entry of several callers is in the line of each of them.
 import { Turns } from "../../k8s/turns.ts";
 import type { Caller, InspectionPriority } from "../inspector.ts";
 import { PRIORITIES } from "./callers.ts";

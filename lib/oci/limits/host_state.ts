@@ -1,5 +1,4 @@
-// The health of one registry host as others see it, and which hosts are named to them: image names are user input, so the
-// names of hosts that are neither declared nor of proven use stay out of metrics and pages.
+// The health of registry hosts as others see it. Hosts that only users named stay out of metrics and pages.
 import type { CircuitState } from "../../breaker.ts";
 import type { FailureReason } from "../types.ts";
 

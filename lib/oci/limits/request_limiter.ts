@@ -1,5 +1,4 @@
-// Limits the load on registries, and isolates namespaces from each other: every request to a registry or token server passes
-// here, within the limits of its host, its account and its namespace.
+// Every request to a registry or token server passes here, within limits of its host, account and namespace.
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import { InspectionError } from "../errors.ts";

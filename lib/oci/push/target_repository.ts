@@ -1,5 +1,4 @@
-// A repository that is written to: manifests, blobs by mount, and the requests that uploads are made of. Each call is one
-// request, or as many as its login takes.
+// A repository that is written to: manifests, blobs by mount, and the requests that uploads are made of.
 import type { Credential } from "../credential.ts";
 import type { Answer } from "../http/exchange.ts";
 import { documentUrl, rootUrl } from "../image/document.ts";

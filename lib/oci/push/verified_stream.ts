@@ -1,5 +1,4 @@
-// A blob on its way from one registry to another: counted and hashed as it passes, and broken off before its end when it is
-// not what its descriptor says. So nothing is committed that was not read whole.
+// A blob on its way: counted and hashed, and broken off before its end when it is not what its descriptor says.
 import { createHash, type Hash } from "node:crypto";
 import { InspectionError, inspectionError } from "../errors.ts";
 
