@@ -33,7 +33,6 @@ export class Breaker {
     return this.#isProbing;
   }
 
-  /** How long until a probe may pass; 0 unless open. */
   get openForMs(): number {
     return Math.max(0, (this.#openUntilMs ?? 0) - this.#options.clock.monotonicMs());
   }
@@ -54,7 +53,6 @@ export class Breaker {
     this.#isProbing = false;
   }
 
-  /** A call failed for a reason that would fail others as well. */
   failed(): void {
     const { clock, threshold, baseMs, capMs } = this.#options;
     this.#failures += 1;
@@ -65,7 +63,6 @@ export class Breaker {
     this.#openings = Math.min(this.#openings + 1, 20);
   }
 
-  /** A call ended without proving anything, because it was cancelled. */
   withdrew(): void {
     this.#isProbing = false;
   }

@@ -51,7 +51,6 @@ export function jitter(baseMs: number): number {
   return baseMs * (0.5 + Math.random() / 2);
 }
 
-/** How a wait grows (ms): from the first to the longest. */
 export interface Doubling {
   readonly baseMs: number;
   readonly capMs: number;

@@ -20,7 +20,6 @@ type LabelsOf<Row> = Row extends { readonly labels: readonly (infer Name extends
   : Row extends { readonly labels: infer Known extends LabelValues } ? { [Name in keyof Known]: Known[Name][number] }
   : undefined;
 
-/** Takes the labels first, where there are any. */
 type Taking<Labels, Rest extends unknown[]> = (
   ...args: Labels extends undefined ? Rest : [labels: Labels, ...rest: Rest]
 ) => void;
@@ -34,7 +33,6 @@ interface OfType<Labels> {
   };
   readonly histogram: {
     readonly observe: Taking<Labels, [value: number]>;
-    /** Shows a series before there is something in it. */
     readonly zero: (labels: Labels) => void;
   };
 }

@@ -70,7 +70,6 @@ export function architectureLabel(architecture: string): string {
 
 export const NODE_ARCH_LABEL = "kubernetes.io/arch";
 
-/** Node label with the operating system of a node (GOOS name). */
 export const NODE_OS_LABEL = "kubernetes.io/os";
 
 /** Affinity key that no node carries: the pod cannot run anywhere. */
@@ -107,11 +106,9 @@ export const Finalizer = {
 /** The finalizer that keeps what leaving takes (see {@link Installation}) until Archway has left. */
 export const UNINSTALL_FINALIZER = "archway.dev/uninstall";
 
-/** Names of Archway's own objects, as the manifests install them. */
 export const Installation = {
   deployment: "archway",
   serviceAccount: "archway",
-  /** A ClusterRole and its binding. */
   uninstallRole: "archway-uninstall",
 } as const;
 

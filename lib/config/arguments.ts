@@ -5,11 +5,8 @@ import { environmentName, type Flag, FLAGS, SHORT_FLAGS } from "./flags.ts";
 export interface Arguments {
   /** The texts a flag was given, by its name without dashes; a switch without a value says `true`. */
   readonly given: ReadonlyMap<string, readonly string[]>;
-  /** Those flags as they were typed: `-x` or `--name`, by the name. */
   readonly typed: ReadonlyMap<string, string>;
-  /** What is no flag: the command, then what it is about. */
   readonly words: readonly string[];
-  /** Flags that need a value and have none: nothing follows, or another flag. */
   readonly lacking: readonly string[];
   readonly wantsHelp: boolean;
   readonly wantsVersion: boolean;

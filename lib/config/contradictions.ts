@@ -5,7 +5,6 @@ import type { ConfigValues } from "./values.ts";
 
 type Operand = keyof ConfigValues | "words";
 
-/** The words after the command, and which flags were on the command line. */
 export interface CommandLine {
   readonly words: readonly string[];
   readonly given: ReadonlyMap<string, readonly string[]>;

@@ -1,6 +1,5 @@
 // A text in lines of whole words, for terminals. Pure.
 
-/** Lines that are no longer than `width`, but for a word that is. */
 export function foldWords(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

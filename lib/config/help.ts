@@ -103,10 +103,8 @@ const HELP: Readonly<Record<Command, CommandHelp>> = {
 };
 
 const WIDTH = 80;
-/** A flag that is longer than this has its text below it. */
 const MAX_LEFT = 28;
 
-/** Help of one command, or of all in short. Ends with a newline. */
 export function renderHelp(command: Command | undefined): string {
   return command === undefined ? renderOverview() : renderCommand(command);
 }

@@ -19,7 +19,6 @@ export const ImageBuildsSchema = z.strictObject({
   digestCommand: command.default([]),
   namespace: text.default("openshift-machine-config-operator"),
   serviceAccount: text.default("machine-os-builder"),
-  /** Of the building container, as `{cpu: "1"}`. */
   requests: z.record(z.string(), z.string(), { error: "is not a map of texts" }).default({}),
   /** `registry/repository` that Jobs push to, where several architectures are joined; empty: that of the push spec. */
   stagingRepository: repository.or(z.literal("")).default(""),

@@ -30,7 +30,6 @@ export function withValues(config: Config, values: Partial<Config>): Config {
 
 export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reads the file of `--config`; throws when it cannot. */
   readonly readFile: (path: string) => string;
   /** What is wrong with the texts of placement, for commands that place pods; absent: they are not judged. */
   readonly placementProblems?: ((values: ConfigValues & FileValues) => readonly string[]) | undefined;

@@ -76,5 +76,4 @@ export const Values = z.object({
   scenario: z.enum(["placement", "exec-format-error", "taints", "upgrade", "image-build", "odd-pods"]),
 });
 
-/** All flags, parsed; durations in ms. */
 export type ConfigValues = z.infer<typeof Values>;

@@ -22,7 +22,6 @@ export interface WatchOptions {
   readonly timeoutSeconds: number;
 }
 
-/** A raw event of a watch stream. `ERROR` carries a Status. */
 export interface RawWatchEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
   readonly object: KubeObject;
@@ -110,7 +109,6 @@ export function withCalls(api: KubeApi, calls: Partial<KubeApi>): KubeApi {
   };
 }
 
-/** One object, or undefined where there is none. Throws what `get` throws otherwise. */
 export async function readOptional(
   api: Pick<ReadApi, "get">,
   wanted: ResourceTarget & { readonly type: ResourceType; readonly signal: AbortSignal },

@@ -11,7 +11,6 @@ export const NoAnswer = {
   timeout: "Timeout",
 } as const;
 
-/** Longest part of a server's own text that is quoted in a message. */
 const MAX_WORDS = 500;
 
 /** The fault of an answer that is not a success. Reads the body to its end. `action` is like `patch pods "ns/name"`. */

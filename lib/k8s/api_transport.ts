@@ -29,7 +29,6 @@ export interface ApiRequest {
   /** Default JSON, whole. */
   readonly accept?: string;
   readonly body?: unknown;
-  /** The body is sent when this resolves; the head is sent at once. */
   readonly holdBack?: Promise<void> | undefined;
   readonly timeoutMs: number;
   /** An answer with more bytes is not read to its end: AnswerTooLarge. Default: any. */
@@ -46,7 +45,6 @@ interface MeasuredAnswer {
   readonly bytes: number;
 }
 
-/** What one attempt came to; `status` 0 when no answer came. */
 export interface ApiCall {
   readonly method: ApiRequest["method"];
   readonly status: number;

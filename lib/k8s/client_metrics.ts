@@ -13,7 +13,6 @@ export const API_CODES: readonly string[] = [
   ...["other", "<error>"],
 ];
 
-/** Reasons of events that tell of passing states. */
 const PASSING: readonly string[] = [EventReason.gateAdded, EventReason.gateRemoved];
 
 const COUNTED = {

@@ -15,7 +15,6 @@ export interface ClusterCredentials {
   readonly tls: TlsIdentity;
 }
 
-/** The API server and a source of fresh credentials for it. */
 export interface ClusterAccess {
   /** `https://host:port`, without a slash at the end. Its host is the name the server's certificate must carry. */
   readonly baseUrl: string;
@@ -26,7 +25,6 @@ export interface ClusterAccess {
   readonly serverName?: string;
   /** The namespace that commands mean where none is named; undefined when the kubeconfig's context has none. */
   readonly namespace?: string;
-  /** True when any certificate will do, as a kubeconfig may say. */
   readonly skipsTlsVerify?: true;
   /** Credentials that are fresh enough to send. Throws when none can be had; the message says what to do. */
   credentials(): Promise<ClusterCredentials>;
@@ -100,7 +98,6 @@ export class CredentialsCache {
     return await this.#reading;
   }
 
-  /** Makes the next call read again, unless the last reading was just now. */
   discard(): void {
     const kept = this.#kept;
     this.#stale = kept === undefined || this.#clock.monotonicMs() - kept.atMs >= DISCARD_INTERVAL_MS;
@@ -137,7 +134,6 @@ async function readPart(directory: string, name: string): Promise<string> {
   );
 }
 
-/** The path that was given, and the home folder with the default file. */
 interface KubeconfigPlaces {
   /** Of the flag or KUBECONFIG: one path, or several with colons between them. */
   readonly given: string | undefined;

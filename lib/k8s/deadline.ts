@@ -5,7 +5,6 @@ import type { Clock } from "../clock.ts";
 export interface Deadline extends Disposable {
   /** Aborts with the parent's reason, or with a TimeoutError when the time is up. */
   readonly signal: AbortSignal;
-  /** Starts the time over, after data has arrived. Costs nothing. */
   restart(): void;
   /** The time no longer counts; the parent's abort still does. */
   lift(): void;

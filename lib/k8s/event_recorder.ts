@@ -66,7 +66,6 @@ export class BackgroundEventRecorder implements EventRecorder, AsyncDisposable {
     this.#workers.add(worker);
   }
 
-  /** Resolves when all that was recorded is sent, or the signal aborts. */
   async flush(signal: AbortSignal): Promise<void> {
     this.#flushing++;
     while (!signal.aborted && this.#workers.size > 0) {

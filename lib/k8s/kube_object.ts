@@ -7,7 +7,6 @@ function isKubeObject(value: unknown): value is KubeObject {
   return isObject(value) && isObject(value["metadata"]) && typeof value["metadata"]["name"] === "string";
 }
 
-/** An object of the API; throws when the server sent something else. */
 export function parseKubeObject(value: unknown): KubeObject {
   if (isKubeObject(value)) return value;
   throw new Error(`Cannot read the API server's answer "${kindOf(value)}": it is not an object with a name.`);
@@ -35,7 +34,6 @@ interface StatusView {
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** Reads a Status; a value that is none gives an empty view. */
 export function parseStatus(value: unknown): StatusView {
   const status = isObject(value) ? value : {};
   const details = isObject(status["details"]) ? status["details"] : {};

@@ -10,7 +10,6 @@ import { type ClusterAccess, type ClusterCredentials, CredentialsCache, type Tls
 interface KubeconfigOptions {
   readonly context?: string;
   readonly clock: Clock;
-  /** Takes a sentence about what the file allows and should not. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
@@ -153,7 +152,6 @@ function isSameIdentity(a: TlsIdentity, b: TlsIdentity): boolean {
   return a.caCerts.join() === b.caCerts.join() && a.client?.cert === b.client?.cert && a.client?.key === b.client?.key;
 }
 
-/** The first line, up to where it begins to quote. */
 function unquoted(message: string): string {
   return (message.split("\n")[0] ?? "").replace(/["'`!<].*/, "").trimEnd().replace(/[,:] open$/, "") ||
     "it is not valid";

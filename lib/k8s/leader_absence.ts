@@ -64,13 +64,11 @@ export class LeaderAbsence {
     }, this.#limits);
   }
 
-  /** Since a renewal was last seen, or since the start (ms). */
   get silentForMs(): number {
     const { clock, view } = this.#deps;
     return clock.monotonicMs() - Math.max(this.#startedMs, view().lastRenewObservedMs ?? 0);
   }
 
-  /** Checks once more, and reads the Lease where that is needed. Never rejects. */
   async check(signal: AbortSignal): Promise<LeaderState> {
     if (this.state === "present") this.#proof = undefined;
     else {

@@ -10,11 +10,9 @@ export interface LeaseView extends LockView {
 }
 
 interface LeaseTiming {
-  /** A Lease that was not renewed for so long is free. */
   readonly durationMs: number;
   /** A leader that could not renew for so long stops leading: well before another replica may start. */
   readonly renewDeadlineMs: number;
-  /** Between two renewals, and between two reads by other replicas. */
   readonly retryMs: number;
 }
 

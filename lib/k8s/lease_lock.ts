@@ -17,7 +17,6 @@ interface LeaseLockOptions {
   readonly namespace: string;
   readonly name: string;
   readonly identity: string;
-  /** A Lease that was not renewed for so long is free. */
   readonly durationMs: number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -28,7 +27,6 @@ interface LeaseLockOptions {
 
 /** The Lease as of the latest request. Times are those of our monotonic clock. */
 export interface LockView {
-  /** Undefined when the Lease is free or was not read yet. */
   readonly holder: string | undefined;
   /** What the holder reports it cannot do, in a word; undefined when nothing. */
   readonly impairment: string | undefined;
@@ -46,7 +44,6 @@ type Attempt =
   | { readonly kind: "taken" }
   | { readonly kind: "failed" };
 
-/** The lock of one replica. Its state is as of the latest request. */
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
   /** The Lease as we wrote it last: a renewal needs no GET. */

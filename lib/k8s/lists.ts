@@ -4,7 +4,6 @@ import type { ListOptions, ReadApi } from "./api.ts";
 import { AnswerTooLarge, isExpired } from "./errors.ts";
 import type { KubeList, KubeObject, ResourceType } from "./types.ts";
 
-/** How often a list is started over when its continue token has expired. */
 const MAX_RESTARTS = 3;
 
 /** What to list. `limit` is the size of a page; absent: what suits the resource and the size of its objects. */

@@ -3,7 +3,6 @@ import { errorText, type Logger } from "../log.ts";
 import { Shares, type Sharing } from "./shares.ts";
 import { keyOf, type KubeObject } from "./types.ts";
 
-/** What happened to a key. Without `previous` it is new. */
 export type Change<T> =
   | { readonly kind: "apply"; readonly key: string; readonly value: T; readonly previous?: T }
   | { readonly kind: "delete"; readonly key: string; readonly value: T };

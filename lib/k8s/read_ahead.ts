@@ -34,7 +34,6 @@ class ChunkBuffer {
   readonly #changed = new ConditionVariable();
   readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
   #bytes = 0;
-  /** How the body ended; undefined while it is being read. */
   #end: { readonly kind: "whole" } | { readonly kind: "cut"; readonly error: unknown } | undefined;
   #hasLeft = false;
 

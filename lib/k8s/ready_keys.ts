@@ -22,7 +22,6 @@ export class ReadyKeys {
     this.#urgent.add(group, key);
   }
 
-  /** Takes the next key out: an urgent one, or of `any` priority. */
   take(which: "urgent" | "any"): string | undefined {
     return (this.#urgent.take() ?? (which === "any" ? this.#normal.take() : undefined))?.value;
   }

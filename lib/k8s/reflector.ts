@@ -51,7 +51,6 @@ const UNAVAILABLE_BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 /** A watch that lasted so long was healthy even without an event. */
 const HEALTHY_WATCH_MS = 5_000;
 
-/** A local copy of a collection; no request is sent before `run`. */
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
   readonly #log: Logger;

@@ -68,7 +68,6 @@ export class SecretRecord {
 interface FollowDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Of what is in the Secret, for the log. */
   readonly what: string;
   readonly pollMs?: number | undefined;
 }
@@ -91,7 +90,6 @@ export async function firstRead<T>(read: () => Promise<T>, deps: FollowDeps, sig
   }
 }
 
-/** Reads again and again until the signal aborts; never rejects. */
 export async function keepReading(read: () => Promise<void>, deps: FollowDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await deps.clock.sleep(jitter(deps.pollMs ?? POLL_MS), signal);

@@ -1,12 +1,10 @@
 // A CONNECT proxy on loopback that connects to one server only. `fetch` verifies a certificate by the name in its URL; through this
 // it can call the server by another name, as a kubeconfig's tls-server-name asks, and still verify everything itself.
 
-/** A running tunnel. Dispose it to close it and what goes through it. */
 export interface ServerTunnel extends AsyncDisposable {
   readonly origin: string;
 }
 
-/** Longest head of a CONNECT request; `fetch` sends some 100 bytes. */
 const MAX_HEAD_BYTES = 4_096;
 
 /** Listens on loopback. What passes is TLS from end to end, so that another local process gains nothing by it. */

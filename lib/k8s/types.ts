@@ -37,11 +37,9 @@ export interface KubeList {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
   readonly continue?: string;
-  /** The size of its JSON; absent where it was not counted. */
   readonly bytes?: number;
 }
 
-/** A resource of the API. `group` is empty for core/v1. */
 export interface ResourceType {
   readonly group: string;
   readonly version: string;

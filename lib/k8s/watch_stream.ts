@@ -34,7 +34,6 @@ export async function* decodeWatchStream(
   }
 }
 
-/** Cuts chunks into lines, holding back the part after the last newline. */
 class LineSplitter {
   readonly #maxBytes: number;
   readonly #decoder = new TextDecoder();

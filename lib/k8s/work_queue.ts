@@ -18,7 +18,6 @@ export interface AddOptions {
 
 export interface ReconcileSample {
   readonly outcome: ReconcileResult["kind"] | "failed";
-  /** From when the key was due until its reconcile started. */
   readonly waitMs: number;
   readonly workMs: number;
 }
@@ -83,12 +82,10 @@ export class WorkQueue {
     return this.#ready.size;
   }
 
-  /** Whether a key is being worked on or waits for a free place. */
   get isBusy(): boolean {
     return this.#running > 0 || this.#ready.size > 0;
   }
 
-  /** All keys of the queue: delayed, ready and running. */
   get size(): number {
     return this.#entries.size;
   }
@@ -98,7 +95,6 @@ export class WorkQueue {
     this.addAfter(key, 0, options);
   }
 
-  /** Makes a key due after a time, unless it is due earlier already. */
   addAfter(key: string, ms: number, { urgentAfterMs = Infinity }: AddOptions = {}): void {
     const nowMs = this.#options.clock.monotonicMs();
     const dueMs = nowMs + Math.max(0, ms);

@@ -5,7 +5,6 @@ import type { Clock } from "../clock.ts";
 const WRITES_A_SECOND = 10;
 
 export interface Pace {
-  /** Resolves when the next write may be sent, or the signal aborts. */
   turn(signal: AbortSignal): Promise<void>;
 }
 

@@ -10,11 +10,9 @@ import type { KeyValueStore, StoreEntry, StoreKey } from "./store.ts";
 export interface Database {
   get(key: StoreKey): Promise<unknown>;
   set(key: StoreKey, text: string): Promise<void>;
-  /** Sets only where nothing is; whether it did. */
   create(key: StoreKey, text: string): Promise<boolean>;
   delete(key: StoreKey): Promise<void>;
   list(prefix: StoreKey): AsyncGenerator<Pick<StoreEntry, "key" | "value">>;
-  /** Ends the handle; may be called while calls hang. */
   close(): void;
 }
 

@@ -11,7 +11,6 @@ export type EntryKind = "digest" | "tag";
 
 export const ENTRY_KINDS: readonly EntryKind[] = ["digest", "tag"];
 
-/** The key of an entry. The shard follows from the name. */
 export function entryKey(kind: EntryKind, parts: readonly [name: string, ...rest: string[]]): StoreKey {
   return ["archway", LAYOUT, kind, shardOf(parts[0]), ...parts.map(shorten)];
 }

@@ -16,7 +16,6 @@ interface Pruned {
   readonly isComplete: boolean;
 }
 
-/** Deletes under way at the same time; few, because nothing waits for them. */
 const DELETES_AT_ONCE = 8;
 /** So many rounds in a row that deleted nothing end it: the store does not work. */
 const MAX_VAIN = 3;

@@ -12,17 +12,14 @@ export interface StoreEntry {
 
 /** Never rejects, never hangs: a fault is a miss when reading, `false` when writing. Any entry may be lost. */
 export interface KeyValueStore {
-  /** The value, or undefined: not there, or not to be had now. */
   get(key: StoreKey): Promise<unknown>;
   /** Whether the value, plain data, was acknowledged; then it survives the end of the process. */
   set(key: StoreKey, value: unknown): Promise<boolean>;
-  /** Sets the value only where there is none; whether it did. */
   create(key: StoreKey, value: unknown): Promise<boolean>;
   delete(key: StoreKey): Promise<boolean>;
   /** All entries below the prefix, in order of their keys. Ends early on a fault: compare {@link cutListings}. */
   list(prefix: StoreKey): AsyncIterable<StoreEntry>;
   cutListings(): number;
   faults(): number;
-  /** Ends the store; calls under way settle as faults, later ones at once. */
   close(): Promise<void>;
 }

@@ -24,7 +24,6 @@ import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts"
 export type InspectionPriority = "gated" | "admission" | "prewarm";
 
 export interface Caller {
-  /** Empty when it is made for no namespace. */
   readonly namespace: string;
   readonly priority: InspectionPriority;
 }
@@ -91,7 +90,6 @@ export interface InspectionReport {
   /** `host[:port]` of the mirror that answered instead of the registry itself. */
   readonly mirror?: string | undefined;
   readonly requests: RequestCounts;
-  /** Every exchange, oldest first; empty when no request was sent. */
   readonly trace: readonly TraceEntry[];
 }
 

@@ -12,7 +12,6 @@ export interface ImageReference {
   readonly tag?: string;
   /** `algorithm:hex`. With a digest there is no tag: the digest decides. */
   readonly digest?: string;
-  /** What to ask the registry for: the digest, the tag, or `latest`. */
   readonly identifier: string;
   /** Without domain in the text: subject to short-name resolution. */
   readonly isShort: boolean;

@@ -72,7 +72,6 @@ export class Repositories {
     return first.value;
   }
 
-  /** The client to read a place with; one for all that read there. */
   reader(endpoint: Endpoint): Promise<RepositoryClient> {
     const { host, pathPrefix, repository, namespace, transport: { scheme } } = endpoint;
     const key = JSON.stringify([scheme, host, pathPrefix, repository, namespace]);

@@ -57,7 +57,6 @@ export type RepositoryAnswer =
   }
   | {
     readonly kind: "refused";
-    /** The one that weighs most; undefined when token servers refused every credential. */
     readonly answer: Answer | undefined;
   };
 
@@ -65,7 +64,6 @@ type Attempt =
   | Extract<RepositoryAnswer, { kind: "answered" }>
   | {
     readonly kind: "refused";
-    /** The last answer; undefined when the token server refused the credential. */
     readonly answer: Answer | undefined;
     readonly mayDiffer: boolean;
     /** Whether the repository turned out to be logged in to in another way than was expected. */
@@ -76,7 +74,6 @@ const MIB = 1024 * 1024;
 /** Of its own: how to log in must be found out while the registry limits anonymous requests. */
 const ROOT_ACCOUNT = "/v2/";
 
-/** The client. Every call throws InspectionError when no answer comes. */
 export class RepositoryClient {
   readonly endpoint: Endpoint;
   readonly context: InspectionContext;
@@ -114,7 +111,6 @@ export class RepositoryClient {
     return this.#deps.transport.turns;
   }
 
-  /** The pause that an answer requests (ms); undefined when it does not. */
   pauseOf(answer: Answer): number | undefined {
     return pauseOf(answer, this.#deps.clock.nowMs());
   }

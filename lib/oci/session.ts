@@ -37,7 +37,6 @@ export class Session<Read extends ReadManifest = ReadManifest> {
     return this.#read({ kind: "manifest", identifier }, this.#options.keep);
   }
 
-  /** A manifest or index that an index lists, by its digest. */
   child(identifier: string): Promise<Read> {
     return this.#read({ kind: "child", identifier }, this.#options.keep);
   }

@@ -2,7 +2,6 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../clock.ts";
 
-/** The callers of one call. More may join while it runs. */
 export interface Callers<C> {
   readonly members: readonly C[];
   /** Calls the listener for each distinct caller that joins from now on; the result ends that. */

@@ -2,9 +2,7 @@
 
 /** One platform of an image, as its index or its config names it. Names are GOOS / GOARCH. */
 export interface Platform {
-  /** GOOS name; empty when the image does not say. */
   readonly os: string;
-  /** GOARCH name; whatever the image says. */
   readonly architecture: string;
   readonly variant?: string;
   readonly osVersion?: string;

@@ -28,7 +28,6 @@ interface TokenRate {
   readonly perSecond: number;
 }
 
-/** Tokens that come back with time; all are there at first. */
 export class Tokens {
   readonly rate: TokenRate;
   #left: number;
@@ -135,7 +134,6 @@ export class AddressBook<C> {
     });
   }
 
-  /** Drops addresses that have no connections, no proof and all of their tokens. */
   sweep(): void {
     const nowMs = this.#nowMs();
     for (const [key, address] of this.#addresses) {

@@ -30,7 +30,6 @@ export const OPEN: ListenerGuard = {
   began: () => {},
 };
 
-/** The headers of an answer by head alone, with which the connection ends. */
 const REFUSAL = { connection: "close", "content-length": "0" } as const;
 const SWEEP_MS = 1_000;
 /** How often handshakes are begun that had to wait: tokens for them come every 50 ms. */

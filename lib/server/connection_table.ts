@@ -36,7 +36,6 @@ interface ConnectionSocket {
 
 export interface ConnectionLimits {
   readonly maxConnections: number;
-  /** Connections that proved nothing, altogether and of one address. */
   readonly maxUnproven: number;
   readonly maxUnprovenPerAddress: number;
   readonly handshakes: HandshakeRates;
@@ -96,7 +95,6 @@ export class ConnectionTable {
     return this.#addresses.hasWaiting;
   }
 
-  /** Takes a connection that was accepted; undefined: close it. */
   admit(remoteAddress: string, socket: ConnectionSocket): Connection | undefined {
     const address = this.#addresses.of(remoteAddress);
     const { maxUnprovenPerAddress, maxUnproven, maxConnections } = this.#limits;

@@ -45,7 +45,6 @@ const PLAIN_GUARD: ListenerGuard = {
   plainProves: () => false,
 };
 
-/** Starts the plain listener; rejects when the address is taken. */
 export function openHttpListener({ handler, host, port }: HttpListenerOptions): Promise<HttpListener> {
   const guard = new ConnectionGuard(PLAIN_GUARD);
   const answer = getRequestListener(

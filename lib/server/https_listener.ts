@@ -22,13 +22,11 @@ interface HttpsListenerOptions {
   readonly port: number;
   readonly certificate: KeyPair;
   readonly handler: (request: Request) => Response | Promise<Response>;
-  /** Limits connections and request lines; absent: accepts all. */
   readonly guard?: ListenerGuard | undefined;
   /** PEM of the CAs whose client certificates are required and verified; without it none is requested. */
   readonly clientCa?: string | undefined;
 }
 
-/** Starts listening; rejects when the address is taken or the certificate is unusable. */
 export async function openHttpsListener(options: HttpsListenerOptions): Promise<HttpsListener> {
   const { host, port, certificate, handler, clientCa } = options;
   let isDraining = false;

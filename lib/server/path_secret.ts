@@ -11,7 +11,6 @@ export interface PathSecret {
   /** The secret path of a route; undefined while the Secret may not be kept: then the manifests' paths stay. */
   pathOf(route: string): string | undefined;
   acceptedPaths(route: string): readonly string[];
-  /** Follows the Secret until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 

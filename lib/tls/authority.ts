@@ -13,9 +13,7 @@ import { findPairProblem } from "./serving_certificate.ts";
 export interface Authority {
   readonly signer: IssuedPair;
   readonly serving: IssuedPair;
-  /** Trusted already, signing from `signsAtMs` on. */
   readonly successor: { readonly pair: IssuedPair; readonly signsAtMs: number } | undefined;
-  /** PEM of the certificate that signed before; empty at first. */
   readonly predecessor: string;
 }
 

@@ -76,7 +76,6 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Changes whenever one of the files is another one or was written to. */
 async function signatureOf({ certPath, keyPath, caPath }: CertificateFiles): Promise<string> {
   const paths = caPath === undefined ? [certPath, keyPath] : [certPath, keyPath, caPath];
   const marks = await Promise.all(paths.map(async (path) => {

@@ -17,7 +17,6 @@ const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as con
 /** Certificates are valid from this much earlier (ms): API servers whose clocks are behind must take them too. */
 export const CLOCK_SKEW_MS = 3_600_000;
 
-/** A new certificate authority that can sign serving certificates and nothing else. */
 export async function issueAuthority(validity: Validity): Promise<IssuedPair> {
   const x509 = await loadX509();
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);

@@ -47,7 +47,6 @@ export async function readClientCa(path: string | undefined): Promise<string | u
   throw new Error(`Cannot use "${path}" as client CA: its first certificate is none of a CA.`);
 }
 
-/** The host names and addresses by which the API server calls. */
 function servedNames({ webhookService, namespace, webhookUrl }: CertificateConfig): readonly string[] {
   const service = [webhookService, `${webhookService}.${namespace}`, `${webhookService}.${namespace}.svc`];
   const names = [...service, `${webhookService}.${namespace}.svc.cluster.local`];

@@ -37,7 +37,6 @@ export class AuthorityStore {
     return { secret, authority: parseAuthority(secret.texts) };
   }
 
-  /** Writes over exactly what was read. Returns false when another client wrote first. */
   swap({ secret }: StoredAuthority, next: Authority, signal: AbortSignal): Promise<boolean> {
     return this.#record.swap(secret, renderMembers(next), signal);
   }

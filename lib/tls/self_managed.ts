@@ -15,7 +15,6 @@ export interface SelfManagedDeps {
   readonly pollMs?: number;
 }
 
-/** Lost races in a row before something else must be wrong. */
 const MAX_RACES = 10;
 
 /** Waits for an API server that does not answer; rejects with its ApiError when it refuses (403, 404). */

@@ -22,7 +22,6 @@ export function findPairProblem(cert: string, key: string): string | undefined {
 /** Puts a value in force. Answers whether it differs from the one before; only then listeners are called. */
 export type PutInForce = (next: CertificateInForce) => boolean;
 
-/** The pair in force, which always fits together. */
 export class ServingCertificate {
   readonly #follow: (put: PutInForce, signal: AbortSignal) => Promise<void>;
   readonly #listeners: ((certificate: CertificateInForce) => void)[] = [];

@@ -26,7 +26,6 @@ interface AssembleRequest {
   readonly form: "index" | "image";
   /** Why an image is not the one that is meant, as a sentence; undefined: it is. */
   readonly judge?: (child: ReadImage) => string | undefined;
-  /** The tag that an image gets where it is copied; undefined: none. */
   readonly tagOf?: CopyTag;
 }
 
@@ -51,7 +50,6 @@ export type AssembleResult =
     /** `registry/repository`. */
     readonly repository: string;
     readonly tag: string;
-    /** What the tag named before; absent: nothing. */
     readonly replaced?: string | undefined;
     readonly images: readonly JoinedImage[];
   }

@@ -34,7 +34,6 @@ export type InspectedIndex =
   }
   | { readonly kind: "failed"; readonly problem: AssembleProblem };
 
-/** An index that is to be changed. */
 export type ListedIndex =
   | {
     readonly kind: "listed";

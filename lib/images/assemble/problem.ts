@@ -3,7 +3,6 @@ import { InspectionError } from "../../oci/errors.ts";
 import { PushError } from "../../oci/push/push_error.ts";
 
 export interface AssembleProblem {
-  /** The image that it is about; absent: the index itself. */
   readonly image?: string | undefined;
   readonly kind: "permanent" | "transient";
   /** The class: of {@link InspectionError}, {@link PushError} or the judgement of an image. */

@@ -21,7 +21,6 @@ import {
 } from "../index/child.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 
-/** An image of one platform that was read and is well. */
 export interface ReadImage extends ChildImage {
   readonly kind: "image";
   /** What the index that was read has beside the image. */

@@ -82,7 +82,6 @@ function renderedPlatform({ architecture, os, osVersion, osFeatures, variant }: 
   };
 }
 
-/** Those for one platform: one, or a problem for each after the first. */
 function judgeEqual(equal: readonly ChildImage[]): readonly (ChildProblem & { readonly image: string })[] {
   const [first, ...others] = equal.toSorted((left, right) => compareTexts(left.image, right.image));
   return others.map(({ image, platform }) => ({
@@ -98,7 +97,6 @@ export function platformKey({ os, architecture, variant, osVersion, osFeatures }
   return JSON.stringify([os, architecture, meant, osVersion ?? "", osFeatures ?? []]);
 }
 
-/** By architecture first: it is what users look for. */
 function compareChildren(left: ChildImage, right: ChildImage): number {
   const [leftKeys, rightKeys] = [orderOf(left), orderOf(right)];
   const at = leftKeys.findIndex((key, index) => key !== rightKeys[index]);

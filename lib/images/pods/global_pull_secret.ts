@@ -9,7 +9,6 @@ import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts"
 import type { Credential } from "../../oci/credential.ts";
 
 export interface GlobalPullSecret {
-  /** Follows the secret until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
   credentials(): readonly Credential[];
   /** Whether it was read, is absent, or must not be read: nothing is missing any more. */

@@ -132,7 +132,6 @@ function withPullProblems(report: InspectionReport, { problem, unusable = [] }: 
 
 /** How long images of templates and audited pods are waited for (ms): a slow registry holds no place for long. */
 const BACKGROUND_LIMIT_MS = 10_000;
-/** When those that are missing then are read again (ms). */
 export const BACKGROUND_RETRY_MS = 60_000;
 
 /** The longest that it is left alone (ms): what costs nobody a pod may fail for ever. */
@@ -169,7 +168,6 @@ export async function inspectInBackground(
   }
 }
 
-/** Whether an image could not be inspected for a reason that may pass. */
 export function mayPass({ inspection }: InspectedImage): boolean {
   return inspection.kind === "failed" && inspection.failure.kind === "transient";
 }

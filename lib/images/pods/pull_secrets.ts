@@ -71,7 +71,6 @@ function whyFinal(error: unknown): string | undefined {
 type SecretContent =
   | {
     readonly kind: "usable";
-    /** No more than a pod may have. */
     readonly credentials: readonly Credential[];
     readonly total: number;
   }
@@ -186,7 +185,6 @@ export class PullSecrets {
 /** What a pod has of the credentials in its secrets, which are added in its order until it has as many as it may. */
 class PodShare {
   readonly credentials: Credential[] = [];
-  /** The secrets that are not used, or not whole, each with the reason. */
   readonly unusable: string[] = [];
   #bytes = 0;
   #count = 0;

@@ -6,9 +6,7 @@ export interface CertificateFields {
   readonly hasNegativeSerial: boolean;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
-  /** DNS names of the subjectAltName, as written; undefined when there is no subjectAltName. */
   readonly dnsNames: readonly string[] | undefined;
-  /** Addresses of the subjectAltName, as bytes; undefined when there is no subjectAltName. */
   readonly addresses: readonly Uint8Array[] | undefined;
   /** Extended key usages as object identifiers; undefined when there is no such extension. */
   readonly usages: readonly string[] | undefined;

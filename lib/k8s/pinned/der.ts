@@ -61,7 +61,6 @@ export function timeOf({ tag, bytes }: DerElement): number | undefined {
   return Date.UTC(full, month - 1, day, hour, minute, second);
 }
 
-/** The bytes of a PEM block; undefined when its middle is not base64. */
 export function derOf(pem: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.fromBase64(pem.replaceAll(/-----[^-]+-----|\s/g, ""));

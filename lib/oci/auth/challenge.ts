@@ -15,7 +15,6 @@ const MAX_HEADER = 8_192;
 const SCHEME = /^[\s,]*([A-Za-z][\w-]*)(?=[\s,]|$)/;
 const PARAMETER = /^[\s,]*([A-Za-z][\w-]*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/;
 
-/** The challenges that registries use, in the order given; others are left out. */
 export function parseChallenges(header: string): readonly Challenge[] {
   const challenges: Challenge[] = [];
   let rest = header.slice(0, MAX_HEADER);

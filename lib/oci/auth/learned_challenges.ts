@@ -54,7 +54,6 @@ export class LearnedChallenges {
     return Promise.resolve(undefined);
   }
 
-  /** The challenge of `/v2/`, read now when it was not before. */
   readRoot(endpoint: Endpoint, probe: ProbeRoot): Promise<Challenge | undefined> {
     const key = rootKey(endpoint);
     const known = this.#roots.get(key);

@@ -85,7 +85,6 @@ export class Login {
     }
   }
 
-  /** The registry refused the token: the next call requests a new one. */
   discard(credential: Credential | undefined, challenge: BearerChallenge): void {
     for (const scopes of this.#scopeChoices(challenge)) {
       this.#deps.tokens.discard(this.#tokenRequest({ challenge, scopes, credential }));

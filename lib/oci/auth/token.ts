@@ -66,7 +66,6 @@ export class TokenSource {
     );
   }
 
-  /** The registry refused this token: ask for a new one next time. */
   discard(request: TokenRequest): void {
     this.#tokens.forget(keyOf(request));
   }

@@ -9,7 +9,6 @@ import type { Endpoint } from "../pull_plan.ts";
 export interface TokenRequest {
   readonly endpoint: Endpoint;
   readonly challenge: Extract<Challenge, { kind: "bearer" }>;
-  /** What it must allow: `repository:PATH:pull`; at least one. */
   readonly scopes: readonly string[];
   readonly credential: Credential | undefined;
   /** What the requests of the inspection have in common; its credentials do not count here. */

@@ -45,7 +45,6 @@ interface CachedInspectorDeps {
 
 interface Question {
   readonly request: PlannedRequest;
-  /** The scopes whose records may answer it, the public one first. */
   readonly scopes: readonly AccessScope[];
   readonly signal: AbortSignal;
 }

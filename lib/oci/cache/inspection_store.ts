@@ -26,7 +26,6 @@ export interface KnownTag extends TagRecord {
 
 /** Tags are kept in the store well beyond their expiry: an old one has the digest that a HEAD may confirm (ms). */
 const TAG_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
-/** The store may hold this many times the entries that the memory does. */
 const STORE_FACTOR = 10;
 /** And so many bytes: twice as many, if a damaged file is set aside, are still well below the size of the volume. */
 const MAX_STORED_BYTES = 100 * 1024 * 1024;

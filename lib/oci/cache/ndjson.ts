@@ -8,7 +8,6 @@ import { seal, unseal } from "../../kv/envelope.ts";
 import { entryKey, type EntryKind, kindPrefix } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 
-/** What became of the lines of an import. Empty lines are none. */
 interface Imported {
   readonly imported: number;
   /** Tags of which the store has a more recent value, which it keeps. */

@@ -6,7 +6,6 @@ import type { InspectionRequest } from "../inspector.ts";
 import type { FailureReason, InspectionFailure } from "../types.ts";
 import { CACHE_SHARES, weightOfTexts } from "./weights.ts";
 
-/** A failure and when the request was sent to the registry (epoch ms). */
 interface AskedFailure {
   readonly failure: InspectionFailure;
   readonly askedAtMs: number;

@@ -19,7 +19,6 @@ export const LOOKUPS_PER_SECOND = 4;
 /** Of those, how many may begin at once; the others keep this distance (ms). */
 const AT_ONCE = 2;
 const DISTANCE_MS = 1_000 / LOOKUPS_PER_SECOND;
-/** Images whose last look-ups are kept; the oldest are dropped first. */
 const MAX_IMAGES = 5_000;
 
 interface ImageLookups {

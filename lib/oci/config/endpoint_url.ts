@@ -4,7 +4,6 @@
 export interface EndpointUrl {
   readonly scheme: "https" | "http";
   readonly host: string;
-  /** Path before `/v2`: empty or `/a/b`. */
   readonly pathPrefix: string;
   /** Path after `/v2`, put before the repository: empty or `a/b/`. */
   readonly repositoryPrefix: string;

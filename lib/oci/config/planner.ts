@@ -14,7 +14,6 @@ export interface PullPlannerHandle extends PullPlanner {
   credentials(): readonly Credential[];
   credentialHelpers(): readonly string[];
   problems(): readonly Problem[];
-  /** Reloads whenever a file changes, until the signal aborts. Never rejects. */
   watch(signal: AbortSignal): Promise<void>;
 }
 
@@ -23,7 +22,6 @@ const MAX_PLANS = 10_000;
 /** Longer than any image that can be pulled: plans of longer texts are refusals, and are not kept. */
 const MAX_KEPT_IMAGE = 1_000;
 
-/** How often files are checked where the kernel sends no events. */
 const POLL_MS = 10_000;
 
 /** Never throws: what is broken is logged once, with its line; the last good content of a file stays in force. */

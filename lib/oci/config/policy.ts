@@ -4,7 +4,6 @@ import { canonicalName } from "../registry_host.ts";
 import { parseAs, parseJson } from "../files/documents.ts";
 import { asParsed, type Parsed } from "../../parsed.ts";
 
-/** Whether images are rejected, by scope of the docker transport, and everywhere else. */
 export interface Policy {
   readonly byScope: ReadonlyMap<string, boolean>;
   readonly otherwise: boolean;

@@ -17,7 +17,6 @@ export interface SystemPaths {
   readonly aliasCaches: readonly string[];
 }
 
-/** Where container tools keep their configuration, in the home first. */
 export function systemPaths({ home, cacheHome }: Omit<RegistryEnvironment, "proxies">): SystemPaths {
   return {
     registriesConf: "/etc/containers/registries.conf",

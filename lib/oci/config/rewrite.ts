@@ -1,6 +1,5 @@
 // Rewrites of repository paths, written as Go regular expressions by administrators.
 
-/** A pattern and what replaces it; groups as `$1` or `${1}`. */
 export interface Rewrite {
   readonly pattern: RegExp;
   readonly replacement: string;

@@ -39,7 +39,6 @@ interface SettingsContext extends LoadContext {
   readonly refusals: string[];
 }
 
-/** Loads again and again, remembering the last good value of each file. */
 export class SettingsFiles {
   readonly #paths: SettingsPaths;
   readonly #registries = new LastGood<RegistriesConf>();

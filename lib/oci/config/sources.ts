@@ -18,7 +18,6 @@ export interface Source {
   readonly headers: Readonly<Record<string, string>>;
   readonly scheme: "https" | "http";
   readonly insecure: boolean;
-  /** The administrator wrote this host into a file. */
   readonly named: boolean;
   readonly access: HostAccess | undefined;
 }

@@ -58,7 +58,6 @@ export function openConfigFile(options: {
   };
 }
 
-/** Parses the file's content. Entries that cannot be read are warnings. */
 export function parseConfigFile(text: string): Parsed<DockerConfig> {
   const parsed = parseAs(Document, parseJson(text), text, () => "not an object");
   if (parsed.kind === "unparsable") return parsed;

@@ -15,7 +15,6 @@ const PROCESSES = { limit: 5, share: 4 } as const;
 
 export interface KeyringOptions {
   readonly dockerConfig?: string | undefined;
-  /** The kubelet's CredentialProviderConfig, with the folder of the plugins. Both or none. */
   readonly credentialProviderConfig?: string | undefined;
   readonly credentialProviderBinDir?: string | undefined;
   /** Credentials from other sources, which change: the global pull secret, registries.yaml. */

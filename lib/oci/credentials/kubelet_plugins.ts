@@ -22,7 +22,6 @@ import { type Callers, SharedCalls } from "../shared_call.ts";
 /** The kubelet waits a minute; a gated pod should not. */
 const PLUGIN_TIMEOUT_MS = 20_000;
 
-/** After a failure the plugin is left alone for this long. */
 const FAILURE_REST_MS = 10_000;
 
 interface Cached {
@@ -101,7 +100,6 @@ export class KubeletPlugins implements Keyring {
     return credentials;
   }
 
-  /** What the plugin answers, or in words why it does not. */
   async #exec(
     provider: CredentialProvider,
     { image, callers }: { readonly image: string; readonly callers: Callers<Caller> },

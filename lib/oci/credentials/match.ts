@@ -4,7 +4,6 @@ import { matchesGlob } from "../../cluster/glob.ts";
 import { hostKey } from "../registry_host.ts";
 import { canonicalPort, parseScope, type Scope } from "./scope.ts";
 
-/** The target of a request: `host[:port]` and the repository path on it. */
 interface RepositoryTarget {
   readonly host: string;
   readonly repository: string;

@@ -34,7 +34,6 @@ export async function runCommand(command: HelperCommand): Promise<HelperOutcome>
   }
 }
 
-/** Runs until the helper ends or `stop` says in words why it must. */
 async function runUntil(command: HelperCommand, stop: AbortController): Promise<HelperOutcome> {
   const child = new Deno.Command(command.program, {
     args: [...command.args],

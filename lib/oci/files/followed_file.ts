@@ -59,7 +59,6 @@ export class ReportOnce {
     this.#log.warn("cannot use a source of registry credentials", { source, reason: state });
   }
 
-  /** The source works again: its next warning is logged, whatever it is. */
   clear(source: string): void {
     this.#last.delete(source);
   }

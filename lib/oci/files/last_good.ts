@@ -57,7 +57,6 @@ export class LastGood<T> {
   }
 }
 
-/** A problem in one sentence: `/etc/x.conf line 3: not TOML: invalid value`. */
 export function renderProblem({ file, line, message }: Problem): string {
   return `${file}${line === undefined ? "" : ` line ${line}`}: ${message}`;
 }

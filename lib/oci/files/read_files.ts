@@ -62,7 +62,6 @@ function isOneOf(error: unknown, kinds: readonly (new () => Error)[]): boolean {
   return kinds.some((kind) => error instanceof kind);
 }
 
-/** Whether the state of any path has changed. Follows symbolic links. */
 export function haveChanged(touched: ReadonlyMap<string, string>): boolean {
   return [...touched].some(([path, before]) => appearance(path) !== before);
 }

@@ -36,7 +36,6 @@ export async function watchPaths(
   }
 }
 
-/** Watches the folders of the paths; undefined where that is not possible. */
 function openWatcher(paths: ReadonlyMap<string, string>): Deno.FsWatcher | undefined {
   const folders = new Set(
     [...paths.keys()].flatMap((path) => [path, path.replace(/\/[^/]*$/, "") || "/"]).filter(isFolder),

@@ -19,7 +19,6 @@ export interface ExchangeBody {
 export interface Exchange {
   /** GET and HEAD read; a POST with a form is a login; everything else writes. */
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Where to; its query never shows up anywhere. */
   readonly url: URL;
   /** How to reach the host; of several client certificates the first is shown. */
   readonly transport: EndpointTransport;
@@ -58,11 +57,9 @@ interface Redirect {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** Decoded; empty where it is streamed. */
   readonly body: Uint8Array<ArrayBuffer>;
   /** The body of an exchange that is streamed: read it to its end or cancel it. Fails with InspectionError. */
   readonly stream?: ReadableStream<Uint8Array> | undefined;
-  /** undefined: the origin of the request answered itself, without a redirect. */
   readonly redirect: Redirect | undefined;
 }
 

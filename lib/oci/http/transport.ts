@@ -179,7 +179,6 @@ export class Transport implements Disposable {
     return this.#pinnedHosts.fetch(url, { trusted, nowMs: this.#deps.clock.nowMs(), verified, pinned: unverified });
   }
 
-  /** The pool to send through. Throws Misconfigured when the certificates cannot be read. */
   #clientFor(exchange: Exchange): Deno.HttpClient {
     const { caCertificates, clientCertificates = [] } = exchange.transport;
     const key = JSON.stringify([caCertificates, clientCertificates[0]]);

@@ -13,7 +13,6 @@ export interface DocumentName {
 }
 
 export interface RegistryDocument {
-  /** The body as it came; empty for a HEAD. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly text: string;
   readonly contentType: string;

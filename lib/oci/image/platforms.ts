@@ -38,7 +38,6 @@ export function distinctPlatforms(platforms: readonly Platform[]): readonly Plat
     .toReversed();
 }
 
-/** The platforms that entries name, each once, in order of first appearance. */
 export function platformsOf(entries: readonly Descriptor[]): readonly Platform[] {
   return distinctPlatforms(entries.filter(isPlatformEntry).map(({ platform }) => platform));
 }

@@ -33,7 +33,6 @@ export class FairQueue<T> {
     this.#levels[caller.priority].add(caller.namespace, entry);
   }
 
-  /** Leaves; false when it had left or was called already. */
   remove(entry: QueueEntry<T>): boolean {
     const callers = this.#callersOf.get(entry) ?? [];
     for (const { priority, namespace } of callers) this.#levels[priority].remove(namespace, entry);

@@ -29,7 +29,6 @@ export interface RequestAbout {
   readonly signal: AbortSignal;
 }
 
-/** Failing groups of repositories at which the host itself counts as failing. */
 const GROUPS_OF_A_HOST = 3;
 /** Accounts and failing groups kept of a host: who names it may bring any number of passwords for it. */
 const MAX_KEPT = 64;
@@ -44,7 +43,6 @@ export class HostLimiter {
   /** Those that failed since they last answered. */
   readonly #groups = new Map<string, KeyedLimiter>();
   #lastSuccessAtMs: number | undefined;
-  /** When it last answered anything but 5xx (monotonic ms). */
   #lastAnswerMs = -Infinity;
   #lastFailure: HostState["lastFailure"];
   readonly users = new Set<string>();
@@ -58,7 +56,6 @@ export class HostLimiter {
     this.#whole = new KeyedLimiter("host", { registry: options.host }, options.clock);
   }
 
-  /** Whether no request holds or awaits a place: the state may be dropped. */
   get isIdle(): boolean {
     return this.#whole.isUnused;
   }
@@ -208,7 +205,6 @@ export class HostLimiter {
   }
 }
 
-/** The limiter of a name, now the most recently used. */
 function keep(all: Map<string, KeyedLimiter>, name: string, make: () => KeyedLimiter): KeyedLimiter {
   const limiter = all.get(name) ?? make();
   all.delete(name);
@@ -227,7 +223,6 @@ function forgetOne(all: Map<string, KeyedLimiter>, current: KeyedLimiter): void 
   if (least !== undefined) all.delete(least[0]);
 }
 
-/** The part of a host's repositories that a repository belongs to. */
 function groupOf(repository: string): string {
   const slash = repository.indexOf("/");
   return slash < 0 ? repository : repository.slice(0, slash);

@@ -13,11 +13,9 @@ export interface HostState {
   readonly remaining?: number;
   /** How long the registry still refuses requests of an account (ms). */
   readonly pausedForMs?: number;
-  /** Groups of repositories that fail although the host may work. */
   readonly failingRepositories?: number;
   /** When it last answered a request with its content (epoch ms). */
   readonly lastSuccessAtMs?: number;
-  /** The last failure that was not the caller's own. */
   readonly lastFailure?: { readonly reason: FailureReason; readonly atMs: number };
 }
 

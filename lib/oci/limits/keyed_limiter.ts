@@ -131,7 +131,6 @@ export class KeyedLimiter {
     return this.#breaker.tryPass();
   }
 
-  /** A request was answered, and so many are left in the registry's window. */
   worked(remaining?: number): void {
     this.#breaker.succeeded();
     this.#refusals = 0;

@@ -67,7 +67,6 @@ export function outcomeOfFailure({ reason, message }: InspectionFailure): Outcom
     : { kind: "nothing" };
 }
 
-/** The pause that an answer requests; undefined when it does not. */
 export function pauseOf({ status, headers }: LimitedAnswer, nowMs: number): number | undefined {
   const asked = parseRetryAfter(headers.get("retry-after"), nowMs);
   if (status === 429) return asked ?? PAUSE_MS;

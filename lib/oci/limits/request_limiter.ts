@@ -72,7 +72,6 @@ export class RequestLimiter {
     this.#named.note(name, { atMs: this.#clock.monotonicMs(), users: host.users });
   }
 
-  /** The host, now the most recently used. Of too many, one is dropped. */
   #host(name: string): HostLimiter {
     const host = this.#hosts.get(name) ??
       new HostLimiter({ host: name, clock: this.#clock, reporter: this.#reporter });

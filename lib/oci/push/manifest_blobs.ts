@@ -5,7 +5,6 @@ import type { BlobDescriptor } from "./verified_stream.ts";
 type ManifestBlobs =
   | {
     readonly kind: "blobs";
-    /** Each once, the config first. */
     readonly blobs: readonly BlobDescriptor[];
     /** Layers that container runtimes fetch from elsewhere, and that must not be pushed. */
     readonly foreign: readonly BlobDescriptor[];

@@ -47,7 +47,6 @@ export class TargetRepository {
     return this.#client.endpoint;
   }
 
-  /** What a tag or digest names there; undefined when there is nothing. */
   async digestOf(reference: string): Promise<string | undefined> {
     const name = { kind: "head", identifier: reference } as const;
     const answer = await this.#send({

@@ -122,7 +122,6 @@ class BlobUpload {
     return await this.#finish();
   }
 
-  /** Undefined when it is taken. `start`: where in the blob it begins. */
   async #sendPiece(bytes: Uint8Array<ArrayBuffer>, start: number): Promise<UploadStep | undefined> {
     const { target } = this.#options;
     const end = start + bytes.byteLength;
@@ -150,7 +149,6 @@ class BlobUpload {
     }
   }
 
-  /** The answer; or what went wrong on the way that may pass. */
   async #patch(body: ExchangeBody): Promise<Answer | InspectionError | undefined> {
     const { target, signal } = this.#options;
     const message = { method: "PATCH", body, timeouts: PIECE_TIMEOUTS } as const;

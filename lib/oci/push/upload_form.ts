@@ -37,7 +37,6 @@ export function firstForm(size: number): UploadForm {
 export function nextForm(
   form: UploadForm,
   { status, size, leastPieceBytes }: {
-    /** Of the answer; `broken`: the connection was cut instead. */
     readonly status: UploadStatus;
     readonly size: number;
     /** What the registry wants a piece to have at least; 0 when it does not say. */

@@ -10,7 +10,6 @@ export interface BlobDescriptor {
 export interface VerifiedStream {
   /** Fails with InspectionError. Read once. Each chunk has a buffer of its own, which its reader may free. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** What broke it off; undefined while nothing has. */
   fault(): InspectionError | undefined;
 }
 

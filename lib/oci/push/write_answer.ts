@@ -55,7 +55,6 @@ export function judgeRefusal({ status, body }: { readonly status: number; readon
   return { kind, reason, says: [String(status), texts.join(", ")].join(" ").trim() };
 }
 
-/** The errors in a body; none for a body of any other form. */
 function parseFaults(body: Uint8Array): readonly RegistryFault[] {
   const errors = listAt(parseObject(new TextDecoder().decode(body)), "errors") ?? [];
   return errors.slice(0, MAX_FAULTS).filter(isObject).flatMap((error) => {
