@@ -4,20 +4,20 @@ import { isNotFound } from "./errors.ts";
 import type { KubeList, KubeObject, ResourceTarget, ResourceType } from "./types.ts";
 import type { JsonPatch } from "./patch.ts";
 
-/** Options of a list. `resourceVersion: "0"` lets the server answer from its watch cache. */
-export interface ListOptions {
+export interface Selection {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+}
+
+/** `resourceVersion: "0"` lets the server answer from its watch cache. */
+export interface ListOptions extends Selection {
   readonly limit?: number;
   readonly continue?: string;
   readonly resourceVersion?: string;
 }
 
-export interface WatchOptions {
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
+export interface WatchOptions extends Selection {
   readonly resourceVersion: string;
   readonly timeoutSeconds: number;
 }

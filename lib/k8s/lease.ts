@@ -1,9 +1,8 @@
 // Leader election on a Lease: one replica writes, and every replica sees when the writer last renewed.
-import type { Clock } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { type KubeApi, withCalls } from "./api.ts";
 import { ApiError } from "./errors.ts";
-import { type HolderState, LeaseLock, type LockView } from "./lease_lock.ts";
+import { type HolderState, LeaseLock, type LeaseOptions, type LockView } from "./lease_lock.ts";
 
 export interface LeaseView extends LockView {
   readonly isLeader: boolean;
@@ -22,13 +21,7 @@ export const LEASE_TIMING: LeaseTiming = { durationMs: 6_000, renewDeadlineMs: 4
 /** One request may take this long: a hanging one leaves time for another within the renew deadline. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 
-interface ElectionOptions {
-  readonly api: KubeApi;
-  readonly namespace: string;
-  readonly name: string;
-  readonly identity: string;
-  readonly clock: Clock;
-  readonly log: Logger;
+interface ElectionOptions extends LeaseOptions {
   readonly timing?: LeaseTiming;
 }
 
@@ -56,13 +49,8 @@ export class Election {
     this.#options = options;
     this.#timing = options.timing ?? LEASE_TIMING;
     this.#log = options.log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
-    const { api, namespace, name, identity, clock } = options;
     this.#lock = new LeaseLock({
-      api,
-      namespace,
-      name,
-      identity,
-      clock,
+      ...options,
       log: this.#log,
       durationMs: this.#timing.durationMs,
       state: () => this.#state(),

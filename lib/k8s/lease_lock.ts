@@ -12,14 +12,17 @@ import { apiVersionOf, type KubeObject, Resource, type Wire } from "./types.ts";
 /** Giving the Lease up is a courtesy: shutdown does not wait longer for it. */
 const RELEASE_TIMEOUT_MS = 2_000;
 
-interface LeaseLockOptions {
+export interface LeaseOptions {
   readonly api: KubeApi;
   readonly namespace: string;
   readonly name: string;
   readonly identity: string;
-  readonly durationMs: number;
   readonly clock: Clock;
   readonly log: Logger;
+}
+
+interface LeaseLockOptions extends LeaseOptions {
+  readonly durationMs: number;
   readonly state: () => HolderState;
   /** Called when the Lease was seen to have changed, by our own writes too. */
   readonly onChange: () => void;

@@ -2,26 +2,17 @@
 import { backoffMs, type Clock, jitter, orAborted } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { unreachable } from "../parsed.ts";
-import type { RawWatchEvent, ReadApi } from "./api.ts";
+import type { RawWatchEvent, ReadApi, Selection } from "./api.ts";
 import { openDeadline } from "./deadline.ts";
 import { ApiError, isExpired } from "./errors.ts";
 import { listPages } from "./lists.ts";
-import { type Change, type Keeping, ObjectCache } from "./object_cache.ts";
-import type { KubeObject, ResourceType } from "./types.ts";
+import { ObjectCache, type ObjectCacheOptions } from "./object_cache.ts";
+import type { ResourceType } from "./types.ts";
 
-export interface ReflectorOptions<T> {
+export interface ReflectorOptions<T> extends ObjectCacheOptions<T>, Selection {
   readonly api: ReadApi;
   readonly resource: ResourceType;
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-  /** Trims an object to what is kept; undefined when it is of no interest. Pure. */
-  readonly parse: (object: KubeObject) => T | undefined;
-  /** Called for every change, in order, after the copy has it. Must be quick: add the key to a queue. */
-  readonly onChange: (change: Change<T>) => void;
-  readonly keep: Keeping<T>;
   readonly clock: Clock;
-  readonly log: Logger;
   readonly name: string;
   readonly pageSize?: number;
   /** What to log when the server does not serve the kind; absent: a warning. */
@@ -251,7 +242,7 @@ export class Reflector<T> {
     this.#log[level](message, { state, error: errorText(error) });
   }
 
-  #selection(): { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string } {
+  #selection(): Selection {
     const { namespace, labelSelector, fieldSelector } = this.#options;
     return {
       ...(namespace === undefined ? {} : { namespace }),

@@ -5,14 +5,13 @@
 //
 // Each step can be done again without harm, and until the last push nothing but unnamed content has changed.
 import type { Clock } from "../../clock.ts";
-import type { EntryFinding, ImagePlatform } from "../index/child.ts";
 import { type Annotations, type IndexDocument, type IndexPlan, planIndex, platformKey } from "../index/plan_index.ts";
 import { withRetries } from "../../oci/push/retries.ts";
 import type { TargetRepository } from "../../oci/push/target_repository.ts";
 import { type ChildCopy, copyChildren, type CopyProgress, type CopyTag, IN_PLACE, planCopy } from "./copy_children.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 import { type PublishDeps, publishIndex } from "./publish_index.ts";
-import { type LeftOut, type ReadChild, readChildren, type ReadDeps, type ReadImage } from "./read_child.ts";
+import { type ReadChild, readChildren, type ReadDeps, type ReadImage } from "./read_child.ts";
 
 interface AssembleRequest {
   /** Where the index goes, each `registry/repository:tag`. Images are read once for all. */
@@ -29,18 +28,9 @@ interface AssembleRequest {
   readonly tagOf?: CopyTag;
 }
 
-export interface JoinedImage {
-  readonly image: string;
-  readonly platform: ImagePlatform;
-  readonly digest: string;
-  readonly mediaType: string;
-  readonly size: number;
-  readonly copy: ChildCopy;
-  /** What the index that it was read from has beside it, and the new one has not: attestations as a rule. */
-  readonly leftOut: readonly LeftOut[];
-  /** Another platform than its own that this index claims for it: its own counts. */
-  readonly findings: readonly EntryFinding[];
-}
+export type JoinedImage =
+  & Omit<ReadImage, "kind" | "form" | "labels" | "bytes" | "text">
+  & { readonly copy: ChildCopy };
 
 export type AssembleResult =
   | {
@@ -163,16 +153,10 @@ function copiesOf(children: readonly ReadChild[], target: TargetRepository): rea
 }
 
 function joined(children: readonly ReadChild[], copies: readonly ChildCopy[]): readonly JoinedImage[] {
-  return children.map(({ child: { image, platform, digest, mediaType, size, leftOut, findings } }, at) => ({
-    image,
-    platform,
-    digest,
-    mediaType,
-    size,
-    copy: copies[at] ?? IN_PLACE,
-    leftOut,
-    findings,
-  }));
+  return children.map(({ child }, at) => {
+    const { kind: _kind, form: _form, labels: _labels, bytes: _bytes, text: _text, ...image } = child;
+    return { ...image, copy: copies[at] ?? IN_PLACE };
+  });
 }
 
 function describe(

@@ -14,12 +14,8 @@ import { parseObject, textMapAt } from "../../json.ts";
 import { renderPlatform } from "../../oci/image/platforms.ts";
 import { type LeftOut, readConfig, type ReadDeps } from "./read_child.ts";
 
-export interface InspectedEntry {
+export interface InspectedEntry extends Pick<Descriptor, "platform" | "digest" | "mediaType" | "size"> {
   readonly kind: EntryKind;
-  readonly platform?: Platform | undefined;
-  readonly digest: string;
-  readonly mediaType: string;
-  readonly size: number;
   readonly findings: readonly EntryFinding[];
 }
 

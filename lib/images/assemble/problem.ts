@@ -1,14 +1,12 @@
 // What keeps an index from being made, as data for people and programs.
 import { InspectionError } from "../../oci/errors.ts";
+import type { InspectionFailure } from "../../oci/types.ts";
 import { PushError } from "../../oci/push/push_error.ts";
 
-export interface AssembleProblem {
+export interface AssembleProblem extends Pick<InspectionFailure, "kind" | "message" | "retryAfterMs"> {
   readonly image?: string | undefined;
-  readonly kind: "permanent" | "transient";
   /** The class: of {@link InspectionError}, {@link PushError} or the judgement of an image. */
   readonly reason: string;
-  readonly message: string;
-  readonly retryAfterMs?: number | undefined;
 }
 
 /** The problem of a registry's error. Throws any other one, and all once the signal has aborted. */

@@ -103,7 +103,7 @@ export async function readImage(
   if (own.kind === "problem") return own;
   const leftOut = leftOutBeside(digest, top.manifest);
   const findings = mismatchIn(top.manifest, digest, own.platform);
-  return { ...own, kind: "image", image, digest, bytes, text, size: bytes.byteLength, leftOut, findings };
+  return { image, ...own, kind: "image", digest, bytes, text, size: bytes.byteLength, leftOut, findings };
 }
 
 function mismatchIn(document: ManifestDocument, image: string, own: ImagePlatform): readonly EntryFinding[] {

@@ -22,6 +22,7 @@ interface UnverifiedRequest {
   /** The only addresses to connect to; undefined: whatever the name resolves to. Through a proxy they do not count. */
   readonly addresses?: readonly string[] | undefined;
   readonly proxyUrl?: string | undefined;
+  /** The name to send in the hand-shake when it is not the URL's. */
   readonly serverName?: string | undefined;
   /** Throws when the server's certificate (DER) is not good enough to send anything. Absent: any server will do. */
   readonly judge?: ((certificate: Uint8Array) => void) | undefined;
@@ -92,6 +93,7 @@ function drained(sending: ClientRequest): Promise<void> {
   });
 }
 
+/** Throws what the runtime says of a chain that it cannot parse. */
 function certificateOf(socket: TLSSocket): Uint8Array {
   const certificate: Partial<ReturnType<TLSSocket["getPeerCertificate"]>> | null = socket.getPeerCertificate(true);
   if (certificate?.raw === undefined) throw new Error("the server showed no certificate");

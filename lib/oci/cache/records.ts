@@ -8,14 +8,9 @@ export const RECORD_VERSION = 1;
 const PlatformRecord = z.object({
   os: z.string(),
   architecture: z.string(),
-  variant: z.string().optional(),
-  osVersion: z.string().optional(),
-}).transform(({ os, architecture, variant, osVersion }) => ({
-  os,
-  architecture,
-  ...(variant === undefined ? {} : { variant }),
-  ...(osVersion === undefined ? {} : { osVersion }),
-}));
+  variant: z.string().exactOptional(),
+  osVersion: z.string().exactOptional(),
+});
 
 const FindingRecord = z.object({
   kind: z.enum(["ChildDigestPin", "TruncatedIndex", "Schema1"]),

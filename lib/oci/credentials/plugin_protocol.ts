@@ -8,14 +8,7 @@ import type { Credential } from "../credential.ts";
 
 export type CacheKeyType = "Image" | "Registry" | "Global";
 
-export interface CredentialProvider {
-  readonly name: string;
-  readonly matchImages: readonly string[];
-  readonly defaultCacheMs: number;
-  readonly apiVersion: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
+export type CredentialProvider = z.infer<typeof Provider>;
 
 export interface PluginAnswer {
   readonly credentials: readonly Credential[];
@@ -40,7 +33,12 @@ const Provider = z.object({
   args: z.array(z.string()).nullish(),
   env: z.array(z.object({ name: z.string().min(1), value: z.string() })).nullish(),
   tokenAttributes: z.object({ requireServiceAccount: z.boolean().nullish() }).nullish(),
-});
+}).transform(({ defaultCacheDuration, args, env, ...provider }) => ({
+  ...provider,
+  defaultCacheMs: defaultCacheDuration,
+  args: args ?? [],
+  env: Object.fromEntries((env ?? []).map(({ name, value }) => [name, value])),
+}));
 const Config = z.object({
   apiVersion: z.enum(VERSIONS.map((version) => `kubelet.config.k8s.io/${version}` as const)),
   kind: z.literal("CredentialProviderConfig"),
@@ -66,18 +64,7 @@ export function parseProviderConfig(text: string): Parsed<readonly CredentialPro
   const warnings = needsToken.map(({ name }): Fault => ({
     message: `the plugin ${name} wants a ServiceAccount token of the pod and is not asked`,
   }));
-  const providers = parsed.value.providers.filter((provider) => !needsToken.includes(provider));
-  return asParsed(
-    providers.map(({ name, matchImages, defaultCacheDuration, apiVersion, args, env }) => ({
-      name,
-      matchImages,
-      defaultCacheMs: defaultCacheDuration,
-      apiVersion,
-      args: args ?? [],
-      env: Object.fromEntries((env ?? []).map((variable) => [variable.name, variable.value])),
-    })),
-    warnings,
-  );
+  return asParsed(parsed.value.providers.filter((provider) => !needsToken.includes(provider)), warnings);
 }
 
 export function renderPluginRequest({ apiVersion }: CredentialProvider, image: string): string {

@@ -198,7 +198,14 @@ const JSON_PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     }, "secret a/b"),
   "a plugin's configuration": parseProviderConfig,
   "a plugin's answer": (text) =>
-    parsePluginAnswer({ name: "x", matchImages: [], defaultCacheMs: 1, apiVersion: "v1", args: [], env: {} }, text),
+    parsePluginAnswer({
+      name: "x",
+      matchImages: [],
+      defaultCacheMs: 1,
+      apiVersion: "credentialprovider.kubelet.k8s.io/v1",
+      args: [],
+      env: {},
+    }, text),
   "registries.yaml": parseRancherRegistries,
 };
 
