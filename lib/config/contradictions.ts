@@ -58,6 +58,7 @@ function rulesOfServe(values: ConfigValues): readonly Rule[] {
 }
 
 function rulesOfCommands(command: Command, values: ConfigValues, words: readonly string[]): readonly Rule[] {
+  const verbs = VERBS[command];
   return [
     [
       ["words"],
@@ -74,28 +75,7 @@ function rulesOfCommands(command: Command, values: ConfigValues, words: readonly
       command === "enoexec-daemon" && values.nodeName === undefined,
       "Cannot tell the pods of this node: give --node-name or set NODE_NAME (fieldRef spec.nodeName).",
     ],
-    ...rulesOfVerbs(command, values, words),
-  ];
-}
-
-function rulesOfVerbs(command: Command, values: ConfigValues, words: readonly string[]): readonly Rule[] {
-  return [
-    [
-      ["words"],
-      command === "taints" && !(words.length === 1 && ["plan", "apply", "clean"].includes(words[0] ?? "")),
-      "Cannot run taints: use `archway taints plan`, `archway taints apply` or `archway taints clean`.",
-    ],
-    [
-      ["words"],
-      command === "upgrade" &&
-      !(words.length === 1 && ["status", "plan", "suspend", "resume"].includes(words[0] ?? "")),
-      "Cannot run upgrade: use `archway upgrade status`, `plan`, `suspend` or `resume`.",
-    ],
-    [
-      ["words"],
-      command === "completion" && !(words.length === 1 && ["bash", "zsh", "fish"].includes(words[0] ?? "")),
-      "Cannot run completion: use `archway completion bash`, `zsh` or `fish`.",
-    ],
+    [["words"], verbs !== undefined && !(words.length === 1 && verbs.includes(words[0] ?? "")), useOf(command, verbs)],
     [
       ["words"],
       command === "cache" && !(words.length === 2 && (words[0] === "export" || words[0] === "import")),
@@ -107,4 +87,17 @@ function rulesOfVerbs(command: Command, values: ConfigValues, words: readonly st
       "Cannot open the cache: give --cache-path FILE or --kv-url URL.",
     ],
   ];
+}
+
+/** Of commands that are used with one word. */
+const VERBS: Partial<Readonly<Record<Command, readonly string[]>>> = {
+  taints: ["plan", "apply", "clean"],
+  upgrade: ["status", "plan", "suspend", "resume"],
+  completion: ["bash", "zsh", "fish"],
+};
+
+function useOf(command: Command, [first, ...others]: readonly string[] = []): string {
+  const rest = others.map((verb) => `\`${verb}\``);
+  const last = rest.pop();
+  return `Cannot run ${command}: use \`archway ${command} ${first}\`, ${rest.join(", ")} or ${last}.`;
 }

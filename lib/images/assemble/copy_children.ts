@@ -1,11 +1,13 @@
 // Brings images into the target's repository: first their blobs, then their manifests, byte by byte as they are.
 import pLimit from "p-limit";
 import type { Clock } from "../../clock.ts";
-import { type BlobOutcome, copyBlob } from "../../oci/push/copy_blob.ts";
 import { blobsOf } from "../../oci/push/manifest_blobs.ts";
 import { withRetries } from "../../oci/push/retries.ts";
 import type { TargetRepository } from "../../oci/push/target_repository.ts";
-import type { BlobDescriptor } from "../../oci/push/verified_stream.ts";
+import { uploadBlob } from "../../oci/push/upload_blob.ts";
+import { type BlobDescriptor, verifyStream } from "../../oci/push/verified_stream.ts";
+import { openLayer } from "../../oci/read_document.ts";
+import type { RepositoryClient } from "../../oci/repository_client.ts";
 import type { ReadChild } from "./read_child.ts";
 import { isSameRegistry, isSameRepository } from "../../oci/repositories.ts";
 
@@ -34,6 +36,8 @@ interface CopyChildrenDeps {
   readonly onProgress: (progress: CopyProgress) => void;
   readonly tagOf?: CopyTag | undefined;
 }
+
+type BlobOutcome = "present" | "mounted" | "copied";
 
 /** Blobs copied at a time: each takes up to 8 MiB of memory. */
 const COPIED_AT_ONCE = 4;
@@ -102,7 +106,7 @@ class ChildrenCopies {
     blobs: readonly BlobDescriptor[],
     ended: AbortController,
   ): Promise<readonly BlobOutcome[]> {
-    const { clock, signal, onProgress } = this.#deps;
+    const { signal, onProgress } = this.#deps;
     const target = this.#target;
     const mountFrom = isSameRegistry(home, target.endpoint) ? home.repository : undefined;
     const totalBytes = blobs.reduce((sum, { size }) => sum + size, 0);
@@ -114,7 +118,8 @@ class ChildrenCopies {
     const settled = await Promise.allSettled(blobs.map((blob) =>
       this.#limit(async () => {
         try {
-          const outcome = await copyBlob({ blob, source, target, mountFrom }, { clock, signal, onBytes: move });
+          const copy = { source, mountFrom, onBytes: move };
+          const outcome = await withRetries(() => this.#copyBlob(blob, copy), this.#deps);
           if (outcome !== "copied") move(blob.size);
           return outcome;
         } catch (error) {
@@ -126,6 +131,24 @@ class ChildrenCopies {
     ));
     signal.throwIfAborted();
     return settled.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
+  }
+
+  /** It exists, is mounted from a repository of the registry, or is streamed, bytes that are sent again counted again. */
+  async #copyBlob(blob: BlobDescriptor, { source, mountFrom, onBytes }: {
+    readonly source: RepositoryClient;
+    readonly mountFrom: string | undefined;
+    readonly onBytes: (bytes: number) => void;
+  }): Promise<BlobOutcome> {
+    const target = this.#target;
+    const { digest } = blob;
+    if (await target.hasBlob(digest)) return "present";
+    const mount = mountFrom === undefined ? undefined : await target.mount(digest, mountFrom);
+    if (mount?.kind === "mounted") return "mounted";
+    const open = async (): Promise<ReturnType<typeof verifyStream>> =>
+      verifyStream(await openLayer(source, digest), { blob, registry: source.endpoint.host, onBytes });
+    const begun = mount?.kind === "upload" ? mount.upload : undefined;
+    await uploadBlob({ blob, open }, { target, begun, signal: this.#deps.signal });
+    return "copied";
   }
 }
 

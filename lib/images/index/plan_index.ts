@@ -64,7 +64,7 @@ function renderIndex(form: ImageForm, sorted: readonly ChildImage[], annotations
     mediaType,
     digest,
     size,
-    platform: renderedPlatform(platform),
+    platform: renderPlatformOf(platform),
   }));
   const own = Object.entries(annotations).toSorted(([left], [right]) => compareTexts(left, right));
   const said = own.length === 0 ? {} : { annotations: Object.fromEntries(own) };
@@ -72,14 +72,8 @@ function renderIndex(form: ImageForm, sorted: readonly ChildImage[], annotations
   return { form, mediaType, text, digest: `sha256:${createHash("sha256").update(text).digest("hex")}` };
 }
 
-function renderedPlatform({ architecture, os, osVersion, osFeatures, variant }: ImagePlatform): unknown {
-  return {
-    architecture,
-    os,
-    ...(osVersion === undefined ? {} : { "os.version": osVersion }),
-    ...(osFeatures === undefined ? {} : { "os.features": osFeatures }),
-    ...(variant === undefined ? {} : { variant }),
-  };
+function renderPlatformOf({ architecture, os, osVersion, osFeatures, variant }: ImagePlatform): unknown {
+  return { architecture, os, "os.version": osVersion, "os.features": osFeatures, variant };
 }
 
 function judgeEqual(equal: readonly ChildImage[]): readonly (ChildProblem & { readonly image: string })[] {
