@@ -14,7 +14,8 @@ export interface CommandLine {
 
 /** The problems between flags that are well alone; each names what is missing and what to give. */
 export function contradictions(command: Command, values: ConfigValues, line: CommandLine): readonly string[] {
-  const pod = command === "explain" ? podProblem(line.words, namespaceOf(values, line)) : undefined;
+  const namespace = line.given.has("pod-namespace") ? values.podNamespace : undefined;
+  const pod = command === "explain" ? podProblem(line.words, namespace) : undefined;
   const index = command === "index" ? indexProblem(line.words, values) : undefined;
   const rules: readonly Rule[] = [
     ...rulesOfServe(values),
@@ -24,10 +25,6 @@ export function contradictions(command: Command, values: ConfigValues, line: Com
   ];
   return rules.filter(([operands, isBroken]) => isBroken && !operands.some((operand) => line.unread.has(operand)))
     .map(([, , problem]) => problem);
-}
-
-function namespaceOf({ podNamespace }: ConfigValues, { given }: CommandLine): string | undefined {
-  return given.has("pod-namespace") ? podNamespace : undefined;
 }
 
 type Rule = readonly [operands: readonly Operand[], isBroken: boolean, problem: string];

@@ -57,7 +57,8 @@ export class ObjectCache<T> {
     const key = keyOf(object);
     const { uid, resourceVersion } = object.metadata;
     const known = this.#entries.get(key);
-    if (known !== undefined && known.uid === uid && isSameVersion(known.resourceVersion, resourceVersion)) return key;
+    const isSame = known?.uid === uid && resourceVersion !== undefined && known?.resourceVersion === resourceVersion;
+    if (known !== undefined && isSame) return key;
     const value = this.#parse(key, object);
     const kept = value === undefined ? undefined : this.#fit(key, value);
     if (kept === undefined || (known !== undefined && known.uid !== uid)) this.#drop(key);
@@ -127,8 +128,4 @@ export class ObjectCache<T> {
       this.#options.log.error("change could not be taken", { key: change.key, error: errorText(error) });
     }
   }
-}
-
-function isSameVersion(a: string | undefined, b: string | undefined): boolean {
-  return a !== undefined && a === b;
 }

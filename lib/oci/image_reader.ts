@@ -13,7 +13,7 @@ import {
 } from "./image/platforms.ts";
 import type { PlannedRequest } from "./inspector.ts";
 import type { Endpoint } from "./pull_plan.ts";
-import { canonicalReference } from "./reference.ts";
+import { nameAt } from "./reference.ts";
 import type { Session } from "./session.ts";
 import type { FailureReason, Finding, Inspection, Platform } from "./types.ts";
 
@@ -173,8 +173,6 @@ function looksLikeBundle(image: string): boolean {
 }
 
 function failed({ endpoint }: ImageVisit, reason: FailureReason, problem: string): InspectionError {
-  const { host, repository, reference } = endpoint;
-  const name = canonicalReference({ registry: host, repository, identifier: reference });
   const verb = reason === "NotAnImage" ? "run" : "read image";
-  return inspectionError(reason, `Cannot ${verb} "${name}": ${problem}.`, { registry: host });
+  return inspectionError(reason, `Cannot ${verb} "${nameAt(endpoint)}": ${problem}.`, { registry: endpoint.host });
 }

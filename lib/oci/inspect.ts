@@ -5,8 +5,7 @@ import { type InspectionContext, RequestLog } from "./request_log.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, PlannedRequest, RegistryLookups } from "./inspector.ts";
 import { callersOf } from "./limits/callers.ts";
-import type { Endpoint } from "./pull_plan.ts";
-import { canonicalReference } from "./reference.ts";
+import { nameAt } from "./reference.ts";
 import type { OpenSession } from "./session.ts";
 
 interface RegistryInspectorDeps {
@@ -39,7 +38,7 @@ export class RegistryInspector implements RegistryLookups {
     return {
       inspection,
       isPartial,
-      resolved: endpoint === undefined ? image : nameOf(endpoint),
+      resolved: endpoint === undefined ? image : nameAt(endpoint),
       verifiedAtMs,
       source: "registry",
       access: credential === undefined ? "public" : "private",
@@ -68,8 +67,4 @@ export class RegistryInspector implements RegistryLookups {
 
 function contextOf(request: InspectionRequest, signal: AbortSignal): InspectionContext {
   return { credentials: request.credentials, callers: callersOf(request), signal, log: new RequestLog() };
-}
-
-function nameOf({ host, repository, reference }: Endpoint): string {
-  return canonicalReference({ registry: host, repository, identifier: reference });
 }

@@ -85,6 +85,14 @@ export function canonicalReference(
   return `${place.registry}/${place.repository}${isDigest(place.identifier) ? "@" : ":"}${place.identifier}`;
 }
 
+/** The same for what is at a place. */
+export function nameAt(
+  place: { readonly host: string; readonly repository: string; readonly reference: string },
+  identifier: string = place.reference,
+): string {
+  return canonicalReference({ registry: place.host, repository: place.repository, identifier });
+}
+
 /** Whether an identifier is a digest (and not a tag): tags have no colon. */
 export function isDigest(identifier: string): boolean {
   return identifier.includes(":");

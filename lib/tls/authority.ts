@@ -86,11 +86,8 @@ export function bundleOf({ signer, successor, predecessor }: Authority): string 
 
 function isBroken({ signer, serving, successor }: Authority): boolean {
   const pairs = [signer, serving, ...successor === undefined ? [] : [successor.pair]];
-  return pairs.some(({ cert, key }) => findPairProblem(cert, key) !== undefined) || !isSignedBy(serving, signer);
-}
-
-function isSignedBy(serving: IssuedPair, signer: IssuedPair): boolean {
-  return new X509Certificate(serving.cert).checkIssued(new X509Certificate(signer.cert));
+  return pairs.some(({ cert, key }) => findPairProblem(cert, key) !== undefined) ||
+    !new X509Certificate(serving.cert).checkIssued(new X509Certificate(signer.cert));
 }
 
 /** Two thirds of the lifetime are over; the back-dating of the start does not count. */

@@ -7,7 +7,6 @@
 import type { Clock } from "../../clock.ts";
 import { type Annotations, type IndexDocument, type IndexPlan, planIndex, platformKey } from "../index/plan_index.ts";
 import { withRetries } from "../../oci/push/retries.ts";
-import type { TargetRepository } from "../../oci/push/target_repository.ts";
 import { type ChildCopy, copyChildren, type CopyProgress, type CopyTag, IN_PLACE, planCopy } from "./copy_children.ts";
 import { type AssembleProblem, problemOf } from "./problem.ts";
 import { type PublishDeps, publishIndex } from "./publish_index.ts";
@@ -130,7 +129,12 @@ async function publishTo(
   const same = plan.forms.find(({ digest }) => digest === before);
   const [preferred] = plan.forms;
   if (mode === "plan" && same === undefined) {
-    return { kind: "planned", index: preferred, ...common, images: joined(sorted, copiesOf(sorted, target)) };
+    return {
+      kind: "planned",
+      index: preferred,
+      ...common,
+      images: joined(sorted, sorted.map((child) => planCopy(child, target))),
+    };
   }
   if (same !== undefined) {
     return { kind: "unchanged", index: same, ...common, replaced: undefined, images: joined(sorted, []) };
@@ -146,10 +150,6 @@ function planImage(children: readonly ReadChild[]): IndexPlan {
   if (one === undefined) return { kind: "refused", problems: [] };
   const { form, mediaType, digest, text } = one.child;
   return { kind: "plan", children: [one.child], forms: [{ form, mediaType, digest, text }] };
-}
-
-function copiesOf(children: readonly ReadChild[], target: TargetRepository): readonly ChildCopy[] {
-  return children.map((child) => planCopy(child, target));
 }
 
 function joined(children: readonly ReadChild[], copies: readonly ChildCopy[]): readonly JoinedImage[] {

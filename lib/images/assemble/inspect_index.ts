@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import { InspectionError, inspectionError } from "../../oci/errors.ts";
 import type { Descriptor } from "../../oci/image/manifest.ts";
 import type { Endpoint } from "../../oci/pull_plan.ts";
-import { canonicalReference } from "../../oci/reference.ts";
+import { nameAt } from "../../oci/reference.ts";
 import type { WholeManifest } from "../../oci/repositories.ts";
 import type { Session } from "../../oci/session.ts";
 import type { Platform } from "../../oci/types.ts";
@@ -47,7 +47,7 @@ export async function listIndex(index: string, { repositories, signal }: ReadDep
     return await repositories.read({ image: index, retries: "bounded", endpoints }, async (session, endpoint) => {
       const { manifest, digest, text } = await session.manifest(endpoint.reference);
       const named = (digest: string, platform?: Platform) => ({
-        image: canonicalReference({ registry: endpoint.host, repository: endpoint.repository, identifier: digest }),
+        image: nameAt(endpoint, digest),
         platform: platform === undefined ? "" : renderPlatform(platform),
       });
       if (manifest.kind !== "index") {
@@ -84,11 +84,11 @@ export async function inspectIndex(image: string, { repositories, signal }: Read
 
 async function inspectAt(
   session: Session<WholeManifest>,
-  { host, repository, reference }: Endpoint,
+  endpoint: Endpoint,
   signal: AbortSignal,
 ): Promise<InspectedIndex> {
-  const { manifest, digest, bytes } = await session.manifest(reference);
-  const resolved = canonicalReference({ registry: host, repository, identifier: reference });
+  const { manifest, digest, bytes } = await session.manifest(endpoint.reference);
+  const resolved = nameAt(endpoint);
   if (manifest.kind === "unparsable") {
     throw inspectionError("Malformed", `Cannot read "${resolved}": ${manifest.problem}.`);
   }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Credential } from "../credential.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
 import type { Endpoint } from "../pull_plan.ts";
-import { canonicalReference, isDigest } from "../reference.ts";
+import { isDigest, nameAt } from "../reference.ts";
 import type { Answer } from "../http/exchange.ts";
 
 /** A `head` is that of a manifest, for its digest; a `child` a manifest that an index lists; a `blob` a config. */
@@ -65,7 +65,8 @@ export function toDocument(
       registry,
     });
   }
-  const digest = hash(isVerifiable ? algorithm : "sha256", answer.body);
+  const hash = isVerifiable ? algorithm : "sha256";
+  const digest = `${hash}:${createHash(hash).update(answer.body).digest("hex")}`;
   // A container runtime requests the stated digest and would refuse the same content.
   if (isVerifiable && digest !== wanted && (isDigest(identifier) || !contentType.includes(SIGNED))) {
     throw inspectionError("DigestMismatch", `Cannot trust ${name}: its content has the digest ${digest}.`, {
@@ -119,11 +120,7 @@ export function overloaded(
   return inspectionError(reason, message, { registry: endpoint.host, retryAfterMs });
 }
 
-function hash(algorithm: string, body: Uint8Array): string {
-  return `${algorithm}:${createHash(algorithm).update(body).digest("hex")}`;
-}
-
-function nameOf({ host, repository }: Endpoint, { kind, identifier }: DocumentName): string {
-  const name = canonicalReference({ registry: host, repository, identifier });
+function nameOf(endpoint: Endpoint, { kind, identifier }: DocumentName): string {
+  const name = nameAt(endpoint, identifier);
   return kind === "blob" ? `config "${name}"` : kind === "layer" ? `layer "${name}"` : `image "${name}"`;
 }

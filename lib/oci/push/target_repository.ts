@@ -5,7 +5,7 @@ import { documentUrl, rootUrl } from "../image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import { readDocument } from "../read_document.ts";
-import { canonicalReference } from "../reference.ts";
+import { nameAt } from "../reference.ts";
 import type { RepositoryClient, RepositoryMessage, RepositoryRequest } from "../repository_client.ts";
 import { PushError, type PushReason } from "./push_error.ts";
 import { judgeRefusal } from "./write_answer.ts";
@@ -219,8 +219,7 @@ export class TargetRepository {
   }
 
   #nameOf(identifier: string): string {
-    const { host, repository } = this.endpoint;
-    return `"${canonicalReference({ registry: host, repository, identifier })}"`;
+    return `"${nameAt(this.endpoint, identifier)}"`;
   }
 }
 
