@@ -21,7 +21,8 @@ import {
   type PodStage,
 } from "../placement/decide/explain/pod_explanation.ts";
 import { parsePod } from "../placement/decide/pod_view.ts";
-import { listAt, memberOf, objectAt, textAt } from "../json.ts";
+import { findCondition, parseConditions } from "../cluster/condition.ts";
+import { memberOf, objectAt } from "../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../cluster/label_selector.ts";
 import { foldWords } from "../config/fold_words.ts";
 import type { PodView } from "../placement/decide/types.ts";
@@ -127,10 +128,8 @@ async function readArchitecture(api: ReadApi, name: string, signal: AbortSignal)
 
 /** The scheduler's message when it found no node. Source: the condition PodScheduled. */
 function schedulerSays(pod: KubeObject): string | undefined {
-  const unplaced = (listAt(objectAt(pod, "status"), "conditions") ?? []).find((condition) =>
-    textAt(condition, "type") === "PodScheduled" && textAt(condition, "reason") === "Unschedulable"
-  );
-  return unplaced === undefined ? undefined : textAt(unplaced, "message") || "no reason given";
+  const scheduled = findCondition(parseConditions(pod.status), "PodScheduled");
+  return scheduled?.reason === "Unschedulable" ? scheduled.message || "no reason given" : undefined;
 }
 
 type ReadConfig =
@@ -146,10 +145,8 @@ async function readClusterConfig(api: ReadApi, signal: AbortSignal): Promise<Rea
 
 /** Source: the condition GatingStopped. */
 function gatingStopped(config: KubeObject | undefined): string | undefined {
-  const stopped = (listAt(objectAt(config, "status"), "conditions") ?? []).find((condition) =>
-    textAt(condition, "type") === "GatingStopped" && textAt(condition, "status") === "True"
-  );
-  return stopped === undefined ? undefined : `${textAt(stopped, "reason")}. ${textAt(stopped, "message")}`;
+  const stopped = findCondition(parseConditions(config?.status), "GatingStopped");
+  return stopped?.status === "True" ? `${stopped.reason}. ${stopped.message}` : undefined;
 }
 
 /** Only a pod without marks raises the question. */
