@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../lib/cluster/duration.ts";
 import type { PoolBuildView } from "../lib/builds/decide/effects.ts";
-import { Nothing, Panel } from "./dashboard/elements.tsx";
+import { EmptyPanel, Panel } from "./dashboard/elements.tsx";
 import { livePage } from "./dashboard/page.tsx";
 
 export interface BuildsPageView {
@@ -26,13 +26,10 @@ function Pools({ view: { nowMs, isLeader, pools } }: { view: BuildsPageView }): 
   if (pools.length > 0) {
     return <div class="stages">{pools.map((pool) => <PoolPanel key={pool.pool} pool={pool} nowMs={nowMs} />)}</div>;
   }
-  return (
-    <Panel id="builds" title="Image builds" note="">
-      {isLeader
-        ? <Nothing title="No pool" says="No MachineOSConfig was seen." />
-        : <Nothing title="Not the leader" says="The replica that holds the Lease shows its builds." />}
-    </Panel>
-  );
+  const [what, says] = isLeader
+    ? ["No pool", "No MachineOSConfig was seen."]
+    : ["Not the leader", "The replica that holds the Lease shows its builds."];
+  return <EmptyPanel id="builds" title="Image builds" what={what} says={says} />;
 }
 
 function PoolPanel({ pool, nowMs }: { pool: PoolBuildView; nowMs: number }): JSX.Element {

@@ -9,7 +9,7 @@ import { summarizePools } from "../lib/upgrades/decide/pools.ts";
 import { type PlanProgress, progressOf, type StepProgress } from "../lib/upgrades/decide/progress.ts";
 import type { Observation } from "../lib/upgrades/decide/types/observed.ts";
 import type { UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
-import { Nothing, Panel } from "./dashboard/elements.tsx";
+import { EmptyPanel, Nothing, Panel } from "./dashboard/elements.tsx";
 import { livePage } from "./dashboard/page.tsx";
 import { nameOf, spaced, STAGES } from "./upgrade_words.ts";
 
@@ -36,8 +36,9 @@ export function upgradePage(read: () => Promise<UpgradePageView>): (context: Con
 }
 
 function Plan({ plan, nowMs }: { plan: UpgradePageView["plan"]; nowMs: number }): JSX.Element {
-  if (plan.kind === "unknown") return <Empty title="The plan could not be read" says={plan.why} />;
-  if (plan.value === undefined) return <Empty title="No plan" says="There is no UpgradeConfig." />;
+  const empty = { id: "upgrade", title: "Upgrade" };
+  if (plan.kind === "unknown") return <EmptyPanel {...empty} what="The plan could not be read" says={plan.why} />;
+  if (plan.value === undefined) return <EmptyPanel {...empty} what="No plan" says="There is no UpgradeConfig." />;
   const { spec, status: { conditions } } = plan.value;
   const progress = progressOf(plan.value);
   const { steps } = progress;
@@ -80,14 +81,6 @@ function Steps({ progress, nowMs }: { progress: PlanProgress; nowMs: number }): 
 
 function More({ children }: PropsWithChildren): JSX.Element {
   return <p class="more">{children}</p>;
-}
-
-function Empty({ title, says }: { title: string; says: string }): JSX.Element {
-  return (
-    <Panel id="upgrade" title="Upgrade" note="">
-      <Nothing title={title} says={says} />
-    </Panel>
-  );
 }
 
 interface Span {
@@ -144,11 +137,7 @@ function lengthOf(startMs: number, endMs: number): string {
 
 function Nodes({ pools }: { pools: UpgradePageView["pools"] }): JSX.Element {
   if (pools.kind === "unknown") {
-    return (
-      <Panel id="nodes" title="Nodes" note="">
-        <Nothing title="The pools could not be read" says={pools.why} />
-      </Panel>
-    );
+    return <EmptyPanel id="nodes" title="Nodes" what="The pools could not be read" says={pools.why} />;
   }
   const { machines, updatedMachines } = summarizePools(pools.value);
   return (

@@ -9,7 +9,7 @@ import {
   type DecisionKind,
 } from "../../lib/placement/decide/report/board.ts";
 import { latestOf, type PodWay, waysOf } from "../../lib/placement/decide/report/pod_ways.ts";
-import { Nothing, NoValue, Panel, PodName, podPath, renderCount } from "./elements.tsx";
+import { EmptyPanel, Nothing, NoValue, Panel, PodName, podPath, renderCount } from "./elements.tsx";
 import { KIND_WORDS, wordsOf } from "./words.ts";
 
 /** Rows of the table of pods; the board keeps more. */
@@ -18,11 +18,8 @@ const ROWS_SHOWN = 30;
 export function DecisionsPanel({ recent, nowMs }: { recent: readonly BoardEntry[]; nowMs: number }): JSX.Element {
   const shown = waysOf(recent).slice(0, ROWS_SHOWN);
   if (shown.length === 0) {
-    return (
-      <Panel id="decisions" title="Pods" note="">
-        <Nothing title="No decision yet" says="The first pod that passes the webhook appears here." />
-      </Panel>
-    );
+    const says = "The first pod that passes the webhook appears here.";
+    return <EmptyPanel id="decisions" title="Pods" what="No decision yet" says={says} />;
   }
   return (
     <Panel id="decisions" title="Pods" note="latest first">

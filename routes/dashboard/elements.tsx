@@ -27,6 +27,16 @@ export function Nothing({ title, says }: { title: string; says: string }): JSX.E
   );
 }
 
+export function EmptyPanel(
+  { id, title, what, says }: { id: string; title: string; what: string; says: string },
+): JSX.Element {
+  return (
+    <Panel id={id} title={title} note="">
+      <Nothing title={what} says={says} />
+    </Panel>
+  );
+}
+
 /** Names come from any user: each is isolated, so that its writing direction cannot reorder the text around it. */
 export function PodName({ namespace, pod }: { namespace: string; pod: string }): JSX.Element {
   return (

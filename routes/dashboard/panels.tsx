@@ -2,7 +2,7 @@
 // state of their architecture taint, and the registries in use.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/cluster/duration.ts";
-import { countOf, Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
+import { countOf, EmptyPanel, Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { BoardEntry } from "../../lib/placement/decide/report/board.ts";
 import { Architectures } from "./decisions.tsx";
@@ -129,11 +129,8 @@ const REGISTRIES_SHOWN = 10;
 
 export function RegistriesPanel({ registries }: { registries: readonly RegistryView[] }): JSX.Element {
   if (registries.length === 0) {
-    return (
-      <Panel id="registries" title="Registries" note="">
-        <Nothing title="None asked yet" says="Registries appear when the first image is inspected." />
-      </Panel>
-    );
+    const says = "Registries appear when the first image is inspected.";
+    return <EmptyPanel id="registries" title="Registries" what="None asked yet" says={says} />;
   }
   const shown = registries.slice(0, REGISTRIES_SHOWN);
   const more = registries.length - shown.length;

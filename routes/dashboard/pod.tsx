@@ -4,7 +4,7 @@ import { renderDuration } from "../../lib/cluster/duration.ts";
 import type { BoardEntry, BoardImage } from "../../lib/placement/decide/report/board.ts";
 import { latestOf, type PodWay, UNNAMED, waysOf } from "../../lib/placement/decide/report/pod_ways.ts";
 import { Age, Architectures } from "./decisions.tsx";
-import { Nothing, Panel, PodName } from "./elements.tsx";
+import { EmptyPanel, Nothing, Panel, PodName } from "./elements.tsx";
 import type { DashboardView } from "./view.ts";
 import { KIND_WORDS, wordsOf } from "./words.ts";
 
@@ -20,12 +20,12 @@ export function PodPanels(
       </h2>
       {way === undefined
         ? (
-          <Panel id="way" title="Its way" note="">
-            <Nothing
-              title="Not known here"
-              says="This replica decided nothing about it lately. Another one may have."
-            />
-          </Panel>
+          <EmptyPanel
+            id="way"
+            title="Its way"
+            what="Not known here"
+            says="This replica decided nothing about it lately. Another one may have."
+          />
         )
         : <Known way={way} nowMs={nowMs} />}
       <Panel id="more" title="All that the cluster knows" note="">
