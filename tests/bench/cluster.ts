@@ -1,5 +1,6 @@
 // `deno task bench:cluster`: B1 to B8 of the benchmark protocol, and upgrades, on a real control plane, with a real registry behind a
 // counting proxy and the floors in the same run. Prints one table and keeps results/cluster.json. See --help.
+import { bundleAsInstalled } from "./as_installed.ts";
 import type { Bench } from "./bench.ts";
 import { benchBursts } from "./bursts.ts";
 import { type BenchOptions, type Measure, parseBenchOptions, USAGE } from "./cluster_options.ts";
@@ -33,6 +34,7 @@ const SECTIONS: readonly (readonly [
 
 async function runSections(options: BenchOptions): Promise<readonly Row[]> {
   const machine = await readMachineFacts();
+  await using _scripts = await bundleAsInstalled();
   await using walkBed = await openWalkBed();
   const cluster = describeCluster(await walkBed.controlPlane.get("/version"));
   const reference = options.mto === undefined ? undefined : await originalStarter(options.mto);

@@ -73,7 +73,7 @@ const HIDDEN = `## What the numbers hide
 - Nearly all CPU of a gated pod is HTTP; decision and patch take microseconds.
 - When more than 10 000 events wait, Normal events are dropped first and Warnings of a fallback or a release last. A pod whose
   events are dropped costs less, so a good CPU figure counts only beside a row of none dropped.
-- All but "As installed on nodes" is measured in a checkout. The image form \`binary\` has never been run: the base of
+- All but "As installed on nodes" is measured outside of containers. The image form \`binary\` has never been run: the base of
   \`deno compile\` could not be had where these figures are made.`;
 
 const GROWTH = `## How it grows
