@@ -39,7 +39,7 @@ export async function runLeading(controllers: Controllers, signal: AbortSignal):
       await Promise.all(leading.map((runnable) => runnable.run(term)));
     },
     signal,
-    { state: leaderState },
+    leaderState,
   );
 }
 

@@ -25,11 +25,6 @@ interface ElectionOptions extends LeaseOptions {
   readonly timing?: LeaseTiming;
 }
 
-interface TermOptions {
-  /** The state that it publishes with each renewal. Default: able. */
-  readonly state?: () => HolderState;
-}
-
 /** Runs while this replica leads; the signal aborts when the Lease is lost or the election is to end. */
 type Lead = (signal: AbortSignal) => Promise<void>;
 
@@ -73,10 +68,10 @@ export class Election {
     this.#listeners.push(listener);
   }
 
-  /** Waits for the Lease, runs `lead`, again and again until the signal aborts. Never rejects: faults are logged. */
-  async run(lead: Lead, signal: AbortSignal, { state }: TermOptions = {}): Promise<void> {
+  /** Waits for the Lease, runs `lead`, publishes `state`, again and again until the signal aborts. Never rejects. */
+  async run(lead: Lead, signal: AbortSignal, state = this.#state): Promise<void> {
     const { clock } = this.#options;
-    this.#state = state ?? this.#state;
+    this.#state = state;
     while (!signal.aborted) {
       const attempt = await this.#lock.attempt(ATTEMPT_TIMEOUT_MS, signal);
       if (attempt.kind === "taken") this.#reportHolder();

@@ -1,9 +1,8 @@
 // The certificate that the webhooks are served with, wherever it comes from: files, or Archway's own authority.
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import type { IssuedPair } from "./issue.ts";
 
-export interface CertificateInForce {
-  readonly cert: string;
-  readonly key: string;
+export interface CertificateInForce extends IssuedPair {
   /** What API servers must trust; undefined when another controller of the cluster writes it where they read it. */
   readonly caBundle: string | undefined;
 }

@@ -57,7 +57,7 @@ function startReplica(id: string, deps: { readonly clock: FakeClock; readonly cl
   election.onChange((view) => {
     replica.view = view;
   });
-  const running = election.run(lead, stop.signal, { state: () => replica.state });
+  const running = election.run(lead, stop.signal, () => replica.state);
   return Object.assign(replica, { running });
 }
 
