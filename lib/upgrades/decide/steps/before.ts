@@ -43,7 +43,8 @@ export const CHECK_UPGRADEABLE: Step = untilCommenced({
     if (wanted === undefined || current === undefined) {
       return fail(`Cannot compare version "${version}" with "${currentText}": one is not a semantic version`);
     }
-    if (wanted.major < current.major || wanted.minor <= current.minor) return done();
+    // The cluster version operator takes newer patches of the same minor version all the same.
+    if ((wanted.major - current.major || wanted.minor - current.minor) <= 0) return done();
     const { reason, message } = obstacle;
     return fail(
       `The cluster cannot be upgraded to ${version} as planned for ${plan.spec.upgradeAt}: Upgradeable is False, ${reason}: ${message}`,

@@ -153,6 +153,11 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
       ...Y,
       clusterVersion: makeCluster({ conditions: [condition("Upgradeable", "True")] }),
     }, /^done$/],
+    [
+      "a major version, although the cluster says no",
+      { spec: { desired: { version: "5.0.0" } }, clusterVersion: NOT_UPGRADEABLE },
+      /^fail \(The cluster cannot be upgraded to 5\.0\.0/,
+    ],
     ["M-174 a cluster that says nothing about it", Y, /^done$/],
     [
       "a version that cannot be compared",
