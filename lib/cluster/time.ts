@@ -1,6 +1,6 @@
 // Points in time as Kubernetes writes them: RFC 3339.
 
-const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
+const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** Milliseconds since the epoch of an RFC 3339 text; undefined for anything else, and for a day that does not exist. */
 export function parseTime(text: unknown): number | undefined {
