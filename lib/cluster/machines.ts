@@ -37,11 +37,17 @@ export function parseMachineConfigPool(object: KubeObject): MachineConfigPool {
     currentRendered: textAt(objectAt(status, "configuration"), "name"),
     machineCount: countAt(status, "machineCount"),
     updatedMachineCount: countAt(status, "updatedMachineCount"),
-    isUpdated: isTrue(conditions, "Updated"),
+    isUpdated: isTrue(conditions, "Updated") && !isBehind(object),
     isDegraded: isTrue(conditions, "Degraded"),
     degradedMessage: degradedMessageOf(conditions),
     conditions,
   };
+}
+
+/** Whether its controller has not yet looked at what it is to be now: until then its status is that of before. */
+function isBehind({ metadata: { generation = 0 }, status }: KubeObject): boolean {
+  const observed = memberOf(status, "observedGeneration");
+  return typeof observed === "number" && observed < generation;
 }
 
 /** The condition `Degraded` summarizes others, and has no message of its own as a rule. */

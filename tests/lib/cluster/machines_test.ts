@@ -28,6 +28,15 @@ Deno.test("M-341 M-342 parseMachineConfigPool() reads counts and conditions", ()
   assert.deepEqual([fresh.rendered, fresh.currentRendered, fresh.nodeSelector.kind], ["", "", "everything"]);
 });
 
+Deno.test("parseMachineConfigPool() calls no pool updated whose status is of what it was before", () => {
+  const updatedOf = (status: Readonly<Record<string, unknown>>): boolean =>
+    parseMachineConfigPool({
+      metadata: { name: "worker", generation: 4 },
+      status: { conditions: [{ type: "Updated", status: "True" }], ...status },
+    }).isUpdated;
+  assert.deepEqual([{}, { observedGeneration: 4 }, { observedGeneration: 3 }].map(updatedOf), [true, true, false]);
+});
+
 Deno.test("parseMachineConfigPool() takes the message of what makes a pool degraded", () => {
   const message = 'Node worker-2 is reporting: "disk full"';
   const conditions = [
