@@ -5,7 +5,11 @@ import { canonical } from "../../lib/builds/decide/plan/build_keys.ts";
 import { seededRandom } from "../support/random.ts";
 
 /** A repository of an original, as `programs/` and the folder of copies name it. */
-export type Original = "machine-config-operator" | "managed-upgrade-operator" | "multiarch-tuning-operator";
+export type Original =
+  | "cluster-version-operator"
+  | "machine-config-operator"
+  | "managed-upgrade-operator"
+  | "multiarch-tuning-operator";
 
 export interface Subject<Given = unknown> {
   readonly name: string;
