@@ -29,6 +29,8 @@ export interface SimulationOptions {
   /** Between two steps of an operator (ms). */
   readonly stepMs: number;
   readonly paused?: readonly string[];
+  /** Who chooses nodes and writes the status of pools: the loops of this process, or the original's node controller. */
+  readonly poolsBy?: "script" | "nodeController";
 }
 
 export interface NodeFault {
@@ -50,7 +52,10 @@ export function renderedOf(pool: string, image: string): string {
   return `rendered-${pool}-${image.slice(-64, -48)}`;
 }
 
-async function createObjects(cluster: ClusterAccess, { pools, paused = [] }: SimulationOptions): Promise<void> {
+async function createObjects(
+  cluster: ClusterAccess,
+  { pools, paused = [], poolsBy }: SimulationOptions,
+): Promise<void> {
   await create(cluster, "/apis/config.openshift.io/v1/clusterversions", {
     ...{ apiVersion: "config.openshift.io/v1", kind: "ClusterVersion", metadata: { name: "version" } },
     spec: { clusterID: "2f9ad1a6-2f3a-4ea0-8b71-0d2a0a7a1f11", channel: "stable-4.20" },
@@ -70,7 +75,7 @@ async function createObjects(cluster: ClusterAccess, { pools, paused = [] }: Sim
     await patchStatus(cluster, `${OPERATORS}/${name}`, operatorStatus(FROM, imageOf(FROM)));
   }
   for (const [pool, count] of Object.entries(pools)) {
-    await createPool(cluster, { pool, count, isPaused: paused.includes(pool) });
+    await createPool(cluster, { pool, count, isPaused: paused.includes(pool), poolsBy });
   }
   await create(cluster, MACHINE_SETS, machineSet("workers-a"));
   await patchStatus(cluster, `${MACHINE_SETS}/workers-a`, { replicas: 2, readyReplicas: 2 });
@@ -78,20 +83,24 @@ async function createObjects(cluster: ClusterAccess, { pools, paused = [] }: Sim
 
 async function createPool(
   cluster: ClusterAccess,
-  { pool, count, isPaused }: { readonly pool: string; readonly count: number; readonly isPaused: boolean },
+  { pool, count, isPaused, poolsBy }:
+    & { readonly pool: string; readonly count: number; readonly isPaused: boolean }
+    & { readonly poolsBy: SimulationOptions["poolsBy"] },
 ): Promise<void> {
   const config = `rendered-${pool}-1`;
   await createRendered(cluster, config, imageOf(FROM, "05"));
   for (let at = 1; at <= count; at++) {
     const role = pool === "master" ? "master" : "worker";
     const labels = { "kubernetes.io/arch": "amd64", pool, [`node-role.kubernetes.io/${role}`]: "" };
-    const node = { apiVersion: "v1", kind: "Node", metadata: { name: `${pool}-${at}`, labels } };
+    const marks = { [`${MARK}/state`]: "Done", [`${MARK}/currentConfig`]: config, [`${MARK}/desiredConfig`]: config };
+    const annotations = poolsBy === "nodeController" ? marks : {};
+    const node = { apiVersion: "v1", kind: "Node", metadata: { name: `${pool}-${at}`, labels, annotations } };
     await create(cluster, "/api/v1/nodes", node);
     await patchStatus(cluster, `/api/v1/nodes/${pool}-${at}`, readiness("True", ""));
   }
   await create(cluster, POOLS, {
     ...{ apiVersion: "machineconfiguration.openshift.io/v1", kind: "MachineConfigPool", metadata: { name: pool } },
-    spec: { paused: isPaused, configuration: { name: config } },
+    spec: { paused: isPaused, configuration: { name: config }, nodeSelector: { matchLabels: { pool } } },
   });
   await patchStatus(cluster, `${POOLS}/${pool}`, poolStatus({ config, machines: count, updated: count }));
 }
@@ -289,8 +298,24 @@ export class SimulatedOpenShift implements AsyncDisposable {
     if (read(body, "spec", "paused") !== true) this.#wanted.set(pool, config);
   }
 
+  /** As the daemons of nodes do: each is led to the configuration that the node controller wants of it. */
+  async #followController(pool: string): Promise<void> {
+    if (this.#areNodesHeld && pool !== "master") return;
+    const nodes = await this.cluster.list(`/api/v1/nodes?labelSelector=pool=${pool}`);
+    const markOf = (node: unknown, name: string): string =>
+      String(read(node, "metadata", "annotations", `${MARK}/${name}`));
+    const wanted = nodes.filter((node) => markOf(node, "desiredConfig") !== markOf(node, "currentConfig"));
+    await Promise.all(wanted.map((node) => {
+      return this.#updateNode(pool, {
+        name: String(read(node, "metadata", "name")),
+        config: markOf(node, "desiredConfig"),
+      });
+    }));
+  }
+
   /** Rolls the nodes of a pool, one a round, and shows before each how far it is. */
   async #servePool(pool: string): Promise<void> {
+    if (this.#options.poolsBy === "nodeController") return await this.#followController(pool);
     const config = this.#wanted.get(pool);
     if (config === undefined || this.#shown.get(pool) === config) return;
     const nodes = Array.from({ length: this.#options.pools[pool] ?? 0 }, (_, at) => `${pool}-${at + 1}`);
