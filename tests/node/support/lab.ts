@@ -4,6 +4,7 @@ import { startControlPlane } from "../../cluster/support/control_plane.ts";
 import { expectStatus } from "../../cluster/support/cluster_access.ts";
 import { renderCoordinates } from "../../cluster/support/coordinates.ts";
 import { type RealRegistry, startRegistry } from "../../cluster/support/registry.ts";
+import { writeEmulation } from "./emulation.ts";
 import { serveLabControl } from "./lab_control.ts";
 import { startNode } from "./node.ts";
 import { describeHost, type NodeHost, openNodeHost } from "./node_host.ts";
@@ -108,9 +109,10 @@ export async function startLab({ directory, holderPid, programs, onProgress }: L
 /** In the order of {@link LAB_NODES}; index 1 is the first host, which is there. */
 async function openHosts(first: NodeHost, directory: string): Promise<readonly NodeHost[]> {
   const hosts: NodeHost[] = [];
-  for (const [position, { name }] of LAB_NODES.entries()) {
+  for (const [position, { name, arch }] of LAB_NODES.entries()) {
     const options = { name, index: position + 1, directory: `${directory}/${name}` };
-    hosts.push(position === 0 ? first : await openNodeHost(options, first));
+    const emulated = arch === "amd64" ? {} : { emulation: await writeEmulation(directory) };
+    hosts.push(position === 0 ? first : await openNodeHost({ ...options, ...emulated }, first));
   }
   return hosts;
 }

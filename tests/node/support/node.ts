@@ -4,6 +4,7 @@ import { type ClusterAccess, renderKubeconfig } from "../../cluster/support/clus
 import { waitUntil } from "../../cluster/support/wait.ts";
 import type { RunningProcess } from "../../cluster/support/process.ts";
 import { findOnPath } from "../../support/go_build.ts";
+import { AARCH64, QEMU } from "./emulation.ts";
 import { renderNodeFiles } from "./node_files.ts";
 import type { NodeHost } from "./node_host.ts";
 import type { NodePrograms } from "./programs.ts";
@@ -25,10 +26,6 @@ export interface RealNode {
   readonly arch: NodeArch;
   readonly daemons: Readonly<Record<"containerd" | "kubelet" | "kube-proxy", RunningProcess>>;
 }
-
-const QEMU = "qemu-aarch64-static";
-/** ELF e_machine of aarch64. */
-const AARCH64 = "183";
 
 /** Starts the daemons, for the first time or again, and waits until the node is Ready. */
 export async function startNode(options: NodeOptions): Promise<RealNode> {
@@ -73,8 +70,8 @@ async function startContainerd({ host, arch, programs }: NodeOptions): Promise<R
     NODE_ARCH: arch,
     EMULATED_RUNC: await needed("runc"),
     EMULATED_QEMU: await needed(QEMU),
-    EMULATED_MACHINE: AARCH64,
-    EMULATED_FOREIGN: programs.app.arm64,
+    EMULATED_MACHINE: String(AARCH64),
+    EMULATED_FOREIGN: host.emulation?.foreign ?? "",
   };
   return host.start({
     name: "containerd",

@@ -7,6 +7,7 @@
 import { RunningProcess } from "../../cluster/support/process.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { runCommand } from "../../support/commands.ts";
+import { type Emulation, openEmulation } from "./emulation.ts";
 import { CGROUP_HIERARCHIES } from "./requirements.ts";
 
 export interface HostOptions {
@@ -15,6 +16,8 @@ export interface HostOptions {
   readonly index: number;
   /** Folder of its files and logs; made when absent. */
   readonly directory: string;
+  /** Of a host that is not of this machine's architecture: it has a user namespace of its own. */
+  readonly emulation?: Emulation;
 }
 
 export interface HostCommand {
@@ -48,17 +51,19 @@ export function labName(): string {
   return Deno.env.get(LAB_NAME_VARIABLE) ?? "archway";
 }
 
-const HOLD = 'echo $$ > "$1" && exec unshare --net --mount --propagation private sleep infinity';
+const HOLD = 'echo $$ > "$1" && shift && exec unshare "$@" --net --mount --propagation private sleep infinity';
 /** Shell script that goes into the cgroup of its first argument and becomes the command of the others. */
 export const ENTER = 'echo $$ > "$1" && shift && exec "$@"';
 
 export async function openNodeHost(options: HostOptions, first?: NodeHost): Promise<NodeHost> {
-  const { name, index, directory } = options;
+  const { name, index, directory, emulation } = options;
   await Deno.mkdir(directory, { recursive: true });
   const tasks = await makeCgroups(name);
-  const holder = RunningProcess.start({ name: "holder", command: "sh", args: ["-c", HOLD, "sh", tasks], directory });
+  const args = ["-c", HOLD, "sh", tasks, ...(emulation === undefined ? [] : ["--user"])];
+  const holder = RunningProcess.start({ name: "holder", command: "sh", args, directory });
   const host = describeHost(options, { holderPid: holder.pid, tasks });
   await waitUntil(`the namespaces of ${name}`, async () => await namespaceOf(holder.pid) !== await namespaceOf("self"));
+  if (emulation !== undefined) await openEmulation(holder.pid, emulation);
   await preparePaths(host, directory);
   await (first === undefined ? openBridge(host) : connect(host, first));
   await host.run("sysctl", "-qw", "net.ipv4.ip_forward=1");
@@ -71,7 +76,8 @@ export function describeHost(
   options: HostOptions,
   { holderPid, tasks = daemonTasks(options.name) }: { readonly holderPid: number; readonly tasks?: string },
 ): NodeHost {
-  const enter = ["nsenter", "-t", String(holderPid), "-n", "-m", "--"];
+  const target = ["-t", String(holderPid), "-n", "-m"];
+  const enter = ["nsenter", ...target, ...(options.emulation === undefined ? [] : ["-U"]), "--"];
   return {
     ...options,
     address: `${NODE_NETWORK}.${options.index}`,
@@ -84,7 +90,8 @@ export function describeHost(
         directory: options.directory,
         env,
       }),
-    run: (command, ...args) => runCommand("nsenter", [...enter.slice(1), command, ...args]),
+    // Outside of a user namespace, so that a host can be connected to the first one.
+    run: (command, ...args) => runCommand("nsenter", [...target, "--", command, ...args]),
   };
 }
 

@@ -24,6 +24,8 @@ export const CGROUP_HIERARCHIES: readonly string[] = [
 export function unfitForNodes(): string | undefined {
   if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") return "The nodes need Linux on amd64.";
   if (Deno.uid() !== 0) return "The nodes need root.";
+  const [, major = 0, minor = 0] = /^(\d+)\.(\d+)/.exec(Deno.osRelease())?.map(Number) ?? [];
+  if (major < 6 || major === 6 && minor < 7) return "The nodes need Linux 6.7 or later: a binfmt_misc of their own.";
   const absent = CGROUP_HIERARCHIES.find((hierarchy) => !exists(`/sys/fs/cgroup/${hierarchy}/cgroup.procs`));
   return absent === undefined ? undefined : `The nodes need cgroup v1 with the hierarchy "${absent}".`;
 }
