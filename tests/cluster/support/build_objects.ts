@@ -93,7 +93,8 @@ export function renderRendered(name: string, wanted: WantedRendered & { readonly
       kernelArguments,
       extensions,
       kernelType,
-      config: { ignition: { version: "3.4.0" }, storage: { files: written } },
+      // The latest that Debian's ignition takes.
+      config: { ignition: { version: "3.3.0" }, storage: { files: written } },
     },
   };
 }

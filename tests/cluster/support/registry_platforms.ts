@@ -16,21 +16,29 @@ export async function readPlatforms(
 ): Promise<Readonly<Record<string, string>> | undefined> {
   const manifest = await readManifest(registry, reference);
   if (manifest === undefined) return undefined;
-  const { document, digest, repository } = manifest;
+  const { document, digest } = manifest;
   const manifests = read(document, "manifests");
   if (Array.isArray(manifests)) {
     return Object.fromEntries(
       manifests.map((one) => [String(read(one, "platform", "architecture")), String(read(one, "digest"))]),
     );
   }
-  const config = await get(registry, `/v2/${repository}/blobs/${String(read(document, "config", "digest"))}`);
-  return { [String(read(JSON.parse(config.text), "architecture"))]: digest };
+  return { [String(read(await readConfig(registry, manifest), "architecture"))]: digest };
 }
 
-/** Digests of an image of one architecture. */
+/** The layers of an image of one architecture, as they are unpacked. */
 export async function readLayers(registry: RealRegistry, reference: string): Promise<readonly string[]> {
   const manifest = await readManifest(registry, reference);
-  return listAt(manifest?.document, "layers").map((each) => String(read(each, "digest")));
+  if (manifest === undefined) return [];
+  return listAt(await readConfig(registry, manifest), "rootfs", "diff_ids").map(String);
+}
+
+async function readConfig(
+  registry: RealRegistry,
+  { document, repository }: { readonly document: unknown; readonly repository: string },
+): Promise<unknown> {
+  const { text } = await get(registry, `/v2/${repository}/blobs/${String(read(document, "config", "digest"))}`);
+  return JSON.parse(text);
 }
 
 /** Undefined where nothing is behind the reference. */
@@ -47,12 +55,13 @@ export async function readManifest(
 }
 
 async function get(
-  { url, users }: RealRegistry,
+  { url, users, caPem }: RealRegistry,
   path: string,
 ): Promise<{ readonly status: number; readonly text: string; readonly digest: string }> {
   const [[username = "", password = ""] = []] = Object.entries(users);
   const headers = { accept: MANIFESTS, authorization: renderBasic(username, password) };
-  const response = await fetch(`${url}${path}`, { headers });
+  using client = Deno.createHttpClient({ caCerts: [caPem] });
+  const response = await fetch(`${url}${path}`, { client, headers });
   const digest = response.headers.get("docker-content-digest") ?? "";
   return { status: response.status, text: await response.text(), digest };
 }

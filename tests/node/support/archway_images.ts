@@ -1,7 +1,8 @@
 // Archway's own images for the labs of a run. Each is built once, into a storage of buildah's that these labs share, by whoever
 // needs it first; others wait meanwhile. Whoever needs that of the daemon needs the other one before it: both are laid out in the
-// same folder of the checkout, one after the other. As a program it builds both.
+// same folder of the checkout, one after the other. As a program it builds all.
 import { BASE_IMAGE, buildBaseImage, findDeno } from "./base_image.ts";
+import { buildBuilderImages } from "./builder_images.ts";
 import { runCommand } from "../../support/commands.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
@@ -37,9 +38,15 @@ export async function ensureBase(): Promise<string> {
   return BASE_IMAGE;
 }
 
-/** Pushes what is in the storage to a registry over plain HTTP. */
-export async function push(image: string, reference: string): Promise<void> {
-  await runCommand("buildah", ["manifest", "push", "--all", "--tls-verify=false", image, `docker://${reference}`]);
+/** The images that node images are built with, and on. */
+export async function ensureBuilderImages(): Promise<void> {
+  await once("builder", buildBuilderImages);
+}
+
+/** Pushes what is in the storage to a registry of the tests. */
+export async function push(image: string, reference: string, login: readonly string[] = []): Promise<void> {
+  const options = ["--all", "--tls-verify=false", ...login];
+  await runCommand("buildah", ["manifest", "push", ...options, image, `docker://${reference}`]);
 }
 
 /** Does something unless it has been done for this storage. */
@@ -57,4 +64,5 @@ async function once(what: string, act: () => Promise<void>): Promise<void> {
 if (import.meta.main) {
   await ensureBuilt("dev");
   await ensureBuilt("daemon");
+  await ensureBuilderImages();
 }

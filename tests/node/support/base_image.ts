@@ -2,6 +2,7 @@
 import { readPinnedDeno } from "../../../manifests/image/runtime.ts";
 import { pinnedCacheDirectory } from "../../support/go_build.ts";
 import { runCommand } from "../../support/commands.ts";
+import { unpackDebian } from "./debian.ts";
 import type { NodeArch } from "./program_images.ts";
 
 export const BASE_IMAGE = "localhost/archway-test-base:v1";
@@ -21,6 +22,14 @@ ENV PATH=/usr/local/bin:/usr/bin:/bin SSL_CERT_FILE=/etc/ssl/certs/ca-certificat
 USER 65532:65532
 WORKDIR /home/nonroot
 `;
+
+const PACKAGES = ["libc6", "libgcc-s1"];
+
+/** Downloads what it is made of for arm64. */
+export async function downloadBase(): Promise<void> {
+  await unpackDebian("arm64", PACKAGES);
+  await findDeno("arm64");
+}
 
 export async function buildBaseImage(): Promise<void> {
   const context = await Deno.makeTempDir({ prefix: "archway-base-" });
@@ -59,7 +68,7 @@ async function fillRoot(root: string, arch: NodeArch): Promise<void> {
     await Deno.mkdir(`${root}/${folder}`, { recursive: true });
   }
   await Deno.mkdir(libraries, { recursive: true });
-  const source = arch === "amd64" ? "" : await unpackDebian(arch);
+  const source = arch === "amd64" ? "" : await unpackDebian(arch, PACKAGES);
   for (const library of LIBRARIES) {
     await copyFirst(libraries, [`lib/${triplet}/${library}`, `usr/lib/${triplet}/${library}`], source);
   }
@@ -83,26 +92,4 @@ async function copyFirst(folder: string, candidates: readonly string[], source: 
 
 async function copyFollowing(from: string, to: string): Promise<void> {
   await Deno.copyFile(await Deno.realPath(from), to);
-}
-
-/** Debian's libraries of another architecture, unpacked into the cache; apt's own state is not touched. */
-async function unpackDebian(arch: NodeArch): Promise<string> {
-  const cache = await pinnedCacheDirectory("debian", [arch]);
-  const root = `${cache}/root`;
-  if (await Deno.stat(`${root}/${LOADERS[arch]}`).then(() => true, () => false)) return root;
-  for (const folder of ["lists/partial", "archives/partial", "root", "packages"]) {
-    await Deno.mkdir(`${cache}/${folder}`, { recursive: true });
-  }
-  const own = [
-    `APT::Architecture=${arch}`,
-    `APT::Architectures=${arch}`,
-    `Dir::State::lists=${cache}/lists`,
-    "Dir::State::status=/dev/null",
-    `Dir::Cache=${cache}`,
-    "APT::Sandbox::User=root",
-  ].flatMap((option) => ["-o", option]);
-  await runCommand("apt-get", [...own, "update", "-qq"]);
-  await runCommand("apt-get", [...own, "download", "-qq", "libc6", "libgcc-s1"], { cwd: `${cache}/packages` });
-  await runCommand("sh", ["-c", 'for p in "$1"/packages/*.deb; do dpkg -x "$p" "$1/root"; done', "sh", cache]);
-  return root;
 }

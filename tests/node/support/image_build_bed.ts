@@ -1,10 +1,11 @@
 // What OpenShift has where node images are built, on the nodes of the lab: its definitions, the namespace with the secrets and the
 // account of builds, a pool of all nodes; and a registry with a login, a base image for both architectures and the tests' builder.
 import { BUILD_NAMESPACE } from "../../cluster/support/build_objects.ts";
-import { read } from "../../cluster/support/cluster_access.ts";
+import { expectStatus, read } from "../../cluster/support/cluster_access.ts";
 import { applyDefinitions, type OpenShiftKind, readDefinition } from "../../cluster/support/openshift_crds.ts";
 import { createPullSecret } from "../../cluster/support/pods.ts";
 import type { RealRegistry } from "../../cluster/support/registry.ts";
+import { readManifest } from "../../cluster/support/registry_platforms.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import {
   API_VERSION,
@@ -13,14 +14,16 @@ import {
   PUSH_SECRET,
   renderAccount,
   renderConfig,
+  renderControllerConfig,
+  renderImages,
   renderPool,
 } from "./image_build_objects.ts";
-import { type BuilderSettings, pushBuilder } from "./image_builder.ts";
+import { ensureBuilderImages, push } from "./archway_images.ts";
+import { BUILDER_IMAGE, OS_IMAGE } from "./builder_images.ts";
 import { kubectl, NAMESPACE } from "./install.ts";
 import { openNodeRegistry } from "./node_registries.ts";
 import type { OpenLab } from "./open_lab.ts";
-import { buildProgramImage, type NodeArch, type ProgramImage } from "./program_images.ts";
-import { ensureNodePrograms } from "./programs.ts";
+import type { NodeArch } from "./program_images.ts";
 
 export const BUILDS = "archway-image-builds";
 
@@ -28,34 +31,44 @@ const KINDS: readonly OpenShiftKind[] = [
   ...["machineosconfigs", "machineosbuilds", "machineconfigpools", "machineconfigs"] as const,
   ...["controllerconfigs", "machinesets", "clusterversions"] as const,
 ];
-const BASE: ProgramImage = { kind: "index", platforms: [{ claims: "amd64" }, { claims: "arm64" }] };
-/** A build on the emulated node takes some seconds when the machine has nothing else to do. */
-const PATIENCE = { deadlineMs: 240_000, intervalMs: 500 };
+/** A build on the emulated node takes half a minute when the machine has nothing else to do. */
+const PATIENCE = { deadlineMs: 600_000, intervalMs: 500 };
 
 export interface ImageBuildBed extends AsyncDisposable {
+  /** With a login and a certificate of its own CA, which the cluster's bundle has. */
   readonly registry: RealRegistry;
-  readonly builder: BuilderSettings;
+  /** The base image, an index of both architectures. */
   readonly base: string;
 }
 
 export async function openImageBuildBed(lab: OpenLab): Promise<ImageBuildBed> {
   await using undo = new AsyncDisposableStack();
-  const options = { tls: false, auth: "htpasswd", users: { builder: "secret" }, images: [] } as const;
+  const options = { auth: "htpasswd", users: { builder: "secret" }, images: [] } as const;
   const registry = undo.use(await openNodeRegistry(lab, options));
-  const builder = await pushBuilder(registry);
-  const { app } = await ensureNodePrograms();
-  const { digest } = await registry.pushDocuments("base/os", "v1", await buildProgramImage(BASE, app));
-  const base = `${registry.host}/base/os@${digest}`;
+  const [builder, base] = await pushImages(registry);
   undo.defer(() => removeObjects(lab));
   await applyDefinitions(lab, KINDS);
   await kubectl(lab, "label", "nodes", "--all", "--overwrite", `${POOL_LABEL}=`);
   await kubectl(lab, "create", "namespace", BUILD_NAMESPACE);
+  // The API server refuses a pod that asks for more rights than containers have.
+  await kubectl(lab, "label", "namespace", BUILD_NAMESPACE, "pod-security.kubernetes.io/enforce=baseline");
   for (const name of [PUSH_SECRET, "global-pull-secret-copy"]) {
     await createLogin(lab, registry, { namespace: BUILD_NAMESPACE, name });
   }
-  await lab.apply([...renderAccount(), ...renderPool(base)]);
+  await lab.apply([...renderAccount(), renderImages(builder), ...renderPool(base)]);
+  const path = `/apis/${API_VERSION}/controllerconfigs`;
+  expectStatus("say which CA", await lab.request("POST", path, renderControllerConfig(registry.caPem)), [201]);
   const opened = undo.move();
-  return { registry, builder, base, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { registry, base, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** References of the builder's image and of the base image. */
+async function pushImages(registry: RealRegistry): Promise<readonly [builder: string, base: string]> {
+  await ensureBuilderImages();
+  const login = Object.entries(registry.users).flatMap(([user, password]) => ["--creds", `${user}:${password}`]);
+  const [builder, os] = [`${registry.host}/tests/builder:v1`, `${registry.host}/base/os:v1`];
+  await Promise.all([push(BUILDER_IMAGE, builder, login), push(OS_IMAGE, os, login)]);
+  return [builder, `${registry.host}/base/os@${(await readManifest(registry, os))?.digest}`];
 }
 
 async function removeObjects(lab: OpenLab): Promise<void> {

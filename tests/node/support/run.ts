@@ -8,6 +8,8 @@ import { openShiftModule } from "../../cluster/support/openshift_crds.ts";
 import { unpackPackages } from "../../../manifests/image/bpftrace.ts";
 import { PACKAGE_CACHE } from "../../../manifests/image/context.ts";
 import { has } from "../../support/needs.ts";
+import { downloadBase } from "./base_image.ts";
+import { unpackBuilderPackages } from "./builder_images.ts";
 import { STORAGE_VARIABLE, writeStorage } from "./archway_images.ts";
 import { isLane, LANE_VARIABLE, planLanes, runLanes, sharedStorage } from "./lanes.ts";
 import { daemonTasks, ENTER, LAB_NAME_VARIABLE, labName, openNodeHost } from "./node_host.ts";
@@ -41,6 +43,8 @@ async function runOutside(args: readonly string[]): Promise<number> {
   await ensureNodePrograms();
   // Nothing leads out of the network in which images are built later.
   if (has("tracing")) { for (const arch of ["amd64", "arm64"] as const) await unpackPackages(arch, PACKAGE_CACHE); }
+  await downloadBase();
+  await unpackBuilderPackages();
   // Without it those tests fail that need it, and say so.
   await openShiftModule().catch((error: unknown) => report(`OpenShift's definitions: ${String(error)}`));
   const lanes = await planLanes(args);

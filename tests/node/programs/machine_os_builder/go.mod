@@ -1,4 +1,4 @@
-module archway.dev/tests/node/image_builder
+module archway.dev/tests/node/machine_os_builder
 
 go 1.26.0
 
