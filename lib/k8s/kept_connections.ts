@@ -1,5 +1,5 @@
-// HTTP/1.1 over connections that are kept open: a request of a few kilobytes and its whole answer for a third of the processor
-// time that Deno's fetch takes. For a server that is reached directly; its certificate is verified by the runtime.
+// HTTP/1.1 over connections that are kept open: a request of a few kilobytes and its whole answer for less processor time than
+// Deno's fetch takes. For a server that is reached directly; its certificate is verified by the runtime.
 import { orAborted } from "../clock.ts";
 import { errorText } from "../log.ts";
 import type { TlsIdentity } from "./cluster_access.ts";
