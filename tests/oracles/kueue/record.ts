@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { parseAllDocuments } from "yaml";
 import { renderComposition } from "../../../manifests/generate/kustomize.ts";
 import { enablePlacement } from "../../cluster/support/archway.ts";
-import { type ClusterAccess, expectStatus, isTrue, read } from "../../cluster/support/cluster_access.ts";
+import { type ClusterAccess, expectStatus, read } from "../../cluster/support/cluster_access.ts";
 import { SHAREABLE } from "../../cluster/support/control_plane.ts";
 import { createAuthority } from "../../cluster/support/pki.ts";
 import { findFreePort } from "../../cluster/support/ports.ts";
@@ -21,7 +21,6 @@ import {
   type Row,
   sharedOf,
 } from "./shapes.ts";
-import { runCommand } from "../../support/commands.ts";
 
 const ARCH = "kubernetes.io/arch";
 const API = "/apis/kueue.x-k8s.io/v1beta2";
@@ -31,8 +30,10 @@ const FLAVORS: Readonly<Record<string, string>> = { x86: "amd64", arm: "arm64" }
 const METRICS_CERTS = "/etc/kueue/metrics/certs";
 /** Longest until all have run (ms). */
 const LIMIT_MS = 600_000;
+/** Webhooks of Kueue that are of use here. */
 const WEBHOOKS = /^[mv](clusterqueue|job|pod|resourceflavor|workload)\.kb\.io$/;
 
+/** What was seen of one Workload. */
 interface Seen {
   flavor?: string;
   required?: readonly string[];
@@ -43,6 +44,12 @@ interface Seen {
 
 function say(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${new Date().toISOString().slice(11, 19)} ${line}\n`));
+}
+
+async function apply(cluster: ClusterAccess, items: readonly unknown[]): Promise<void> {
+  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const { code, stderr } = await cluster.kubectl(["apply", "--server-side", "-f", "-"], { stdin });
+  if (code !== 0) throw new Error(`Cannot apply: ${stderr}`);
 }
 
 /** Starts the program with its webhooks on a port of its own, and waits until it answers. */
@@ -68,7 +75,7 @@ async function startKueue(cluster: ClusterAccess, copy: string): Promise<Running
     clientConnection: { qps: 300, burst: 500 },
   };
   await Deno.writeTextFile(`${directory}/kueue/config.yaml`, JSON.stringify(config));
-  await cluster.apply([{ apiVersion: "v1", kind: "Namespace", metadata: { name: "kueue-system" } }]);
+  await apply(cluster, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "kueue-system" } }]);
   const process = RunningProcess.start({
     name: "kueue",
     command: `${copy}/bin/kueue`,
@@ -95,7 +102,7 @@ async function startKueue(cluster: ClusterAccess, copy: string): Promise<Running
       },
     })),
   }));
-  await cluster.apply(configurations);
+  await apply(cluster, configurations);
   return process;
 }
 
@@ -151,6 +158,18 @@ function requiredOf(spec: unknown): readonly string[] | undefined {
   return found === undefined ? undefined : [read(found, "values") ?? []].flat().map(String);
 }
 
+async function items(cluster: ClusterAccess, path: string): Promise<readonly unknown[]> {
+  const answer = await cluster.request("GET", path);
+  expectStatus(`list ${path}`, answer, [200]);
+  return [read(answer.body, "items") ?? []].flat();
+}
+
+function hasCondition(object: unknown, type: string): boolean {
+  return [read(object, "status", "conditions") ?? []].flat().some((one) =>
+    read(one, "type") === type && read(one, "status") === "True"
+  );
+}
+
 function numberOf(name: unknown): number {
   return Number(/-(\d+)/.exec(String(name))?.[1]);
 }
@@ -165,14 +184,14 @@ async function watchRun(
   const wanted = jobs.filter(({ shape }) => sharedOf(shape).length > 0).length;
   const startedMs = performance.now();
   for (let round = 0; performance.now() - startedMs < LIMIT_MS; round++) {
-    for (const workload of await cluster.list(`${API}/namespaces/${namespace}/workloads`)) {
+    for (const workload of await items(cluster, `${API}/namespaces/${namespace}/workloads`)) {
       const at = numberOf(read(workload, "metadata", "ownerReferences", 0, "name"));
       const one = seen[at];
       const job = jobs[at];
       if (one === undefined || job === undefined) continue;
       const evictions = [read(workload, "status", "schedulingStats", "evictions") ?? []].flat();
       if (evictions.some((eviction) => read(eviction, "reason") === "AdmissionCheck")) one.wasSentBack = true;
-      if (!isTrue(workload, "Admitted") && !isTrue(workload, "Finished")) continue;
+      if (!hasCondition(workload, "Admitted") && !hasCondition(workload, "Finished")) continue;
       const flavor = FLAVORS[String(read(workload, "status", "admission", "podSetAssignments", 0, "flavors", "cpu"))];
       if (flavor !== undefined) {
         one.flavor = flavor;
@@ -180,7 +199,7 @@ async function watchRun(
         const required = requiredOf(read(workload, "spec", "podSets", 0, "template", "spec"));
         if (required !== undefined) one.required = required;
       }
-      one.hasRun ||= job.shape.kind === "Job" ? isTrue(workload, "Finished") : isTrue(workload, "Admitted");
+      one.hasRun ||= job.shape.kind === "Job" ? hasCondition(workload, "Finished") : hasCondition(workload, "Admitted");
     }
     const ran = seen.filter(({ hasRun }) => hasRun).length;
     if (round % 10 === 0) say(`${ran} of ${wanted} ran`);
@@ -196,7 +215,7 @@ async function countContradictions(
   namespace: string,
   jobs: readonly DrawnJob[],
 ): Promise<number> {
-  const pods = await cluster.list(`/api/v1/namespaces/${namespace}/pods`);
+  const pods = await items(cluster, `/api/v1/namespaces/${namespace}/pods`);
   say(`${pods.length} pods`);
   return pods.filter((pod) => {
     const job = jobs[numberOf(read(pod, "metadata", "name"))];
@@ -239,7 +258,7 @@ async function ask(copy: string): Promise<KueueRecord> {
   const component = (await renderComposition("base", ["components/kueue"])).filter(({ kind, metadata }) =>
     kind === "AdmissionCheck" || /^archway-(kueue|queued)/.test(metadata.name) && kind !== "ConfigMap"
   );
-  await cluster.apply(component);
+  await apply(cluster, component);
   const settings = `${cluster.directory}/archway-kueue.yaml`;
   await Deno.writeTextFile(settings, "kueue: true\n");
   await bed.startReplica({ args: [`--config=${settings}`] });
@@ -259,11 +278,9 @@ async function ask(copy: string): Promise<KueueRecord> {
   say(`${COUNT} created`);
   const seen = await watchRun(cluster, namespace, jobs);
   const version = await cluster.request("GET", "/version");
+  const { stdout } = await new Deno.Command("git", { args: ["-C", copy, "rev-parse", "HEAD"] }).output();
   return {
-    original: {
-      repository: "github.com/kubernetes-sigs/kueue",
-      commit: (await runCommand("git", ["-C", copy, "rev-parse", "HEAD"])).trim(),
-    },
+    original: { repository: "github.com/kubernetes-sigs/kueue", commit: new TextDecoder().decode(stdout).trim() },
     program: { path: "tests/oracles/kueue", sha256: await hashOfProgram() },
     kubernetes: String(read(version.body, "gitVersion")),
     recorded: new Date().toISOString().slice(0, 10),

@@ -19,7 +19,9 @@ const PLATFORMS: Readonly<Record<string, readonly string[] | undefined>> = {
 /** `Pod`: a plain pod in a queue. */
 export const ShapeSchema = z.strictObject({
   kind: z.enum(["Job", "Pod"]),
+  /** The kind of each container's image. */
   images: z.array(z.enum(["amd64", "arm64", "both", "missing"])).min(1),
+  /** Pinned by its user. */
   pinned: z.enum(["amd64", "arm64"]).optional(),
 });
 
