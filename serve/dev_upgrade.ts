@@ -22,7 +22,7 @@ import { Upgrades } from "../lib/upgrades/names.ts";
 import { parsePlan, type UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { progressOf } from "../lib/upgrades/decide/progress.ts";
 import { upgradePage } from "../routes/upgrade_page.tsx";
-import { openUpgradeView, openWorkloadAdvice } from "./upgrades.ts";
+import { lookAround, openUpgradeView } from "./upgrades.ts";
 
 /** So many seconds of the upgrade pass in one of the machine's. */
 const SPEED = 30;
@@ -105,10 +105,12 @@ function openSampleController(
     namespace: Upgrades.namespace,
     outside: openSampleOutside(),
     gauges: openUpgradeMetrics(new Registry()),
-    adviseOnWorkloads: openWorkloadAdvice(
-      { log: silentLogger, userAgent: USER_AGENT, config, clock: systemClock },
-      { leaderApi: api },
-    ),
+    adviseOnWorkloads: (signal) =>
+      lookAround(
+        { log: silentLogger, userAgent: USER_AGENT, config, clock: systemClock },
+        { leaderApi: api },
+        signal,
+      ),
   });
 }
 

@@ -9,7 +9,7 @@ import type { Configs } from "../lib/operator/cluster/configs.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import { LEASE_NAME } from "../lib/names.ts";
 import { parseManagedTaint } from "../lib/placement/decide/config/arch_taints.ts";
-import { openTaintLifter } from "../lib/taints/cluster/lifter.ts";
+import { liftTaints } from "../lib/taints/cluster/write.ts";
 import { openPace, type Pace } from "../lib/k8s/write_pace.ts";
 import type { TaintRule } from "../lib/taints/decide/types.ts";
 import type { ServeDeps } from "./capability.ts";
@@ -52,11 +52,11 @@ export function openTaints(
   });
   // Connections and a pace of its own: it works when the rest of the process does not.
   const api = stack.use(new RestApi(access, { clock, log, userAgent, observe: clientMetrics.apiCall }));
-  const lifter = openTaintLifter({ api, key: rule.key, pace: openPace(clock) });
+  const lifter = { api, key: rule.key, pace: openPace(clock) };
   const lease = { namespace: config.namespace, name: LEASE_NAME };
   const [view, afterMs] = [() => election.view(), config.taintsFailOpenAfter];
-  const leaving = openTaintLifter({ api, key: rule.key, pace: AT_ONCE, parallel: LEAVING_PARALLEL });
-  const lift = async (signal: AbortSignal): Promise<number> => (await leaving.lift({ signal })).left.length;
+  const leaving = { api, key: rule.key, pace: AT_ONCE, parallel: LEAVING_PARALLEL };
+  const lift = async (signal: AbortSignal): Promise<number> => (await liftTaints(leaving, { signal })).left.length;
   return {
     controller,
     failOpen: openTaintFailOpen({ api: replicaApi, lifter, events, metrics, clock, log: ownLog, lease, view, afterMs }),

@@ -8,8 +8,7 @@ import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./c
 import { openPlanWebhook } from "./upgrades_webhook.ts";
 import { NO_PROXIES } from "../lib/oci/http/proxy.ts";
 import { openTrustedBundles } from "../lib/upgrades/outside/http/trusted_bundles.ts";
-import { openOutside as openServices, type Outside } from "../lib/upgrades/outside/outside.ts";
-import type { PolicySync } from "../lib/upgrades/outside/policy/policy_sync.ts";
+import { type OpenOutside, openOutside as openServices } from "../lib/upgrades/outside/outside.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type ReadApi, serverNowMs } from "../lib/k8s/api.ts";
 import { openClusterReader } from "../lib/upgrades/cluster/cluster_reader.ts";
@@ -31,12 +30,12 @@ export const UPGRADES: Capability = {
 async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<OpenCapability> {
   const { clock, config: { namespace } } = deps;
   const metrics = openUpgradeMetrics(parts.registry);
-  const { outside, manager } = openOutside(deps, parts, metrics);
+  const outside = openOutside(deps, parts, metrics);
   const controller = openUpgrades({
     readApi: parts.readApi,
     api: parts.leaderApi,
     outside,
-    adviseOnWorkloads: openWorkloadAdvice(deps, parts),
+    adviseOnWorkloads: (signal) => lookAround(deps, parts, signal),
     gauges: metrics,
     events: parts.events,
     clock,
@@ -48,7 +47,7 @@ async function openCapability(deps: ServeDeps, parts: CapabilityParts): Promise<
   const webhook = await openPlanWebhook(deps, parts);
   return {
     everywhere: [webhook.certificate],
-    leading: [controller, manager, webhook.registration],
+    leading: [controller, outside.policy, webhook.registration],
     ready: {},
     beforeScrape: () => metrics.setScraped(samplesOf(controller)),
     webhooks: webhook.listener,
@@ -69,9 +68,9 @@ function openOutside(
   { clock, config, log, userAgent }: ServeDeps,
   { leaderApi: api, stack }: CapabilityParts,
   metrics: UpgradeMetrics,
-): { readonly outside: Outside; readonly manager: PolicySync } {
+): OpenOutside {
   const { namespace, kubeconfig, registryEnvironment, pullSecrets, globalPullSecret } = config;
-  const services = stack.use(openServices({
+  return stack.use(openServices({
     api,
     namespace,
     metrics,
@@ -85,7 +84,6 @@ function openOutside(
     bundles: openTrustedBundles(config.registryCa, { clock, log }),
     proxies: registryEnvironment?.proxies ?? NO_PROXIES,
   }));
-  return { outside: services, manager: services.policy };
 }
 
 interface UpgradeViewDeps {
@@ -113,14 +111,8 @@ async function readView(deps: UpgradeViewDeps, signal: AbortSignal): Promise<Upg
 
 type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "userAgent"> & { readonly log: Logger };
 
-export function openWorkloadAdvice(
-  deps: AdviceDeps,
-  parts: Pick<CapabilityParts, "leaderApi">,
-): (signal: AbortSignal) => Promise<readonly string[]> {
-  return (signal) => lookAround(deps, parts, signal);
-}
-
-async function lookAround(
+/** Looks at the workloads of the cluster once. */
+export async function lookAround(
   { clock, config, log, userAgent }: AdviceDeps,
   { leaderApi: api }: Pick<CapabilityParts, "leaderApi">,
   signal: AbortSignal,

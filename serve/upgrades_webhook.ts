@@ -1,13 +1,12 @@
 // The webhook of UpgradeConfigs: its listener, its certificate, and its CA in the configuration that the manifests install.
-import { planReview } from "../routes/check_plan.ts";
+import { planReview, type PlanReviewDeps } from "../routes/check_plan.ts";
 import type { Clock } from "../lib/clock.ts";
-import { withValues } from "../lib/config/parse.ts";
-import type { ReadApi } from "../lib/k8s/api.ts";
 import type { Logger } from "../lib/log.ts";
+import { type Config, withValues } from "../lib/config/parse.ts";
 import { PlanWebhook } from "../lib/upgrades/names.ts";
 import { webhookEndpoint } from "../lib/operator/decide/webhooks.ts";
 import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
-import { type HttpsListener, type KeyPair, openHttpsListener } from "../lib/server/https_listener.ts";
+import { type HttpsListener, type HttpsListenerOptions, openHttpsListener } from "../lib/server/https_listener.ts";
 import { openLoadLimit, OTHER_LOAD } from "../lib/server/load_limit.ts";
 import { makePathCheck } from "../lib/server/path_check.ts";
 import { openServingCertificate, readClientCa } from "../lib/tls/open_certificate.ts";
@@ -29,12 +28,7 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
   const certificate = await openServingCertificate({ config, api: replicaApi, clock, log }, stop);
   const listener = await openPlanListener(
     { api: readApi, clock, log, signal: stop },
-    {
-      host: config.listen.host,
-      port: config.listen.port,
-      certificate: certificate.current(),
-      webhookClientCa: config.webhookClientCa,
-    },
+    { listen: config.listen, certificate: certificate.current(), webhookClientCa: config.webhookClientCa },
   );
   const endpoint = webhookEndpoint(config);
   const registration = openPlanWebhookRegistration({
@@ -56,21 +50,15 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
  * and what it reads does not grow with the requests. Connections have the limits of the webhooks of pods.
  */
 export async function openPlanListener(
-  { api, clock, log, signal }: {
-    readonly api: Pick<ReadApi, "get">;
+  { api, clock, log, signal }: Omit<PlanReviewDeps, "limit" | "clock"> & {
     readonly clock: Clock;
     readonly log: Logger;
-    readonly signal: AbortSignal;
   },
-  { host, port, certificate, webhookClientCa }: {
-    readonly host: string;
-    readonly port: number;
-    readonly certificate: KeyPair;
-    /** File of the CA of the API servers' client certificates; undefined: none is required. */
-    readonly webhookClientCa: string | undefined;
-  },
+  { listen: { host, port }, certificate, webhookClientCa }:
+    & Pick<HttpsListenerOptions, "certificate">
+    & Pick<Config, "listen" | "webhookClientCa">,
 ): Promise<HttpsListener> {
-  const app = planReview({ api, clock, limit: openLoadLimit(OTHER_LOAD, { clock, log }), signal });
+  const app = planReview({ api, clock, signal, limit: openLoadLimit(OTHER_LOAD, { clock, log }) });
   return await openHttpsListener({
     host,
     port,

@@ -11,7 +11,7 @@ import {
   type RegistrySecrets,
 } from "../../lib/builds/cluster/answer_questions.ts";
 import { carryOut, type Done } from "../../lib/builds/cluster/carry_out.ts";
-import { cleanUpConfig, leftBehind } from "../../lib/builds/cluster/clean_up_config.ts";
+import { cleanUpConfig, type DeletionResult, leftBehind } from "../../lib/builds/cluster/delete_images.ts";
 import { readFacts } from "../../lib/builds/cluster/read_facts.ts";
 import { type BuildWatches, openBuildWatches } from "../../lib/builds/cluster/watches.ts";
 import { decideBuild } from "../../lib/builds/decide/decide.ts";
@@ -30,7 +30,6 @@ import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
 import type { Logger } from "../../lib/log.ts";
 import type { RepositoriesDeps } from "../../lib/oci/repositories.ts";
 import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
-import type { DeletionResult } from "../../lib/builds/cluster/delete_images.ts";
 
 export interface ImageBuildsDeps {
   readonly api: KubeApi;
@@ -63,7 +62,6 @@ const KINDS: Readonly<Record<BuildEvent["on"], ResourceType>> = {
   pool: Resource.machineConfigPools,
 };
 
-/** The controller, and what it last made of each pool. No request is sent to the API server before `run`. */
 export class ImageBuilds implements Controller {
   readonly #deps: ImageBuildsDeps;
   readonly #watches: BuildWatches;

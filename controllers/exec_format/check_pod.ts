@@ -65,7 +65,6 @@ async function isProven(run: ExecFormatRun, pod: PodView, suspect: Suspect, arch
     isConfirmed(suspect, { ...facts, lastLogLine: await readLastLogLine(run, pod, container.name) });
 }
 
-/** The last output of a container that has ended; undefined where logs may not be read, or there are none. */
 async function readLastLogLine(
   { api, log, signal }: ExecFormatRun,
   { namespace, name: pod }: PodView,

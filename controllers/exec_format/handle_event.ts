@@ -13,7 +13,6 @@ import { DONE, requeueAfter } from "../controller.ts";
 import type { ExecFormatRun } from "./deps.ts";
 import { reportFailure } from "./report.ts";
 
-/** Handles one event, or returns when to check it again. A thrown error means: again, after a backoff. */
 export async function reconcileEvent(run: ExecFormatRun, name: string): Promise<ReconcileResult> {
   const { api, clock, metrics, log, signal, settings: { namespace } } = run;
   const object = await readOptional(api, { type: Resource.enoexecEvents, namespace, name, signal });

@@ -84,7 +84,6 @@ async function follow(
   }
 }
 
-/** Keeps a record of an image that claims an architecture which its program does not have, or renews it. */
 async function recordImage(
   { api, log, signal, settings: { namespace } }: ExecFormatRun,
   failed: FailedImage,
@@ -147,7 +146,6 @@ async function labelPod({ api, settingsOf, signal }: ExecFormatRun, pod: KubeObj
   }
 }
 
-/** What is known of the image, or can be found out in a moment; undefined when that is nothing. */
 export async function inspectContainer(
   { images: podImages, clock, settingsOf, signal }: ExecFormatRun,
   pod: PodView,

@@ -31,7 +31,6 @@ export interface TaintsDeps extends ControllerDeps {
   readonly onPresence: (listener: () => void) => void;
 }
 
-/** The controller and its progress; undefined while it does not lead or has not checked the cluster yet. */
 export interface TaintsController extends Controller {
   progress(): TaintProgress | undefined;
   /** How many nodes carry the taint; undefined before they were listed. */

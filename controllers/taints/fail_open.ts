@@ -4,7 +4,7 @@ import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { type AbsenceLimits, LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";
 import { EventReason } from "../../lib/names.ts";
-import type { TaintLifter } from "../../lib/taints/cluster/lifter.ts";
+import { type LifterDeps, liftTaints } from "../../lib/taints/cluster/write.ts";
 import { nameSome } from "../../lib/cluster/condition.ts";
 import type { TaintMetrics } from "../../lib/taints/metrics.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
@@ -12,7 +12,7 @@ import { CLUSTER_CONFIG, writeTaintCondition } from "./reports.ts";
 
 export interface FailOpenDeps extends LeaderAbsenceDeps {
   readonly api: KubeApi;
-  readonly lifter: TaintLifter;
+  readonly lifter: LifterDeps;
   readonly events: EventRecorder;
   readonly metrics: TaintMetrics;
   readonly afterMs: number;
@@ -52,7 +52,7 @@ export function openTaintFailOpen(deps: FailOpenDeps): Controller {
 
 async function lift(deps: FailOpenDeps, absence: LeaderAbsence, signal: AbortSignal): Promise<void> {
   const { lifter, events, metrics, log, afterMs } = deps;
-  const { lifted, left } = await lifter.lift({ signal, goesOn: () => absence.state !== "present" });
+  const { lifted, left } = await liftTaints(lifter, { signal, goesOn: () => absence.state !== "present" });
   for (const _ of lifted) metrics.archway_arch_taint_writes_total.inc({ change: "failOpen" });
   if (lifted.length + left.length === 0) return;
   const seconds = Math.round(afterMs / 1_000);

@@ -20,7 +20,6 @@ import { Reflector } from "../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import { MachineName, Upgrades } from "../../lib/upgrades/names.ts";
 
-/** The controller, and what it read last, with the status that it has written since; undefined before the first reconcile. */
 export interface UpgradesController extends Controller {
   seen(): UpgradeInput | undefined;
 }

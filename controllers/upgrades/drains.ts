@@ -7,8 +7,12 @@ import { Resource } from "../../lib/k8s/types.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
 import { adviseDrains, carryOutDrains, drainPolicyOf } from "../../lib/upgrades/cluster/drains.ts";
 import type { DrainAdvice } from "../../lib/upgrades/decide/drain/types.ts";
-import { isUnderConfiguration, isWorkedOn } from "../../lib/upgrades/decide/nodes.ts";
-import { CONTROL_PLANE_POOL, summarizePools } from "../../lib/upgrades/decide/pools.ts";
+import {
+  CONTROL_PLANE_POOL,
+  isUnderConfiguration,
+  isWorkedOn,
+  summarizePools,
+} from "../../lib/upgrades/decide/pools.ts";
 import type { LostNode } from "../../lib/upgrades/decide/types/cluster.ts";
 import type { Base } from "../../lib/upgrades/decide/types/observed.ts";
 import type { UpgradesDeps } from "./deps.ts";
@@ -19,7 +23,6 @@ import { DONE, requeueAfter } from "../controller.ts";
 
 const METRIC = "upgradeoperator_node_drain_timeout";
 
-/** Keeps which drains were reported, so that each is reported once, and when each node had its turn. */
 export interface Drains {
   check(
     base: Pick<Base, "plan" | "config">,

@@ -12,7 +12,7 @@ import {
 } from "../../lib/upgrades/cluster/capacity.ts";
 import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
 import type { Answer } from "../../lib/upgrades/decide/types/steps.ts";
-import type { DeliveryRecord } from "../../lib/upgrades/outside/sinks/notifier.ts";
+import type { DeliveryRecord } from "../../lib/upgrades/outside/sinks/sink.ts";
 import type { ReadScope, UpgradesDeps } from "./deps.ts";
 
 export type Applied = Extract<Answer, { readonly kind: "applied" }>;
@@ -30,7 +30,6 @@ export const CHANGES_MACHINES: readonly Effect["kind"][] = [
   "deleteSmokeMachine",
 ];
 
-/** Carries them out and stops at the first that fails, unless its failure is only to be logged. */
 export async function applyEffects(
   effects: readonly Effect[],
   deps: UpgradesDeps,

@@ -1,5 +1,5 @@
 // Reads what a step requests: each thing once a reconcile, and again after an effect that changes it.
-import { isMaster } from "../../lib/upgrades/decide/nodes.ts";
+import { isMaster } from "../../lib/upgrades/decide/pools.ts";
 import { readCapacity, readCapacityLeft } from "../../lib/upgrades/cluster/capacity.ts";
 import { smokeStateOf } from "../../lib/upgrades/decide/capacity/plan.ts";
 import { historyOf } from "../../lib/upgrades/decide/status_changes.ts";

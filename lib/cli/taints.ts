@@ -1,9 +1,8 @@
 // `archway taints plan|apply|clean`: the architecture taints by hand, by the same decisions that the controller makes.
 import { unreachable } from "../parsed.ts";
 import { openPace } from "../k8s/write_pace.ts";
-import { openTaintLifter } from "../taints/cluster/lifter.ts";
+import { liftTaints, tryTolerations } from "../taints/cluster/write.ts";
 import { readSurvey } from "../taints/cluster/watches.ts";
-import { tryTolerations } from "../taints/cluster/write.ts";
 import { planOf } from "../taints/decide/plan.ts";
 import type { TaintRule } from "../taints/decide/types.ts";
 import { parseManagedTaint } from "../placement/decide/config/arch_taints.ts";
@@ -77,7 +76,7 @@ async function clean(
   { key }: TaintRule,
   { dryRun, output, signal }: TaintsOptions,
 ): Promise<number> {
-  const lifted = await openTaintLifter({ api, key, pace: openPace(clock) }).lift({ signal, dryRun });
+  const lifted = await liftTaints({ api, key, pace: openPace(clock) }, { signal, dryRun });
   terminal.out(renderLifted(lifted, { dryRun, output, key }));
   return lifted.left.length === 0 ? ExitCode.done : ExitCode.no;
 }

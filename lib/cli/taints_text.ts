@@ -1,6 +1,6 @@
 // What `archway taints` prints. Pure.
 import { printable } from "../json.ts";
-import type { Lifted } from "../taints/cluster/lifter.ts";
+import type { Lifted } from "../taints/cluster/write.ts";
 import type { PlannedPod, TaintPlan } from "../taints/decide/plan.ts";
 import { nameSome } from "../cluster/condition.ts";
 import { type OutputForm, renderDocument, renderTable } from "./output.ts";

@@ -38,7 +38,6 @@ export function withTime(condition: NewCondition, previous: readonly Condition[]
   return { ...condition, lastTransitionTime: stays ? before.lastTransitionTime : renderTime(nowMs) };
 }
 
-/** A list with one condition set, a new one at its end; the same list where nothing would change. */
 export function setCondition(
   previous: readonly Condition[],
   condition: NewCondition,

@@ -60,7 +60,6 @@ export function parseGlob(text: string): Glob | undefined {
   return glob;
 }
 
-/** Takes a class from behind its bracket. It has one range at least; one that is upside down matches nothing. */
 function takeClass(pattern: string[]): string | undefined {
   let piece = pattern[0] === "^" ? pattern.shift() ?? "" : "[";
   do {

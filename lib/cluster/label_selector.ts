@@ -93,7 +93,6 @@ export interface IndexedRequirement extends Omit<LabelRequirement, "values"> {
   readonly values: ReadonlySet<string>;
 }
 
-/** Whether the value of a label meets a requirement on it; undefined, a missing label, meets NotIn and DoesNotExist. */
 export function meetsRequirement(
   value: string | undefined,
   { operator, values }: LabelRequirement | IndexedRequirement,
@@ -113,7 +112,6 @@ export function meetsRequirement(
   }
 }
 
-/** Reads `{key, operator, values}`; undefined when it is none of the four operators of a selector, or malformed. */
 export function parseRequirement(raw: unknown): LabelRequirement | undefined {
   const key = memberOf(raw, "key");
   const operator = OPERATORS.find((known) => known === memberOf(raw, "operator"));

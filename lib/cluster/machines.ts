@@ -66,7 +66,6 @@ export interface MachineSet extends Meta {
   readonly replicas: number;
   readonly readyReplicas: number;
   readonly announced: Labels;
-  /** Labels of the nodes that it makes: by the role of its machines, as announced, and by its template. */
   readonly nodeLabels: Labels;
 }
 

@@ -5,7 +5,6 @@ import type { Clock } from "../clock.ts";
 /** Who saw it: the daemon in the kernel, or the leader in the status of the pod. */
 export type FailureSource = "kernel" | "status";
 
-/** A report of a container that was to run a program of another architecture, as people read it. */
 export interface ReportedFailure {
   /** Wall time (epoch ms) of the report. */
   readonly atMs: number;
@@ -33,7 +32,6 @@ export class ReportedContainers {
     this.#clock = clock;
   }
 
-  /** Records that a source reported the container. Returns who reported it before: none, the same source, or the other one. */
   note(podUid: string, name: string, source: FailureSource): "new" | "again" | "merged" {
     const key = `${podUid} ${name}`;
     const before = this.#known.get(key);

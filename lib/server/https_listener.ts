@@ -17,7 +17,7 @@ export interface HttpsListener extends HttpListener {
   beginDrain(): void;
 }
 
-interface HttpsListenerOptions {
+export interface HttpsListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly certificate: KeyPair;

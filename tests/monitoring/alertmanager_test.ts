@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
-import { SILENCE_AUTHOR } from "../../lib/upgrades/decide/windows.ts";
 import {
   closeWindows,
   isAnyActive,
   openControlPlaneWindow,
   openWorkerWindow,
+  SILENCE_AUTHOR,
 } from "../../lib/upgrades/decide/windows.ts";
 import type { Effect } from "../../lib/upgrades/decide/types/effects.ts";
 import { fixedEndpoint, Upstream } from "../../lib/upgrades/outside/http/upstream.ts";
-import { createSilence, endSilence, listSilences } from "../../lib/upgrades/outside/monitoring/silences.ts";
+import { createSilence, endSilence, listSilences } from "../../lib/upgrades/outside/monitoring/alerts.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
 import { type MonitoringServer, startAlertmanager } from "./support.ts";

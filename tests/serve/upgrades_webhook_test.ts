@@ -29,7 +29,7 @@ async function openBed(webhookClientCa?: string): Promise<Bed> {
   };
   const listener = await openPlanListener(
     { api, clock, log: silentLogger, signal: ending.signal },
-    { host: "127.0.0.1", port: 0, certificate: serving, webhookClientCa },
+    { listen: { host: "127.0.0.1", port: 0 }, certificate: serving, webhookClientCa },
   );
   const close = async (): Promise<void> => {
     ending.abort();

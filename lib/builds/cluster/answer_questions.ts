@@ -30,7 +30,6 @@ export interface AnswerDeps {
 
 const ASKED_AT_ONCE = 8;
 
-/** The answers by the key of their question. Rejects only with the signal's reason and for faults that are no registry's. */
 export async function answerQuestions(
   questions: readonly RegistryQuestion[],
   deps: AnswerDeps,
@@ -50,7 +49,6 @@ async function answerQuestion(question: RegistryQuestion, deps: AnswerDeps): Pro
     : await lookUpImage(question, deps.registries, deps.signal);
 }
 
-/** What a registry says of an image. Rejects only with the signal's reason and for faults that are no registry's. */
 export async function lookUpImage(
   { kind, reference: image }: Exclude<RegistryQuestion, { kind: "push" }>,
   { push, pull }: BuildRegistries,

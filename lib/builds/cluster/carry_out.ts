@@ -45,7 +45,6 @@ const RESOURCES: Readonly<Record<ObjectTarget["resource"], ResourceType>> = {
   secrets: Resource.secrets,
 };
 
-/** Carries it out. Throws ApiError, and what a registry's answer makes worth trying again is not thrown but recorded. */
 export async function carryOut(effect: Effect, facts: BuildFacts, deps: CarryOutDeps): Promise<void> {
   const { api, namespace, signal } = deps;
   switch (effect.kind) {

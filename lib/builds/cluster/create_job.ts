@@ -52,7 +52,6 @@ async function ensureCopy({ object, from }: SecretCopy, deps: CreateJobDeps): Pr
   return await ensure(Resource.secrets, { ...object, type: DOCKER_CONFIG_JSON, data: content.value }, deps);
 }
 
-/** Gives a copy what its secret has now; one that cannot be read leaves it as it is. Throws ApiError. */
 export async function refreshCopy(
   { target: { name, uid, resourceVersion }, copy }: Omit<Extract<Effect, { kind: "refresh secret" }>, "kind">,
   deps: CreateJobDeps,

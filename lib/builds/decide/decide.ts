@@ -11,9 +11,8 @@ import { membersOf, type UncoveredNode, uncoveredNodes } from "./detect/detect.t
 import { type MachineOSBuild, questionKey, type RegistryQuestion } from "./observed.ts";
 import { blockingCondition, createBuild, decidePreBuilt, isPreBuilt } from "./reconcile/create_build.ts";
 import { checkImages, finishBuild, recoverRecord } from "./reconcile/finished.ts";
-import { leaveOthers } from "./reconcile/other_builds.ts";
+import { decideRebuild, leaveOthers, retryDenied } from "./reconcile/rebuild.ts";
 import { annotate, ASK_AGAIN_MS, joinParts, part, type Scope } from "./reconcile/part.ts";
-import { decideRebuild, retryDenied } from "./reconcile/rebuild.ts";
 import {
   configConditions,
   degradationEvents,
@@ -26,8 +25,7 @@ import {
 import { resolvePlan } from "./reconcile/resolve_plan.ts";
 import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
 import { nextStateOf } from "./reconcile/build_status.ts";
-import { isDone, isTerminal } from "./status/aggregate.ts";
-import { stateOfBuild } from "./status/conditions.ts";
+import { isDone, isTerminal, stateOfBuild } from "./status/aggregate.ts";
 import type { BuildPlan, BuildRecord, MosbState } from "./types.ts";
 import { BUILDER_IMAGES_MAP, McoAnnotation } from "./names.ts";
 import type { BuildFacts } from "./facts.ts";

@@ -117,7 +117,6 @@ export interface PoolBuildView {
   readonly push: "none" | "pushing" | "succeeded" | "failed";
   readonly archs: readonly ArchBuild[];
   readonly uncovered: readonly { readonly node: string; readonly arch: string }[];
-  /** Nodes of the pool: all, those that run an image of a build, and those that run what is published. */
   readonly nodes: { readonly total: number; readonly layered: number; readonly updated: number };
   /** `registry/repository@sha256:…`; empty: nothing is published. */
   readonly published: string;

@@ -115,7 +115,6 @@ export interface DigestObservation {
 
 export type SecretState = "usable" | "absent" | "not for a registry";
 
-/** Which objects of builds exist by name, so that only what is missing is made and only what is there is deleted. */
 export interface ChildObject extends Pick<Meta, "name" | "uid" | "resourceVersion" | "labels" | "owners"> {
   readonly resource: "configMaps" | "secrets";
 }

@@ -26,7 +26,6 @@ const CONFIG_HASH = "kubernetes.io/config.hash";
 const HASH = /^[0-9a-f]{32}$/;
 
 export class NodePods {
-  /** The scheme of the node's container IDs, such as `containerd`, from the status of the pod that was seen last. */
   runtime: string | undefined;
   readonly #present = new Map<string, PodView>();
   readonly #deleted = new Map<string, PodView>();

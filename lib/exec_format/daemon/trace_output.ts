@@ -10,13 +10,11 @@
 import { memberOf, parseObject, textAt } from "../../json.ts";
 
 export interface TracedFailure {
-  /** The file that was to be started, else what the process was called; undefined where neither is known. */
   readonly command: string | undefined;
   /** Whether it was the first program of a container, if its parent is in none. */
   readonly isEntryPoint: boolean;
   /** Names of the cgroups that the parent of such a program is in, from the root inwards. */
   readonly parentPath: readonly string[];
-  /** Names of the cgroups that the process is in, from the root inwards: one path a hierarchy that was read. */
   readonly paths: readonly (readonly string[])[];
 }
 

@@ -8,7 +8,6 @@ export interface ContainerEnd {
   /** Of the container that ended; may be empty. */
   readonly id: string;
   readonly exitCode: number;
-  /** From its start to its end, in whole seconds as the kubelet writes times (ms); undefined when the status does not say. */
   readonly ranForMs: number | undefined;
   /** By the kubelet's clock (epoch ms); undefined when the status does not say. */
   readonly atMs: number | undefined;

@@ -27,7 +27,6 @@ export interface ExecFailure {
   readonly podUid: string;
   /** `containerd://<64 hex>`, as the pod's status has it. */
   readonly containerId: string;
-  /** What the process was called, or the file that it was to start; undefined when it could not be read. */
   readonly command: string | undefined;
   readonly isEntryPoint: boolean;
   /** Wall time (epoch ms). */
@@ -105,7 +104,6 @@ export function parseEvent(object: KubeObject): EventView {
 
 export interface EventState {
   readonly name: string;
-  /** Nothing will come of it any more: it has the error label, or is a record of an image. */
   readonly isSettled: boolean;
 }
 

@@ -33,7 +33,6 @@ const DIGEST = /^sha256:([a-f0-9]{64})$/;
 const ARCHITECTURE = /^[a-z0-9]{1,20}$/;
 const MAX_IMAGE_LENGTH = 255;
 
-/** The object of a record; undefined for a digest or an architecture that no name can be made of. */
 export function buildFailedImage(failed: FailedImage, ownNamespace: string): KubeObject | undefined {
   const { digest, architecture, namespace, nodes, image, atMs } = failed;
   const hex = DIGEST.exec(digest)?.[1];

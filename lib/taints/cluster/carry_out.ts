@@ -74,7 +74,6 @@ export interface CarryOutDeps {
   readonly onWrite: (change: TaintChange, key: string, outcome: WriteOutcome) => void;
 }
 
-/** Begins the writes of the step; a step that only waits writes nothing. Throws only when the signal aborts. */
 export async function carryOut(deps: CarryOutDeps, step: TaintStep, signal: AbortSignal): Promise<void> {
   const { api, pace, holds, writes, onWrite } = deps;
   const write = async (

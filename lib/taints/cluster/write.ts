@@ -1,15 +1,18 @@
 // The two writes of this mode: taints of a node, tolerations of a pod. Each is one JSON Patch whose `test` operations pin what
-// was read. Tolerations can be tried without storing anything.
-import type { KubeApi } from "../../k8s/api.ts";
+// was read. Tolerations can be tried without storing anything. And the lifter, which removes all that it finds.
+import { type KubeApi, type ReadApi, readOptional } from "../../k8s/api.ts";
 import { classifyWriteFailure } from "../../k8s/errors.ts";
 import type { JsonPatch } from "../../k8s/patch.ts";
 import { Resource, splitKey } from "../../k8s/types.ts";
 import { errorText } from "../../log.ts";
 import { toleratePatch } from "../decide/tolerations.ts";
-import { choosePods, isDenial, judgeTrial, type Trial } from "../decide/trial.ts";
-import type { PodNeed } from "../decide/types.ts";
+import { choosePods, isDenial, judgeTrial, type Trial } from "../decide/plan.ts";
+import type { PodNeed, TaintNode } from "../decide/types.ts";
 import type { Clock } from "../../clock.ts";
-import { openPace } from "../../k8s/write_pace.ts";
+import { openPace, type Pace } from "../../k8s/write_pace.ts";
+import { listAll } from "../../k8s/lists.ts";
+import { untaintPatch } from "../decide/judge_node.ts";
+import { parseTaintNode } from "../decide/views.ts";
 
 export type WriteOutcome =
   | { readonly kind: "written" }
@@ -82,4 +85,75 @@ async function tryOne(api: TryDeps["api"], need: PodNeed, signal: AbortSignal): 
     signal.throwIfAborted();
     return judgeTrial(error, errorText(error));
   }
+}
+
+export interface LifterDeps {
+  readonly api: ReadApi & Pick<KubeApi, "patch">;
+  readonly key: string;
+  readonly pace: Pace;
+  /** Nodes that are written side by side. Default 1. */
+  readonly parallel?: number | undefined;
+}
+
+export interface Lifted {
+  readonly lifted: readonly string[];
+  readonly left: readonly { readonly node: string; readonly reason: string }[];
+}
+
+export interface LiftOptions {
+  readonly signal: AbortSignal;
+  readonly dryRun?: boolean;
+  readonly goesOn?: () => boolean;
+}
+
+/** Reads of a node whose taints others change at the same time. */
+const TRIES = 3;
+
+/** Throws ApiError when the nodes cannot be listed, and when the signal aborts. */
+export async function liftTaints(
+  deps: LifterDeps,
+  { signal, dryRun = false, goesOn = () => true }: LiftOptions,
+): Promise<Lifted> {
+  const lifted: string[] = [];
+  const left: { node: string; reason: string }[] = [];
+  const nodes = (await listTainted(deps, signal)).values();
+  const worker = async (): Promise<void> => {
+    for (const node of nodes) {
+      const { name } = node;
+      if (!goesOn()) break;
+      const outcome = dryRun ? { kind: "written" } as const : await untaint(deps, node, signal);
+      if (outcome.kind === "written") lifted.push(name);
+      else if (outcome.kind !== "gone") left.push({ node: name, reason: reasonOf(outcome) });
+    }
+  };
+  await Promise.all(Array.from({ length: deps.parallel ?? 1 }, worker));
+  return { lifted, left };
+}
+
+/** As views: a node has some ten kilobytes, most of them the images that it holds. */
+async function listTainted({ api, key }: LifterDeps, signal: AbortSignal): Promise<readonly TaintNode[]> {
+  const found = new Map<string, TaintNode>();
+  for await (const object of listAll(api, Resource.nodes, { signal })) {
+    const node = parseTaintNode(object);
+    if (untaintPatch(node, key).length > 0) found.set(node.name, node);
+  }
+  return [...found.values()];
+}
+
+async function untaint({ api, key, pace }: LifterDeps, node: TaintNode, signal: AbortSignal): Promise<WriteOutcome> {
+  const { name } = node;
+  let current: TaintNode | undefined = node;
+  for (let tries = 1;; tries++) {
+    const operations = current === undefined ? [] : untaintPatch(current, key);
+    if (operations.length === 0) return { kind: "gone" };
+    await pace.turn(signal);
+    const outcome = await patchNode({ api, signal }, { name, operations });
+    if (outcome.kind !== "stale" || tries === TRIES) return outcome;
+    const object = await readOptional(api, { type: Resource.nodes, name, signal });
+    current = object === undefined ? undefined : parseTaintNode(object);
+  }
+}
+
+function reasonOf(outcome: WriteOutcome): string {
+  return outcome.kind === "failed" ? outcome.why : "its taints change all the time";
 }

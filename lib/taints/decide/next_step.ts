@@ -32,7 +32,6 @@ export type TaintPhase = "Tolerating" | "Waiting" | "Tainting" | "Paused" | "Don
 export interface StepOptions {
   /** `lift`: no node is to carry the taint. */
   readonly goal: "taint" | "lift";
-  /** Whether an object must not be written now: its last write has not shown yet, or failed a moment ago. */
   readonly isHeld: (key: string, version?: string) => boolean;
 }
 

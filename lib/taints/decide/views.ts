@@ -53,7 +53,6 @@ export function parseTaintPod(object: KubeObject, { key }: Pick<TaintRule, "key"
   };
 }
 
-/** Reads a DaemonSet; undefined when it has no pod to make, or its template tolerates the taint of every architecture. */
 export function parseTaintDaemonSet(object: KubeObject, rule: TaintRule): TaintDaemonSet | undefined {
   const key = keyOf(object);
   const spec = objectAt(objectAt(objectAt(object, "spec"), "template"), "spec");

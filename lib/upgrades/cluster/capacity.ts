@@ -25,7 +25,6 @@ export interface CapacityScope {
   readonly signal: AbortSignal;
 }
 
-/** How far the reservation is. Rejects when nothing can be cloned although pools are named, or a read fails. */
 export async function readCapacity(scope: CapacityScope): Promise<CapacityState> {
   const plan = planReserve(await readFacts(scope), policyOf(scope.base));
   if (plan.kind === "nothingToClone") throw new Error(`Cannot get any MachineSets to scale: ${plan.message}.`);

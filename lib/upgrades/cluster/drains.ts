@@ -1,5 +1,5 @@
 // Drain help on the cluster: reads the pods of cordoned nodes, and carries out what was advised.
-import { cordonOf, isMaster } from "../decide/nodes.ts";
+import { cordonOf, isMaster } from "../decide/pools.ts";
 import type { Node } from "../../cluster/node.ts";
 import type { KubeApi } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";

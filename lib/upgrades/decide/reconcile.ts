@@ -143,9 +143,8 @@ function* reconcileSuspended(turn: Turn): Part<ReconcileEnd> {
 function* retireOthers(turn: Turn): Part<{ kind: "retired"; turn: Turn } | ReconcileEnd> {
   const others = turn.status.history.filter((entry) => entry !== turn.entry && entry.phase === "Upgrading");
   if (others.length === 0) return { kind: "retired", turn };
-  const cleared = yield* clearUp(others);
-  if (cleared.kind === "failed") return failed(cleared.message, PACE_MS);
-  if (cleared.kind === "pending") return settled(PACE_MS);
+  const open = yield* clearUp(others);
+  if (open !== undefined) return open;
   const message = `The plan names another target, ${turn.entry.version}, since.`;
   const status = others.reduce(
     (result, other) => withHistory(result, asFailed(other, { message, nowMs: turn.nowMs })),

@@ -16,20 +16,26 @@ import {
   type UpstreamEndpoint,
   type UpstreamLimits,
 } from "./http/upstream.ts";
-import { openDeploymentFindings } from "./health/deployment_findings.ts";
+import { openDeploymentFindings } from "./health/read_health.ts";
+import { ClusterManager, openOutsideSettings, type OutsideSettings } from "./settings.ts";
 import type { TrustedBundles } from "./http/trusted_bundles.ts";
 import {
   type MonitoringService,
   openMonitoringEndpoint,
   openMonitoringToken,
 } from "./monitoring/monitoring_endpoint.ts";
-import { createSilence, endSilence } from "./monitoring/silences.ts";
+import { createSilence, endSilence } from "./monitoring/alerts.ts";
 import { LOCAL_POLICY_SOURCE, openOcmPolicySource, type PolicySource, PolicySync } from "./policy/policy_sync.ts";
 import { ClusterPayloads, type ClusterPayloadsOptions } from "./releases/cluster_payloads.ts";
-import { type NotificationSink, openEventSink, openLogSink, openWebhookSink } from "./sinks/sink.ts";
+import {
+  type NotificationSink,
+  Notifier,
+  type NotifyOptions,
+  openEventSink,
+  openLogSink,
+  openWebhookSink,
+} from "./sinks/sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "./sinks/ocm_sinks.ts";
-import { Notifier, type NotifyOptions } from "./sinks/notifier.ts";
-import { ClusterManager, openOutsideSettings, type OutsideSettings } from "./settings.ts";
 import { type OutsideReaders, outsideReaders, type OutsideScope } from "./outside_readers.ts";
 
 export interface OutsideOptions {

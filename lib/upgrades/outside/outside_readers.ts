@@ -1,5 +1,5 @@
 // The readings of an upgrade that come from beside the API server.
-import { isMaster } from "../decide/nodes.ts";
+import { isMaster } from "../decide/pools.ts";
 import { checksOf } from "../decide/health_decision.ts";
 import { historyOf } from "../decide/status_changes.ts";
 import { graphQueryOf, type GraphReleases } from "../decide/release/graph.ts";
@@ -7,12 +7,10 @@ import type { PolicyRefresh } from "../decide/types/cluster.ts";
 import type { Base, HealthCheckId, HealthResult, Readers, Readings } from "../decide/types/observed.ts";
 import type { ClusterReader } from "../cluster/cluster_reader.ts";
 import { checkDependencies, type DependencyDeps } from "./health/dependencies.ts";
-import type { ReadFindings } from "./health/deployment_findings.ts";
-import { readHealth } from "./health/read_health.ts";
+import { type ReadFindings, readHealth } from "./health/read_health.ts";
 import type { TrustedBundles } from "./http/trusted_bundles.ts";
 import type { Upstream } from "./http/upstream.ts";
-import { firingCriticals, pagingBetween } from "./monitoring/alerts.ts";
-import { listSilences } from "./monitoring/silences.ts";
+import { firingCriticals, listSilences, pagingBetween } from "./monitoring/alerts.ts";
 import type { PolicySync } from "./policy/policy_sync.ts";
 import type { ClusterPayloads } from "./releases/cluster_payloads.ts";
 import { readReleases } from "./releases/update_graph.ts";

@@ -9,8 +9,14 @@ import type { OperatorConfig } from "../decide/types/operator_config.ts";
 import { KeptValue } from "./http/kept_value.ts";
 import { proxyFor, type ProxySettings } from "../../oci/http/proxy.ts";
 import { Upstream } from "./http/upstream.ts";
-import { OCM_LIMITS, OcmClient } from "./ocm/ocm_client.ts";
-import { checkedBaseUrl, type OcmEndpointOptions, ocmModeOf, openOcmEndpoint } from "./ocm/ocm_endpoint.ts";
+import {
+  checkedBaseUrl,
+  OCM_LIMITS,
+  OcmClient,
+  type OcmEndpointOptions,
+  ocmModeOf,
+  openOcmEndpoint,
+} from "./ocm/ocm_client.ts";
 
 export interface OutsideSettings {
   /** As it is now, or as a reconcile has read it a moment ago. Rejects when it is absent or invalid. */

@@ -4,7 +4,6 @@ import { ApiError } from "../../../lib/k8s/errors.ts";
 import type { LeaseView } from "../../../lib/k8s/lease.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
-import { openTaintLifter } from "../../../lib/taints/cluster/lifter.ts";
 import { openPace } from "../../../lib/k8s/write_pace.ts";
 import { ours, rawNode, RULE } from "../../lib/taints/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
@@ -34,7 +33,7 @@ function openBed(): Bed {
   });
   const deps: FailOpenDeps = {
     api,
-    lifter: openTaintLifter({ api, key: RULE.key, pace: openPace(clock) }),
+    lifter: { api, key: RULE.key, pace: openPace(clock) },
     events,
     metrics: { archway_arch_taint_writes_total: { inc: () => {} } },
     clock,

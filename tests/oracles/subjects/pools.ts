@@ -3,8 +3,7 @@ import { parseMachineConfigPool } from "../../../lib/cluster/machines.ts";
 import { parseNode } from "../../../lib/cluster/node.ts";
 import { isObject, listAt, memberOf, objectAt } from "../../../lib/json.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
-import { isUnderConfiguration } from "../../../lib/upgrades/decide/nodes.ts";
-import { isPoolUpdating, summarizePools } from "../../../lib/upgrades/decide/pools.ts";
+import { isPoolUpdating, isUnderConfiguration, summarizePools } from "../../../lib/upgrades/decide/pools.ts";
 import type { Draw, Subject } from "../subject.ts";
 
 interface Given {

@@ -1,12 +1,13 @@
 // The architectures of a pool: a user's word, else its nodes and machine sets, else the pools that nodes come from.
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { isKnownArchitecture } from "../../../arch.ts";
-import { entryOf } from "../../../json.ts";
+import { entryOf, listAt, memberOf, objectAt, parseObject } from "../../../json.ts";
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
 import type { Arch, BuildMachineSet, BuildNode } from "../observed.ts";
 import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
 import { ARCH_OF_ENUM } from "../names.ts";
 import { type Labels, matchesSelector } from "../../../cluster/label_selector.ts";
+import { parseTime } from "../../../cluster/time.ts";
 
 // Pools that every cluster has; nodes without another one are in that of workers.
 const CONTROL_PLANE_POOL = "master";
@@ -132,7 +133,6 @@ function poolOf(
   return custom[0] ?? (selecting.includes(WORKER_POOL) ? WORKER_POOL : undefined);
 }
 
-/** Whether a pool has the nodes with these labels; one whose selector is absent or empty has no nodes. */
 function selects({ nodeSelector }: MachineConfigPool, labels: Labels): boolean {
   return nodeSelector.kind === "requirements" && matchesSelector(nodeSelector, labels);
 }
@@ -163,4 +163,74 @@ export function uncoveredMessage(nodes: readonly UncoveredNode[]): string {
   const more = nodes.length > NAMED ? ` and ${nodes.length - NAMED} more` : "";
   return `The published image does not run on ${named}${more}. Keep these nodes from taking it: pause the pool, or take ` +
     "them out of it, until an image for their architecture is published.";
+}
+
+export interface StoredSet {
+  readonly set: ArchSet;
+  /** Since when an architecture of the set has no node, RFC 3339. */
+  readonly goneSince: Readonly<Record<string, string>>;
+}
+
+export function parseStoredSet(text: string | undefined): StoredSet | undefined {
+  const value = text === undefined ? undefined : parseObject(text);
+  if (value === undefined) return undefined;
+  const gone = objectAt(value, "goneSince") ?? {};
+  return {
+    set: setOf((listAt(value, "set") ?? []).filter((name) => typeof name === "string")),
+    goneSince: Object.fromEntries(
+      Object.entries(gone).flatMap(([arch, since]) => parseTime(since) === undefined ? [] : [[arch, String(since)]]),
+    ),
+  };
+}
+
+/** What to store. Nothing in it changes while the nodes do not. */
+export function renderStoredSet(
+  { set, detected, stored, nowMs }: {
+    readonly set: ArchSet;
+    readonly detected: DetectedSet;
+    readonly stored: StoredSet | undefined;
+    readonly nowMs: number;
+  },
+): string {
+  const gone = set.filter((arch) => !detected.set.includes(arch));
+  const now = new Date(nowMs).toISOString();
+  const goneSince = Object.fromEntries(gone.map((arch) => [arch, stored?.goneSince[arch] ?? now]));
+  const { source, nodeCounts } = detected;
+  const lasting = { set, source, nodeCounts, ...(gone.length === 0 ? {} : { goneSince }) };
+  return JSON.stringify({ ...lasting, observedAt: now });
+}
+
+export function saysTheSame(stored: string | undefined, rendered: string): boolean {
+  return stored !== undefined && withoutTime(stored) === withoutTime(rendered);
+}
+
+function withoutTime(text: string): string | undefined {
+  const value = parseObject(text);
+  if (value === undefined) return undefined;
+  const entries = Object.entries(value).filter(([key]) => key !== "observedAt");
+  return JSON.stringify(Object.fromEntries(entries.toSorted(([left], [right]) => left < right ? -1 : 1)));
+}
+
+export interface RetainInput {
+  readonly detected: ArchSet;
+  /** Architectures of the build that is published. */
+  readonly built: ArchSet;
+  readonly stored: StoredSet | undefined;
+  readonly nowMs: number;
+  readonly retainMs: number;
+  readonly isPublished: (set: ArchSet) => boolean;
+}
+
+/**
+ * The set to plan for. While nothing else has changed all that is built for stays; with another change those go whose last
+ * node has been gone for longer than `retainMs`.
+ */
+export function effectiveSet({ detected, built, stored, nowMs, retainMs, isPublished }: RetainInput): ArchSet {
+  const all = setOf([...detected, ...built]);
+  if (all.length === detected.length || isPublished(all)) return all;
+  const isGone = (arch: string): boolean => {
+    const since = parseTime(memberOf(stored?.goneSince ?? {}, arch));
+    return since !== undefined && nowMs - since >= retainMs;
+  };
+  return all.filter((arch) => detected.includes(arch) || !isGone(arch));
 }

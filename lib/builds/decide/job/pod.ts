@@ -145,7 +145,6 @@ export function buildLabels({ pool, rendered, config }: BuildPlan): Readonly<Rec
   return { [BuildLabel.pool]: pool, [BuildLabel.rendered]: rendered, [BuildLabel.config]: config };
 }
 
-/** Labels of everything that belongs to a build; with an architecture also those of what belongs to it alone. */
 export function childLabels(plan: BuildPlan, arch?: ArchPlan): Readonly<Record<string, string>> {
   return {
     [BuildLabel.layering]: "",

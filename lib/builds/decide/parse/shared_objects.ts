@@ -61,7 +61,6 @@ const USUAL: readonly string[] = ["", "PodInitializing", "ContainerCreating"];
 /** They take turns while an image cannot be pulled. */
 const NO_IMAGE: readonly string[] = ["ErrImagePull", "ImagePullBackOff"];
 
-/** Reads it; undefined for a pod that does not wait, or of whose wait nothing can be said. */
 export function parsePodWait(pod: KubeObject): PodWait | undefined {
   const [spec, status] = [objectAt(pod, "spec"), objectAt(pod, "status")];
   if (textAt(status, "phase") !== "Pending") return undefined;

@@ -1,11 +1,11 @@
-// The name that the machine config operator gives a build: MD5 over YAML of the pool's configuration, the MachineOSConfig's
-// spec and the images. Pools of one architecture keep it, so that nothing changes where this project takes over.
+// The name that the machine config operator gives a build: MD5 over YAML, as gopkg.in/yaml.v2 writes it, of the pool's
+// configuration, the MachineOSConfig's spec and the images. Pools of one architecture keep it, so that nothing changes where this
+// project takes over.
 import { createHash } from "node:crypto";
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
-import { type JsonObject, memberOf, objectAt, textAt } from "../../../json.ts";
+import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../../json.ts";
 import type { MachineOSConfig, RenderedConfig } from "../observed.ts";
 import { McoAnnotation } from "../names.ts";
-import { renderYaml } from "./go_yaml.ts";
 
 /** Of the operator, in hex: it is the same in every cluster. */
 const SALT = "107ccee48b38afaf4fe586769d9ad36e195d2ffdac6a2507ae0da0b96e115734" +
@@ -31,7 +31,6 @@ export function classicName({ config, pool, rendered }: ClassicNameInput): strin
   return `${config.meta.name}-${hash.digest("hex")}`;
 }
 
-/** The spec with the members that the operator has; it writes an absent list of containerfiles as null. */
 function knownSpec(spec: JsonObject): JsonObject {
   const pull = objectAt(spec, "baseImagePullSecret");
   const files = memberOf(spec, "containerFile");
@@ -48,4 +47,145 @@ function knownSpec(spec: JsonObject): JsonObject {
       }))
       : null,
   };
+}
+
+/** Block form, with sorted keys. */
+export function renderYaml(value: unknown): string {
+  if (isObject(value) && Object.keys(value).length > 0) return `${blockLines(value, 0).join("\n")}\n`;
+  return `${inline(value, { indent: 0, column: 0 })}\n`;
+}
+
+/** Where a value is: how far the lines that it goes on with are indented, and how much of its first line is used. */
+interface Place {
+  readonly indent: number;
+  readonly column: number;
+}
+
+function blockLines(value: unknown, indent: number): readonly string[] {
+  const pad = " ".repeat(indent);
+  if (Array.isArray(value)) {
+    return value.flatMap((item) => {
+      const place = { indent: indent + 2, column: indent + 2 };
+      const lines = isNested(item) ? blockLines(item, indent + 2) : [pad + "  " + inline(item, place)];
+      return lines.map((line, at) => at === 0 ? `${pad}- ${line.slice(indent + 2)}` : line);
+    });
+  }
+  if (!isObject(value)) return [pad + inline(value, { indent, column: indent })];
+  return Object.keys(value).filter((key) => value[key] !== undefined).toSorted().flatMap((key) => {
+    const member = value[key];
+    const place = { indent: indent + 2, column: indent + key.length + 2 };
+    if (!isNested(member)) return [`${pad}${key}: ${inline(member, place)}`];
+    // Lists are not indented below their key.
+    return [`${pad}${key}:`, ...blockLines(member, Array.isArray(member) ? indent : indent + 2)];
+  });
+}
+
+function isNested(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0;
+}
+
+function inline(value: unknown, place: Place): string {
+  if (Array.isArray(value)) return "[]";
+  if (typeof value === "string") return scalar(value, place);
+  return isObject(value) ? "{}" : String(value);
+}
+
+const UNPRINTABLE = /[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
+/** What has a meaning of its own in a text without quotes. */
+const INDICATOR = /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[-?:](?:\s|$))|:(?:\s|$)|\s#/;
+
+function scalar(text: string, place: Place): string {
+  const isSpecial = UNPRINTABLE.test(text);
+  if (text.includes("\n")) {
+    return isSpecial || / (?:\n|$)/.test(text) ? doubleQuoted(text, place) : literal(text, place.indent);
+  }
+  if (isSpecial || meansMore(text)) return doubleQuoted(text, place);
+  if (!INDICATOR.test(text) && text.trim() === text) return wrap([...text], place, "plain");
+  const letters = [...text].map((letter) => letter === "'" ? "''" : letter);
+  return `'${wrap(letters, { ...place, column: place.column + 1 }, "single")}'`;
+}
+
+function literal(text: string, indent: number): string {
+  const hint = /^[ \n]/.test(text) ? "2" : "";
+  const chomp = text.endsWith("\n\n") || text === "\n" ? "+" : text.endsWith("\n") ? "" : "-";
+  const body = text.replace(/\n$/, "").split("\n").map((line) => line === "" ? "" : " ".repeat(indent) + line);
+  return [`|${hint}${chomp}`, ...body].join("\n");
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  ...{ "\0": "0", "\x07": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r" },
+  ...{ "\x1b": "e", '"': '"', "\\": "\\", "\x85": "N" },
+};
+
+function doubleQuoted(text: string, place: Place): string {
+  const letters = [...text].map((letter) => {
+    const short = ESCAPES[letter];
+    if (short !== undefined) return `\\${short}`;
+    return UNPRINTABLE.test(letter) ? escaped(letter.codePointAt(0) ?? 0) : letter;
+  });
+  return `"${wrap(letters, { ...place, column: place.column + 1 }, "double")}"`;
+}
+
+function escaped(code: number): string {
+  const [kind, digits] = code <= 0xff ? ["x", 2] as const : code <= 0xffff ? ["u", 4] as const : ["U", 8] as const;
+  return `\\${kind}${code.toString(16).toUpperCase().padStart(digits, "0")}`;
+}
+
+type Style = "plain" | "single" | "double";
+
+const MAX_COLUMN = 80;
+
+/** Goes on in the next line at a space beyond the 80th column. */
+function wrap(letters: readonly string[], { indent, column }: Place, style: Style): string {
+  let text = "";
+  let afterSpace = false;
+  letters.forEach((letter, at) => {
+    const isInside = at > 0 && at < letters.length - 1;
+    const beforeSpace = letters[at + 1] === " ";
+    const goesOn = letter === " " && !afterSpace && column > MAX_COLUMN && isInside &&
+      (style === "double" || !beforeSpace);
+    const written = !goesOn ? letter : `\n${" ".repeat(indent)}${beforeSpace ? "\\" : ""}`;
+    column = goesOn ? written.length - 1 : column + [...written].length;
+    text += written;
+    afterSpace = letter === " ";
+  });
+  return text;
+}
+
+const WORDS = new Set(
+  ["", "~", "y", "n", "yes", "no", "true", "false", "on", "off", "null", ".inf", "+.inf", "-.inf"]
+    .flatMap((word) => [word, word.toUpperCase(), word.replace(/[a-z]/, (letter) => letter.toUpperCase())])
+    .concat([".nan", ".NaN", ".NAN"]),
+);
+const BASE_60 = /^[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?$/;
+const DECIMAL = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:e[-+]?\d+)?$/i;
+
+function meansMore(text: string): boolean {
+  return WORDS.has(text) || BASE_60.test(text) || isNumber(text) || isTime(text);
+}
+
+/** `4.22` is a number, `4.22.0` is a text. */
+function isNumber(text: string): boolean {
+  const digits = text.replace(/^[-+\d]/.test(text) ? /_/g : /(?<=\d)_(?=\d)/g, "");
+  return DECIMAL.test(digits) && Number.isFinite(Number(digits)) || isPrefixed(digits);
+}
+
+/** In base 16, 8 or 2, and of 64 bits. */
+function isPrefixed(text: string): boolean {
+  const [, sign = "", number = ""] = /^([-+]?)(0x[\da-f]+|0o[0-7]+|0b[01]+)$/i.exec(text) ??
+    /^()(0b[01]+)$/.exec(text.replace(/^0b[-+]/, "0b")) ?? [];
+  if (number === "") return false;
+  const most = sign === "" ? 2n ** 64n - 1n : sign === "-" ? 2n ** 63n : 2n ** 63n - 1n;
+  return BigInt(number.toLowerCase()) <= most;
+}
+
+const TIME =
+  /^(\d{4})-(\d\d?)-(\d\d?)(?:(?:[Tt](?=.*(?:Z|[-+]\d\d:\d\d)$)| (?!.*[Z+-]))(\d\d?):(\d\d?):(\d\d?)(?:[.,]\d{1,9})?(?:Z|[-+]\d\d:\d\d)?)?$/;
+
+function isTime(text: string): boolean {
+  const parts = TIME.exec(text)?.slice(1).map((part) => Number(part ?? 0));
+  if (parts === undefined) return false;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts;
+  const days = new Date(Date.UTC(2000 + year % 400, month, 0)).getUTCDate();
+  return month >= 1 && month <= 12 && day >= 1 && day <= days && hour < 24 && minute < 60 && second < 60;
 }

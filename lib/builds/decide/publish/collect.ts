@@ -7,7 +7,7 @@ import { BuildLabel, recordName } from "../names.ts";
 import { SHORT_KEY } from "../plan/build_keys.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
-import { stateOfBuild } from "../status/conditions.ts";
+import { stateOfBuild } from "../status/aggregate.ts";
 
 export interface CollectInput extends Pick<BuildFacts, "builds" | "records" | "nodes" | "elsewhere"> {
   readonly config: {
@@ -149,7 +149,6 @@ export interface ForgottenRecord {
   readonly deletions: readonly RegistryDeletion[];
 }
 
-/** The records that can go now; the others are of images that a node runs or is to run. */
 export function forgottenRecords(
   { config, records, nodes, elsewhere }: ForgottenRecordsInput,
 ): readonly ForgottenRecord[] {

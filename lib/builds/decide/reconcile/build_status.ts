@@ -1,16 +1,15 @@
 // The status of a MachineOSBuild as its record says it, and the one patch that brings it there.
 import { parseTime, renderTime } from "../../../cluster/time.ts";
 import type { JsonObject } from "../../../json.ts";
-import type { Effect } from "../effects.ts";
+import type { BuildEvent, Effect } from "../effects.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import { canonical } from "../plan/build_keys.ts";
-import { aggregate, isHeldUp, isTerminal, isTransition } from "../status/aggregate.ts";
-import { renderConditions, stateOfBuild } from "../status/conditions.ts";
+import { aggregate, isHeldUp, isTerminal, isTransition, renderConditions, stateOfBuild } from "../status/aggregate.ts";
 import { renderArchStatus } from "../status/record.ts";
-import type { BuildRecord, MosbState } from "../types.ts";
+import type { ArchBuild, ArchState, BuildRecord, MosbState } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import { annotate, patchStatus, type Scope } from "./part.ts";
+import { annotate, normal, patchStatus, type Scope, warning } from "./part.ts";
 
 /** The state that a build is in once the writes below are done. */
 export function nextStateOf(build: MachineOSBuild, { archs, index }: BuildRecord): MosbState {
@@ -87,3 +86,63 @@ export function messageOf(state: MosbState, { archs, index }: BuildRecord): stri
 
 /** The API server allows more; people read less. */
 const MAX_MESSAGE = 4_000;
+
+const STATE_EVENTS: Readonly<Record<MosbState, string>> = {
+  initial: "BuildStarted",
+  Prepared: "BuildPreparing",
+  Building: "BuildBuilding",
+  Succeeded: "BuildCompleted",
+  Failed: "BuildFailed",
+  Interrupted: "BuildInterrupted",
+};
+
+/** Of the Job of an architecture that comes to a state. */
+const JOB_EVENTS: Readonly<Partial<Record<ArchState, string>>> = {
+  Building: "JobStarted",
+  Succeeded: "JobCompleted",
+  Failed: "JobFailed",
+  Interrupted: "JobDeleted",
+};
+
+export function buildEvents(build: MachineOSBuild, record: BuildRecord, before: BuildRecord): readonly BuildEvent[] {
+  const { name } = build.meta;
+  const { archs } = record;
+  const changed = archs.filter(({ arch, state }) => before.archs.find((one) => one.arch === arch)?.state !== state);
+  const events = [...changed.flatMap((one) => archEvents(name, one)), ...waitEvents(name, record, before)];
+  const [from, to] = [stateOfBuild(build), nextStateOf(build, record)];
+  if (from === to) return events;
+  const event = isBad(to)
+    ? warning(["build", name], STATE_EVENTS[to], messageOf(to, record))
+    : normal(["build", name], STATE_EVENTS[to], `The build for ${archs.map(({ arch }) => arch).join(", ")}: ${to}.`);
+  return [...events, ...(to === "Succeeded" ? assembledEvents(name, record) : []), event];
+}
+
+function isBad(state: ArchState | MosbState): boolean {
+  return state === "Failed" || state === "Interrupted";
+}
+
+function archEvents(name: string, { arch, state, job, reason = "", message = "" }: ArchBuild): readonly BuildEvent[] {
+  const jobReason = JOB_EVENTS[state];
+  const ofJob = job === undefined || jobReason === undefined ? [] : [(isBad(state) ? warning : normal)(
+    ["build", name],
+    jobReason,
+    `Job "${job.name}" for ${arch}: ${isBad(state) ? message : state}.`,
+  )];
+  if (state !== "Failed") return ofJob;
+  const failed = `The image for ${arch} cannot be built: ${reason}: ${message}`;
+  return [...ofJob, warning(["build", name], "ArchBuildFailed", failed)];
+}
+
+function waitEvents(name: string, { archs }: BuildRecord, before: BuildRecord): readonly BuildEvent[] {
+  return archs.filter(isHeldUp).flatMap(({ arch, message }) => {
+    const isSaid = message === undefined || before.archs.find((one) => one.arch === arch)?.message === message;
+    return isSaid ? [] : [warning(["build", name], "ArchBuildWaiting", `${arch}: ${message}`)];
+  });
+}
+
+/** One image is published as it is: nothing was put together. */
+function assembledEvents(name: string, { archs, index }: BuildRecord): readonly BuildEvent[] {
+  if (index.kind !== "published" || index.reference.endsWith(`@${index.children[0] ?? ""}`)) return [];
+  const message = `The index of ${archs.map(({ arch }) => arch).join(", ")}: ${index.reference}.`;
+  return [normal(["build", name], "IndexAssembled", message)];
+}

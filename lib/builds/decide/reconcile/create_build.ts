@@ -18,7 +18,7 @@ import type { BuildFacts } from "../facts.ts";
 import { annotate, normal, part, patchStatus, type Scope } from "./part.ts";
 import { renderTime } from "../../../cluster/time.ts";
 import { digestOfReference } from "../plan/repository.ts";
-import { stateOfBuild, STATES } from "../status/conditions.ts";
+import { stateOfBuild, STATES } from "../status/aggregate.ts";
 
 export function blockingCondition({ pool }: Pick<BuildFacts, "pool">): string | undefined {
   return BLOCKING_POOL_CONDITIONS.find((type) => isTrue(pool?.conditions ?? [], type));

@@ -8,7 +8,7 @@ import { collectEffects, stagedDeletions } from "../publish/collect.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../observed.ts";
 import { isDone } from "../status/aggregate.ts";
 import type { ArchBuild, BuildRecord } from "../types.ts";
-import { digestDeletions } from "./other_builds.ts";
+import { digestDeletions } from "./rebuild.ts";
 import { annotate, ASK_AGAIN_MS, deletion, joinParts, normal, part, patchStatus, type Scope, warning } from "./part.ts";
 import { isPreBuilt } from "./create_build.ts";
 import { assembly, recordEffects, storedRecord } from "./running.ts";

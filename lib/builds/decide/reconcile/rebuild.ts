@@ -3,17 +3,17 @@
 //
 //   annotation ─▶ 1 note which build is replaced, and which architectures ─▶ 2 delete it ─▶ 3 create it anew, marked with the
 //   architectures ─▶ 4 take both annotations away
-import type { Arch, MachineOSBuild } from "../observed.ts";
-import { isDone } from "../status/aggregate.ts";
-import { stateOfBuild } from "../status/conditions.ts";
+import type { Arch, JobObservation, MachineOSBuild } from "../observed.ts";
+import { isDone, jobStateOf, stateOfBuild } from "../status/aggregate.ts";
 import { setOf } from "../detect/detect.ts";
-import type { ArchSet, BuildRecord } from "../types.ts";
-import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
+import type { ArchSet, BuildPlan, BuildRecord } from "../types.ts";
+import { ArchwayAnnotation, BuildLabel, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
-import { digestDeletions } from "./other_builds.ts";
 import { annotate, ASK_AGAIN_MS, deletion, normal, part, type Scope, warning } from "./part.ts";
 import { recordOf } from "./running.ts";
-import type { Part } from "../effects.ts";
+import type { Effect, Part } from "../effects.ts";
+import { ownedBy } from "../job/pod.ts";
+import { forcedOf } from "./create_build.ts";
 
 export type Rebuild =
   /** Nothing to do, or nothing that keeps the build from going on; `part`: what is tidied up. */
@@ -97,4 +97,61 @@ function selection(
   if (build === undefined || stateOfBuild(build) === "Succeeded") return { forced: plan.set, unknown: [] };
   const done = recordOf(facts, build).archs.filter(isDone).map(({ arch }) => arch);
   return { forced: plan.set.filter((arch) => !done.includes(arch)), unknown: [] };
+}
+
+export function leaveOthers({ facts, plan, build }: Scope): Part {
+  const others = facts.builds.filter((other) =>
+    other.meta.name !== plan.name && !other.meta.isDeleting && stateOfBuild(other) !== "Succeeded"
+  );
+  // A Job that goes on, or is over, has its digest under the same name as the plan's.
+  const kept = plan.builds.map(({ digestMap }) => digestMap);
+  return part({
+    effects: others.flatMap((other) => [
+      ...facts.jobs.filter((job) => job.build === other.meta.uid && isAdoptable(job, plan, build))
+        .map((job) => adoption(job, build)),
+      ...digestDeletions(facts, other, kept),
+      deletion("builds", other.meta, "Foreground"),
+    ]),
+    events: others.map(({ meta: { name } }) => {
+      const message = `Build "${name}" is not wanted any more: "${plan.name}" is.`;
+      return normal(["config", plan.config], "BuildDeleted", message);
+    }),
+  });
+}
+
+function isAdoptable(job: JobObservation, plan: BuildPlan, build: MachineOSBuild): boolean {
+  const forced = forcedOf(build);
+  const wanted = plan.mode === "index" &&
+    plan.builds.some(({ job: name, buildKey, arch }) =>
+      name === job.meta.name && buildKey === job.buildKey && !forced.includes(arch)
+    );
+  const state = jobStateOf(job).kind;
+  return wanted && !job.meta.isDeleting && state !== "Failed" && state !== "Interrupted";
+}
+
+function adoption({ meta }: JobObservation, build: MachineOSBuild): Effect {
+  const { name, uid, resourceVersion } = meta;
+  return {
+    kind: "patch",
+    target: { resource: "jobs", name, uid, resourceVersion },
+    patch: {
+      metadata: {
+        resourceVersion,
+        ownerReferences: [ownedBy(build)],
+        labels: { [BuildLabel.build]: build.meta.name },
+        annotations: { [ArchwayAnnotation.build]: build.meta.name },
+      },
+    },
+  };
+}
+
+/** Digests that the Jobs of a build left, but those that are `kept`: nothing owns them. */
+export function digestDeletions(
+  facts: BuildFacts,
+  { meta }: Pick<MachineOSBuild, "meta">,
+  kept: readonly string[] = [],
+): readonly Effect[] {
+  return facts.digests.filter((digest) =>
+    digest.meta.labels[BuildLabel.build] === meta.name && !kept.includes(digest.meta.name)
+  ).map((digest) => deletion("configMaps", digest.meta, "Background"));
 }

@@ -30,7 +30,6 @@ export type FoundImages = "not checked" | "as published" | Problem;
 
 type Said = readonly [type: string, holds: boolean, reason: string, message: string];
 
-/** The conditions of a MachineOSConfig: one that never held is left out. The events are of those that begin to hold. */
 export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFacts): Part {
   const { images } = facts;
   const changed = typeof images === "string" ? { reason: "", message: "" } : images;
@@ -76,7 +75,6 @@ function sayOne(
   return setCondition(conditions, { type, status: "False", reason: "AsExpected", message: "" }, nowMs);
 }
 
-/** The condition of a pool that says how its image is doing; an interrupted build leaves it as it is. */
 export function poolCondition(
   { pool, nowMs }: BuildFacts,
   { state, build, record }: { readonly state: MosbState; readonly build: MachineOSBuild; readonly record: BuildRecord },
@@ -100,7 +98,6 @@ export function poolCondition(
   return [patchStatus("pools", { name, resourceVersion }, { conditions: after })];
 }
 
-/** Events of a pool whose image cannot be built any more, or can again. `said`: the writes of {@link poolCondition}. */
 export function degradationEvents(
   { pool }: Pick<BuildFacts, "pool">,
   { state, said }: { readonly state: MosbState | undefined; readonly said: readonly Effect[] },

@@ -1,10 +1,15 @@
 // From what was read to the plan: which architectures, and what is to be built for them.
-import { detectArchitectures } from "../detect/detect.ts";
-import { effectiveSet, parseStoredSet, renderStoredSet, saysTheSame, type StoredSet } from "../detect/retained.ts";
+import {
+  detectArchitectures,
+  effectiveSet,
+  parseStoredSet,
+  renderStoredSet,
+  saysTheSame,
+  type StoredSet,
+} from "../detect/detect.ts";
 import type { Effect } from "../effects.ts";
 import { planBuild } from "../plan/plan.ts";
-import { isDone } from "../status/aggregate.ts";
-import { stateOfBuild } from "../status/conditions.ts";
+import { isDone, stateOfBuild } from "../status/aggregate.ts";
 import type { ArchSet, BuildPlan, DetectedSet, PlanError } from "../types.ts";
 import { ARCHITECTURES_MAP, ArchwayAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";

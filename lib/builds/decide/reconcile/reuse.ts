@@ -3,8 +3,7 @@
 import { classicName } from "../plan/classic_name.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../observed.ts";
-import { isDone } from "../status/aggregate.ts";
-import { stateOfBuild } from "../status/conditions.ts";
+import { isDone, stateOfBuild } from "../status/aggregate.ts";
 import type { ArchPlan } from "../types.ts";
 import { ImageLabel } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";

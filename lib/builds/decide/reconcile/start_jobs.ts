@@ -1,8 +1,7 @@
 // Which architectures get their Job now: after the preflight, where a node can take it, none once another has failed.
 import type { BuildFacts } from "../facts.ts";
 import { renderJob } from "../job/job_object.ts";
-import { nodesFor } from "../job/nodes_for.ts";
-import { preflight } from "../job/preflight.ts";
+import { nodesFor, preflight } from "../job/preflight.ts";
 import { questionKey, type RegistryAnswer, type RenderedConfig } from "../observed.ts";
 import { isRunning } from "../status/aggregate.ts";
 import type { ArchBuild, ArchPlan } from "../types.ts";
@@ -91,7 +90,6 @@ export function withBase(rendered: RenderedConfig, archs: readonly Pick<ArchBuil
   return base === undefined ? rendered : { ...rendered, osImageURL: base };
 }
 
-/** What a tag names, by its digest; undefined for a base image that has one, and where the registry does not say. */
 export function resolveBase(
   { osImageURL }: Pick<RenderedConfig, "osImageURL">,
   answers: ReadonlyMap<string, RegistryAnswer>,

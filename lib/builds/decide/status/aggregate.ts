@@ -1,7 +1,8 @@
 // From the states of the architectures to the state of the whole build.
 import type { ArchBuild, ArchState, FailureReason, IndexState, MosbState } from "../types.ts";
-import { isTrue } from "../../../cluster/condition.ts";
-import type { JobObservation } from "../observed.ts";
+import { type Condition, isTrue, type NewCondition, withTime } from "../../../cluster/condition.ts";
+import type { JobObservation, MachineOSBuild } from "../observed.ts";
+import { BuildCondition } from "../names.ts";
 
 const RUNNING: readonly ArchState[] = ["Preparing", "Building"];
 const DONE: readonly ArchState[] = ["Succeeded", "Reused"];
@@ -86,4 +87,67 @@ function failedState({ meta, conditions, failed }: JobObservation): JobState {
     reason: isLate ? "DeadlineExceeded" : isPermanent ? "InvalidContainerfile" : "BuildFailed",
     message: `Job "${meta.name}" failed: ${what}. Look at the logs of its pods.`,
   };
+}
+
+/** Upstream condition types, in their order. */
+export const STATES = ["Prepared", "Building", "Failed", "Interrupted", "Succeeded"] as const;
+const ENDS = ["Succeeded", "Failed", "Interrupted"] as const;
+
+const SAID: Readonly<Record<typeof STATES[number], readonly [string, string]>> = {
+  Prepared: ["Prepared", "Build Prepared and Pending"],
+  Building: ["Building", "Image Build In Progress"],
+  Failed: ["Failed", "Build Failed"],
+  Interrupted: ["Interrupted", "Build Interrupted"],
+  Succeeded: ["Ready", "Build Ready"],
+};
+
+export function stateOfBuild({ status }: Pick<MachineOSBuild, "status">): MosbState {
+  const { conditions } = status;
+  const end = ENDS.find((type) => isTrue(conditions, type));
+  if (end !== undefined) return end;
+  return isTrue(conditions, "Building") ? "Building" : isTrue(conditions, "Prepared") ? "Prepared" : "initial";
+}
+
+export interface ConditionsInput {
+  readonly state: MosbState;
+  /** In one sentence; empty: the usual one. */
+  readonly message: string;
+  readonly archs: readonly ArchBuild[];
+  readonly index: IndexState;
+  readonly previous: readonly Condition[];
+  readonly nowMs: number;
+}
+
+/** All seven. A condition whose status stays keeps its time. */
+export function renderConditions(input: ConditionsInput): readonly Condition[] {
+  const { state, message, archs, index } = input;
+  const upstream = STATES.map((type): NewCondition => {
+    const [reason, usual] = SAID[type];
+    const isState = type === state;
+    return { type, status: isState ? "True" : "False", reason, message: isState && message !== "" ? message : usual };
+  });
+  const done = archs.filter(isDone).length;
+  const isComplete = done === archs.length && archs.length > 0;
+  const silent = archs.filter((one) => isHeldUp(one) && !isRunning(one));
+  const waits = silent.map(({ arch, message = "" }) => ` ${arch}: ${message}`).join("");
+  const isPublished = index.kind === "published";
+  const own: readonly NewCondition[] = [
+    {
+      type: BuildCondition.archsComplete,
+      status: isComplete ? "True" : "False",
+      reason: isComplete ? "AllArchitectures" : silent.length > 0 ? "RegistryUnavailable" : "Waiting",
+      message: `${done} of ${archs.length} architectures are done.${waits}`,
+    },
+    {
+      type: BuildCondition.published,
+      status: isPublished ? "True" : "False",
+      reason: isPublished ? "Published" : index.kind === "failed" ? index.reason : "Waiting",
+      message: isPublished
+        ? `${index.reference} is published.`
+        : index.kind === "absent"
+        ? "Nothing is published yet."
+        : index.message,
+    },
+  ];
+  return [...upstream, ...own].map((condition) => withTime(condition, input.previous, input.nowMs));
 }

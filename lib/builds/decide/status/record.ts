@@ -13,7 +13,6 @@ const INDEX_KEY = "index";
 
 export const EMPTY_INDEX: IndexState = { kind: "absent" };
 
-/** Reads a record; undefined for a ConfigMap that is none. What cannot be read of it is as if it were not there. */
 export function parseStoredRecord(object: KubeObject): StoredRecord | undefined {
   const meta = parseMeta(object);
   const build = entryOf(meta.labels, BuildLabel.build) ?? "";

@@ -1,7 +1,7 @@
 // What to do about a node that is cordoned: which pods to help away now, and whether its drain has failed.
 //
 //   cordoned at ──▶ timeOut: pods without a budget ──▶ PDBForceDrainTimeout + expected: pods with one ──▶ failed
-import { cordonOf, isMaster } from "../nodes.ts";
+import { cordonOf, isMaster } from "../pools.ts";
 import type { Node } from "../../../cluster/node.ts";
 import type { DrainAction, DrainAdvice, DrainPod, DrainPolicy, Strategy } from "./types.ts";
 import { unreachable } from "../../../parsed.ts";
@@ -27,20 +27,16 @@ export function adviseDrain(node: Node, policy: DrainPolicy, { pods, nowMs }: Dr
   const cordon = cordonOf(node);
   if (isMaster(node) || cordon.kind === "none") return { kind: "none" };
   if (cordon.kind === "unknownTime") return { kind: "unknownStart", node: node.name };
-  const { sinceMs } = cordon;
-  const elapsedMs = nowMs - sinceMs;
+  const elapsedMs = nowMs - cordon.sinceMs;
   const known = allStrategies(policy);
   const allowed = allowedBy(policy.mode, known);
   const withheld = known.filter((strategy) => !allowed.includes(strategy));
-  const next = allowed.find(({ dueAfterMs }) => dueAfterMs > elapsedMs);
   return {
     kind: "draining",
     node: node.name,
-    sinceMs,
     actions: actionsOf(allowed, { pods, elapsedMs }),
     withheld: actionsOf(withheld, { pods, elapsedMs }),
     hasFailed: !node.isDeleting && hasDrainFailed(allowed, { pods, elapsedMs, policy }),
-    nextMs: next === undefined ? undefined : sinceMs + next.dueAfterMs,
   };
 }
 

@@ -60,13 +60,10 @@ export type DrainAdvice =
   | {
     readonly kind: "draining";
     readonly node: string;
-    readonly sinceMs: number;
     /** Due now, in the order of the strategies. Empty under `Observe`. */
     readonly actions: readonly DrainAction[];
     /** What a mode that goes further would do now. */
     readonly withheld: readonly DrainAction[];
     /** The time is over and the node is still cordoned. */
     readonly hasFailed: boolean;
-    /** When the next strategy is due; undefined when there is none. */
-    readonly nextMs: number | undefined;
   };

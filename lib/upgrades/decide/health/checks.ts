@@ -10,7 +10,7 @@
 //   PDB                      a budget forbids every eviction, by itself or by the Deployment Validation Operator's word
 import type { DisruptionBudget } from "../../../cluster/disruption_budget.ts";
 import type { Node } from "../../../cluster/node.ts";
-import { isManuallyCordoned, isPlainWorker, pressuresOf } from "../nodes.ts";
+import { isManuallyCordoned, isPlainWorker, pressuresOf } from "../pools.ts";
 import type { ClusterOperator } from "../types/cluster.ts";
 import type { HealthCheckId, HealthReason, HealthResult, Observation } from "../types/observed.ts";
 

@@ -1,15 +1,6 @@
 // States of an upgrade as the cluster manager (OCM) names them, and which may follow which. Pure.
+import { entryOf } from "../../../json.ts";
 import type { NotificationState } from "../types/plan.ts";
-
-export type PolicyState =
-  | "Pending"
-  | "Started"
-  | "Completed"
-  | "Delayed"
-  | "Failed"
-  | "Cancelled"
-  | "Scheduled"
-  | "Skipped";
 
 export interface StoredState {
   readonly value: string;
@@ -26,43 +17,33 @@ const VALUES: Readonly<Partial<Record<NotificationState, string>>> = {
   StateSkipped: "delayed",
 };
 
-const STATES: Readonly<Record<string, PolicyState>> = {
-  pending: "Pending",
-  started: "Started",
-  failed: "Failed",
-  completed: "Completed",
-  cancelled: "Cancelled",
-  scheduled: "Scheduled",
-};
-
 export function valueOf(state: NotificationState): string | undefined {
   return Object.hasOwn(VALUES, state) ? VALUES[state] : undefined;
 }
 
-export function stateOf({ value, description }: StoredState): PolicyState | undefined {
-  if (value === "delayed") return /retry/i.test(description) ? "Delayed" : "Skipped";
-  return Object.hasOwn(STATES, value) ? STATES[value] : undefined;
-}
+const ENDS: readonly NotificationState[] = ["StateCompleted", "StateFailed"];
 
 /**
  * What may follow. `delayed` is stored for being delayed and for skipping capacity alike, and cannot always be distinguished when it
  * is read back: a delay may follow either.
  */
-const FOLLOWING: Readonly<Record<PolicyState, readonly NotificationState[]>> = {
+const FOLLOWING: Readonly<Record<string, readonly NotificationState[]>> = {
   Scheduled: ["StateStarted"],
-  Started: ["StateScaleSkipped", "StateSkipped", "StateDelayed", "StateCompleted", "StateFailed"],
-  Delayed: ["StateCompleted", "StateFailed", "StateSkipped"],
-  Skipped: ["StateDelayed", "StateSkipped", "StateCompleted", "StateFailed"],
-  Pending: [],
-  Completed: [],
-  Failed: [],
-  Cancelled: [],
+  Started: ["StateScaleSkipped", "StateSkipped", "StateDelayed", ...ENDS],
+  Delayed: ["StateSkipped", ...ENDS],
+  Skipped: ["StateDelayed", "StateSkipped", ...ENDS],
 };
+
+/** The state that a word of the manager says. */
+export function stateOf({ value, description }: StoredState): string {
+  if (value === "delayed") return /retry/i.test(description) ? "Delayed" : "Skipped";
+  return value.replace(/^[a-z]/, (letter) => letter.toUpperCase());
+}
 
 export function mayFollow(stored: StoredState, next: NotificationState): boolean {
   const from = stateOf(stored);
   const isSameText = stored.value === valueOf(next);
-  return from !== undefined && FOLLOWING[from].includes(next) && !(isSameText && from === "Started");
+  return entryOf(FOLLOWING, from)?.includes(next) === true && !(isSameText && from === "Started");
 }
 
 export interface ServiceLogText {

@@ -12,29 +12,19 @@ import { renderTime } from "../../../cluster/time.ts";
 
 const FAILED_CONDITION = "FailedUpgrade";
 
-export type GivenUp =
-  /** It did not begin within its window. */
-  | { readonly kind: "late" }
-  /** Another client has changed the requested update; `message` says to what. */
-  | { readonly kind: "lost"; readonly message: string };
-
-export function* giveUp(turn: Turn, why: GivenUp): Part<ReconcileEnd> {
-  const cleared = yield* clearUp([turn.entry]);
-  if (cleared.kind === "failed") return failed(cleared.message, PACE_MS);
-  if (cleared.kind === "pending") return settled(PACE_MS);
+/** Removes, notifies, and sets the phase. `lost`: to what another client has changed the request; else it did not begin in time. */
+export function* giveUp(turn: Turn, lost?: string): Part<ReconcileEnd> {
+  const { base: { plan }, entry, nowMs } = turn;
+  const open = yield* clearUp([entry]);
+  if (open !== undefined) return open;
   const { done, failure } = yield* carryOut([
-    ...notify("StateFailed", { plan: turn.base.plan, history: turn.entry }, {
-      findings: why.kind === "lost" ? why.message : "",
-    }),
-    ...(why.kind === "lost" ? [] : [BREACHED]),
+    ...notify("StateFailed", { plan, history: entry }, { findings: lost }),
+    ...(lost === undefined ? [BREACHED] : []),
     { kind: "clearMetrics", group: "failure" },
   ]);
   if (failure !== undefined) return failed(failure, PACE_MS);
-  const entry = asFailed(withNotified(turn.entry, done, turn.nowMs), {
-    message: why.kind === "lost" ? `Another has taken over: ${why.message}.` : lateMessage(turn.entry),
-    nowMs: turn.nowMs,
-  });
-  yield* save(withEntry(turn, entry));
+  const message = lost === undefined ? lateMessage(entry) : `Another has taken over: ${lost}.`;
+  yield* save(withEntry(turn, asFailed(withNotified(entry, done, nowMs), { message, nowMs })));
   return settled();
 }
 
@@ -61,14 +51,11 @@ export function asFailed(
   return { ...withCondition(entry, { ...condition, startTime: now, completeTime: now }, nowMs), phase: "Failed" };
 }
 
-export type Cleared =
-  | { readonly kind: "clear" }
-  /** Machines are still going. */
-  | { readonly kind: "pending" }
-  | { readonly kind: "failed"; readonly message: string };
-
-/** Removes what was prepared for upgrades that do not go on: silences, temporary workers. Only what can exist is looked up. */
-export function* clearUp(entries: readonly History[]): Part<Cleared> {
+/**
+ * Removes what was prepared for upgrades that do not go on, as far as it can exist. How the reconcile ends while some of it is there;
+ * undefined: all is gone.
+ */
+export function* clearUp(entries: readonly History[]): Part<ReconcileEnd | undefined> {
   const has = (type: string): boolean => entries.some((entry) => conditionOf(entry, type) !== undefined);
   const readings = [
     ...(has("ControlPlaneMaintenanceWindowCreated") ? ["silences"] as const : []),
@@ -77,11 +64,11 @@ export function* clearUp(entries: readonly History[]): Part<Cleared> {
   ];
   const answer = yield* read(readings);
   const unread = readings.map((name) => answer[name]).find((reading) => reading?.kind !== "observed");
-  if (unread !== undefined) return { kind: "failed", message: `Cannot clear up: ${unread.why}` };
+  if (unread !== undefined) return failed(`Cannot clear up: ${unread.why}`, PACE_MS);
   const failure = yield* apply(removals(answer));
-  if (failure !== undefined) return { kind: "failed", message: failure };
+  if (failure !== undefined) return failed(failure, PACE_MS);
   const isPending = answer.capacityLeft?.kind === "observed" && answer.capacityLeft.value.kind !== "none";
-  return isPending ? { kind: "pending" } : { kind: "clear" };
+  return isPending ? settled(PACE_MS) : undefined;
 }
 
 export function removals({ silences, capacityLeft, smoke }: Observed["read"]): readonly Effect[] {

@@ -80,7 +80,7 @@ function* reconcileValid(turn: Turn): Part<ReconcileEnd> {
     return settled(schedule.untilMs > 0 && schedule.untilMs < SOON_MS ? schedule.untilMs : undefined);
   }
   const { hasWindow } = upgraderFor(turn.entry.profile, plan.spec.type);
-  if (hasWindow && schedule.isBreached) return yield* giveUp(turn, { kind: "late" });
+  if (hasWindow && schedule.isBreached) return yield* giveUp(turn);
   return yield* begin(turn);
 }
 

@@ -26,13 +26,13 @@ export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {
   const { base, entry, status, nowMs } = turn;
   const upgrader = upgraderFor(entry.profile, base.plan.spec.type);
   const { isReady, isBreached } = scheduleOf(turn, upgrader);
-  if (isBreached) return yield* giveUp(turn, { kind: "late" });
+  if (isBreached) return yield* giveUp(turn);
   if (!isReady) {
     yield* save(withEntry(turn, { phase: "Pending", startTime: undefined }));
     return settled(PACE_MS);
   }
   const lost = isStepDone(entry, COMMENCE_STEP) ? lostRequest(base.plan.spec.desired, base.clusterVersion) : undefined;
-  if (lost !== undefined) return yield* giveUp(turn, { kind: "lost", message: lost });
+  if (lost !== undefined) return yield* giveUp(turn, lost);
   const end = yield* runSteps(upgrader.steps, { base, target: entry, status, nowMs });
   const ended = withStatus(turn, end.status);
   switch (end.kind) {

@@ -1,4 +1,5 @@
 // Reads what the health checks need and judges it. A failed read costs its own check alone.
+import * as z from "zod";
 import type { Node } from "../../../cluster/node.ts";
 import { canScale } from "../../decide/capacity/plan.ts";
 import {
@@ -8,11 +9,18 @@ import {
   checkCordons,
   checkOperators,
   checkPressure,
+  type DeploymentFindings,
+  hasBudgetFindings,
 } from "../../decide/health/checks.ts";
 import type { HealthCheckId, HealthResult, Observation } from "../../decide/types/observed.ts";
 import type { ClusterReader } from "../../cluster/cluster_reader.ts";
 import { observe as observeOnce } from "../../cluster/plan_input.ts";
-import type { ReadFindings } from "./deployment_findings.ts";
+import { type ReadApi, readOptional } from "../../../k8s/api.ts";
+import { isForbidden } from "../../../k8s/errors.ts";
+import { Resource } from "../../../k8s/types.ts";
+import { errorText } from "../../../log.ts";
+import { fixedEndpoint, Upstream, type UpstreamOptions } from "../http/upstream.ts";
+import { KeptValue } from "../http/kept_value.ts";
 
 export interface HealthDeps {
   /** Names of the critical alerts that fire and count. */
@@ -50,4 +58,53 @@ export async function readHealth(
       ),
   };
   return await Promise.all(checks.map((check) => made[check]()));
+}
+
+export type FindingsDeps = Omit<UpstreamOptions, "server" | "source"> & {
+  readonly api: ReadApi;
+  /** The address of the Service; absent: as the cluster names it. */
+  readonly urlOf?: ((port: number) => string) | undefined;
+};
+
+const NAMESPACE = "openshift-deployment-validation-operator";
+const NAME = "deployment-validation-operator-metrics";
+const PORT_NAME = "http-metrics";
+const KEEP_MS = 10 * 60_000;
+const Service = z.object({
+  spec: z.object({ ports: z.array(z.object({ name: z.string().optional(), port: z.int() })) }),
+});
+
+/** Reads them now; undefined where the right to read the operator's objects is missing. Rejects only with the signal's reason. */
+export type ReadFindings = (signal: AbortSignal) => Promise<DeploymentFindings | undefined>;
+
+export function openDeploymentFindings(deps: FindingsDeps): ReadFindings {
+  const { urlOf = (port) => `http://${NAME}.${NAMESPACE}.svc:${port}`, ...options } = deps;
+  const place = new KeptValue(deps.clock, async (signal) => {
+    const port = await readPort(deps.api, signal);
+    return { value: port, keepMs: port === undefined ? 0 : KEEP_MS };
+  });
+  return async (signal) => {
+    try {
+      const port = await place.get(signal);
+      if (port === undefined) return { kind: "absent" };
+      const source = fixedEndpoint({ baseUrl: urlOf(port), caCerts: [] });
+      using upstream = new Upstream({ ...options, server: "the Deployment Validation Operator", source });
+      const { text } = await upstream.send(
+        { method: "GET", path: "/metrics", headers: { accept: "text/plain" } },
+        signal,
+      );
+      return { kind: "observed", value: hasBudgetFindings(text) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isForbidden(error)) return undefined;
+      place.discard();
+      return { kind: "unknown", why: errorText(error) };
+    }
+  };
+}
+
+async function readPort(api: ReadApi, signal: AbortSignal): Promise<number | undefined> {
+  const target = { type: Resource.services, namespace: NAMESPACE, name: NAME, signal };
+  const service = Service.safeParse(await readOptional(api, target));
+  return service.data?.spec.ports.find(({ name }) => name === PORT_NAME)?.port;
 }

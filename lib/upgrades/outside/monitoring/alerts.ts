@@ -1,4 +1,5 @@
-// Alerts as Prometheus has them, by instant queries. Each rejects with UpstreamError when Prometheus does not answer.
+// Alerts as Prometheus has them, by instant queries, and Alertmanager's silences. Each rejects with UpstreamError when there is no
+// answer.
 import * as z from "zod";
 import {
   criticalAlertsQuery,
@@ -8,6 +9,10 @@ import {
   withoutOwnAlerts,
 } from "../../decide/health/alert_queries.ts";
 import type { Upstream } from "../http/upstream.ts";
+import type { Silence } from "../../decide/types/cluster.ts";
+import type { SilenceSpec } from "../../decide/types/effects.ts";
+import { SILENCE_AUTHOR } from "../../decide/windows.ts";
+import { UpstreamError } from "../http/upstream_error.ts";
 
 const Answer = z.object({
   status: z.literal("success"),
@@ -42,4 +47,51 @@ async function alertNames(prometheus: Upstream, query: string, signal: AbortSign
   const { data: { result } } = await prometheus.json(request, Answer, signal);
   const firing = result.filter(({ value: [, value] }) => Number(value) > 0);
   return [...new Set(firing.map(({ metric }) => metric.alertname ?? ""))].toSorted();
+}
+
+const PATH = "/api/v2/silences";
+const Listed = z.array(
+  z.object({
+    id: z.string(),
+    createdBy: z.string(),
+    comment: z.string(),
+    endsAt: z.string().transform(Date.parse),
+    status: z.object({ state: z.enum(["active", "pending", "expired"]) }),
+  }).transform(({ endsAt: endsAtMs, status: { state }, ...silence }) => ({ ...silence, state, endsAtMs })),
+);
+const Created = z.object({ silenceID: z.string().min(1) });
+const SILENCE_ID = /^[0-9a-f-]{1,64}$/i;
+
+export async function listSilences(alertmanager: Upstream, signal: AbortSignal): Promise<readonly Silence[]> {
+  const all = await alertmanager.json({ method: "GET", path: PATH }, Listed, signal);
+  return all.filter(({ createdBy }) => createdBy === SILENCE_AUTHOR);
+}
+
+/** Creates one that starts now. A request that was sent twice makes two: callers list before they create. */
+export async function createSilence(
+  alertmanager: Upstream,
+  { comment, matchers, endsAtMs, nowMs }: SilenceSpec & { readonly nowMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const body = {
+    matchers: matchers.map(({ name, pattern }) => ({ name, value: pattern, isRegex: true, isEqual: true })),
+    startsAt: new Date(nowMs).toISOString(),
+    endsAt: new Date(endsAtMs).toISOString(),
+    createdBy: SILENCE_AUTHOR,
+    comment,
+  };
+  await alertmanager.json({ method: "POST", path: PATH, body }, Created, signal);
+}
+
+export async function endSilence(alertmanager: Upstream, id: string, signal: AbortSignal): Promise<void> {
+  if (!SILENCE_ID.test(id)) return;
+  try {
+    await alertmanager.send({ method: "DELETE", path: `/api/v2/silence/${id}`, repeatable: true }, signal);
+  } catch (error) {
+    if (error instanceof UpstreamError && error.status === 404) return;
+    // Alertmanager answers 500 for one that is over already.
+    const isRefused = error instanceof UpstreamError && error.status >= 400;
+    const isOpen = ({ id: one, state }: Silence): boolean => one === id && state !== "expired";
+    if (!isRefused || (await listSilences(alertmanager, signal)).some(isOpen)) throw error;
+  }
 }

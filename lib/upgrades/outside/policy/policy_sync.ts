@@ -7,15 +7,17 @@ import { isNotFound } from "../../../k8s/errors.ts";
 import { apiVersionOf, type KubeObject, type ResourceType } from "../../../k8s/types.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import {
+  isActionable,
   type LastSync,
   localPolicyOf,
   nextSyncMs,
+  orderPolicies,
   planRefresh,
   type PolicyResult,
   type RefreshPlan,
+  specOfPolicy,
 } from "../../decide/policy/refresh_plan.ts";
 import type { PolicyRefresh } from "../../decide/types/cluster.ts";
-import { isActionable, orderPolicies, specOfPolicy } from "../../decide/policy/ocm_policy.ts";
 import { UpstreamError } from "../http/upstream_error.ts";
 import type { OcmClient } from "../ocm/ocm_client.ts";
 

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { detectArchitectures, type DetectInput } from "../../../../lib/builds/decide/detect/detect.ts";
 import {
+  detectArchitectures,
+  type DetectInput,
   effectiveSet,
   parseStoredSet,
   renderStoredSet,
   saysTheSame,
-} from "../../../../lib/builds/decide/detect/retained.ts";
+} from "../../../../lib/builds/decide/detect/detect.ts";
 import { parseBuildMachineSet } from "../../../../lib/builds/decide/parse/machine_config.ts";
 import type { BuildMachineSet } from "../../../../lib/builds/decide/observed.ts";
 import type { DetectedSet } from "../../../../lib/builds/decide/types.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { renderJob } from "../../../../lib/builds/decide/job/job_object.ts";
-import { nodesFor } from "../../../../lib/builds/decide/job/nodes_for.ts";
-import { type Preflight, preflight } from "../../../../lib/builds/decide/job/preflight.ts";
+import { nodesFor, type Preflight, preflight } from "../../../../lib/builds/decide/job/preflight.ts";
 import {
   type Arch,
   type MachineOSBuild,
@@ -10,8 +9,7 @@ import {
   type RegistryAnswer,
 } from "../../../../lib/builds/decide/observed.ts";
 import { parseMachineOSBuild } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
-import { renderContainerfile } from "../../../../lib/builds/decide/plan/containerfile.ts";
-import { checkContainerfile } from "../../../../lib/builds/decide/plan/containerfile_syntax.ts";
+import { checkContainerfile, renderContainerfile } from "../../../../lib/builds/decide/plan/containerfile.ts";
 import { planBuild } from "../../../../lib/builds/decide/plan/plan.ts";
 import type { BuildPlan } from "../../../../lib/builds/decide/types.ts";
 import type { BuildSettings } from "../../../../lib/config/image_builds.ts";

@@ -3,9 +3,15 @@ import fc from "fast-check";
 import type { Publication } from "../../../../lib/builds/decide/effects.ts";
 import type { JobObservation } from "../../../../lib/builds/decide/observed.ts";
 import { parseBuildJob } from "../../../../lib/builds/decide/parse/job.ts";
-import { aggregate, isTerminal, isTransition, jobStateOf } from "../../../../lib/builds/decide/status/aggregate.ts";
+import {
+  aggregate,
+  isTerminal,
+  isTransition,
+  jobStateOf,
+  renderConditions,
+  stateOfBuild,
+} from "../../../../lib/builds/decide/status/aggregate.ts";
 import { MAX_ATTEMPTS, nextTag, noteAssembled } from "../../../../lib/builds/decide/status/assembled.ts";
-import { renderConditions, stateOfBuild } from "../../../../lib/builds/decide/status/conditions.ts";
 import { parseStoredRecord, renderRecord } from "../../../../lib/builds/decide/status/record.ts";
 import {
   ARCH_STATES,

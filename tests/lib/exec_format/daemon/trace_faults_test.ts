@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { judgeTraceEnd } from "../../../../lib/exec_format/daemon/trace_faults.ts";
+import { judgeTraceEnd } from "../../../../lib/exec_format/daemon/bpftrace.ts";
 import type { KernelFacts } from "../../../../lib/exec_format/daemon/trace_script.ts";
 
 const FACTS: KernelFacts = { parentField: "__parent", canProbe: true };

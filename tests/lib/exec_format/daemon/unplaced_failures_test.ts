@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { UnplacedFailures } from "../../../../lib/exec_format/daemon/unplaced_failures.ts";
+import { UnplacedFailures } from "../../../../lib/exec_format/daemon/daemon.ts";
 
 Deno.test("UnplacedFailures gives a failure back when its pod is known, and when it has waited too long", () => {
   const waiting = new UnplacedFailures<string>();

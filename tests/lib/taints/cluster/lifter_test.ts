@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import * as z from "zod";
 import { textAt } from "../../../../lib/json.ts";
 import { Resource } from "../../../../lib/k8s/types.ts";
-import { openTaintLifter } from "../../../../lib/taints/cluster/lifter.ts";
+import { liftTaints } from "../../../../lib/taints/cluster/write.ts";
 import { taintLine } from "../../../controllers/taints/make.ts";
 import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { ours, rawNode, RULE } from "../decide/make.ts";
@@ -17,8 +17,8 @@ Deno.test("lift() reads a node again whose taints another changed in between, an
   cluster.beforePatch = () => {
     if (changes++ === 0) cluster.put(Resource.nodes, rawNode({ name: "a", taints: [FOREIGN, ours("amd64")] }));
   };
-  const lifter = openTaintLifter({ api: cluster.api, key: RULE.key, pace: PACE });
-  assert.deepEqual(await lifter.lift({ signal: new AbortController().signal }), { lifted: ["a"], left: [] });
+  const deps = { api: cluster.api, key: RULE.key, pace: PACE };
+  assert.deepEqual(await liftTaints(deps, { signal: new AbortController().signal }), { lifted: ["a"], left: [] });
   assert.equal(taintLine(cluster), "a:gpu");
 });
 
@@ -30,8 +30,8 @@ Deno.test("lift() reports which nodes it could not free, and why", async () => {
     const taints = changes++ % 2 === 0 ? [FOREIGN, ours("amd64")] : [ours("amd64"), FOREIGN];
     cluster.put(Resource.nodes, rawNode({ name: "a", taints }));
   };
-  const lifter = openTaintLifter({ api: cluster.api, key: RULE.key, pace: PACE });
-  const { lifted, left } = await lifter.lift({ signal: new AbortController().signal });
+  const deps = { api: cluster.api, key: RULE.key, pace: PACE };
+  const { lifted, left } = await liftTaints(deps, { signal: new AbortController().signal });
   assert.deepEqual([lifted, left.map(({ node }) => node)], [[], ["a"]]);
 });
 
@@ -43,7 +43,7 @@ Deno.test("lift() sends nothing but lists of nodes and removals of our taint, ea
   }
   const calls: MemoryCall[] = [];
   const api = cluster.client((call) => void calls.push(call));
-  await openTaintLifter({ api, key: RULE.key, pace: PACE }).lift({ signal: new AbortController().signal });
+  await liftTaints({ api, key: RULE.key, pace: PACE }, { signal: new AbortController().signal });
   assert.deepEqual(calls.map(({ verb, plural, name = "" }) => `${verb} ${plural} ${name}`), [
     "list nodes ",
     "patch nodes a",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../../lib/k8s/errors.ts";
-import { choosePods, judgeTrial } from "../../../../lib/taints/decide/trial.ts";
+import { choosePods, judgeTrial } from "../../../../lib/taints/decide/plan.ts";
 import type { PodNeed } from "../../../../lib/taints/decide/types.ts";
 import { parseTaintPod } from "../../../../lib/taints/decide/views.ts";
 import { rawTaintPod, RULE } from "./make.ts";

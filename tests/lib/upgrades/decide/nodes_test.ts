@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import {
   cordonOf,
+  describeTrouble,
   isManuallyCordoned,
+  isPoolUpdating,
   isUnderConfiguration,
   pressuresOf,
-} from "../../../../lib/upgrades/decide/nodes.ts";
-import { describeTrouble, isPoolUpdating, summarizePools } from "../../../../lib/upgrades/decide/pools.ts";
+  summarizePools,
+} from "../../../../lib/upgrades/decide/pools.ts";
 import { makePool } from "./make_plan.ts";
 import { minutes, minutesAgo, node, NOW_MS } from "./make.ts";
 

@@ -3,8 +3,7 @@
 import { Resource } from "../../../../lib/k8s/types.ts";
 import { type Listener, listenPlain } from "../../../../playground/listen.ts";
 import { Upstream } from "../../../../lib/upgrades/outside/http/upstream.ts";
-import { OCM_LIMITS, OcmClient } from "../../../../lib/upgrades/outside/ocm/ocm_client.ts";
-import { openOcmEndpoint } from "../../../../lib/upgrades/outside/ocm/ocm_endpoint.ts";
+import { OCM_LIMITS, OcmClient, openOcmEndpoint } from "../../../../lib/upgrades/outside/ocm/ocm_client.ts";
 import { MemoryCluster } from "../../../support/memory_kube_api.ts";
 import { hastyClock } from "./support.ts";
 

@@ -17,7 +17,9 @@ Deno.test("M-362 valueOf() and stateOf() translate, and know what is none of our
   assert.equal(stateOf(stored("scheduled")), "Scheduled");
   assert.equal(stateOf(stored("delayed", "it will retry")), "Delayed");
   assert.equal(stateOf(stored("delayed", "no capacity")), "Skipped");
-  for (const value of ["", "toString", "unheard-of"]) assert.equal(stateOf(stored(value)), undefined);
+  for (const value of ["", "toString", "unheard-of"]) {
+    assert.equal(mayFollow(stored(value), "StateStarted"), false, value);
+  }
 });
 
 Deno.test("M-363 mayFollow() lets a scheduled upgrade start, and nothing follow pending, completed, failed or cancelled", () => {

@@ -7,8 +7,11 @@ import { MachineName } from "../../../../../lib/upgrades/names.ts";
 import type { HealthResult } from "../../../../../lib/upgrades/decide/types/observed.ts";
 import { openClusterReader } from "../../../../../lib/upgrades/cluster/cluster_reader.ts";
 import { checkDependencies } from "../../../../../lib/upgrades/outside/health/dependencies.ts";
-import { openDeploymentFindings } from "../../../../../lib/upgrades/outside/health/deployment_findings.ts";
-import { type HealthDeps, readHealth } from "../../../../../lib/upgrades/outside/health/read_health.ts";
+import {
+  type HealthDeps,
+  openDeploymentFindings,
+  readHealth,
+} from "../../../../../lib/upgrades/outside/health/read_health.ts";
 import { MemoryCluster } from "../../../../support/memory_kube_api.ts";
 import { FAULTS, hastyClock, LIMITS, openFaulty, SIGNAL } from "../support.ts";
 

@@ -3,13 +3,13 @@ import { systemClock } from "../../../../../lib/clock.ts";
 import { ApiError } from "../../../../../lib/k8s/errors.ts";
 import { Resource } from "../../../../../lib/k8s/types.ts";
 import { UpstreamError } from "../../../../../lib/upgrades/outside/http/upstream_error.ts";
-import { OCM_LIMITS } from "../../../../../lib/upgrades/outside/ocm/ocm_client.ts";
 import {
   checkedBaseUrl,
+  OCM_LIMITS,
   ocmModeOf,
   openOcmEndpoint,
   pullSecretAuth,
-} from "../../../../../lib/upgrades/outside/ocm/ocm_endpoint.ts";
+} from "../../../../../lib/upgrades/outside/ocm/ocm_client.ts";
 import { MemoryCluster } from "../../../../support/memory_kube_api.ts";
 import {
   addPolicy,

@@ -7,13 +7,14 @@ import type { Notification } from "../../../../../lib/upgrades/decide/types/effe
 import type { NotificationState } from "../../../../../lib/upgrades/decide/types/plan.ts";
 import { UpstreamError } from "../../../../../lib/upgrades/outside/http/upstream_error.ts";
 import {
+  type DeliveryRecord,
   type NotificationSink,
+  Notifier,
   openEventSink,
   openLogSink,
   openWebhookSink,
 } from "../../../../../lib/upgrades/outside/sinks/sink.ts";
 import { openOcmStateSink, openServiceLogSink } from "../../../../../lib/upgrades/outside/sinks/ocm_sinks.ts";
-import { type DeliveryRecord, Notifier } from "../../../../../lib/upgrades/outside/sinks/notifier.ts";
 import { MemoryCluster } from "../../../../support/memory_kube_api.ts";
 import { makePlan } from "../../decide/make_plan.ts";
 import { addPolicy, EXTERNAL_ID, type OcmDouble, openOcm, startOcm } from "../ocm_double.ts";
