@@ -13,7 +13,7 @@ import { parseConditions, setCondition } from "../../lib/cluster/condition.ts";
 import { decideIgnoringGate } from "../../lib/placement/decide/decide.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";
 import { evidenceOf } from "../../lib/placement/decide/images.ts";
-import { planInspection } from "../../lib/placement/decide/plan_inspection.ts";
+import { planQueued } from "../../lib/placement/decide/plan_inspection.ts";
 import { pullScopeOf } from "../../lib/placement/decide/pod_refs.ts";
 import { podTemplateOf } from "../../lib/placement/decide/pod_view.ts";
 import type { Evidence, PodView } from "../../lib/placement/decide/types.ts";
@@ -142,7 +142,7 @@ async function decideTemplate(
 ): Promise<PlacementDecision> {
   const settings = settingsOf(pod.namespace);
   if (settings.audit) return { kind: "ignore", reason: "AuditMode" };
-  const plan = planInspection(pod, configsOf(pod.namespace), settings);
+  const plan = planQueued(pod, configsOf(pod.namespace), settings);
   const wanted = plan.kind === "inspect" ? plan.images : [];
   const judge = async (configOf: readonly string[]): Promise<Evidence> => {
     const request = { scope: pullScopeOf(pod), images: wanted, configOf, priority: "gated" } as const;

@@ -5,7 +5,7 @@ import { NODE_OS_LABEL } from "../../names.ts";
 import type { ImageUse, InspectedImage, Inspection, InspectionFailure, Platform } from "../../oci/types.ts";
 import { unreachable } from "../../parsed.ts";
 import type { ImageVolumes, PlacementSettings } from "./config/types.ts";
-import { expressionsOf } from "./patch/constraints.ts";
+import { allowedArchitectures, expressionsOf } from "./patch/constraints.ts";
 import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../../json.ts";
 import type { Evidence, InspectionPlan, PodView } from "./types.ts";
@@ -27,6 +27,13 @@ export function imagesToInspect(pod: PodView, settings: PlacementSettings): read
     wanted.push({ image, always, pullPolicy });
   }
   return wanted;
+}
+
+/** The images by which the pod's own constraint is judged; none where it names no architecture, or its RuntimeClass decides. */
+export function pinnedImages(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
+  const isSkipped = entryOf(settings.runtimeClasses, pod.runtimeClassName)?.kind === "skip";
+  const images = isSkipped || allowedArchitectures(pod, []) === undefined ? [] : imagesToInspect(pod, settings);
+  return images.length > MAX_IMAGES ? [] : images;
 }
 
 /**

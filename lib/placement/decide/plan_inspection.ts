@@ -6,7 +6,7 @@ import { fallbackArchitecture, scoringSources, scoringWanted, selectConfigs } fr
 import type { PlacementConfigs, PlacementSettings } from "./config/types.ts";
 import type { PlacementDecision } from "./decision_types.ts";
 import { ignoreReason } from "./ignore.ts";
-import { imagesToInspect, MAX_IMAGES } from "./images.ts";
+import { imagesToInspect, MAX_IMAGES, pinnedImages } from "./images.ts";
 import { hasRequiredArchitecture } from "./patch/constraints.ts";
 import { ownRequirement } from "./patch/own_terms.ts";
 import { planUndecidedTolerations } from "./patch/tolerations.ts";
@@ -39,6 +39,21 @@ export function planInspection(
   const images = imagesToInspect(pod, settings);
   if (images.length <= MAX_IMAGES) return { ...plan, kind: "inspect", images };
   return { ...plan, kind: "decided", decision: refuseToInspect(pod, images, plan, settings) };
+}
+
+/** The plan about a template that is queued. One that names architectures itself is judged by its images as well. */
+export function planQueued(template: PodView, configs: PlacementConfigs, settings: PlacementSettings): InspectionPlan {
+  const plan = planInspection(template, configs, settings);
+  if (plan.kind === "inspect" || !isUsersOwn(plan.decision)) return plan;
+  const images = pinnedImages(template, settings);
+  const { scoring, preferences, own } = plan;
+  // Where they cannot be read, what it names itself is all that counts.
+  return images.length === 0 ? plan : { kind: "inspect", images, scoring, preferences, own, fallback: undefined };
+}
+
+function isUsersOwn(decision: PlacementDecision): boolean {
+  if (decision.kind === "ignore") return decision.reason === "AlreadyConstrained";
+  return decision.kind === "place" && decision.required.kind === "user-constrained";
 }
 
 function refuseToInspect(

@@ -3,15 +3,17 @@
 // reserved; and Archway's admission check holds a Workload until its images are known, and sends one back whose flavor is wrong.
 import { isTrue, parseConditions } from "../../cluster/condition.ts";
 import { parseTime, renderTime } from "../../cluster/time.ts";
-import { entryOf, isObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
+import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
 import { type JsonPatch, pointer } from "../../k8s/patch.ts";
 import type { KubeObject } from "../../k8s/types.ts";
+import { KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { ADMISSION_CHECK, NODE_ARCH_LABEL } from "../../names.ts";
 import type { PlacementDecision } from "./decision_types.ts";
 import { failureText } from "./failures.ts";
 import { affinityOperations } from "./patch/affinity.ts";
 import { changesOf } from "./patch/changes.ts";
-import { allowedArchitectures } from "./patch/constraints.ts";
+import { allowedArchitectures, allows, hasRequiredArchitecture } from "./patch/constraints.ts";
+import { ownRequirement } from "./patch/own_terms.ts";
 import { parsePod } from "./pod_view.ts";
 import { decisionReason } from "./report/reason.ts";
 import type { PodView } from "./types.ts";
@@ -112,7 +114,7 @@ export type CheckAnswer =
   | { readonly state: "Ready"; readonly message: string }
   | { readonly state: "Retry"; readonly afterSeconds: number; readonly message: string };
 
-/** How long a Workload waits whose images share no architecture: they may be pushed again (s). */
+/** How long a Workload waits that no flavor fits: images may be pushed again (s). */
 const NOWHERE_SECONDS = 60;
 /** Its templates are narrowed meanwhile (s). */
 const OTHER_FLAVOR_SECONDS = 1;
@@ -125,8 +127,11 @@ export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts):
     narrowTemplate(template, decisions[at], pointer("spec", "podSets", index, "template"))
   );
   if (check === undefined || !hasQuota) return { kind: "act", narrowing, answer: undefined };
-  const words = podSets.map(({ name }, index) => `${name}: ${wordsOf(decisions[index])}`).join("; ");
-  if (decisions.some(({ kind }) => kind === "nowhere")) {
+  const isPinnedElsewhere = podSets.map(({ template }, index) => isContradicted(template, decisions[index]));
+  const words = podSets.map(({ name }, index) =>
+    `${name}: ${wordsOf(decisions[index])}${isPinnedElsewhere[index] ? ", which its template excludes" : ""}`
+  ).join("; ");
+  if (isPinnedElsewhere.includes(true) || decisions.some(({ kind }) => kind === "nowhere")) {
     return { kind: "act", narrowing, answer: { state: "Retry", afterSeconds: NOWHERE_SECONDS, message: words } };
   }
   const wrong = podSets.flatMap((podSet, index) =>
@@ -137,12 +142,27 @@ export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts):
   return { kind: "act", narrowing, answer: { state: "Retry", afterSeconds: OTHER_FLAVOR_SECONDS, message } };
 }
 
-/** The operations on a template at this pointer; none where it has what it needs, or images decide nothing. */
+/**
+ * The operations on a template at this pointer; none where it has what it needs, or images decide nothing. What it names itself is
+ * narrowed where its images have only a part of that: Kueue would try the same flavor again and again.
+ */
 export function narrowTemplate(template: PodView, decision: PlacementDecision | undefined, at: string): JsonPatch {
-  // A Workload whose images share nothing is held by the check: no flavor has the label that its pods would be kept by.
-  if (decision === undefined || decision.kind === "nowhere") return [];
+  // A Workload that no flavor fits is held by the check.
+  if (decision === undefined || decision.kind === "nowhere" || isContradicted(template, decision)) return [];
   const { required } = changesOf(decision);
-  return affinityOperations(template, required, []).map((operation) => ({ ...operation, path: at + operation.path }));
+  const needed = architecturesOf(decision) ?? [];
+  const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...needed])];
+  const isUsers = hasRequiredArchitecture(template) && ownRequirement(template) === undefined;
+  const isNarrow = isUsers && allowedArchitectures(template, candidates)?.every((one) => needed.includes(one));
+  const architecturesOfTerm = isUsers ? (term: JsonObject) => candidates.filter((one) => allows(term, one)) : undefined;
+  const operations = isNarrow ? [] : affinityOperations(template, required, [], architecturesOfTerm);
+  return operations.map((operation) => ({ ...operation, path: at + operation.path }));
+}
+
+/** Whether the template excludes all that its images have. */
+function isContradicted(template: PodView, decision: PlacementDecision | undefined): boolean {
+  const needed = decision === undefined ? undefined : architecturesOf(decision);
+  return needed !== undefined && allowedArchitectures(template, needed)?.length === 0;
 }
 
 /** Whether pods with the labels of a flavor could run on no node. */

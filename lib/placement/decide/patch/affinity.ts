@@ -59,15 +59,22 @@ export function plainAddition(requirement: LabelRequirement): RequiredAddition {
   return { expressions: [requirement], newTerms: [termOf(requirement)] };
 }
 
-/** The operations; none when nothing is to add. Parents that are missing are made, in as few operations as possible. */
+/**
+ * The operations; none when nothing is to add. Parents that are missing are made, in as few operations as possible.
+ * `architecturesOf`: what a term that names architectures may be narrowed from; absent: only those of an earlier decision.
+ */
 export function affinityOperations(
   pod: PodView,
   required: RequiredAddition | undefined,
   preferred: readonly PreferredTerm[],
+  architecturesOf: OwnRequirement["architecturesOf"] | undefined = ownRequirement(pod)?.architecturesOf,
 ): JsonPatch {
   const terms = preferred.map(preferredTerm);
   if (!pod.hasNodeAffinity) return makeNodeAffinity(pod, required, terms);
-  return [...(required === undefined ? [] : requiredOperations(pod, required)), ...preferredOperations(pod, terms)];
+  return [
+    ...(required === undefined ? [] : requiredOperations(pod, required, architecturesOf)),
+    ...preferredOperations(pod, terms),
+  ];
 }
 
 function makeNodeAffinity(
@@ -87,36 +94,37 @@ function makeNodeAffinity(
   ];
 }
 
-function requiredOperations(pod: PodView, addition: RequiredAddition): JsonPatch {
-  const { requiredTerms: terms } = pod;
+function requiredOperations(
+  { requiredTerms: terms }: PodView,
+  addition: RequiredAddition,
+  architecturesOf: OwnRequirement["architecturesOf"] | undefined,
+): JsonPatch {
   const nodeSelectorTerms = addition.newTerms;
   if (terms === undefined) {
     return [{ op: "add", path: pointer(...NODE_AFFINITY, REQUIRED), value: { nodeSelectorTerms } }];
   }
   if (terms.length === 0) return [{ op: "add", path: REQUIRED_TERMS_POINTER, value: nodeSelectorTerms }];
   if (JSON.stringify(terms) === JSON.stringify(nodeSelectorTerms)) return [];
-  const own = ownRequirement(pod);
-  return terms.flatMap((term, index) => termOperations(term, index, addition, own));
+  return terms.flatMap((term, index) =>
+    isEmptyTerm(term) || isSettled(term, addition, architecturesOf?.(term)) ? [] : termOperations(term, index, addition)
+  );
 }
 
-function termOperations(
-  term: JsonObject,
-  index: number,
-  addition: RequiredAddition,
-  own: OwnRequirement | undefined,
-): JsonPatch {
-  if (isEmptyTerm(term) || isSettled(term, addition, own)) return [];
+function termOperations(term: JsonObject, index: number, addition: RequiredAddition): JsonPatch {
   const path = REQUIRED_TERMS_POINTER + pointer(index, "matchExpressions");
   const expressions = addition.expressions.map(expressionOf);
   if (listAt(term, "matchExpressions") === undefined) return [{ op: "add", path, value: expressions }];
   return expressions.map((value): PatchOperation => ({ op: "add", path: `${path}/-`, value }));
 }
 
-/** A term that has the key is the user's and stays; unless an earlier decision of ours wrote it and it is too wide by now. */
-function isSettled(term: JsonObject, { expressions }: RequiredAddition, own: OwnRequirement | undefined): boolean {
+/** A term that has the key is the user's and stays; unless it may be narrowed and is too wide. */
+function isSettled(
+  term: JsonObject,
+  { expressions }: RequiredAddition,
+  architectures: readonly string[] | undefined,
+): boolean {
   const [main, ...further] = expressions;
   if (!hasExpression(term, main.key)) return false;
-  const architectures = own?.architecturesOf(term);
   if (architectures === undefined) return true;
   const isWide = main.operator === "In" && architectures.some((name) => !main.values.includes(name));
   return !isWide && further.every((one) => isStated(term, one));

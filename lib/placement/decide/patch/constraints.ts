@@ -70,7 +70,7 @@ export function allowedArchitectures(pod: PodView, candidates: readonly string[]
 }
 
 /** Terms are alternatives; the expressions of one hold together. Expressions about other labels exclude no architecture. */
-function allows(term: JsonObject, architecture: string): boolean {
+export function allows(term: JsonObject, architecture: string): boolean {
   return expressionsOf(term).filter(isAboutArchitecture).every((expression) => holdsForLabel(expression, architecture));
 }
 

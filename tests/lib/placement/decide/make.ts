@@ -219,14 +219,15 @@ export function failedFact(
 export type FactChanges = Partial<Omit<PlacementFacts, "pod" | "evidence">> & {
   readonly configs?: PlacementConfigs;
   readonly images?: readonly InspectedImage[];
+  readonly planOf?: typeof planInspection;
 };
 
 /** The facts of a freshly gated pod whose images are the given ones, or else the sample images of their names; all failures before were permanent. */
 export function factsOf(raw: unknown, changes: FactChanges = {}): PlacementFacts {
   const pod = podOf(raw);
-  const { configs: all = NO_CONFIGS, images, ...given } = changes;
+  const { configs: all = NO_CONFIGS, images, planOf = planInspection, ...given } = changes;
   const settings = given.settings ?? makeSettings({ operatorNamespace: "archway" });
-  const plan = planInspection(pod, all, settings);
+  const plan = planOf(pod, all, settings);
   const inspected = images ?? [...new Set(pod.containers.map(({ image }) => image))].map((image) => fact(image));
   return {
     pod,

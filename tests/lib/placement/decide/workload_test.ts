@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decideIgnoringGate } from "../../../../lib/placement/decide/decide.ts";
+import { planQueued } from "../../../../lib/placement/decide/plan_inspection.ts";
 import type { PlacementDecision } from "../../../../lib/placement/decide/decision_types.ts";
 import {
   answerPatch,
@@ -84,7 +85,7 @@ function workloadOf(raw: KubeObject): Workload {
 
 function decisionsOf(raw: KubeObject, changes: FactChanges = {}): readonly PlacementDecision[] {
   return workloadOf(raw).podSets.map(({ index }) =>
-    decideIgnoringGate(factsOf(at(raw, "spec", "podSets", index, "template"), changes))
+    decideIgnoringGate(factsOf(at(raw, "spec", "podSets", index, "template"), { planOf: planQueued, ...changes }))
   );
 }
 
@@ -122,9 +123,34 @@ Deno.test("a flavor is wrong where the template's own constraint, or its narrowe
   const spec = { affinity: nodeAffinity([term([ARCH, AMD64])]) };
   assert.equal(acted(rawWorkload(["single-amd64"], { spec, flavor: "arm" })).answer?.state, "Retry");
   assert.equal(acted(rawWorkload(["multi"], { spec, flavor: "arm" })).answer?.state, "Retry");
-  const pinned = { nodeSelector: { [ARCH]: ARM64 } };
-  const { narrowing, answer } = acted(rawWorkload(["single-amd64"], { spec: pinned, flavor: "arm" }));
-  assert.deepEqual([narrowing, answer?.state], [[], "Ready"], "the user's own pin is left alone");
+});
+
+Deno.test("Q-02 a pin is left alone, and ready where it fits: not on a flavor or any other where its images lack it", () => {
+  const answerTo = (image: string, spec: Json, flavor: string): readonly unknown[] => {
+    const { narrowing, answer } = acted(rawWorkload([image], { spec, flavor }));
+    return [narrowing, answer?.state, answer?.message];
+  };
+  for (const spec of [{ nodeSelector: { [ARCH]: ARM64 } }, { affinity: nodeAffinity([term([ARCH, ARM64])]) }]) {
+    assert.deepEqual(answerTo("multi", spec, "arm"), [[], "Ready", "set-0: amd64, arm64"]);
+    const unread = stepOf(rawWorkload(["broken"], { spec, flavor: "arm" }), { gateAgeMs: 60_000 });
+    assert.ok(unread.kind === "act" && unread.answer?.state === "Ready", "what cannot be read excludes nothing");
+    for (const flavor of ["arm", "any"]) {
+      const expected = [[], "Retry", "set-0: amd64, which its template excludes"];
+      assert.deepEqual(answerTo("single-amd64", spec, flavor), expected);
+    }
+  }
+});
+
+Deno.test("Q-02 a template that names more than its images have is narrowed, so that Kueue tries no wrong flavor again", () => {
+  const spec = { affinity: nodeAffinity([term([ARCH, AMD64, ARM64]), term([ARCH, ARM64])]) };
+  const raw = rawWorkload(["single-amd64"], { spec });
+  assert.equal(acted(rawWorkload(["single-amd64"], { spec, flavor: "arm" })).answer?.state, "Retry");
+  const narrowed = applied(raw, acted(raw).narrowing);
+  assert.deepEqual(requiredOf(at(narrowed, "spec", "podSets", 0, "template")), [
+    term([ARCH, AMD64, ARM64], [ARCH, AMD64]),
+    term([ARCH, ARM64], [ARCH, AMD64]),
+  ]);
+  assert.deepEqual(acted(narrowed as KubeObject & Json).narrowing, []);
 });
 
 Deno.test("a Workload whose images share no architecture gives its quota back for a minute", () => {
@@ -192,11 +218,12 @@ Deno.test("Q-02 property: what is Ready never has a flavor that the templates, o
   const set = fc.constantFrom("multi", "single-amd64", "single-arm64");
   const images = fc.array(set, { minLength: 1, maxLength: 3 });
   const flavor = fc.constantFrom("x86", "arm");
-  fc.assert(fc.property(images, flavor, (names, name) => {
-    const { answer } = acted(rawWorkload(names, { flavor: name }));
-    const runs = names.every((image) =>
-      image === "multi" || image === (name === "x86" ? "single-amd64" : "single-arm64")
-    );
+  const pin = fc.constantFrom<readonly string[] | undefined>([AMD64], [ARM64], [AMD64, ARM64], undefined);
+  fc.assert(fc.property(images, flavor, pin, (names, name, pinned) => {
+    const spec = pinned === undefined ? {} : { affinity: nodeAffinity([term([ARCH, ...pinned])]) };
+    const { answer } = acted(rawWorkload(names, { flavor: name, spec }));
+    const runs = pinned?.includes(name === "x86" ? AMD64 : ARM64) !== false &&
+      names.every((image) => image === "multi" || image === (name === "x86" ? "single-amd64" : "single-arm64"));
     assert.equal(answer?.state, runs ? "Ready" : "Retry");
   }));
 });
