@@ -1,7 +1,7 @@
 // Component `kueue`: narrows the pod templates of queued Workloads, and answers the admission check that holds them until then.
 //
 //   Workload ─▶ images of its pod sets ─▶ decide ─▶ affinity of the templates, or the answer of the check
-import { BACKGROUND_SHARES, inspectInBackground } from "../../lib/images/pods/pod_images.ts";
+import { BACKGROUND_LIMIT_MS, BACKGROUND_SHARES, inspectInBackground } from "../../lib/images/pods/pod_images.ts";
 import { type KubeApi, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
@@ -36,6 +36,8 @@ export interface KueueDeps extends PlacingDeps {
 const PARALLEL = 64;
 /** A Workload counts as so many images at least: a namespace may have eight that wait, and all together 62. */
 const LEAST_IMAGES = 64;
+/** What is left of the longest wait, images are waited for; and at least so long (ms). */
+const LEAST_WAIT_MS = 1_000;
 /** Until another try for places of images (ms). */
 const NO_PLACE_MS = 500;
 /** The key of the check itself; a Workload's has a slash. */
@@ -55,6 +57,14 @@ const NO_FAILURES: Failures = { failedAttempts: 0, permanentFailures: 0 };
 
 interface Run extends KueueDeps {
   readonly signal: AbortSignal;
+}
+
+/** How the images of a Workload are inspected. */
+interface History extends Failures {
+  /** How long it has waited by now. */
+  readonly ageMs: () => number;
+  /** 0: what is not known already is not asked for. */
+  readonly limitMs: number;
 }
 
 /** Makes the controller. No request is sent to the API server before `run`. */
@@ -96,12 +106,17 @@ async function reconcileWorkload(run: Run, key: string, failures: Map<string, Fa
   if (workload === undefined) return DONE;
   const weight = Math.max(LEAST_IMAGES, workload.podSets.reduce((sum, { template }) => sum + countImages(template), 0));
   const share = BACKGROUND_SHARES.prefetched;
+  const ageMs = (): number => Math.max(0, serverNowMs(clock, api) - workload.sinceMs);
+  const leftMs = run.settingsOf(workload.namespace).maxGateAgeMs - ageMs();
   using place = run.images.places.tryAcquire(workload.namespace, { weight, share });
-  if (place === undefined) {
+  if (place === undefined && leftMs > 0) {
     failures.set(key, before);
     return requeueAfter(NO_PLACE_MS);
   }
-  const decisions = await decideTemplates(run, workload, before);
+  const limitMs = place === undefined ? 0 : Math.min(BACKGROUND_LIMIT_MS, Math.max(LEAST_WAIT_MS, leftMs));
+  const history = { ...before, ageMs, limitMs };
+  // The decision about a pod of each pod set, as it would be made about the pod itself.
+  const decisions = await Promise.all(workload.podSets.map(({ template }) => decideTemplate(run, template, history)));
   const step = decideWorkload({ workload, decisions, flavors: await readFlavors(run, workload) });
   if (step.kind === "wait") {
     failures.set(key, oneMore(before, decisions));
@@ -125,20 +140,10 @@ function oneMore({ failedAttempts, permanentFailures }: Failures, decisions: rea
   return { failedAttempts: failedAttempts + 1, permanentFailures: permanentFailures + Number(isPermanent) };
 }
 
-/** The decision about a pod of each pod set, as it would be made about the pod itself. */
-async function decideTemplates(
-  run: Run,
-  { podSets, createdMs, check }: Workload,
-  failures: Failures,
-): Promise<readonly PlacementDecision[]> {
-  const gateAgeMs = Math.max(0, serverNowMs(run.clock, run.api) - (check?.sinceMs ?? createdMs));
-  return await Promise.all(podSets.map(({ template }) => decideTemplate(run, template, { ...failures, gateAgeMs })));
-}
-
 async function decideTemplate(
   { clock, images, settingsOf, configsOf, liveArchitectures, signal }: Run,
   pod: PodView,
-  history: Failures & { readonly gateAgeMs: number },
+  { limitMs, ageMs, ...failures }: History,
 ): Promise<PlacementDecision> {
   const settings = settingsOf(pod.namespace);
   if (settings.audit) return { kind: "ignore", reason: "AuditMode" };
@@ -146,14 +151,16 @@ async function decideTemplate(
   const wanted = plan.kind === "inspect" ? plan.images : [];
   const judge = async (configOf: readonly string[]): Promise<Evidence> => {
     const request = { scope: pullScopeOf(pod), images: wanted, configOf, priority: "gated" } as const;
-    return evidenceOf(plan, pod, settings, await inspectInBackground(images, request, { signal, clock }) ?? []);
+    const found = limitMs === 0
+      ? images.recall(request)
+      : await inspectInBackground(images, request, { signal, clock, limitMs });
+    return evidenceOf(plan, pod, settings, found ?? []);
   };
   const first = await judge([]);
   const configOf = first.kind === "judged" ? first.judgement.configOf : [];
   const evidence = configOf.length === 0 ? first : await judge(configOf);
-  return decideIgnoringGate({
-    ...{ pod, settings, evidence, ...history, jitter: 0.5, liveArchitectures: liveArchitectures() },
-  });
+  const history = { ...failures, gateAgeMs: ageMs(), jitter: 0.5 };
+  return decideIgnoringGate({ pod, settings, evidence, ...history, liveArchitectures: liveArchitectures() });
 }
 
 async function readFlavors(

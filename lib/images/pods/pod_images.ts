@@ -131,7 +131,7 @@ function withPullProblems(report: InspectionReport, { problem, unusable = [] }: 
 }
 
 /** How long images of templates and audited pods are waited for (ms): a slow registry holds no place for long. */
-const BACKGROUND_LIMIT_MS = 10_000;
+export const BACKGROUND_LIMIT_MS = 10_000;
 export const BACKGROUND_RETRY_MS = 60_000;
 
 /** The longest that it is left alone (ms): what costs nobody a pod may fail for ever. */
@@ -153,13 +153,17 @@ export class BackgroundRetries {
   }
 }
 
-/** What `inspect` gives; undefined when it is not there within ten seconds: what was read until then is known. */
+/** What `inspect` gives; undefined when it is not there in time, by default ten seconds: what was read until then is known. */
 export async function inspectInBackground(
   images: Pick<PodImages, "inspect">,
   request: PodImagesRequest,
-  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
+  { signal, clock, limitMs = BACKGROUND_LIMIT_MS }: {
+    readonly signal: AbortSignal;
+    readonly clock: Clock;
+    readonly limitMs?: number;
+  },
 ): Promise<readonly InspectedImage[] | undefined> {
-  using deadline = openDeadline(BACKGROUND_LIMIT_MS, { signal, clock });
+  using deadline = openDeadline(limitMs, { signal, clock });
   try {
     return await orAborted(images.inspect(request, deadline.signal), deadline.signal);
   } catch (error) {

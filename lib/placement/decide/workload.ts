@@ -1,7 +1,7 @@
 // Kueue's Workloads. Kueue chooses a flavor by the affinity in the pod templates of a Workload, and gives the pods the node
 // labels of that flavor. So that these two never contradict what the images need, a template is narrowed before quota is
 // reserved; and Archway's admission check holds a Workload until its images are known, and sends one back whose flavor is wrong.
-import { isTrue, parseConditions } from "../../cluster/condition.ts";
+import { findCondition, isTrue, parseConditions } from "../../cluster/condition.ts";
 import { parseTime, renderTime } from "../../cluster/time.ts";
 import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";
 import { type JsonPatch, pointer } from "../../k8s/patch.ts";
@@ -34,11 +34,12 @@ export interface Workload {
   /** The batch/v1 Job that it is for, which keeps the affinity for later Workloads. */
   readonly job: string | undefined;
   readonly podSets: readonly PodSet[];
-  readonly createdMs: number;
+  /** Since when it waits for its images: with quota, since it has it. */
+  readonly sinceMs: number;
   /** With quota its templates cannot be changed, and the check can be answered. */
   readonly hasQuota: boolean;
   /** The check, while it waits for an answer. */
-  readonly check: { readonly index: number; readonly sinceMs: number } | undefined;
+  readonly check: { readonly index: number } | undefined;
 }
 
 /** A Workload from its object; undefined where there is nothing to decide: admitted, ended, given up, or not asking. */
@@ -49,8 +50,7 @@ export function parseWorkload(object: KubeObject): Workload | undefined {
   const isOver = ["Admitted", "Finished"].some((type) => isTrue(conditions, type));
   if (isOver || deletionTimestamp !== undefined || memberOf(spec, "active") === false) return undefined;
   const hasQuota = isTrue(conditions, "QuotaReserved");
-  const createdMs = parseTime(metadata.creationTimestamp) ?? 0;
-  const check = parseCheck(status, createdMs);
+  const check = parseCheck(status);
   // One that is being sent back keeps its quota for a moment; an answer now would count for its next flavor.
   if (hasQuota && (check === undefined || isTrue(conditions, "Evicted"))) return undefined;
   const flavorsOf = parseFlavors(status);
@@ -60,15 +60,15 @@ export function parseWorkload(object: KubeObject): Workload | undefined {
     return template === undefined ? [] : [{ name: podSet, index, template, flavors: flavorsOf.get(podSet) ?? [] }];
   });
   const job = ownerReferences.find(({ apiVersion, kind }) => apiVersion === "batch/v1" && kind === "Job")?.name;
-  return { namespace, name, resourceVersion, job, podSets, createdMs, hasQuota, check };
+  const quotaMs = parseTime(findCondition(conditions, "QuotaReserved")?.lastTransitionTime);
+  const sinceMs = quotaMs ?? parseTime(metadata.creationTimestamp) ?? 0;
+  return { namespace, name, resourceVersion, job, podSets, sinceMs, hasQuota, check };
 }
 
-function parseCheck(status: unknown, createdMs: number): Workload["check"] {
+function parseCheck(status: unknown): Workload["check"] {
   const checks = listAt(status, "admissionChecks") ?? [];
   const index = checks.findIndex((check) => textAt(check, "name") === ADMISSION_CHECK);
-  const check = checks[index];
-  if (textAt(check, "state") !== "Pending") return undefined;
-  return { index, sinceMs: parseTime(memberOf(check, "lastTransitionTime")) ?? createdMs };
+  return textAt(checks[index], "state") === "Pending" ? { index } : undefined;
 }
 
 function parseFlavors(status: unknown): ReadonlyMap<string, readonly string[]> {

@@ -103,6 +103,37 @@ Deno.test("Q-02 openKueue() holds the check while an image cannot be read, for a
   });
 });
 
+/** Images whose registry answers nothing. */
+function stallImages({ images }: Scene): Scene["images"] {
+  return {
+    ...images,
+    inspect: (request, signal) =>
+      request.images.some(({ image }) => image === "stalled")
+        ? new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+        : images.inspect(request, signal),
+  };
+}
+
+Deno.test("Q-02 openKueue() holds none longer than a pod would be gated, of hundreds in a namespace whose registry stalls", async () => {
+  const scene = openQueueScene(makeQueued("x86"));
+  const stalled = makeQueued("x86", { containers: [{ name: "c", image: "stalled" }] });
+  const names = Array.from({ length: 200 }, (_, n) => `w-${n}`);
+  for (const name of names) {
+    scene.cluster.put(Resource.kueueWorkloads, { ...stalled, metadata: { ...stalled.metadata, name } });
+  }
+  const countReady = (): number =>
+    names.filter((name) => {
+      const workload = scene.cluster.find(WORKLOADS, `shop/${name}`);
+      return at(workload, "status", "admissionChecks", 0, "state") === "Ready";
+    }).length;
+  await whileRunning(scene, kueueOf({ ...scene, images: stallImages(scene) }), async () => {
+    await scene.clock.advance(58_000);
+    assert.equal(countReady(), 0);
+    await scene.clock.advance(4_000);
+    assert.equal(countReady(), names.length);
+  });
+});
+
 Deno.test("openKueue() answers one namespace while registries stall for hundreds of Workloads of others", async () => {
   const scene = openQueueScene(makeQueued("x86"));
   const stalled: KubeObject = makeQueued("x86", { containers: [{ name: "c", image: "stalled" }] });
@@ -110,16 +141,8 @@ Deno.test("openKueue() answers one namespace while registries stall for hundreds
     const metadata = { ...stalled.metadata, name: `w-${n}`, namespace: `evil-${n % 3}` };
     scene.cluster.put(Resource.kueueWorkloads, { ...stalled, metadata });
   }
-  const { inspect } = scene.images;
-  const images: Scene["images"] = {
-    ...scene.images,
-    inspect: (request, signal) =>
-      request.images.some(({ image }) => image === "stalled")
-        ? new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
-        : inspect(request, signal),
-  };
   const late = { ...makeQueued("x86"), metadata: { ...makeQueued("x86").metadata, name: "late", namespace: "shop" } };
-  await whileRunning(scene, kueueOf({ ...scene, images }), async () => {
+  await whileRunning(scene, kueueOf({ ...scene, images: stallImages(scene) }), async () => {
     await scene.clock.advance(2_000);
     scene.cluster.put(Resource.kueueWorkloads, late);
     await scene.clock.advance(1_000);
