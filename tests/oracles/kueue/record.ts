@@ -15,16 +15,22 @@ import {
   COUNT,
   drawJobs,
   type DrawnJob,
+  fitsOf,
   hashOfProgram,
   type KueueRecord,
+  pinOf,
   platformsOf,
+  requiredOf,
   type Row,
-  sharedOf,
 } from "./shapes.ts";
 
 const ARCH = "kubernetes.io/arch";
 const API = "/apis/kueue.x-k8s.io/v1beta2";
 const QUEUE = { "kueue.x-k8s.io/queue-name": "main" };
+/** One queue each: places for images are shared by namespace. */
+const NAMESPACES = 4;
+/** What of Archway the record is of. */
+const ASKED = ["controllers/kueue", "lib/placement", "manifests/components/kueue"];
 const FLAVORS: Readonly<Record<string, string>> = { x86: "amd64", arm: "arm64" };
 /** Where Kueue reads what its metrics would be served with. */
 const METRICS_CERTS = "/etc/kueue/metrics/certs";
@@ -106,9 +112,9 @@ async function startKueue(cluster: ClusterAccess, copy: string): Promise<Running
   return process;
 }
 
-/** Two flavors, one queue over them with our check, one namespace. */
-async function openQueue(cluster: ClusterAccess): Promise<string> {
-  const namespace = await cluster.createNamespace("queued");
+/** Two flavors, one queue over them with our check, and the namespaces that use it. */
+async function openQueue(cluster: ClusterAccess): Promise<readonly string[]> {
+  const namespaces = await Promise.all(Array.from({ length: NAMESPACES }, () => cluster.createNamespace("queued")));
   const apiVersion = "kueue.x-k8s.io/v1beta2";
   const flavors = Object.entries(FLAVORS).map(([name, architecture]) => (
     { apiVersion, kind: "ResourceFlavor", metadata: { name }, spec: { nodeLabels: { [ARCH]: architecture } } }
@@ -122,22 +128,19 @@ async function openQueue(cluster: ClusterAccess): Promise<string> {
       resourceGroups: [{ coveredResources: ["cpu"], flavors: quotas }],
     },
   };
-  const local = {
-    apiVersion,
-    kind: "LocalQueue",
-    metadata: { name: "main", namespace },
-    spec: { clusterQueue: "batch" },
-  };
+  const locals = namespaces.map((namespace) => (
+    { apiVersion, kind: "LocalQueue", metadata: { name: "main", namespace }, spec: { clusterQueue: "batch" } }
+  ));
   await waitUntil("Kueue's webhooks", async () => {
-    const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: [...flavors, queue, local] });
+    const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: [...flavors, queue, ...locals] });
     return (await cluster.kubectl(["apply", "--server-side", "-f", "-"], { stdin })).code === 0;
   }, { deadlineMs: 120_000 });
-  return namespace;
+  return namespaces;
 }
 
 function renderJob({ shape, repositories }: DrawnJob, name: string, host: string): unknown {
   const spec = {
-    ...shape.pinned === undefined ? {} : { nodeSelector: { [ARCH]: shape.pinned } },
+    ...pinOf(shape),
     restartPolicy: "Never",
     containers: repositories.map((repository, at) => (
       { name: `c${at}`, image: `${host}/${repository}:v1`, resources: { requests: { cpu: at === 0 ? "1" : "1m" } } }
@@ -147,15 +150,6 @@ function renderJob({ shape, repositories }: DrawnJob, name: string, host: string
   return shape.kind === "Pod"
     ? { apiVersion: "v1", kind: "Pod", metadata, spec }
     : { apiVersion: "batch/v1", kind: "Job", metadata, spec: { backoffLimit: 0, template: { spec } } };
-}
-
-/** Architectures of a pod's or template's required terms; undefined where they name none. */
-function requiredOf(spec: unknown): readonly string[] | undefined {
-  const path = ["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
-  const terms = [read(spec, ...path) ?? []].flat();
-  const found = terms.flatMap((term) => [read(term, "matchExpressions") ?? []].flat())
-    .find((expression) => read(expression, "key") === ARCH);
-  return found === undefined ? undefined : [read(found, "values") ?? []].flat().map(String);
 }
 
 async function items(cluster: ClusterAccess, path: string): Promise<readonly unknown[]> {
@@ -175,16 +169,12 @@ function numberOf(name: unknown): number {
 }
 
 /** Looks at every Workload once a second until all have run that can. */
-async function watchRun(
-  cluster: ClusterAccess,
-  namespace: string,
-  jobs: readonly DrawnJob[],
-): Promise<readonly Seen[]> {
+async function watchRun(cluster: ClusterAccess, jobs: readonly DrawnJob[]): Promise<readonly Seen[]> {
   const seen = jobs.map((): Seen => ({ isImpossible: false, wasSentBack: false, hasRun: false }));
-  const wanted = jobs.filter(({ shape }) => sharedOf(shape).length > 0).length;
+  const wanted = jobs.filter(({ shape }) => fitsOf(shape).length > 0).length;
   const startedMs = performance.now();
   for (let round = 0; performance.now() - startedMs < LIMIT_MS; round++) {
-    for (const workload of await items(cluster, `${API}/namespaces/${namespace}/workloads`)) {
+    for (const workload of await items(cluster, `${API}/workloads`)) {
       const at = numberOf(read(workload, "metadata", "ownerReferences", 0, "name"));
       const one = seen[at];
       const job = jobs[at];
@@ -195,7 +185,7 @@ async function watchRun(
       const flavor = FLAVORS[String(read(workload, "status", "admission", "podSetAssignments", 0, "flavors", "cpu"))];
       if (flavor !== undefined) {
         one.flavor = flavor;
-        one.isImpossible ||= !sharedOf(job.shape).includes(flavor);
+        one.isImpossible ||= !fitsOf(job.shape).includes(flavor);
         const required = requiredOf(read(workload, "spec", "podSets", 0, "template", "spec"));
         if (required !== undefined) one.required = required;
       }
@@ -209,13 +199,11 @@ async function watchRun(
   return seen;
 }
 
-/** Pods that could run on no node, or on one for which an image is not made. */
-async function countContradictions(
-  cluster: ClusterAccess,
-  namespace: string,
-  jobs: readonly DrawnJob[],
-): Promise<number> {
-  const pods = await items(cluster, `/api/v1/namespaces/${namespace}/pods`);
+/** Pods that are let go and could run on no node, or on one for which an image is not made. */
+async function countContradictions(cluster: ClusterAccess, jobs: readonly DrawnJob[]): Promise<number> {
+  const pods = (await items(cluster, "/api/v1/pods")).filter((pod) =>
+    String(read(pod, "metadata", "name")).startsWith("q-")
+  );
   say(`${pods.length} pods`);
   return pods.filter((pod) => {
     const job = jobs[numberOf(read(pod, "metadata", "name"))];
@@ -223,7 +211,8 @@ async function countContradictions(
     const required = requiredOf(read(pod, "spec"));
     const isAllowed = (architecture: string): boolean =>
       (selected ?? architecture) === architecture && (required?.includes(architecture) ?? true);
-    return job !== undefined && !sharedOf(job.shape).some(isAllowed) && selected !== undefined;
+    const isHeld = [read(pod, "spec", "schedulingGates") ?? []].flat().length > 0;
+    return job !== undefined && !isHeld && selected !== undefined && !fitsOf(job.shape).some(isAllowed);
   }).length;
 }
 
@@ -240,6 +229,12 @@ function rowsOf(jobs: readonly DrawnJob[], seen: readonly Seen[]): readonly Row[
     rows.set(key, { ...row, count: (rows.get(key)?.count ?? 0) + 1 });
   });
   return [...rows].toSorted(([left], [right]) => left < right ? -1 : 1).map(([, row]) => row);
+}
+
+/** The last commit of a checkout that changed one of these paths. */
+async function readCommit(checkout: string, paths: readonly string[]): Promise<string> {
+  const args = ["-C", checkout, "log", "-1", "--format=%H", "--", ...paths];
+  return new TextDecoder().decode((await new Deno.Command("git", { args }).output()).stdout).trim();
 }
 
 async function ask(copy: string): Promise<KueueRecord> {
@@ -263,7 +258,7 @@ async function ask(copy: string): Promise<KueueRecord> {
   await Deno.writeTextFile(settings, "kueue: true\n");
   await bed.startReplica({ args: [`--config=${settings}`] });
   await enablePlacement(cluster);
-  const namespace = await openQueue(cluster);
+  const namespaces = await openQueue(cluster);
   say("Archway runs");
   const waiting = jobs.map((job, at) => [job, at] as const);
   await Promise.all(Array.from({ length: 8 }, async () => {
@@ -272,20 +267,21 @@ async function ask(copy: string): Promise<KueueRecord> {
       const path = job.shape.kind === "Pod" ? "/api/v1" : "/apis/batch/v1";
       const body = renderJob(job, `q-${at}`, bed.proxy.host);
       const plural = job.shape.kind === "Pod" ? "pods" : "jobs";
+      const namespace = namespaces[at % NAMESPACES];
       expectStatus("create", await cluster.request("POST", `${path}/namespaces/${namespace}/${plural}`, body), [201]);
     }
   }));
   say(`${COUNT} created`);
-  const seen = await watchRun(cluster, namespace, jobs);
+  const seen = await watchRun(cluster, jobs);
   const version = await cluster.request("GET", "/version");
-  const { stdout } = await new Deno.Command("git", { args: ["-C", copy, "rev-parse", "HEAD"] }).output();
   return {
-    original: { repository: "github.com/kubernetes-sigs/kueue", commit: new TextDecoder().decode(stdout).trim() },
+    original: { repository: "github.com/kubernetes-sigs/kueue", commit: await readCommit(copy, []) },
     program: { path: "tests/oracles/kueue", sha256: await hashOfProgram() },
+    archway: await readCommit(".", ASKED),
     kubernetes: String(read(version.body, "gitVersion")),
     recorded: new Date().toISOString().slice(0, 10),
     sentBack: seen.filter(({ wasSentBack }) => wasSentBack).length,
-    contradictions: await countContradictions(cluster, namespace, jobs),
+    contradictions: await countContradictions(cluster, jobs),
     impossible: seen.filter(({ isImpossible }) => isImpossible).length,
     ran: seen.filter(({ hasRun }) => hasRun).length,
     rows: [...rowsOf(jobs, seen)],

@@ -1,6 +1,7 @@
 // The jobs that the real Kueue queues for the record, drawn from a seed, and what the record says of each kind.
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { at } from "../../lib/placement/decide/make.ts";
 import { Draw } from "../subject.ts";
 
 export const COUNT = 500;
@@ -21,8 +22,8 @@ export const ShapeSchema = z.strictObject({
   kind: z.enum(["Job", "Pod"]),
   /** The kind of each container's image. */
   images: z.array(z.enum(["amd64", "arm64", "both", "missing"])).min(1),
-  /** Pinned by its user. */
-  pinned: z.enum(["amd64", "arm64"]).optional(),
+  /** What its user pins, whether its images have it or not: `either` by affinity, the others by nodeSelector. */
+  pinned: z.enum(["amd64", "arm64", "either"]).optional(),
 });
 
 export type Shape = z.infer<typeof ShapeSchema>;
@@ -39,13 +40,15 @@ const RowSchema = z.strictObject({
 export const RecordSchema = z.strictObject({
   original: z.strictObject({ repository: z.string(), commit: z.string() }),
   program: z.strictObject({ path: z.string(), sha256: z.string() }),
+  /** The commit of Archway that last changed what decides and writes. */
+  archway: z.string(),
   kubernetes: z.string(),
   recorded: z.string(),
   /** Workloads that the check sent back from a flavor at least once. */
   sentBack: z.int(),
-  /** Pods whose node labels, affinity and images have no architecture in common. */
+  /** Pods that are let go, although their node labels, affinity and images have no architecture in common. */
   contradictions: z.int(),
-  /** Workloads that were admitted to a flavor on which one of their images does not run. */
+  /** Workloads that were admitted to a flavor on which one of their images does not run, or that their user excludes. */
   impossible: z.int(),
   /** Workloads of which all pods ran to their end, or for plain pods run. */
   ran: z.int(),
@@ -59,11 +62,34 @@ export function platformsOf(image: string): readonly string[] | undefined {
   return PLATFORMS[image];
 }
 
-/** On which architectures all its images run, as far as they are known. */
-export function sharedOf({ images }: Shape): readonly string[] {
+/** On which architectures all its images run, as far as they are known, of those that its user pins. */
+export function fitsOf({ images, pinned = "either" }: Shape): readonly string[] {
   return ["amd64", "arm64"].filter((architecture) =>
+    (pinned === "either" || pinned === architecture) &&
     images.every((image) => platformsOf(image)?.includes(architecture) ?? true)
   );
+}
+
+const ARCH = "kubernetes.io/arch";
+
+/** What of the spec of its pods pins them. */
+export function pinOf({ pinned }: Shape): Readonly<Record<string, unknown>> {
+  if (pinned === undefined) return {};
+  if (pinned !== "either") return { nodeSelector: { [ARCH]: pinned } };
+  const matchExpressions = [{ key: ARCH, operator: "In", values: ["amd64", "arm64"] }];
+  const required = { nodeSelectorTerms: [{ matchExpressions }] };
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
+}
+
+const TERMS = ["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+
+/** Architectures that all required terms of a spec together leave; undefined where they name none. */
+export function requiredOf(spec: unknown): readonly string[] | undefined {
+  const terms = [at(spec, ...TERMS) ?? []].flat();
+  const named = terms.flatMap((term) => [at(term, "matchExpressions") ?? []].flat())
+    .filter((expression) => at(expression, "key") === ARCH)
+    .map((expression) => [at(expression, "values") ?? []].flat().map(String));
+  return named.length === 0 ? undefined : named.reduce((left, right) => left.filter((one) => right.includes(one)));
 }
 
 export interface DrawnJob {
@@ -80,8 +106,7 @@ export function drawJobs(): readonly DrawnJob[] {
     const second = draw.chance(0.3) ? [draw.pick(["both", first])] : [];
     const images = at % 50 === 11 ? ["amd64", "arm64"] : at % 50 === 23 ? ["missing"] : [first, ...second];
     const shape = { kind, images } as Shape;
-    const [pin] = sharedOf(shape);
-    const pinned = pin !== undefined && draw.chance(0.05) ? { pinned: pin } : {};
+    const pinned = draw.chance(0.15) ? { pinned: draw.pick(["amd64", "arm64", "either"]) } : {};
     return {
       shape: ShapeSchema.parse({ ...shape, ...pinned }),
       repositories: images.map((image) => `demo/${image}-${draw.below(REPOSITORIES)}`),
