@@ -5,7 +5,6 @@ import * as z from "zod";
 
 export const ROOT: string = fileURLToPath(new URL("../", import.meta.url));
 
-/** The version of Archway. */
 export async function readVersion(): Promise<string> {
   return z.object({ version: z.string() }).parse(JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json")))).version;
 }

@@ -36,7 +36,6 @@ export function openAdmission(store: ObjectStore, { log }: { readonly log: Logge
   };
 }
 
-/** Calls one webhook; returns the object after its patch. */
 type Ask = (webhook: Webhook, attempt: AdmissionAttempt) => Promise<KubeObject | undefined>;
 
 function selectWebhooks(store: ObjectStore, attempt: AdmissionAttempt, type: ResourceType): readonly Webhook[] {
@@ -188,7 +187,6 @@ const WEBHOOK = z.object({
 /** One webhook of a configuration. `matchPolicy` is not understood. One with `matchConditions` (CEL) that are not played is not called. */
 type Webhook = z.output<typeof WEBHOOK>;
 
-/** The webhooks of a Mutating- or ValidatingWebhookConfiguration, in order. */
 function parseWebhooks(configuration: KubeObject): readonly Webhook[] {
   return z.array(WEBHOOK).parse(listAt(configuration, "webhooks"));
 }

@@ -14,7 +14,6 @@ import { parseBody, type PatchKind, patchObject, updateObject } from "./update_o
 
 /** A running API server. It accepts any bearer token and authorizes every request: for loopback only. */
 export interface ApiServer extends AsyncDisposable {
-  /** `https://127.0.0.1:port`, or `http` without a certificate. */
   readonly url: string;
 }
 

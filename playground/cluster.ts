@@ -12,9 +12,7 @@ export interface AdmissionAttempt {
   readonly kind: ServedKind;
   /** The object as it would be stored; undefined on DELETE. */
   readonly object: KubeObject | undefined;
-  /** The stored object; undefined on CREATE. */
   readonly oldObject: KubeObject | undefined;
-  /** `status`, or undefined for the object itself. */
   readonly subresource: string | undefined;
   readonly dryRun: boolean;
 }
@@ -23,7 +21,6 @@ export interface AdmissionAttempt {
 export interface Admission {
   /** The object after the mutating webhooks; runs before names, uid and validation, as on the real server. */
   mutate(attempt: AdmissionAttempt): Promise<KubeObject | undefined>;
-  /** Calls the validating webhooks with the finished object. */
   validate(attempt: AdmissionAttempt): Promise<void>;
 }
 
@@ -34,7 +31,6 @@ export interface Cluster {
 }
 
 export interface ObjectTarget {
-  /** Absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
   readonly name: string;
 }

@@ -9,7 +9,6 @@ import { alreadyExists, badRequest, nameless, StatusError } from "./status.ts";
 import { renderTime } from "../lib/cluster/time.ts";
 
 export interface CreateOptions {
-  /** Namespace of the URL; required for namespaced kinds. */
   readonly namespace?: string | undefined;
   readonly body: unknown;
   readonly dryRun?: boolean;
@@ -27,7 +26,6 @@ export async function createObject(cluster: Cluster, kind: ServedKind, options: 
   return dryRun ? object : storeNew(cluster, kind, object);
 }
 
-/** A namespace comes with its default account. */
 function storeNew(cluster: Cluster, kind: ServedKind, object: KubeObject): KubeObject {
   const stored = cluster.store.put(kind, object);
   if (kind.plural === Resource.namespaces.plural) {

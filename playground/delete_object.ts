@@ -6,7 +6,6 @@ import { SERVED_KINDS, type ServedKind } from "./kinds.ts";
 import { conflict } from "./status.ts";
 import { renderTime } from "../lib/cluster/time.ts";
 
-/** Which object, under which preconditions, with how much grace (seconds; pods only). */
 export interface DeleteTarget extends ObjectTarget {
   /** Precondition: 409 when it is another one. */
   readonly uid?: string | undefined;
@@ -35,7 +34,6 @@ export async function deleteObject(cluster: Cluster, kind: ServedKind, target: D
   return leave(cluster, kind, current, graceOf(kind, current, gracePeriodSeconds));
 }
 
-/** Whether no finalizer holds an object. */
 export function isFree({ metadata: { finalizers = [] } }: KubeObject): boolean {
   return finalizers.length === 0;
 }

@@ -14,31 +14,26 @@ export function valueAt(value: unknown, ...path: readonly (string | number)[]): 
   return at;
 }
 
-/** The string at a path, else undefined. */
 export function textAt(value: unknown, ...path: readonly (string | number)[]): string | undefined {
   const found = valueAt(value, ...path);
   return typeof found === "string" ? found : undefined;
 }
 
-/** The finite number at a path, else undefined. */
 export function numberAt(value: unknown, ...path: readonly (string | number)[]): number | undefined {
   const found = valueAt(value, ...path);
   return typeof found === "number" && Number.isFinite(found) ? found : undefined;
 }
 
-/** The object at a path, else an empty one. */
 export function objectAt(value: unknown, ...path: readonly (string | number)[]): JsonObject {
   const found = valueAt(value, ...path);
   return isObject(found) ? found : {};
 }
 
-/** The list at a path, else an empty one. */
 export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
   const found = valueAt(value, ...path);
   return Array.isArray(found) ? found : [];
 }
 
-/** The string members of the object at a path: labels, annotations, node selectors. */
 export function textsAt(value: unknown, ...path: readonly (string | number)[]): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const [name, text] of Object.entries(objectAt(value, ...path))) if (typeof text === "string") texts[name] = text;

@@ -42,7 +42,6 @@ export const SERVED_KINDS: readonly ServedKind[] = [...WITH_STATUS, ...WITHOUT_S
   hasStatus: WITH_STATUS.includes(type),
 }));
 
-/** The kind of that name. Throws when it is not served. */
 export function kindNamed(name: string): ServedKind {
   const kind = SERVED_KINDS.find((each) => each.kind === name);
   if (kind === undefined) throw new Error(`Cannot create a "${name}": the playground does not serve that kind.`);

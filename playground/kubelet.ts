@@ -12,7 +12,6 @@ import { renderTime } from "../lib/cluster/time.ts";
 export type PulledImage =
   | {
     readonly kind: "runs";
-    /** What the image claims. */
     readonly architectures: readonly string[];
     /** What its program runs on, where that is not what the image claims; none: it ends with 1 wherever it runs. */
     readonly programs?: readonly string[] | undefined;

@@ -5,9 +5,7 @@ import { issueAuthority, issueServing } from "../lib/tls/issue.ts";
 
 export type Handler = (request: Request) => Response | Promise<Response>;
 
-/** A running listener. Disposing it ends it together with its open connections. */
 export interface Listener extends AsyncDisposable {
-  /** `127.0.0.1:port`. */
   readonly host: string;
   readonly origin: string;
 }
@@ -39,9 +37,7 @@ export async function listenTls(
 
 /** An authority and a certificate it signed for 127.0.0.1, ::1 and localhost. */
 export interface LoopbackCertificates {
-  /** Certificate of the authority, PEM. */
   readonly authority: string;
-  /** Certificate and key of the server, PEM. */
   readonly serving: KeyPair;
 }
 

@@ -15,15 +15,12 @@ import { EXPECT_ANNOTATION } from "./samples.ts";
 
 export interface SampleOutcome {
   readonly pod: string;
-  /** Images of its containers, in order, with their host. */
   readonly images: readonly string[];
   /** What it is constrained to, sorted; empty: not at all, or to nothing. */
   readonly architectures: readonly string[];
   readonly decision: PodDecision;
-  /** Name of the node; `Pending` while there is none. */
   readonly node: string;
   readonly nodeArchitecture: string | undefined;
-  /** Architectures whose taint it tolerates, sorted. */
   readonly tolerates: readonly string[];
   /** Message of the event that says that it runs a program of another architecture, or asks for one; undefined without one. */
   readonly report: string | undefined;
@@ -73,7 +70,6 @@ export function isSettled(pod: KubeObject, { report }: Said = {}): boolean {
   return listAt(pod, "status", "conditions").some((condition) => textAt(condition, "reason") === "Unschedulable");
 }
 
-/** Whether a pod tolerates the architecture taints that it must, and no others. */
 function toleratesAsExpected(pod: KubeObject, { tolerates }: Expectation): boolean {
   return tolerates === undefined || toleratedBy(pod).join() === tolerates.join();
 }

@@ -27,7 +27,6 @@ export function referenceTo(owner: string, { metadata }: KubeObject): OwnerRefer
 }
 
 export interface OwnerLoop {
-  /** The owners whose turn a write calls for. */
   readonly concerned: (change: StoreChange) => readonly Stored[];
   readonly reconcile: (owner: Stored) => Promise<void>;
   /** Logs what fails; the next write calls for another try. */
@@ -65,7 +64,6 @@ export function followOwners(store: ObjectStore, { concerned, reconcile, log }: 
 
 const FOREGROUND = "foregroundDeletion";
 
-/** Follows all objects until disposed. */
 export function openGarbageCollector(cluster: Cluster, { log }: { readonly log: Logger }): AsyncDisposable {
   const { store } = cluster;
   return followOwners(store, {

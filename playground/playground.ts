@@ -42,7 +42,6 @@ export interface PlaygroundOptions {
   /** Namespaces to have besides `default`, `kube-system` and that of the samples: Archway's own. */
   readonly namespaces?: readonly string[];
   readonly registryLatencyMs?: number;
-  /** Which samples; default how pods are placed. */
   readonly scenario?: Scenario;
 }
 
@@ -50,7 +49,6 @@ export interface PlaygroundFiles {
   readonly kubeconfig: string;
   /** Certificate and key for the webhook listener on loopback, and the authority that signed them. */
   readonly certificate: string;
-  /** Key of `certificate`, PEM. */
   readonly key: string;
   /** Signed `certificate` and the one of the registry, PEM. */
   readonly authority: string;
@@ -61,11 +59,8 @@ export interface PlaygroundFiles {
 }
 
 export interface Playground extends AsyncDisposable {
-  /** `https://127.0.0.1:port`, with TLS by `files.authority`. */
   readonly apiUrl: string;
-  /** `127.0.0.1:port`, with TLS by `files.authority`. */
   readonly registryHost: string;
-  /** What was written to the work directory. */
   readonly files: PlaygroundFiles;
   readonly cluster: Cluster;
   readonly registry: Registry;

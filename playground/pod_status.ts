@@ -37,7 +37,6 @@ interface PodEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
-  /** The component: `default-scheduler`, `kubelet`. */
   readonly component: string;
 }
 

@@ -33,7 +33,6 @@ function isTrue(value: string | null): boolean {
   return value === "true" || value === "1";
 }
 
-/** Namespace, name and both selectors of a request as one test. Throws 400. */
 function parseSelection(path: ResourcePath, query: URLSearchParams): Selector {
   const byLabel = parseLabelSelector(query.get("labelSelector") ?? "");
   const byField = parseFieldSelector(query.get("fieldSelector") ?? "");

@@ -22,7 +22,6 @@ export interface RegistryOptions {
   /** The one user who may push, and pull from `basic` and `token` repositories. */
   readonly user: RegistryUser;
   readonly clock: Clock;
-  /** Serving certificate; plain HTTP without one. */
   readonly certificate?: KeyPair;
   readonly latencyMs?: number;
   /** A fault to answer with instead: 500s, 429s, garbage. Undefined lets the request pass. */
@@ -30,7 +29,6 @@ export interface RegistryOptions {
 }
 
 export interface Registry extends AsyncDisposable {
-  /** `127.0.0.1:port`: the host of image references. */
   readonly host: string;
   readonly origin: string;
   /** Requests since the start, by kind. Refused ones count too. */

@@ -4,10 +4,8 @@ import { type BuiltImage, type Content, type ImageDescription } from "./registry
 export interface Repository {
   /** Who may pull; only the registry's one user may push. */
   readonly access: "anonymous" | "basic" | "token";
-  /** By tag and by digest. */
   readonly manifests: Map<string, Content>;
   readonly blobs: Map<string, Content>;
-  /** Of an image, by tag and by digest. */
   readonly architectures: Map<string, readonly string[]>;
 }
 
@@ -16,12 +14,10 @@ export interface RegistryUser {
   readonly password: string;
 }
 
-/** The path of a manifest or a blob: repository, kind, tag or digest. */
 export const CONTENT_PATH = /^\/v2\/(.+)\/(manifests|blobs)\/([^/]+)$/;
 
 export const API_VERSION = { "docker-distribution-api-version": "registry/2.0" } as const;
 
-/** The challenge of a repository without tokens. */
 export const BASIC_CHALLENGE = 'Basic realm="playground"';
 
 /** The repository of that name; one that does not exist is created, and every client may pull from it. */
@@ -55,7 +51,6 @@ export function splitReference(reference: string): readonly [repository: string,
   return [repository, identifier];
 }
 
-/** A refusal in the form of the distribution specification. */
 export function refuse(status: number, code: string, headers: Readonly<Record<string, string>> = {}): Response {
   const message = code.toLowerCase().replaceAll("_", " ");
   return Response.json({ errors: [{ code, message }] }, { status, headers: { ...API_VERSION, ...headers } });

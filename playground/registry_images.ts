@@ -5,18 +5,14 @@ export interface ImageDescription {
   /** Without host: `demo/web`. */
   readonly repository: string;
   readonly tag: string;
-  /** GOARCH names; a single manifest has exactly one. */
   readonly architectures: readonly string[];
   readonly form: ImageForm;
-  /** Labels of the image config: an operator bundle has `operators.operatorframework.io.bundle.*`. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Who may pull: all, or the registry's one user by Basic or token authentication. */
   readonly access?: "anonymous" | "basic" | "token";
 }
 
 export interface Content {
   readonly digest: string;
-  /** Its Content-Type as a manifest. */
   readonly mediaType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -49,7 +45,6 @@ const DOCKER: Words = {
   layer: "application/vnd.docker.image.rootfs.diff.tar.gzip",
 };
 
-/** Builds every document of an image. The same description gives the same digests. */
 export async function buildImage(description: ImageDescription): Promise<BuiltImage> {
   const words = description.form.startsWith("oci") ? OCI : DOCKER;
   const layer = await content(words.layer, `layer of ${description.repository}:${description.tag}`);

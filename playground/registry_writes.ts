@@ -53,7 +53,6 @@ interface UploadTarget extends WritableRegistry {
   readonly repository: Repository;
 }
 
-/** A mount where the blob is, else a new upload. */
 function beginUpload({ searchParams }: URL, { repositories, uploads, target, repository }: UploadTarget): Response {
   const digest = searchParams.get("mount") ?? "";
   const mounted = repositories.get(searchParams.get("from") ?? "")?.blobs.get(digest);
@@ -119,7 +118,6 @@ async function putManifest(
   return created(new URL(request.url).pathname, digest);
 }
 
-/** By digest, and with it every tag that names it. */
 function deleteManifest({ manifests, architectures }: Repository, digest: string): Response {
   if (!digest.startsWith("sha256:")) return refuse(405, "UNSUPPORTED");
   const names = [...manifests].filter(([, content]) => content.digest === digest).map(([name]) => name);

@@ -40,7 +40,6 @@ function columnsFor(outcomes: readonly SampleOutcome[], registryHost: string): r
   ];
 }
 
-/** What the samples of a scenario are about. */
 function renderReasons(outcomes: readonly SampleOutcome[]): readonly string[] {
   const reasons = outcomes.flatMap(({ pod, expected }) => expected?.why === undefined ? [] : [[pod, expected.why]]);
   return reasons.length === 0 ? [] : ["", renderTable(["POD", "WHY"], reasons).trimEnd()];
@@ -50,7 +49,6 @@ function renderNode({ node, nodeArchitecture }: SampleOutcome): string {
   return nodeArchitecture === undefined || node.includes(nodeArchitecture) ? node : `${node} (${nodeArchitecture})`;
 }
 
-/** The messages of the events, for users who want to read them. */
 function renderReports(outcomes: readonly SampleOutcome[], registryHost: string): readonly string[] {
   return outcomes.flatMap(({ pod, report }) =>
     report === undefined ? [] : ["", `${pod}: ${report.replaceAll(`${registryHost}/`, "")}`]
@@ -75,9 +73,7 @@ export interface Welcome {
   readonly dashboardUrl: string;
   readonly kubeconfig: string;
   readonly authority: string;
-  /** File with the login of the user who may push. */
   readonly settings: string;
-  /** How `archway` is run here. */
   readonly archway: string;
   /** Name of a sample pod; empty where there are none, but a node image. */
   readonly sample: string;

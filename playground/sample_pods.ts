@@ -17,7 +17,6 @@ export const EXPECTATION = z.object({
   contradicted: z.boolean().optional(),
   /** Architectures whose taint it must tolerate; absent: that is not checked. */
   tolerates: TEXTS.optional(),
-  /** For readers of the table. */
   why: z.string().optional(),
 });
 
@@ -28,7 +27,6 @@ const MEMBERS = z.record(z.string(), z.unknown());
 
 const SAMPLE = z.object({
   name: z.string(),
-  /** Repositories of its containers; all have the tag `v1`. */
   images: TEXTS,
   expect: EXPECTATION,
   /** In its texts `REGISTRY/` stands for the address of the registry. */
@@ -37,7 +35,6 @@ const SAMPLE = z.object({
   container: MEMBERS.default({}),
   /** The repository that its first container's image is exchanged for once it runs. */
   exchange: z.string().optional(),
-  /** Whether it runs before Archway does. */
   before: z.boolean().default(false),
 });
 

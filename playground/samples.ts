@@ -4,13 +4,10 @@ import type { JsonObject } from "./json_value.ts";
 import type { ImageDescription } from "./registry_images.ts";
 import { type Sample, samplesOf, type Scenario } from "./sample_pods.ts";
 
-/** The secret of the private images. */
 const PULL_SECRET = "registry-credentials";
 
-/** The label of the nodes that run guests of arm64, for `virtual-machine`. */
 const RUNS_ARM64_GUESTS = `${KubeVirt.guestLabel}arm64`;
 
-/** The label of the node that no kubelet has labelled, for `for-virtual-node`. */
 const VIRTUAL_NODE = { type: "virtual-kubelet" } as const;
 
 /** Pod annotation: the image that its first container gets once it runs. */
@@ -21,7 +18,6 @@ export const SAMPLE_NAMESPACE = "demo";
 /** Pod annotation with the {@link Expectation} as JSON: how a sample must end. */
 export const EXPECT_ANNOTATION = "archway.dev/expect";
 
-/** The one user of the registry's private repositories. */
 export const REGISTRY_USER = { name: "demo", password: "playground" } as const;
 
 /** The nodes: two amd64, one arm64, one ppc64le. For odd pods two of them run guests of arm64, and one more is virtual. */
@@ -65,7 +61,6 @@ function sampleNode(name: string, architecture: string, labels: Readonly<Record<
   };
 }
 
-/** The ClusterPodPlacementConfig: everything on, amd64 when an image cannot be inspected. */
 export function sampleClusterConfig(): JsonObject {
   return {
     apiVersion: `${API_GROUP}/v1beta1`,
@@ -99,7 +94,6 @@ export function sampleImages(): readonly ImageDescription[] {
   ];
 }
 
-/** The repository whose images are to be signed. */
 const SIGNED = "demo/signed";
 
 /** policy.json: all images are accepted, those of one repository where they are signed. */
@@ -119,7 +113,6 @@ const PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["demo/wasm:v1", ["amd64", "arm64"]],
 ]);
 
-/** What the program of an image runs on; undefined: what the image claims. */
 export function programsOf(image: string): readonly string[] | undefined {
   return PROGRAMS.get(image);
 }

@@ -2,12 +2,9 @@
 import type { JsonObject } from "../lib/json.ts";
 import type { ResourceType } from "../lib/k8s/types.ts";
 
-/** A refusal: HTTP status, Status reason and details. */
 export class StatusError extends Error {
-  /** Distinguishes it from other errors in logs. */
   override readonly name = "StatusError";
   readonly status: number;
-  /** `NotFound`, `Conflict`, `Invalid`… */
   readonly reason: string;
   readonly details: JsonObject | undefined;
 
@@ -32,18 +29,15 @@ function detailsOf({ group, plural: kind }: ResourceType, name: string): JsonObj
   return { name, ...group === "" ? {} : { group }, kind };
 }
 
-/** 404: no such object. */
 export function notFound(type: ResourceType, name: string): StatusError {
   const message = `${qualified(type.plural, type)} "${name}" not found`;
   return new StatusError(404, "NotFound", message, detailsOf(type, name));
 }
 
-/** 404: no such path. */
 export function unknownPath(): StatusError {
   return new StatusError(404, "NotFound", "the server could not find the requested resource");
 }
 
-/** 409: an object of that name exists. */
 export function alreadyExists(type: ResourceType, name: string): StatusError {
   const message = `${qualified(type.plural, type)} "${name}" already exists`;
   return new StatusError(409, "AlreadyExists", message, detailsOf(type, name));
@@ -57,7 +51,6 @@ export function conflict(type: ResourceType, name: string, why = MODIFIED): Stat
   return new StatusError(409, "Conflict", message, detailsOf(type, name));
 }
 
-/** 422: the object has no name, nor the beginning of one. */
 export function nameless(type: ResourceType): StatusError {
   const why = "metadata.name: Required value: name or generateName is required";
   return new StatusError(422, "Invalid", `${qualified(type.kind, type)} "" is invalid: ${why}`, detailsOf(type, ""));
@@ -68,7 +61,6 @@ export function unapplicablePatch(): StatusError {
   return new StatusError(422, "Invalid", "the server rejected our request due to an error in our request");
 }
 
-/** 400: the request itself makes no sense. */
 export function badRequest(message: string): StatusError {
   return new StatusError(400, "BadRequest", message);
 }
@@ -78,7 +70,6 @@ export function expired(message: string): StatusError {
   return new StatusError(410, "Expired", message);
 }
 
-/** 405: the kind has no such verb. */
 export function methodNotAllowed(): StatusError {
   return new StatusError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
 }

@@ -4,7 +4,6 @@ import { apiVersionOf, keyOf, type KubeObject, type ResourceType } from "../lib/
 /** One write. `previous` is what it replaced: watches with a selector need both. */
 export interface StoreChange {
   readonly kind: "ADDED" | "MODIFIED" | "DELETED";
-  /** The resourceVersion that the write got. */
   readonly version: number;
   readonly type: ResourceType;
   /** The new form; for a removal the last one. */
@@ -33,12 +32,10 @@ export class ObjectStore {
     return this.#version;
   }
 
-  /** The object under a {@link keyOf} key. */
   get(type: ResourceType, key: string): KubeObject | undefined {
     return this.#objects.get(storeKey(type))?.get(key);
   }
 
-  /** All objects of a kind, ordered by key. */
   list(type: ResourceType): readonly KubeObject[] {
     const entries = [...this.#objects.get(storeKey(type)) ?? []];
     return entries.sort(([left], [right]) => left < right ? -1 : left > right ? 1 : 0).map(([, object]) => object);

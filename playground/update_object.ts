@@ -12,12 +12,10 @@ import { applyJsonPatch, mergePatch } from "./patches.ts";
 import { badRequest, conflict } from "./status.ts";
 
 export interface UpdateTarget extends ObjectTarget {
-  /** `status` changes nothing else. */
   readonly subresource?: string | undefined;
   readonly dryRun?: boolean;
 }
 
-/** How a PATCH body is to be read. */
 export type PatchKind = "json" | "merge" | "apply";
 
 interface PatchOptions extends UpdateTarget {
@@ -46,7 +44,6 @@ export async function patchObject(cluster: Cluster, kind: ServedKind, options: P
   return await writeObject(cluster, kind, options, (current) => change(current, patch));
 }
 
-/** The JSON of a request's body; 400 when it is none. */
 export function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -103,7 +100,6 @@ function mergeObject(kind: ServedKind, current: KubeObject, proposed: KubeObject
   return withDefaults(kind, kept);
 }
 
-/** With the generation that follows from what has changed. */
 function counted(current: KubeObject, admitted: KubeObject): KubeObject {
   const { metadata: _metadata, status: _status, ...before } = current;
   const { metadata: _now, status: _its, ...after } = admitted;

@@ -9,13 +9,11 @@ import type { ObjectStore, StoreChange } from "./store.ts";
 
 export interface WatchRequest {
   readonly kind: ServedKind;
-  /** Namespace and selectors in one test. */
   readonly selects: Selector;
   /** Empty or `0`: begin with the present state; otherwise continue after that version. */
   readonly resourceVersion: string;
   readonly timeoutMs: number;
   readonly bookmarks: boolean;
-  /** `sendInitialEvents`: the present state, then a bookmark that marks its end. */
   readonly initialEvents: boolean;
 }
 

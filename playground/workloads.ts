@@ -19,7 +19,6 @@ const POD = kindNamed("Pod");
 interface Workload {
   readonly kind: ServedKind;
   readonly countOf: (owner: KubeObject) => number;
-  /** What its pods are labelled with besides. */
   readonly labelsOf: (owner: KubeObject) => JsonObject;
   readonly statusOf: (owner: KubeObject, pods: readonly KubeObject[], now: string) => JsonObject;
 }

@@ -22,6 +22,5 @@ export interface KeyringEndpoint {
 
 /** Finds the cluster- and node-level credentials for an endpoint, best first, without the anonymous one. */
 export interface Keyring {
-  /** Rejects only when the signal aborts. */
   lookup(endpoint: KeyringEndpoint, signal: AbortSignal): Promise<readonly Credential[]>;
 }

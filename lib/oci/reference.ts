@@ -8,7 +8,6 @@ export interface ImageReference {
   readonly registry: string;
   /** Path without domain, `library/` included: `library/nginx`. */
   readonly repository: string;
-  /** The tag, when written and not overruled by a digest. */
   readonly tag?: string;
   /** `algorithm:hex`. With a digest there is no tag: the digest decides. */
   readonly digest?: string;
@@ -85,7 +84,6 @@ export function canonicalReference(
   return `${place.registry}/${place.repository}${isDigest(place.identifier) ? "@" : ":"}${place.identifier}`;
 }
 
-/** The same for what is at a place. */
 export function nameAt(
   place: { readonly host: string; readonly repository: string; readonly reference: string },
   identifier: string = place.reference,

@@ -43,7 +43,6 @@ export class Repositories {
     throw inspectionError("Misconfigured", `Cannot push "${image}": only mirrors are configured for it.`);
   }
 
-  /** The places that an image may be read at. Throws InspectionError when it must not be. */
   endpointsOf(image: string): readonly Endpoint[] {
     const plan = this.#deps.access.planner.plan(image);
     if (plan.kind === "refused") throw new InspectionError(plan.failure);

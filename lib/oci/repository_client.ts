@@ -43,7 +43,6 @@ export interface RepositoryRequest {
   readonly message: RepositoryMessage;
   readonly urlBy: (scheme: "https" | "http") => URL;
   readonly signal?: AbortSignal | undefined;
-  /** Whether an answer is final, so that no other credential is tried. */
   readonly isFinal: (answer: Answer, isLoggedIn: boolean) => boolean;
   /** Whether a refusal without a challenge means that the host's root must be read. */
   readonly mayReadRoot: boolean;
@@ -77,7 +76,6 @@ const ROOT_ACCOUNT = "/v2/";
 export class RepositoryClient {
   readonly endpoint: Endpoint;
   readonly context: InspectionContext;
-  /** In the order to try, without the anonymous one. */
   readonly credentials: readonly Credential[];
   readonly #deps: RepositoryClientDeps;
   readonly #login: Login;

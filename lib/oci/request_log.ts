@@ -42,7 +42,6 @@ export class RequestLog {
 }
 
 export interface InspectionContext {
-  /** Tried in order where their scope matches; anonymous comes last by itself. */
   readonly credentials: readonly Credential[];
   /** The namespaces whose shares its requests count in, and how urgent they are. Others may join. */
   readonly callers: Callers<Caller>;

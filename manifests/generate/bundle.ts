@@ -42,7 +42,6 @@ export async function renderBundle(options: BundleOptions = {}): Promise<Readonl
   ]);
 }
 
-/** Writes the files into a folder that holds nothing else. */
 export async function writeBundle(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
   for (const part of ["bundle", "catalog"]) {
     await Deno.remove(join(folder, part), { recursive: true }).catch((error: unknown) => {

@@ -16,7 +16,6 @@ export interface BundleSources {
   readonly bundleImage: string;
 }
 
-/** Name of the package and beginning of the name of each version. */
 const PACKAGE = "archway";
 const CHANNEL = "stable";
 

@@ -25,7 +25,6 @@ export const KEEP_ANNOTATION = "helm.sh/resource-policy";
 
 const NOTE = "# Generated from manifests/base and its overlays by `deno task helm`: change those instead.";
 
-/** What the links of alerts begin with. */
 const RUNBOOK_BASE = "{{ .Values.runbookBaseUrl }}";
 
 /** The templates by file name. A namespace is not among them: it is Helm's `--create-namespace`. */
@@ -70,7 +69,6 @@ function settingsOf(object: ManifestObject | undefined): readonly Variant[] {
   }));
 }
 
-/** The objects with one member of their Deployments set. */
 export function withMember(
   objects: readonly ManifestObject[],
   { path, value }: { readonly path: string; readonly value: string },

@@ -8,7 +8,6 @@ export interface Feature {
   readonly component?: string;
 }
 
-/** The namespace that the manifests are written for. */
 export const NAMESPACE = "archway-system";
 
 /** What the chart says where the Deployment has `extraArgs`. */
@@ -37,12 +36,10 @@ export function settingMark(value: string): string {
   return `--${value}-of-the-chart`;
 }
 
-/** A switch that is off by default. */
 function enables(value: string, component: string): Feature {
   return { condition: `.Values.${value}`, values: { [value]: true }, component };
 }
 
-/** One of the texts that a value may be. */
 function chooses(value: string, choice: string, part: Pick<Feature, "overlay" | "component">): Feature {
   return { condition: `eq .Values.${value} "${choice}"`, values: { [value]: choice }, ...part };
 }

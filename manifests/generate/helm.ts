@@ -7,7 +7,6 @@ import { imageOf, MANIFESTS, renderComposition, renderFolder } from "./kustomize
 
 export const CHART: string = join(MANIFESTS, "helm", "archway");
 
-/** Reads everything that templates are made of. Throws when kubectl cannot render a part. */
 export async function readChartSources(): Promise<ChartSources> {
   const base = await renderFolder("base");
   const features = [];

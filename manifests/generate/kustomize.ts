@@ -4,7 +4,6 @@ import { parseAllDocuments } from "yaml";
 import * as z from "zod";
 import { ROOT, runTool } from "../tool.ts";
 
-/** The folder manifests/ of this checkout. */
 export const MANIFESTS: string = join(ROOT, "manifests");
 
 const OBJECT = z.looseObject({
@@ -13,7 +12,6 @@ const OBJECT = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
 });
 
-/** An object of a manifest, every member kept. */
 export type ManifestObject = z.infer<typeof OBJECT>;
 
 /** The key of an object in a manifest: kind and name, as in `deployment-archway`. */
@@ -40,7 +38,6 @@ const DEPLOYMENT = z.object({
   }),
 });
 
-/** The image of the first Deployment. */
 export function imageOf(objects: readonly ManifestObject[]): string {
   return DEPLOYMENT.parse(ofKind(objects, "Deployment")[0]).spec.template.spec.containers[0].image;
 }

@@ -39,7 +39,6 @@ export function mergeLines(base: readonly string[], variants: readonly Variant[]
   return joinRuns(runs);
 }
 
-/** True when one of the conditions is. */
 export function anyOf(conditions: readonly string[]): string {
   const [only] = conditions;
   return conditions.length === 1 && only !== undefined ? only : `or ${conditions.map(bracket).join(" ")}`;

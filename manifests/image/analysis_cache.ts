@@ -7,7 +7,6 @@ import { pathToFileURL } from "node:url";
 import { runTool } from "../tool.ts";
 
 export interface AnalysisOptions {
-  /** Folder with the program `archway` and its chunks. */
   readonly scripts: string;
   readonly installed: string;
   /** Is made, or emptied first: the runtime's cache folder of the image. */

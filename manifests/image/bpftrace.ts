@@ -29,7 +29,6 @@ export const LIBRARIES: readonly string[] = [
   ...["libtinfo.so.6", "libxml2.so.2", "libbsd.so.0", "libmd.so.0", "libicuuc.so.72", "libicudata.so.72"],
 ];
 
-/** Where the unpacked packages have their descriptions. */
 const RECORDS = "records";
 
 const TRIPLETS = { amd64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" } as const;
@@ -75,7 +74,6 @@ async function findLibrary(
   throw new Error(`Cannot lay out bpftrace: its packages have no "${name}" for ${triplet}.`);
 }
 
-/** Whether the packages of this machine's system are those of the base. */
 export async function isDebian12(): Promise<boolean> {
   const release = await Deno.readTextFile("/etc/os-release").catch(() => "");
   return release.includes("VERSION_CODENAME=bookworm");

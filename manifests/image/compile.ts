@@ -23,7 +23,6 @@ Exit codes: 0 done, 1 failed.
 /** What is built. `binary` stands alone; `bundle` needs the runtime beside it; `daemon` is a bundle with bpftrace. */
 export type Form = "binary" | "bundle" | "daemon";
 
-/** Architecture names of images, and what the compiler calls them. */
 export const TARGETS = { amd64: "x86_64", arm64: "aarch64" } as const;
 
 const SYSTEMS = { linux: "unknown-linux-gnu", darwin: "apple-darwin" } as const;
@@ -37,7 +36,6 @@ const GRANT = z.union([z.boolean(), z.array(z.string())]);
 const GRANTS = z.record(z.string(), GRANT);
 const CONFIGURATION = z.object({ permissions: z.object({ serve: GRANTS, plugins: GRANTS, daemon: GRANTS }) });
 
-/** The grants of one permission set of this checkout, by kind. */
 export async function readPermissions(set: PermissionSet): Promise<Readonly<Record<string, z.infer<typeof GRANT>>>> {
   const text = await Deno.readTextFile(join(ROOT, "deno.json"));
   return CONFIGURATION.parse(JSON.parse(text)).permissions[set];
@@ -52,15 +50,12 @@ export function renderPermissions(grants: Readonly<Record<string, z.infer<typeof
   return ["--no-prompt", ...flags];
 }
 
-/** What to compile. Without an architecture: for this machine. */
 export interface CompileOptions {
-  /** `main.js` of a bundle. */
   readonly entry: string;
   readonly output: string;
   readonly architecture?: ImageArchitecture;
   /** With an architecture; Linux when it is left out. */
   readonly os?: keyof typeof SYSTEMS;
-  /** Flags of {@link renderPermissions}. */
   readonly permissions: readonly string[];
   /** Files beside the entry that the executable holds although no import names them. */
   readonly included: readonly string[];
@@ -106,7 +101,6 @@ export async function bundle(folder: string): Promise<Readonly<Record<string, nu
   return sizes;
 }
 
-/** The names of the chunks that no start may read. Pure. */
 export function largeChunks(sizes: Readonly<Record<string, number>>): readonly string[] {
   return Object.entries(sizes).filter(([, bytes]) => bytes > LARGE_CHUNK).map(([name]) => name);
 }

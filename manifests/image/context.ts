@@ -16,7 +16,6 @@ import {
 import { print, ROOT } from "../tool.ts";
 import { findPinned, readPinnedDeno } from "./runtime.ts";
 
-/** Where the Containerfile puts the scripts. */
 const INSTALLED = "/usr/share/archway";
 export const PACKAGE_CACHE = join(ROOT, "dist", "debian");
 
@@ -26,7 +25,6 @@ export type WantedForm = Form | "any";
 export interface ContextOptions {
   readonly architectures: readonly ImageArchitecture[];
   readonly permissions: PermissionSet;
-  /** The folder that is filled. */
   readonly context: string;
 }
 

@@ -38,7 +38,6 @@ export interface ImageOptions {
   readonly architectures: readonly ImageArchitecture[];
   readonly version: string;
   readonly permissions: PermissionSet;
-  /** Folder with the files that the Containerfile copies. */
   readonly context: string;
   readonly isPushed: boolean;
   /** Whether the registry has no TLS; the engine's own settings when it is left out. */
@@ -71,7 +70,6 @@ export function renderPushArguments(engine: Engine, options: ImageOptions): read
   return ["manifest", "push", "--all", ...plain, `--digestfile=${digestFileOf(context)}`, name, `docker://${name}`];
 }
 
-/** The digest of the index that was pushed. */
 export async function readPushedDigest({ context }: ImageOptions): Promise<string> {
   const digest = /sha256:[0-9a-f]{64}/.exec(await readDigestFile(context))?.[0];
   if (digest === undefined) throw new Error("Cannot tell the digest of the image: the engine wrote none");

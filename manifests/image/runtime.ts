@@ -6,7 +6,6 @@ import type { ImageArchitecture } from "./compile.ts";
 
 export const CONTAINERFILE: string = join(ROOT, "manifests", "image", "Containerfile");
 
-/** What a program is for. */
 export type Target = `${"linux" | "darwin"}-${ImageArchitecture}`;
 
 /** npm's packages with the pinned Deno, and the SHA-256 of the program in each: another one is refused. */
@@ -29,7 +28,6 @@ export const PACKAGES: Readonly<Record<Target, { readonly name: string; readonly
   },
 };
 
-/** The version that a Containerfile pins. Throws when it pins none. Pure. */
 export function parsePin(containerfile: string): string {
   const pinned = /^ARG DENO_VERSION=(\S+)$/m.exec(containerfile)?.[1];
   if (pinned === undefined) {
@@ -38,7 +36,6 @@ export function parsePin(containerfile: string): string {
   return pinned;
 }
 
-/** The version of Deno that the image has. */
 export async function readPinnedDeno(): Promise<string> {
   return parsePin(await Deno.readTextFile(CONTAINERFILE));
 }

@@ -11,20 +11,15 @@ export interface ReleaseOptions {
   readonly registry: string;
   readonly architectures: readonly ImageArchitecture[];
   readonly base: string | undefined;
-  /** Whether the registry has no TLS. */
   readonly isPlain: boolean;
-  /** Where the files will be downloaded from. */
   readonly url: string;
-  /** The folder that is written. */
   readonly folder: string;
 }
 
-/** An image that was pushed. */
 export interface ReleasedImage {
   readonly form: Form;
   /** Without its registry, as in `archway:0.2.0`. */
   readonly name: string;
-  /** `REPOSITORY@DIGEST`. */
   readonly pinned: string;
 }
 

@@ -16,7 +16,6 @@ const OVERLAYS = {
   "install-monitoring.yaml": "overlays/monitoring",
 } as const;
 
-/** The repository that the manifests name. */
 const PLACEHOLDER = "registry.example.com/archway";
 
 /** Writes a file for each overlay, and a component for kustomizations in a checkout. */

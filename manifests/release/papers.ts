@@ -47,7 +47,6 @@ function spdx(file: string): readonly string[] {
   return ["--quiet", `--output=spdx-json=${file}`];
 }
 
-/** The part of a changelog about a version. Throws when it has none. Pure. */
 export function notesOf(changelog: string, version: string): string {
   const parts = changelog.split(/^## /m);
   const part = parts.find((text) => text.startsWith(`${version}\n`));

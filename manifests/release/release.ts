@@ -35,7 +35,6 @@ interface Steps {
   readonly leftOut: string[];
 }
 
-/** Makes a part, or notes what this machine lacks for it. */
 async function attempt<T>(
   { isComplete, leftOut }: Steps,
   { what, lack }: { readonly what: string; readonly lack: string | undefined },

@@ -16,7 +16,6 @@ export interface PlayedBuild {
   readonly digest: string;
 }
 
-/** The builder. Disposing it ends what is under way. */
 export interface ImageBuilder extends AsyncDisposable {
   played(): readonly PlayedBuild[];
 }
@@ -27,7 +26,6 @@ export interface ImageBuilderOptions {
   readonly log: Logger;
 }
 
-/** Follows the pods of image builds until disposed. */
 export function openImageBuilder(cluster: Cluster, { registry, buildMs, log }: ImageBuilderOptions): ImageBuilder {
   const played: PlayedBuild[] = [];
   const closing = new AbortController();

@@ -13,7 +13,6 @@ export interface ArchitectureOutcome {
   readonly node: string;
   /** What the MachineOSBuild says of it; empty: nothing. */
   readonly state: string;
-  /** The image in the published index; empty: none. */
   readonly digest: string;
   /** Whether it was built once, on its own architecture, and is what was published. */
   readonly ok: boolean;
@@ -24,9 +23,7 @@ export interface ImageBuildOutcome {
   readonly builds: readonly ArchitectureOutcome[];
   /** `registry/repository@digest` that nodes run; empty: none. */
   readonly published: string;
-  /** Why the build has failed; empty: it has not. */
   readonly problem: string;
-  /** Whether an index of exactly the architectures that are wanted was published. */
   readonly ok: boolean;
 }
 
@@ -34,7 +31,6 @@ export interface BuildEvidence {
   readonly config: KubeObject;
   readonly builds: readonly KubeObject[];
   readonly played: readonly PlayedBuild[];
-  /** Text of a manifest of the registry. */
   readonly manifestOf: (reference: string) => string | undefined;
   readonly wanted: readonly string[];
 }

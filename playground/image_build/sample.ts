@@ -12,7 +12,6 @@ import POOL from "./pool.yaml" with { type: "text" };
 
 const OBJECT = z.looseObject({ kind: z.string() });
 
-/** The pool, and its MachineOSConfig. */
 export const SAMPLE_POOL = "worker";
 
 /** The architectures of its nodes: the cluster has a node of another one besides. */
@@ -23,7 +22,6 @@ export const SAMPLE_BUILDER = "builder.invalid/builder:v1";
 
 const PUSH_SECRET = "push";
 
-/** Creates all of it, the MachineOSConfig last. */
 export async function createImageBuildSample(
   cluster: Cluster,
   registry: Pick<Registry, "host" | "push">,

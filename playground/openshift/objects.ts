@@ -5,10 +5,8 @@ import { Upgrades } from "../../lib/upgrades/names.ts";
 
 /** The release that is there and stays; only its payload changes. */
 export const RELEASE = "4.20.5";
-/** The payload for several architectures. */
 export const PAYLOAD = `quay.io/openshift-release-dev/ocp-release@sha256:${"a".repeat(64)}`;
 
-/** Nodes of each pool, the control plane first. */
 export const POOLS = { master: ["master-1"], worker: ["worker-1", "worker-2", "worker-3"] } as const;
 export type PoolName = keyof typeof POOLS;
 
@@ -27,7 +25,6 @@ export function releaseStatus(
   };
 }
 
-/** Of an operator that has been moved. */
 export const OPERATOR_VERSIONS = [
   { name: "operator", version: RELEASE },
   { name: "operator-image", version: PAYLOAD },

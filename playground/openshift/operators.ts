@@ -21,7 +21,6 @@ export interface OperatorDeps {
   readonly pause: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Everything but the plan. */
 export async function createCluster(
   { cluster, clock }: Pick<OperatorDeps, "cluster" | "clock">,
   registryHost: string,

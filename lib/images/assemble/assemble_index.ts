@@ -36,7 +36,6 @@ export type AssembleResult =
     /** `unchanged`: the tag named this very index before. */
     readonly kind: "published" | "unchanged" | "planned";
     readonly index: IndexDocument;
-    /** `registry/repository`. */
     readonly repository: string;
     readonly tag: string;
     readonly replaced?: string | undefined;

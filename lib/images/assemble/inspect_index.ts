@@ -33,7 +33,6 @@ export type InspectedIndex =
 export type ListedIndex =
   | {
     readonly kind: "listed";
-    /** By their digests. */
     readonly images: readonly { readonly image: string; readonly platform: string }[];
     readonly leftOut: readonly LeftOut[];
     readonly annotations: Annotations;

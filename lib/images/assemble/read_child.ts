@@ -23,7 +23,6 @@ import { type AssembleProblem, problemOf } from "./problem.ts";
 
 export interface ReadImage extends ChildImage {
   readonly kind: "image";
-  /** What the index that was read has beside the image. */
   readonly leftOut: readonly LeftOut[];
   /** Another platform than its own that this index claims for it. */
   readonly findings: readonly EntryFinding[];
@@ -88,7 +87,6 @@ async function readChild(image: string, target: Endpoint, { repositories }: Read
   });
 }
 
-/** Reads an image, or the one that an index has beside attestations. */
 export async function readImage(
   image: string,
   session: Session<WholeManifest>,

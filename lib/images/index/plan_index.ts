@@ -30,7 +30,6 @@ const DEFAULT_VARIANT: Readonly<Record<string, string>> = { arm64: "v8", arm: "v
 
 export type Annotations = Readonly<Record<string, string>>;
 
-/** Plans it. The order of the images makes no difference. */
 export function planIndex(children: readonly ChildImage[], annotations: Annotations = {}): IndexPlan {
   if (children.length > MAX_CHILDREN) {
     const state = `there are ${children.length} images, and an index is made of at most ${MAX_CHILDREN}`;

@@ -30,7 +30,6 @@ export interface ImageService extends AsyncDisposable {
   readonly known: KnownImages;
   cacheSize(): number;
   hostStates(): readonly HostState[];
-  /** The same for metrics and pages: names that users made up are left out. */
   publicHostStates(): readonly HostState[];
 }
 

@@ -39,7 +39,6 @@ interface KnownImagesDeps {
 
 export class KnownImagesPolicy implements KnownImages {
   readonly #deps: KnownImagesDeps;
-  /** The access scope that a pull scope has for a private image. */
   readonly #grants = new LRUCache<string, number>({
     max: MAX_GRANTS,
     maxSize: CACHE_SHARES.grants,

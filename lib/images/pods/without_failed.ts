@@ -3,7 +3,6 @@ import type { InspectedImage } from "../../oci/types.ts";
 import type { KnownImages } from "./known_images.ts";
 import type { PodImages } from "./pod_images.ts";
 
-/** The architectures on which an image has failed, for pods of a namespace; none for most. */
 type FailedArchitectures = (
   image: { readonly digest: string; readonly namespace: string },
 ) => readonly string[];

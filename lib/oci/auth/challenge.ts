@@ -7,7 +7,6 @@ export type Challenge =
     readonly realm: string;
     readonly service: string;
     readonly scope: string;
-    /** `insufficient_scope`, `invalid_token`; empty when absent. */
     readonly error: string;
   };
 

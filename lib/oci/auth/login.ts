@@ -24,13 +24,11 @@ interface LoginDeps {
   readonly context: InspectionContext;
   readonly rights: "pull" | "pull,push";
   readonly transport: () => EndpointTransport;
-  /** Requests `/v2/` of the host without a credential, under the given signal. */
   readonly askRoot: (signal: AbortSignal) => Promise<Answer>;
 }
 
 type BearerChallenge = Extract<Challenge, { readonly kind: "bearer" }>;
 
-/** The login of one session. What the repository offers in it counts for all credentials that are tried in it. */
 export class Login {
   readonly #deps: LoginDeps;
   #offered: Challenge | undefined;

@@ -11,7 +11,6 @@ export interface TokenRequest {
   readonly challenge: Extract<Challenge, { kind: "bearer" }>;
   readonly scopes: readonly string[];
   readonly credential: Credential | undefined;
-  /** What the requests of the inspection have in common; its credentials do not count here. */
   readonly context: InspectionContext;
 }
 

@@ -7,7 +7,6 @@ import type { KeyValueStore } from "../../kv/store.ts";
 import type { Credential } from "../credential.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 
-/** A scope: its number in this process, and the name that may be stored. */
 export interface AccessScope {
   /** Means nothing outside of this process; no scope has had it before. */
   readonly id: number;

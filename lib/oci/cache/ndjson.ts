@@ -28,7 +28,6 @@ const WRITES_AT_ONCE = 16;
 
 interface ExportOptions {
   readonly clock: Clock;
-  /** Called for each entry that is left out because it took a credential to read. */
   readonly onPrivate?: () => void;
 }
 

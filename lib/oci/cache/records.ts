@@ -48,7 +48,6 @@ export function compactDocument(record: DocumentRecord): DocumentRecord {
   return { ...record, platforms: [...distinct.values()] };
 }
 
-/** Whether a record answers a question of this depth: a bundle is known to be one, an index read alone may be one. */
 export function isDeepEnough(record: DocumentRecord, depth: InspectionDepth): boolean {
   return record.kind === "anywhere" || depth === "index" || record.depth === "config";
 }

@@ -22,7 +22,6 @@ const DISTANCE_MS = 1_000 / LOOKUPS_PER_SECOND;
 const MAX_IMAGES = 5_000;
 
 interface ImageLookups {
-  /** Number of the look-up that has begun last and is under way. */
   running: { readonly number: number; readonly beganAtMs: number } | undefined;
   planned: number | undefined;
   last: number;

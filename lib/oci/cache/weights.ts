@@ -11,7 +11,6 @@ export const CACHE_SHARES = {
   failures: MAX_CACHE_BYTES / 8,
 } as const;
 
-/** What a small object or a map entry takes beside its text. */
 const OBJECT_BYTES = 120;
 
 export function weightOfTexts(...texts: readonly string[]): number {

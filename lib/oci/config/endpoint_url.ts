@@ -5,7 +5,6 @@ export interface EndpointUrl {
   readonly scheme: "https" | "http";
   readonly host: string;
   readonly pathPrefix: string;
-  /** Path after `/v2`, put before the repository: empty or `a/b/`. */
   readonly repositoryPrefix: string;
 }
 

@@ -7,7 +7,6 @@ import type { FullName } from "./registry_rules.ts";
 import type { RegistriesConf } from "./registries_conf.ts";
 import type { PullSettings } from "./settings.ts";
 
-/** Names to try in order, tag or digest attached; or why there are none. */
 type FullNames =
   | { readonly kind: "names"; readonly reference: ImageReference; readonly names: readonly FullName[] }
   | { readonly kind: "refused"; readonly failure: InspectionFailure };

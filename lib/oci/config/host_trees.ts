@@ -97,7 +97,6 @@ function isEmpty(found: FileValue<HostCertificates>): boolean {
     found.value.clientCertificates.length === 0;
 }
 
-/** Directories of a tree; the links that mounted ConfigMaps are made of are not hosts. */
 function hostNames(dir: string, files: FileReader): readonly string[] {
   return files.list(dir).filter((name) => !name.startsWith(".."));
 }

@@ -10,7 +10,6 @@ import { type LoadedSettings, SettingsFiles, type SettingsPaths } from "./settin
 import { watchPaths } from "../files/watch_paths.ts";
 
 export interface PullPlannerHandle extends PullPlanner {
-  /** Credentials that registries.yaml holds. Never log them. */
   credentials(): readonly Credential[];
   credentialHelpers(): readonly string[];
   problems(): readonly Problem[];

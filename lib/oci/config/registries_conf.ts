@@ -7,7 +7,6 @@ import { readRule, type RegistryRule, RegistryTable, tableLine, trimLocation } f
 
 type ShortNameMode = "disabled" | "permissive" | "enforcing";
 
-/** One file, or all of them merged. Undefined: the file does not say. */
 export interface RegistriesConf {
   readonly rules: readonly RegistryRule[];
   readonly searchRegistries: readonly string[] | undefined;

@@ -3,7 +3,6 @@ import { NO_PROXIES, type ProxySettings, readProxySettings } from "../http/proxy
 
 export interface RegistryEnvironment {
   readonly home: string | undefined;
-  /** `$XDG_CACHE_HOME`, else `.cache` in the home. */
   readonly cacheHome: string | undefined;
   readonly proxies: ProxySettings;
 }
@@ -39,7 +38,6 @@ export const NO_REGISTRY_ENVIRONMENT: RegistryEnvironment = {
   proxies: NO_PROXIES,
 };
 
-/** Reads the variables. A home that is no absolute path is ignored. */
 export function readRegistryEnvironment(env: Readonly<Record<string, string | undefined>>): RegistryEnvironment {
   const folder = (path: string | undefined): string | undefined =>
     path?.startsWith("/") ? path.replace(/(?<!\/)\/+$/, "") : undefined;

@@ -97,13 +97,10 @@ interface RuleSource {
 }
 
 export interface FullName {
-  /** `host[:port]/repository`. */
   readonly name: string;
-  /** `:tag` or `@digest`. */
   readonly suffix: string;
 }
 
-/** The rule with the longest prefix that fits (DV-103, DV-104). */
 export function findRule(rules: readonly RegistryRule[], full: FullName): RegistryRule | undefined {
   const fitting = rules.filter(({ prefix }) => matchedLength(prefix, full.name + full.suffix) !== undefined);
   return fitting.reduce<RegistryRule | undefined>(

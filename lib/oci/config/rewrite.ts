@@ -33,7 +33,6 @@ export function rewriteRepository(rewrites: readonly Rewrite[], repository: stri
   return repository;
 }
 
-/** Go's template: `$1`, `${1}`, `$$`. */
 function expand(replacement: string, groups: readonly string[]): string {
   return replacement.replace(/\$(?:\$|(\d+)|\{(\d+)\})/g, (all, bare?: string, braced?: string) => {
     const group = bare ?? braced;

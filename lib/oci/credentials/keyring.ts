@@ -17,7 +17,6 @@ export interface KeyringOptions {
   readonly dockerConfig?: string | undefined;
   readonly credentialProviderConfig?: string | undefined;
   readonly credentialProviderBinDir?: string | undefined;
-  /** Credentials from other sources, which change: the global pull secret, registries.yaml. */
   readonly extra: () => readonly Credential[];
   readonly helpers?: () => readonly string[];
   readonly log: Logger;

@@ -71,7 +71,6 @@ export function renderPluginRequest({ apiVersion }: CredentialProvider, image: s
   return JSON.stringify({ apiVersion, kind: "CredentialProviderRequest", image });
 }
 
-/** Reads what the plugin wrote; undefined when it is not an answer of the requested version. */
 export function parsePluginAnswer(provider: CredentialProvider, stdout: string): PluginAnswer | undefined {
   const document = parseJson(stdout);
   const parsed = Answer.safeParse(document.kind === "parsed" ? document.value : undefined);

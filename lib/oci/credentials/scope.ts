@@ -11,7 +11,6 @@ export interface Scope {
   readonly labels: readonly string[];
   /** The labels as patterns, undefined for one that is malformed; undefined: all are literal. */
   readonly globs: readonly (Glob | undefined)[] | undefined;
-  /** Empty: that of https. */
   readonly port: string;
   readonly path: readonly string[];
   /** Characters of the host that are patterns; 0: literal. */

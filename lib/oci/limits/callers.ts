@@ -4,7 +4,6 @@ import type { Caller, InspectionPriority, InspectionRequest } from "../inspector
 
 export const PRIORITIES: readonly InspectionPriority[] = ["gated", "admission", "prewarm"];
 
-/** The callers of a request: all who share it, or the one that it names. */
 export function callersOf(
   { callers, namespace, priority }: Pick<InspectionRequest, "callers" | "namespace" | "priority">,
 ): Callers<Caller> {

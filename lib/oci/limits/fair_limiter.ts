@@ -5,7 +5,6 @@ import type { Caller } from "../inspector.ts";
 import { FairQueue } from "./fair_queue.ts";
 
 export interface Place extends Disposable {
-  /** Gives it back; once. */
   readonly release: () => void;
 }
 

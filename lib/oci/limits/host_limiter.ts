@@ -17,7 +17,6 @@ import type { Outcome } from "./outcome.ts";
 /** What a request is for: repository and account, and the namespaces that requested it. */
 export interface RequestAbout {
   readonly host: string;
-  /** The group of repositories that a 5xx counts against. */
   readonly repository: string;
   /** Another registry names the host as its token server: what goes wrong may be its doing, and never stops the host. */
   readonly isForeign?: boolean | undefined;
@@ -40,7 +39,6 @@ export class HostLimiter {
   readonly #reporter: HealthReporter;
   readonly #whole: KeyedLimiter;
   readonly #accounts = new Map<string, KeyedLimiter>();
-  /** Those that failed since they last answered. */
   readonly #groups = new Map<string, KeyedLimiter>();
   #lastSuccessAtMs: number | undefined;
   #lastAnswerMs = -Infinity;
@@ -228,7 +226,6 @@ function groupOf(repository: string): string {
   return slash < 0 ? repository : repository.slice(0, slash);
 }
 
-/** What no repository begins with. */
 const FOREIGN = "@";
 
 function keyOfGroup({ repository, isForeign = false }: RequestAbout): string {

@@ -45,7 +45,6 @@ const UNUSED_MS = 3_600_000;
 
 interface UsefulHost {
   readonly atMs: number;
-  /** The one namespace that has used it; undefined when there were several, or none. */
   readonly namespace: string | undefined;
 }
 
