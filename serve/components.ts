@@ -8,7 +8,7 @@ import { type Configs, logLevelOf, openConfigs } from "../lib/operator/cluster/c
 import { type LiveArchitectures, openLiveArchitectures } from "../lib/placement/cluster/architectures.ts";
 import { decideGating, type GatingHealth } from "../lib/operator/decide/gating_health.ts";
 import { openWebhookPaths, type WebhookPaths } from "../lib/operator/cluster/webhook_paths.ts";
-import { webhookEndpoint } from "../lib/operator/decide/webhooks.ts";
+import { webhookEndpoint } from "../lib/operator/decide/webhook_clients.ts";
 import { auditOnly, type PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import type { Runnable } from "../controllers/mod.ts";
 import { openGateLifter } from "../lib/placement/cluster/release_gates.ts";

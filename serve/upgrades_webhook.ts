@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";
 import { PlanWebhook } from "../lib/upgrades/names.ts";
-import { webhookEndpoint } from "../lib/operator/decide/webhooks.ts";
+import { webhookEndpoint } from "../lib/operator/decide/webhook_clients.ts";
 import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
 import { type HttpsListener, type HttpsListenerOptions, openHttpsListener } from "../lib/server/https_listener.ts";
 import { openLoadLimit, OTHER_LOAD } from "../lib/server/load_limit.ts";

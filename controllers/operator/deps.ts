@@ -4,7 +4,7 @@ import type { KubeObject } from "../../lib/k8s/types.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { MonitorState, OperandObservation } from "../../lib/operator/decide/conditions.ts";
 import type { OperandFacts } from "../../lib/operator/decide/operand_step.ts";
-import type { WebhookEndpoint } from "../../lib/operator/decide/webhooks.ts";
+import type { WebhookEndpoint } from "../../lib/operator/decide/webhook_clients.ts";
 import type { Memory } from "./memory.ts";
 import type { ControllerDeps } from "../controller.ts";
 

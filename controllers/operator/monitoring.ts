@@ -7,7 +7,7 @@ import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/type
 import { errorText } from "../../lib/log.ts";
 import { RUNBOOK_BASE_URL } from "../../lib/names.ts";
 import type { OperandConfig } from "../../lib/operator/decide/config_view.ts";
-import { isCovered, offersMonitoring, renderMonitoring } from "../../lib/operator/decide/monitoring.ts";
+import { isCovered, offersMonitoring, renderMonitoring } from "../../lib/operator/cluster/monitoring.ts";
 import type { OperatorRun } from "./deps.ts";
 import { recordConfigEvent } from "./report.ts";
 

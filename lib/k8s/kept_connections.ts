@@ -64,10 +64,10 @@ export class KeptConnections implements Disposable {
       if (isOpen) connection.close();
       isOpen = false;
     };
-    signal.throwIfAborted();
     signal.addEventListener("abort", close, { once: true });
     let hasAnswered = false;
     try {
+      signal.throwIfAborted();
       await sendRequest(connection, url, request);
       const answer = await readWireAnswer(connection, () => hasAnswered = true);
       if (answer.isReusable && isOpen) this.#keep(connection);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { renderComposition } from "../../manifests/generate/kustomize.ts";
 import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
-import { renderDaemonSet } from "../../lib/operator/decide/exec_format_daemon_set.ts";
+import { renderDaemonSet } from "../../lib/operator/cluster/exec_format_daemon_set.ts";
 import { createDeploymentOfArchway, DAEMON_SET, DEPLOYMENT } from "./support/exec_format_bed.ts";
 import { AdminConnection, type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { openSettingsMetric, openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
 import { type AlertGroup, readAlertGroups } from "../support/alerts.ts";
 import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
-import { renderMonitoring } from "../../lib/operator/decide/monitoring.ts";
+import { renderMonitoring } from "../../lib/operator/cluster/monitoring.ts";
 import { type ManifestObject, parseManifest } from "../../manifests/generate/kustomize.ts";
 import { ProcessMetrics } from "../support/process_metrics.ts";
 

@@ -9,7 +9,7 @@ import { Resource } from "../../k8s/types.ts";
 import type { Logger } from "../../log.ts";
 import { WebhookName, WebhookPath } from "../../names.ts";
 import { carriedPaths } from "../decide/webhook_clients.ts";
-import type { WebhookEndpoint } from "../decide/webhooks.ts";
+import type { WebhookEndpoint } from "../decide/webhook_clients.ts";
 
 export interface WebhookPaths {
   /** Follows the configurations until the signal aborts; never rejects. */

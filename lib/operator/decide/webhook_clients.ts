@@ -5,7 +5,30 @@ import * as z from "zod";
 import { type JsonPatch, pointer } from "../../k8s/patch.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import { WebhookPath } from "../../names.ts";
-import { encodeBundle, type WebhookEndpoint } from "./webhooks.ts";
+
+/** How the API server reaches the webhooks: through a Service of the operator namespace, or by URL. */
+export type WebhookEndpoint =
+  | { readonly kind: "service"; readonly namespace: string; readonly name: string }
+  /** `baseUrl` has no path: `https://10.0.0.7:9443`. */
+  | { readonly kind: "url"; readonly baseUrl: string };
+
+/** The endpoint by configuration: the URL where one is given, else the Service. */
+export function webhookEndpoint(
+  { namespace, webhookService, webhookUrl }: {
+    readonly namespace: string;
+    readonly webhookService: string;
+    readonly webhookUrl?: string | undefined;
+  },
+): WebhookEndpoint {
+  return webhookUrl === undefined
+    ? { kind: "service", namespace, name: webhookService }
+    : { kind: "url", baseUrl: webhookUrl.replace(/(?<!\/)\/+$/, "") };
+}
+
+/** A PEM bundle in the form of a `caBundle` member. */
+export function encodeBundle(pem: string): string {
+  return new TextEncoder().encode(pem).toBase64();
+}
 
 export interface ClientSettings {
   readonly endpoint: WebhookEndpoint;

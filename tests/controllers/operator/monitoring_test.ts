@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { renderMonitoring } from "../../../lib/operator/decide/monitoring.ts";
+import { renderMonitoring } from "../../../lib/operator/cluster/monitoring.ts";
 import { makeOperandConfig } from "../../lib/operator/decide/make.ts";
 
 const FOLDER = new URL("../../../manifests/monitoring/", import.meta.url);

@@ -136,3 +136,11 @@ Deno.test("send() connects anew when the trusted certificates change", async () 
   await kept.send(server.url, PATCH, { caCerts: [] });
   assert.equal(server.connections.length, 2);
 });
+
+Deno.test("send() closes the connection that it was about to use when its signal has aborted", async () => {
+  await using server = serve([LENGTH]);
+  using kept = new KeptConnections(4);
+  await kept.send(server.url, PATCH, TLS);
+  await assert.rejects(kept.send(server.url, { ...PATCH, signal: AbortSignal.abort(new Error("over")) }, TLS), /over/);
+  assert.equal(server.connections.length, 1);
+});

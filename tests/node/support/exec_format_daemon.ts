@@ -3,7 +3,7 @@ import { listAt, objectAt } from "../../../lib/json.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { ExecFormatMonitor } from "../../../lib/names.ts";
 import { parseOperandConfig } from "../../../lib/operator/decide/config_view.ts";
-import { renderDaemonSet } from "../../../lib/operator/decide/exec_format_daemon_set.ts";
+import { renderDaemonSet } from "../../../lib/operator/cluster/exec_format_daemon_set.ts";
 import { waitUntil } from "../../cluster/support/wait.ts";
 import { runCommand } from "../../support/commands.ts";
 import { kubectl, NAMESPACE } from "./install.ts";

@@ -11,7 +11,7 @@ import { kubeconfigPath } from "../../../lib/k8s/cluster_access.ts";
 import { openLogger, silentLogger } from "../../../lib/log.ts";
 import { openPlacementMetrics } from "../../support/process_metrics.ts";
 import { logLevelOf } from "../../../lib/operator/cluster/configs.ts";
-import { webhookEndpoint } from "../../../lib/operator/decide/webhooks.ts";
+import { webhookEndpoint } from "../../../lib/operator/decide/webhook_clients.ts";
 import { makeSettings } from "../../../lib/placement/decide/config/types.ts";
 import { issueLoopbackCertificates } from "../../../playground/listen.ts";
 import { openHttpsListener } from "../../../lib/server/https_listener.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { renderDaemonSet } from "../../../../lib/operator/decide/exec_format_daemon_set.ts";
-import { isCovered } from "../../../../lib/operator/decide/monitoring.ts";
+import { renderDaemonSet } from "../../../../lib/operator/cluster/exec_format_daemon_set.ts";
+import { isCovered } from "../../../../lib/operator/cluster/monitoring.ts";
 import { objectAt } from "../../../../lib/json.ts";
-import { makeOperandConfig, stored } from "./make.ts";
+import { makeOperandConfig, stored } from "../decide/make.ts";
 
 const SETTINGS = { namespace: "archway-system", image: "registry.example/archway-enoexec:1" };
 const DAEMON_SET = renderDaemonSet(makeOperandConfig(), SETTINGS);

@@ -1,6 +1,6 @@
 // The DaemonSet of the exec format error monitor.
 import type { KubeObject } from "../../k8s/types.ts";
-import type { OperandConfig } from "./config_view.ts";
+import type { OperandConfig } from "../decide/config_view.ts";
 import DAEMON_SET from "./exec_format_daemon_set.yaml" with { type: "text" };
 import { renderManifest } from "./manifest.ts";
 

@@ -5,28 +5,10 @@ import type { AdmissionregistrationV1WebhookClientConfig } from "@kubernetes/cli
 import { isObject, type JsonObject, listAt, memberOf, objectAt } from "../../json.ts";
 import { WebhookName, WebhookPath } from "../../names.ts";
 import type { KubeObject, Wire } from "../../k8s/types.ts";
-import type { OperandConfig } from "./config_view.ts";
+import type { OperandConfig } from "../decide/config_view.ts";
+import { encodeBundle, type WebhookEndpoint } from "../decide/webhook_clients.ts";
 import { renderManifest } from "./manifest.ts";
 import CONFIGURATION from "./webhooks.yaml" with { type: "text" };
-
-/** How the API server reaches the webhooks: through a Service of the operator namespace, or by URL. */
-export type WebhookEndpoint =
-  | { readonly kind: "service"; readonly namespace: string; readonly name: string }
-  /** `baseUrl` has no path: `https://10.0.0.7:9443`. */
-  | { readonly kind: "url"; readonly baseUrl: string };
-
-/** The endpoint by configuration: the URL where one is given, else the Service. */
-export function webhookEndpoint(
-  { namespace, webhookService, webhookUrl }: {
-    readonly namespace: string;
-    readonly webhookService: string;
-    readonly webhookUrl?: string | undefined;
-  },
-): WebhookEndpoint {
-  return webhookUrl === undefined
-    ? { kind: "service", namespace, name: webhookService }
-    : { kind: "url", baseUrl: webhookUrl.replace(/(?<!\/)\/+$/, "") };
-}
 
 export interface WebhookSettings {
   readonly endpoint: WebhookEndpoint;
@@ -80,11 +62,6 @@ function renderClientConfig(
   const bundle = caBundle === undefined ? {} : { caBundle: encodeBundle(caBundle) };
   if (endpoint.kind === "url") return { url: `${endpoint.baseUrl}${path}`, ...bundle };
   return { service: { namespace: endpoint.namespace, name: endpoint.name, path, port: 443 }, ...bundle };
-}
-
-/** A PEM bundle in the form of a `caBundle` member. */
-export function encodeBundle(pem: string): string {
-  return new TextEncoder().encode(pem).toBase64();
 }
 
 /**

@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import * as z from "zod";
 import type { KubeObject, OwnerReference } from "../../k8s/types.ts";
 import { API_GROUP, CLUSTER_CONFIG_NAME } from "../../names.ts";
-import type { OperandConfig } from "./config_view.ts";
+import type { OperandConfig } from "../decide/config_view.ts";
 
 const OBJECT = z.looseObject({ metadata: z.looseObject({ name: z.string() }) });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { isCovered, offersMonitoring, renderMonitoring } from "../../../../lib/operator/decide/monitoring.ts";
-import { makeOperandConfig, stored } from "./make.ts";
+import { isCovered, offersMonitoring, renderMonitoring } from "../../../../lib/operator/cluster/monitoring.ts";
+import { makeOperandConfig, stored } from "../decide/make.ts";
 
 const RUNBOOK = "manifests/monitoring/runbooks.md#podplacementcontrollerdown";
 const [MONITOR, RULE] = renderMonitoring(makeOperandConfig(), { namespace: "ns", runbookBaseUrl: "" });

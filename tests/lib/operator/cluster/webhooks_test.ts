@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { isWebhookCurrent, renderWebhookConfiguration } from "../../../../lib/operator/decide/webhooks.ts";
-import { makeOperandConfig, SERVICE_SETTINGS, stored } from "./make.ts";
+import { isWebhookCurrent, renderWebhookConfiguration } from "../../../../lib/operator/cluster/webhooks.ts";
+import { makeOperandConfig, SERVICE_SETTINGS, stored } from "../decide/make.ts";
 
 const CONFIG = makeOperandConfig();
 const DESIRED = renderWebhookConfiguration(CONFIG, SERVICE_SETTINGS);

@@ -3,7 +3,7 @@ import SERVICE_MONITOR from "../../../manifests/monitoring/service_monitor.yaml"
 import PROMETHEUS_RULE from "../../../manifests/monitoring/prometheus_rule.yaml" with { type: "text" };
 import { isObject, objectAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
-import type { OperandConfig } from "./config_view.ts";
+import type { OperandConfig } from "../decide/config_view.ts";
 import { renderManifest } from "./manifest.ts";
 
 export interface MonitoringSettings {
