@@ -28,7 +28,6 @@ const LABEL_OF: Readonly<Record<PoolBuildView["state"], BuildState>> = {
   Interrupted: "interrupted",
 };
 
-/** Upper bounds (seconds). */
 const BUILD_BUCKETS = [60, 120, 300, 600, 900, 1_200, 1_800, 2_700, 3_600];
 const PUBLISH_BUCKETS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
 
@@ -215,7 +214,6 @@ function forEachArch(series: (arch: string) => readonly GaugeSeries[]): readonly
   );
 }
 
-/** States after which nothing changes, of builds and of architectures. */
 function hasEnded(state: string): boolean {
   return ["Succeeded", "Failed", "Interrupted"].includes(state);
 }

@@ -8,7 +8,6 @@ const ConditionSchema = z.looseObject({
   status: z.enum(["True", "False", "Unknown"]),
   reason: z.string().catch(""),
   message: z.string().catch(""),
-  /** RFC 3339; empty where the object has none. */
   lastTransitionTime: z.string().catch(""),
   observedGeneration: z.exactOptional(z.number()),
 });

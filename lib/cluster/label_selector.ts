@@ -7,7 +7,6 @@ export type Labels = Readonly<Record<string, string>>;
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-  /** Empty for Exists and DoesNotExist. */
   readonly values: readonly string[];
 }
 
@@ -20,7 +19,6 @@ export type LabelSelector =
 export interface SelectorBounds {
   readonly labels: number;
   readonly expressions: number;
-  /** Values of one expression. */
   readonly values: number;
 }
 
@@ -32,7 +30,6 @@ export const CLUSTER_SELECTOR_BOUNDS: SelectorBounds = { labels: 64, expressions
 
 /** A prefix of 253 characters, a slash, a name of 63. */
 const MAX_KEY_LENGTH = 317;
-/** Of a text in a message. */
 const EXCERPT_LENGTH = 100;
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;

@@ -94,7 +94,6 @@ export function parseMachineSet(object: KubeObject): MachineSet {
   };
 }
 
-/** `key=value,key=value`. */
 function parseLabelPairs(text: string): Labels {
   const pairs = text.split(",").map((pair) => pair.trim().split("="));
   return Object.fromEntries(pairs.flatMap(([key = "", value = ""]) => key === "" ? [] : [[key, value]]));
@@ -106,7 +105,6 @@ export interface Machine {
   readonly name: string;
   readonly machineSet: string;
   readonly phase: string;
-  /** Its node; undefined while it has none. */
   readonly nodeName: string | undefined;
 }
 

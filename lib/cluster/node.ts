@@ -14,10 +14,8 @@ export interface Node extends Meta {
   readonly architecture: string;
   /** `status.nodeInfo.operatingSystem`, else its label. */
   readonly os: string;
-  /** `spec.unschedulable` is not set. */
   readonly isSchedulable: boolean;
   readonly isReady: boolean;
-  /** The message of its condition `Ready`. */
   readonly readyMessage: string;
 }
 

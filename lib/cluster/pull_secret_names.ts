@@ -4,7 +4,6 @@ import { textAt } from "../json.ts";
 /** The most pull secrets of one pod that are read: each costs a request, and a pod may name tens of thousands. */
 const MAX_PULL_SECRETS = 32;
 
-/** The first distinct names of an `imagePullSecrets` list, in its order. */
 export function pullSecretNames(list: readonly unknown[] | undefined): readonly string[] {
   const names = new Set<string>();
   for (const one of list ?? []) {

@@ -19,7 +19,6 @@ export interface Toleration {
   readonly isTemporary: boolean;
 }
 
-/** A toleration to be added for one taint. */
 export interface TolerationPlan {
   readonly key: string;
   readonly operator: "Equal";

@@ -11,7 +11,6 @@ export function parseTime(text: unknown): number | undefined {
   return Number.isNaN(timeMs) || Number(day) > lastDay ? undefined : timeMs;
 }
 
-/** RFC 3339 in whole seconds of UTC. */
 export function renderTime(timeMs: number): string {
   return `${new Date(timeMs).toISOString().slice(0, 19)}Z`;
 }

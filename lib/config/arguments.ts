@@ -78,7 +78,6 @@ export function rawValue(
   return texts.at(-1) ?? (flag.shape === "switch" ? "false" : undefined);
 }
 
-/** Whether the value of a flag was chosen, on the command line or in the environment. */
 export function isChosen(
   flag: Flag,
   given: ReadonlyMap<string, readonly string[]>,
@@ -96,7 +95,6 @@ function environmentTexts(
   return text === undefined ? undefined : [text];
 }
 
-/** More changes of a letter than these make another word. */
 const MOST_CHANGES = 2;
 
 /** The known word that differs by two letters at most, and by half of what was typed; undefined when none is that near. */

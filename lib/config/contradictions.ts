@@ -86,7 +86,6 @@ function rulesOfCommands(command: Command, values: ConfigValues, words: readonly
   ];
 }
 
-/** Of commands that are used with one word. */
 const VERBS: Partial<Readonly<Record<Command, readonly string[]>>> = {
   taints: ["plan", "apply", "clean"],
   upgrade: ["status", "plan", "suspend", "resume"],

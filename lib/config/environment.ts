@@ -27,12 +27,10 @@ function inFile(key: keyof FileValues): string {
   return `Set ${key} in the file that --config names.`;
 }
 
-/** What is to be done about a flag that is no more; undefined for others. */
 export function adviceOnRemoved(flag: string): string | undefined {
   return Object.hasOwn(REMOVED_FLAGS, flag) ? `it was removed. ${REMOVED_FLAGS[flag]}` : undefined;
 }
 
-/** One problem for each variable of such a flag that is set. Pure. */
 export function removedVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.keys(REMOVED_FLAGS).flatMap((flag) => {
     const name = environmentName(flag);
@@ -46,7 +44,6 @@ const OF_SERVICE = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UD
 /** What tests set, which start Archway themselves. */
 const OF_TESTS = /^ARCHWAY_(?:TEST|CHAOS|JUNIT|DENOKV)(?:_|$)/;
 
-/** One sentence for each variable that no flag of any command has. Pure. */
 export function warningsOf(variables: readonly string[]): readonly string[] {
   const flags = [...FLAGS.map(({ name }) => name), ...Object.keys(REMOVED_FLAGS)];
   const known = new Set(flags.map(environmentName));

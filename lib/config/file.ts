@@ -132,7 +132,6 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
   { key: "fallbackLogLevel", example: "debug", help: "Log level while the cluster config does not say." },
 ];
 
-/** The setting of the file that a flag of this name would be: `hosts-dir` → `hostsDir`. */
 export function settingOf(flag: string): keyof FileValues | undefined {
   const key = flag.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return FILE_SETTINGS.find((setting) => setting.key === key)?.key;

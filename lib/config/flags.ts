@@ -227,14 +227,12 @@ export const FLAGS: readonly Flag[] = [
   },
 ];
 
-/** One-letter forms, as kubectl has them. */
 export const SHORT_FLAGS: Readonly<Record<string, string>> = { output: "o", "pod-namespace": "n" };
 
 function flag(name: string, shape: FlagShape, commands: readonly Command[], help: string, placeholder?: string): Flag {
   return { name, shape, commands, help, ...(placeholder === undefined ? {} : { placeholder }) };
 }
 
-/** The environment variable of a flag: `max-gate-age` → `ARCHWAY_MAX_GATE_AGE`. */
 export function environmentName(name: string): string {
   return `ARCHWAY_${name.toUpperCase().replaceAll("-", "_")}`;
 }

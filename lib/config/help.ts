@@ -6,7 +6,6 @@ interface CommandHelp {
   readonly summary: string;
   readonly usage: string;
   readonly words?: readonly (readonly [string, string])[];
-  /** When the exit code is 1; absent where the command has no "no". */
   readonly no?: string;
   readonly examples: readonly string[];
 }
@@ -149,7 +148,6 @@ function renderCommand(command: Command): string {
   ].join("\n");
 }
 
-/** A row whose right side is folded under itself. */
 function hanging(left: string, right: string, width = left.length): readonly string[] {
   const [first = "", ...others] = foldWords(right, WIDTH - width - 4);
   const indent = " ".repeat(width + 4);

@@ -26,7 +26,6 @@ export const ImageBuildsSchema = z.strictObject({
   schedulingTimeout: Duration.default(15 * 60_000),
   retainArchitectures: Duration.default(60 * 60_000),
   retainImages: count.default(2),
-  /** Architectures built at a time; 0: all. */
   maxParallel: count.default(0),
   alwaysIndex: choice,
   tolerateDedicated: choice.default(true),

@@ -35,7 +35,6 @@ export interface ConfigSources {
   readonly placementProblems?: ((values: ConfigValues & FileValues) => readonly string[]) | undefined;
 }
 
-/** Parses them. Flags win over `ARCHWAY_*`, those over wider variables, those over defaults. */
 export function parseConfig(args: readonly string[], sources: ConfigSources): ParsedConfig {
   const { env, readFile, placementProblems = () => [] } = sources;
   const line = readArguments(args);

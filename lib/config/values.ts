@@ -33,7 +33,6 @@ const secretName = z.string().regex(/^[^/\s]+\/[^/\s]+$/, "is not NAMESPACE/NAME
   return { namespace, name };
 });
 
-/** Every value in its real type. A command reads only the members its flags set; the others hold their defaults. */
 export const Values = z.object({
   config: list,
   only: z.enum(["placement", "upgrades", "image-builds"]),

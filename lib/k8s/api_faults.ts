@@ -33,7 +33,6 @@ export async function faultOfResponse(
   });
 }
 
-/** The fault of an `ERROR` event in a watch stream, whose object is a Status. */
 export function faultOfWatchEvent(object: unknown): ApiError {
   const status = parseStatus(object);
   return new ApiError(
@@ -64,7 +63,6 @@ export function faultOfConnection(
   );
 }
 
-/** What to do next. A refused certificate does not mean that the server is down. */
 function adviceFor(words: string): string {
   if (/CaUsedAsEndEntity/.test(words)) {
     return "The server's certificate is marked as a CA: put its issuer and itself into certificate-authority-data.";

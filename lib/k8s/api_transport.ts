@@ -26,7 +26,6 @@ export interface ApiRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly contentType?: string;
-  /** Default JSON, whole. */
   readonly accept?: string;
   readonly body?: unknown;
   readonly holdBack?: Promise<void> | undefined;
@@ -123,7 +122,6 @@ export class ApiTransport implements AsyncDisposable {
     }
   }
 
-  /** Closes idle connections. Streams still open end on their own. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection[Symbol.asyncDispose]();
   }

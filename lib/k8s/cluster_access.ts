@@ -5,7 +5,6 @@ import type { Clock } from "../clock.ts";
 export interface TlsIdentity {
   /** PEM bundles that are trusted beside Deno's own roots (Deno adds to its roots, it cannot replace them). */
   readonly caCerts: readonly string[];
-  /** Client certificate chain and key (PEM), when the user has one. */
   readonly client?: { readonly cert: string; readonly key: string };
 }
 
@@ -39,7 +38,6 @@ const DISCARD_INTERVAL_MS = 1_000;
 
 const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** The pod's view of its cluster. `host` and `port` are KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. */
 interface InClusterOptions {
   readonly host: string | undefined;
   readonly port: string | undefined;

@@ -28,7 +28,6 @@ export class ApiError extends Error {
   }
 }
 
-/** An answer has more bytes than may be read: ask for less. */
 export class AnswerTooLarge extends Error {
   override readonly name = "AnswerTooLarge";
 }
@@ -60,7 +59,6 @@ export function isForbidden(error: unknown): boolean {
   return error instanceof ApiError && error.status === 403;
 }
 
-/** Whether the fault is a conflict: another client wrote first, or the object exists already. */
 export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }

@@ -9,7 +9,6 @@ export interface WaitingEvent extends QueuedEvent {
   readonly sinceMs: number;
 }
 
-/** At most `capacity` waiting events. The most urgent are taken first and dropped last. */
 export class EventQueue {
   readonly #capacity: number;
   readonly #byUrgency: readonly Map<string, WaitingEvent>[] = [new Map(), new Map(), new Map()];

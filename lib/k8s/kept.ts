@@ -22,7 +22,6 @@ export const KEPT = {
     rest: "of these pods only the names are kept: each is read when it is its turn",
   }),
   namespaceConfigs: shares({ maxOfNamespace: MIB, maxInAll: 16 * MIB, rest: "they have no effect" }),
-  /** For each kind of workload, of which there are five. */
   templates: shares({
     maxOfNamespace: MIB,
     maxInAll: 8 * MIB,
@@ -39,7 +38,6 @@ export const KEPT = {
   nodePods: shares({ maxOfNamespace: MIB, maxInAll: 8 * MIB, rest: "what fails in their containers is not reported" }),
   /** In the weight of a DaemonSet for a survey of nodes, of which an ordinary one has two or three: about KiB. */
   taintDaemonSets: shares({ maxOfNamespace: 512, maxInAll: 4_096, rest: "they hold no node back" }),
-  /** Those that lack a toleration. */
   taintPods: {
     kind: "all",
     because: "each takes a few hundred bytes, and one that is left out could be evicted",

@@ -52,7 +52,6 @@ export class KeptConnections implements Disposable {
     return await this.#exchange(await connect(url, tls, request.signal), url, request);
   }
 
-  /** Closes those that are idle. */
   [Symbol.dispose](): void {
     for (const { connection } of this.#idle.splice(0)) connection.close();
   }
@@ -91,7 +90,6 @@ export class KeptConnections implements Disposable {
     while (this.#idle.length > this.#maxIdle || this.#idle.some(isOver)) this.#idle.shift()?.connection.close();
   }
 
-  /** The one that was used last. */
   #takeIdle(): Deno.Conn | undefined {
     const kept = this.#idle.pop();
     if (kept === undefined || performance.now() - kept.idleSinceMs <= MAX_IDLE_MS) return kept?.connection;

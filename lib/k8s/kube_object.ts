@@ -2,7 +2,6 @@
 import { isObject } from "../json.ts";
 import type { KubeList, KubeObject } from "./types.ts";
 
-/** Whether a value is an object of the API: it has metadata with a name. */
 function isKubeObject(value: unknown): value is KubeObject {
   return isObject(value) && isObject(value["metadata"]) && typeof value["metadata"]["name"] === "string";
 }

@@ -18,7 +18,6 @@ export interface LeaderSilence {
 
 export interface AbsenceLimits {
   readonly silenceMs: number;
-  /** For how long of that reads of the Lease prove it (ms). */
   readonly proofMs: number;
 }
 
@@ -28,7 +27,6 @@ type LeaderState = "present" | "doubtful" | "absent";
 /** An older answer says nothing of now: this process may have been suspended (ms). */
 const ANSWER_MAX_AGE_MS = 5_000;
 
-/** Decides. Whatever is in doubt counts as a leader for the moment. */
 export function decideLeaderState(silence: LeaderSilence, { silenceMs, proofMs }: AbsenceLimits): LeaderState {
   const { isLeader, silentForMs, provenForMs, answeredAgoMs } = silence;
   if (isLeader || silentForMs < silenceMs) return "present";

@@ -28,7 +28,6 @@ interface ElectionOptions extends LeaseOptions {
 /** Runs while this replica leads; the signal aborts when the Lease is lost or the election is to end. */
 type Lead = (signal: AbortSignal) => Promise<void>;
 
-/** This replica's part in the election. The Lease is not read before `run`. */
 export class Election {
   readonly #options: ElectionOptions;
   readonly #timing: LeaseTiming;

@@ -24,7 +24,6 @@ export interface LeaseOptions {
 interface LeaseLockOptions extends LeaseOptions {
   readonly durationMs: number;
   readonly state: () => HolderState;
-  /** Called when the Lease was seen to have changed, by our own writes too. */
   readonly onChange: () => void;
 }
 
@@ -203,7 +202,6 @@ const SPEC = z.object({
   renewTime: z.string().nullish(),
 });
 
-/** Parses a Lease; one without a usable spec is free. */
 export function parseLease(lease: KubeObject): LeaseRecord {
   const { data } = SPEC.safeParse(lease["spec"]);
   const [holder, transitions] = [data?.holderIdentity ?? "", data?.leaseTransitions ?? 0];

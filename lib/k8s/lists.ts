@@ -87,7 +87,6 @@ export function nextPageSize({ limit, count, bytes }: PageSeen): number {
   return Math.max(1, Math.min(fitting, limit * 2, MAX_PAGE_SIZE));
 }
 
-/** Objects to ask for when a page had too many bytes; undefined when it was one object. */
 export function smallerPageSize(limit: number): number | undefined {
   return limit <= 1 ? undefined : Math.max(1, Math.floor(limit / 4));
 }

@@ -28,7 +28,6 @@ export async function* readAhead(
   }
 }
 
-/** Chunks that were read and not consumed yet, up to a number of bytes. */
 class ChunkBuffer {
   readonly #maxBytes: number;
   readonly #changed = new ConditionVariable();

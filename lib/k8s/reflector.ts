@@ -68,7 +68,6 @@ export class Reflector<T> {
     return this.#store.size;
   }
 
-  /** By `namespace/name`, or `name` for cluster-scoped objects. */
   get(key: string): T | undefined {
     return this.#store.get(key);
   }

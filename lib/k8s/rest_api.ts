@@ -188,7 +188,6 @@ function collectionPath(type: ResourceType, target: ResourceTarget): string {
   return resourcePath(type, target.namespace === undefined ? {} : { namespace: target.namespace });
 }
 
-/** The three patch formats on the wire. A server-side apply body may be JSON: JSON is YAML. */
 function patchParts(patch: PatchBody): Pick<ApiRequest, "contentType" | "query" | "body"> {
   switch (patch.kind) {
     case "json":

@@ -23,7 +23,6 @@ interface SecretIdentity {
   readonly type: string;
 }
 
-/** The record. Its calls throw ApiError when the API server refuses or does not answer. */
 export class SecretRecord {
   readonly #api: Pick<KubeApi, "get" | "create" | "patch">;
   readonly #identity: SecretIdentity;

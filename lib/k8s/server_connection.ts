@@ -7,7 +7,6 @@ import { openServerTunnel, type ServerTunnel } from "./server_tunnel.ts";
 import type { WireAnswer } from "./wire_answer.ts";
 
 interface ServerRequest extends WireRequest {
-  /** `whole`: the answer is small, and is read to its end. */
   readonly answer: "whole" | "stream";
 }
 

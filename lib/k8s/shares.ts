@@ -13,13 +13,11 @@ export interface Sharing<T> {
 /** How many objects make room for one at most. It bounds the search, which is made for every object that comes. */
 const MAX_LEAVING = 64;
 
-/** What one namespace has: the weights by key, in the order in which they came, and their sum. */
 interface Share {
   readonly weights: Map<string, number>;
   sum: number;
 }
 
-/** The weight of what is kept, of each namespace and in all: how many objects there are is up to whoever creates them. */
 export class Shares<T> {
   readonly #limits: Sharing<T>;
   readonly #log: Logger;
@@ -110,7 +108,6 @@ export class Shares<T> {
   }
 }
 
-/** A namespace that may give something up: what it has, and its weight without what it has given. */
 interface Giver {
   readonly first: Iterator<readonly [string, number]>;
   sum: number;

@@ -1,7 +1,6 @@
 // The types of the Kubernetes API that Archway's edges and controllers share.
 import { ApiError } from "./errors.ts";
 
-/** The owner of an object; the garbage collector removes the object with its owner. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -25,7 +24,6 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly OwnerReference[];
 }
 
-/** Any object of the API. Other members are unknown until parsed. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;

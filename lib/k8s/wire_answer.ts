@@ -7,7 +7,6 @@ export interface WireAnswer {
   readonly headers: Pick<Headers, "get">;
   readonly body: null;
   text(): Promise<string>;
-  /** Whether another request may be sent over the connection. */
   readonly isReusable: boolean;
 }
 
@@ -83,7 +82,6 @@ function decode(parts: readonly Uint8Array[]): string {
   return parts.map((part) => decoder.decode(part, { stream: true })).join("") + decoder.decode();
 }
 
-/** What has come over the connection and was not taken yet. */
 class Input {
   readonly #connection: Deno.Conn;
   #buffer = new Uint8Array(FIRST_BYTES);
@@ -130,7 +128,6 @@ class Input {
     return this.#buffer.subarray(this.#start, this.#end);
   }
 
-  /** Marks are line ends. */
   #indexOf(mark: string): number {
     for (
       let at = this.#buffer.indexOf(CR, this.#start);

@@ -5,7 +5,6 @@ import { unreachable } from "../parsed.ts";
 import { DueHeap, type DueKey } from "./due_heap.ts";
 import { GroupCounts, ReadyKeys } from "./ready_keys.ts";
 
-/** The result of a reconcile. A thrown error requeues the key with backoff. */
 export type ReconcileResult =
   | { readonly kind: "done" }
   /** Reconcile again after this time, or when the key is added, whichever is first. `urgentAfterMs`: see {@link AddOptions}. */
@@ -164,7 +163,6 @@ export class WorkQueue {
     this.#idle = undefined;
   }
 
-  /** The next key to run; undefined when none is due or no place is free for it. */
   #takeReady(): string | undefined {
     const { parallel, reservedForUrgent = 0 } = this.#options;
     if (this.#running < parallel) return this.#ready.take("any");
@@ -233,7 +231,6 @@ export class WorkQueue {
     this.#schedulePump();
   }
 
-  /** Runs the reconcile; a thrown error is a failure with its backoff. Never rejects. */
   async #reconcile(
     key: string,
     { entry, signal }: { readonly entry: Entry; readonly signal: AbortSignal },
@@ -253,7 +250,6 @@ export class WorkQueue {
   }
 }
 
-/** What a reconcile came to, as times from its end; Infinity for never. */
 interface Reconciled {
   readonly outcome: ReconcileSample["outcome"];
   readonly afterMs: number;

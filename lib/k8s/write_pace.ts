@@ -11,7 +11,6 @@ export interface Pace {
 /** A turn may come so much early after one that came late (ms): a busy machine wakes sleepers late. */
 const CREDIT_MS = 300;
 
-/** Makes a pace. Turns that were not taken are not made up for, but for {@link CREDIT_MS}. */
 export function openPace(clock: Clock, writesASecond: number = WRITES_A_SECOND): Pace {
   const everyMs = 1_000 / writesASecond;
   let nextMs = 0;

@@ -20,7 +20,6 @@ interface GuardOptions {
   /** Opens the database; called again after a row of faults, when the one before is closed. */
   readonly open: () => Promise<Database>;
   readonly clock: Clock;
-  /** One warning when it stops answering, one line when it answers again. */
   readonly log: Logger;
 }
 

@@ -21,7 +21,6 @@ export function kindPrefix(kind: EntryKind): StoreKey {
 
 export const SALT_KEY: StoreKey = ["archway", LAYOUT, "salt"];
 
-/** A key without meaning, written to test whether the store accepts writes. */
 export const PROBE_KEY: StoreKey = ["archway", LAYOUT, "probe"];
 
 function shardOf(name: string): number {

@@ -1,6 +1,5 @@
 // A key-value store as its users see it: one that may lose any entry, and never makes them wait for long.
 
-/** Parts of a key, the widest first. Ordered part by part. */
 export type StoreKey = readonly (string | number)[];
 
 /** One entry of a listing. The value is unknown: another version may have written it. */

@@ -126,7 +126,6 @@ export class AddressBook<C> {
     return { member, paid };
   }
 
-  /** The address with the most unproven connections: a proven one only when no other has any. */
   most(): Address<C> | undefined {
     return this.#best((address) => {
       const { size } = address.unproven;

@@ -47,7 +47,6 @@ const UNDECLARED_BYTES = 7 * 1024 * 1024;
 interface AcceptedTarget {
   readonly target: string;
   readonly verdict: AcceptedPath;
-  /** Monotonic ms. */
   readonly untilMs: number;
 }
 

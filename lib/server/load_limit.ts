@@ -38,7 +38,6 @@ export interface LoadLimit {
   enter(bytes: number): (() => void) | undefined;
 }
 
-/** Opens the limit. An episode of overload is logged when it begins and when it is over, not at each refusal. */
 export function openLoadLimit(max: Load, { clock, log }: { clock: Clock; log: Logger }): LoadLimit {
   let requests = 0;
   let largeBytes = 0;

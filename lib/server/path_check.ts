@@ -12,7 +12,6 @@ export interface AcceptedPath {
 
 interface AcceptedPaths {
   readonly routes: readonly string[];
-  /** The route whose callers prove their connections by it; undefined: none does. */
   readonly proving: string | undefined;
   /** Of a route: the secret ones, and itself while the manifests' paths are in use. */
   readonly pathsOf: (route: string) => readonly string[];
@@ -22,7 +21,6 @@ const REFUSED: PathVerdict = { kind: "refused" };
 /** Longer request targets are none of ours, and are not compared (secret segment, longest route, `?timeout=30s`). */
 const MAX_URL_LENGTH = 256;
 
-/** Makes the check. Every accepted path of the route is compared, each in constant time. */
 export function makePathCheck({ routes, proving, pathsOf }: AcceptedPaths): (url: string) => PathVerdict {
   const encoder = new TextEncoder();
   return (url) => {

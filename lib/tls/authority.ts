@@ -25,14 +25,12 @@ export interface AuthorityTerms {
   readonly names: readonly string[];
 }
 
-/** Terms that suit a cluster; rotation costs nothing, so lifetimes are short. */
 export const DEFAULT_TERMS = {
   authorityMs: 365 * 86_400_000,
   servingMs: 30 * 86_400_000,
   overlapMs: 15 * 60_000,
 } as const;
 
-/** What is due. `found` is for an authority that is missing, broken or expired. */
 type AuthorityChange = "none" | "found" | "stage" | "succeed" | "serve";
 
 export function decideAuthorityChange(

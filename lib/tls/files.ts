@@ -4,11 +4,9 @@ import { errorText, type Logger } from "../log.ts";
 import { type CertificateInForce, findPairProblem, ServingCertificate } from "./serving_certificate.ts";
 import { X509Certificate } from "node:crypto";
 
-/** Which files, and how often they are checked (ms; a check is three stat calls). */
 interface CertificateFiles {
   readonly certPath: string;
   readonly keyPath: string;
-  /** The CA for `caBundle`; undefined when another controller injects it. */
   readonly caPath: string | undefined;
   readonly pollMs?: number;
 }

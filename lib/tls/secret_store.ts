@@ -6,7 +6,6 @@ import type { Authority } from "./authority.ts";
 
 export const AUTHORITY_SECRET = "archway-tls";
 
-/** What is stored. `authority` is undefined when the Secret holds none that can be read. */
 interface StoredAuthority {
   readonly authority: Authority | undefined;
   readonly secret: StoredSecret;
@@ -24,7 +23,6 @@ const members = z.object({
   "predecessor.crt": text.optional(),
 });
 
-/** The Secret, as one value that can be read and swapped. Throws ApiError when the API server does not play along. */
 export class AuthorityStore {
   readonly #record: SecretRecord;
 
@@ -42,7 +40,6 @@ export class AuthorityStore {
   }
 }
 
-/** The authority in a Secret, or undefined when members are missing or not what they should be. */
 function parseAuthority(texts: SecretTexts | undefined): Authority | undefined {
   const parsed = members.safeParse(texts);
   if (!parsed.success) return undefined;

@@ -13,7 +13,6 @@ export const Upgrades = {
 
 export const PlanWebhook = {
   configuration: "archway-upgrades",
-  /** In the namespace of the service. */
   service: "archway-upgrades-webhook",
   path: "/validate-upgrade-managed-openshift-io-v1alpha1-upgradeconfig",
 } as const;
@@ -22,7 +21,6 @@ export const CLUSTER_VERSION_NAME = "version";
 
 export const MachineName = {
   namespace: "openshift-machine-api",
-  /** The pool of a MachineSet, as Hive labels it. */
   poolLabel: "hive.openshift.io/machine-pool",
   workerPool: "worker",
   /** On MachineSets and Machines that are there for an upgrade alone. */

@@ -16,9 +16,7 @@ import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts"
 import { matchCredentials } from "../../oci/credentials/match.ts";
 
 export interface BuildRegistries {
-  /** With the push secret. */
   readonly push: Repositories;
-  /** With the pull secret. */
   readonly pull: Repositories;
 }
 

@@ -12,7 +12,6 @@ export interface CreateJobDeps {
   readonly signal: AbortSignal;
 }
 
-/** Tries to become an owner of an object that others write as well. */
 const MAX_TRIES = 4;
 
 /** Creates them; what exists already is taken as it is. Throws ApiError. */

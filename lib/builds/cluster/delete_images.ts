@@ -14,9 +14,7 @@ import { digestsElsewhere } from "./read_facts.ts";
 import type { BuildWatches, WatchedMap } from "./watches.ts";
 
 export interface ImageDeletion {
-  /** `registry/repository:tag`. */
   readonly reference: string;
-  /** What the tag named when it was recorded. */
   readonly digest: string;
 }
 
@@ -27,7 +25,6 @@ export type DeletionResult =
 
 export interface DeleteImagesDeps {
   readonly api: KubeApi;
-  /** With the push secret. */
   readonly repositories: Repositories;
   readonly signal: AbortSignal;
   readonly onResult: (reference: string, result: DeletionResult) => void;

@@ -19,7 +19,6 @@ export interface ReadFactsDeps {
   readonly watches: BuildWatches;
   readonly settings: BuildSettings;
   readonly nowMs: number;
-  /** Whether what was published is checked again. */
   readonly checksImages: boolean;
   readonly signal: AbortSignal;
 }

@@ -65,7 +65,6 @@ export interface BuildWatches {
   readonly otherBuilder: Reflector<boolean>;
 }
 
-/** The Deployment of the machine config operator's own builder. */
 const OTHER_BUILDER = "metadata.name=machine-os-builder";
 
 const ABSENT =

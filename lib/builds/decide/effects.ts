@@ -67,11 +67,9 @@ export type Publication =
 
 export interface AssembleChild {
   readonly arch: Arch;
-  /** `registry/repository@sha256:…`. */
   readonly reference: string;
   readonly digest: string;
   readonly buildKey: string;
-  /** It need not have the label. */
   readonly isUnlabelled: boolean;
   /** Of one that was staged: its tag beside what is published. */
   readonly tag?: string;
@@ -87,7 +85,6 @@ export interface RegistryDeletion {
   readonly kind: "index" | "child";
   /** `registry/repository:tag`. */
   readonly reference: string;
-  /** Deleted only while the tag names it. */
   readonly digest: string;
 }
 
@@ -108,7 +105,6 @@ export interface PoolBuildView {
   readonly state: MosbState | "none";
   /** Name of the configuration that the pool is to run; empty: none. */
   readonly rendered: string;
-  /** Of the build, RFC 3339; absent: not yet. */
   readonly times: {
     readonly createdAt?: string | undefined;
     readonly startedAt?: string | undefined;

@@ -30,7 +30,6 @@ export interface BuildFacts {
   readonly jobs: readonly JobObservation[];
   readonly digests: readonly DigestObservation[];
   readonly records: readonly StoredRecord[];
-  /** Digests that builds of other MachineOSConfigs have. */
   readonly elsewhere: readonly string[];
   readonly children: readonly ChildObject[];
   readonly secrets: { readonly pull: SecretState; readonly push: SecretState };
@@ -50,7 +49,6 @@ export interface StoredRecord {
   readonly name: string;
   readonly resourceVersion: string;
   readonly build: string;
-  /** UID of the MachineOSBuild that it was written for. */
   readonly buildUid: string;
   /** `registry/repository:tag` of the build; empty where it is not known. */
   readonly pushSpec: string;

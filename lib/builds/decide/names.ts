@@ -80,7 +80,6 @@ export const BLOCKING_POOL_CONDITIONS: readonly string[] = [
 
 export const ARCHITECTURES_MAP = "archway-architectures";
 
-/** ConfigMap of the machine config operator's images, with the one that builds. */
 export const BUILDER_IMAGES_MAP = "machine-config-operator-images";
 
 /** The finalizer that lets the garbage collector remove what belongs to a build before the build. */

@@ -21,7 +21,6 @@ export interface MachineOSConfig {
   /** Absent: the copy of the cluster's pull secret. */
   readonly pullSecret?: string | undefined;
   readonly pushSecret: string;
-  /** `registry/repository:tag`. */
   readonly pushSpec: string;
   readonly containerFiles: readonly ContainerFile[];
   /** The spec as it stands, for the name that the machine config operator gives a build. */
@@ -31,7 +30,6 @@ export interface MachineOSConfig {
     readonly observedGeneration: number;
     /** `registry/repository@sha256:…`: what nodes run. */
     readonly pullSpec?: string | undefined;
-    /** Name of the MachineOSBuild that it came from. */
     readonly build?: string | undefined;
   };
 }
@@ -45,7 +43,6 @@ export interface MachineOSBuild {
     readonly conditions: readonly Condition[];
     readonly job?: string | undefined;
     readonly relatedObjects: readonly string[];
-    /** RFC 3339. */
     readonly buildStart?: string | undefined;
     readonly buildEnd?: string | undefined;
     readonly digestedPushSpec?: string | undefined;
@@ -80,7 +77,6 @@ export interface BuildMachineSet extends Pick<MachineSet, "name" | "nodeLabels">
 
 export interface JobObservation {
   readonly meta: Meta;
-  /** UID of the MachineOSBuild that controls it; empty: none. */
   readonly build: string;
   readonly arch?: Arch | undefined;
   readonly buildKey: string;
@@ -106,7 +102,6 @@ export interface StartingPod {
 
 export interface DigestObservation {
   readonly meta: Meta;
-  /** `sha256:…`; empty where it has none. */
   readonly digest: string;
   readonly arch: string;
   readonly buildKey: string;
@@ -123,7 +118,6 @@ export interface ClusterSettings {
   /** `status.desired.architecture` of the ClusterVersion; empty: not multi-architecture. */
   readonly payload: string;
   readonly proxy: { readonly http?: string; readonly https?: string; readonly no?: string };
-  /** PEM of the additional trust bundle; empty: none. */
   readonly trustBundle: string;
 }
 

@@ -6,7 +6,6 @@ import type { Arch } from "./observed.ts";
 /** Architectures in alphabetical order without duplicates. */
 export type ArchSet = readonly Arch[];
 
-/** Where the architectures of a pool come from. */
 export type ArchSource = "override" | "nodes" | "worker pool" | "control plane";
 
 export interface DetectedSet {
@@ -27,7 +26,6 @@ export type BuildMode = "single" | "index";
 
 export interface ArchPlan {
   readonly arch: Arch;
-  /** 64 hex digits. */
   readonly buildKey: string;
   readonly job: string;
   readonly digestMap: string;
@@ -47,11 +45,9 @@ export interface BuildPlan {
   readonly config: string;
   readonly pool: string;
   readonly rendered: string;
-  /** `registry/repository` of the push spec. */
   readonly repository: string;
   /** `registry/repository` that Jobs push to: the same, or one for staging. */
   readonly jobRepository: string;
-  /** In the order of `set`. */
   readonly builds: readonly ArchPlan[];
   readonly infos: readonly string[];
 }
@@ -121,7 +117,6 @@ export const ArchBuild = z.object({
   deniedVersion: maybe.text,
   /** The tag that was pushed, where it is not the plan's. */
   tag: maybe.text,
-  /** Since when no node takes it. */
   waitingSince: maybe.text,
   /** Since when a registry gives no answer about it. */
   unansweredSince: maybe.text,
@@ -162,5 +157,4 @@ export interface BuildRecord {
   readonly index: IndexState;
 }
 
-/** State of a MachineOSBuild, as the conditions of the upstream kind say it. */
 export type MosbState = "initial" | "Prepared" | "Building" | "Succeeded" | "Failed" | "Interrupted";

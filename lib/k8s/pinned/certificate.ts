@@ -8,7 +8,6 @@ export interface CertificateFields {
   readonly notAfterMs: number;
   readonly dnsNames: readonly string[] | undefined;
   readonly addresses: readonly Uint8Array[] | undefined;
-  /** Extended key usages as object identifiers; undefined when there is no such extension. */
   readonly usages: readonly string[] | undefined;
   readonly critical: readonly string[];
   readonly repeated: string | undefined;

@@ -15,7 +15,6 @@ export const Tag = {
   utcTime: 0x17,
   generalizedTime: 0x18,
   sequence: 0x30,
-  /** `[0]` and `[3]`, constructed. */
   context0: 0xa0,
   context3: 0xa3,
 } as const;

@@ -22,7 +22,6 @@ const SERVER_AUTH: readonly string[] = ["1.3.6.1.5.5.7.3.1", "2.5.29.37.0"];
 /** Critical extensions that Go's crypto/x509 handles: key usage, names, constraints, policies, extended key usage. */
 const HANDLED: readonly string[] = [15, 17, 19, 30, 32, 33, 36, 37, 54].map((arc) => `2.5.29.${arc}`);
 
-/** Judges the certificate (DER) of a server whose key was proven in the handshake. */
 export function judgePin(certificate: Uint8Array, { host, trusted, nowMs }: PinTerms): PinVerdict {
   if (!isListed(certificate, trusted)) return { kind: "unlisted" };
   const fields = readCertificate(certificate);

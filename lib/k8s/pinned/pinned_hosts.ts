@@ -13,7 +13,6 @@ interface PinnableRequest<Answer> {
   readonly trusted: readonly string[];
   readonly nowMs: number;
   readonly verified: () => Promise<Answer>;
-  /** Over one that it does not; `judge` throws before anything is sent. */
   readonly pinned: (judge: (certificate: Uint8Array) => void) => Promise<Answer>;
 }
 
@@ -21,7 +20,6 @@ const MAX_HOSTS = 256;
 
 /** The certificate is not one of the trusted ones: its chain decides. */
 class Unlisted extends Error {}
-/** The certificate is trusted itself, and must not be shown by this server now. */
 class PinRefused extends Error {}
 
 export class PinnedHosts {

@@ -22,7 +22,6 @@ interface UnverifiedRequest {
   /** The only addresses to connect to; undefined: whatever the name resolves to. Through a proxy they do not count. */
   readonly addresses?: readonly string[] | undefined;
   readonly proxyUrl?: string | undefined;
-  /** The name to send in the hand-shake when it is not the URL's. */
   readonly serverName?: string | undefined;
   /** Throws when the server's certificate (DER) is not good enough to send anything. Absent: any server will do. */
   readonly judge?: ((certificate: Uint8Array) => void) | undefined;

@@ -4,7 +4,6 @@ import { InspectionError } from "../errors.ts";
 import type { ClientCertificate, Endpoint, EndpointTransport } from "../pull_plan.ts";
 import type { Answer } from "./exchange.ts";
 
-/** A way to connect: the protocol below HTTP, and the certificate that is presented. */
 interface ConnectionVariant {
   readonly scheme: "https" | "http";
   readonly certificate: ClientCertificate | undefined;

@@ -20,13 +20,11 @@ export interface Exchange {
   /** GET and HEAD read; a POST with a form is a login; everything else writes. */
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: URL;
-  /** How to reach the host; of several client certificates the first is shown. */
   readonly transport: EndpointTransport;
   readonly accept?: string | undefined;
   readonly authorization?: string | undefined;
   /** The `Authorization` header for one other origin that redirects may lead to; nothing else is sent to other origins. */
   readonly anonymous?: AnonymousAuthorization | undefined;
-  /** Headers that the configuration adds; those above win. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly form?: URLSearchParams;
   readonly body?: ExchangeBody | undefined;

@@ -62,7 +62,6 @@ export class Transport implements Disposable {
   /** For large documents: as bodies here, and for who parses them. */
   readonly turns: DocumentTurns = new DocumentTurns();
   readonly #deps: TransportDeps;
-  /** By their certificates. */
   readonly #clients = new LRUCache<string, Deno.HttpClient>({ max: MAX_CLIENTS, dispose: (client) => client.close() });
   readonly #pinnedHosts = new PinnedHosts();
   readonly #answered = new LRUCache<string, true>({ max: MAX_ANSWERED });

@@ -34,7 +34,6 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 /** A registry may verify, or move to another storage, what it has got (ms). */
 const WRITE_TIMEOUTS = { headersMs: 30_000, totalMs: 60_000 };
 
-/** The repository. Calls throw PushError or InspectionError. */
 export class TargetRepository {
   readonly #client: RepositoryClient;
   #accepted: Credential | undefined;
@@ -93,7 +92,6 @@ export class TargetRepository {
     );
   }
 
-  /** Deletes a manifest, and with it every tag that names it. */
   async deleteManifest(digest: string): Promise<"deleted" | "absent" | "unsupported" | "denied"> {
     const answer = await this.#send({
       message: { kind: "other", method: "DELETE", timeouts: WRITE_TIMEOUTS },

@@ -5,7 +5,6 @@ import type { PushReason } from "./push_error.ts";
 export interface WriteRefusal {
   readonly kind: "permanent" | "transient";
   readonly reason: PushReason;
-  /** `413`, or `400 MANIFEST_INVALID: manifest invalid`. */
   readonly says: string;
 }
 

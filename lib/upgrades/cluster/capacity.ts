@@ -19,7 +19,6 @@ import { MachineName } from "../names.ts";
 
 export interface CapacityScope {
   readonly reader: ClusterReader;
-  /** undefined where the plan is gone. */
   readonly base: Pick<Base, "plan" | "config"> | undefined;
   readonly nowMs: number;
   readonly signal: AbortSignal;

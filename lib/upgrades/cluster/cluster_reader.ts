@@ -23,7 +23,6 @@ export interface ClusterReader {
   buildingPools(): Promise<ReadonlySet<string>>;
   machineSets(): Promise<readonly MachineSetView[]>;
   spareMachines(): Promise<readonly Machine[]>;
-  /** Machines of the clone that proves a migration. */
   smokeMachines(): Promise<readonly Machine[]>;
   budgets(): Promise<Budgets>;
   drainPods(node: string, policy: Pick<DrainPolicy, "ignoredNamespaces">): Promise<readonly DrainPod[]>;
@@ -31,7 +30,6 @@ export interface ClusterReader {
 
 export interface Budgets {
   readonly drain: DrainBudgets;
-  /** Those that never let a pod go. */
   readonly blocking: readonly DisruptionBudget[];
 }
 

@@ -12,7 +12,6 @@ import type { OsImage } from "../decide/types/cluster.ts";
 export const CONFIGS_A_RECONCILE = 4;
 /** Images that are kept: two a pool, in a cluster of many pools. */
 const KEPT = 1_000;
-/** A MachineConfig that does not exist any more. */
 const GONE = "";
 
 export class OsImages {

@@ -12,7 +12,6 @@ import type { Base, Observation } from "../decide/types/observed.ts";
 
 export interface UpgradeInput extends ReconcileInput {
   readonly known: UpgradeConfig | undefined;
-  /** All three, where all could be read. */
   readonly base: Base | undefined;
 }
 

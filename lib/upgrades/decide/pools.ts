@@ -91,7 +91,6 @@ export function isPlainWorker({ labels }: Node): boolean {
 
 export type Cordon =
   | { readonly kind: "none" }
-  /** Its taint has the time. */
   | { readonly kind: "since"; readonly sinceMs: number }
   /** `spec.unschedulable` without a taint, or a taint without a time. */
   | { readonly kind: "unknownTime" };

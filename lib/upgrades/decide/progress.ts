@@ -21,7 +21,6 @@ export interface PlanProgress {
   readonly phase: Phase;
   readonly startMs: number | undefined;
   readonly completeMs: number | undefined;
-  /** In their order; none before the upgrade has an entry in the history. */
   readonly steps: readonly StepProgress[];
 }
 

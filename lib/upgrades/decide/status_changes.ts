@@ -14,7 +14,6 @@ export function historyOf(
   return history.find((entry) => entry.version === version && entry.architecture === architecture);
 }
 
-/** Replaces the entry of the same target, or adds a new one at the front. */
 export function withHistory(status: UpgradeStatus, entry: History): UpgradeStatus {
   const { history } = status;
   const known = historyOf(status, entry);
@@ -24,7 +23,6 @@ export function withHistory(status: UpgradeStatus, entry: History): UpgradeStatu
   };
 }
 
-/** The condition of a step; undefined when the step has not been started. */
 export function conditionOf({ conditions }: History, type: string): StepCondition | undefined {
   return conditions.find((condition) => condition.type === type);
 }

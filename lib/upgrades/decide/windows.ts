@@ -13,7 +13,6 @@ const WORKERS = "OSD worker node";
 
 export interface ControlPlaneWindow {
   readonly version: string;
-  /** Names of critical alerts that are expected as well. */
   readonly criticals: readonly string[];
   readonly endsAtMs: number;
 }

@@ -20,13 +20,11 @@ export interface DetectInput {
   readonly pools: readonly MachineConfigPool[];
   readonly nodes: readonly BuildNode[];
   readonly machineSets: readonly BuildMachineSet[];
-  /** Whether the cluster's payload is for several architectures. */
   readonly isMultiPayload: boolean;
   /** The user's annotation; absent: none. */
   readonly override?: string | undefined;
 }
 
-/** Detects them. The set is empty only where no node of the cluster says anything. */
 export function detectArchitectures(input: DetectInput): DetectedSet {
   const members = membersOf(input.pool, input);
   const findings = members.flatMap(findingsOf);
@@ -213,7 +211,6 @@ function withoutTime(text: string): string | undefined {
 
 export interface RetainInput {
   readonly detected: ArchSet;
-  /** Architectures of the build that is published. */
   readonly built: ArchSet;
   readonly stored: StoredSet | undefined;
   readonly nowMs: number;

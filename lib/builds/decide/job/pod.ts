@@ -17,13 +17,11 @@ export interface JobInput {
   readonly rendered: RenderedConfig;
   readonly facts: Pick<BuildFacts, "config" | "settings" | "cluster" | "optional" | "nodes" | "secretVersions">;
   readonly tolerations: readonly TolerationPlan[];
-  /** What its pod pushes in its repository. */
   readonly tag: string;
 }
 
 const DIGEST_FILE = "/tmp/done/digestfile";
 
-/** The spec of the pod, without where it runs. */
 export function renderPod(input: JobInput): Wire<V1PodSpec> {
   const { plan, arch, facts: { settings } } = input;
   const { builderImage, builderCommand, digestImage, digestCommand } = settings;

@@ -9,7 +9,6 @@ import { NODE_ARCH_LABEL } from "../../../names.ts";
 import type { ChildObject, DigestObservation, JobObservation } from "../observed.ts";
 import { ArchwayAnnotation, BuildLabel } from "../names.ts";
 
-/** Reads a Job; what its pods wait for is not known yet. */
 export function parseBuildJob(object: KubeObject): JobObservation {
   const meta = parseMeta(object);
   const status = objectAt(object, "status");

@@ -4,7 +4,6 @@ import type { KubeObject } from "../../../k8s/types.ts";
 import { asParsed, type Parsed, unparsable } from "../../../parsed.ts";
 import type { SecretState } from "../observed.ts";
 
-/** The type that every secret is brought to. */
 export const DOCKER_CONFIG_JSON = "kubernetes.io/dockerconfigjson";
 const KEYS: Readonly<Record<string, string>> = {
   [DOCKER_CONFIG_JSON]: ".dockerconfigjson",

@@ -52,7 +52,6 @@ export function isRunningDeployment({ status }: KubeObject): boolean {
 }
 
 export type PodWait =
-  /** A node: the scheduler's message. */
   | { readonly kind: "unschedulable"; readonly message: string }
   | { readonly kind: "starting"; readonly pod: StartingPod };
 
@@ -79,7 +78,6 @@ export function parsePodWait(pod: KubeObject): PodWait | undefined {
   return { kind: "starting", pod: { complaints, volumes } };
 }
 
-/** The Job with what one of its pods waits for. */
 export function withPod(job: JobObservation, wait: PodWait | undefined): JobObservation {
   if (wait === undefined) return job;
   return wait.kind === "unschedulable" ? { ...job, unschedulable: wait.message } : { ...job, starting: wait.pod };

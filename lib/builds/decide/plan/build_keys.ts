@@ -39,7 +39,6 @@ export function buildInputs(
   };
 }
 
-/** 64 hex digits. */
 export function buildKeyOf(inputs: BuildInputs): string {
   return sha256(canonical(inputs));
 }
@@ -55,7 +54,6 @@ export function setKeyOf(
   return sha256(canonical({ v: 1, ...set }));
 }
 
-/** Digits of a key that names and labels have. */
 export const SHORT_KEY = 32;
 
 /** The key in the names of objects of one architecture: two MachineOSConfigs with equal inputs have different ones. */

@@ -18,7 +18,6 @@ export interface ClassicNameInput {
   readonly rendered: Pick<RenderedConfig, "meta" | "osImageURL" | "extensionsImage">;
 }
 
-/** `<MachineOSConfig>-<32 hex digits>`. */
 export function classicName({ config, pool, rendered }: ClassicNameInput): string {
   const images = {
     BaseOSContainerImage: rendered.osImageURL,
@@ -49,7 +48,6 @@ function knownSpec(spec: JsonObject): JsonObject {
   };
 }
 
-/** Block form, with sorted keys. */
 export function renderYaml(value: unknown): string {
   if (isObject(value) && Object.keys(value).length > 0) return `${blockLines(value, 0).join("\n")}\n`;
   return `${inline(value, { indent: 0, column: 0 })}\n`;

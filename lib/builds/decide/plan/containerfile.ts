@@ -23,7 +23,6 @@ const KERNEL_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "64k-pages": ["kernel-64k-core", "kernel-64k-modules", "kernel-64k-modules-core", "kernel-64k-modules-extra"],
 };
 
-/** The kernel that only arm64 has. */
 export const KERNEL_64K = "64k-pages";
 
 /** `default` for the kernel of the base image, however it is written. */

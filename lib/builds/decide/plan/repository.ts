@@ -1,6 +1,5 @@
 // The parts of a push spec, and whether its repository can be recorded with a digest.
 
-/** `registry/repository` of `registry/repository:tag`. */
 export function repositoryOf(pushSpec: string): string {
   const colon = pushSpec.lastIndexOf(":");
   return colon > pushSpec.lastIndexOf("/") ? pushSpec.slice(0, colon) : pushSpec;
@@ -13,7 +12,6 @@ export function isRecordable(repository: string): boolean {
   return RECORDABLE.test(repository);
 }
 
-/** The digest of `repository@digest`; empty for a reference without one. */
 export function digestOfReference(reference: string): string {
   const at = reference.indexOf("@");
   return at < 0 ? "" : reference.slice(at + 1);

@@ -22,7 +22,6 @@ export function namesRegistryService(reference: string): boolean {
   return SERVICE_HOSTS.includes(hostOf(reference));
 }
 
-/** Decides it. `hosts`: other names of OpenShift's own registry in this cluster, as `host[:port]`. */
 export function deleteBy(reference: string, hosts: readonly string[]): DeleteBy {
   const host = hostOf(reference);
   const isOther = host !== "" && hosts.some((one) => canonicalHost(one) === host);

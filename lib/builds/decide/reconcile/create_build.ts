@@ -79,9 +79,7 @@ export const SEEDED_REASON = "PreBuiltImageSeeded";
 
 /** How far the image is taken over; undefined: there is none, or the pool has a build already. */
 export type PreBuiltStep =
-  /** This pass ends here. */
   | { readonly kind: "taking over"; readonly part: Part }
-  /** The annotation is removed. */
   | { readonly kind: "taken over"; readonly part: Part };
 
 export function isPreBuilt({ meta }: Pick<MachineOSBuild, "meta">): boolean {

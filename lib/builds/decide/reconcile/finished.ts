@@ -23,7 +23,6 @@ export function finishBuild(scope: Scope, record: BuildRecord, { part: checked }
 
 export interface CheckedImages {
   readonly found: FoundImages;
-  /** Questions, or what mends it. */
   readonly part: Part;
 }
 
@@ -45,7 +44,6 @@ export function checkImages(scope: Scope, record: BuildRecord): CheckedImages {
 }
 
 interface Asked {
-  /** By its digest, and by its tag. */
   readonly reference: string;
   readonly tag: string;
   readonly children: readonly string[];
@@ -167,7 +165,6 @@ function collected({ facts, plan, build }: Scope): readonly Effect[] {
 export type Recovered =
   | { readonly kind: "record"; readonly record: BuildRecord }
   | { readonly kind: "ask"; readonly questions: readonly RegistryQuestion[] }
-  /** No answer now. */
   | { readonly kind: "wait" };
 
 export function recoverRecord({ facts, plan, build }: Scope): Recovered {

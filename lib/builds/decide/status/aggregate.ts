@@ -51,7 +51,6 @@ export function isTransition(from: MosbState, to: MosbState): boolean {
   return !isTerminal(from) && ORDER[to] > ORDER[from];
 }
 
-/** Pods of a Job that may fail before it has failed. */
 export const MAX_FAILED_PODS = 3;
 
 /** The exit code with which a builder says that the text cannot be built, however often it is tried. */
@@ -89,7 +88,6 @@ function failedState({ meta, conditions, failed }: JobObservation): JobState {
   };
 }
 
-/** Upstream condition types, in their order. */
 export const STATES = ["Prepared", "Building", "Failed", "Interrupted", "Succeeded"] as const;
 const ENDS = ["Succeeded", "Failed", "Interrupted"] as const;
 

@@ -4,7 +4,6 @@ import { unreachable } from "../../../parsed.ts";
 import type { Publication } from "../effects.ts";
 import type { ArchBuild, BuildRecord, IndexState } from "../types.ts";
 
-/** Attempts before a registry counts as unavailable. */
 export const MAX_ATTEMPTS = 20;
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
@@ -67,7 +66,6 @@ function another(
   return { kind: "retry", attempts, retryAtMs, message, tag: known.tag };
 }
 
-/** `x` → `x-r1` → `x-r2`. */
 export function nextTag(tag: string): string {
   const [, base = tag, count = "0"] = /^(.*)-r(\d{1,4})$/.exec(tag) ?? [];
   return `${base}-r${Number(count) + 1}`;

@@ -61,7 +61,6 @@ export function renderRecord(
   } satisfies Wire<V1ConfigMap>;
 }
 
-/** `amd64=Succeeded,arm64=Building`. */
 export function renderArchStatus(archs: readonly ArchBuild[]): string {
   return archs.map(({ arch, state }) => `${arch}=${state}`).join(",");
 }

@@ -74,7 +74,6 @@ function temporaryOf({ machineSets }: Pick<CapacityFacts, "machineSets">): reado
   return machineSets.filter(({ isTemporary }) => isTemporary);
 }
 
-/** What a twin lacks; empty when it lacks nothing. */
 function whyNotReady(set: MachineSetView, { machines, readyNodes }: CapacityFacts): string {
   if (set.isDeleting) return "is being deleted";
   if (set.replicas === 0) return "has no machine yet";
@@ -161,25 +160,20 @@ export function smokeStateOf(
 }
 
 export interface MachineSetView extends MachineSet {
-  /** The value of Hive's pool label; empty without one. */
   readonly pool: string;
-  /** It is there for an upgrade alone. */
   readonly isTemporary: boolean;
-  /** It is there to prove a migration. */
   readonly isSmoke: boolean;
   readonly object: KubeObject;
 }
 
 export interface CapacityFacts {
   readonly machineSets: readonly MachineSetView[];
-  /** Those with the upgrade label. */
   readonly machines: readonly Machine[];
   readonly readyNodes: ReadonlySet<string>;
   readonly nowMs: number;
 }
 
 export interface CapacityPolicy {
-  /** Further pools, as globs over their names. */
   readonly extraPools: readonly string[];
   readonly timeoutMs: number;
 }

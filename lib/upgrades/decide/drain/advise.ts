@@ -10,7 +10,6 @@ import type { PlanConditionChange } from "../status_changes.ts";
 import type { OperatorConfig } from "../types/operator_config.ts";
 
 export interface DrainFacts {
-  /** Those on it that may be touched. */
   readonly pods: readonly DrainPod[];
   readonly nowMs: number;
 }

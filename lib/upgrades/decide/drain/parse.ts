@@ -6,7 +6,6 @@ import { type LabelSelector, matchesSelector } from "../../../cluster/label_sele
 import type { KubeObject, ObjectMeta } from "../../../k8s/types.ts";
 import type { DrainBudgets, DrainPod } from "./types.ts";
 
-/** On the pods that a kubelet makes for static ones. */
 const MIRROR = "kubernetes.io/config.mirror";
 /** Of the selectors of all budgets, as JSON: some 30 000 ordinary ones. */
 const MAX_BUDGET_BYTES = 4 * 2 ** 20;

@@ -18,11 +18,8 @@ export type DrainBudgets = ReadonlyMap<string, readonly LabelSelector[]>;
 
 export interface DrainPolicy {
   readonly mode: DrainMode;
-  /** `nodeDrain.timeOut`. */
   readonly timeoutMs: number;
-  /** `nodeDrain.expectedNodeDrainTime`. */
   readonly expectedMs: number;
-  /** `PDBForceDrainTimeout`. */
   readonly protectedTimeoutMs: number;
   readonly ignoredNamespaces: readonly RegExp[];
 }
@@ -62,7 +59,6 @@ export type DrainAdvice =
     readonly node: string;
     /** Due now, in the order of the strategies. Empty under `Observe`. */
     readonly actions: readonly DrainAction[];
-    /** What a mode that goes further would do now. */
     readonly withheld: readonly DrainAction[];
     /** The time is over and the node is still cordoned. */
     readonly hasFailed: boolean;

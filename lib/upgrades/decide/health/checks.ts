@@ -118,9 +118,7 @@ function passed(check: HealthCheckId, decides: readonly HealthReason[]): HealthR
 interface Failure<R extends HealthReason> {
   readonly reason: R;
   readonly message: string;
-  /** In brackets after the token. */
   readonly names?: readonly string[];
-  /** After the colon of the token. */
   readonly detail?: string;
 }
 
@@ -150,7 +148,6 @@ function shown(names: readonly string[]): string {
   return names.slice(0, MAX_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-/** Platform namespaces whose workloads customers configure. */
 const CUSTOMER_INFLUENCED = [
   "openshift-logging",
   "openshift-redhat-marketplace",

@@ -9,7 +9,6 @@ export interface NotifyContext {
   readonly history: History;
 }
 
-/** `findings` is for the states about health checks and stuck migrations. */
 export interface NotifyOptions {
   readonly findings?: string | undefined;
   readonly onFailure?: "stop" | "log" | undefined;
@@ -133,7 +132,6 @@ function describeFailure({ history, upgradeAt, findings }: DescriptionContext): 
     `${failedBecause(history)}. Nothing was upgraded.`;
 }
 
-/** By the step that is open. */
 const WHY: Readonly<Record<string, string>> = {
   ClusterHealthyBeforeUpgrade: "the cluster is not healthy: critical alerts fire, or operators are degraded",
   ExternalDependenciesAvailable: "a service that the upgrade depends on does not answer",

@@ -34,7 +34,6 @@ const FOLLOWING: Readonly<Record<string, readonly NotificationState[]>> = {
   Skipped: ["StateDelayed", "StateSkipped", ...ENDS],
 };
 
-/** The state that a word of the manager says. */
 export function stateOf({ value, description }: StoredState): string {
   if (value === "delayed") return /retry/i.test(description) ? "Delayed" : "Skipped";
   return value.replace(/^[a-z]/, (letter) => letter.toUpperCase());
@@ -48,7 +47,6 @@ export function mayFollow(stored: StoredState, next: NotificationState): boolean
 
 export interface ServiceLogText {
   readonly summary: string;
-  /** Whether it pages its readers. */
   readonly references: readonly string[];
 }
 

@@ -11,9 +11,7 @@ import { parseTime } from "../../../cluster/time.ts";
 
 export interface Turn {
   readonly base: Base;
-  /** As it is to be written. */
   readonly status: UpgradeStatus;
-  /** Of the target, in `status`. */
   readonly entry: History;
   readonly nowMs: number;
 }
@@ -59,7 +57,6 @@ export interface Schedule {
   readonly untilMs: number;
 }
 
-/** `windowMs` 0 means that the time never ends. */
 export interface Window {
   readonly nowMs: number;
   readonly windowMs: number;

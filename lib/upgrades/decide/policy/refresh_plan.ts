@@ -60,7 +60,6 @@ export function localPolicyOf(object: JsonObject | undefined): PolicyResult {
   return { kind: "desired", spec };
 }
 
-/** How the last reading of a policy source ended; `first`: it was not read yet. */
 export type LastSync =
   | { readonly kind: "first" }
   | { readonly kind: "synced" }
@@ -82,7 +81,6 @@ export function nextSyncMs(
 
 export interface ManagedCluster {
   readonly id: string;
-  /** `stable`, `fast`, `eus`…; may be empty. */
   readonly channelGroup: string;
   /** How long a PodDisruptionBudget may hold up a drain (minutes). */
   readonly drainGraceMinutes: number;
@@ -91,11 +89,9 @@ export interface ManagedCluster {
 export interface UpgradePolicy {
   readonly id: string;
   readonly version: string;
-  /** RFC 3339. */
   readonly nextRun: string;
 }
 
-/** The spec of the UpgradeConfig that a policy leads to, as it is written. */
 export interface PolicySpec extends JsonObject {
   readonly desired: { readonly version: string; readonly channel: string };
   readonly upgradeAt: string;
@@ -115,7 +111,6 @@ export function orderPolicies(policies: readonly UpgradePolicy[]): readonly Upgr
     .toSorted((left, right) => Date.parse(left.nextRun) - Date.parse(right.nextRun));
 }
 
-/** The channel for a version, or undefined for a version that is none. An `eus` channel exists for even minors alone. */
 export function inferChannel(version: string, channelGroup: string): string | undefined {
   const parts = /^(\d+)\.(\d+)\.\d+(?:[-+].*)?$/.exec(version);
   if (parts === null) return undefined;

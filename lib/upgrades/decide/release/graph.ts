@@ -7,7 +7,6 @@ import { currentVersionOf } from "./target.ts";
 export interface ReleaseGraph {
   readonly nodes: readonly { readonly version: string; readonly payload: string }[];
   readonly edges: readonly (readonly [number, number])[];
-  /** Edges with known risks, by version. */
   readonly conditionalEdges: readonly { readonly edges: readonly { readonly from: string; readonly to: string }[] }[];
 }
 
@@ -38,7 +37,6 @@ function toRelease({ version, payload }: ReleaseGraph["nodes"][number]): Offered
   return { version, image: payload };
 }
 
-/** The graph of everyone who sets no other. */
 const DEFAULT_GRAPH = "https://api.openshift.com/api/upgrades_info/v1/graph";
 
 export interface GraphQuery {

@@ -51,12 +51,10 @@ function isAtMulti(version: string, { desired, history }: ClusterVersion): boole
   return desired.architecture === "Multi" && latest?.version === version && latest.state === "Completed";
 }
 
-/** Whether the target is a payload for several architectures on a cluster that has one. */
 export function isMigration({ architecture }: DesiredRelease, cv: ClusterVersion): boolean {
   return architecture === "Multi" && cv.desired.architecture !== "Multi";
 }
 
-/** The version that the upgrade leads away from. */
 export function precedingVersionOf({ version, architecture }: DesiredRelease, cv: ClusterVersion): string {
   const { desired, history } = cv;
   if (desired.version !== version || architecture === "Multi") return desired.version;
@@ -71,7 +69,6 @@ export function currentVersionOf({ history }: ClusterVersion): string | undefine
   return completed.toSorted((a, b) => (b.completedMs ?? 0) - (a.completedMs ?? 0))[0]?.version;
 }
 
-/** The next write. Patches are JSON merge patches. */
 export type ReleaseRequest =
   | { readonly kind: "asked" }
   /** The channel decides which releases are offered: they must be read again before one is chosen. */

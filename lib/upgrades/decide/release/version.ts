@@ -6,7 +6,6 @@ export interface Version {
   readonly major: number;
   readonly minor: number;
   readonly patch: number;
-  /** Identifiers of a pre-release; empty for a release. */
   readonly prerelease: readonly string[];
 }
 
@@ -29,7 +28,6 @@ export function compareVersions(left: Version, right: Version): number {
     comparePrereleases(left.prerelease, right.prerelease);
 }
 
-/** A release is newer than its pre-releases. */
 function comparePrereleases(left: readonly string[], right: readonly string[]): number {
   if (left.length === 0 || right.length === 0) return right.length - left.length;
   for (const [index, identifier] of left.entries()) {

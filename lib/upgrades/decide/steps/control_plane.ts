@@ -94,7 +94,6 @@ export const CLOSE_CONTROL_PLANE_WINDOW: Step = once({
   decide: (observed) => withReading(observed, "silences", (silences) => done(closeWindows("controlPlane", silences))),
 });
 
-/** What follows from a control plane that has arrived. */
 export function controlPlaneFinished(observed: Observed): readonly Effect[] {
   return [...notify("StateControlPlaneFinishedSL", observed), controlPlaneTimeout(observed, 0)];
 }

@@ -18,7 +18,6 @@ export const CHECK_PRECONDITIONS: Step = untilCommenced({
       })),
 });
 
-/** Whether the payload holds what the control plane runs on. */
 export const CHECK_PAYLOAD: Step = untilCommenced({
   id: "PayloadSupportsArchitectures",
   reads: () => ["payload", "controlPlaneArchitectures"],
@@ -34,7 +33,6 @@ export const CHECK_PAYLOAD: Step = untilCommenced({
     ),
 });
 
-/** Writes down what the migration must change. */
 export const RECORD_BASELINE: Step = skipWhen(hasBaseline, {
   id: "BaselineRecorded",
   reads: (observed) => hasCommenced(observed) ? [] : ["clusterOperators", "pools"],

@@ -114,7 +114,6 @@ function withFinding(status: UpgradeStatus, record: StepRecord | undefined, { ba
   return withPlanCondition(status, record.finding, { generation: base.plan.generation, nowMs });
 }
 
-/** Gauges can be set again by any replica; everything else must be recorded. */
 function isLasting(effects: readonly Effect[]): boolean {
   return effects.some(({ kind }) => kind !== "setMetric" && kind !== "clearMetric" && kind !== "clearMetrics");
 }

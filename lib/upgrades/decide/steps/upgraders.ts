@@ -105,7 +105,6 @@ export const UPGRADERS: Readonly<Record<Upgrader["name"], Upgrader>> = {
   "multiarch-migration": { name: "multiarch-migration", steps: MIGRATION, hasWindow: true },
 };
 
-/** The one for a history entry: a migration has steps of its own, whatever type the plan has. */
 export function upgraderFor(profile: "type" | "multiarch-migration", type: UpgradeType): Upgrader {
   return UPGRADERS[profile === "type" ? type : profile];
 }

@@ -24,7 +24,6 @@ const ClusterVersionSchema = z.object({
     channel: text,
     /** Empty: the default update graph. */
     upstream: text,
-    /** Undefined when nothing was requested. */
     desiredUpdate: z.object(RELEASE).optional().catch(undefined),
   })),
   status: section(z.object({
@@ -84,7 +83,6 @@ export interface Silence {
   readonly createdBy: string;
   readonly comment: string;
   readonly state: "active" | "pending" | "expired";
-  /** When it ends, or ended, in milliseconds since 1970. */
   readonly endsAtMs: number;
 }
 

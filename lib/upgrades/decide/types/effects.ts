@@ -11,7 +11,6 @@ export type UpgradeMetric =
   | "upgradeoperator_healthcheck_failed"
   | "upgradeoperator_node_drain_timeout"
   | "upgradeoperator_upgrade_result"
-  /** Set to 1 where it is sent. */
   | "upgrade_notification_failed"
   /** Ours: a migration that the cluster refuses, or that fails for longer than its time. */
   | "archway_upgrade_migration_stuck";
@@ -32,7 +31,6 @@ export interface Notification {
   readonly description: string;
 }
 
-/** `isRegex` holds for every matcher. */
 export interface SilenceMatcher {
   readonly name: string;
   readonly pattern: string;
@@ -58,7 +56,6 @@ export type Effect =
   | { readonly kind: "reserveCapacity" }
   /** Deletes the clones. `drain`: help their nodes to drain, as `spec.drain.mode` says. */
   | { readonly kind: "releaseCapacity"; readonly drain: "help" | "none" }
-  /** Clones `smoke.machineSetTemplate` with one replica. */
   | { readonly kind: "createSmokeMachine"; readonly template: string }
   | { readonly kind: "deleteSmokeMachine" }
   /** Sets annotations of `openshift-file-integrity/osd-fileintegrity`; others stay. An absent object is an error. */

@@ -38,13 +38,11 @@ export interface Readings {
   readonly capacity: CapacityState;
   readonly capacityLeft: CapacityLeft;
   readonly health: readonly HealthResult[];
-  /** Critical alerts and ClusterOperators only. */
   readonly healthAfter: readonly HealthResult[];
   readonly dependencies: readonly Dependency[];
   /** The payload that the target leads to: `desired.image`, or that of the update graph for version and architecture. */
   readonly payload: Payload;
   readonly graph: readonly OfferedRelease[];
-  /** Pulls the plan of the policy source now. */
   readonly policy: PolicyRefresh;
   readonly smoke: SmokeState;
   /** Reported, never blocking: workloads, `managementState` of the image registry, import modes of ImageStreams. */
@@ -78,7 +76,6 @@ export type HealthCheckId =
   | "NodeUnschedulableTaint"
   | "PDB";
 
-/** Values of the label `reason` of `upgradeoperator_healthcheck_failed`. */
 export type HealthReason =
   | "healthcheck_query_failed"
   | "critical_alerts_firing"

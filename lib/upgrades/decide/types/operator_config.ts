@@ -56,14 +56,11 @@ const maintenance = z.object({
 
 const scale = z.object({
   timeOut: above(30),
-  /** Patterns of `path.Match`. */
   extraMachinePools: z.preprocess(emptyList, z.array(glob, NO_LIST)),
 }, NO_MAP).transform(({ timeOut: timeoutMinutes, ...rest }) => ({ timeoutMinutes, ...rest }));
 
 const upgradeWindow = z.object({
-  /** 0: no end. */
   timeOut: fromZero(120),
-  /** 0: no notice. */
   delayTrigger: fromZero(30),
 }, NO_MAP).transform(({ timeOut: timeoutMinutes, delayTrigger: delayTriggerMinutes }) => {
   return { timeoutMinutes, delayTriggerMinutes };
@@ -146,7 +143,6 @@ export function parseOperatorConfig(text: string): ConfigReading {
   return decodeOperatorConfig(tree.value);
 }
 
-/** Decodes the tree of a text; null or undefined is an empty one. */
 export function decodeOperatorConfig(tree: unknown): ConfigReading {
   const decoded = OperatorConfigSchema.safeParse(tree ?? {});
   const manager = objectAt(tree, "configManager");

@@ -91,7 +91,6 @@ const PlanConditionType = z.enum([
   "Valid",
 ]);
 
-/** As metav1.Condition. */
 const PLAN_CONDITION = {
   type: PlanConditionType,
   status: z.enum(["True", "False"]).catch("False"),
@@ -120,7 +119,6 @@ const State = z.enum([
 ]);
 
 const BASELINE = {
-  /** Of the release payload. */
   image: text,
   /** `operator-image` by ClusterOperator, of those that publish it. */
   operatorImages: textMap,
@@ -152,7 +150,6 @@ const HISTORY = {
 };
 
 const Status = z.object({
-  /** Newest first. */
   history: listOf(HISTORY),
   conditions: listOf(PLAN_CONDITION, ({ type }) => PlanConditionType.safeParse(type).success),
 });

@@ -46,14 +46,12 @@ export interface Upgrader {
 }
 
 export type Request =
-  /** Read these; answer `read`. */
   | { readonly kind: "read"; readonly readings: readonly Reading[] }
   /** Do these in order and stop at the first that fails, unless it says otherwise; answer `applied`. */
   | { readonly kind: "apply"; readonly effects: readonly Effect[] }
   /** Write the status, guarded by the resourceVersion of the plan as written last; answer `saved`. A conflict ends the reconcile. */
   | { readonly kind: "save"; readonly status: UpgradeStatus };
 
-/** The answer to a {@link Request}. */
 export type Answer =
   | { readonly kind: "read"; readonly read: Observed["read"] }
   | {

@@ -18,7 +18,6 @@ const FIRST_PAUSE_MS = 1_000;
 /** Called at a time: the list is configured, and each holds a connection. */
 const MAX_URLS = 100;
 
-/** What each answers, in their order. Rejects only with the signal's reason. */
 export async function checkDependencies(
   deps: DependencyDeps,
   { urls, timeoutSeconds }: DependencyOptions,

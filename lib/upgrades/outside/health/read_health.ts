@@ -23,9 +23,7 @@ import { fixedEndpoint, Upstream, type UpstreamOptions } from "../http/upstream.
 import { KeptValue } from "../http/kept_value.ts";
 
 export interface HealthDeps {
-  /** Names of the critical alerts that fire and count. */
   readonly alerts: () => Promise<readonly string[]>;
-  /** Of the reconcile, so that nothing is read twice in it. */
   readonly reader: Pick<ClusterReader, "nodes" | "operators" | "machineSets" | "budgets">;
   /** The findings of the Deployment Validation Operator; undefined: they are not read. */
   readonly readFindings?: ReadFindings | undefined;

@@ -7,7 +7,6 @@ export interface Keepable<T> {
   readonly keepMs: number;
 }
 
-/** Keeps one value. A failed reading is not kept. */
 export class KeptValue<T> {
   readonly #read: (signal: AbortSignal) => Promise<Keepable<T>>;
   readonly #calls: SharedCalls<Keepable<T>>;

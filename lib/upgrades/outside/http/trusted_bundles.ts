@@ -5,7 +5,6 @@ import { errorText, type Logger } from "../../../log.ts";
 import { parseCertificates } from "../../../oci/config/pem.ts";
 import { KeptValue } from "./kept_value.ts";
 
-/** Gives them, PEM. Rejects with the signal's reason alone. */
 export type TrustedBundles = (signal: AbortSignal) => Promise<readonly string[]>;
 
 const KEEP_MS = 60_000;

@@ -18,7 +18,6 @@ import { exchange } from "../../../k8s/pinned/exchange.ts";
 export interface UpstreamEndpoint {
   /** `https://host:port`, or with a path that every request begins with; no slash at the end. */
   readonly baseUrl: string;
-  /** PEM bundles that are trusted beside the public roots. */
   readonly caCerts: readonly string[];
   /** The `Authorization` header. Never logged. */
   readonly authorization?: string | undefined;
@@ -35,7 +34,6 @@ export interface EndpointSource {
 
 export interface UpstreamLimits {
   readonly timeoutMs: number;
-  /** Decoded bytes of an answer. */
   readonly maxBytes: number;
   /** Tries of what may be sent twice; absent: one. */
   readonly tries?: number | undefined;

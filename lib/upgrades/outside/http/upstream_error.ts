@@ -28,7 +28,6 @@ const NOT_DONE: readonly number[] = [429, 503];
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
   readonly fault: UpstreamFault;
-  /** HTTP status; 0 when no answer came. */
   readonly status: number;
   /** Whether the server may have carried out the request, as after an answer that was lost. */
   readonly mayHaveArrived: boolean;
@@ -50,7 +49,6 @@ export class UpstreamError extends Error {
 }
 
 export interface RequestName {
-  /** The server, as in `Alertmanager`. */
   readonly server: string;
   readonly method: string;
   /** Its query is not shown. */

@@ -17,7 +17,6 @@ export interface MonitoringEndpointOptions {
   /** `route`: for a process outside of the cluster. */
   readonly by: "service" | "route";
   readonly api: ReadApi;
-  /** Shared by both servers. */
   readonly token: KeptValue<string>;
   readonly clock: Clock;
 }
@@ -96,7 +95,6 @@ const MINUTE_MS = 60_000;
 const DAY_SECONDS = 86_400;
 /** A Secret's token is valid until the Secret is deleted: it is read again. */
 const SECRET_KEEP_MS = 10 * MINUTE_MS;
-/** Of a token's life, the part in which it is used. */
 const USED_SHARE = 0.8;
 
 /** Without audiences, which the client's type demands, the token is for the API server. */

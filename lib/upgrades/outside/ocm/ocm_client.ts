@@ -139,7 +139,6 @@ export type OcmMode = "api" | "agent";
 export interface OcmEndpointOptions {
   readonly baseUrl: string;
   readonly api: ReadApi;
-  /** `spec.clusterID` of the ClusterVersion. */
   readonly clusterId: (signal: AbortSignal) => Promise<string>;
   readonly proxyUrl?: string | undefined;
   readonly bundles: TrustedBundles;

@@ -146,7 +146,6 @@ export const LOCAL_POLICY_SOURCE: PolicySource = {
 
 export interface OcmPolicySourceOptions {
   readonly client: Pick<OcmClient, "cluster" | "policies" | "policyState">;
-  /** `upgradeType` of the configuration. */
   readonly type: "OSD" | "ARO";
 }
 

@@ -67,7 +67,6 @@ export class ClusterPayloads implements Disposable {
 
 export interface PullCredentials {
   readonly credentials: readonly Credential[];
-  /** Why it cannot be used, as a sentence. */
   readonly problem?: string;
 }
 

@@ -72,7 +72,6 @@ export function openWebhookSink({ url, caCerts, clusterId, userAgent, clock }: W
   };
 }
 
-/** States that an administrator should look at. */
 const WARNINGS: readonly NotificationState[] = [
   "StateDelayed",
   "StateFailed",
@@ -119,12 +118,10 @@ export function openEventSink(
 }
 
 export interface NotifierDeps {
-  /** Those of a plan, as configured now. */
   readonly sinks: (plan: UpgradeConfig, signal: AbortSignal) => Promise<readonly NotificationSink[]>;
   readonly observe: (notification: Notification, result: "sent" | "failed") => void;
 }
 
-/** Which sinks have a notification, written down where the next leader reads it. */
 export interface DeliveryRecord {
   sinksOf(id: string): readonly string[];
   /** Replaces them. Rejects when that cannot be written. One call at a time. */
