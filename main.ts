@@ -10,6 +10,7 @@ import type { ClusterAccess } from "./lib/k8s/cluster_access.ts";
 import { errorText, openLogger, silentLogger } from "./lib/log.ts";
 import { loginFile } from "./lib/oci/config/registry_environment.ts";
 import { parsePlacementOptions, placementProblems } from "./lib/placement/decide/config/options.ts";
+import type { PlacementSettings } from "./lib/placement/decide/config/types.ts";
 import { unreachable } from "./lib/parsed.ts";
 import type { ServeRun } from "./serve/dev.ts";
 
@@ -127,6 +128,13 @@ function withLogins(config: Config): Config {
   return withValues(config, { dockerConfig: config.dockerConfig ?? loginFile(Deno.env.toObject(), isFile) });
 }
 
+/** Of the placement flags and files, whose problems parseConfig() has reported. */
+function settingsOf(config: Config): PlacementSettings {
+  const options = parsePlacementOptions(config);
+  if (options.kind === "unparsable") throw new Error(options.problems.join("\n"));
+  return options.value;
+}
+
 /** The commands that work on a cluster. */
 async function runOnCluster(
   config: Config,
@@ -138,7 +146,7 @@ async function runOnCluster(
     case "explain":
       return await runExplanation(config, { ...deps, podNamespace });
     case "report":
-      return await (await import("./lib/cli/report.ts")).runReport(config, {
+      return await (await import("./lib/cli/report.ts")).runReport({ ...config, settings: settingsOf(config) }, {
         ...deps,
         showsProgress: Deno.stderr.isTerminal(),
       });
@@ -158,7 +166,8 @@ async function runExplanation(
   const { runExplain } = await import("./lib/cli/explain.ts");
   const openImages = async (): Promise<CallerImages> =>
     await (await import("./lib/cli/report.ts")).openCallerImages(config, deps);
-  return await runExplain({ ...deps, openImages }, { ...config, podNamespace, signal: deps.signal });
+  const settings = settingsOf(config);
+  return await runExplain({ ...deps, openImages }, { ...config, podNamespace, settings, signal: deps.signal });
 }
 
 async function runDaemon(
@@ -236,14 +245,12 @@ function isFile(path: string): boolean {
 async function runServe(config: Config, run: ServeRun): Promise<number> {
   const { terminal, stop, writeLog = terminal.err, onListening = () => {} } = run;
   const { serve } = await import("./serve/serve.ts");
-  const options = parsePlacementOptions(config);
-  if (options.kind === "unparsable") return refuse(terminal, options.problems);
   const form = Deno.stderr.isTerminal() ? "text" : "json";
   const log = openLogger({ level: config.fallbackLogLevel, write: writeLog, form });
   for (const message of config.warnings) log.warn("ignored a variable", { message });
   await serve({
     config,
-    settings: options.value,
+    settings: settingsOf(config),
     access: await openAccess(config, (message) => log.warn("cannot trust the connection to the cluster", { message })),
     clock: systemClock,
     log,

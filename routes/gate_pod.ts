@@ -103,11 +103,11 @@ async function review(
   return context.json(allowedReview(uid, patch));
 }
 
-/** Whether the pod's own constraint is why it is not placed. */
-function isPinned(verdict: AdmissionVerdict): boolean {
-  if (verdict.kind === "ignore") return verdict.reason === "AlreadyConstrained";
-  return verdict.kind === "place" && verdict.decision.kind === "place" &&
-    verdict.decision.required.kind === "user-constrained";
+/** Pods whose pins are no business of Archway's. */
+const UNNOTICED: readonly string[] = ["OperatorNamespace", "KubeNamespace", "NodeNameSet", "AuditMode"];
+
+function isNoticed(verdict: AdmissionVerdict): boolean {
+  return !("reason" in verdict && UNNOTICED.includes(verdict.reason));
 }
 
 function countContainers(object: unknown): number {
@@ -164,7 +164,7 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
   const isWorthwhile = verdict.kind === "gate" || isLeft && known === undefined || configOf.length > 0 ||
     (isLeft || verdict.kind === "place") && known?.isAging === true;
   if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images, configOf);
-  if (isPinned(verdict) && !request.dryRun) deps.notices.pinned(pod);
+  if (isNoticed(verdict) && !request.dryRun) deps.notices.pinned(pod);
   report(deps, { pod, verdict, images: isLeft ? [] : images, dryRun: request.dryRun });
   return { outcome: outcomeOf(verdict), patch };
 }

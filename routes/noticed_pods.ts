@@ -9,7 +9,9 @@ import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
-import { imagesToInspect, judgeImages, MAX_IMAGES, partOfImages } from "../lib/placement/decide/images.ts";
+import { judgeImages, MAX_IMAGES, partOfImages, pinnedImages } from "../lib/placement/decide/images.ts";
+import { expressionsOf } from "../lib/placement/decide/patch/constraints.ts";
+import { withoutOwnRequirement } from "../lib/placement/decide/patch/own_terms.ts";
 import { podRef, pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
 import { type LateFacts, type LateImage, lateReport, pinReport } from "../lib/placement/decide/report/mismatches.ts";
 import type { ContainerView, PodView } from "../lib/placement/decide/types.ts";
@@ -34,7 +36,7 @@ type LateImages = Pick<LateFacts, "came" | "containers">;
 export interface Notices {
   /** A pod that has its node gets ephemeral containers, or other images. */
   readonly late: (pod: PodView, images: LateImages) => void;
-  /** A new pod names architectures itself. */
+  /** A new pod, which may name architectures itself. */
   readonly pinned: (pod: PodView) => void;
 }
 
@@ -65,8 +67,10 @@ export function openNotices(deps: NoticeDeps): Notices {
       if (pod.nodeName === "" || keptText(pod, late.containers) === undefined) return;
       inBackground(pod, wanted, () => lookAtLate(deps, keptPart(pod, wanted), { ...late, wanted }));
     },
-    pinned: (pod) => {
-      const wanted = distinctImages(imagesToInspect(pod, deps.settingsOf(pod.namespace)));
+    pinned: (admitted) => {
+      const wanted = distinctImages(pinnedImages(admitted, deps.settingsOf(admitted.namespace)));
+      if (wanted.length === 0) return;
+      const pod = withoutOwnRequirement(admitted);
       const text = keptText(pod, wanted);
       if (text === undefined) return;
       const key = createHash("sha256").update(text).digest("base64");
@@ -81,16 +85,21 @@ export function openNotices(deps: NoticeDeps): Notices {
 /** What is kept of a pod, as text; undefined where that is more than any pod needs: whoever creates it says how large it is. */
 function keptText(pod: PodView, images: readonly { readonly image: string }[]): string | undefined {
   const owner = ownerOf(pod);
-  const text = JSON.stringify([owner, images.map(({ image }) => image), pod.nodeSelector, pod.requiredTerms]);
+  const text = JSON.stringify([owner, images.map(({ image }) => image), pod.nodeSelector, keptTerms(pod)]);
   return text.length > MAX_KEPT || owner.name.length > MAX_NAME ? undefined : text;
 }
 
+/** Without the node that a pod of a DaemonSet is for. */
+function keptTerms({ requiredTerms }: PodView): PodView["requiredTerms"] {
+  return requiredTerms?.map((term) => ({ matchExpressions: expressionsOf(term) }));
+}
+
 function keptPart(pod: PodView, wanted: readonly ImageUse[]): PodView {
-  const { nodeSelector, requiredTerms, owners } = pod;
+  const { nodeSelector, owners } = pod;
   return {
     ...partOfImages(pod, wanted),
     nodeSelector,
-    requiredTerms,
+    requiredTerms: keptTerms(pod),
     owners: owners.filter(({ controller }) => controller),
   };
 }

@@ -5,11 +5,9 @@ import { podTarget } from "../config/words.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
 import type { ImageOutcome } from "../placement/decide/decision_types.ts";
-import { makeSettings } from "../placement/decide/config/types.ts";
-import { imagesToInspect, judgeImages, MAX_IMAGES } from "../placement/decide/images.ts";
+import type { PlacementSettings } from "../placement/decide/config/types.ts";
+import { judgeImages, MAX_IMAGES, pinnedImages } from "../placement/decide/images.ts";
 import { offeredByNode } from "../placement/decide/live.ts";
-import { hasRequiredArchitecture } from "../placement/decide/patch/constraints.ts";
-import { ownRequirement } from "../placement/decide/patch/own_terms.ts";
 import { pullScopeOf } from "../placement/decide/pod_refs.ts";
 import { type LateFacts, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
 import type { PodImages } from "../images/pods/pod_images.ts";
@@ -46,6 +44,8 @@ export async function runExplain(
     /** Of a pod that is named without one. */
     readonly podNamespace: string;
     readonly output: OutputForm;
+    /** Those of the files of --config. */
+    readonly settings: PlacementSettings;
     readonly signal: AbortSignal;
   },
 ): Promise<number> {
@@ -70,7 +70,7 @@ export async function runExplain(
     participation: await readParticipation(api, { pod, config, signal: options.signal }),
     gatingStopped: config.kind === "read" ? gatingStopped(config.object) : undefined,
     execFormatErrors: await readExecFormatErrors(parts, pod, options.signal),
-    mismatches: await readMismatches(parts, pod, options.signal),
+    mismatches: await readMismatches(parts, pod, options),
   });
   terminal.out(renderExplanation(pod, explanation, { output: options.output, terminal }));
   return ExitCode.done;
@@ -84,12 +84,9 @@ function ageOf({ creationTimestampMs }: PodView, { api, clock }: ExplainDeps): n
 async function readMismatches(
   { api, openImages }: ExplainDeps,
   pod: PodView,
-  signal: AbortSignal,
+  { settings, signal }: { readonly settings: PlacementSettings; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
-  const settings = makeSettings();
-  const pinned = ownRequirement(pod) === undefined && hasRequiredArchitecture(pod)
-    ? imagesToInspect(pod, settings)
-    : [];
+  const pinned = pinnedImages(pod, settings);
   const late = lateContainers(pod);
   const uses = late.flatMap(({ containers }) => containers).map(({ image }) => image);
   const wanted = [...new Set([...pinned.map(({ image }) => image), ...uses])]

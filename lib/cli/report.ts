@@ -9,7 +9,7 @@ import { Resource } from "../k8s/types.ts";
 import { silentLogger } from "../log.ts";
 import type { Credential } from "../oci/credential.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
-import type { ImageVolumes } from "../placement/decide/config/types.ts";
+import type { PlacementSettings } from "../placement/decide/config/types.ts";
 import { type ClusterReport, reportOf } from "../report/cluster_report.ts";
 import { ProgressLine } from "./progress_line.ts";
 import { readFailedImages } from "./failed_images.ts";
@@ -25,7 +25,8 @@ export interface ReportOptions {
   /** The architecture in question; absent: all that count. */
   readonly arch?: string | undefined;
   readonly output: OutputForm;
-  readonly imageVolumes?: ImageVolumes | undefined;
+  /** Absent: as where nothing is configured. */
+  readonly settings?: PlacementSettings | undefined;
 }
 
 interface ReportConfig extends ImageServiceConfig, ReportOptions {
@@ -69,14 +70,14 @@ export async function openCallerImages(config: Omit<ReportConfig, "output">, dep
 }
 
 export async function printReport(
-  { arch, podNamespace, output, imageVolumes }: ReportOptions,
+  { arch, podNamespace, output, settings }: ReportOptions,
   { api, terminal, clock, signal, images, showsProgress }: Omit<ReportDeps, "userAgent"> & Shown & {
     readonly images: PodImages;
   },
 ): Promise<number> {
   const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...arch === undefined ? [] : [arch]])];
   const failed = (signal: AbortSignal) => readFailedImages(api, signal);
-  const scope = { namespace: podNamespace, candidates, failed, imageVolumes };
+  const scope = { namespace: podNamespace, candidates, failed, settings };
   const line = new ProgressLine({ write: showsProgress ? terminal.err : () => {}, clock });
   const onProgress = (text: string): void => line.show(text);
   const { workloads, unread, isComplete } = await readSupport({ api, images, clock, signal, onProgress, ...scope })

@@ -11,7 +11,7 @@ import type { Workload, WorkloadSupport } from "../report/types.ts";
 import { ALIVE } from "../taints/cluster/watches.ts";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { failedArchitectures } from "../exec_format/decide/failed_image.ts";
-import { DEFAULT_SETTINGS, type ImageVolumes } from "../placement/decide/config/types.ts";
+import { DEFAULT_SETTINGS, type PlacementSettings } from "../placement/decide/config/types.ts";
 import { supportOf } from "../report/support.ts";
 import type { ReadFailures } from "./failed_images.ts";
 import { isForbidden } from "../k8s/errors.ts";
@@ -147,7 +147,7 @@ export interface SupportOptions extends InspectDeps {
   readonly failed?: ((signal: AbortSignal) => Promise<ReadFailures>) | undefined;
   readonly limits?: InventoryLimits | undefined;
   /** Absent: as where nothing is configured. */
-  readonly imageVolumes?: ImageVolumes | undefined;
+  readonly settings?: PlacementSettings | undefined;
 }
 
 interface SupportFound extends Omit<ReadWorkloads, "workloads"> {
@@ -164,7 +164,7 @@ export async function readSupport(options: SupportOptions): Promise<SupportFound
   const found = workloads.map((workload) =>
     supportOf(workload, {
       candidates,
-      imageVolumes: options.imageVolumes ?? DEFAULT_SETTINGS.imageVolumes,
+      settings: options.settings ?? DEFAULT_SETTINGS,
       inspected: (image) => inspected(workload, image),
       failedOn: (digest) => failedArchitectures(failed?.images ?? [], { digest, namespace: workload.namespace, nowMs }),
     })

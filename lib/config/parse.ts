@@ -70,7 +70,7 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
     ...file.problems,
     ...contradictions(command, values, { words, given, unread }),
     ...unread.has("only") || unread.has("namespace") ? [] : watchNamespaceProblems(command, values, env),
-    ...command === "serve" || command === "dev" ? placementProblems(config) : [],
+    ...["serve", "dev", "explain", "report"].includes(command) ? placementProblems(config) : [],
   ];
   return found.length === 0 ? { kind: "run", config } : { kind: "usage", command, problems: found };
 }

@@ -6,9 +6,9 @@ import type { KubeObject } from "../k8s/types.ts";
 import { parsePod, podTemplateOf } from "../placement/decide/pod_view.ts";
 import type { PodView } from "../placement/decide/types.ts";
 import type { TemplateFacts, Workload, WorkloadName } from "./types.ts";
-import { isWasmRuntime, operatingSystemOf } from "../placement/decide/images.ts";
-import { allowedArchitectures } from "../placement/decide/patch/constraints.ts";
-import { ownRequirement } from "../placement/decide/patch/own_terms.ts";
+import { operatingSystemOf } from "../placement/decide/images.ts";
+import { pinnedArchitectures } from "../placement/decide/patch/constraints.ts";
+import { withoutOwnRequirement } from "../placement/decide/patch/own_terms.ts";
 import { pullScopeOf } from "../placement/decide/pod_refs.ts";
 
 export interface InventoryLimits {
@@ -156,15 +156,7 @@ export function templateFacts(pod: PodView, candidates: readonly string[]): Temp
   return {
     scope: pullScopeOf(pod),
     os: operatingSystemOf(pod),
-    runsWasm: isWasmRuntime(pod.runtimeClassName),
-    constrainedTo: ownConstraint(pod, candidates),
+    runtimeClassName: pod.runtimeClassName,
+    constrainedTo: pinnedArchitectures(withoutOwnRequirement(pod), candidates),
   };
-}
-
-/**
- * Those of the candidates that the pod allows; undefined when it says nothing of architectures, or says only what Archway
- * has written into it.
- */
-export function ownConstraint(pod: PodView, candidates: readonly string[]): readonly string[] | undefined {
-  return ownRequirement(pod) === undefined ? allowedArchitectures(pod, candidates) : undefined;
 }

@@ -1,8 +1,8 @@
 // From the inspections of a workload's images to the architectures on which it runs, and to what blocks each of the others.
 import { intersectArchitectures, KNOWN_ARCHITECTURES } from "../arch.ts";
 import type { InspectedImage } from "../oci/types.ts";
-import { hasWasm, isData, usablePlatforms } from "../placement/decide/images.ts";
-import type { ImageVolumes } from "../placement/decide/config/types.ts";
+import { judgeEach, notInspected } from "../placement/decide/images.ts";
+import type { PlacementSettings } from "../placement/decide/config/types.ts";
 import type { Blocker, ImageSupport, Workload, WorkloadSupport } from "./types.ts";
 
 interface SupportFacts {
@@ -12,17 +12,20 @@ interface SupportFacts {
   readonly inspected: (image: string) => InspectedImage | undefined;
   /** The architectures on which an image was seen to fail in the workload's namespace. */
   readonly failedOn: (digest: string) => readonly string[];
-  readonly imageVolumes: ImageVolumes;
+  readonly settings: PlacementSettings;
 }
 
 export function supportOf(workload: Workload, facts: SupportFacts): WorkloadSupport {
   const { kind, namespace, name, constrainedTo } = workload;
-  const counted = facts.imageVolumes === "ignore"
-    ? workload.images.filter((image) => !workload.volumes.includes(image))
-    : workload.images;
-  const images = counted.map((image) =>
-    supportOfImage(image, { ...facts, workload, isVolume: workload.volumes.includes(image) })
+  const { settings, inspected } = facts;
+  const inContainers = workload.images.filter((image) => !workload.volumes.includes(image));
+  const counted = settings.imageVolumes === "ignore" ? inContainers : workload.images;
+  const judged = judgeEach(
+    { ...workload, containerImages: new Set(inContainers) },
+    settings,
+    counted.map((image) => inspected(image) ?? notInspected({ image, pullPolicy: "" })),
   );
+  const images = judged.map((one) => supportOfImage(one, { ...facts, constrainedTo }));
   const known = images.filter(({ failure }) => failure === undefined).map(({ architectures, failedOn }) =>
     architectures.filter((architecture) => !failedOn.includes(architecture))
   );
@@ -32,7 +35,7 @@ export function supportOf(workload: Workload, facts: SupportFacts): WorkloadSupp
     name,
     images,
     constrainedTo,
-    architectures: intersectArchitectures([facts.candidates, constrainedTo ?? facts.candidates, ...known]),
+    architectures: intersectArchitectures([constrainedTo ?? facts.candidates, ...known]),
     isKnown: known.length === images.length,
   };
 }
@@ -68,28 +71,17 @@ function blockerOfImage(
 }
 
 function supportOfImage(
-  image: string,
-  { inspected, failedOn, candidates, imageVolumes, workload: { os, runsWasm }, isVolume }: SupportFacts & {
-    readonly workload: Workload;
-    readonly isVolume: boolean;
-  },
+  { one: { image, inspection }, verdict }: ReturnType<typeof judgeEach>[number],
+  { failedOn, candidates, constrainedTo = [] }: SupportFacts & Pick<Workload, "constrainedTo">,
 ): ImageSupport {
-  const inspection = inspected(image)?.inspection;
-  const nothing = { image, digest: "", architectures: [], failedOn: [] };
-  if (inspection === undefined) {
-    return { ...nothing, failure: { kind: "transient", reason: "Timeout", message: "it was not inspected" } };
-  }
-  const isWasm = runsWasm && !isVolume && inspection.kind === "platforms" && hasWasm(inspection.platforms);
-  const runsAnywhere = isWasm || isVolume && isData(inspection, imageVolumes);
-  if (inspection.kind === "failed" && !runsAnywhere) {
+  if (inspection.kind === "failed" && verdict.kind === "failed") {
     const { kind, reason, message } = inspection.failure;
-    return { ...nothing, failure: { kind, reason, message } };
+    return { image, digest: "", architectures: [], failedOn: [], failure: { kind, reason, message } };
   }
   const digest = inspection.kind === "failed" ? "" : inspection.digest;
-  const named = inspection.kind !== "platforms" || runsAnywhere
-    ? [...KNOWN_ARCHITECTURES, ...candidates]
-    : usablePlatforms(inspection.platforms, os).map((platform) => platform.architecture);
-  const architectures = intersectArchitectures([named]);
+  const anywhere = [...KNOWN_ARCHITECTURES, ...candidates, ...constrainedTo];
+  const named = verdict.kind === "some" ? [...verdict.architectures, ...verdict.emulated] : [];
+  const architectures = intersectArchitectures([verdict.kind === "anywhere" ? anywhere : named]);
   const failing = failedOn(digest).filter((architecture) => architectures.includes(architecture));
   return { image, digest, architectures, failedOn: failing };
 }

@@ -16,9 +16,8 @@ export interface WorkloadName {
 export interface TemplateFacts {
   readonly scope: PullScope;
   readonly os: string;
-  /** Its RuntimeClass runs Wasm. */
-  readonly runsWasm: boolean;
-  /** Of the architectures that count, those that its own nodeSelector and node affinity allow; absent when they name none. */
+  readonly runtimeClassName: string;
+  /** Of the architectures that count or that it names, those that its user allows; absent when that names none. */
   readonly constrainedTo?: readonly string[] | undefined;
 }
 
@@ -42,9 +41,9 @@ export interface ImageSupport {
 
 export interface WorkloadSupport extends WorkloadName {
   readonly images: readonly ImageSupport[];
-  /** Of the architectures that count, those that its own nodeSelector and node affinity allow; absent when they name none. */
+  /** As {@link TemplateFacts} has it. */
   readonly constrainedTo?: readonly string[] | undefined;
-  /** Where it runs, of the architectures that count. Images that could not be inspected exclude none. */
+  /** Where it runs, of the architectures that count or that it names. Images that could not be inspected exclude none. */
   readonly architectures: readonly string[];
   readonly isKnown: boolean;
 }

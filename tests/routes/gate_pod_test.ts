@@ -158,7 +158,28 @@ Deno.test("Q-06 gatePod() has images looked at that an update exchanged, and cha
   assert.deepEqual(late, ["exchanged example.com/web:v2"]);
 });
 
-Deno.test("gatePod() narrows the template of a queued Job whose images are known, and reads them where they are not", async () => {
+Deno.test("Q-01 gatePod() has pins looked at of all pods but those of system namespaces and audited ones, and of no dry run", async () => {
+  const seen: string[] = [];
+  const notices: Notices = { late: () => {}, pinned: ({ name, namespace }) => void seen.push(`${namespace}/${name}`) };
+  const settingsOf = (namespace: string) => makeSettings({ audit: namespace === "audited" });
+  const { app } = openApp({ notices, settingsOf });
+  const controller = { apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "u", controller: true };
+  const pinnedBy = (label: string, metadata = {}): object => (
+    { ...POD, metadata, spec: { ...POD.spec, nodeSelector: { [label]: "arm64" } } }
+  );
+  const pods = [
+    pinnedBy("beta.kubernetes.io/arch", { name: "old" }),
+    pinnedBy(ARCH, { name: "daemon", ownerReferences: [controller] }),
+    pinnedBy(ARCH, { name: "pinned" }),
+  ];
+  for (const pod of pods) {
+    for (const namespace of ["team", "kube-system", "audited"]) await admit(app, reviewOf(pod, { namespace }));
+    await admit(app, reviewOf(pod, { dryRun: true }));
+  }
+  assert.deepEqual(seen, ["team/old", "team/daemon", "team/pinned"]);
+});
+
+Deno.test("Q-02 gatePod() narrows the template of a queued Job whose images are known, and reads them where they are not", async () => {
   const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "j" }, spec: { template: { spec: POD.spec } } };
   const review = (namespace: string): unknown =>
     reviewOf(job, { resource: { group: "batch", version: "v1", resource: "jobs" }, namespace });

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { container, podOf, rawPod } from "../lib/placement/decide/make.ts";
+import { container, nodeAffinity, podOf, rawPod } from "../lib/placement/decide/make.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { openScene, type Scene } from "../controllers/make.ts";
 
@@ -191,6 +191,25 @@ const PIN_CASES: readonly PinCase[] = [
     spec: required("In", "s390x", "arm64"),
     says: /of \{arm64, s390x\}/,
   },
+  {
+    what: "an image that lacks what the label of old pins",
+    images: ["single-amd64"],
+    spec: { nodeSelector: { "beta.kubernetes.io/arch": "arm64" } },
+    says: /of \{arm64\}.*single-amd64 has \{amd64\}/,
+  },
+  {
+    what: "an image that lacks an architecture of which little is known",
+    images: ["single-amd64"],
+    spec: { nodeSelector: { "kubernetes.io/arch": "riscv64" } },
+    says: /of \{riscv64\}.*single-amd64 has \{amd64\}/,
+  },
+  { what: "an image that has it", images: ["exotic"], spec: { nodeSelector: { "kubernetes.io/arch": "riscv64" } } },
+  { what: "a pod that names no architecture", images: ["single-amd64"], spec: { nodeSelector: { disk: "fast" } } },
+  {
+    what: "a pod whose RuntimeClass runs it elsewhere",
+    images: ["single-amd64"],
+    spec: { ...ARM64, runtimeClassName: "elsewhere" },
+  },
   { what: "an affinity that leaves its architecture", images: ["single-amd64"], spec: required("NotIn", "arm64") },
   { what: "an image that cannot be inspected", images: ["no-such-image"], spec: ARM64 },
 ];
@@ -199,7 +218,8 @@ for (const { what, images, spec, says } of PIN_CASES) {
   Deno.test(`Q-01 pinned() ${says === undefined ? "says nothing of" : "warns of"} ${what}`, async () => {
     const scene = openScene();
     const { signal } = new AbortController();
-    const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal });
+    const settingsOf = () => makeSettings({ runtimeClasses: { elsewhere: { kind: "skip" } } });
+    const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal, settingsOf });
     notices.pinned(podOf(rawPod({ ...spec, containers: images.map((image) => container(image)) })));
     await scene.clock.advance(0);
     assert.deepEqual(
@@ -209,6 +229,20 @@ for (const { what, images, spec, says } of PIN_CASES) {
     if (says !== undefined) assert.match(scene.recorded[0]?.message ?? "", says);
   });
 }
+
+Deno.test("Q-01 pinned() looks once at the pods of a DaemonSet, each of which is for a node of its own", async () => {
+  const scene = openScene();
+  const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal: new AbortController().signal });
+  const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name: "agent", uid: "u-1", controller: true };
+  for (const node of ["n1", "n2"]) {
+    const matchFields = [{ key: "metadata.name", operator: "In", values: [node] }];
+    const affinity = nodeAffinity([{ matchFields }]);
+    const raw = rawPod({ ...ARM64, affinity, containers: [container("single-amd64")] });
+    notices.pinned(podOf({ ...raw, metadata: { namespace: "shop", name: `agent-${node}`, ownerReferences: [owner] } }));
+  }
+  await scene.clock.advance(0);
+  assert.deepEqual(scene.recorded.map(({ object }) => object.kind), ["DaemonSet"]);
+});
 
 Deno.test("Q-01 pinned() looks once at what one owner makes, and reports it there", async () => {
   const scene = openScene();

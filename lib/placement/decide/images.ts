@@ -6,6 +6,7 @@ import type { ImageUse, InspectedImage, Inspection, InspectionFailure, Platform 
 import { unreachable } from "../../parsed.ts";
 import type { ImageVolumes, PlacementSettings } from "./config/types.ts";
 import { allowedArchitectures, expressionsOf } from "./patch/constraints.ts";
+import { withoutOwnRequirement } from "./patch/own_terms.ts";
 import type { ImageFailure, ImageJudgement, ImageOutcome } from "./decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, textAt } from "../../json.ts";
 import type { Evidence, InspectionPlan, PodView } from "./types.ts";
@@ -29,10 +30,11 @@ export function imagesToInspect(pod: PodView, settings: PlacementSettings): read
   return wanted;
 }
 
-/** The images by which the pod's own constraint is judged; none where it names no architecture, or its RuntimeClass decides. */
+/** The images by which what its user pins is judged; none where that names no architecture, or its RuntimeClass decides. */
 export function pinnedImages(pod: PodView, settings: PlacementSettings): readonly ImageUse[] {
   const isSkipped = entryOf(settings.runtimeClasses, pod.runtimeClassName)?.kind === "skip";
-  const images = isSkipped || allowedArchitectures(pod, []) === undefined ? [] : imagesToInspect(pod, settings);
+  const isPinned = !isSkipped && allowedArchitectures(withoutOwnRequirement(pod), []) !== undefined;
+  const images = isPinned ? imagesToInspect(pod, settings) : [];
   return images.length > MAX_IMAGES ? [] : images;
 }
 
@@ -48,8 +50,7 @@ export function judgeImages(
 ): ImageJudgement {
   const inspected = new Set(images.map(({ image }) => image));
   const missing = wanted.filter(({ image }) => !inspected.has(image)).map(notInspected);
-  const rules = rulesOf(pod, settings, images);
-  const judged = [...images, ...missing].map((one) => ({ one, verdict: judgeImage(one, rules) }));
+  const judged = judgeEach(podOfImages(pod), settings, [...images, ...missing]);
   const outcomes = firstOfEachImage(judged.map(outcomeOf));
   const configOf = worthConfigRead(judged);
   const failures = judged.flatMap(({ one: { image }, verdict }) =>
@@ -126,6 +127,32 @@ export function usablePlatforms(platforms: readonly Platform[], os: string): rea
   );
 }
 
+/** What of a pod decides about its images. */
+export interface PodOfImages {
+  readonly os: string;
+  readonly runtimeClassName: string;
+  readonly containerImages: ReadonlySet<string>;
+}
+
+function podOfImages(pod: PodView): PodOfImages {
+  const { runtimeClassName, containers } = pod;
+  return {
+    os: operatingSystemOf(pod),
+    runtimeClassName,
+    containerImages: new Set(containers.map(({ image }) => image)),
+  };
+}
+
+/** Each image of a pod by itself, beside the others. */
+export function judgeEach(
+  pod: PodOfImages,
+  settings: PlacementSettings,
+  images: readonly InspectedImage[],
+): readonly Judged[] {
+  const rules = rulesOf(pod, settings, images);
+  return images.map((one) => ({ one, verdict: judgeImage(one, rules) }));
+}
+
 interface Judged {
   readonly one: InspectedImage;
   readonly verdict: ImageVerdict;
@@ -143,26 +170,23 @@ type ImageVerdict =
   | { readonly kind: "failed"; readonly failure: InspectionFailure };
 
 /** What of the pod and the settings decides about each of its images; made once for a pod. */
-interface ImageRules {
-  readonly os: string;
+interface ImageRules extends PodOfImages {
   /** Architectures that the pod's RuntimeClass emulates: an image that it is for does not exclude the pod altogether. */
   readonly emulated: readonly string[];
   /** Whether the RuntimeClass is for Wasm alone: then a native image beside it constrains the pod. */
   readonly isForWasm: boolean;
   /** Where it runs Wasm by its name, where no setting says what it does. */
   readonly wasm: readonly string[];
-  readonly containerImages: ReadonlySet<string>;
   readonly imageVolumes: ImageVolumes;
 }
 
-function rulesOf(pod: PodView, settings: PlacementSettings, images: readonly InspectedImage[]): ImageRules {
+function rulesOf(pod: PodOfImages, settings: PlacementSettings, images: readonly InspectedImage[]): ImageRules {
   const rule = entryOf(settings.runtimeClasses, pod.runtimeClassName);
   return {
-    os: operatingSystemOf(pod),
+    ...pod,
     emulated: rule?.kind === "add" ? rule.architectures : [],
     wasm: rule === undefined && isWasmRuntime(pod.runtimeClassName) ? KNOWN_ARCHITECTURES : [],
     isForWasm: images.some(({ inspection }) => inspection.kind === "platforms" && hasWasm(inspection.platforms)),
-    containerImages: new Set(pod.containers.map(({ image }) => image)),
     imageVolumes: settings.imageVolumes,
   };
 }
@@ -188,7 +212,7 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): I
  * Whether what an image volume mounts fits every node: plain data, or a single manifest, which a node pulls whatever platform it
  * names. Of an index a node pulls its own platform alone (KEP-4639); `require` asks the same of a single manifest.
  */
-export function isData(inspection: Inspection, imageVolumes: ImageVolumes): boolean {
+function isData(inspection: Inspection, imageVolumes: ImageVolumes): boolean {
   if (inspection.kind === "failed") return inspection.failure.reason === "NotAnImage";
   return imageVolumes === "auto" && !/index|list/.test(inspection.mediaType);
 }
@@ -199,7 +223,7 @@ export function emulatedFor(
   settings: PlacementSettings,
   { platforms, images }: { readonly platforms: readonly Platform[]; readonly images: readonly InspectedImage[] },
 ): readonly string[] {
-  return emulatedOf(platforms, rulesOf(pod, settings, images));
+  return emulatedOf(platforms, rulesOf(podOfImages(pod), settings, images));
 }
 
 function emulatedOf(platforms: readonly Platform[], { emulated, isForWasm, wasm }: ImageRules): readonly string[] {
@@ -211,14 +235,14 @@ function emulatedOf(platforms: readonly Platform[], { emulated, isForWasm, wasm 
 const WASM_SHIMS: readonly string[] = ["spin", "slight", "wws", "lunatic", "wamr", "runwasi"];
 
 /** Whether a RuntimeClass of this name runs Wasm. Its nodeSelector, which the API server adds to the pod, says on which nodes. */
-export function isWasmRuntime(runtimeClassName: string): boolean {
+function isWasmRuntime(runtimeClassName: string): boolean {
   return runtimeClassName.toLowerCase().split(/[-.]/).some((word) =>
     /^was[mi]/.test(word) || WASM_SHIMS.includes(word)
   );
 }
 
 /** Whether a platform is Wasm: `wasi/wasm`, `wasip1/wasm`. */
-export function hasWasm(platforms: readonly Platform[]): boolean {
+function hasWasm(platforms: readonly Platform[]): boolean {
   return platforms.some(({ architecture }) => architecture === "wasm");
 }
 
@@ -250,7 +274,7 @@ function worstFailure(failures: readonly ImageFailure[]): ImageFailure | undefin
   return retryAfterMs === 0 ? first : { image: first.image, failure: { ...first.failure, retryAfterMs } };
 }
 
-function notInspected({ image, pullPolicy }: ImageUse): InspectedImage {
+export function notInspected({ image, pullPolicy }: Pick<ImageUse, "image" | "pullPolicy">): InspectedImage {
   const failure: InspectionFailure = {
     kind: "transient",
     reason: "Timeout",

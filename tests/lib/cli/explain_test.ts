@@ -7,8 +7,9 @@ import { type KubeApi, withCalls } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
+import { type ImageVolumes, makeSettings, type PlacementSettings } from "../../../lib/placement/decide/config/types.ts";
 import type { InspectedImage } from "../../../lib/oci/types.ts";
-import { platformsFact } from "../placement/decide/make.ts";
+import { ARCH, nodeAffinity, platformsFact, term } from "../placement/decide/make.ts";
 import { PodAnnotation, SCHEDULING_GATE as GATE } from "../../../lib/names.ts";
 import { openCommandBed, recordingTerminal, type Said } from "./support.ts";
 
@@ -29,14 +30,15 @@ async function run(
     readonly columns?: number;
     readonly clock?: Clock;
     readonly facts?: readonly InspectedImage[];
+    readonly settings?: PlacementSettings;
   } = {},
 ): Promise<{ readonly code: number; readonly said: Said }> {
-  const { output = "table", color = false, columns, clock = systemClock, facts } = options;
+  const { output = "table", color = false, columns, clock = systemClock, facts, settings = makeSettings() } = options;
   const { terminal, said } = recordingTerminal({ color });
   const { signal } = new AbortController();
   const code = await runExplain(
     { api, terminal: { ...terminal, columns }, clock, openImages: () => Promise.resolve(imagesOf(facts)) },
-    { words: [operand], podNamespace: "default", output, signal },
+    { words: [operand], podNamespace: "default", output, settings, signal },
   );
   return { code, said };
 }
@@ -154,6 +156,27 @@ Deno.test("Q-01 runExplain() names the contradiction of a pod that pins an archi
   assert.match(said.out, /^Why +A pod requires nodes of \{amd64\} .* demo\/edge:v1 has \{arm64\}/m);
   assert.match(said.out, /^Next +Use images that have the architecture/m);
   assert.doesNotMatch((await run(bed.api, "pod/pinned", { facts: facts("amd64") })).said.out, /requires nodes/);
+});
+
+Deno.test("Q-01 runExplain() goes by the settings, and by what a user pins beside Archway's own requirement", async () => {
+  await using bed = await openCommandBed();
+  const volumes = [{ name: "model", image: { reference: "demo/model:v1" } }];
+  const containers = [{ name: "web", image: "demo/edge:v1" }];
+  const affinity = nodeAffinity([term([ARCH, "arm64"])]);
+  const old = { nodeSelector: { "beta.kubernetes.io/arch": "amd64" }, affinity, containers };
+  await bed.createPod("old", old, PLACED);
+  await bed.createPod("mounting", { nodeSelector: { [ARCH]: "arm64" }, containers, volumes });
+  const facts = [platformsFact("demo/edge:v1", [{ os: "linux", architecture: "arm64" }])];
+  assert.match(
+    (await run(bed.api, "pod/old", { facts })).said.out,
+    /requires nodes of \{amd64\}.*edge:v1 has \{arm64\}/,
+  );
+  const both = [...facts, platformsFact("demo/model:v1", [{ os: "linux", architecture: "amd64" }])];
+  const explained = async (imageVolumes: ImageVolumes): Promise<boolean> => {
+    const { said } = await run(bed.api, "pod/mounting", { facts: both, settings: makeSettings({ imageVolumes }) });
+    return said.out.includes("model:v1 has");
+  };
+  assert.deepEqual([await explained("auto"), await explained("ignore")], [true, false]);
 });
 
 Deno.test("Q-06 runExplain() names an image that came to a pod on its node and does not run there", async () => {

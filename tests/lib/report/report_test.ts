@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import type { InspectedImage } from "../../../lib/oci/types.ts";
 import { reportOf } from "../../../lib/report/cluster_report.ts";
-import { ownConstraint, templateFacts } from "../../../lib/report/inventory.ts";
+import { templateFacts } from "../../../lib/report/inventory.ts";
 import { blockersOf, singleArchitectureWorkloads, supportOf } from "../../../lib/report/support.ts";
-import type { ImageVolumes } from "../../../lib/placement/decide/config/types.ts";
+import { renderReport } from "../../../lib/cli/report_text.ts";
+import { type ImageVolumes, makeSettings, type PlacementSettings } from "../../../lib/placement/decide/config/types.ts";
 import type { Workload, WorkloadSupport } from "../../../lib/report/types.ts";
 import {
   AMD64,
@@ -37,6 +38,7 @@ function lyingFact(): InspectedImage {
 const IMAGES: readonly InspectedImage[] = [
   platformsFact("both", linux(AMD64, ARM64)),
   platformsFact("old", linux(AMD64)),
+  platformsFact("exotic", linux(AMD64, "riscv64")),
   lyingFact(),
   platformsFact("other-os", [WINDOWS]),
   bundleFact("bundle"),
@@ -52,13 +54,13 @@ function workload(images: readonly string[], spec: Json = {}): Workload {
 }
 
 function support(images: readonly string[], spec: Json = {}): WorkloadSupport {
-  return supportOfWorkload(workload(images, spec), "auto");
+  return supportOfWorkload(workload(images, spec));
 }
 
-function supportOfWorkload(workload: Workload, imageVolumes: ImageVolumes): WorkloadSupport {
+function supportOfWorkload(workload: Workload, changes: Partial<PlacementSettings> = {}): WorkloadSupport {
   return supportOf(workload, {
     candidates: CANDIDATES,
-    imageVolumes,
+    settings: makeSettings(changes),
     inspected: (image) => IMAGES.find((one) => one.image === image),
     failedOn: (digest) => digest === LYING_DIGEST ? [ARM64, "s390x"] : [],
   });
@@ -77,7 +79,7 @@ const VOLUMES: readonly (readonly [volume: string, setting: ImageVolumes, runsOn
 for (const [volume, setting, runsOn] of VOLUMES) {
   Deno.test(`Q-03 supportOf() of a workload that mounts ${volume} says [${runsOn}] by imageVolumes: ${setting}`, () => {
     const mounting = { ...workload(["both", volume]), volumes: [volume] };
-    const found = supportOfWorkload(mounting, setting);
+    const found = supportOfWorkload(mounting, { imageVolumes: setting });
     assert.deepEqual([found.architectures, found.isKnown], [runsOn, true]);
     assert.equal(found.images.length, setting === "ignore" ? 1 : 2);
   });
@@ -88,6 +90,22 @@ for (const [runtimeClassName, runsOn] of [["wasmtime", CANDIDATES], ["kata", []]
     assert.deepEqual(support(["wasm"], { runtimeClassName }).architectures, runsOn);
   });
 }
+
+Deno.test("Q-04 supportOf() counts where runtimeClasses of the settings let an image run, and a native one beside Wasm does not", () => {
+  const runtimeClasses = { mine: { kind: "add", architectures: CANDIDATES } } as const;
+  const runsOn = (...images: readonly string[]): readonly string[] =>
+    supportOfWorkload(workload(images, { runtimeClassName: "mine" }), { runtimeClasses }).architectures;
+  assert.deepEqual([runsOn("wasm"), runsOn("old"), runsOn("wasm", "old")], [CANDIDATES, CANDIDATES, [AMD64]]);
+});
+
+Deno.test("Q-01 supportOf() of a pin that is not among the known architectures says where its images run", () => {
+  const pinned = { nodeSelector: { [ARCH]: "riscv64" } };
+  const found = [["exotic"], ["bundle"], ["old"]].map((images) => support(images, pinned));
+  assert.deepEqual(found.map(({ architectures }) => architectures), [["riscv64"], ["riscv64"], []]);
+  const text = renderReport(reportOf(found, { candidates: CANDIDATES, architecture: undefined }));
+  assert.match(text, /shop\/exotic +riscv64 \(constrains itself\)/);
+  assert.match(text, /shop\/old +none \(names riscv64; old has amd64\)/);
+});
 
 const CONSTRAINTS: readonly (readonly [name: string, spec: Json, allowed: readonly string[] | undefined])[] = [
   ["nothing", {}, undefined],
@@ -101,21 +119,21 @@ const CONSTRAINTS: readonly (readonly [name: string, spec: Json, allowed: readon
     affinity: nodeAffinity([{ matchExpressions: [{ key: ARCH, operator: "NotIn", values: [AMD64] }] }]),
   }, [ARM64]],
   ["Exists", { affinity: nodeAffinity([{ matchExpressions: [{ key: ARCH, operator: "Exists" }] }]) }, CANDIDATES],
-  ["another architecture", { nodeSelector: { [ARCH]: "riscv64" } }, []],
+  ["another architecture", { nodeSelector: { [ARCH]: "riscv64" } }, ["riscv64"]],
 ];
 
 for (const [name, spec, allowed] of CONSTRAINTS) {
-  Deno.test(`ownConstraint() of a pod with ${name}`, () => {
-    assert.deepEqual(ownConstraint(podOf(rawPod(spec)), CANDIDATES), allowed);
+  Deno.test(`templateFacts() has the constraint of a pod with ${name}`, () => {
+    assert.deepEqual(templateFacts(podOf(rawPod(spec)), CANDIDATES).constrainedTo, allowed);
   });
 }
 
-Deno.test("ownConstraint() leaves out what Archway has written into a pod", () => {
+Deno.test("templateFacts() leaves out what Archway has written into a pod", () => {
   const decision = JSON.stringify({ v: 1, d: "place", a: [ARM64], i: [] });
   const spec = { affinity: nodeAffinity([term([ARCH, ARM64])]) };
   const placed = rawPod(spec, { annotations: { "archway.dev/decision": decision } });
-  assert.equal(ownConstraint(podOf(placed), CANDIDATES), undefined);
-  assert.deepEqual(ownConstraint(podOf(rawPod(spec)), CANDIDATES), [ARM64]);
+  assert.equal(templateFacts(podOf(placed), CANDIDATES).constrainedTo, undefined);
+  assert.deepEqual(templateFacts(podOf(rawPod(spec)), CANDIDATES).constrainedTo, [ARM64]);
 });
 
 Deno.test("supportOf() intersects the images with the workload's own constraint", () => {

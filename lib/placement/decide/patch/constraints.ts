@@ -1,4 +1,5 @@
 // What a pod requires of architectures already: in its nodeSelector and in the terms of its node affinity, Archway's included.
+import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../../names.ts";
 import { meetsRequirement, parseRequirement } from "../../../cluster/label_selector.ts";
 import { entryOf, type JsonObject, listAt, objectAt, textAt } from "../../../json.ts";
@@ -67,6 +68,21 @@ export function allowedArchitectures(pod: PodView, candidates: readonly string[]
     ARCH_LABELS.every((label) => (entryOf(pod.nodeSelector, label) ?? architecture) === architecture) &&
     (terms.length === 0 || terms.some((term) => allows(term, architecture)))
   );
+}
+
+/** More architectures than any cluster has: whoever creates a pod says how many it names. */
+const MAX_NAMED = 16;
+
+/** The same of the candidates and of those that the pod names itself. */
+export function pinnedArchitectures(
+  pod: PodView,
+  candidates: readonly string[] = KNOWN_ARCHITECTURES,
+): readonly string[] | undefined {
+  const selected = ARCH_LABELS.flatMap((label) => entryOf(pod.nodeSelector, label) ?? []);
+  const listed = (pod.requiredTerms ?? []).flatMap(expressionsOf).filter(isAboutArchitecture)
+    .flatMap((expression) => listAt(expression, "values") ?? []).filter((value) => typeof value === "string");
+  const named = [...new Set([...selected, ...listed])].slice(0, MAX_NAMED);
+  return allowedArchitectures(pod, [...new Set([...candidates, ...named])].sort());
 }
 
 /** Terms are alternatives; the expressions of one hold together. Expressions about other labels exclude no architecture. */

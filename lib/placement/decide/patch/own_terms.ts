@@ -25,6 +25,15 @@ export function ownRequirement(pod: PodView): OwnRequirement | undefined {
   return isShared ? { record, architecturesOf: (term) => parts.get(term) } : undefined;
 }
 
+/** The pod without what an earlier decision of Archway requires of its architecture. */
+export function withoutOwnRequirement(pod: PodView): PodView {
+  if (ownRequirement(pod) === undefined) return pod;
+  const requiredTerms = pod.requiredTerms?.map((term) => ({
+    matchExpressions: expressionsOf(term).filter((expression) => textAt(expression, "key") !== NODE_ARCH_LABEL),
+  }));
+  return { ...pod, record: undefined, requiredTerms };
+}
+
 /** The pod's preferred terms: those that Archway added, by the audit annotation and their form, and the user's. */
 export function splitPreferredTerms(
   pod: PodView,

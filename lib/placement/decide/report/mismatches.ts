@@ -8,7 +8,8 @@ import type { ImageJudgement } from "../decision_types.ts";
 import { clip } from "../failures.ts";
 import type { PlacementSettings } from "../config/types.ts";
 import { emulatedFor, operatingSystemOf, usablePlatforms } from "../images.ts";
-import { allowedArchitectures } from "../patch/constraints.ts";
+import { allowedArchitectures, pinnedArchitectures } from "../patch/constraints.ts";
+import { withoutOwnRequirement } from "../patch/own_terms.ts";
 import type { ContainerView, PodView } from "../types.ts";
 import { MESSAGE_MAX, type PlacedReport, type PodReport } from "./report_slots.ts";
 
@@ -34,13 +35,13 @@ export function daemonSetReport(
 }
 
 /**
- * The event about a pod that names architectures itself, by nodeSelector or node affinity, where its images have none of them;
+ * The event about a pod whose user names architectures, by nodeSelector or node affinity, where its images have none of them;
  * undefined when they have, or cannot be inspected.
  */
 export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | undefined {
   if (judgement.kind === "failed") return undefined;
-  const candidates = [...new Set([...KNOWN_ARCHITECTURES, ...judgement.architectures])].sort();
-  const pinned = allowedArchitectures(pod, candidates);
+  const candidates = [...KNOWN_ARCHITECTURES, ...judgement.architectures];
+  const pinned = pinnedArchitectures(withoutOwnRequirement(pod), candidates);
   if (pinned === undefined || pinned.some((architecture) => judgement.architectures.includes(architecture))) {
     return undefined;
   }
@@ -49,7 +50,7 @@ export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | 
     .map(({ image, architectures }) => `${image} has {${architectures.join(", ")}}`);
   const cause = images.length === 0 ? `the images share {${judgement.architectures.join(", ")}}` : images.join("; ");
   const message = `A pod requires nodes of {${pinned.join(", ")}} by its own nodeSelector or affinity, and ${cause}. ` +
-    "Archway leaves it as it is. Take the constraint off, or use images for it.";
+    "Take the constraint off, or use images for it.";
   return { type: "Warning", reason: EventReason.pinContradicted, message: clip(message, MESSAGE_MAX) };
 }
 
@@ -79,7 +80,7 @@ export function lateReport(
   { came, containers, settings, nodeArchitecture, images }: LateFacts,
 ): PlacedReport | undefined {
   const factOf = new Map(images.map((fact) => [fact.image, fact]));
-  const on = nodeArchitecture === undefined ? allowedArchitectures(pod, KNOWN_ARCHITECTURES) : [nodeArchitecture];
+  const on = nodeArchitecture === undefined ? pinnedArchitectures(pod) : [nodeArchitecture];
   if (on === undefined || on.length === 0) return undefined;
   const mismatches = containers.flatMap(({ name, image }) => {
     const inspection = factOf.get(image)?.inspection;
