@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import * as z from "zod";
 import { openSettingsMetric, openUpgradeMetrics } from "../../lib/upgrades/metrics.ts";
 import { type AlertGroup, readAlertGroups } from "../support/alerts.ts";
+import { PAGING_ALERTS } from "../../lib/upgrades/decide/health/alert_queries.ts";
 import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
 import { renderMonitoring } from "../../lib/operator/cluster/monitoring.ts";
 import { type ManifestObject, parseManifest } from "../../manifests/generate/kustomize.ts";
@@ -133,4 +134,13 @@ Deno.test("components/upgrades-monitoring scrapes the Service of components/upgr
   assert.ok(ports.includes(ours.endpoints[0].port));
   const [role] = of("upgrades-monitoring/role");
   assert.equal(role?.metadata.namespace, service?.metadata.namespace);
+});
+
+Deno.test("the paging alerts of this service exist and are critical", () => {
+  const own = PAGING_ALERTS.filter((name) => name.startsWith("Archway"));
+  assert.equal(own.length, 4);
+  const { alerts } = readAlertGroups().archway;
+  for (const name of own) {
+    assert.equal(alerts.find(({ alert }) => alert === name)?.labels.severity, "critical", name);
+  }
 });

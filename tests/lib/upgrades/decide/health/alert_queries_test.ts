@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { readAlertGroups } from "../../../../support/alerts.ts";
 import {
   criticalAlertsQuery,
-  PAGING_ALERTS,
   pagingAlertsQuery,
   withoutOwnAlerts,
 } from "../../../../../lib/upgrades/decide/health/alert_queries.ts";
@@ -41,13 +39,4 @@ Deno.test("N-030 pagingAlertsQuery() asks nothing of an interval that ends befor
 
 Deno.test("withoutOwnAlerts() keeps a failing health check from failing because of its own alert", () => {
   assert.deepEqual(withoutOwnAlerts(["EtcdDown", "ArchwayUpgradeHealthChecksFail"]), ["EtcdDown"]);
-});
-
-Deno.test("the paging alerts of this service exist and are critical", () => {
-  const own = PAGING_ALERTS.filter((name) => name.startsWith("Archway"));
-  assert.equal(own.length, 4);
-  const { alerts } = readAlertGroups().archway;
-  for (const name of own) {
-    assert.equal(alerts.find(({ alert }) => alert === name)?.labels.severity, "critical", name);
-  }
 });
