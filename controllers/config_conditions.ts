@@ -16,11 +16,7 @@ export interface ConfigConditionsDeps {
   readonly log: Logger;
 }
 
-/**
- * Reads the cluster config and writes its conditions: all of them, as `render` makes them from those that it has. `there`:
- * they are as they should be; `absent`: there is no config; `failed`: the API server refused or did not answer, or the signal
- * aborted; the log names `reason`. Never throws.
- */
+/** Writes all conditions of the cluster config as `render` makes them. Never throws; the log names `reason`. */
 export async function writeConfigConditions(
   { api, clock, log }: ConfigConditionsDeps,
   reason: string,

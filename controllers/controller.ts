@@ -13,18 +13,15 @@ import type { PodImages } from "../lib/images/pods/pod_images.ts";
 import type { Logger } from "../lib/log.ts";
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
 
-/** What every controller works with. */
 export interface ControllerDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Makes the metrics of the queue, labelled with its name. */
   readonly queueMetrics?: ((name: string) => QueueMetrics) | undefined;
 }
 
 /** The same of one that places pods, or judges where they are. The functions answer at once, from memory. */
 export interface PlacingDeps extends ControllerDeps {
   readonly images: PodImages;
-  /** Settings for a namespace: it may be audited. */
   readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly liveArchitectures: () => readonly string[] | undefined;
@@ -40,7 +37,6 @@ export interface ControllerOptions extends ControllerDeps {
   /** Added at the beginning of each run; for a controller that has this key alone. */
   readonly onlyKey?: string;
   readonly parallel: number;
-  /** How its queue differs from the usual. */
   readonly queue?: Pick<WorkQueueOptions, "backoff" | "groupOf" | "maxOfGroup" | "reservedForUrgent">;
 }
 

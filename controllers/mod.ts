@@ -25,7 +25,6 @@ export interface Controllers {
 /** Longest the leader waits for its configs and credentials before it decides without them (ms): a gate may not wait. */
 const SETTLE_MS = 5_000;
 
-/** Runs what every replica follows, until the signal aborts. Never rejects. */
 export async function runEverywhere({ everywhere }: Controllers, signal: AbortSignal): Promise<void> {
   await Promise.all(everywhere.map((runnable) => runnable.run(signal)));
 }

@@ -1,5 +1,4 @@
-// The page of image builds at `/` of their admin listener: each pool with its architectures, the state and time of each build,
-// nodes that are not covered, and what is published.
+// The page of image builds at `/` of their admin listener: each pool with its builds and what is published.
 import type { Context } from "hono";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../lib/cluster/duration.ts";

@@ -1,5 +1,4 @@
-// The validating webhooks of both config kinds: AdmissionReview in, live reads, lib/operator/decide/validate.ts, AdmissionReview
-// out. Registered with failurePolicy Fail, so every fault is answered with its message.
+// The validating webhooks of both config kinds. failurePolicy is Fail, so every fault is answered with its message.
 import type { SiblingConfigs } from "../lib/operator/cluster/sibling_configs.ts";
 import { type ReadApi, readOptional } from "../lib/k8s/api.ts";
 import { ApiError } from "../lib/k8s/errors.ts";

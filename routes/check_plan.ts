@@ -38,7 +38,6 @@ export function planReview(deps: PlanReviewDeps): Hono {
   return app;
 }
 
-/** Answers a review; undefined when the body is none. */
 async function reviewPlan(
   body: unknown,
   clusterVersion: () => Promise<ClusterVersion | undefined>,

@@ -8,7 +8,6 @@
 import { convertObject } from "../lib/operator/decide/convert.ts";
 import { listAt, objectAt, textAt } from "../lib/json.ts";
 
-/** Answers a ConversionReview (apiextensions.k8s.io/v1); undefined when the body is none. */
 export function convertReview(body: unknown): Readonly<Record<string, unknown>> | undefined {
   const request = objectAt(body, "request");
   const uid = textAt(request, "uid");

@@ -18,7 +18,6 @@ export function dashboard(read: () => DashboardView): Page {
   });
 }
 
-/** What this replica knows of one pod. */
 export function podPage(read: () => DashboardView): Page {
   return livePage((context) => {
     const view = read();

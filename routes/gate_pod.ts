@@ -27,7 +27,6 @@ export interface GatePodDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly limit: LoadLimit;
-  /** Settings for a namespace: it may be audited. */
   readonly settingsOf: (namespace: string) => PlacementSettings;
   readonly configsOf: (namespace: string) => PlacementConfigs;
   readonly recall: (pod: PodView, images: readonly ImageUse[]) => KnownPodImages | undefined;
@@ -53,7 +52,6 @@ const UNTOUCHED: Answer = { outcome: "passed", patch: "" };
 /** A pod with more containers is not checked: more than any node runs. Each costs about a microsecond. */
 export const MAX_CONTAINERS = 5_000;
 
-/** The warning for a pod that is admitted unchecked. */
 function uncheckedWarning(excess: string): string {
   return `Archway admitted this pod without looking at it: it has more than ${excess}. ` +
     "It has no scheduling gate and may be scheduled onto a node that its images do not support.";

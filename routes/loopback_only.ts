@@ -1,10 +1,8 @@
-// Pages that name pods, namespaces and images answer clients of the pod's own loopback alone, as `kubectl port-forward` is one:
-// the plain listener has no logins, and every client of its port may read metrics, which name no tenant.
+// Pages that name pods and images answer clients of the pod's loopback alone: the plain listener has no logins.
 import type { MiddlewareHandler } from "hono";
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
 
-/** What Deno.serve says of a connection. */
 const Connection = z.object({ remoteAddr: z.object({ hostname: z.string() }) });
 
 const REFUSAL = "Cannot show this page over the network, because it names pods and images: use kubectl port-forward.\n";

@@ -23,9 +23,7 @@ export interface NoticeDeps {
   readonly log: Logger;
   readonly architectureOf: (node: string) => string | undefined;
   readonly settingsOf: (namespace: string) => PlacementSettings;
-  /** A pod was found whose own constraint no image meets. */
   readonly contradicted: () => void;
-  /** A pod on a node got images that do not run there. */
   readonly mismatched: (came: LateImage) => void;
   readonly signal: AbortSignal;
 }
@@ -34,7 +32,6 @@ type LateImages = Pick<LateFacts, "came" | "containers">;
 
 /** What the webhook calls with the pods that it sees. It never waits or throws. */
 export interface Notices {
-  /** A pod that has its node gets ephemeral containers, or other images. */
   readonly late: (pod: PodView, images: LateImages) => void;
   /** A new pod, which may name architectures itself. */
   readonly pinned: (pod: PodView) => void;

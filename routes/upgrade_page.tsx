@@ -1,5 +1,4 @@
-// The page of upgrades at `/` of their admin listener: the steps of the plan with their times, what is waited for, and how many
-// nodes of each pool are done.
+// The page of upgrades at `/` of their admin listener: the steps of the plan, what is waited for, the pools.
 import type { Context } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";

@@ -1,5 +1,4 @@
-// The one life of a process of `archway serve`: clients, an election of its own, metrics, a plain listener, what the capability
-// runs on each replica and on the one that holds its Lease; at the end it drains and closes in order.
+// The one life of a process of `archway serve`: opens clients, election and listener, runs, drains, closes in order.
 import { Registry } from "prom-client";
 import { runEverywhere, runLeading, type Runnable } from "../controllers/mod.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -29,7 +28,6 @@ export interface ServeDeps {
   readonly userAgent: string;
   /** How long requests are still taken after the stop signal, until the endpoints of the Service have followed (ms). */
   readonly lingerMs: number;
-  /** Called once both listeners answer. */
   readonly onListening: (address: { readonly webhookPort: number; readonly adminPort: number }) => void;
 }
 
@@ -47,7 +45,6 @@ export interface CapabilityParts {
   readonly clientMetrics: ClientMetrics;
   /** What must be closed at the end is left here. */
   readonly stack: AsyncDisposableStack;
-  /** Aborts when the process is to end. */
   readonly stop: AbortSignal;
   /** Ends what goes on in the background: later, when requests have drained and the last events are sent. */
   readonly background: AbortSignal;
@@ -59,7 +56,6 @@ export interface OpenCapability {
   readonly leading: readonly Runnable[];
   /** What must hold besides before the replica is ready. */
   readonly ready: ReadinessChecks;
-  /** Brings gauges up to date before they are read. */
   readonly beforeScrape?: () => void | Promise<void>;
   readonly webhooks?: HttpsListener;
   /** Further pages of the plain listener, for loopback clients alone. */

@@ -23,18 +23,14 @@ export interface Components {
   readonly configs: Configs;
   readonly audited: AuditedNamespaces;
   readonly live: LiveArchitectures;
-  /** By which paths the API server calls the webhooks. */
   readonly webhookPaths: WebhookPaths;
   readonly podPlacement: PodPlacement;
   readonly operator: Operator;
-  /** Containers that were to run a program of another architecture. */
   readonly reported: ReportedContainers;
-  /** Releases pods while no replica leads. */
   readonly gateFailOpen: Runnable;
   /** undefined unless Archway keeps architecture taints. */
   readonly taints: TaintParts | undefined;
   readonly gatingHealth: () => GatingHealth;
-  /** Settings for a namespace: it may be audited. */
   readonly settingsOf: (namespace: string) => PlacementSettings;
   /** Architectures that nodes have or can be made with; undefined while they are unknown or are not to count. */
   readonly liveArchitectures: () => readonly string[] | undefined;
@@ -49,7 +45,6 @@ const OPERATOR_RESYNC_MS = 60_000;
 /** Of a replica: what half a minute without a leader has gated in a busy cluster is free within another. */
 const RELEASES_A_SECOND = 50;
 
-/** Makes them. Nothing is watched or written before the controllers run. */
 export async function openComponents(deps: ServeDeps, clients: Clients): Promise<Components> {
   const views = openViews(deps, clients);
   const { configs, audited, live, webhookPaths, gatingHealth, settingsOf, liveArchitectures } = views;
@@ -83,7 +78,6 @@ async function openTaintParts(
   return openTaints(deps, clients, components);
 }
 
-/** Decides again what depends on a change of configs, leader or webhook paths. */
 function followChanges(
   { config, log }: ServeDeps,
   { parts: { election } }: Clients,

@@ -1,5 +1,4 @@
-// What runs on every replica, and what on the leader alone: whatever writes to the cluster, but for what must not wait for a
-// leader when there is none. Switches of the configuration decide about the optional ones.
+// What runs on every replica, and what on the leader alone: whatever writes and can wait for a leader.
 import { ALL_NAMESPACES, openAudit } from "../controllers/audit/controller.ts";
 import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { openGatingStatus } from "../controllers/gating_status/controller.ts";

@@ -22,7 +22,6 @@ interface Play extends AsyncDisposable {
 /** How `serve` is to run; what is left out is as main would have it. */
 export interface ServeRun {
   readonly terminal: Terminal;
-  /** Aborts when it is to end. */
   readonly stop: AbortSignal;
   /** Receives log lines; default standard error. */
   readonly writeLog?: ((line: string) => void) | undefined;

@@ -23,7 +23,6 @@ import { waitFor } from "../playground/store.ts";
 /** How long a simulated build takes (ms): long enough to be visible. */
 const BUILD_MS = 500;
 
-/** The scenario, with a builder to close. */
 export interface ImageBuildPlay extends AsyncDisposable {
   readonly config: Pick<Config, "only" | "imageBuilds">;
   /** Waits until the image is published or a build has failed. Rejects when the signal aborts. */
@@ -31,7 +30,6 @@ export interface ImageBuildPlay extends AsyncDisposable {
   outcome(): { readonly ok: boolean; readonly text: string };
 }
 
-/** Creates the pool and opens the builder. */
 export async function openImageBuildPlay(
   { cluster, registry }: Playground,
   output: Config["output"],

@@ -1,5 +1,4 @@
-// `archway dev --scenario upgrade`: a cluster whose operators follow a script, the controller of upgrades on a clock that runs
-// fast, and a migration to several architectures from its plan to its end.
+// `archway dev --scenario upgrade`: a migration to several architectures, on a clock that runs fast.
 import { waitFor } from "../playground/store.ts";
 import { Hono } from "hono";
 import { Registry } from "prom-client";

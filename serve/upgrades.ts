@@ -111,7 +111,6 @@ async function readView(deps: UpgradeViewDeps, signal: AbortSignal): Promise<Upg
 
 type AdviceDeps = Pick<ServeDeps, "clock" | "config" | "userAgent"> & { readonly log: Logger };
 
-/** Looks at the workloads of the cluster once. */
 export async function lookAround(
   { clock, config, log, userAgent }: AdviceDeps,
   { leaderApi: api }: Pick<CapabilityParts, "leaderApi">,

@@ -45,10 +45,7 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
   return { listener, certificate, registration };
 }
 
-/**
- * Opens the listener of the one path, which is that of the manifests: its answers contain no more than the CRD,
- * and what it reads does not grow with the requests. Connections have the limits of the webhooks of pods.
- */
+/** The one path is the manifests': its answers say no more than the CRD, and reads do not grow with requests. */
 export async function openPlanListener(
   { api, clock, log, signal }: Omit<PlanReviewDeps, "limit" | "clock"> & {
     readonly clock: Clock;

@@ -27,7 +27,6 @@ interface WebhooksDeps {
   readonly components: Components;
 }
 
-/** Opens it with the certificate of the moment, and changes the certificate when it is renewed. */
 export async function openWebhooks(deps: ServeDeps, webhooks: WebhooksDeps): Promise<HttpsListener> {
   const { clients: { certificate, metrics, checkApi, parts }, components: { operator, configs } } = webhooks;
   const signal = parts.background;

@@ -1,5 +1,4 @@
-// Audit mode: pods are left as they are, and what would have been done is reported as event, metric and log line. Idle
-// while nothing is audited.
+// Audit mode: pods are left as they are, and what would be done is reported. Idle while nothing is audited.
 import { LRUCache } from "lru-cache";
 import { type Clock, orAborted } from "../../lib/clock.ts";
 import { BACKGROUND_RETRY_MS, inspectInBackground } from "../../lib/images/pods/pod_images.ts";
@@ -46,7 +45,6 @@ const NOT_READ: Inspection = {
 const NAMESPACE_KEY = "namespace ";
 const POD_KEY = "pod ";
 
-/** Makes the controller. No request is sent to the API server while nothing is audited. */
 export function openAudit(deps: AuditDeps): Controller {
   const { clock, log, audited, queueMetrics } = deps;
   const first = Promise.withResolvers<void>();
@@ -100,10 +98,7 @@ interface DuePod {
   tries: number;
 }
 
-/**
- * Pods to report, each once. Kept here, because a pod that soon runs leaves the watch of pending ones before its turn; what there
- * is no room for is left out until it changes or is listed.
- */
+/** Pods to report, each once; kept, because one that soon runs leaves the watch of pending ones before its turn. */
 class DuePods {
   readonly #seen = new LRUCache<string, true>({ max: MAX_REPORTED_PODS });
   readonly #pods = new Map<string, DuePod>();
@@ -197,7 +192,6 @@ async function audit(
   return "reported";
 }
 
-/** Stands for every namespace. */
 export const ALL_NAMESPACES = "";
 
 /** Pods created less than this before may have started before they were watched: while a leader took over, or a label was read (ms). */

@@ -37,7 +37,6 @@ const MAX_KEYS_OF_NAMESPACE = 1_000;
 /** Between two tries while the nodes are not known (ms). */
 const NODES_MS = 1_000;
 
-/** Makes the controller. No request is sent to the API server before `run`. */
 export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
   const { events, clock, log, liveArchitectures, queueMetrics } = deps;
   /** The last message by key: an event is recorded again when it differs, or the DaemonSet was not kept in between. */

@@ -1,5 +1,4 @@
-// One pod whose status must be checked: are there containers in it that run, or were to run, a program of another
-// architecture? Without any daemon; what the daemon has reported already is left alone.
+// Checks the status of a pod, without any daemon, for containers that run a program of another architecture.
 import { architectureOf } from "../../lib/exec_format/decide/decide_event.ts";
 import { findSuspects, isConfirmed, type Suspect } from "../../lib/exec_format/decide/suspect.ts";
 import { isForbidden } from "../../lib/k8s/errors.ts";
@@ -17,10 +16,7 @@ import { inspectContainer, reportFailure } from "./report.ts";
 const TURN_MS = 2_000;
 const NEXT_TURN_MS = 1_000;
 
-/**
- * Checks a pod and reports what it finds, or returns when to check the rest of its containers. `sinceMs`: since when this
- * replica leads (epoch ms). Throws ApiError when something cannot be read.
- */
+/** Checks a pod and reports what it finds. `sinceMs`: since when this replica leads (epoch ms). Throws ApiError. */
 export async function reconcilePod(
   run: ExecFormatRun,
   target: ResourceTarget,

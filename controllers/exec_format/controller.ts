@@ -31,7 +31,6 @@ const MAX_KEYS_OF_NAMESPACE = 5_000;
 /** More than a daemon writes in three minutes: while no leader works them off, what is reported of a node is cut off here. */
 export const MAX_EVENTS_OF_NODE = 2_000;
 
-/** Makes the controller. No request is sent to the API server before `run`. */
 export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
   const backlog = new EventBacklog(deps);
   const sinceMs = deps.clock.nowMs();
@@ -99,11 +98,7 @@ function watchEvents(
   });
 }
 
-/**
- * Pods to check, without watching all pods of the cluster: kubelets report a refused pull and a container that keeps
- * ending as events, and a pod that is not started again ends as failed. None of these objects is kept: whoever may create
- * events decides how many there are. After a new list their pods are checked again, which reports nothing twice.
- */
+/** Kubelets report refused pulls and containers that keep ending as events; other pods end as failed. None is kept. */
 function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) => void): readonly Watch[] {
   const options = { api, clock, log };
   const reported = ["Failed", "BackOff"].map((reason) =>
@@ -129,10 +124,7 @@ function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) =
   return [...reported, failed];
 }
 
-/**
- * How many ENoExecEvents each node has waiting, counted by a watch. A node that floods Archway with them has the rest of them
- * deleted unread: it delays no other node, and takes no storage of the API server.
- */
+/** The ENoExecEvents that wait, by node: of one that floods Archway the rest is deleted unread, and delays no other. */
 export class EventBacklog {
   readonly #log: Logger;
   readonly #byNode = new Map<string, number>();

@@ -29,7 +29,6 @@ export interface ExecFormatDeps extends PlacingDeps {
   readonly reported: ReportedContainers;
 }
 
-/** The same with what one key is worked on with. */
 export interface ExecFormatRun extends ExecFormatDeps {
   /** Called with a pod that runs a program of another architecture than this one. Cheap. */
   readonly considerRepair: (pod: PodView, architecture: string) => void;

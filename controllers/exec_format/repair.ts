@@ -1,5 +1,4 @@
-// Evicts pods that run a program of another architecture, where their owners make them again and Archway places the new ones
-// elsewhere. Opt-in. Through the Eviction API, so that budgets hold; once a pod; slowly, and not for ever for one owner.
+// Evicts pods that run a program of another architecture, through the Eviction API, where their owners make them again.
 import type { V1Eviction } from "@kubernetes/client-node";
 import { LRUCache } from "lru-cache";
 import { orAborted } from "../../lib/clock.ts";
@@ -128,10 +127,7 @@ function ownerOf({ namespace, owners }: PodView): string {
   return `${namespace}/${owner?.kind ?? ""}/${owner?.name ?? ""}`;
 }
 
-/**
- * The architectures that Archway would constrain a pod to that is created again: the pod as its owner would create it, planned
- * and judged as any new pod.
- */
+/** What Archway would constrain a pod to that its owner creates again: planned and judged as any new pod. */
 async function wouldRequire(
   { imagesToPlace, clock, settingsOf, configsOf }: ExecFormatDeps,
   pod: PodView,

@@ -30,7 +30,6 @@ export interface SeenFailure extends Omit<FailureFacts, "pod" | "imageArchitectu
   /** Whether it is certain that the kernel refused a program: the daemon observed it, or the container's last output shows it. */
   readonly isCertain: boolean;
   readonly isEntryPoint: boolean;
-  /** An earlier leader has reported and counted it. */
   readonly wasReported: boolean;
 }
 

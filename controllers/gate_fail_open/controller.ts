@@ -35,7 +35,6 @@ const SWEEP_EVERY_MS = 5 * 60_000;
 const PARALLEL = 4;
 const BACKOFF = { baseMs: 1_000, capMs: 30_000 } as const;
 
-/** A gated pod as it was listed. */
 type Held = HeldPodRef & { readonly createdMs: number };
 
 /** Makes the controller. No request is sent to the API server while a replica leads. */

@@ -1,5 +1,4 @@
-// Reports when this replica stops gating pods and when it begins again: in the log, and, when the cause is a missing
-// leader, in a condition of the cluster config: the operator, which writes conditions otherwise, does not run then.
+// Reports when this replica stops gating pods: in the log, and without a leader in a condition of the cluster config.
 import type { Condition } from "../../lib/cluster/condition.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
@@ -22,7 +21,6 @@ const SUSPENSION_GRACE_MS = 5_000;
 /** Reasons that only a missing leader gives: then the operator does not run, which writes conditions otherwise. */
 const LEADERLESS: readonly (GatingStop | "gating")[] = ["NoLeader", "LeaderSilent"];
 
-/** Makes the controller. No request is sent to the API server before `run`. */
 export function openGatingStatus(deps: GatingStatusDeps): Controller {
   const { clock, log } = deps;
   let current: GatingStop | "gating" | undefined;
@@ -58,7 +56,6 @@ function graceMs(state: GatingStop | "gating"): number {
   return state === "LeaderSilent" ? SUSPENSION_GRACE_MS : LEADER_SILENCE_MS;
 }
 
-/** Whether the condition is there now. */
 async function writeReason(deps: GatingStatusDeps, reason: GatingStop, signal: AbortSignal): Promise<boolean> {
   const render = (earlier: EarlierConditions): readonly Condition[] => renderLeaderlessConditions(reason, earlier);
   return await writeConfigConditions(deps, reason, render, signal) === "there";

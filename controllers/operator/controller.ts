@@ -1,5 +1,4 @@
-// The operator: keeps what Archway needs in the cluster while a ClusterPodPlacementConfig exists, and leaves in order. A
-// controller of one key, because there is one config: watch → gather → decide → apply → report.
+// The operator: keeps what Archway needs while a ClusterPodPlacementConfig exists, and leaves in order. It has one key.
 import { backoffMs } from "../../lib/clock.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
@@ -33,7 +32,6 @@ const LEAVE_RETRY_MS = 250;
 /** Reads that may fail before it is given up to find out. */
 const MAX_UNREAD = 3;
 
-/** Nothing happens before `run`. */
 export class Operator {
   readonly #deps: OperatorDeps;
   readonly #controller: Controller;
@@ -62,10 +60,7 @@ export class Operator {
     return this.#memory.ending !== undefined;
   }
 
-  /**
-   * Works until the signal aborts; never rejects. For the leader only, one run at a time. When the installation is being
-   * deleted it goes on for some seconds after the signal, until Archway has left.
-   */
+  /** Never rejects. While the installation is being deleted it goes on after the signal, until Archway has left. */
   async run(signal: AbortSignal): Promise<void> {
     const memory = this.#memory = new Memory();
     this.requestReconcile();
@@ -126,10 +121,7 @@ async function isUninstalled(run: OperatorRun): Promise<boolean> {
   return true;
 }
 
-/**
- * Without a config nothing needs the uninstall finalizers: an account that is deleted in the next moment would wait for
- * ever, as would a Deployment that is being deleted.
- */
+/** Without a config nothing needs the finalizers: an account that is deleted in the next moment would wait for ever. */
 async function releaseIfUnused(run: OperatorRun): Promise<void> {
   using reading = openDeadline(INSTALLATION_READ_MS, run);
   while (!run.signal.aborted) {

@@ -9,17 +9,14 @@ import type { Memory } from "./memory.ts";
 import type { ControllerDeps } from "../controller.ts";
 
 export interface OperatorSettings {
-  /** Namespace of Archway itself; its events and monitoring objects are there too. */
   readonly namespace: string;
   readonly endpoint: WebhookEndpoint;
-  /** Whether the webhook is called for Jobs in a queue of Kueue. */
   readonly watchQueued?: boolean;
   /** Name of Archway's own Deployment, for roll-out conditions; undefined outside of a cluster. */
   readonly deploymentName: string | undefined;
   /** Image of the exec format error daemon; undefined: no daemon runs. */
   readonly execFormatImage?: string | undefined;
   readonly maxGateAgeMs: number;
-  /** Longest time between two reconciles (ms). */
   readonly resyncMs: number;
 }
 
@@ -46,7 +43,6 @@ export interface OperatorDeps extends ControllerDeps {
   readonly unfencedApi: KubeApi;
   readonly events: EventRecorder;
   readonly settings: OperatorSettings;
-  /** Whether this replica answers admissions. */
   readonly canServe: () => boolean;
   readonly canReconcile: () => boolean;
   readonly secretPaths: SecretPaths | undefined;
@@ -58,16 +54,13 @@ export interface OperatorDeps extends ControllerDeps {
   readonly taints?: (() => OperandTaints | undefined) | undefined;
 }
 
-/** The same with what this term of leading remembers, and the signal that ends the work under way. */
 export interface OperatorRun extends OperatorDeps {
   readonly memory: Memory;
   readonly signal: AbortSignal;
 }
 
 export interface OperatorFacts extends OperandFacts {
-  /** What the conditions are made of. */
   readonly seen: OperandObservation;
-  /** What the webhook configuration should be; undefined without config. */
   readonly desiredWebhook: KubeObject | undefined;
   readonly monitorState: MonitorState | undefined;
 }

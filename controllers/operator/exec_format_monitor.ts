@@ -1,5 +1,4 @@
-// The exec format error monitor in the cluster: its DaemonSet, and the ENoExecEvents that are left when it goes. Asked for
-// only while its plugin is on or its finalizer is there; a right that its component would grant may be missing.
+// The exec format error monitor in the cluster: its DaemonSet, and the ENoExecEvents that are left when it goes.
 import { isOutOfReach } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { readOptional, unless } from "../../lib/k8s/api.ts";
@@ -159,7 +158,6 @@ export async function removeMonitor(
   log.info("exec format error monitor removed");
 }
 
-/** Deletes events: those that are settled, or all. */
 export async function removeEvents(run: OperatorRun, which: "settled" | "all"): Promise<void> {
   const { api, settings: { namespace }, log, memory, signal } = run;
   const events = (await listEvents(run)).filter(({ isSettled }) => which === "all" || isSettled);

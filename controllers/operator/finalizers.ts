@@ -41,10 +41,7 @@ function stateOf({ metadata }: KubeObject): "free" | "held" | "uninstalling" {
 /** By then the API server has judged a request whose head it has, also a busy one (ms). */
 const JUDGED_MS = 2_000;
 
-/**
- * Puts the finalizer on all three objects, or takes it away. Each is needed for the right to change the others, and goes as
- * soon as its finalizer does: so the heads of all three requests are sent first, and what they ask once all are permitted.
- */
+/** Each object gives the right to change the others: the heads of all requests are sent before one is carried out. */
 export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
   const { clock, log, settings: { namespace }, memory, signal } = run;
   const account = { namespace, name: Installation.serviceAccount };

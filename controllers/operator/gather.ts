@@ -69,10 +69,7 @@ function noteTimes(
   if (!leaving) memory.forcedAttempts = 0;
 }
 
-/**
- * One that is deleted already holds nothing: a finalizer of somebody else could keep it for ever. Where the kind is not defined
- * there are none: its CRD may be deleted before ours.
- */
+/** One that is deleted does not count: a finalizer could keep it for ever. Without its CRD there are none. */
 async function hasNamespaceConfig(api: KubeApi, signal: AbortSignal): Promise<boolean> {
   try {
     for await (const { metadata } of listAll(api, Resource.namespaceConfigs, { signal })) {
@@ -88,7 +85,6 @@ async function hasNamespaceConfig(api: KubeApi, signal: AbortSignal): Promise<bo
 /** Without a Deployment this replica is the only one. */
 const ALONE: Rollout = { available: false, upToDate: true, uniform: true };
 
-/** How far the roll-out of this service is. */
 export async function readRollout({ api, settings, signal }: OperatorRun): Promise<Rollout> {
   const { deploymentName: name, namespace } = settings;
   if (name === undefined) return ALONE;

@@ -1,5 +1,4 @@
-// Keeps ServiceMonitor and PrometheusRule where the cluster serves these kinds, also when it begins to later. The cluster
-// config owns them: the garbage collector deletes them with it.
+// Keeps ServiceMonitor and PrometheusRule, owned by the cluster config, where the cluster serves these kinds.
 import { entryOf } from "../../lib/json.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/api.ts";

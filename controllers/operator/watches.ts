@@ -1,5 +1,4 @@
-// The objects that the operator follows one by one, so that drift is repaired when it happens and not at the next resync. Only
-// that one has changed matters: the operator reads the object itself.
+// The objects that the operator follows one by one, so that drift is repaired when it happens.
 import { objectAt } from "../../lib/json.ts";
 import type { Change } from "../../lib/k8s/object_cache.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";

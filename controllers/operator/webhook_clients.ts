@@ -1,6 +1,4 @@
-// How the API server is to call the webhooks: keeps the CA and the paths in force in the validating webhooks and the CRD
-// conversion, which the manifests install, and chooses the paths: the manifests' while there may be replicas that accept no
-// others, then the secret ones.
+// Keeps the CA and the paths in the validating webhooks and the CRD: secret paths once every replica accepts them.
 import { ApiError } from "../../lib/k8s/errors.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../lib/k8s/types.ts";
@@ -17,7 +15,6 @@ import type { OperatorRun } from "./deps.ts";
 /** A replica that terminates answers its open connections for so long (ms): its grace period, and a margin. */
 export const TERMINATING_MS = 60_000;
 
-/** The paths, and when to check again because they may change (ms). */
 export interface WebhookPathChoice {
   readonly pathOf: (route: string) => string;
   readonly retryMs: number | undefined;

@@ -19,7 +19,6 @@ const NAME = PlanWebhook.configuration;
 const CHECK_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 10_000 } as const;
 
-/** Makes the controller. No request is sent before `run`. */
 export function openPlanWebhookRegistration(deps: PlanWebhookDeps): Controller {
   const { api, settings, clock, log, queueMetrics } = deps;
   const type = Resource.validatingWebhooks;

@@ -1,5 +1,4 @@
-// Carries out a placement decision by ONE patch; when the API server does not take it, by one that changes less (see
-// lib/placement/decide/patch/escalation.ts).
+// Carries out a placement decision by ONE patch; when the API server does not take it, by one that changes less.
 import { classifyWriteFailure, isForbidden } from "../../lib/k8s/errors.ts";
 import { readOptional } from "../../lib/k8s/api.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
@@ -25,7 +24,6 @@ export type Applied =
   | { readonly kind: "gone" }
   /** The pod is not what the decision was about: this is what it is now. */
   | { readonly kind: "changed"; readonly pod: PodView }
-  /** Nothing was written; it is to be tried again. */
   | { readonly kind: "failed"; readonly why: string };
 
 export interface DecidedPod {
@@ -40,10 +38,7 @@ export async function applyDecision(deps: PodPlacementDeps, pod: PodView, decide
   return await (decided.decision.kind === "retry" ? noteRetry(deps, pod, decided) : release(deps, pod, decided));
 }
 
-/**
- * Marks a pod that goes on waiting, and reports it where the marks change. It waits whether or not they are taken, so a
- * refusal of them is only logged.
- */
+/** Marks a pod that goes on waiting. It waits whether or not the marks are taken: a refusal is only logged. */
 async function noteRetry(
   deps: PodPlacementDeps,
   pod: PodView,
@@ -108,10 +103,7 @@ function failed(deps: PodPlacementDeps, pod: PodView, state: PodState, refusals:
   return { kind: "failed", why };
 }
 
-/**
- * Classifies a failed write; undefined when the pod is gone. The error does not show whether the pod changed or the write was
- * carried out; the pod does.
- */
+/** Undefined when the pod is gone. The pod, not the error, shows whether it changed or the write was carried out. */
 async function examine(
   { api }: PodPlacementDeps,
   pod: PodView,

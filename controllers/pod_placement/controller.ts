@@ -59,7 +59,6 @@ const WRITE_BACKOFF = { baseMs: 50, capMs: 5_000 } as const;
 
 const MAX_SHOWN = 12;
 
-/** No request is sent to the API server before `run`. */
 export class PodPlacement {
   readonly #deps: PodPlacementDeps;
   readonly #writes: WriteHealth;
@@ -140,7 +139,6 @@ export class PodPlacement {
     return this.#unadmitted.count;
   }
 
-  /** Those held longest, at most a dozen. */
   longestGated(): readonly HeldPod[] {
     const nowMs = this.#deps.clock.nowMs();
     return [...this.#gated.values(), ...this.#unlabelled.values()]

@@ -1,5 +1,4 @@
-// A gated pod as the leader keeps it: whole, or by its name where it is large, or where its namespace has more than there is room
-// for. Such a one is read whenever it is its turn, so many at a time as fit into the memory for them.
+// A gated pod as the leader keeps it: whole, or by its name and read in its turn where memory has no room for it.
 import { createHash } from "node:crypto";
 import { KEPT } from "../../lib/k8s/kept.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
@@ -8,12 +7,10 @@ import { bytesOfView, KEPT_VIEW_BYTES, parsePod } from "../../lib/placement/deci
 import type { PodView } from "../../lib/placement/decide/types.ts";
 import { type ReadApi, readOptional } from "../../lib/k8s/api.ts";
 
-/** What queue, clocks and events need of any gated pod. */
 export type GatedPodRef = Pick<PodView, "namespace" | "name" | "uid" | "creationTimestampMs">;
 
 export interface GatedPod extends GatedPodRef {
   readonly images: string;
-  /** What it takes of the heap when it is whole, about. */
   readonly bytes: number;
   /** Undefined for one of which only the name is kept: read it. */
   readonly whole: PodView | undefined;
@@ -54,7 +51,6 @@ type ReadPodUse<T> =
   | { readonly kind: "used"; readonly result: T }
   /** Others are in memory: come back. */
   | { readonly kind: "busy" }
-  /** It is gone, or gated no more. */
   | { readonly kind: "gone" };
 
 /** Bytes of pods that are in memory at a time, beside those that are kept: as many ordinary ones as there are workers. */

@@ -1,5 +1,4 @@
-// Everything that a decision about a gated pod needs: the configs, its age, and the inspection of each of its images.
-// Never waits: what is not there yet is begun, and the pod comes back when it is there or at its deadline.
+// Everything that a decision about a gated pod needs. Never waits: what is not there yet is begun, and brings it back.
 import { renderDuration } from "../../lib/cluster/duration.ts";
 import type { ImageUse } from "../../lib/oci/types.ts";
 import type { PlacementSettings } from "../../lib/placement/decide/config/types.ts";

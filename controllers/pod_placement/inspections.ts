@@ -123,7 +123,6 @@ export class Inspections {
   }
 }
 
-/** The judgement of images that gave no answer in time. */
 export function judgeUnanswered(
   pod: PodView,
   settings: PlacementSettings,

@@ -1,5 +1,4 @@
-// The state of a gated pod between two reconciles, in memory only: a restart begins without it, and the deadline of a pod is
-// counted from the pod's creation all the same.
+// The state of a gated pod between two reconciles, in memory only: a restart begins without it.
 import { serverNowMs } from "../../lib/k8s/api.ts";
 import type { Place } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";
@@ -10,7 +9,6 @@ export type InspectionState =
   | { readonly kind: "none" }
   /** Too many images are under way: the pod waits for its turn. */
   | { readonly kind: "pending"; readonly stop: AbortController }
-  /** It is the pod's turn. */
   | { readonly kind: "admitted"; readonly place: Place }
   | { readonly kind: "running"; readonly stop: AbortController }
   | { readonly kind: "settled"; readonly judgement: ImageJudgement };
@@ -72,7 +70,6 @@ export class PodStates {
     this.#states.delete(uid);
   }
 
-  /** Ends what runs for any pod. */
   stopInspections(): void {
     for (const state of this.#states.values()) stopInspection(state);
   }

@@ -9,7 +9,6 @@ import type { PodView } from "../../lib/placement/decide/types.ts";
 import type { PodPlacementDeps } from "./deps.ts";
 import type { GatedPodRef } from "./gated_pod.ts";
 
-/** Posts the event for the gate; once a pod. */
 export function reportGated(deps: PodPlacementDeps, pod: GatedPodRef): void {
   postEvents(deps, pod, [gateAddedReport()]);
 }
@@ -43,14 +42,12 @@ function postEvents(deps: PodPlacementDeps, pod: GatedPodRef, reports: readonly 
   for (const report of reports) deps.events.record({ object, ...report });
 }
 
-/** What could not be inspected, and why; nothing where all was. */
 function failureFields(decision: PlacementDecision): Readonly<Record<string, string>> {
   if (!("failed" in decision)) return {};
   const { image, failure } = decision.failed;
   return { image, failure: failure.reason, error: failure.message };
 }
 
-/** What the pod is now constrained to; empty when to nothing. */
 function architecturesOf(decision: PlacementDecision): readonly string[] {
   if (decision.kind === "fallback") return [decision.architecture];
   return decision.kind === "place" && decision.required.kind === "in" ? decision.required.architectures : [];

@@ -1,5 +1,4 @@
-// The safety sweep: what the watch cannot show. Gated pods whose label was removed, and pods that were admitted without the
-// webhook: counted and reported in one event, left as they are.
+// The safety sweep: gated pods whose label was removed, and pods that were admitted without the webhook.
 import { jitter } from "../../lib/clock.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { keyOf, type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
@@ -23,9 +22,7 @@ const SWEEP_EVERY_MS = 5 * 60_000;
 
 export interface SweepOptions {
   readonly unadmitted: Pick<Unadmitted, "candidateOf" | "conclude">;
-  /** Whether the watch shows this very pod. */
   readonly isWatched: (key: string, pod: PodView) => boolean;
-  /** Called for each gated pod that the watch does not show. */
   readonly onUnlabelled: (key: string, pod: PodView) => void;
 }
 
@@ -77,7 +74,6 @@ export class Unadmitted {
     this.#deps = deps;
   }
 
-  /** Pods that the last whole sweep found. */
   get count(): number {
     return this.#found.size;
   }

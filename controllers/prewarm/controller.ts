@@ -1,5 +1,4 @@
-// Inspects the images of workload templates when they change, and keeps that knowledge fresh, so that new pods of them are not
-// gated. Runs on every replica: each needs the images in its own memory.
+// Inspects the images of workload templates on every replica, so that new pods of them are not gated.
 import { jitter } from "../../lib/clock.ts";
 import {
   areAllPinned,

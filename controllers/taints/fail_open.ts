@@ -1,5 +1,4 @@
-// Lifts the taints when no replica leads: new pods would get no toleration, and with the taints no node. A write to the cluster
-// that is made without the Lease, by a client that can do nothing else.
+// Lifts the taints when no replica leads, by a client that can do nothing else: new pods would find no node.
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { type AbsenceLimits, LeaderAbsence, type LeaderAbsenceDeps } from "../../lib/k8s/leader_absence.ts";

@@ -1,5 +1,4 @@
-// How the progress is reported: an event for each phase that lasts, the condition of the cluster config, one log line, and one
-// event for each node that is left alone because kubelet and label disagree.
+// How the progress is reported: events for phases and for nodes that are left alone, a condition, one log line.
 import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { Resource } from "../../lib/k8s/types.ts";

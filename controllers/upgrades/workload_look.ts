@@ -1,5 +1,4 @@
-// Looks at the workloads of the cluster beside the reconciles: it takes many requests and may take minutes, while a reconcile costs
-// few requests and ends within a second. The step that names what was found waits for it, and is reconciled again when it has ended.
+// Looks at the workloads of the cluster beside the reconciles: it takes many requests and may take minutes.
 import { orAborted } from "../../lib/clock.ts";
 import { errorText } from "../../lib/log.ts";
 import type { AdviseOnWorkloads, Runnable } from "./deps.ts";

@@ -1,5 +1,4 @@
-// `archway cache export FILE` and `archway cache import FILE`: what is known of public images and tags, carried to a site
-// without a way out. `-` stands for the standard streams.
+// `archway cache export|import FILE`: what is known of public images, for a site without a way out. `-`: the streams.
 import type { Clock } from "../clock.ts";
 import { openDenoKv } from "../kv/deno_kv.ts";
 import { PROBE_KEY } from "../kv/keys.ts";

@@ -1,7 +1,6 @@
 // Completion scripts for shells, from the table of flags.
 import { COMMANDS, type Flag, FLAGS, SHORT_FLAGS } from "../config/flags.ts";
 
-/** What follows a command, besides flags. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
   index: ["assemble", "append", "remove", "inspect"],
   taints: ["plan", "apply", "clean"],
@@ -10,7 +9,6 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   completion: ["bash", "zsh", "fish"],
 };
 
-/** The script for `bash`, `zsh` or `fish`, to be evaluated by it. */
 export function renderCompletion(shell: string | undefined): string {
   if (shell === "fish") return renderFish();
   return shell === "zsh" ? `autoload -U +X compinit bashcompinit && compinit && bashcompinit\n${BASH}` : BASH;

@@ -140,7 +140,6 @@ async function readClusterConfig(api: ReadApi, signal: AbortSignal): Promise<Rea
   return await unless(isForbidden, read) ?? { kind: "refused" };
 }
 
-/** Source: the condition GatingStopped. */
 function gatingStopped(config: KubeObject | undefined): string | undefined {
   const stopped = findCondition(parseConditions(config?.status), "GatingStopped");
   return stopped?.status === "True" ? `${stopped.reason}. ${stopped.message}` : undefined;

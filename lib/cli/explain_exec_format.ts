@@ -1,5 +1,4 @@
-// What `archway explain` says of programs of another architecture in a pod: the messages of its events, and what is recorded
-// of its images. Read only where the pod has the label.
+// What `archway explain` says of programs of another architecture: messages of events, and what is recorded of images.
 import type { Clock } from "../clock.ts";
 import { failedArchitectures, type FailedImage } from "../exec_format/decide/failed_image.ts";
 import { type ReadApi, serverNowMs } from "../k8s/api.ts";

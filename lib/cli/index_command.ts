@@ -1,5 +1,4 @@
-// `archway index`: joins images of one architecture each to one index in a registry, without a container engine, and shows
-// what an index lists.
+// `archway index`: joins images of one architecture each to one index in a registry, and shows what an index lists.
 import type { Clock } from "../clock.ts";
 import { assembleIndex } from "../images/assemble/assemble_index.ts";
 import { inspectIndex, listIndex } from "../images/assemble/inspect_index.ts";
@@ -34,7 +33,6 @@ interface IndexDeps {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly signal: AbortSignal;
-  /** Whether `err` is a terminal, where a line can be written over. */
   readonly showsProgress: boolean;
 }
 

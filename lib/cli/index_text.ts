@@ -36,7 +36,6 @@ export function toAssembled(
   return { target, outcome: kind, reference, digest, mediaType, replaced, images, requests, problems: [] };
 }
 
-/** Of one as it is, of several as a list. */
 export function renderAssembled(assembled: readonly Assembled[], output: OutputForm): string {
   if (output === "table") return assembled.filter(({ outcome }) => outcome !== "failed").map(renderMade).join("\n");
   return renderDocument(assembled.length === 1 ? assembled[0] : assembled, output);

@@ -30,10 +30,7 @@ export function renderDocument(document: unknown, output: Exclude<OutputForm, "t
   return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
 }
 
-/**
- * A table with aligned columns and a header; the last column is not padded. Ends with a newline. Where it is wider than
- * `width`, its last columns are left out, but never the first two.
- */
+/** A table whose last column is not padded. Wider than `width`, it loses its last columns, but never the first two. */
 export function renderTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -45,7 +42,6 @@ export function renderTable(
   return renderTable(header.slice(0, -1), rows.map((row) => row.slice(0, header.length - 1)), width);
 }
 
-/** Rows with aligned columns, each line ending with a newline. */
 export function renderColumns(rows: readonly (readonly string[])[]): string {
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
   // A report has more rows than a call may have arguments.

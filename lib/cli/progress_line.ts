@@ -20,7 +20,6 @@ export class ProgressLine {
     this.#startMs = clock.monotonicMs();
   }
 
-  /** Shows how far it is, if the line is not as good as new. */
   show(progress: string): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#shownMs < EVERY_MS) return;

@@ -1,5 +1,4 @@
-// What `archway report` reads: the workloads of the cluster, page by page, the inspections of their images, and on which
-// architectures they run by both.
+// What `archway report` reads: the workloads of the cluster and the inspections of their images.
 import type { Clock } from "../clock.ts";
 import type { PodImages } from "../images/pods/pod_images.ts";
 import { type KubeApi, type ReadApi, serverNowMs } from "../k8s/api.ts";
@@ -48,7 +47,6 @@ async function readWorkloads(
     readonly signal: AbortSignal;
     /** Absent: those of a report. */
     readonly limits?: InventoryLimits | undefined;
-    /** The architectures that count; absent: those that are known. */
     readonly candidates?: readonly string[] | undefined;
   },
 ): Promise<ReadWorkloads> {
@@ -74,16 +72,13 @@ interface InspectDeps {
   readonly signal: AbortSignal;
   /** Images at a time; absent: as many as for a report. */
   readonly parallel?: number | undefined;
-  /** How far it is, as text for users. */
   readonly onProgress?: ((text: string) => void) | undefined;
 }
 
 type Inspections = (workload: Workload, image: string) => InspectedImage | undefined;
 
 interface Scoped {
-  /** One of those that have the scope. */
   readonly workload: Workload;
-  /** By image. */
   readonly found: Map<string, InspectedImage | undefined>;
 }
 
@@ -115,7 +110,6 @@ async function inspectWorkloads(workloads: readonly Workload[], deps: InspectDep
   return (workload, image) => byWorkload.get(workload)?.get(image);
 }
 
-/** `report: 1,200 of 5,000 images`. */
 function renderInspected(done: number, total: number): string {
   return `report: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} images`;
 }
@@ -139,7 +133,6 @@ async function inspectImage(
 
 export interface SupportOptions extends InspectDeps {
   readonly api: KubeApi;
-  /** The only namespace; absent: all. */
   readonly namespace?: string | undefined;
   /** The architectures that count; absent: those that are known. */
   readonly candidates?: readonly string[] | undefined;

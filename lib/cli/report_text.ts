@@ -38,7 +38,6 @@ export function renderBlocked({ blocked = [], images, workloads }: ClusterReport
   }`;
 }
 
-/** The nodes that no placed pod goes to, one row each. */
 export function renderUnlabelledNodes(names: readonly string[]): string {
   return renderTable(
     ["NODE", "WHY NO PLACED POD GOES THERE"],
@@ -94,7 +93,6 @@ function workloadRow(workload: WorkloadSupport): readonly string[] {
   return [nameOf(workload), notes.length === 0 ? where : `${where} (${notes.join("; ")})`];
 }
 
-/** What a workload names and its images do not have. */
 function contradiction({ images }: WorkloadSupport, constrainedTo: readonly string[]): string {
   const lacking = images.filter(({ architectures }) => !architectures.some((one) => constrainedTo.includes(one)));
   const has = lacking.map(({ image, architectures }) => `${image} has ${architectures.join(", ") || "none"}`);

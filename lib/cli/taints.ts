@@ -13,7 +13,6 @@ import { renderApplied, renderLifted, renderPlan } from "./taints_text.ts";
 interface TaintsOptions {
   /** `plan`, `apply` or `clean`. */
   readonly words: readonly string[];
-  /** The taint, as the configuration file names it. */
   readonly archTaint: string;
   readonly dryRun: boolean;
   readonly output: OutputForm;

@@ -1,5 +1,4 @@
-// The phases of `archway taints apply`: followed by watches, as the controller does, until all nodes carry their taint or
-// nothing more can be written.
+// `archway taints apply`: taints by watches until all nodes carry their taint or nothing more can be written.
 import type { Clock } from "../clock.ts";
 import type { KubeApi } from "../k8s/api.ts";
 import { silentLogger } from "../log.ts";

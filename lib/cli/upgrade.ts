@@ -16,7 +16,6 @@ export interface UpgradeDeps {
   readonly clock: Clock;
 }
 
-/** The flags and arguments of the command. */
 export interface UpgradeOptions {
   /** `status`, `plan`, `suspend` or `resume`. */
   readonly words: readonly string[];

@@ -16,7 +16,6 @@ import type { Reading } from "../upgrades/decide/types/observed.ts";
 import type { StepCondition, UpgradeConfig, UpgradeSpec } from "../upgrades/decide/types/plan.ts";
 import { renderTable } from "./output.ts";
 
-/** Where a plan stands. */
 export interface DescribedStatus {
   readonly version: string;
   readonly architecture: string;
@@ -43,7 +42,6 @@ export interface DescribedPlan {
   readonly notAsked: readonly string[];
 }
 
-/** Describes where it stands: its newest entry, steps in the order in which they began. */
 export function describeStatus({ spec, status: { conditions, history: [history] } }: UpgradeConfig): DescribedStatus {
   const { desired: { version, architecture } } = spec;
   return {

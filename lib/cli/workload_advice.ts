@@ -1,5 +1,4 @@
-// Reads the workloads of a cluster whose payload has become one for several architectures, within bounds: it is done in
-// the middle of an upgrade, by a process that is small and has no right to the pull secrets of namespaces.
+// Reads the workloads after a migration within bounds: a small process does it in the middle of an upgrade.
 import type { PodImages } from "../images/pods/pod_images.ts";
 import { errorText } from "../log.ts";
 import { adviseAfterMigration } from "../report/migration_advice.ts";

@@ -12,7 +12,6 @@ export interface ReportedFailure {
   readonly pod: string;
   readonly container: string;
   readonly node: string;
-  /** Of the node. */
   readonly architecture: string;
 }
 

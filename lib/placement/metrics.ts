@@ -88,7 +88,6 @@ const COUNTED = {
 
 export interface PlacementGauges {
   readonly gatedPods: number;
-  /** Pending pods that were admitted without the webhook, as of the leader's last sweep. */
   readonly unadmittedPods: number;
   readonly cachedInspections: number;
   readonly isLeading: boolean;
@@ -160,7 +159,6 @@ export class PlacementMetrics {
     this.#of.mto_ppo_ctrl_time_to_process_gated_pod_seconds.observe(ms / 1_000);
   };
 
-  /** Controller: a gated pod's decision was written. */
   readonly decision = (kind: DecisionLabel): void => this.#of.archway_decisions_total.inc({ kind });
 
   /** Webhook: a pod's own constraint leaves no architecture of its images. */
@@ -169,15 +167,12 @@ export class PlacementMetrics {
   /** Webhook: a pod got images that do not run on its node. */
   readonly lateImages = (came: "ephemeral" | "exchanged"): void => this.#of.archway_late_images_total.inc({ came });
 
-  /** A pod was released so long after its creation. */
   readonly gateReleased = (ageMs: number): void =>
     this.#of.archway_gate_age_seconds.observe(Math.max(0, ageMs) / 1_000);
 
-  /** Controller: all images of one pod were inspected. */
   readonly podImagesInspected = (ms: number): void =>
     this.#of.mto_ppo_ctrl_time_to_inspect_pod_images_seconds.observe(ms / 1_000);
 
-  /** Inspector: one image was inspected. */
   readonly imageInspected = ({ ms, source, failure }: ImageInspected): void => {
     const { mto_cache_hit_processing_duration_seconds, mto_cache_miss_processing_duration_seconds } = this.#of;
     this.#of.mto_ppo_ctrl_time_to_inspect_image_seconds.observe(ms / 1_000);

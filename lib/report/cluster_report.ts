@@ -22,11 +22,8 @@ interface BlockedWorkload extends WorkloadName {
 
 export interface ClusterReport {
   readonly totals: readonly ArchitectureTotals[];
-  /** By name. */
   readonly images: readonly ReportedImage[];
-  /** By namespace, kind and name. */
   readonly workloads: readonly WorkloadSupport[];
-  /** For one architecture, where one was requested. */
   readonly blocked?: readonly BlockedWorkload[];
 }
 

@@ -1,5 +1,4 @@
-// The workloads of a cluster, gathered from templates and running pods page by page: pods are counted with the workload that
-// makes them, and bounds keep what is held in memory small.
+// The workloads of a cluster, from templates and running pods, page by page and within bounds.
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { entryOf, listAt, objectAt, textAt, utf8Length } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
@@ -53,7 +52,6 @@ export class Inventory {
     return this.#isComplete;
   }
 
-  /** All of them, by namespace, kind and name. */
   workloads(): readonly Workload[] {
     const inOrder = ({ namespace, kind, name }: Workload): string => `${namespace} ${kind} ${name}`;
     return [...this.#workloads.values()].sort((a, b) => inOrder(a) < inOrder(b) ? -1 : 1);
@@ -102,7 +100,6 @@ export class Inventory {
     this.#workloads.set(key, { ...facts, images: [...images], volumes });
   }
 
-  /** Whether so much more may be kept, which is then counted. */
   #takes(bytes: number): boolean {
     const fits = this.#bytes + bytes <= this.#limits.bytes;
     if (fits) this.#bytes += bytes;

@@ -1,5 +1,4 @@
-// What a cluster whose payload has become one for several architectures reports about its workloads: those that run on one
-// architecture alone go on as before, and cannot go to nodes of another.
+// What a migrated cluster reports: workloads of one architecture alone go on, and cannot go to nodes of another.
 import { singleArchitectureWorkloads } from "./support.ts";
 import type { WorkloadSupport } from "./types.ts";
 
@@ -14,9 +13,7 @@ interface LeftOut {
 
 const NOTHING: LeftOut = { unread: [], isComplete: true };
 
-/**
- * One sentence an architecture, by its name, and then what is not known; none when every workload is known to run on several.
- */
+/** One sentence an architecture, then what is not known; none when every workload is known to run on several. */
 export function adviseAfterMigration(
   workloads: readonly WorkloadSupport[],
   { unread, isComplete }: LeftOut = NOTHING,

@@ -50,11 +50,7 @@ export interface WorkloadSupport extends WorkloadName {
 
 /** One reason why a workload does not run on an architecture, or why that is not known. */
 export type Blocker =
-  /** The image does not name the architecture. */
   | { readonly kind: "lacking"; readonly image: string; readonly architectures: readonly string[] }
-  /** The image names it, and its program has failed there. */
   | { readonly kind: "failed"; readonly image: string }
-  /** The workload constrains itself to others. */
   | { readonly kind: "constrained"; readonly to: readonly string[] }
-  /** The image could not be inspected. */
   | { readonly kind: "unknown"; readonly image: string; readonly reason: string };

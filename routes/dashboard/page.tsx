@@ -1,5 +1,4 @@
-// What every page has: its head, its masthead, how it renews itself, and how it is answered. Nothing may be loaded by a page or
-// frame it; of scripts only the one that renews it runs.
+// What every page has. Nothing may be loaded by a page or frame it; of scripts only the one that renews it runs.
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { html, raw } from "hono/html";
@@ -49,9 +48,7 @@ const HEADERS = {
 };
 
 export interface PageParts {
-  /** Of the window: `Archway – gating`. */
   readonly title: string;
-  /** Beside the name of Archway; empty on the first page. */
   readonly heading: string;
   readonly corner: JSX.Element | "";
   readonly main: JSX.Element;

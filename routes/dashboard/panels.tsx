@@ -1,5 +1,4 @@
-// The panels of short lists: pods that are held now, containers that were to run a program of another architecture, nodes by the
-// state of their architecture taint, and the registries in use.
+// The panels of short lists: held pods, exec format errors, architecture taints, registries.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../../lib/cluster/duration.ts";
 import { countOf, EmptyPanel, Nothing, NoValue, Panel, PodName, renderCount } from "./elements.tsx";

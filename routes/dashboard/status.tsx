@@ -1,5 +1,4 @@
-// The top of the page: whether new pods are gated, why not, and what to do about it; its numbers at one glance, and how long pods
-// were held.
+// The top of the page: whether new pods are gated, why not and what to do; its numbers, and how long pods were held.
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ConfigPresence, GatingStop } from "../../lib/operator/decide/gating_health.ts";
 import type { DashboardView } from "./view.ts";

@@ -5,14 +5,11 @@ import type { BoardSnapshot, HeldPod } from "../../lib/placement/decide/report/b
 import type { FailureReason } from "../../lib/oci/types.ts";
 import type { ConfigPresence, GatingHealth } from "../../lib/operator/decide/gating_health.ts";
 
-/** Everything the page shows, read at one moment from memory. */
 export interface DashboardView {
   /** Wall time (epoch ms) that ages are counted from. */
   readonly nowMs: number;
   readonly identity: string;
-  /** Of Archway: `0.2.0`. */
   readonly version: string;
-  /** Who holds the Lease; `lib/k8s/lease.ts` has it. */
   readonly lease: { readonly holder: string | undefined; readonly isLeader: boolean };
   readonly gating: GatingHealth;
   readonly config: ConfigPresence;
@@ -39,12 +36,9 @@ export interface GatedView {
 
 /** One registry that got requests lately; a `HostState` of lib/oci is one. */
 export interface RegistryView {
-  /** `host[:port]` */
   readonly host: string;
   /** `open`: it keeps failing and is left alone; `half-open`: one request is let through to see. */
   readonly circuit: "closed" | "half-open" | "open";
-  /** Class of the latest failure; absent when there was none. */
   readonly lastFailure?: { readonly reason: FailureReason };
-  /** Requests that are left in its window; absent when it does not report them. */
   readonly remaining?: number;
 }

@@ -5,7 +5,6 @@ import type { DecisionReason, verdictReason } from "../../lib/placement/decide/r
 
 interface KindWords {
   readonly label: string;
-  /** Its tone in the style sheet. */
   readonly tone: string;
 }
 

@@ -21,7 +21,6 @@ export function openFailedImages(
     readonly api: ReadApi;
     readonly clock: Clock;
     readonly log: Logger;
-    /** Archway's own, where the records are. */
     readonly namespace: string;
   },
 ): FailedImages {

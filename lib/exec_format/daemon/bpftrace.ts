@@ -6,7 +6,6 @@ import { type TraceMessage, TraceReader } from "./trace_output.ts";
 import { ALIVE_WITHIN_MS, type KernelFacts, renderTraceScript } from "./trace_script.ts";
 
 export interface TraceProcess {
-  /** Lines of its standard output, until it ends. */
   readonly lines: AsyncIterable<string>;
   /** How it ended, with the end of its standard error. */
   readonly ended: Promise<{ readonly code: number; readonly stderr: string }>;

@@ -31,10 +31,7 @@ const CONTAINER = /^(?:(cri-containerd|crio|docker)-)?([0-9a-f]{64})(?:\.scope)?
 const CRUN_FOLDER = "container";
 const SCHEMES: Readonly<Record<string, string>> = { "cri-containerd": "containerd", crio: "cri-o", docker: "docker" };
 
-/**
- * The containers on a whole path of cgroup names, from the root inwards. More than one where a node runs in a pod of another
- * cluster; a container that may make cgroups of its own can add some, but only behind its own. Pure.
- */
+/** From the root inwards: several where a node runs in a pod. A container can only add some behind its own. */
 export function containersOn(path: readonly string[]): readonly CgroupContainer[] {
   return path.flatMap((name, at) => {
     const podUid = podUidOf(path[at - 1] ?? "");

@@ -19,7 +19,6 @@ export interface DaemonDeps extends Pick<TraceDeps, "start"> {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: DaemonMetrics;
-  /** The node that this process is on. */
   readonly nodeName: string;
   readonly namespace: string;
 }
@@ -61,7 +60,6 @@ export class Daemon {
     });
   }
 
-  /** Works until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const parts = [this.#trace, this.#pods, this.#writer].map((part) => part.run(signal));
     await Promise.all([...parts, this.#settleOften(signal)]);
@@ -153,7 +151,6 @@ const MAX_WAITING = 256;
 /** Longest wait once the pods of the node are known (ms): longer than a dead watch takes to be seen and opened again. */
 const MAX_WAIT_MS = 120_000;
 
-/** The list. Time (monotonic ms) comes in. */
 export class UnplacedFailures<T> {
   #waiting: { readonly item: T; readonly sinceMs: number }[] = [];
 
@@ -166,10 +163,7 @@ export class UnplacedFailures<T> {
     return this.#waiting.length > MAX_WAITING ? this.#waiting.shift()?.item : undefined;
   }
 
-  /**
-   * Takes out those whose pod `find` now returns, and, without a pod, those that have waited too long. While `canExpire` does
-   * not hold, the pods of the node are not known, and nothing has waited too long.
-   */
+  /** Takes out those whose pod `find` returns, and, where `canExpire` holds, those that have waited too long. */
   settle<P>(
     find: (item: T) => P | undefined,
     { nowMs, canExpire }: { readonly nowMs: number; readonly canExpire: boolean },

@@ -43,7 +43,6 @@ export class EventWriter {
     this.#wake?.();
   }
 
-  /** Writes until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const [failure] = this.#waiting;

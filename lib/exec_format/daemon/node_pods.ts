@@ -49,7 +49,6 @@ export class NodePods {
     });
   }
 
-  /** Follows them until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void> {
     return this.#watched.run(signal);
   }

@@ -27,10 +27,7 @@ export interface PodContainer {
   readonly end: ContainerEnd | undefined;
   /** The ends that the status shows, the latest first. */
   readonly ends: readonly ContainerEnd[];
-  /**
-   * Whether nothing runs in it but what the image names, from the files of the image: the pod changes neither, and starts
-   * nothing beside it.
-   */
+  /** Whether nothing runs in it but what the image names, from the files of the image. */
   readonly isImagesOwn: boolean;
 }
 
@@ -111,11 +108,7 @@ function hasProfileOfNode(spec: unknown): boolean {
   return textAt(objectAt(objectAt(spec, "securityContext"), "seccompProfile"), "type") === "Localhost";
 }
 
-/**
- * Whether nothing of the pod reaches into its containers: through their processes others would reach their files, who
- * answers for the names of hosts chooses what is downloaded, and the containers of one user namespace share what interprets
- * programs (binfmt_misc).
- */
+/** Whether nothing reaches into its containers: processes, names of hosts, interpreters of programs (binfmt_misc). */
 function isAlone(spec: JsonObject | undefined): boolean {
   const hasNames = (listAt(spec, "hostAliases") ?? []).length > 0 || objectAt(spec, "dnsConfig") !== undefined;
   const hasShared = spec?.["shareProcessNamespace"] === true || spec?.["hostPID"] === true ||
@@ -125,10 +118,7 @@ function isAlone(spec: JsonObject | undefined): boolean {
 
 const CONTAINER_ID = /^.+:\/\/[a-f0-9]{64}$/;
 
-/**
- * The container that an ID names, whatever the runtime, with the end of that very one: what became of another that ran
- * under the same name says nothing about it. A fault when the ID is none, or names none of these.
- */
+/** The container that an ID names, with its own end. A fault when the ID is none, or names none of these. */
 export function findContainer(containers: readonly PodContainer[], containerId: string): Parsed<PodContainer> {
   if (!CONTAINER_ID.test(containerId)) {
     return unparsable(`Cannot find container "${containerId}": it is no RUNTIME://ID of 64 hexadecimal digits.`);

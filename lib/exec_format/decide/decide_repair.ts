@@ -5,12 +5,8 @@ import type { PodView } from "../../placement/decide/types.ts";
 
 export interface RepairFacts {
   readonly pod: PodView;
-  /** Of its node. */
   readonly architecture: string;
-  /**
-   * What Archway would require of nodes if the pod came anew: the architectures, `unconstrained` when it would leave the pod
-   * alone, `unknown` while an image cannot be inspected.
-   */
+  /** What Archway would require if the pod came anew; `unconstrained`: nothing; `unknown`: an image is not read. */
   readonly wouldRequire: readonly string[] | "unconstrained" | "unknown";
   readonly isPlaced: boolean;
   /** Architectures that nodes have; undefined when that is not known. */

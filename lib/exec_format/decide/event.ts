@@ -1,5 +1,4 @@
-// An ENoExecEvent, written and read. What is known when it is created is in annotations, because an object is created
-// without its status: the status that the MTO's tools read follows in a second write.
+// An ENoExecEvent, written and read. Annotations say what its status says, which takes a second write.
 import { parseTime } from "../../cluster/time.ts";
 import { listAt, objectAt, printable, textAt } from "../../json.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
@@ -29,7 +28,6 @@ export interface ExecFailure {
   readonly containerId: string;
   readonly command: string | undefined;
   readonly isEntryPoint: boolean;
-  /** Wall time (epoch ms). */
   readonly atMs: number;
 }
 
@@ -37,10 +35,7 @@ export interface ExecFailure {
 const MAX_COMMAND_LENGTH = 128;
 const CONTAINER_ID = /^.+:\/\/([a-f0-9]{64})$/;
 
-/**
- * The ENoExecEvent to create, and the status to write after it. Its name follows from the container: a second event of a
- * container that the leader has not handled yet is a conflict (409), which means that there is nothing left to write.
- */
+/** Its name follows from the container: a second event of one that was not handled yet is a conflict (409). */
 export function buildEvent(
   failure: ExecFailure,
   owner: EventOwner,
@@ -81,7 +76,6 @@ export interface EventView extends EventStatus {
   readonly error: string | undefined;
 }
 
-/** Reads one; tolerant of anything. */
 export function parseEvent(object: KubeObject): EventView {
   const { metadata } = object;
   const status = objectAt(object, "status");

@@ -96,10 +96,7 @@ export function isFresh({ atMs }: FailedImage, nowMs: number): boolean {
   return nowMs - atMs < FAILED_TTL_MS;
 }
 
-/**
- * The architectures on which an image has failed, for pods of a namespace; sorted. What one namespace reports, or one node,
- * says nothing to others: either may be an attacker's.
- */
+/** Sorted. What one namespace reports, or one node, says nothing to others: either may be an attacker's. */
 export function failedArchitectures(
   records: Iterable<FailedImage>,
   wanted: { readonly digest: string; readonly namespace: string; readonly nowMs: number },

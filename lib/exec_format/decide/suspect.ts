@@ -18,7 +18,6 @@ export interface Suspect {
 }
 
 export interface SuspectFacts {
-  /** Of its node. */
   readonly architecture: string;
   /** Those that its image has, and those that its RuntimeClass emulates; undefined when the image could not be inspected. */
   readonly imageArchitectures: readonly string[] | undefined;
@@ -70,10 +69,7 @@ const MAX_NAME_LENGTH = 253;
 const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/**
- * The pod that a core/v1 Event is about, as `namespace/name`; undefined when it names nothing that a pod can be called. Whoever
- * may create events in a namespace decides what they say: the API server checks no length of the name of an involved object.
- */
+/** The pod of a core/v1 Event, as `namespace/name`; undefined for what no pod is called: users write events. */
 export function podOfEvent(event: KubeObject): string | undefined {
   const object = objectAt(event, "involvedObject");
   const [namespace, name] = [textAt(object, "namespace"), textAt(object, "name")];

@@ -14,7 +14,6 @@ import type { Parsed } from "../../parsed.ts";
 import type { ClusterConfig, NamespaceConfig, PlacementConfigs } from "../../placement/decide/config/types.ts";
 
 export interface Configs {
-  /** Follows the configs until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
   hasSynced(): boolean;
   cluster(): ClusterConfig | undefined;
@@ -36,7 +35,6 @@ const NONE: readonly NamespaceConfig[] = [];
 /** What a PodPlacementConfig takes beside its text, with its keys. An ordinary one weighs 1 800 in all. */
 const CONFIG_BYTES = 500;
 
-/** Opens the view. No request is sent to the API server before `run`. */
 export function openConfigs(parts: ConfigsDeps): Configs {
   const listeners: ((namespace: string | undefined) => void)[] = [];
   const notify = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
@@ -135,7 +133,6 @@ function accept<T>(
   };
 }
 
-/** The log level that the cluster config's `logVerbosity` asks for. */
 export function logLevelOf(config: ClusterConfig | undefined): "info" | "debug" | undefined {
   if (config === undefined) return undefined;
   return config.logVerbosity === "" || config.logVerbosity === "Normal" ? "info" : "debug";

@@ -9,7 +9,6 @@ export interface DaemonSettings {
   readonly image: string;
 }
 
-/** The object that shall exist while the plugin is on. */
 export function renderDaemonSet(config: OperandConfig, { namespace, image }: DaemonSettings): KubeObject {
   return renderManifest(DAEMON_SET, config, { namespace, fill: (key, value) => key === "image" ? image : value });
 }

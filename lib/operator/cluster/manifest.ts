@@ -9,7 +9,6 @@ const OBJECT = z.looseObject({ metadata: z.looseObject({ name: z.string() }) });
 
 export interface ManifestSettings {
   readonly namespace: string;
-  /** What becomes of each value. */
   readonly fill: (key: string, value: unknown) => unknown;
 }
 

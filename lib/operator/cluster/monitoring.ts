@@ -33,7 +33,6 @@ function covers(live: unknown, wanted: unknown): boolean {
   return isObject(live) && Object.keys(wanted).every((key) => covers(live[key], wanted[key]));
 }
 
-/** Whether the discovery document of `monitoring.coreos.com/v1` offers both kinds. */
 export function offersMonitoring(discovery: unknown): boolean {
   const resources = isObject(discovery) ? discovery.resources : undefined;
   const kinds = Array.isArray(resources) ? resources.map((resource) => objectAt({ resource }, "resource")?.kind) : [];

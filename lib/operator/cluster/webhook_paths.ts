@@ -12,7 +12,6 @@ import { carriedPaths } from "../decide/webhook_clients.ts";
 import type { WebhookEndpoint } from "../decide/webhook_clients.ts";
 
 export interface WebhookPaths {
-  /** Follows the configurations until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
   /** The paths that a configuration carries, or carried until a minute ago; also the manifests' while not all were read. */
   carried(): readonly string[];
@@ -37,7 +36,6 @@ const WATCHED = [
   { resource: Resource.customResourceDefinitions, name: WebhookName.convertedDefinition },
 ] as const;
 
-/** Opens the view; no request is sent to the API server before `run`. */
 export function openWebhookPaths({ api, clock, log, endpoint }: WebhookPathsDeps): WebhookPaths {
   const listeners: (() => void)[] = [];
   /** When each was replaced or deleted last (monotonic ms). */

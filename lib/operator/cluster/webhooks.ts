@@ -1,5 +1,4 @@
-// The MutatingWebhookConfiguration that Archway keeps while a ClusterPodPlacementConfig exists: as data, and whether the
-// live one still is it.
+// The MutatingWebhookConfiguration that Archway keeps while a ClusterPodPlacementConfig exists, and whether it is so.
 import { isDeepStrictEqual } from "node:util";
 import type { AdmissionregistrationV1WebhookClientConfig } from "@kubernetes/client-node";
 import { isObject, type JsonObject, listAt, memberOf, objectAt } from "../../json.ts";
@@ -37,10 +36,7 @@ export function renderWebhookConfiguration(config: OperandConfig, settings: Webh
   };
 }
 
-/**
- * A selector in the form in which the API server stores it: empty lists and maps are left out. A custom resource keeps
- * them, so a copy as it is would differ from the stored one after every write.
- */
+/** As the API server stores it, without empty lists and maps: a copy as it is would differ after every write. */
 function withoutEmptyMembers(selector: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(selector).filter(([, member]) => !isEmpty(member)).map(([name, member]) => [

@@ -4,28 +4,17 @@ import { NODE_ARCH_LABEL, SCHEDULING_GATE } from "../../names.ts";
 import { unreachable } from "../../parsed.ts";
 import type { WaitReason } from "./operand_step.ts";
 
-/**
- * What was observed. One process does the work of the MTO's two Deployments: its controllers, which the leader
- * runs, and its webhook, which every replica serves.
- */
+/** One process does the work of the MTO's two Deployments: the leader's controllers, and every replica's webhook. */
 export interface OperandObservation {
-  /** cA: the pod controller of the leader runs. */
   readonly controllerAvailable: boolean;
-  /** cU: and the roll-out is complete. */
   readonly controllerUpToDate: boolean;
-  /** wA: a replica answers admissions. */
   readonly webhookAvailable: boolean;
-  /** wU: and the roll-out is complete. */
   readonly webhookUpToDate: boolean;
-  /** m: the MutatingWebhookConfiguration exists. */
   readonly webhookConfigured: boolean;
-  /** d: the config is being deleted. */
   readonly deleting: boolean;
 }
 
-/** The answers that the conditions spell out, under the names of the conditions. */
 export interface OperandState {
-  /** Pods are gated and placed. */
   readonly available: boolean;
   readonly progressing: boolean;
   /** Not available, and neither removed nor being rolled out. */
@@ -33,9 +22,7 @@ export interface OperandState {
   readonly deprovisioning: boolean;
   /** Not available or not rolled out in full. */
   readonly controllerNotReady: boolean;
-  /** Not available or not rolled out in full. */
   readonly webhookNotReady: boolean;
-  /** The API server does not call us. */
   readonly webhookConfigurationMissing: boolean;
   readonly canDeployWebhook: boolean;
 }
@@ -62,7 +49,6 @@ export interface ConditionContext extends EarlierConditions {
   /** Why pods are not gated at the moment; undefined while they are. */
   readonly gatingStopped: string | undefined;
   readonly monitor: MonitorState | undefined;
-  /** Names of nodes without the label of the architecture. */
   readonly unlabelledNodes: readonly string[];
 }
 
@@ -100,10 +86,7 @@ export function renderConditions(
   ];
 }
 
-/**
- * The earlier conditions as a replica may change them that does not lead: the one about gating says that it has stopped,
- * and Available, where it was set before, is withdrawn, since that is what `kubectl get` shows.
- */
+/** By a replica that does not lead: gating has stopped, and Available is withdrawn, which `kubectl get` shows. */
 export function renderLeaderlessConditions(reason: string, options: EarlierConditions): readonly Condition[] {
   const { earlier, generation, nowMs } = options;
   const withdrawn: Row = ["Available", false, reason, `${OPERAND} not ready. ${stoppedSentence(reason)}`];
@@ -120,7 +103,6 @@ export interface TaintCondition {
   readonly message: string;
 }
 
-/** The earlier conditions with only the one about the architecture taints said anew. */
 export function renderTaintCondition(
   { isTrue, reason, message }: TaintCondition,
   { earlier, generation, nowMs }: EarlierConditions,

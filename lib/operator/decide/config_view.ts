@@ -1,5 +1,4 @@
-// What the operator reads of a ClusterPodPlacementConfig: tolerant, because even a config that placement cannot use must
-// be able to leave.
+// What the operator reads of a ClusterPodPlacementConfig: tolerant, because a faulty one must be able to leave, too.
 import { type Condition, parseConditions } from "../../cluster/condition.ts";
 import { parseTime } from "../../cluster/time.ts";
 import { memberOf, objectAt } from "../../json.ts";

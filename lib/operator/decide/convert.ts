@@ -8,7 +8,6 @@ import { isKnownArchitecture } from "../../arch.ts";
 import { API_GROUP } from "../../names.ts";
 import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../json.ts";
 
-/** Holds the fallback architecture in v1alpha1. */
 export const FALLBACK_ANNOTATION = "multiarch.openshift.io/fallback-architecture";
 
 /** Holds, in v1alpha1, what only v1beta1 can say. Removed on the way back. */
@@ -18,7 +17,6 @@ export type Conversion =
   | { readonly kind: "ok"; readonly object: JsonObject }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Members of spec that both versions have. */
 const SHARED = ["logVerbosity", "namespaceSelector"];
 
 interface Stash {

@@ -1,10 +1,7 @@
 // When a replica that does not lead takes gates off: while no replica leads, nothing else releases pods. It takes a leader that
 // is certainly missing, and a pod that every leader would have released by now.
 
-/**
- * From when on pods are released without a leader (ms): the silence is as long as a Lease lasts without being renewed, the proof
- * twice as long as a replica needs to take a Lease that has run out, also one that has only begun to read it.
- */
+/** Silence: as long as a Lease lasts unrenewed (ms); proof: twice what it takes to take one that has run out. */
 export const GATE_ABSENCE_LIMITS = { silenceMs: 6_000, proofMs: 15_000 } as const;
 
 /** A leader that this replica does not see, since only this one may not read the Lease, comes first by so much (ms). */
@@ -27,7 +24,6 @@ export interface LeaderlessRelease {
   readonly refusal: string | undefined;
 }
 
-/** The message of the pod's event: what was done, why, and what to do about it. */
 export function renderLeaderlessRelease(release: LeaderlessRelease): string {
   const { gate, lease, ageMs, silentForMs, refusal } = release;
   const seconds = (ms: number): string => `${Math.round(ms / 1_000)} s`;

@@ -1,5 +1,4 @@
-// Whether this replica may gate pods. A gate that no leader removes is worse than none, so gating stops whenever it is not
-// certain that a leader works.
+// Whether this replica may gate pods: not unless a leader certainly works, as a gate that nobody removes is worse.
 
 /** State of the cluster config: `unread` until the first list has arrived. */
 export type ConfigPresence = "unread" | "absent" | "leaving" | "present";
@@ -20,10 +19,7 @@ export type GatingHealth =
 /** Five durations of the Lease: long before, a healthy replica would have taken over. */
 export const LEADER_SILENCE_MS = 30_000;
 
-/**
- * The first rule that holds is the reason. Whatever is unknown stops gating: pods then pass ungated and run. `silentForMs`: since
- * the last renewal that was observed; `impairment`: what the leader cannot do, by its own report in the Lease.
- */
+/** The first rule that holds is the reason; what is unknown stops gating. `silentForMs`: since the last renewal. */
 export function decideGating(
   config: ConfigPresence,
   silentForMs: number | undefined,

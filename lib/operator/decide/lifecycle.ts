@@ -35,7 +35,6 @@ export const UNTAINT_MS = 15 * 60_000;
 
 const RETRY_MS = 1_000;
 
-/** Rules that apply only where this holds. */
 function when(holds: (facts: OperandFacts) => boolean, rules: readonly OperandRule[]): readonly OperandRule[] {
   return rules.map(({ name, step }) => ({ name, step: (facts) => holds(facts) ? step(facts) : undefined }));
 }
@@ -214,7 +213,6 @@ export const OPERAND_RULES = {
   left: [],
 };
 
-/** The first rule of the state that applies, and its step; `done` without one. */
 export function decideOperandStep(facts: OperandFacts): { readonly rule: string; readonly step: OperandStep } {
   const rules: readonly OperandRule[] = OPERAND_RULES[stateOf(facts)];
   for (const { name, step: stepOf } of rules) {

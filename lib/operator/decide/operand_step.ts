@@ -29,12 +29,10 @@ export type HandlerState =
 export interface MonitorFacts {
   /** `refused`: it was to be made lately, and the API server refused; `unread`: not read. */
   readonly daemonSet: "absent" | "current" | "drifted" | "leaving" | "refused" | "unread";
-  /** Whether it is known what image the daemon runs. */
   readonly hasImage: boolean;
   /** Events that carry the error label, and records of images: nothing will come of them any more. */
   readonly settledEvents: number;
   readonly pendingEvents: number;
-  /** Archway's own Deployment, whose leader handles the events. */
   readonly handler: HandlerState;
   readonly leavingForMs: number;
   /** All events were deleted, whatever became of them. */

@@ -4,7 +4,6 @@ import { objectAt } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 
 export interface Rollout {
-  /** At least one replica is available. */
   readonly available: boolean;
   /** Every replica is of the newest generation and ready. */
   readonly upToDate: boolean;

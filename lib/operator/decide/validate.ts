@@ -154,7 +154,6 @@ export function setsPriority({ operation, object, oldObject }: ConfigWrite): boo
   return operation !== "UPDATE" || priorityOf(object) !== priorityOf(oldObject);
 }
 
-/** The priority of a PodPlacementConfig as it counts: 0 when absent. */
 export function priorityOf(config: unknown): number {
   const priority = memberOf(objectAt(config, "spec"), "priority");
   return typeof priority === "number" ? priority : 0;

@@ -1,5 +1,4 @@
-// Which architectures the cluster has or can make: of its nodes, and of Karpenter NodePools and MachineSets where their
-// APIs exist.
+// Which architectures the cluster has or can make: of its nodes, Karpenter NodePools and MachineSets.
 import type { Clock } from "../../clock.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";
@@ -13,7 +12,6 @@ import { NODE_ARCH_LABEL } from "../../names.ts";
 import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../decide/live.ts";
 
 export interface LiveArchitectures {
-  /** Follows the cluster until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
   /** Sorted; undefined until the nodes are known, and pools known, missing or refused to us: then nothing is narrowed by it. */
   current(): readonly string[] | undefined;
@@ -30,7 +28,6 @@ const NODE_POOLS: ResourceType = {
   namespaced: false,
 };
 
-/** Opens the view. No request is sent to the API server before `run`. */
 export function openLiveArchitectures(
   parts: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
 ): LiveArchitectures {
@@ -65,10 +62,7 @@ function countEach(names: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/**
- * The names of nodes without the label of the architecture, which no placed pod goes to: virtual ones mostly. None where they may not
- * be read. Cheap: the API server answers from its cache, and kubelets label their nodes.
- */
+/** Those without the label of the architecture, which no placed pod goes to; none where they may not be read. Cheap. */
 export async function readUnlabelledNodes(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
   const options = { labelSelector: `!${NODE_ARCH_LABEL}`, resourceVersion: "0", signal } as const;
   const names: string[] = [];

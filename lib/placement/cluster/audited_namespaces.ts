@@ -8,7 +8,6 @@ import type { Logger } from "../../log.ts";
 import { AUDIT_NAMESPACE_LABEL } from "../../names.ts";
 
 export interface AuditedNamespaces {
-  /** Follows them until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
   /** Whether the first list is in, or was refused: then no namespace is audited by its label, and the log says so. */
   isSettled(): boolean;
@@ -18,7 +17,6 @@ export interface AuditedNamespaces {
   onAdded(listener: (namespace: string) => void): void;
 }
 
-/** Opens the view. Only labelled namespaces are watched. */
 export function openAuditedNamespaces(
   deps: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
 ): AuditedNamespaces {

@@ -100,7 +100,6 @@ async function readHeld(
 export interface GateRelease {
   /** Pods that are free now (in a dry run: would be). */
   readonly released: readonly string[];
-  /** Pods that could not be freed now, and why. */
   readonly left: readonly { readonly pod: string; readonly reason: string }[];
 }
 

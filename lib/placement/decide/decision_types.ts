@@ -1,10 +1,8 @@
-// What is decided about a pod: the requirements, preferences and tolerations that it gets, the webhook's verdict, the
-// controller's decision, and the record of it on the pod.
+// What is decided about a pod: the webhook's verdict, the controller's decision, and the record of it on the pod.
 import type { InspectionFailure } from "../../oci/types.ts";
 import type { LabelRequirement } from "../../cluster/label_selector.ts";
 import type { TolerationPlan } from "../../cluster/taint.ts";
 
-/** A preferred term that Archway adds. */
 export interface PreferredTerm {
   readonly weight: number;
   readonly architecture: string;
@@ -37,7 +35,6 @@ export interface ArchitectureRequirement {
   readonly variants: readonly VariantRequirement[];
 }
 
-/** A node label that an architecture additionally needs. */
 export interface VariantRequirement {
   readonly architecture: string;
   readonly requirement: LabelRequirement;
@@ -95,7 +92,6 @@ export interface PlaceDecision {
   readonly tolerations: readonly TolerationPlan[];
   /** Nothing in the cluster offers any of the architectures (only known with live architectures). */
   readonly noMatchingNodes: boolean;
-  /** Oddities that the inspections found, as text for users. */
   readonly findings: readonly string[];
 }
 
@@ -172,6 +168,5 @@ export interface DecisionRecord {
   readonly decision: "place" | "user-constrained" | "nowhere" | "fallback" | "release";
   readonly architectures: readonly string[];
   readonly images: readonly ImageOutcome[];
-  /** Images left out to keep the record small. */
   readonly omitted: number;
 }

@@ -1,5 +1,4 @@
-// What the user can do about an image that could not be inspected: a sentence for each reason of a failure. The event says
-// it when the failure happens, `archway explain` later, from the reason at the head of the pod's annotation.
+// What the user can do about an image that could not be inspected: a sentence for each reason of a failure.
 import { FAILURE_REASONS, type FailureReason } from "../../oci/types.ts";
 import type { ImageFailure } from "./decision_types.ts";
 import { clip, failureText } from "./failures.ts";
@@ -7,7 +6,6 @@ import { clip, failureText } from "./failures.ts";
 export interface AdviceSubject {
   /** `host[:port]`; undefined when no request was sent, or it is not known any more. */
   readonly registry?: string | undefined;
-  /** The pull secrets that the pod names. */
   readonly pullSecrets: readonly string[];
 }
 
@@ -42,7 +40,6 @@ const ADVICE: Readonly<Record<FailureReason, (subject: AdviceSubject) => string>
   TooManyImages: () => "Split the pod, or constrain it to an architecture yourself.",
 };
 
-/** The sentence for a failure, or undefined for a reason that is not known. */
 export function adviceFor(reason: string, subject: AdviceSubject): string | undefined {
   const known = FAILURE_REASONS.find((one) => one === reason);
   return known === undefined ? undefined : ADVICE[known](subject);

@@ -1,5 +1,4 @@
-// What to do when an image could not be inspected: retry, or give up. A permanent failure is retried once, to
-// confirm it; a transient one with backoff until the longest gate age is over.
+// Retry or give up: a permanent failure is confirmed once, a transient one is retried until the longest gate age.
 import { INSPECT_RETRY_LIMIT, PodLabel } from "../../names.ts";
 import type { ImageFailure } from "./decision_types.ts";
 import { entryOf } from "../../json.ts";

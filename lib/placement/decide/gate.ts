@@ -21,15 +21,11 @@ export interface AdmissionFacts extends Pick<PlacementFacts, "pod" | "settings" 
   readonly mayGate: boolean;
 }
 
-/** Plans the decision about a pod that is being created. */
 export function planAdmission(pod: PodView, configs: PlacementConfigs, settings: PlacementSettings): InspectionPlan {
   return planInspection(pod, configs, settings, pod.record === undefined ? "none" : "reinvocation");
 }
 
-/**
- * The images that matter for a pod that is being created: to place it by, or where it is left alone, to tolerate Archway's own
- * taints by. None for one that no scheduler looks at, or that runs by a RuntimeClass elsewhere than its images say.
- */
+/** The images to place a new pod by, or to tolerate Archway's own taints by; none where no scheduler looks. */
 export function imagesAtAdmission(
   pod: PodView,
   plan: InspectionPlan,

@@ -1,5 +1,4 @@
-// Which pods are left alone: an ordered list of rules, first the six of the MTO, I1 to I6, then Archway's own. The first
-// that holds is the reason that people read.
+// Which pods are left alone: the six rules of the MTO, I1 to I6, then Archway's own. The first that holds counts.
 import { CONTROL_PLANE_SELECTORS, PodAnnotation } from "../../names.ts";
 import type { PlacementSettings } from "./config/types.ts";
 import { hasPreferredArchitecture, hasRequiredArchitecture } from "./patch/constraints.ts";
@@ -41,10 +40,7 @@ export function isSystemNamespace(
   );
 }
 
-/**
- * Whether the preferred terms of a pod that constrains the architecture itself are the work of an earlier call of the
- * same admission: the record says so, nothing is missing, and the audit annotation is what would be written now.
- */
+/** Whether its preferred terms are of an earlier call of this admission, by the record and the audit annotation. */
 function isOwnWork(pod: PodView, { preferences }: PodPlan): boolean {
   return pod.record?.decision === "user-constrained" && preferences.present && preferences.terms.length === 0 &&
     entryOf(pod.annotations, PodAnnotation.preferredSources) === preferences.audit;

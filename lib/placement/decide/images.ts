@@ -1,5 +1,4 @@
-// From the inspections of a pod's images to the architectures they share: which images count, which of their platforms
-// the pod can use, and what it means that one failed.
+// From the inspections of a pod's images to the architectures they share, or the failure that they come to.
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { NODE_OS_LABEL } from "../../names.ts";
 import type { ImageUse, InspectedImage, Inspection, InspectionFailure, Platform } from "../../oci/types.ts";
@@ -38,10 +37,7 @@ export function pinnedImages(pod: PodView, settings: PlacementSettings): readonl
   return images.length > MAX_IMAGES ? [] : images;
 }
 
-/**
- * Intersects the images. Any failure makes the whole a failure: the first permanent one, else the first transient one
- * with the longest pause that any registry requested. An image that was not inspected is a transient failure.
- */
+/** Any failure fails the whole: the first permanent one, else the first transient one with the longest pause. */
 export function judgeImages(
   pod: PodView,
   settings: PlacementSettings,
@@ -67,10 +63,7 @@ export function judgeImages(
   return { kind: "shared", architectures, levels, findings, outcomes, configOf };
 }
 
-/**
- * The images whose config must be read before their architectures are final: those inspected by their index alone that
- * exclude an architecture which another image has. One of them may be an operator bundle, which narrows nothing (PR-11).
- */
+/** Those known by their index alone that exclude an architecture of another: a bundle narrows nothing (PR-11). */
 function worthConfigRead(judged: readonly Judged[]): readonly string[] {
   const sets = judged.flatMap(({ one, verdict }) => verdict.kind === "some" ? [{ one, verdict }] : []);
   const all = new Set(sets.flatMap(({ verdict }) => verdict.architectures));

@@ -1,5 +1,4 @@
-// The decision to place a pod: what is required of its nodes, preferred and tolerated, from the architectures that its
-// images share, or without them. Warm admission and the controller's decision both end here, so that they place a pod alike.
+// The decision to place a pod, by the architectures of its images or without them; warm admission makes the same.
 import { intersectArchitectures } from "../../arch.ts";
 import type { PlacementSettings } from "./config/types.ts";
 import type {
@@ -47,11 +46,7 @@ export function placeUserConstrained(
   return { kind: "place", required: { kind: "user-constrained" }, preferences, tolerations, ...nothing };
 }
 
-/**
- * The decision about a pod whose images cannot all be inspected: the fallback architecture where a config names one, else no
- * requirement. A requirement that Archway itself wrote on the pod before is narrowed at most: a second one beside it that
- * contradicts it would keep the pod from every node.
- */
+/** The fallback, else no requirement. One that Archway wrote before is narrowed: two that contradict fit no node. */
 export function giveUp(
   pod: PodView,
   { archTaints, ownTaints }: PlacementSettings,

@@ -1,5 +1,4 @@
-// The first phase of every decision: what the pod, the configs and the settings decide by themselves, or else the images
-// that must be inspected. Each rule about the pod is evaluated here, once; the later phases take the result.
+// The first phase of every decision: what is decided without images, or the images that must be inspected.
 import type { ImageUse } from "../../oci/types.ts";
 import { type OwnTerms, planPreferences } from "./preferences.ts";
 import { fallbackArchitecture, scoringSources, scoringWanted, selectConfigs } from "./config/selection.ts";

@@ -1,5 +1,4 @@
-// JSON of a pod → PodView, once for each admission and for each event of the watch. Hand-written rather than a schema,
-// because it runs thousands of times a second. Tolerant: what is odd reads as absent.
+// JSON of a pod → PodView. No schema, because it runs thousands of times a second. What is odd reads as absent.
 import { parseTolerations } from "../../cluster/taint.ts";
 import { parseTime } from "../../cluster/time.ts";
 import { pointer } from "../../k8s/patch.ts";
@@ -24,10 +23,7 @@ const NOTHING: readonly never[] = [];
 const CONTAINER_LISTS = ["initContainers", "containers"] as const;
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set(Object.values(PodAnnotation));
 
-/**
- * Parses a pod; undefined when the value is none (no object, another kind, no spec). Never throws.
- * `context.namespace` is the namespace of the admission request: it wins over the object's.
- */
+/** Undefined for what is no pod; never throws. `context.namespace`, of the admission request, wins. */
 export function parsePod(object: unknown, context: { readonly namespace?: string } = {}): PodView | undefined {
   const kind = memberOf(object, "kind");
   const spec = objectAt(object, "spec");
@@ -174,20 +170,15 @@ function rawOrEmpty(value: unknown): JsonObject {
 /** Bytes of the heap that a view may take which is kept in memory. A usual one takes 3 000 to 12 000. */
 export const KEPT_VIEW_BYTES = 48 * 1024;
 
-/** What a view takes of the heap, about. */
 export function bytesOfView(pod: PodView): number {
   return heapBytesOf(JSON.stringify(pod));
 }
 
-/**
- * Whether a view is too large to be kept for as long as its pod or template is there: labels, terms, tolerations and
- * containers are as large as their owner makes them, up to the 1.5 MB that the API server stores.
- */
+/** Too large to be kept: labels, terms and containers are as large as their owner makes them, up to 1.5 MB. */
 export function isLarge(pod: PodView): boolean {
   return bytesOfView(pod) > KEPT_VIEW_BYTES;
 }
 
-/** A view that is kept only where it is small; undefined for a large one. */
 export function unlessLarge(pod: PodView | undefined): PodView | undefined {
   return pod === undefined || isLarge(pod) ? undefined : pod;
 }

@@ -7,11 +7,7 @@ import { entryOf } from "../../json.ts";
 import type { ScoringSource } from "./config/selection.ts";
 import type { PodView } from "./types.ts";
 
-/**
- * Which preferred terms on the pod are Archway's own. `none`: all are the user's. `audited`: those that the audit
- * annotation lists; its entries stay. `reinvocation`: the same in a later call of one admission, where the
- * annotation is written again, because a new pod's own annotations are no evidence.
- */
+/** `none`: all are the user's; `audited`: ours are in the audit annotation; `reinvocation`: it is written again. */
 export type OwnTerms = "none" | "audited" | "reinvocation";
 
 const NO_PREFERENCES: PreferencePlan = {
@@ -23,11 +19,7 @@ const NO_PREFERENCES: PreferencePlan = {
   present: false,
 };
 
-/**
- * Plans the preferred terms of a pod. A user's own architecture preference overrides every config; between configs the
- * first to name an architecture wins. What is already there of ours is neither repeated nor audited again. `sources` are the
- * enabled plugins, most important first.
- */
+/** A user's own preference overrides every config; the first config to name an architecture wins. */
 export function planPreferences(pod: PodView, sources: readonly ScoringSource[], ownTerms: OwnTerms): PreferencePlan {
   if (sources.length === 0) return NO_PREFERENCES;
   const { own, users } = ownTerms === "none" ? { own: [], users: pod.preferredTerms ?? [] } : splitPreferredTerms(pod);

@@ -5,7 +5,6 @@ import type { PlacementSettings } from "./config/types.ts";
 import type { ImageUse } from "../../oci/types.ts";
 import type { DecisionRecord, ImageJudgement, PlacementDecision, PreferencePlan } from "./decision_types.ts";
 
-/** A container that pulls an image. */
 export interface ContainerView {
   readonly name: string;
   readonly image: string;
@@ -15,7 +14,6 @@ export interface ContainerView {
   readonly imagePointer: string;
 }
 
-/** An owner reference, reduced to what the rules read. */
 export interface OwnerView {
   readonly apiVersion: string;
   readonly kind: string;
@@ -65,9 +63,7 @@ export interface PodView {
   readonly serviceAccountName: string;
   readonly tolerations: readonly Toleration[] | undefined;
   readonly owners: readonly OwnerView[];
-  /** Owned by a DaemonSet that is its controller. */
   readonly isDaemonSetControlled: boolean;
-  /** `spec.os.name` */
   readonly osName: string;
   readonly runtimeClassName: string;
 }
@@ -79,9 +75,7 @@ export interface OwnRequirement {
   readonly architecturesOf: (term: JsonObject) => readonly string[] | undefined;
 }
 
-/** What is settled before any image is inspected. */
 export interface PodPlan {
-  /** A config asks for preferred terms on this pod. */
   readonly scoring: boolean;
   readonly preferences: PreferencePlan;
   readonly fallback: string | undefined;

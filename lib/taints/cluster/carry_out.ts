@@ -1,5 +1,4 @@
-// Carries a step out: writes begin one after the other, at a steady pace. Objects that must not be written for a moment are held:
-// the last write has yet to show in the watch, or it failed.
+// Carries a step out at a steady pace. What was just written, or failed, is held for a moment.
 import type { Clock } from "../../clock.ts";
 import { patchNode, tolerate, type WriteOutcome } from "./write.ts";
 import type { KubeApi } from "../../k8s/api.ts";

@@ -1,5 +1,4 @@
-// What the taints depend on, watched and trimmed: nodes with their verdict, DaemonSets, and of all pods only those that lack a
-// toleration, so that memory follows what is left to do.
+// What the taints depend on, watched and trimmed: of all pods only those that lack a toleration are kept.
 import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import type { Clock } from "../../clock.ts";
 import type { ReadApi } from "../../k8s/api.ts";
@@ -37,7 +36,6 @@ export const KEPT_DAEMON_SETS: Keeping<TaintDaemonSet> = {
   reduce: ({ key }) => ({ kind: "oversized", key }),
 };
 
-/** Opens them. No request is sent to the API server before `run`. */
 export function openTaintWatches(deps: TaintWatchesDeps): TaintWatches {
   const { rule } = deps;
   const { nodes, daemonSets, pods } = reflect(deps);
@@ -108,10 +106,7 @@ function parseLacking(
   return need === undefined ? undefined : kept();
 }
 
-/**
- * The pod with one toleration for each architecture that is known or that nodes have: its owner can give it a hundred. One that is
- * left out and comes to matter, with the first node of another architecture, is given again.
- */
+/** Keeps one toleration for each architecture that is known or that nodes have: its owner can give it a hundred. */
 function lean(
   pod: TaintPod,
   { rule, architectures }: { readonly rule: TaintRule; readonly architectures: readonly string[] },

@@ -1,5 +1,4 @@
-// The two writes of this mode: taints of a node, tolerations of a pod. Each is one JSON Patch whose `test` operations pin what
-// was read. Tolerations can be tried without storing anything. And the lifter, which removes all that it finds.
+// The two writes of this mode, of nodes and pods, each one pinned JSON Patch; trials of them; and the lifter.
 import { type KubeApi, type ReadApi, readOptional } from "../../k8s/api.ts";
 import { classifyWriteFailure } from "../../k8s/errors.ts";
 import type { JsonPatch } from "../../k8s/patch.ts";

@@ -1,5 +1,4 @@
-// The taint of one node: what it should have, and the ONE patch that makes it so. Every taint with our key is ours, whatever client
-// wrote it (the archaware controller uses the same); all others stay as they are, in their order.
+// The taint of one node, and the ONE patch that makes it so. Every taint with our key is ours, whoever wrote it.
 import type { V1Taint } from "@kubernetes/client-node";
 import type { Wire } from "../../k8s/types.ts";
 import { isDeepStrictEqual } from "node:util";

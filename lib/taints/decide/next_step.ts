@@ -13,7 +13,6 @@ import type { NodeCounts, PodNeed, TaintNode } from "./types.ts";
 
 export interface NodeWrite {
   readonly node: string;
-  /** The resourceVersion that it is based on. */
   readonly version: string;
   readonly operations: JsonPatch;
 }

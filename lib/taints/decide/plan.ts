@@ -10,10 +10,7 @@ import { splitKey } from "../../k8s/types.ts";
 export interface TaintPlan {
   readonly taint: TaintRule;
   readonly nodes: readonly PlannedNode[];
-  /**
-   * Pods that do not tolerate the taint of their node, or, while pending, those of nodes that they may run on. They get
-   * these tolerations before a node is tainted, unless they refuse them.
-   */
+  /** Those that lack the toleration of a node they run on, or may run on: they get it before a node is tainted. */
   readonly pods: readonly PlannedPod[];
   /** Their controller would make no pod for these nodes: users must change them first. */
   readonly daemonSets: readonly PlannedDaemonSet[];
@@ -34,7 +31,6 @@ export interface PlannedPod {
   readonly lacks: readonly string[];
   /** Whether it can be given them, as the API server answers the user of the command. */
   readonly accepts: "yes" | "no" | "unknown";
-  /** Why not, or why that is not known. */
   readonly reason: string;
 }
 

@@ -15,7 +15,6 @@ const MAX_CHECKS = 4_000_000;
 export interface JudgedNode {
   readonly node: TaintNode;
   readonly verdict: NodeVerdict;
-  /** It has a taint of our key, right or wrong. */
   readonly isTainted: boolean;
 }
 
@@ -24,7 +23,6 @@ export interface TaintSurvey {
   readonly nodes: readonly JudgedNode[];
   /** Pods that lack a toleration which they need, those that the scheduler refuses first, then pending ones. */
   readonly needs: readonly PodNeed[];
-  /** Bound pods that lack the toleration of their node, by node. */
   readonly needsOf: ReadonlyMap<string, readonly PodNeed[]>;
   readonly daemonSets: readonly JudgedDaemonSet[];
   readonly oversized: readonly string[];
@@ -65,10 +63,7 @@ export function surveyOf(
   };
 }
 
-/**
- * Those that are judged: all, unless together they weigh too much. Then the lightest of each namespace go first, so that one
- * namespace cannot displace the DaemonSets of others.
- */
+/** All, unless too heavy: then the lightest of each namespace first, so that none displaces those of others. */
 function chooseDaemonSets(
   all: readonly TaintDaemonSet[],
   maxWeight: number,
@@ -103,10 +98,7 @@ export function shutOutDaemonSets({ daemonSets, rule }: TaintSurvey, node: Taint
   return daemonSets.filter((daemonSet) => isShutOutDaemonSet(daemonSet, { node, rule }));
 }
 
-/**
- * Whether a DaemonSet wants a pod on the node and would not get one there once the node has its taint. Its controller reads
- * the tolerations of the template, never those of the pods that it has made before.
- */
+/** Whether it would get no pod on the tainted node: its controller reads the tolerations of the template. */
 export function isShutOutDaemonSet(
   daemonSet: JudgedDaemonSet,
   { node, rule }: { readonly node: TaintNode; readonly rule: TaintRule },

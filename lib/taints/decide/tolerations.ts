@@ -28,11 +28,7 @@ export interface TolerationContext {
   readonly architectures: readonly string[];
 }
 
-/**
- * The tolerations that a pod lacks; undefined when it lacks none. A pod about which nothing is decided, and which names
- * some architectures by their values but not all that Archway would have added, has been given these by a client that
- * chose them (a user, or the archaware controller): nothing is added.
- */
+/** Undefined when it lacks none. Tolerations of some architectures by their values were chosen: nothing is added. */
 export function needOf(pod: TaintPod, { rule, architectureOf, architectures }: TolerationContext): PodNeed | undefined {
   const missingOf = (wanted: readonly string[]): readonly TolerationPlan[] =>
     wanted.filter((architecture) => !isCovered(pod.tolerations, { rule, architecture }))
@@ -61,10 +57,7 @@ function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Tolera
   }
 }
 
-/**
- * The patch that gives a stored pod the tolerations it lacks; additions are legal on every pod, bound ones included. The pod
- * must be the same, and where the list is made it must be unchanged.
- */
+/** Additions are legal on every pod, bound ones included. Where the list is made the pod must be unchanged. */
 export function toleratePatch({ pod, missing }: PodNeed): JsonPatch {
   const added: readonly Wire<V1Toleration>[] = missing;
   const identity: JsonPatch = pod.uid === "" ? [] : [{ op: "test", path: "/metadata/uid", value: pod.uid }];

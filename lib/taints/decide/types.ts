@@ -38,18 +38,13 @@ export interface PodNeed {
   readonly missing: readonly TolerationPlan[];
 }
 
-/**
- * A DaemonSet whose template does not tolerate the taint of every architecture. Its controller makes a pod for a node only
- * when the template tolerates the taints of the node.
- */
+/** One whose template does not tolerate every architecture: its controller makes pods only where it tolerates. */
 export type TaintDaemonSet = JudgedDaemonSet | OversizedDaemonSet;
 
-/** One that is judged for every node. */
 export interface JudgedDaemonSet {
   readonly kind: "judged";
   readonly key: string;
   readonly tolerated: ReadonlySet<string>;
-  /** What its node selector asks of labels. */
   readonly selector: readonly IndexedRequirement[];
   readonly terms: readonly (readonly IndexedRequirement[])[] | undefined;
   /** What it costs: checks for each node, and KiB that are kept. At least 1. */

@@ -29,10 +29,7 @@ export function parseTaintNode(object: KubeObject): TaintNode {
   return { name, uid, resourceVersion, reported, labels, isDeleting, taints };
 }
 
-/**
- * Reads a pod; undefined for one that never needs a toleration from here: it has ended or is going, its kubelet made it,
- * it holds Archway's gate and gets them with its placement, or its owner gave it more than a hundred of our key.
- */
+/** Undefined for one that needs none from here: ended, mirrored, gated, or with over a hundred of our key. */
 export function parseTaintPod(object: KubeObject, { key }: Pick<TaintRule, "key">): TaintPod | undefined {
   const { metadata } = object;
   const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];

@@ -6,7 +6,6 @@ import type { ArchTaint } from "./types.ts";
 /** The key that clouds taint nodes with by themselves: that of the label. */
 const CLOUD_KEY = NODE_ARCH_LABEL;
 
-/** The taints that the setting `tolerateArchTaints` has names for. */
 const TAINT_PRESETS: Readonly<Record<string, ArchTaint>> = {
   gke: { key: CLOUD_KEY, effect: "NoSchedule", architectures: undefined },
   ack: { key: CLOUD_KEY, effect: "NoSchedule", architectures: undefined },
@@ -36,7 +35,6 @@ export interface ManagedTaint {
   readonly owner: "archway" | "cloud";
 }
 
-/** Parses the setting `archTaint`, in the form of `tolerateArchTaints`. */
 export function parseManagedTaint(text: string): Parsed<ManagedTaint> {
   const parsed = parseArchTaint(text);
   if (parsed.kind === "unparsable") return parsed;

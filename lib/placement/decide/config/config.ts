@@ -55,7 +55,6 @@ const NAMESPACE_CONFIG = z.looseObject({
   }),
 });
 
-/** Parses a ClusterPodPlacementConfig; unknown members are ignored. */
 export function parseClusterConfig(object: unknown): Parsed<ClusterConfig> {
   const result = CLUSTER_CONFIG.safeParse(object);
   if (!result.success) return problemsOf("ClusterPodPlacementConfig", result.error);

@@ -30,7 +30,6 @@ export type ParsedOptions =
   | { readonly kind: "parsed"; readonly value: PlacementSettings }
   | { readonly kind: "unparsable"; readonly problems: readonly string[] };
 
-/** Parses the list-valued flags and puts everything together. */
 export function parsePlacementOptions(options: PlacementOptions): ParsedOptions {
   const problems: string[] = [];
   const keep = <T>(result: Parsed<T>): readonly T[] => {

@@ -30,7 +30,6 @@ export function scoringSources(selected: PlacementConfigs): readonly ScoringSour
   return sources.filter(({ scoring }) => scoring.enabled);
 }
 
-/** Whether any config asks for preferences on the pod. */
 export function scoringWanted(selected: PlacementConfigs): boolean {
   return selected.cluster?.scoring.enabled === true || selected.namespace.some(({ scoring }) => scoring.enabled);
 }

@@ -1,9 +1,7 @@
-// The configuration of pod placement: the two custom resources as parsed, and the settings of this installation with their
-// defaults, which are the behaviour of the MTO.
+// The two custom resources as parsed, and the settings of this installation, whose defaults behave as the MTO.
 import type { JsonObject } from "../../../json.ts";
 import type { LabelSelector } from "../../../cluster/label_selector.ts";
 
-/** A wanted preference: `platforms[]` of the nodeAffinityScoring plugin. */
 export interface PlatformWeight {
   readonly architecture: string;
   readonly weight: number;
@@ -15,17 +13,13 @@ export interface NodeAffinityScoring {
   readonly platforms: readonly PlatformWeight[];
 }
 
-/** The ClusterPodPlacementConfig, as far as placement reads it. */
 export interface ClusterConfig {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
   readonly deleting: boolean;
   readonly finalizers: readonly string[];
-  /**
-   * Since when the namespaces are selected as they are now (epoch ms): the creation, or the last change of a manager that
-   * sets the namespace selector. 0 when the object does not say.
-   */
+  /** Epoch ms: the creation, or the last change by a manager that sets the namespace selector; 0 when unknown. */
   readonly selectedSinceMs: number;
   readonly logVerbosity: string;
   /** As written, to be copied verbatim into the webhook configuration. */
@@ -80,7 +74,6 @@ export type RuntimeClassRule =
 /** What of image volumes counts: `auto` indexes alone, `require` all that are images, `ignore` nothing. */
 export type ImageVolumes = "auto" | "require" | "ignore";
 
-/** The placement settings of this installation. Made by `makeSettings`. */
 export interface PlacementSettings {
   readonly operatorNamespace: string;
   readonly maxGateAgeMs: number;
@@ -112,12 +105,10 @@ export const DEFAULT_SETTINGS: PlacementSettings = {
   audit: false,
 };
 
-/** The same settings for a namespace that is audited: nothing is changed there, only reported. */
 export function auditOnly(settings: PlacementSettings): PlacementSettings {
   return { ...settings, audit: true };
 }
 
-/** Settings with some of the defaults changed. */
 export function makeSettings(changes: Partial<PlacementSettings> = {}): PlacementSettings {
   return { ...DEFAULT_SETTINGS, ...changes };
 }

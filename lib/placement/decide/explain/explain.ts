@@ -1,5 +1,4 @@
-// Pod → its state and the reasons for it, as sentences: from its gate, labels, annotations and decision record, which are
-// trusted here, because they are those of a stored pod.
+// Pod → its state and the reasons for it, as sentences; the marks of a stored pod are trusted.
 import { isKnownArchitecture } from "../../../arch.ts";
 import { GateLabel, PodAnnotation, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
 import { hasRequiredArchitecture, isGated } from "../patch/constraints.ts";

@@ -110,7 +110,6 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** The steps, in order; none when all is well. */
 export function nextSteps(pod: PodView, explained: ExplainFacts): readonly string[] {
   const inspectionFails = entryOf(pod.labels, PodLabel.inspectError) !== undefined;
   const facts = { ...explained, pod, inspectionFails, correction: correctionOf(pod) };

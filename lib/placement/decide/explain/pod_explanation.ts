@@ -5,10 +5,7 @@ import { listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 /** How far a pod has come. `held`: by gates of others; `failing`: it has a node, and one of its containers does not run. */
 export type PodStage = "gated" | "held" | "unschedulable" | "pending" | "scheduled" | "failing";
 
-/**
- * Whether Archway places the pods of a namespace. `off`: there is no cluster config; `audited`: nothing is changed there;
- * `unread`: it was not read, or the right to read it is missing.
- */
+/** `off`: there is no cluster config; `audited`: nothing is changed there; `unread`: it could not be read. */
 export type Participation = "selected" | "not-selected" | "audited" | "off" | "unread";
 
 export interface ExplainContext {
@@ -43,7 +40,6 @@ export interface ExplainFacts {
   readonly around: ExplainContext;
 }
 
-/** A container that does not run, though it should. */
 interface FailingContainer {
   readonly name: string;
   /** As `kubectl get pods` shows it: `CrashLoopBackOff`, `ImagePullBackOff`, `Error`. */

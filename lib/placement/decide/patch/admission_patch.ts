@@ -13,18 +13,13 @@ import { renderChanges } from "./pod_patch.ts";
 /** The largest object that etcd stores by default, less what its encoding may add (bytes). */
 const MAX_OBJECT_BYTES = 1_500_000;
 
-/**
- * The patch as text, empty where it changes nothing; undefined when the pod may be too large to be stored with it. The review
- * that brought the pod is larger than the pod as it is stored. A pod of which it is not certain that it can be stored must be
- * admitted as it is: it may fit without the patch alone.
- */
+/** Empty where nothing changes; undefined when the pod may be too large to be stored with it: it may fit without. */
 export function renderStorable(patch: JsonPatch, reviewBytes: number): string | undefined {
   if (patch.length === 0) return "";
   const text = renderJsonBody(patch);
   return reviewBytes + utf8Length(text) <= MAX_OBJECT_BYTES ? text : undefined;
 }
 
-/** The patch that carries a verdict out on a pod that is being created; empty when nothing changes. */
 export function admissionPatch(pod: PodView, verdict: AdmissionVerdict): JsonPatch {
   return renderChanges(pod, verdictChanges(pod, verdict));
 }
@@ -52,10 +47,7 @@ function verdictChanges(pod: PodView, verdict: AdmissionVerdict): PodChanges {
   }
 }
 
-/**
- * The labels of a pod about which nothing is decided. A pod that brings the gate itself is labelled gated
- * whatever the verdict, so that the controller sees it and releases it.
- */
+/** A pod that brings the gate itself is labelled gated whatever the verdict, so that the controller releases it. */
 function undecided(pod: PodView, { kind, nodeAffinityScoring }: AdmissionVerdict): PodChanges {
   // The record of our own earlier call stays on a pod that we now gate: it shows the controller which terms are Archway's.
   const keepsRecord = kind === "gate" && ownRequirement(pod) !== undefined;

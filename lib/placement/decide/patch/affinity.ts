@@ -1,5 +1,4 @@
-// JSON Patch operations that narrow a pod's node affinity. Required terms gain one expression at their end, preferred
-// terms gain new ones at the end of the list; what is already there is not changed.
+// JSON Patch operations that narrow a pod's node affinity at its ends; what is already there is not changed.
 import type {
   V1NodeAffinity,
   V1NodeSelectorRequirement,

@@ -24,7 +24,6 @@ import type { TolerationPlan } from "../../../cluster/taint.ts";
 /** Key → wanted value; undefined = the key must be absent. Keys not in the map are left alone. */
 export type Changes = ReadonlyMap<string, string | undefined>;
 
-/** What a pod is to have, and what becomes of its gate. */
 export interface PodChanges {
   readonly labels: Changes;
   readonly annotations: Changes;
@@ -146,7 +145,6 @@ function failureOf(decision: Ending): readonly [labels: readonly Entry[], annota
   ];
 }
 
-/** The labels that say which architectures a pod got: one, several, each known one. */
 export function architectureLabels(architectures: readonly string[]): Changes {
   if (architectures.length === 0) return new Map([[PodLabel.noSupportedArch, ""]]);
   const known = KNOWN_ARCHITECTURES.filter((architecture) => architectures.includes(architecture));

@@ -33,7 +33,6 @@ export function isEmptyTerm(term: JsonObject): boolean {
   return expressionsOf(term).length === 0 && (listAt(term, "matchFields") ?? []).length === 0;
 }
 
-/** Whether a preferred term has an expression on the architecture. */
 export function prefersArchitecture(term: JsonObject): boolean {
   const preference = objectAt(term, "preference");
   return preference !== undefined && hasExpression(preference, NODE_ARCH_LABEL);
@@ -47,19 +46,13 @@ export function preferredArchitectures(terms: readonly JsonObject[]): readonly s
     .filter((value) => typeof value === "string");
 }
 
-/**
- * Whether an expression of a term holds for the value of its label; undefined: a node without the label. Those that are no
- * requirement of a label selector, Gt and Lt, are not evaluated and count as holding.
- */
+/** An undefined value: a node without the label. What is no requirement of a label selector, Gt and Lt, holds. */
 function holdsForLabel(expression: unknown, value: string | undefined): boolean {
   const requirement = parseRequirement(expression);
   return requirement === undefined || meetsRequirement(value, requirement);
 }
 
-/**
- * Those of the candidates that the nodeSelector and the required node affinity leave, by either label; undefined when they say
- * nothing of architectures.
- */
+/** The candidates that nodeSelector and required affinity leave; undefined when these name no architecture. */
 export function allowedArchitectures(pod: PodView, candidates: readonly string[]): readonly string[] | undefined {
   const terms = pod.requiredTerms ?? [];
   const isSelected = ARCH_LABELS.some((label) => entryOf(pod.nodeSelector, label) !== undefined);

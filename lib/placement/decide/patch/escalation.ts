@@ -15,7 +15,6 @@ import type { PlacementDecision } from "../decision_types.ts";
 import type { PodView } from "../types.ts";
 import { bareReleasePatch, gatePatch, releasePatch } from "./release_patch.ts";
 
-/** The ways to release a pod, from all that was decided to the gate alone. */
 export type ReleaseStep = "full" | "unannotated" | "bare" | "gate-and-label" | "gate";
 
 export type ReleaseFailure =
@@ -33,9 +32,7 @@ export type ReleaseFailure =
 export interface FailedRelease {
   readonly step: ReleaseStep;
   readonly failure: ReleaseFailure;
-  /** The server complains about the pod's annotations. */
   readonly isAboutAnnotations: boolean;
-  /** The pod has been held for the longest gate age. */
   readonly isOverdue: boolean;
   readonly rereads: number;
   /** Unanswered writes of this pod, this one included. */

@@ -7,10 +7,7 @@ import { entryOf, type JsonObject, listAt, memberOf, objectAt, textAt } from "..
 import type { OwnRequirement, PodView } from "../types.ts";
 import { expressionsOf, preferredArchitectures } from "./constraints.ts";
 
-/**
- * The earlier decision that the required terms show: one carries exactly the recorded requirement, or all together share
- * the recorded architectures out among them, and the nodeSelector says nothing. undefined when there is none.
- */
+/** One term carries the recorded requirement, or all share its architectures out, and the nodeSelector says nothing. */
 export function ownRequirement(pod: PodView): OwnRequirement | undefined {
   const { record, requiredTerms: terms = [] } = pod;
   if (record === undefined || terms.length === 0 || entryOf(pod.nodeSelector, NODE_ARCH_LABEL) !== undefined) return;
@@ -52,7 +49,6 @@ export function splitPreferredTerms(
   return { own, users };
 }
 
-/** Whether a required term carries exactly the requirement of a record. */
 function carries(term: JsonObject, { decision, architectures }: DecisionRecord): boolean {
   if (decision === "user-constrained" || decision === "release") return false;
   const nowhere = decision === "nowhere";

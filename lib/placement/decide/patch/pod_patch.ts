@@ -1,5 +1,4 @@
-// Changes of a pod → the operations that carry them out, whether it is being created (admission_patch.ts) or is stored
-// (release_patch.ts): affinity, tolerations, labels, annotations, gate. Nothing is patched that is already so.
+// Changes of a pod, new or stored → the operations that carry them out. Nothing is patched that is already so.
 import type { V1PodSchedulingGate, V1Toleration } from "@kubernetes/client-node";
 import { type JsonPatch, type PatchOperation, pointer } from "../../../k8s/patch.ts";
 import type { Wire } from "../../../k8s/types.ts";

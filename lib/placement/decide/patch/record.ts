@@ -1,5 +1,4 @@
-// The decision record: what was decided and from what, kept on the pod as one compact annotation. It shows which
-// required terms are Archway's when the pod is judged again, and explains the decision to users.
+// The decision record: one compact annotation with what was decided and from what. It shows which terms are Archway's.
 import type { DecisionRecord, ImageOutcome, PlacementDecision } from "../decision_types.ts";
 import { listAt, memberOf, parseObject, utf8Length } from "../../../json.ts";
 import { unreachable } from "../../../parsed.ts";
@@ -38,10 +37,7 @@ export function recordOf(decision: PlacementDecision): DecisionRecord | undefine
   }
 }
 
-/**
- * Renders a record as compact JSON; images that do not fit are left out and counted. Hundreds of architectures, as only
- * a hostile index names them, are left out as well: readers then take the constraint for the user's own.
- */
+/** Images that do not fit are left out and counted; architectures, too, when as many as only a hostile index names. */
 export function renderRecord(record: DecisionRecord): string {
   let kept = record.images;
   let text = renderWith(record, kept);

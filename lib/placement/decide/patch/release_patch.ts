@@ -1,5 +1,4 @@
-// Decision → the one JSON Patch that carries it out on a stored pod. `test` operations pin what the decision read, so
-// that unrelated writers do not conflict and a changed pod is decided again.
+// Decision → the one JSON Patch that carries it out; `test` operations pin what the decision read.
 import { entryOf } from "../../../json.ts";
 import { type JsonPatch, type PatchOperation, pointer } from "../../../k8s/patch.ts";
 import { GateLabel, NODE_ARCH_LABEL, PodAnnotation, PodLabel } from "../../../names.ts";
@@ -11,20 +10,14 @@ import { type Changes, changesOf, NO_CHANGES } from "./changes.ts";
 import { isGated } from "./constraints.ts";
 import { ANNOTATIONS, LABELS, removeGate, renderChanges } from "./pod_patch.ts";
 
-/**
- * The patch for a decision; empty when there is nothing to do. A failed `test` (422 without causes) means: read the pod
- * and decide again.
- */
+/** Empty when there is nothing to do. A failed `test` (422 without causes) means: read the pod and decide again. */
 export function releasePatch(pod: PodView, decision: PlacementDecision): JsonPatch {
   if (!isGated(pod) || pod.deleting) return [];
   const changes = renderChanges(pod, changesOf(decision));
   return changes.length === 0 ? [] : [...identityGuards(pod, changes), ...guards(pod, decision), ...changes];
 }
 
-/**
- * The smallest release: gate, gate label and an annotation that says why there is no more. For a pod whose full patch
- * the server refused (DV-44).
- */
+/** Gate, gate label and an annotation with the reason, for a pod whose full patch the server refused (DV-44). */
 export function bareReleasePatch(pod: PodView, reason: string): JsonPatch {
   const annotations = new Map([[PodAnnotation.inspectError, clip(reason, 256)]]);
   return reducedPatch(pod, new Map([[PodLabel.gate, GateLabel.removed]]), annotations);
@@ -56,10 +49,7 @@ function guards(pod: PodView, { kind }: PlacementDecision): JsonPatch {
   return read;
 }
 
-/**
- * Tests that the pod is the one that was read. A missing parent cannot be tested, and adding it would overwrite one that
- * another client has added in between; in that case the resourceVersion is tested, so the whole pod must be unchanged.
- */
+/** Pins the pod that was read. A missing parent cannot be tested: where one is added, the resourceVersion is tested. */
 function identityGuards(pod: PodView, changes: JsonPatch): JsonPatch {
   const makesParent = changes.some(({ op, path }) =>
     op === "add" && (path === LABELS || path === ANNOTATIONS || path.startsWith("/spec/") && !isAppended(path))

@@ -1,15 +1,10 @@
-// Tolerations for taints by which a cluster separates architectures (GKE, ACK, archaware, …), added together with the
-// affinity and for exactly the architectures decided.
+// Tolerations for taints that separate architectures (GKE, ACK, archaware, …), for exactly those decided.
 import type { Toleration, TolerationPlan } from "../../../cluster/taint.ts";
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import type { ArchTaint } from "../config/types.ts";
 import type { PodView } from "../types.ts";
 
-/**
- * The tolerations of a pod about whose nodes nothing is decided: for the architectures that all its images have, and while
- * these are unknown for all, as it could run on each before there were taints. One that tolerates some of them by their
- * values has been given these on purpose.
- */
+/** For the architectures of its images, or all. One that tolerates some by their values was given these on purpose. */
 export function planUndecidedTolerations(
   pod: PodView,
   taints: readonly ArchTaint[],

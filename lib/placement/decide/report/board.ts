@@ -2,10 +2,7 @@
 import type { ImageUse } from "../../../oci/types.ts";
 import type { PlacementDecision } from "../decision_types.ts";
 
-/**
- * How a pod's turn ended, as the webhook (`gate`, `place`, `ignore`, `pass`) or the controller says it. `bare`: the API
- * server refused the decision, or no replica leads, and the gate alone was taken off.
- */
+/** How a turn ended. `bare`: the decision was refused, or no replica leads, and the gate alone was taken off. */
 export const DECISION_KINDS = [
   "place",
   "gate",
@@ -36,7 +33,6 @@ export interface BoardEntry {
   readonly gatedMs: number | undefined;
 }
 
-/** What was known of an image then. */
 export interface BoardImage {
   readonly image: string;
   /** Empty while it is not known. */
@@ -138,7 +134,6 @@ export function boardImages(decision: PlacementDecision): readonly BoardImage[] 
   return [{ image, architectures: [], failure: `${failure.reason}: ${failure.message}` }, ...known];
 }
 
-/** Images that are still to be inspected. */
 export function unknownImages(images: readonly ImageUse[]): readonly BoardImage[] {
   return images.map(({ image }) => ({ image, architectures: [], failure: "" }));
 }

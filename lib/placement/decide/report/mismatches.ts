@@ -1,6 +1,4 @@
-// Warnings about images that start on a node whose architecture they do not support, because they are not placed: pods of
-// DaemonSets (`--daemonsets=warn`), which every node gets, pods that name architectures themselves, and what comes to a running pod:
-// ephemeral containers and exchanged images.
+// Warnings about images that start on a node whose architecture they lack: of DaemonSets, pinned and running pods.
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import type { InspectedImage } from "../../../oci/types.ts";
 import { EventReason } from "../../../names.ts";
@@ -13,10 +11,7 @@ import { withoutOwnRequirement } from "../patch/own_terms.ts";
 import type { ContainerView, PodView } from "../types.ts";
 import { MESSAGE_MAX, type PlacedReport, type PodReport } from "./report_slots.ts";
 
-/**
- * The event to post on the DaemonSet; undefined when its images run on every architecture that its template does not exclude by
- * name, or cannot be inspected.
- */
+/** Undefined when its images run on every architecture that its template does not exclude, or cannot be inspected. */
 export function daemonSetReport(
   template: PodView,
   judgement: ImageJudgement,
@@ -72,9 +67,7 @@ export interface LateFacts {
   readonly images: readonly InspectedImage[];
 }
 
-/**
- * The one event to post on the pod; undefined when all these containers can run on its node, or that is not known.
- */
+/** Undefined when all these containers can run on its node, or that is not known. */
 export function lateReport(
   pod: PodView,
   { came, containers, settings, nodeArchitecture, images }: LateFacts,

@@ -9,10 +9,7 @@ export interface PodWay {
 /** What the webhook calls a pod that has no name yet ends with this. */
 export const UNNAMED = "…";
 
-/**
- * Newest first, by their latest decision. A pod that had no name at the webhook is known there by its `generateName`: the oldest
- * gate with such a beginning counts as its first step.
- */
+/** Newest decision first. A pod that had no name at the webhook begins with the oldest gate of its `generateName`. */
 export function waysOf(recent: readonly BoardEntry[]): readonly PodWay[] {
   const ways = new Map<string, [BoardEntry, ...BoardEntry[]]>();
   const unnamed: BoardEntry[] = [];

@@ -32,7 +32,6 @@ export function decisionReason(decision: PlacementDecision): DecisionReason {
   }
 }
 
-/** The word for a verdict of the webhook. */
 export function verdictReason(verdict: AdmissionVerdict): DecisionReason | "GatingStopped" | "Gated" | "OwnPatch" {
   switch (verdict.kind) {
     case "ignore":

@@ -1,5 +1,4 @@
-// Decision → the events of the pod for its user: which image, which registry, which architectures, what was done. The
-// reasons are the MTO's, because automation keys on them; the messages are Archway's.
+// Decision → the events of the pod. The reasons are the MTO's, because automation keys on them.
 import { EventReason, PodLabel, SCHEDULING_GATE } from "../../../names.ts";
 import { unreachable } from "../../../parsed.ts";
 import type {
@@ -218,7 +217,6 @@ function othersText(images: readonly ImageOutcome[]): string | undefined {
   return others.length === 0 ? undefined : `Other images: ${others.map(imageText).join("; ")}.`;
 }
 
-/** That inspection was given up, and after how many attempts. */
 function gaveUpText(attempts: number): string {
   if (attempts === 0) return "No image was inspected";
   return `Gave up after ${attempts === 1 ? "1 attempt" : `${attempts} attempts`}`;

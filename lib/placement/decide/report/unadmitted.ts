@@ -1,5 +1,4 @@
-// Pods that the webhook was not called for, because it did not answer in time or refused work under overload and the API server
-// admitted them all the same (`failurePolicy: Ignore`). They are reported, never changed.
+// Pods that the API server admitted without the webhook (`failurePolicy: Ignore`). They are reported, never changed.
 import { EventReason, PodAnnotation, PodLabel } from "../../../names.ts";
 import type { PlacementConfigs, PlacementSettings } from "../config/types.ts";
 import { isGated } from "../patch/constraints.ts";
@@ -43,7 +42,6 @@ export function inSelectedNamespaces(
   return pods.filter(({ namespace }) => matchesSelector(cluster.namespaceSelector, labelsOf(namespace)));
 }
 
-/** The one event about all of them. */
 export function unadmittedReport(pods: readonly UnadmittedPod[]): PodReport {
   const names = pods.map(({ namespace, name }) => `${namespace}/${name}`).sort();
   const message =
