@@ -27,7 +27,7 @@ import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
 import { nextStateOf } from "./reconcile/build_status.ts";
 import { isDone, isTerminal, stateOfBuild } from "./status/aggregate.ts";
 import type { BuildPlan, BuildRecord, MosbState } from "./types.ts";
-import { BUILDER_IMAGES_MAP, McoAnnotation } from "./names.ts";
+import { BUILDER_IMAGES_MAP, GLOBAL_PULL_SECRET_COPY, McoAnnotation } from "./names.ts";
 import type { BuildFacts } from "./facts.ts";
 
 export function decideBuild(facts: BuildFacts): ReconcileDecision {
@@ -45,7 +45,9 @@ export function decideBuild(facts: BuildFacts): ReconcileDecision {
   const isSeeded = facts.builds.some((build) => build.meta.name === facts.config.status.build && isPreBuilt(build));
   const next = plan.kind === "error" || problem !== undefined ? undefined : decidePlanned(facts, plan);
   const images = next?.images ?? "not checked";
-  const conditions = configConditions(facts, { isObserving: false, problem, detected, uncovered, isSeeded, images });
+  const impediment = problem ?? next?.problem;
+  const found = { isObserving: false, problem: impediment, detected, uncovered, isSeeded, images };
+  const conditions = configConditions(facts, found);
   // What is missing is not watched: it is read again after a while.
   const wakeAtMs = missing === undefined ? undefined : facts.nowMs + ASK_AGAIN_MS;
   const head = joinParts([conditions, part({ questions, effects, events, wakeAtMs })]);
@@ -135,7 +137,7 @@ function decideEnded(scope: Scope): Planned {
 function secretProblem({ config, secrets }: BuildFacts): Problem | undefined {
   const named = [
     ["renderedImagePushSecret", config.pushSecret, secrets.push],
-    ["baseImagePullSecret", config.pullSecret ?? "the copy of the cluster's pull secret", secrets.pull],
+    ["baseImagePullSecret", config.pullSecret ?? GLOBAL_PULL_SECRET_COPY, secrets.pull],
   ] as const;
   const [wrong] = named.filter(([, , state]) => state !== "usable");
   if (wrong === undefined) return undefined;

@@ -459,9 +459,13 @@ for (const type of ["NodeDegraded", "RenderDegraded", "PinnedImageSetsDegraded",
     bed.pool = rawPool({ conditions: [{ type, status: "True" }] });
     bed.settle();
     assert.deepEqual([bed.builds.size, bed.made], [0, []]);
+    const { status, reason, message } = Object(bed.condition(bed.config, "BuildNotPossible"));
+    assert.deepEqual([status, reason], ["True", "PoolDegraded"]);
+    assert.match(message, new RegExp(` has condition ${type}: no build starts until it is gone\\.$`));
     bed.pool = rawPool({ paused: true });
     bed.settle();
     assert.equal(bed.made.length, 2);
+    assert.equal(bed.condition(bed.config, "BuildNotPossible")?.status, "False");
   });
 }
 
@@ -487,7 +491,7 @@ Deno.test("O-084 a secret that cannot be used is said, and waited for", () => {
   const rows = [
     ["usable", "absent", 'Secret "push" of renderedImagePushSecret does not exist.'],
     ["usable", "not for a registry", 'Secret "push" of renderedImagePushSecret is no registry secret.'],
-    ["absent", "usable", 'Secret "the copy of the cluster\'s pull secret" of baseImagePullSecret does not exist.'],
+    ["absent", "usable", 'Secret "global-pull-secret-copy" of baseImagePullSecret does not exist.'],
   ] as const;
   for (const [pull, push, message] of rows) {
     bed.secrets = { pull, push };
