@@ -1,4 +1,4 @@
-// Silences that a window opens and ends. Those there are were made by the operator and are active: see README.md.
+// Silences that a window opens and ends. Those there are were made by the operator, in this upgrade: see README.md.
 import {
   closeWindows,
   openControlPlaneWindow,
@@ -21,33 +21,34 @@ interface Given {
     readonly comment: string;
     readonly createdBy: string;
     readonly endsAt: string;
-    readonly status: { readonly state: "active" };
+    readonly status: { readonly state: "active" | "expired" };
   }[];
 }
 
 const END = "2026-03-01T12:00:00.000Z";
+const EXPIRED = "2026-03-01T11:00:00.000Z";
+const WORKER_START = "2026-03-01T10:00:00.000Z";
 
 function drawGiven(draw: Draw): Given {
-  const version = (): string => `4.${20 + draw.below(2)}.${draw.below(2)}`;
+  const call = draw.pick(CALLS);
+  const drawVersion = (): string => `4.${20 + draw.below(2)}.${draw.below(2)}`;
+  const [version, count] = [drawVersion(), draw.below(3)];
   const comments = [
-    () => `Silence for OSD control plane upgrade to version ${version()}`,
-    () => `Silence for critical alerts during OSD control plane upgrade to version ${version()}`,
-    () => `Silence for OSD worker node upgrade to version ${version()} with remaining ${draw.below(3)} nodes`,
+    () => `Silence for OSD control plane upgrade to version ${drawVersion()}`,
+    () => `Silence for critical alerts during OSD control plane upgrade to version ${drawVersion()}`,
+    () => `Silence for OSD worker node upgrade to version ${drawVersion()} with remaining ${draw.below(3)} nodes`,
+    () => `Silence for OSD worker node upgrade to version ${version} with remaining ${count} nodes`,
   ] as const;
   // Of one window for workers at a time there is one.
-  const kinds = ([0, 1, 2] as const).filter(() => draw.chance(0.5));
+  const active = ([0, 1, 2] as const).filter(() => draw.chance(0.5));
+  const expired = call === "controlPlane" ? [] : ([2, 3] as const).filter(() => draw.chance(0.3));
+  const ended = { endsAt: EXPIRED, status: { state: "expired" } } as const;
   return {
-    call: draw.pick(CALLS),
-    version: version(),
-    count: draw.below(3),
+    ...{ call, version, count, endsAt: END },
     criticals: draw.pick([[], ["KubeAPIDown"], ["KubeAPIDown", "etcdMembersDown"]]),
-    endsAt: END,
-    silences: kinds.map((kind, at) => ({
-      id: `silence-${at}`,
-      comment: comments[kind](),
-      createdBy: SILENCE_AUTHOR,
-      endsAt: END,
-      status: { state: "active" },
+    silences: [...active, ...expired].map((kind, at) => ({
+      ...{ id: `silence-${at}`, comment: comments[kind](), createdBy: SILENCE_AUTHOR },
+      ...at < active.length ? { endsAt: END, status: { state: "active" } } : ended,
     })),
   };
 }
@@ -61,7 +62,7 @@ function effectsOf({ call, version, count, criticals, endsAt, silences }: Given)
     case "controlPlane":
       return openControlPlaneWindow({ version, criticals, endsAtMs }, there);
     case "worker":
-      return openWorkerWindow({ version, remaining: count, endsAtMs, workerStartMs: undefined }, there);
+      return openWorkerWindow({ version, remaining: count, endsAtMs, workerStartMs: Date.parse(WORKER_START) }, there);
     case "endControlPlane":
       return closeWindows("controlPlane", there);
     case "endWorker":
