@@ -2,6 +2,7 @@
 import { renderTable } from "../lib/cli/output.ts";
 import type { SampleOutcome } from "./outcomes.ts";
 import { SAMPLE_NAMESPACE } from "./samples.ts";
+import WELCOME from "./welcome.txt" with { type: "text" };
 
 type Column = readonly [title: string, cellOf: (outcome: SampleOutcome) => string];
 
@@ -79,54 +80,14 @@ export interface Welcome {
   readonly sample: string;
 }
 
-/** What `archway dev` prints when it keeps running: how to inspect it with Archway's commands and with kubectl. */
+/** What `archway dev` prints when it keeps running. Where placement does not run, pods of one architecture would start anywhere and fail. */
 export function renderWelcome(welcome: Welcome): string {
-  const { apiUrl, registryHost, dashboardUrl, kubeconfig, authority, settings, archway, sample } = welcome;
-  const image = (name: string): string => `${registryHost}/demo/${name}:v1`;
-  return [
-    `API server   ${apiUrl}`,
-    `registry     ${registryHost}`,
-    `dashboard    ${dashboardUrl}`,
-    "",
-    "In another terminal:",
-    `  export KUBECONFIG=${kubeconfig}`,
-    `  export ARCHWAY_REGISTRY=${registryHost}`,
-    `  export ARCHWAY_REGISTRY_CA=${authority}`,
-    `  export ARCHWAY_CONFIG=${settings}`,
-    "Try:",
-    ...sample === "" ? buildHints(welcome) : podHints(welcome, image("edge")),
-    `  ${archway} inspect ${image("edge")}`,
-    `  ${archway} index assemble --to ${image("joined")} \\`,
-    `    ${image("legacy")} ${image("edge")}`,
-    "  kubectl events",
-    "",
-    "kubectl: create -f, apply -f and run. Where one without server-side validation",
-    "complains, add --validate=false.",
-    "",
-    "",
-  ].join("\n");
-}
-
-function podHints({ archway, sample }: Welcome, image: string): readonly string[] {
-  return [
-    `  ${archway} explain ${SAMPLE_NAMESPACE}/${sample}`,
-    `  ${archway} report --arch arm64`,
-    `  kubectl get pods -w -o "custom-columns=\\`,
-    `${POD_COLUMNS}"`,
-    `  kubectl run hello --image=${image}`,
-  ];
-}
-
-/** The API server has no Tables: kubectl's own columns of a pod would be its name and its age. */
-const POD_COLUMNS = "NAME:.metadata.name,GATES:.spec.schedulingGates[*].name,NODE:.spec.nodeName";
-
-/** Where placement does not run, pods of images for one architecture would start anywhere and fail. */
-function buildHints({ dashboardUrl }: Welcome): readonly string[] {
-  const columns = String.raw`NAME:.metadata.name,ARCHS:.metadata.annotations.archway\.dev/arch-status`;
-  return [
-    `  kubectl get machineosbuilds -o "custom-columns=\\`,
-    `${columns}"`,
-    "  kubectl get machineosbuilds,machineosconfigs -o yaml",
-    `  curl ${dashboardUrl}builds`,
-  ];
+  const { sample, ...others } = welcome;
+  const isFor = sample === "" ? "builds" : "pods";
+  const lines = WELCOME.split("\n").flatMap((line) => {
+    const [, only, text = line] = /^(pods|builds)\|(.*)$/.exec(line) ?? [];
+    return only === undefined || only === isFor ? [text] : [];
+  });
+  const values: Readonly<Record<string, string>> = { ...others, sample: `${SAMPLE_NAMESPACE}/${sample}` };
+  return lines.join("\n").replaceAll(/\{(\w+)\}/g, (mark, name: string) => values[name] ?? mark);
 }
