@@ -6,21 +6,10 @@ import { bundle, compile, type ImageArchitecture, largeChunks, MissingBaseError 
 import { findPinned, readPinnedDeno, type Target } from "../image/runtime.ts";
 import { ROOT, runTool } from "../tool.ts";
 import type { ReleaseOptions } from "./images.ts";
+import LAUNCHER from "./launcher.sh" with { type: "text" };
 
 const SYSTEMS = ["linux", "darwin"] as const;
 const ARCHITECTURES = ["amd64", "arm64"] as const;
-
-/** Finds Deno and the scripts beside itself: krew links to it from elsewhere. It runs with the rights of who calls it. */
-const LAUNCHER = `#!/bin/sh
-file=$0
-while [ -L "$file" ]; do
-  link=$(readlink "$file")
-  case $link in /*) file=$link ;; *) file=$(dirname "$file")/$link ;; esac
-done
-here=$(cd "$(dirname "$file")" && pwd)
-export DENO_NO_UPDATE_CHECK=1
-exec "$here/deno" run --quiet --allow-all --no-config --no-lock --unstable-kv "$here/archway/main.js" "$@"
-`;
 
 interface Archive {
   readonly os: typeof SYSTEMS[number];
