@@ -13,7 +13,13 @@ import { judgeImages, MAX_IMAGES, partOfImages, pinnedImages } from "../lib/plac
 import { expressionsOf } from "../lib/placement/decide/patch/constraints.ts";
 import { withoutOwnRequirement } from "../lib/placement/decide/patch/own_terms.ts";
 import { podRef, pullScopeOf } from "../lib/placement/decide/pod_refs.ts";
-import { type LateFacts, type LateImage, lateReport, pinReport } from "../lib/placement/decide/report/mismatches.ts";
+import {
+  containersToKnow,
+  type LateFacts,
+  type LateImage,
+  lateReport,
+  pinReport,
+} from "../lib/placement/decide/report/mismatches.ts";
 import type { ContainerView, PodView } from "../lib/placement/decide/types.ts";
 
 export interface NoticeDeps {
@@ -60,8 +66,9 @@ export function openNotices(deps: NoticeDeps): Notices {
   };
   return {
     late: (pod, late) => {
-      const wanted = distinctImages(late.containers);
-      if (pod.nodeName === "" || keptText(pod, late.containers) === undefined) return;
+      const containers = containersToKnow(pod, late.containers, deps.settingsOf(pod.namespace));
+      const wanted = distinctImages(containers);
+      if (pod.nodeName === "" || late.containers.length === 0 || keptText(pod, wanted) === undefined) return;
       inBackground(pod, wanted, () => lookAtLate(deps, keptPart(pod, wanted), { ...late, wanted }));
     },
     pinned: (admitted) => {

@@ -9,7 +9,7 @@ import type { PlacementSettings } from "../placement/decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, pinnedImages } from "../placement/decide/images.ts";
 import { offeredByNode } from "../placement/decide/live.ts";
 import { pullScopeOf } from "../placement/decide/pod_refs.ts";
-import { type LateFacts, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
+import { containersToKnow, type LateFacts, lateReport, pinReport } from "../placement/decide/report/mismatches.ts";
 import type { PodImages } from "../images/pods/pod_images.ts";
 import { explainPod } from "../placement/decide/explain/explain.ts";
 import {
@@ -88,7 +88,7 @@ async function readMismatches(
 ): Promise<readonly string[]> {
   const pinned = pinnedImages(pod, settings);
   const late = lateContainers(pod);
-  const uses = late.flatMap(({ containers }) => containers).map(({ image }) => image);
+  const uses = late.flatMap(({ containers }) => containersToKnow(pod, containers, settings)).map(({ image }) => image);
   const wanted = [...new Set([...pinned.map(({ image }) => image), ...uses])]
     .map((image) => ({ image, always: false, pullPolicy: "" }));
   if (wanted.length === 0 || wanted.length > MAX_IMAGES) return [];

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { makeSettings } from "../../lib/placement/decide/config/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { container, nodeAffinity, podOf, rawPod } from "../lib/placement/decide/make.ts";
+import { container, fact, nodeAffinity, platformsFact, podOf, rawPod } from "../lib/placement/decide/make.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { openScene, type Scene } from "../controllers/make.ts";
 
@@ -145,6 +145,29 @@ Deno.test("late() has room for other namespaces while the registries of some nev
   assert.deepEqual(scene.recorded.map(({ object }) => object.namespace), ["good"]);
   stop.abort();
   await scene.clock.advance(0);
+});
+
+Deno.test("Q-04 Q-06 late() warns of a native image that comes beside Wasm, which a RuntimeClass of the settings runs anywhere", async () => {
+  const scene = openScene();
+  const platforms = [{ os: "wasi", architecture: "wasm" }];
+  const inspect: PodImages["inspect"] = ({ images }) =>
+    Promise.resolve(images.map(({ image }) => image === "wasm" ? platformsFact(image, platforms) : fact(image)));
+  const { late } = noticesOf({
+    events: scene.events,
+    images: { ...scene.images, inspect },
+    architectureOf: () => "arm64",
+    settingsOf: () => makeSettings({ runtimeClasses: { mine: { kind: "add", architectures: ["amd64", "arm64"] } } }),
+    signal: new AbortController().signal,
+  });
+  const exchange = async (...images: readonly string[]): Promise<number> => {
+    const containers = images.map((image) => container(image));
+    const pod = podOf(rawPod({ nodeName: "n1", runtimeClassName: "mine", containers }));
+    late(pod, { came: "exchanged", containers: pod.containers.slice(-1) });
+    await scene.clock.advance(0);
+    return scene.recorded.length;
+  };
+  assert.deepEqual([await exchange("multi", "single-amd64"), await exchange("single-amd64", "wasm")], [0, 0]);
+  assert.equal(await exchange("wasm", "single-amd64"), 1);
 });
 
 interface PinCase {

@@ -1,5 +1,6 @@
 // Warnings about images that start on a node whose architecture they lack: of DaemonSets, pinned and running pods.
 import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
+import { entryOf } from "../../../json.ts";
 import type { InspectedImage } from "../../../oci/types.ts";
 import { EventReason } from "../../../names.ts";
 import type { ImageJudgement } from "../decision_types.ts";
@@ -58,12 +59,24 @@ export function exchangedContainers(before: PodView, pod: PodView): readonly Con
   return pod.containers.filter(({ imagePointer, image }) => (imageAt.get(imagePointer) ?? image) !== image);
 }
 
+/** What must be known to judge these: a RuntimeClass that emulates runs no native image beside Wasm. */
+export function containersToKnow(
+  pod: PodView,
+  containers: readonly ContainerView[],
+  { runtimeClasses }: PlacementSettings,
+): readonly ContainerView[] {
+  return entryOf(runtimeClasses, pod.runtimeClassName)?.kind === "add"
+    ? [...containers, ...pod.containers]
+    : containers;
+}
+
 export interface LateFacts {
   readonly came: LateImage;
   readonly containers: readonly ContainerView[];
   readonly settings: PlacementSettings;
   /** Of the pod's node; undefined while nodes are not followed: then what the pod requires of nodes must tell. */
   readonly nodeArchitecture: string | undefined;
+  /** Of all that {@link containersToKnow} gives. */
   readonly images: readonly InspectedImage[];
 }
 
