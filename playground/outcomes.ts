@@ -1,4 +1,5 @@
 // The outcomes of the sample pods: read from the pods alone, compared with their manifests. Pure.
+import { parseConditions } from "../lib/cluster/condition.ts";
 import type { KubeObject } from "../lib/k8s/types.ts";
 import {
   AffinityLabel,
@@ -34,10 +35,13 @@ const REQUIRED = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingI
 
 export interface Said {
   readonly report?: string | undefined;
+  /** Types of the conditions of the config that are true. */
+  readonly conditions?: readonly string[];
 }
 
 /** What is written on a pod, as one row. `nodes` are all nodes of the cluster. */
-export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], { report }: Said = {}): SampleOutcome {
+export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], said: Said = {}): SampleOutcome {
+  const { report } = said;
   const nodeName = textAt(pod, "spec", "nodeName");
   const node = nodes.find((each) => each.metadata.name === nodeName);
   const nodeArchitecture = textAt(node, "metadata", "labels", NODE_ARCH_LABEL);
@@ -47,7 +51,7 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], { rep
   const ok = expected === undefined || (
     decision === expected.decision &&
     architectures.join() === expected.architectures.toSorted().join() &&
-    isReportedAsExpected(pod, { expected, report }) && toleratesAsExpected(pod, expected) &&
+    isReportedAsExpected(pod, { expected, report }) && isSaidAsExpected(pod, expected, said) &&
     (nodeArchitecture === undefined ? expected.nodes.length === 0 : expected.nodes.includes(nodeArchitecture))
   );
   const images = listAt(pod, "spec", "containers").map((container) => textAt(container, "image") ?? "");
@@ -59,24 +63,34 @@ export function readOutcome(pod: KubeObject, nodes: readonly KubeObject[], { rep
 }
 
 /** Whether nothing more will happen to a pod: decided, and bound or found unschedulable. */
-export function isSettled(pod: KubeObject, { report }: Said = {}): boolean {
+export function isSettled(pod: KubeObject, said: Said = {}): boolean {
+  const { report } = said;
   const decision = readDecision(pod);
   const expected = parseExpectation(pod.metadata.annotations?.[EXPECT_ANNOTATION]);
   if (decision === "waiting" || decision === "unseen" && expected?.decision !== "unseen") return false;
-  if (expected !== undefined && !toleratesAsExpected(pod, expected)) return false;
+  if (expected !== undefined && !isSaidAsExpected(pod, expected, said)) return false;
   const mustReport = expected !== undefined && (expected.reported ?? expected.contradicted) === true;
   if (mustReport && !isReportedAsExpected(pod, { expected, report })) return false;
   if (textAt(pod, "spec", "nodeName") !== undefined) return textAt(pod, "status", "podIP") !== undefined;
   return listAt(pod, "status", "conditions").some((condition) => textAt(condition, "reason") === "Unschedulable");
 }
 
-function toleratesAsExpected(pod: KubeObject, { tolerates }: Expectation): boolean {
-  return tolerates === undefined || toleratedBy(pod).join() === tolerates.join();
+function isSaidAsExpected(pod: KubeObject, { tolerates, condition }: Expectation, { conditions = [] }: Said): boolean {
+  return (condition === undefined || conditions.includes(condition)) &&
+    (tolerates === undefined || toleratedBy(pod).join() === tolerates.join());
 }
 
 function toleratedBy(pod: KubeObject): readonly string[] {
   const own = listAt(pod, "spec", "tolerations").filter((toleration) => textAt(toleration, "key") === "supported-arch");
   return own.map((toleration) => textAt(toleration, "value") ?? "").sort();
+}
+
+export function saidAbout(
+  pod: KubeObject,
+  { events, configs }: { readonly events: readonly KubeObject[]; readonly configs: readonly KubeObject[] },
+): Said {
+  const conditions = configs.flatMap(({ status }) => parseConditions(status)).filter(({ status }) => status === "True");
+  return { report: reportOf(pod, events), conditions: conditions.map(({ type }) => type) };
 }
 
 /** The message of the event about a pod that runs a program of another architecture, or asks for one; undefined without one. */

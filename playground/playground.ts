@@ -12,7 +12,7 @@ import { openGarbageCollector } from "./owners.ts";
 import { type JsonObject, listAt, textAt } from "./json_value.ts";
 import { kindNamed } from "./kinds.ts";
 import { openKubelets, type PulledImage } from "./kubelet.ts";
-import { isSettled, readOutcome, reportOf, type Said, type SampleOutcome } from "./outcomes.ts";
+import { isSettled, readOutcome, type Said, saidAbout, type SampleOutcome } from "./outcomes.ts";
 import { openRegistry, type Registry } from "./registry.ts";
 import {
   earlierPods,
@@ -97,7 +97,8 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
   const files = await writeFiles(workDir, { apiUrl: apiServer.url, certificates, registryHost: registry.host });
   const samples = (): readonly KubeObject[] =>
     store.list(Resource.pods).filter((pod) => pod.metadata.namespace === SAMPLE_NAMESPACE);
-  const saidOf = (pod: KubeObject): Said => ({ report: reportOf(pod, store.list(Resource.events)) });
+  const saidOf = (pod: KubeObject): Said =>
+    saidAbout(pod, { events: store.list(Resource.events), configs: store.list(Resource.clusterConfigs) });
   const owned = stack.move();
   return {
     apiUrl: apiServer.url,

@@ -15,6 +15,8 @@ export const EXPECTATION = z.object({
   reported: z.boolean().optional(),
   /** Whether an event must say that an image contradicts what the pod names itself, or its node; absent: that is not checked. */
   contradicted: z.boolean().optional(),
+  /** The type of a condition that the config must have; absent: that is not checked. */
+  condition: z.string().optional(),
   /** Architectures whose taint it must tolerate; absent: that is not checked. */
   tolerates: TEXTS.optional(),
   why: z.string().optional(),

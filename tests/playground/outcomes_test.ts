@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type KubeObject } from "../../lib/k8s/types.ts";
 import { parseKubeObject } from "../../playground/cluster.ts";
 import type { JsonObject } from "../../playground/json_value.ts";
-import { isSettled, readOutcome, reportOf } from "../../playground/outcomes.ts";
+import { isSettled, readOutcome, reportOf, saidAbout } from "../../playground/outcomes.ts";
 import { renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
 import type { PodDecision } from "../../playground/sample_pods.ts";
 import { EXPECT_ANNOTATION } from "../../playground/samples.ts";
@@ -78,6 +78,22 @@ Deno.test("readOutcome() and isSettled() want label and event of a report that i
     const object = misplaced(reported, labelled);
     const seen = [readOutcome(object, NODES, said).ok, isSettled(object, said)];
     assert.deepEqual(seen, [ok, settled], JSON.stringify({ reported, labelled, said }));
+  }
+});
+
+Deno.test("Q-07 readOutcome() and isSettled() want the condition that is expected", () => {
+  const expected = {
+    decision: "place",
+    architectures: ["arm64"],
+    nodes: ["arm64"],
+    condition: "NodesWithoutArchitecture",
+  };
+  const object = { ...expecting(expected), status: { podIP: "10.0.0.1" } };
+  for (const status of ["True", "False"]) {
+    const config = { metadata: { name: "cluster" }, status: { conditions: [{ type: expected.condition, status }] } };
+    const said = saidAbout(object, { events: [], configs: [config] });
+    const seen = [readOutcome(object, NODES, said).ok, isSettled(object, said)];
+    assert.deepEqual(seen, [status === "True", status === "True"]);
   }
 });
 

@@ -102,6 +102,22 @@ for (const [row, what, change] of INDIFFERENT) {
   });
 }
 
+Deno.test("Q-07 operator names a node without the label of its architecture in a condition", async () => {
+  const { bench } = await openSteadyBench();
+  await using _ = bench;
+  await bench.api.create(Resource.nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "virtual-1" } }, {
+    signal: bench.signal,
+  });
+  bench.operator.requestReconcile();
+  await bench.until(
+    "named",
+    async () =>
+      (await bench.conditions()).some(({ type, status, message }) =>
+        `${type}=${status}` === "NodesWithoutArchitecture=True" && message.includes("virtual-1")
+      ),
+  );
+});
+
 Deno.test("98 operator stays available and comes to rest when logVerbosity changes", async () => {
   const { bench } = await openSteadyBench();
   await using _ = bench;
