@@ -162,7 +162,7 @@ Deno.test("Q-10 runReport() shows on a terminal how far it is and what it tries 
   assert.deepEqual(await said(false), [""]);
 });
 
-Deno.test("Q-10 runReport() holds more than 10 000 workloads and 5 000 images, by so many bytes as they take", async () => {
+Deno.test("Q-10 runReport() holds more than 10 000 workloads and 5 000 images", async () => {
   const many = Array.from(
     { length: 10_500 },
     (_, at) => templated(Resource.deployments, `web-${at}`, `web${Math.floor(at / 2)}:amd64`),

@@ -137,7 +137,7 @@ Deno.test("Inventory keeps of a template only what a report reads, however large
   assert.ok(kept < 21 * 300, `${kept} bytes`);
 });
 
-Deno.test("Inventory keeps so many bytes altogether, leaves out what is beyond them, and reports that it did", () => {
+Deno.test("Q-10 Inventory keeps so many bytes altogether, leaves out what is beyond them, and reports that it did", () => {
   const inventory = new Inventory(LIMITS);
   const long = (letter: string, count: number): readonly string[] =>
     Array.from({ length: count }, (_, at) => `${letter.repeat(10_000)}${at}`);
@@ -151,6 +151,15 @@ Deno.test("Inventory keeps so many bytes altogether, leaves out what is beyond t
   const spec = { template: { spec: { ...specOf("d"), imagePullSecrets: secrets } } };
   inventory.addTemplate({ metadata: metadataOf("d", undefined), spec }, "Job");
   assert.deepEqual(inventory.workloads().map(({ name, images }) => [name, images.length]), [["a", 5], ["c", 1]]);
+});
+
+Deno.test("Q-10 Inventory holds 1 000 workloads of two images for each hundredth of the 256 MiB of a report", () => {
+  const inventory = new Inventory({ bytes: 256 * 2 ** 20 / 100 });
+  for (let at = 0; at < 1_000; at++) {
+    const sidecar = `registry.example.com/base/sidecar@sha256:${"0".repeat(64)}`;
+    inventory.addTemplate(template(`web-${at}`, [`registry.example.com/shop/web-${at}:v1.2.3`, sidecar]), "Deployment");
+  }
+  assert.deepEqual([inventory.workloads().length, inventory.isComplete], [1_000, true]);
 });
 
 Deno.test("Inventory counts every image of every workload, and every Job of a CronJob, towards its bytes", () => {
