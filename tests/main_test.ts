@@ -147,7 +147,7 @@ Deno.test("archway dev --once --scenario taints: pods that ran before, are place
   ]);
 });
 
-Deno.test("archway dev --once --scenario odd-pods: each unusual pod ends as its sample says; a wrong pin and a wrong new image are reported", async () => {
+Deno.test("Q-01 Q-03 Q-04 Q-05 Q-06 Q-07 Q-08 archway dev --once --scenario odd-pods: each unusual pod ends as its sample says", async () => {
   const { code, out, err } = await archway(["dev", "--once", "--scenario", "odd-pods", "-o", "json"]);
   assert.deepEqual([code, err], [0, ""], out);
   const outcomes: readonly { readonly pod: string; readonly ok: boolean; readonly report?: string }[] = JSON.parse(out);
