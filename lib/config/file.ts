@@ -49,7 +49,8 @@ export const FILE_SETTINGS: readonly FileSetting[] = [
   {
     key: "runtimeClasses",
     example: "[kata=skip, wasm=amd64+arm64]",
-    help: "What a RuntimeClass means: its pods are skipped, or run here too; beside Wasm images a native one does not.",
+    help: "What a RuntimeClass means: its pods are skipped, or their images run on these architectures too; " +
+      "beside a Wasm image that holds for Wasm images alone.",
   },
   {
     key: "variantLabels",

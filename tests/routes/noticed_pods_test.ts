@@ -270,12 +270,16 @@ Deno.test("Q-01 pinned() looks once at the pods of a DaemonSet, each of which is
 Deno.test("Q-01 pinned() looks once at what one owner makes, and reports it there", async () => {
   const scene = openScene();
   const notices = noticesOf({ ...scene, architectureOf: () => undefined, signal: new AbortController().signal });
-  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-1", uid: "u-1", controller: true };
   const raw = rawPod({ ...ARM64, containers: [container("single-amd64")] });
-  const metadata = { generateName: "web-1-", namespace: "shop", ownerReferences: [owner] };
-  for (let n = 0; n < 3; n++) notices.pinned(podOf({ ...raw, metadata }));
+  // Kueue pins the pods of a Job to the flavor that it starts it on.
+  for (const [apiVersion, kind] of [["apps/v1", "ReplicaSet"], ["batch/v1", "Job"]]) {
+    const owner = { apiVersion, kind, name: "web-1", uid: "u-1", controller: true };
+    const metadata = { generateName: "web-1-", namespace: "shop", ownerReferences: [owner] };
+    for (let n = 0; n < 3; n++) notices.pinned(podOf({ ...raw, metadata }));
+  }
   await scene.clock.advance(0);
   assert.deepEqual(scene.recorded.map(({ object, slot }) => [object.kind, object.name, object.uid, slot]), [
     ["ReplicaSet", "web-1", "u-1", 1],
+    ["Job", "web-1", "u-1", 1],
   ]);
 });

@@ -167,10 +167,11 @@ Deno.test("Q-01 runExplain() goes by the settings, and by what a user pins besid
   await bed.createPod("old", old, PLACED);
   await bed.createPod("mounting", { nodeSelector: { [ARCH]: "arm64" }, containers, volumes });
   const facts = [platformsFact("demo/edge:v1", [{ os: "linux", architecture: "arm64" }])];
-  assert.match(
-    (await run(bed.api, "pod/old", { facts })).said.out,
-    /requires nodes of \{amd64\}.*edge:v1 has \{arm64\}/,
-  );
+  await bed.createPod("queued", { nodeSelector: { [ARCH]: "amd64" }, affinity, containers }, PLACED);
+  for (const name of ["pod/old", "pod/queued"]) {
+    const { said } = await run(bed.api, name, { facts });
+    assert.match(said.out, /requires nodes of \{amd64\}.*edge:v1 has \{arm64\}/, name);
+  }
   const both = [...facts, platformsFact("demo/model:v1", [{ os: "linux", architecture: "amd64" }])];
   const explained = async (imageVolumes: ImageVolumes): Promise<boolean> => {
     const { said } = await run(bed.api, "pod/mounting", { facts: both, settings: makeSettings({ imageVolumes }) });

@@ -22,9 +22,9 @@ export function ownRequirement(pod: PodView): OwnRequirement | undefined {
   return isShared ? { record, architecturesOf: (term) => parts.get(term) } : undefined;
 }
 
-/** The pod without what an earlier decision of Archway requires of its architecture. */
+/** The pod without what an earlier decision of Archway requires of its architecture, whatever a queue has put beside it. */
 export function withoutOwnRequirement(pod: PodView): PodView {
-  if (ownRequirement(pod) === undefined) return pod;
+  if (ownRequirement({ ...pod, nodeSelector: undefined }) === undefined) return pod;
   const requiredTerms = pod.requiredTerms?.map((term) => ({
     matchExpressions: expressionsOf(term).filter((expression) => textAt(expression, "key") !== NODE_ARCH_LABEL),
   }));
