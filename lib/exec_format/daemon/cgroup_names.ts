@@ -31,7 +31,7 @@ const CONTAINER = /^(?:(cri-containerd|crio|docker)-)?([0-9a-f]{64})(?:\.scope)?
 const CRUN_FOLDER = "container";
 const SCHEMES: Readonly<Record<string, string>> = { "cri-containerd": "containerd", crio: "cri-o", docker: "docker" };
 
-/** From the root inwards: several where a node runs in a pod. A container can only add some behind its own. */
+/** From the root inwards: the first is the one that the process is in. A container can only add some behind its own. */
 export function containersOn(path: readonly string[]): readonly CgroupContainer[] {
   return path.flatMap((name, at) => {
     const podUid = podUidOf(path[at - 1] ?? "");

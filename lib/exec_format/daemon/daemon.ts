@@ -29,15 +29,10 @@ const DEFAULT_RUNTIME = "containerd";
 const SETTLE_MS = 1_000;
 
 interface Sighting extends Pick<TracedFailure, "command" | "isEntryPoint"> {
-  readonly candidates: readonly CgroupContainer[];
+  readonly container: CgroupContainer;
   /** IDs of the containers that the parent is in. */
   readonly parents: readonly string[];
   readonly atMs: number;
-}
-
-interface Place {
-  readonly pod: NodePod;
-  readonly container: CgroupContainer;
 }
 
 export class Daemon {
@@ -99,28 +94,18 @@ export class Daemon {
 
   #take({ command, isEntryPoint, parentPath, paths }: TracedFailure): void {
     const { clock } = this.#deps;
-    const candidates = paths.flatMap(containersOn);
-    if (candidates.length === 0) return this.#count("outside-pods");
+    // The outermost, whether its pod is known or not: a container chooses the names below its own folder.
+    const [container] = paths.flatMap(containersOn);
+    if (container === undefined) return this.#count("outside-pods");
     const parents = containersOn(parentPath).map(({ id }) => id);
-    const sighting: Sighting = { command, isEntryPoint, parents, candidates, atMs: clock.nowMs() };
-    const place = this.#placeOf(sighting);
-    if (place !== undefined) return this.#report(sighting, place);
+    const sighting: Sighting = { command, isEntryPoint, parents, container, atMs: clock.nowMs() };
+    const pod = this.#pods.find(container.podUid);
+    if (pod !== undefined) return this.#report(sighting, pod);
     if (this.#unplaced.add(sighting, clock.monotonicMs()) !== undefined) this.#count("overflow");
   }
 
-  /** The first container, from the outside, whose pod is on this node. */
-  #placeOf({ candidates }: Sighting): Place | undefined {
-    for (const container of candidates) {
-      const pod = this.#pods.find(container.podUid);
-      if (pod !== undefined) return { pod, container };
-    }
-    return undefined;
-  }
-
-  #report(
-    { command, atMs, parents, ...traced }: Sighting,
-    { pod, container: { id, runtime, isInnermost } }: Place,
-  ): void {
+  #report({ command, atMs, parents, container, ...traced }: Sighting, pod: NodePod): void {
+    const { id, runtime, isInnermost } = container;
     const containerId = `${runtime ?? this.#pods.runtime ?? DEFAULT_RUNTIME}://${id}`;
     const isEntryPoint = traced.isEntryPoint && isInnermost && !parents.includes(id);
     const { clock, nodeName } = this.#deps;
@@ -133,7 +118,7 @@ export class Daemon {
   #settle(): void {
     if (this.#unplaced.size === 0) return;
     const when = { nowMs: this.#deps.clock.monotonicMs(), canExpire: this.#pods.hasSynced() };
-    for (const settled of this.#unplaced.settle((sighting) => this.#placeOf(sighting), when)) {
+    for (const settled of this.#unplaced.settle(({ container }) => this.#pods.find(container.podUid), when)) {
       if (settled.pod !== undefined) this.#report(settled.item, settled.pod);
       else this.#count("unknown-pod");
     }

@@ -52,7 +52,7 @@ export class TraceReader {
     const message = parseObject(line);
     switch (textAt(message, "type")) {
       case "lost_events":
-        return { kind: "lost", messages: countAt(memberOf(message, "data"), "events") };
+        return this.#lose(countAt(memberOf(message, "data"), "events"));
       case "printf":
         return this.#take(textAt(message, "data"));
       default:
@@ -84,6 +84,13 @@ export class TraceReader {
     if (oldest === undefined || this.#groups.size <= MAX_GROUPS) return undefined;
     this.#groups.delete(oldest);
     return { kind: "lost", messages: 1 };
+  }
+
+  /** What is begun may be short of names, the container's own among them: none of it counts. */
+  #lose(events: number): TraceMessage {
+    const messages = events + this.#groups.size;
+    this.#groups.clear();
+    return { kind: "lost", messages };
   }
 
   #alive(repeats: number, texts: number): TraceMessage {

@@ -47,7 +47,7 @@ Deno.test("containersOn() gives the hash of a static pod as its UID", () => {
   assert.deepEqual(containersOn(["kubepods", `pod${hash}`, ID]).map(({ podUid }) => podUid), [hash]);
 });
 
-Deno.test("containersOn() gives the outer container first where a node runs in a pod", () => {
+Deno.test("containersOn() gives the outer container first, whatever it makes below its own folder", () => {
   const inner = "11111111-2222-3333-4444-555555555555";
   const found = containersOn(["kubepods", `pod${UID}`, ID, "kubepods", `pod${inner}`, OTHER]);
   assert.deepEqual(found.map(({ podUid, id }) => [podUid, id]), [[UID, ID], [inner, OTHER]]);

@@ -125,6 +125,17 @@ Deno.test("the daemon reports nothing of a path that was cut off, whatever conta
   });
 });
 
+Deno.test("the daemon reports what fails in a pod that it does not know as no other pod's, whatever container it names", async () => {
+  const bed = new DaemonBed(pod("victim"));
+  await bed.run(async () => {
+    const own = pathTo("11111111-2222-3333-4444-555555555555", containerId("b"));
+    bed.trace.fail([...own, ...pathTo(UID, ID).slice(-2)], { parent: own });
+    await bed.clock.advance(121_000);
+    await bed.counted("unknown-pod", 1);
+    assert.deepEqual(bed.events(), []);
+  });
+});
+
 Deno.test("the daemon takes for an entry point what fails in the container's own folder alone, and of no parent in it", async () => {
   const bed = new DaemonBed(pod("web"));
   await bed.run(async () => {

@@ -68,6 +68,14 @@ Deno.test("TraceReader reports what was lost, and makes nothing of the rest of i
   assert.deepEqual(readAll(ONE, reader), [FAILURE]);
 });
 
+Deno.test("TraceReader makes nothing of a failure from whose middle messages were lost", () => {
+  const reader = new TraceReader();
+  assert.deepEqual(readAll(ONE.slice(0, 3), reader), []);
+  const line = JSON.stringify({ type: "lost_events", data: { events: 1 } });
+  assert.deepEqual(reader.read(line), { kind: "lost", messages: 2 });
+  assert.deepEqual(readAll(ONE.slice(4), reader), []);
+});
+
 Deno.test("TraceReader keeps a bounded number of failures whose end never comes, and counts the others as lost", () => {
   const begun = readAll(Array.from({ length: 1_030 }, (_, at) => `b 0 ${at} sh`));
   assert.deepEqual(begun, Array(6).fill({ kind: "lost", messages: 1 }));
