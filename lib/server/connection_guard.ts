@@ -115,6 +115,11 @@ export class ConnectionGuard {
   begins(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#bySocket.get(keyOf(request.socket));
     if (connection === undefined) return !request.socket.destroy();
+    // Who has proved nothing gets one answer at a time: requests in one packet would all be answered, whatever closes afterwards.
+    if (connection.proof === "none" && connection.phase !== "idle") {
+      connection.socket.close();
+      return false;
+    }
     const verdict = this.#verdictOf(connection, request.url ?? "");
     const close = (): void => connection.socket.close();
     if (verdict.kind === "refused") {

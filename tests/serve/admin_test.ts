@@ -5,10 +5,10 @@ import { Registry } from "prom-client";
 import { type Admin, openAdmin } from "../../serve/admin.ts";
 import { until } from "../support/until.ts";
 
-function openBench(): Promise<Admin> {
+function openBench(beforeScrape: () => void = () => {}): Promise<Admin> {
   return openAdmin({ host: "127.0.0.1", port: 0 }, {
     registry: new Registry(),
-    beforeScrape: () => {},
+    beforeScrape,
     ready: [],
     pages: { "/page": (context) => context.text("pods") },
   });
@@ -40,6 +40,17 @@ Deno.test("openAdmin() answers health, metrics and a page to loopback clients, o
   assert.match(await answerTo(admin.port, "/metrics"), /^200/);
   assert.equal(await answerTo(admin.port, "/page"), "200 pods close");
   assert.match(await answerTo(admin.port, "/elsewhere"), /^404/);
+});
+
+Deno.test("openAdmin() works on one of the requests that come in one packet, and closes their connection", async () => {
+  let scrapes = 0;
+  await using admin = await openBench(() => scrapes++);
+  const socket = connect({ port: admin.port, host: "127.0.0.1" });
+  socket.on("error", () => {});
+  const closed = once(socket.resume(), "close");
+  socket.write("GET /metrics HTTP/1.1\r\nhost: a\r\n\r\n".repeat(400));
+  await closed;
+  assert.equal(scrapes, 1);
 });
 
 Deno.test("openAdmin() keeps 16 half requests of an address and 64 in all, answers a probe, and closes them after 5 s", async () => {
