@@ -42,7 +42,9 @@ export function renderTable(
   return renderTable(header.slice(0, -1), rows.map((row) => row.slice(0, header.length - 1)), width);
 }
 
-export function renderColumns(rows: readonly (readonly string[])[]): string {
+/** Columns as wide as their cells. What others named stays in its cell: it begins no row of its own, and has no colour. */
+export function renderColumns(texts: readonly (readonly string[])[]): string {
+  const rows = texts.map((row) => row.map(printable));
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
   // A report has more rows than a call may have arguments.
   const widths = Array.from(
