@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";
-import { expectStatus, read } from "./support/cluster_access.ts";
+import { conditionOf, expectStatus, read } from "./support/cluster_access.ts";
 import { startControlPlane, WITHOUT_KUBELETS } from "./support/control_plane.ts";
 import { CLUSTER_VERSION, imageOf, PLANS, POOLS, renderedOf, TO } from "./support/simulated_openshift.ts";
 import { NOTIFICATIONS, openUpgradeBed, statesOf, type UpgradeBed } from "./support/upgrade_bed.ts";
@@ -81,6 +81,14 @@ async function untilSays(bed: UpgradeBed, words: RegExp): Promise<void> {
   });
 }
 
+async function untilOperatorFails({ controlPlane }: UpgradeBed, words: RegExp): Promise<void> {
+  await waitUntil(`machine-config to say ${words}`, async () => {
+    const operator = await controlPlane.get("/apis/config.openshift.io/v1/clusteroperators/machine-config");
+    const degraded = conditionOf(operator, "Degraded");
+    return read(degraded, "reason") === "RequiredPoolsFailed" && words.test(String(read(degraded, "message")));
+  }, { deadlineMs: 60_000 });
+}
+
 Deno.test("upgrades: a node that does not come back and one whose update fails are named while the upgrade waits; mended, it goes on, and nothing is done twice", async () => {
   await using bed = await openUpgradeBed();
   const { openshift } = bed;
@@ -119,9 +127,31 @@ Deno.test("upgrades: a worker that fails beside the control plane holds the vers
     /^ControlPlaneUpgraded [^;]*; MachineConfigPool worker is degraded \(Node worker-1 is reporting/,
   );
   assert.equal(read(await get(CLUSTER_VERSION), "status", "history", 0, "state"), "Partial");
-  const operator = JSON.stringify(await get("/apis/config.openshift.io/v1/clusteroperators/machine-config"));
-  assert.match(operator, /error MachineConfigPool worker is not ready/);
-  assert.match(operator, /RequiredPoolsFailed/);
+  await untilOperatorFails(bed, /deadline exceeded, MachineConfigPool worker is not ready/);
+  openshift.breakNode(undefined);
+  await bed.untilPhase("Upgraded");
+  await assertDoneOnce(bed);
+});
+
+Deno.test("upgrades: a node of the control plane that fails holds the version, and is named; mended, the upgrade goes on", async () => {
+  await using bed = await openUpgradeBed({ pools: { master: 2, worker: 2 } });
+  const { controlPlane, openshift } = bed;
+  const reports = 'Node master-1 is reporting: "no space left"';
+  openshift.breakNode({ node: "master-1", kind: "degraded", message: reports });
+  bed.start();
+  await bed.createPlan({ capacityReservation: true });
+  await untilSays(
+    bed,
+    /^ControlPlaneUpgraded .*MachineConfigPool master: 0 of 2 nodes updated; MachineConfigPool master is degraded \(Node master-1 is reporting/,
+  );
+  await untilOperatorFails(bed, /deadline exceeded, MachineConfigPool master is not ready/);
+  await waitUntil("the workers' nodes", async () => {
+    const worker = await controlPlane.get(`${POOLS}/worker`);
+    return read(worker, "status", "configuration", "name") === renderedOf("worker", imageOf(TO));
+  }, { deadlineMs: 60_000 });
+  assert.equal(read(await controlPlane.get(CLUSTER_VERSION), "status", "history", 0, "state"), "Partial");
+  assert.deepEqual(await openshift.cordoned(), ["master-1"]);
+  assert.equal(read(await bed.readPlan(), "status", "history", 0, "phase"), "Upgrading");
   openshift.breakNode(undefined);
   await bed.untilPhase("Upgraded");
   await assertDoneOnce(bed);

@@ -42,6 +42,9 @@ export interface NodeFault {
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** machine-config waits ten minutes for each node of the control plane before it says what it waits for. */
+const STEPS_FOR_A_MASTER = 10;
+
 export function imageOf(version: string, architecture = ""): string {
   const digest = `${version}${architecture}`.replaceAll(/[^0-9a-f]/gi, "").padEnd(64, "0").toLowerCase();
   return `quay.io/openshift-release-dev/ocp-release@sha256:${digest}`;
@@ -248,33 +251,28 @@ export class SimulatedOpenShift implements AsyncDisposable {
     const pools = Object.keys(this.#options.pools);
     for (const pool of pools) await createRendered(this.cluster, renderedOf(pool, image), image);
     await Promise.all(pools.map((pool) => this.#render(pool, renderedOf(pool, image))));
-    while (!await this.#areRequiredPoolsReady(wanted)) {
+    const patience = STEPS_FOR_A_MASTER * (this.#options.pools["master"] ?? 0);
+    for (let steps = 1;; steps++) {
+      const lack = await this.#findLack(wanted);
+      if (lack === undefined) break;
       if (this.#stop.signal.aborted) return;
+      if (steps >= patience) await patchStatus(this.cluster, MACHINE_CONFIG, failedStatus(version, lack));
       await pause(this.#options.stepMs);
     }
     await patchStatus(this.cluster, MACHINE_CONFIG, operatorStatus(version, image));
     await this.#complete(wanted);
   }
 
-  /** The pool of the control plane is Updated, and none is degraded, of whatever kind: that one machine-config names. */
-  async #areRequiredPoolsReady({ version, image }: Wanted): Promise<boolean> {
+  /** What the version waits for: that no pool is degraded, of whatever kind, and that of the control plane is Updated. */
+  async #findLack({ image }: Wanted): Promise<string | undefined> {
     const pools = await this.cluster.list(POOLS);
     const nameOf = (pool: unknown): unknown => read(pool, "metadata", "name");
     const degraded = pools.find((pool) => isTrue(pool, "Degraded"));
-    if (degraded !== undefined) {
-      const message = `Unable to apply ${version}: error during syncRequiredMachineConfigPools: ` +
-        `[error MachineConfigPool ${nameOf(degraded)} is not ready, retrying]`;
-      await patchStatus(this.cluster, MACHINE_CONFIG, {
-        conditions: operatorConditions({
-          Progressing: { status: "True", message: `Working towards ${version}` },
-          Degraded: { status: "True", reason: "RequiredPoolsFailed", message },
-        }),
-      });
-      return false;
-    }
+    if (degraded !== undefined) return `MachineConfigPool ${nameOf(degraded)} is not ready, retrying`;
     const master = pools.find((pool) => nameOf(pool) === "master");
-    return master === undefined ||
+    const isDone = master === undefined ||
       read(master, "status", "configuration", "name") === renderedOf("master", image) && isTrue(master, "Updated");
+    return isDone ? undefined : "required MachineConfigPool master is not ready, retrying";
   }
 
   async #complete({ version, image }: Wanted): Promise<void> {
@@ -375,8 +373,13 @@ export class SimulatedOpenShift implements AsyncDisposable {
 
   async #showFault(pool: string, fault: NodeFault): Promise<void> {
     const { node, kind, message } = fault;
-    if (kind === "lost") await patchStatus(this.cluster, `/api/v1/nodes/${node}`, readiness("Unknown", message));
-    else await this.#degrade(pool, message);
+    const path = `/api/v1/nodes/${node}`;
+    if (kind === "lost") await patchStatus(this.cluster, path, readiness("Unknown", message));
+    else if (this.#options.poolsBy !== "nodeController") await this.#degrade(pool, message);
+    else {
+      const annotations = { [`${MARK}/state`]: "Degraded", [`${MARK}/reason`]: message };
+      await this.cluster.patch(path, { metadata: { annotations } });
+    }
     while (this.#nodeFault === fault && !this.#stop.signal.aborted) await pause(this.#options.stepMs);
   }
 
@@ -385,10 +388,7 @@ export class SimulatedOpenShift implements AsyncDisposable {
     const degraded = conditions({ NodeDegraded: "True", Degraded: "True" });
     await patchStatus(this.cluster, `${POOLS}/${pool}`, {
       degradedMachineCount: 1,
-      conditions: [
-        ...before,
-        ...degraded.map((one) => one["type"] === "NodeDegraded" ? { ...one, message } : one),
-      ],
+      conditions: [...before, ...degraded.map((one) => ({ ...one, message }))],
     });
   }
 
@@ -492,6 +492,17 @@ function operatorStatus(version: string, image: string): Json {
   return {
     conditions: operatorConditions(),
     versions: [{ name: "operator", version }, { name: "operator-image", version: image }],
+  };
+}
+
+function failedStatus(version: string, lack: string): Json {
+  const message = `Unable to apply ${version}`;
+  const detail = `during syncRequiredMachineConfigPools: [context deadline exceeded, ${lack}]`;
+  return {
+    conditions: operatorConditions({
+      Progressing: { status: "True", message },
+      Degraded: { status: "True", reason: "RequiredPoolsFailed", message: `${message}: ${detail}` },
+    }),
   };
 }
 

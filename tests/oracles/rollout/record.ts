@@ -1,18 +1,18 @@
 // Runs an upgrade twice on a control plane: pools played by the original's node controller, and by our script. Writes the record.
 // ../README.md says how.
 import { parseArgs } from "node:util";
-import { parseMachineConfigPool } from "../../../lib/cluster/machines.ts";
-import { isPoolUpdating, summarizePools } from "../../../lib/upgrades/decide/pools.ts";
-import { type ClusterAccess, read } from "../../cluster/support/cluster_access.ts";
+import { type ClusterAccess, isTrue, read } from "../../cluster/support/cluster_access.ts";
 import { RunningProcess } from "../../cluster/support/process.ts";
-import { imageOf, POOLS as POOLS_PATH, renderedOf, TO } from "../../cluster/support/simulated_openshift.ts";
+import { POOLS as POOLS_PATH } from "../../cluster/support/simulated_openshift.ts";
 import { openUpgradeBed, statesOf, type UpgradeBed } from "../../cluster/support/upgrade_bed.ts";
 import { pause } from "../../cluster/support/wait.ts";
-import { type Conversation, hashOfProgram, POOLS, type PoolState, type Rollout } from "./rollout.ts";
+import { type Conversation, hashOfProgram, POOLS, type Rollout, type SeenPool, SeenPoolSchema } from "./rollout.ts";
 
 /** Between two steps of an operator, long enough that every state is seen (ms). */
 const STEP_MS = 600;
 const LOOK_MS = 100;
+/** For so many looks a broken node stays as it is. */
+const FAULT_LOOKS = 30;
 
 type Player = "script" | "nodeController";
 
@@ -20,37 +20,40 @@ function say(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${new Date().toISOString().slice(11, 19)} ${line}\n`));
 }
 
-async function items(cluster: ClusterAccess, path: string): Promise<readonly unknown[]> {
-  return [read((await cluster.request("GET", path)).body, "items") ?? []].flat();
+function seenPoolOf(raw: unknown): SeenPool {
+  const text = JSON.stringify(raw, (name, value: unknown) => name === "lastTransitionTime" ? undefined : value);
+  return SeenPoolSchema.parse(JSON.parse(text));
 }
 
-function stateOf(raw: unknown): PoolState {
-  const pool = parseMachineConfigPool(Object(raw));
-  return {
-    updated: pool.updatedMachineCount,
-    machines: pool.machineCount,
-    isUpdating: isPoolUpdating(pool),
-    isDegraded: pool.isDegraded,
-    isWaitedFor: !summarizePools([pool]).isDone,
-    isNew: pool.currentRendered === renderedOf(pool.name, imageOf(TO)),
-    isBehind: Number(read(raw, "status", "observedGeneration") ?? pool.generation) < pool.generation,
+/** Breaks the first node of the control plane that is worked on, until its pool has been degraded for some looks. */
+function openFault({ openshift }: UpgradeBed): (master: unknown, cordoned: readonly string[]) => void {
+  let looks: number | undefined;
+  return (master, cordoned) => {
+    const node = cordoned.find((name) => name.startsWith("master"));
+    if (looks === undefined && node !== undefined) {
+      looks = FAULT_LOOKS;
+      openshift.breakNode({ node, kind: "degraded", message: "no space left" });
+    }
+    if (looks !== undefined && isTrue(master, "Degraded") && looks-- === 0) openshift.breakNode(undefined);
   };
 }
 
 /** Looks at pools and nodes until the upgrade is over. */
 async function watch(bed: UpgradeBed): Promise<Pick<Conversation, "pools" | "cordoned">> {
-  const pools: Record<string, PoolState[]> = {};
+  const pools: Record<string, SeenPool[]> = {};
   const cordoned: Record<string, number> = {};
+  const breakOne = openFault(bed);
   for (let isOver = false; !isOver;) {
     isOver = /Upgraded|Failed/.test(String(read(await bed.readPlan(), "status", "history", 0, "phase")));
-    for (const raw of await items(bed.controlPlane, POOLS_PATH)) {
-      const [name, state] = [String(read(raw, "metadata", "name")), stateOf(raw)];
+    const nodes = await bed.openshift.cordoned();
+    for (const raw of await bed.controlPlane.list(POOLS_PATH)) {
+      const state = seenPoolOf(raw);
+      const { name } = state.metadata;
       const seen = pools[name] ??= [];
       if (JSON.stringify(seen.at(-1)) !== JSON.stringify(state)) seen.push(state);
-    }
-    const nodes = (await bed.openshift.cordoned()).map((node) => node.replace(/-\d+$/, ""));
-    for (const pool of Object.keys(POOLS)) {
-      cordoned[pool] = Math.max(cordoned[pool] ?? 0, nodes.filter((one) => one === pool).length);
+      const count = nodes.filter((node) => node.replace(/-\d+$/, "") === name).length;
+      cordoned[name] = Math.max(cordoned[name] ?? 0, count);
+      if (name === "master") breakOne(raw, nodes);
     }
     await pause(LOOK_MS);
   }
@@ -108,9 +111,17 @@ async function ask(copy: string): Promise<Rollout> {
   };
 }
 
+/** A pool that was seen is one line. */
+function render(rollout: Rollout): string {
+  const text = JSON.stringify(rollout, (_, value: unknown) => {
+    return read(value, "metadata") === undefined ? value : JSON.stringify(value);
+  }, 2);
+  return `${text.replace(/"\{.*"/g, (line) => JSON.parse(line))}\n`;
+}
+
 if (import.meta.main) {
   const { copy, record } = parseArgs({ options: { copy: { type: "string" }, record: { type: "boolean" } } }).values;
   if (copy === undefined) throw new Error("--copy DIR is needed: tests/oracles/README.md");
-  const text = `${JSON.stringify(await ask(copy), undefined, 2)}\n`;
+  const text = render(await ask(copy));
   await Deno.writeTextFile(record ? new URL("../records/rollout.json", import.meta.url) : "/dev/stdout", text);
 }

@@ -2,22 +2,16 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 
-/** A state of a pool that Archway tells from others. */
-const PoolStateSchema = z.object({
-  updated: z.number(),
-  machines: z.number(),
-  isUpdating: z.boolean(),
-  isDegraded: z.boolean(),
-  isWaitedFor: z.boolean(),
-  /** Whether its status names the configuration of the release that is wanted. */
-  isNew: z.boolean(),
-  /** Whether its status is of what it was to be before, as its generations say. */
-  isBehind: z.boolean(),
+/** A pool as it was seen, without times. */
+export const SeenPoolSchema = z.object({
+  metadata: z.object({ name: z.string(), generation: z.number() }),
+  spec: z.record(z.string(), z.unknown()),
+  status: z.looseObject({ observedGeneration: z.number().optional() }),
 });
 
 const ConversationSchema = z.object({
   /** Each state once, in the order in which they were seen; of two that follow each other at once one may be missed. */
-  pools: z.record(z.string(), z.array(PoolStateSchema)),
+  pools: z.record(z.string(), z.array(SeenPoolSchema)),
   /** The most nodes of a pool that were cordoned at a time. */
   cordoned: z.record(z.string(), z.number()),
   asked: z.array(z.string()),
@@ -37,17 +31,18 @@ export const RolloutSchema = z.object({
   script: ConversationSchema,
 });
 
-export type PoolState = z.infer<typeof PoolStateSchema>;
+export type SeenPool = z.infer<typeof SeenPoolSchema>;
 export type Conversation = z.infer<typeof ConversationSchema>;
 export type Rollout = z.infer<typeof RolloutSchema>;
 
 export const POOLS = { master: 2, worker: 6, infra: 2 } as const;
 
-/** Of what asks: a record by another program is of no use. */
+/** Of what plays and asks: a record by another program is of no use. */
 export async function hashOfProgram(): Promise<string> {
   const hash = createHash("sha256");
-  const program = "../programs/machine-config-operator/cmd/archway-node-controller/main.go";
-  for (const file of ["rollout.ts", "record.ts", program]) {
+  const original = "../programs/machine-config-operator/cmd/archway-node-controller/main.go";
+  const script = "../../cluster/support/simulated_openshift.ts";
+  for (const file of ["rollout.ts", "record.ts", original, script]) {
     hash.update(await Deno.readTextFile(new URL(file, import.meta.url)));
   }
   return hash.digest("hex");

@@ -1,6 +1,9 @@
 // An upgrade whose pools the original's node controller played, against the same with our script: see ../README.md.
 import assert from "node:assert/strict";
-import { type Conversation, hashOfProgram, POOLS, type PoolState, type Rollout, RolloutSchema } from "./rollout.ts";
+import { parseMachineConfigPool } from "../../../lib/cluster/machines.ts";
+import { describeControlPlane, isPoolUpdating, summarizePools } from "../../../lib/upgrades/decide/pools.ts";
+import { imageOf, renderedOf, TO } from "../../cluster/support/simulated_openshift.ts";
+import { type Conversation, hashOfProgram, POOLS, type Rollout, RolloutSchema, type SeenPool } from "./rollout.ts";
 
 const RECORD = new URL("../records/rollout.json", import.meta.url);
 
@@ -8,16 +11,26 @@ async function readRollout(): Promise<Rollout> {
   return RolloutSchema.parse(JSON.parse(await Deno.readTextFile(RECORD)));
 }
 
-/** Its states, but for those of before the controller has looked at what is new: the script has none. */
-function outlineOf(states: readonly PoolState[]): readonly string[] {
-  const texts = states.filter(({ isBehind }) => !isBehind).map((
-    { updated, machines, isUpdating, isDegraded, isWaitedFor, isNew },
-  ) =>
-    [`${updated}/${machines}`, isUpdating && "updating", isDegraded && "degraded", isWaitedFor && "waited for"].filter(
-      (text) => text !== false,
-    ).join(" ") + (isNew ? " new" : "")
-  );
-  return [...new Set(texts)];
+/** What Archway makes of a pool. Messages come from MachineConfigNodes, of which there were none. */
+function outlineOf(seen: SeenPool): string {
+  const pool = parseMachineConfigPool(seen);
+  const { isDone } = summarizePools([pool]);
+  return [
+    `${pool.updatedMachineCount}/${pool.machineCount}`,
+    ...isPoolUpdating(pool) ? ["updating"] : [],
+    ...isDone ? [] : ["waited for"],
+    ...pool.currentRendered === renderedOf(pool.name, imageOf(TO)) ? ["new"] : [],
+    ...describeControlPlane([pool]).map((text) => text.replace(/ \(.*/, "")),
+  ].join(", ");
+}
+
+/** Before the controller has looked at what the pool is to be; the script has no such moment. */
+function isBehind({ metadata, status: { observedGeneration = metadata.generation } }: SeenPool): boolean {
+  return observedGeneration < metadata.generation;
+}
+
+function outlinesOf(seen: readonly SeenPool[]): readonly string[] {
+  return [...new Set(seen.filter((one) => !isBehind(one)).map(outlineOf))];
 }
 
 Deno.test("the record of the roll-out is of this program", async () => {
@@ -37,9 +50,17 @@ Deno.test("an upgrade goes the same way with the original's node controller as w
 for (const pool of Object.keys(POOLS)) {
   Deno.test(`a pool shows the same states with the original's node controller as with the script: ${pool}`, async () => {
     const { nodeController, script } = await readRollout();
-    assert.deepEqual(outlineOf(nodeController.pools[pool] ?? []), outlineOf(script.pools[pool] ?? []));
-    const behind = nodeController.pools[pool]?.filter(({ isBehind }) => isBehind) ?? [];
-    assert.ok(behind.length > 0 && behind.every(({ isWaitedFor }) => isWaitedFor), "not yet begun is not done");
+    const [theirs, ours] = [nodeController, script].map(({ pools }) => pools[pool] ?? []);
+    assert.deepEqual(outlinesOf(theirs ?? []), outlinesOf(ours ?? []));
+    const behind = theirs?.filter(isBehind).map(outlineOf) ?? [];
+    assert.ok(behind.length > 0 && behind.every((text) => text.includes("waited for")), "not yet begun is not done");
     assert.equal(nodeController.cordoned[pool], script.cordoned[pool]);
   });
 }
+
+Deno.test("a node of the control plane that fails is waited for as the original's status says it, and named", async () => {
+  const { nodeController } = await readRollout();
+  const degraded = outlinesOf(nodeController.pools["master"] ?? []).filter((text) => text.includes("degraded"));
+  const waits = "0/2, updating, waited for, MachineConfigPool master: 0 of 2 nodes updated";
+  assert.deepEqual(degraded, [`${waits}, MachineConfigPool master is degraded`]);
+});
