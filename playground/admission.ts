@@ -42,7 +42,7 @@ function selectWebhooks(store: ObjectStore, attempt: AdmissionAttempt, type: Res
   if (attempt.kind.group === type.group) return [];
   const namespace = (attempt.object ?? attempt.oldObject)?.metadata.namespace;
   const labels = namespace === undefined ? undefined : store.get(Resource.namespaces, namespace)?.metadata.labels ?? {};
-  return store.list(type).flatMap(parseWebhooks).filter((webhook) =>
+  return store.list(type).flatMap((one) => z.array(WEBHOOK).parse(listAt(one, "webhooks"))).filter((webhook) =>
     webhook.matchConditions.every(({ name }) => CONDITIONS[name]?.(attempt) ?? false) &&
     matchesWebhook(webhook, attempt, labels)
   );
@@ -186,10 +186,6 @@ const WEBHOOK = z.object({
 
 /** One webhook of a configuration. `matchPolicy` is not understood. One with `matchConditions` (CEL) that are not played is not called. */
 type Webhook = z.output<typeof WEBHOOK>;
-
-function parseWebhooks(configuration: KubeObject): readonly Webhook[] {
-  return z.array(WEBHOOK).parse(listAt(configuration, "webhooks"));
-}
 
 /** Whether the webhook must be asked. `namespaceLabels` are those of the object's namespace, if it has one. */
 function matchesWebhook(

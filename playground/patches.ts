@@ -1,21 +1,19 @@
 // The patches that the API server takes: JSON Patch (RFC 6902) by the library, and JSON Merge Patch (RFC 7386). Neither changes its
 // input.
-import fastJsonPatch, { type Operation } from "fast-json-patch";
+import fastJsonPatch from "fast-json-patch";
 import { isObject } from "../lib/json.ts";
 import { badRequest, unapplicablePatch } from "./status.ts";
 
 /** The document after all operations, or none. Throws StatusError: 400 for what is no patch, 422 where it does not apply. */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
-  if (!isJsonPatch(patch)) throw badRequest("the body is no list of JSON Patch operations");
+  if (!Array.isArray(patch) || fastJsonPatch.validate(patch) !== undefined) {
+    throw badRequest("the body is no list of JSON Patch operations");
+  }
   try {
     return fastJsonPatch.applyPatch(document, patch, true, false).newDocument;
   } catch {
     throw unapplicablePatch();
   }
-}
-
-function isJsonPatch(patch: unknown): patch is readonly Operation[] {
-  return Array.isArray(patch) && fastJsonPatch.validate(patch) === undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 // GET of the API server: one object, a page of a list, or a watch. No Tables: kubectl prints names and ages by itself.
 import type { JsonObject } from "../lib/json.ts";
-import { apiVersionOf, keyOf, type KubeObject } from "../lib/k8s/types.ts";
+import { apiVersionOf, keyOf } from "../lib/k8s/types.ts";
 import { type Cluster, findObject } from "./cluster.ts";
 import type { ResourcePath, ServedKind } from "./kinds.ts";
 import { parseFieldSelector, parseLabelSelector, type Selector } from "./selectors.ts";
@@ -67,11 +67,7 @@ function listPage(
     ? { continue: `${version} ${keyOf(last)}`, remainingItemCount: all.length - items.length }
     : {};
   const metadata = { resourceVersion: String(version), ...more };
-  return { kind: `${kind.kind}List`, apiVersion: apiVersionOf(kind), metadata, items: items.map(listItem) };
-}
-
-/** Items of lists come without apiVersion and kind, as from the real server. */
-function listItem(object: KubeObject): JsonObject {
-  const { apiVersion: _apiVersion, kind: _kind, ...item } = object;
-  return item;
+  // Without apiVersion and kind, as from the real server.
+  const listed = items.map(({ apiVersion: _apiVersion, kind: _kind, ...item }) => item);
+  return { kind: `${kind.kind}List`, apiVersion: apiVersionOf(kind), metadata, items: listed };
 }

@@ -224,7 +224,8 @@ interface LeaseClaim {
 function renderLeaseSpec(before: KubeObject | undefined, claim: LeaseClaim): Wire<V1LeaseSpec> {
   const known: unknown = before?.["spec"];
   const record = before === undefined ? undefined : parseLease(before);
-  const renewTime = microTime(claim.nowMs);
+  // With the six digits that the API's MicroTime requires.
+  const renewTime = new Date(claim.nowMs).toISOString().replace("Z", "000Z");
   const startsTerm = record?.holder !== claim.holder;
   return {
     ...(typeof known === "object" ? known : {}),
@@ -243,9 +244,4 @@ function renderLeaseAnnotations(
   const { [LEADER_IMPAIRMENT]: impairment, ...others } = before?.metadata.annotations ?? {};
   const now = state.kind === "unable" ? state.reason : state.kind === "unproven" ? impairment : undefined;
   return now === undefined ? others : { ...others, [LEADER_IMPAIRMENT]: now };
-}
-
-/** RFC 3339 with the six digits that the API's MicroTime requires. */
-function microTime(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace("Z", "000Z");
 }

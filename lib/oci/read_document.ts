@@ -1,5 +1,4 @@
 // Reads one document of a repository through its client: its limit of bytes, and the check of what comes back.
-import type { Answer } from "./http/exchange.ts";
 import {
   type DocumentName,
   documentUrl,
@@ -79,7 +78,8 @@ async function askFor(
       ...message,
     },
     urlBy: (scheme) => documentUrl(endpoint, { ...name, scheme }),
-    isFinal: isFinalRead,
+    // Anything but "not for you" and "not there" ends the search for a credential.
+    isFinal: ({ status }) => ![401, 403, 404].includes(status),
     mayReadRoot: kind !== "head",
   });
   if (sent.kind === "refused") throw refused(endpoint, { document: name, status: sent.answer?.status, credentials });
@@ -88,9 +88,4 @@ async function askFor(
   const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method: kind === "head" ? "HEAD" : "GET" });
   if (isGone) throw refused(endpoint, { document: name, status: 404, credentials });
   throw overloaded(endpoint, { document: name, status, retryAfterMs: client.pauseOf(sent.answer) });
-}
-
-/** Whether an answer ends the search for a credential: anything but "not for you" and "not there". */
-function isFinalRead({ status }: Answer): boolean {
-  return status !== 401 && status !== 403 && status !== 404;
 }

@@ -33,7 +33,9 @@ export async function writeAnalysis({ scripts, installed, folder }: AnalysisOpti
     const database = new DatabaseSync(join(own, DATABASE));
     try {
       relocate(database, { from: folderUrl(await Deno.realPath(scripts)), to: folderUrl(installed) });
-      keepReadable(database);
+      // The runtime wants statistics of its tables and a write-ahead log, which it would write when it opens the database. Where
+      // nothing can be written a database with a log can be read only beside the log's two files, which are there while it is open.
+      database.exec("ANALYZE");
       for (const name of ANALYSIS_FILES) await Deno.copyFile(join(own, name), join(folder, name));
     } finally {
       database.close();
@@ -45,14 +47,6 @@ export async function writeAnalysis({ scripts, installed, folder }: AnalysisOpti
 
 function folderUrl(path: string): string {
   return `${pathToFileURL(path).href}/`;
-}
-
-/**
- * The runtime wants a write-ahead log, and statistics of its tables, which it would write when it opens the database. Where
- * nothing can be written a database with a log can be read only when the log's two files are there, as they are while it is open.
- */
-function keepReadable(database: DatabaseSync): void {
-  database.exec("ANALYZE");
 }
 
 function relocate(database: DatabaseSync, { from, to }: { readonly from: string; readonly to: string }): void {

@@ -38,7 +38,12 @@ export async function reserveCapacity(api: KubeApi, scope: CapacityScope): Promi
 export async function readCapacityLeft(scope: CapacityScope): Promise<CapacityLeft> {
   const plan = await planLeft(scope.reader);
   if (plan.kind === "done") return { kind: "none" };
-  if (plan.kind === "delete") return { kind: "present", message: `to be deleted: ${namesOf(plan)}` };
+  if (plan.kind === "delete") {
+    return {
+      kind: "present",
+      message: `to be deleted: ${plan.sets.map(({ name }) => name).join(", ")}`,
+    };
+  }
   for (const advice of await adviseOn(plan.nodes, scope)) {
     if (advice.kind === "draining" && advice.hasFailed) {
       return { kind: "drainTimedOut", node: advice.node, message: plan.message };
@@ -92,10 +97,6 @@ async function adviseOn(
   const nodes = (await reader.nodes()).filter(({ name }) => names.includes(name));
   const policy = drainPolicyOf(base.plan.spec, base.config);
   return await adviseDrains(nodes, { reader, policy, nowMs });
-}
-
-function namesOf({ sets }: Extract<ReleasePlan, { readonly kind: "delete" }>): string {
-  return sets.map(({ name }) => name).join(", ");
 }
 
 const { namespace } = MachineName;

@@ -40,7 +40,10 @@ export async function adviseDrains(
   },
 ): Promise<readonly DrainAdvice[]> {
   const cordoned = nodes.filter((node) => !node.isSchedulable && !isMaster(node));
-  const [late, inTime] = partition(cordoned, (node) => needsPods(node, policy, nowMs));
+  const { late = [], inTime = [] } = Object.groupBy(
+    cordoned,
+    (node) => needsPods(node, policy, nowMs) ? "late" : "inTime",
+  );
   const turnMs = ({ name }: Node): number => readMs.get(name) ?? 0;
   late.sort((one, other) => turnMs(one) - turnMs(other) || cordonedAtMs(one) - cordonedAtMs(other));
   const advice = inTime.map((node) => adviseDrain(node, policy, { pods: [], nowMs }));
@@ -50,10 +53,6 @@ export async function adviseDrains(
     advice.push(adviseDrain(node, policy, { pods, nowMs }));
   }
   return [...advice, ...late.slice(NODES_A_ROUND).map(({ name: node }) => ({ kind: "unread", node }) as const)];
-}
-
-function partition<T>(all: readonly T[], holds: (one: T) => boolean): readonly [T[], T[]] {
-  return [all.filter(holds), all.filter((one) => !holds(one))];
 }
 
 function cordonedAtMs(node: Node): number {

@@ -39,7 +39,7 @@ function readinessOf(
   { facts, policy }: { readonly facts: CapacityFacts; readonly policy: CapacityPolicy },
 ): CapacityState {
   const late = twins.map((set) => ({ set, reason: whyNotReady(set, facts) })).filter(({ reason }) => reason !== "");
-  if (late.length === 0) return { kind: "ready", machines: sum(twins.map(({ replicas }) => replicas)) };
+  if (late.length === 0) return { kind: "ready", machines: twins.reduce((sum, { replicas }) => sum + replicas, 0) };
   const message = late.map(({ set, reason }) => `${set.name}: ${reason}`).join("; ");
   const isTimedOut = late.some(({ set }) => facts.nowMs > set.createdMs + policy.timeoutMs);
   return { kind: isTimedOut ? "timedOut" : "waiting", message };
@@ -84,17 +84,9 @@ function whyNotReady(set: MachineSetView, { machines, readyNodes }: CapacityFact
   return unready.length === 0 ? "" : `nodes not ready for ${unready.map(({ name }) => name).join(", ")}`;
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
-}
-
 /** The name of the clone that is spare capacity: automation of others uses it. */
 export function twinName(source: string): string {
   return `${source}-upgrade`;
-}
-
-function smokeName(template: string): string {
-  return `${template}-smoke`;
 }
 
 export function cloneForCapacity(source: KubeObject): KubeObject {
@@ -102,7 +94,7 @@ export function cloneForCapacity(source: KubeObject): KubeObject {
 }
 
 export function cloneForSmoke(template: KubeObject): KubeObject {
-  return clone(template, { name: smokeName(template.metadata.name), label: MachineName.smokeLabel });
+  return clone(template, { name: `${template.metadata.name}-smoke`, label: MachineName.smokeLabel });
 }
 
 /**

@@ -27,7 +27,10 @@ const CHANNEL_MS = 5_000;
 
 /** Silences alerts for as long as the control plane may take. An upgrade that has begun does not make the time longer. */
 export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
-  (observed) => hasCommenced(observed) && (isStepDone(observed.history, OPEN) || isPast(observed)),
+  // Of an upgrade that something else has begun, the control plane may have arrived before anything was done here.
+  (observed) =>
+    hasCommenced(observed) &&
+    (isStepDone(observed.history, OPEN) || isCompleted(observed.plan.spec.desired, observed.clusterVersion)),
   {
     id: OPEN,
     reads: () => ["silences"],
@@ -40,11 +43,6 @@ export const OPEN_CONTROL_PLANE_WINDOW: Step = skipWhen(
       }),
   },
 );
-
-/** Of an upgrade that something else has begun, the control plane may have arrived before anything was done here. */
-function isPast({ plan, clusterVersion }: Observed): boolean {
-  return isCompleted(plan.spec.desired, clusterVersion);
-}
 
 /** Requests the target in the ClusterVersion. From here on there is no way back. */
 export const COMMENCE: Step = untilCommenced({

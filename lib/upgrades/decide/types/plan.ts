@@ -63,13 +63,12 @@ export function parseSpec(spec: unknown): UpgradeSpec {
   return Spec.parse(isObject(spec) ? spec : {});
 }
 
-const time = z.string().transform((written) => inSeconds(parseTime(written))).optional().catch(undefined);
+const time = z.string().transform((written) => {
+  const timeMs = parseTime(written);
+  return timeMs === undefined ? undefined : renderTime(timeMs);
+}).optional().catch(undefined);
 const EPOCH = renderTime(0);
 const certainTime = z.string().transform((written) => renderTime(parseTime(written) ?? 0)).catch(EPOCH);
-
-function inSeconds(timeMs: number | undefined): string | undefined {
-  return timeMs === undefined ? undefined : renderTime(timeMs);
-}
 
 const STEP_CONDITION = {
   type: text,
