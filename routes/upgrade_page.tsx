@@ -64,7 +64,7 @@ function Plan({ plan, nowMs }: { plan: UpgradePageView["plan"]; nowMs: number })
 function Steps({ progress, nowMs }: { progress: PlanProgress; nowMs: number }): JSX.Element {
   const startMs = progress.startMs ?? nowMs;
   const span = { startMs, endMs: Math.max(progress.completeMs ?? nowMs, startMs + 1) };
-  const stages = STAGES.map(({ stage, ids }) => ({ stage, steps: progress.steps.filter(({ id }) => id in ids) }));
+  const stages = STAGES.map(([stage, names]) => ({ stage, steps: progress.steps.filter(({ id }) => id in names) }));
   return (
     <div class="stages">
       {stages.filter(({ steps }) => steps.length > 0).map(({ stage, steps }, position) => (

@@ -1,58 +1,18 @@
 // What the steps of an upgrade are called on its page, by stage.
+import { parse } from "yaml";
+import * as z from "zod";
 import { entryOf } from "../lib/json.ts";
+import TEXT from "./upgrade_words.yaml" with { type: "text" };
 
-interface Stage {
-  readonly stage: string;
-  readonly ids: Readonly<Record<string, string>>;
-}
+const NAMES = z.record(z.string(), z.string());
 
-export const STAGES: readonly Stage[] = [
-  {
-    stage: "Before",
-    ids: {
-      StartedNotificationSent: "Tell that it starts",
-      IsClusterUpgradable: "Ask whether the cluster can be upgraded",
-      ClusterHealthyBeforeUpgrade: "Check the cluster's health",
-      ExternalDependenciesAvailable: "Reach what it depends on",
-      PayloadSupportsArchitectures: "Find the payload's architectures",
-      BaselineRecorded: "Record what runs now",
-      ComputeCapacityReserved: "Add a machine for the pods that move",
-    },
-  },
-  {
-    stage: "Control plane",
-    ids: {
-      ControlPlaneMaintenanceWindowCreated: "Silence the alerts",
-      UpgradeCommenced: "Request the version",
-      ControlPlaneUpgraded: "Wait for the control plane",
-      ControlPlaneMaintenanceWindowRemoved: "End the silences",
-      ArchitectureVerified: "Check the architecture of what runs",
-    },
-  },
-  {
-    stage: "Workers",
-    ids: {
-      WorkersMaintenanceWindowCreated: "Silence the workers' alerts",
-      WorkerNodesUpgraded: "Wait for all workers",
-      ComputeCapacityRemoved: "Remove the added machine",
-      WorkersMaintenanceWindowRemoved: "End the silences",
-    },
-  },
-  {
-    stage: "After",
-    ids: {
-      SecondaryArchitectureProven: "Run a pod on the other architecture",
-      ClusterHealthyAfterUpgrade: "Check the cluster's health",
-      PostUpgradeTasksCompleted: "Tidy up",
-      CompletedNotificationSent: "Tell that it is complete",
-    },
-  },
-];
+/** The names of steps by their ids, by stage in its order. */
+export const STAGES = Object.entries(z.record(z.string(), NAMES).parse(parse(TEXT)));
 
-const NAMES: Readonly<Record<string, string>> = Object.assign({}, ...STAGES.map(({ ids }) => ids));
+const ALL_NAMES = NAMES.parse(Object.assign({}, ...STAGES.map(([, names]) => names)));
 
 export function nameOf(id: string): string {
-  return entryOf(NAMES, id) ?? spaced(id);
+  return entryOf(ALL_NAMES, id) ?? spaced(id);
 }
 
 /** `MultiArchCapable` as words: `Multi arch capable`. */
