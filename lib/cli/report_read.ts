@@ -42,13 +42,7 @@ interface ReadWorkloads {
 /** Reads the workloads of one namespace or of all. Throws what the API server says, unless it forbids one of the kinds. */
 async function readWorkloads(
   api: ReadApi,
-  { namespace, signal, limits, candidates }: {
-    readonly namespace: string | undefined;
-    readonly signal: AbortSignal;
-    /** Absent: those of a report. */
-    readonly limits?: InventoryLimits | undefined;
-    readonly candidates?: readonly string[] | undefined;
-  },
+  { namespace, signal, limits, candidates }: Pick<SupportOptions, "namespace" | "signal" | "limits" | "candidates">,
 ): Promise<ReadWorkloads> {
   const inventory = new Inventory(limits, candidates);
   const unread: string[] = [];

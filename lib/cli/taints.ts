@@ -1,5 +1,4 @@
 // `archway taints plan|apply|clean`: the architecture taints by hand, by the same decisions that the controller makes.
-import { unreachable } from "../parsed.ts";
 import { openPace } from "../k8s/write_pace.ts";
 import { liftTaints, tryTolerations } from "../taints/cluster/write.ts";
 import { readSurvey } from "../taints/cluster/watches.ts";
@@ -34,14 +33,8 @@ export async function runTaints(deps: TaintsDeps, options: TaintsOptions): Promi
   }
   const rule = { key, effect };
   const verb = options.dryRun && options.words[0] === "apply" ? "plan" : options.words[0];
-  switch (verb) {
-    case "plan":
-      return await plan(deps, rule, options);
-    case "apply":
-      return await apply(deps, rule, options);
-    default:
-      return await clean(deps, rule, options);
-  }
+  if (verb === "plan") return await plan(deps, rule, options);
+  return verb === "apply" ? await apply(deps, rule, options) : await clean(deps, rule, options);
 }
 
 async function plan(
@@ -60,14 +53,7 @@ async function plan(
 async function apply(deps: TaintsDeps, rule: TaintRule, { output, signal }: TaintsOptions): Promise<number> {
   const applied = await applyTaints(deps, rule, signal);
   deps.terminal.out(renderApplied(applied, output));
-  switch (applied.end) {
-    case "done":
-      return ExitCode.done;
-    case "stuck":
-      return ExitCode.no;
-    default:
-      return unreachable(applied.end);
-  }
+  return applied.end === "done" ? ExitCode.done : ExitCode.no;
 }
 
 async function clean(

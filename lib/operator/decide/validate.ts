@@ -10,12 +10,15 @@ import {
 } from "../../cluster/label_selector.ts";
 import { FALLBACK_ANNOTATION } from "./convert.ts";
 
-/** What is to be done to a config. `object` is absent on DELETE, `oldObject` on CREATE. */
-export interface ConfigWrite {
-  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+export interface ConfigName {
   /** Of the config; empty for the cluster config. */
   readonly namespace: string;
   readonly name: string;
+}
+
+/** What is to be done to a config. `object` is absent on DELETE, `oldObject` on CREATE. */
+export interface ConfigWrite extends ConfigName {
+  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
   readonly object: unknown;
   readonly oldObject: unknown;
 }
@@ -33,13 +36,6 @@ export type ConfigVerdict =
 export interface NamespaceConfigFacts {
   readonly clusterConfig: "absent" | "deleting" | "present";
   readonly siblings: readonly { readonly name: string; readonly priority: number }[];
-}
-
-/** A config that a deletion would leave behind. */
-export interface ConfigName {
-  /** Of the config; empty for the cluster config. */
-  readonly namespace: string;
-  readonly name: string;
 }
 
 /** Most names in a message: it is for users. */

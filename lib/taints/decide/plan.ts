@@ -1,5 +1,4 @@
 // What `archway taints plan` says of a cluster: what becomes of each node, and what the taints would shut out.
-import { unreachable } from "../../parsed.ts";
 import { shutOutDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { NodeVerdict } from "./judge_node.ts";
 import type { PodNeed, TaintRule } from "./types.ts";
@@ -61,17 +60,10 @@ export function planOf(survey: TaintSurvey, trials: ReadonlyMap<string, Trial>):
   };
 }
 
+const ACCEPTS = { accepted: "yes", refused: "no", unknown: "unknown" } as const;
+
 function acceptanceOf(trial: Trial): Pick<PlannedPod, "accepts" | "reason"> {
-  switch (trial.kind) {
-    case "accepted":
-      return { accepts: "yes", reason: "" };
-    case "refused":
-      return { accepts: "no", reason: trial.why };
-    case "unknown":
-      return { accepts: "unknown", reason: trial.why };
-    default:
-      return unreachable(trial);
-  }
+  return { accepts: ACCEPTS[trial.kind], reason: trial.kind === "accepted" ? "" : trial.why };
 }
 
 function daemonSetsOf(survey: TaintSurvey): readonly PlannedDaemonSet[] {

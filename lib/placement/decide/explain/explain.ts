@@ -63,34 +63,28 @@ function standing(pod: PodView, state: PodStage, { ageMs, failing }: ExplainCont
 
 function whyOf(pod: PodView, { record, state, around }: ExplainFacts): readonly string[] {
   if (state === "gated") return [];
-  if (record !== undefined) return [outcome(record), ...omittedLine(record)];
+  if (record !== undefined) {
+    return [OUTCOMES[record.decision](`{${record.architectures.join(", ")}}`), ...omittedLine(record)];
+  }
   switch (entryOf(pod.labels, SCHEDULING_GATE)) {
     case GateLabel.removed:
       return ["Archway released it without a constraint of its own."];
     case GateLabel.notSet:
       return [`Archway left it alone: ${exemption(pod)}`, ...toleranceLine(pod)];
     default:
-      return [unseen(around.participation)];
+      return [UNSEEN[around.participation]];
   }
 }
 
-function outcome({ decision, architectures }: DecisionRecord): string {
-  const names = `{${architectures.join(", ")}}`;
-  switch (decision) {
-    case "place":
-      return `Its images all run on ${names}, so it may run only there.`;
-    case "user-constrained":
-      return "It constrains the architecture itself; Archway added only preferences.";
-    case "nowhere":
-      return "Its images share no architecture, so no node can run it.";
-    case "fallback":
-      return `Its images could not all be inspected, so it fell back to ${names}; whether they run there is not known.`;
-    case "release":
-      return "Its images could not all be inspected, so it was released unconstrained: it may land where they do not run.";
-    default:
-      return unreachable(decision);
-  }
-}
+const OUTCOMES: Readonly<Record<DecisionRecord["decision"], (names: string) => string>> = {
+  place: (names) => `Its images all run on ${names}, so it may run only there.`,
+  "user-constrained": () => "It constrains the architecture itself; Archway added only preferences.",
+  nowhere: () => "Its images share no architecture, so no node can run it.",
+  fallback: (names) =>
+    `Its images could not all be inspected, so it fell back to ${names}; whether they run there is not known.`,
+  release: () =>
+    "Its images could not all be inspected, so it was released unconstrained: it may land where they do not run.",
+};
 
 function omittedLine({ omitted }: DecisionRecord): readonly string[] {
   return omitted === 0 ? [] : [`The record has no room for ${omitted} more of its images.`];
@@ -119,22 +113,13 @@ function exemption(pod: PodView): string {
   return "it came with a node name, its namespace or RuntimeClass is exempt, or gating was stopped for want of a leader.";
 }
 
-function unseen(participation: Participation): string {
-  switch (participation) {
-    case "off":
-      return "Archway has not seen it: there is no ClusterPodPlacementConfig, so pod placement is off.";
-    case "not-selected":
-      return "Archway has not seen it: the ClusterPodPlacementConfig does not select its namespace.";
-    case "audited":
-      return "Archway has left it as it is: its namespace is in audit mode.";
-    case "selected":
-      return "Archway has not touched it: it is older than the webhook, no replica answered then, or --audit is on.";
-    case "unread":
-      return "Archway has not seen it: its namespace is not selected, or the webhook was away when it was created.";
-    default:
-      return unreachable(participation);
-  }
-}
+const UNSEEN: Readonly<Record<Participation, string>> = {
+  off: "Archway has not seen it: there is no ClusterPodPlacementConfig, so pod placement is off.",
+  "not-selected": "Archway has not seen it: the ClusterPodPlacementConfig does not select its namespace.",
+  audited: "Archway has left it as it is: its namespace is in audit mode.",
+  selected: "Archway has not touched it: it is older than the webhook, no replica answered then, or --audit is on.",
+  unread: "Archway has not seen it: its namespace is not selected, or the webhook was away when it was created.",
+};
 
 function failureLines(pod: PodView): readonly string[] {
   const count = entryOf(pod.labels, PodLabel.inspectErrorCount);
