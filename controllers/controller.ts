@@ -53,7 +53,6 @@ export interface QueuedController extends Controller {
   readonly isBusy: boolean;
 }
 
-/** Nothing more to do until the key is added again. */
 export const DONE: ReconcileResult = { kind: "done" };
 
 /** Reconcile the key again after this time (ms), or when it is added, whichever is first. */

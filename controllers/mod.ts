@@ -14,7 +14,6 @@ export interface Controllers {
   readonly log: Logger;
   readonly election: Election;
   readonly everywhere: readonly Runnable[];
-  /** Runs on the leader alone: everything that writes to the cluster. */
   readonly leading: readonly Runnable[];
   /** The state that the leader publishes: whether it can watch and release pods. */
   readonly leaderState: () => HolderState;

@@ -18,7 +18,6 @@ import { answering } from "./review_body.ts";
 
 type Handler = (context: Context) => Response | Promise<Response>;
 
-/** Pages by path, for loopback clients alone: the dashboard, the state of registries. */
 export type AdminPages = Readonly<Record<string, Handler>>;
 
 export interface WebhookDeps {
@@ -49,7 +48,6 @@ export function webhookApp(deps: WebhookDeps): Hono {
   return app;
 }
 
-/** Health and metrics for every client of the port; the dashboard for loopback clients. */
 export function adminApp({ registry, beforeScrape, ready, pages }: AdminDeps): Hono {
   const app = new Hono();
   app.get("/healthz", liveness());

@@ -36,7 +36,6 @@ export interface NoticeDeps {
 
 type LateImages = Pick<LateFacts, "came" | "containers">;
 
-/** What the webhook calls with the pods that it sees. It never waits or throws. */
 export interface Notices {
   readonly late: (pod: PodView, images: LateImages) => void;
   /** A new pod, which may name architectures itself. */

@@ -99,7 +99,6 @@ async function readCapped(request: Request): Promise<Uint8Array | UnreadableBody
 
 type Answer = (body: unknown) => Promise<Readonly<Record<string, unknown>> | undefined>;
 
-/** Parses a review and sends the answer; an HTTP error, which the API server reports, where there is none to give. */
 export function answering(limit: LoadLimit, answer: Answer): (context: Context) => Promise<Response> {
   return (context) =>
     withReviewBody(context, limit, async (read) => {

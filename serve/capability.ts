@@ -69,7 +69,6 @@ export interface OpenCapability {
 }
 
 export interface Capability {
-  /** The Lease of its replicas, in the namespace of `--namespace`. */
   readonly leaseName: string;
   /** `source.component` of its events. */
   readonly eventSource: string;

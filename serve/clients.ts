@@ -30,7 +30,6 @@ export interface Clients {
   /** The secret of the webhook paths; undefined with `webhookPath: plain`. */
   readonly pathSecret: PathSecret | undefined;
   readonly imageService: ImageService;
-  /** What pods are placed by. */
   readonly images: PodImages;
   /** What is known of images without asking, as pods are placed by it. */
   readonly known: KnownImages;

@@ -32,7 +32,6 @@ export interface ServeRun {
 export interface DevDeps {
   readonly terminal: Terminal;
   readonly stop: AbortSignal;
-  /** Runs `archway serve` and gives its exit code. */
   readonly runServe: (config: Config, run: ServeRun) => Promise<number>;
 }
 

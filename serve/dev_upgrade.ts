@@ -34,7 +34,6 @@ const USER_AGENT = "archway/dev";
 export interface UpgradeScenario {
   readonly playground: Playground;
   readonly dev: Config;
-  /** Where the page of the upgrade is served, unless it ends at once. */
   readonly pagePort: number;
 }
 

@@ -38,7 +38,7 @@ const MAX_KEYS_OF_NAMESPACE = 1_000;
 const NODES_MS = 1_000;
 
 export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
-  const { events, clock, log, liveArchitectures, queueMetrics } = deps;
+  const { events, liveArchitectures } = deps;
   /** The last message by key: an event is recorded again when it differs, or the DaemonSet was not kept in between. */
   const reported = new Map<string, string>();
   const retries = new BackgroundRetries();
@@ -51,13 +51,11 @@ export function openDaemonSetWatch(deps: DaemonSetWatchDeps): Controller {
     },
   );
   const controller = openController({
+    ...deps,
     name: "daemonsets",
     watches: [daemonSets],
     parallel: PARALLEL,
     queue: { groupOf: (key) => splitKey(key).namespace ?? "", maxOfGroup: () => MAX_KEYS_OF_NAMESPACE },
-    clock,
-    log,
-    queueMetrics,
     reconcile: async (key, signal) => {
       const daemonSet = daemonSets.get(key);
       const live = liveArchitectures();

@@ -36,6 +36,7 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
   const sinceMs = deps.clock.nowMs();
   const repairs = new Repairs(deps, (key) => controller.enqueue(`repair/${key}`));
   const controller: Controller = openController({
+    ...deps,
     name: "exec-format-errors",
     watches: [
       whileWanted(watchEvents(deps, backlog, (key) => controller.enqueue(key)), deps),
@@ -43,9 +44,6 @@ export function openExecFormatMonitor(deps: ExecFormatDeps): Controller {
     ],
     parallel: PARALLEL,
     queue: { groupOf, maxOfGroup, backoff: BACKOFF },
-    clock: deps.clock,
-    log: deps.log,
-    queueMetrics: deps.queueMetrics,
     reconcile: async (key, signal) => {
       const [kind, ...rest] = key.split("/");
       const target = splitKey(rest.join("/"));

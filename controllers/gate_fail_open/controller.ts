@@ -15,14 +15,13 @@ import { EventReason, SCHEDULING_GATE } from "../../lib/names.ts";
 import { GATE_ABSENCE_LIMITS, overdueInMs, renderLeaderlessRelease } from "../../lib/operator/decide/gate_fail_open.ts";
 import { podRef } from "../../lib/placement/decide/pod_refs.ts";
 import type { Board } from "../../lib/placement/decide/report/board.ts";
-import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
+import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
 /** What it needs. `api` is of its own: it works when the rest of the process does not. */
-export interface GateFailOpenDeps extends LeaderAbsenceDeps {
+export interface GateFailOpenDeps extends LeaderAbsenceDeps, ControllerDeps {
   readonly lifter: GateLifter;
   readonly events: EventRecorder;
   readonly metrics: Pick<PlacementMetrics, "decision" | "gateReleased">;
-  readonly queueMetrics?: ControllerOptions["queueMetrics"];
   readonly board: Pick<Board, "record">;
   readonly maxGateAgeMs: number;
 }
@@ -39,18 +38,15 @@ type Held = HeldPodRef & { readonly createdMs: number };
 
 /** Makes the controller. No request is sent to the API server while a replica leads. */
 export function openGateFailOpen(deps: GateFailOpenDeps): Controller {
-  const { clock, log, queueMetrics } = deps;
   const absence = new LeaderAbsence(deps, GATE_ABSENCE_LIMITS);
   const held = new Map<string, Held>();
   const controller = openController({
+    ...deps,
     name: "gate-fail-open",
     watches: [{ run: (signal) => watch({ deps, absence, held, enqueue: (key) => controller.enqueue(key) }, signal) }],
     reconcile: (key, signal) => reconcile({ deps, absence, held }, key, signal),
     parallel: PARALLEL,
     queue: { groupOf: (key) => splitKey(key).namespace ?? "", backoff: BACKOFF },
-    clock,
-    log,
-    queueMetrics,
   });
   return controller;
 }
@@ -93,7 +89,6 @@ async function watch(
   }
 }
 
-/** Adds the keys of gated pods that are not known yet. Never rejects. */
 async function list(
   { deps: { api, clock, log }, held, enqueue }: Parameters<typeof watch>[0],
   { isSweep, signal }: { readonly isSweep: boolean; readonly signal: AbortSignal },

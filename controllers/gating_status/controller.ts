@@ -1,17 +1,11 @@
 // Reports when this replica stops gating pods: in the log, and without a leader in a condition of the cluster config.
 import type { Condition } from "../../lib/cluster/condition.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { KubeApi } from "../../lib/k8s/api.ts";
-import type { Logger } from "../../lib/log.ts";
 import { type EarlierConditions, renderLeaderlessConditions } from "../../lib/operator/decide/conditions.ts";
 import { type GatingHealth, type GatingStop, LEADER_SILENCE_MS } from "../../lib/operator/decide/gating_health.ts";
-import { writeConfigConditions } from "../config_conditions.ts";
+import { type ConfigConditionsDeps, writeConfigConditions } from "../config_conditions.ts";
 import { type Controller, openController, requeueAfter } from "../controller.ts";
 
-export interface GatingStatusDeps {
-  readonly api: KubeApi;
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface GatingStatusDeps extends ConfigConditionsDeps {
   readonly gatingHealth: () => GatingHealth;
 }
 
@@ -27,12 +21,11 @@ export function openGatingStatus(deps: GatingStatusDeps): Controller {
   let sinceMs = 0;
   let isReported = false;
   return openController({
+    ...deps,
     name: "gating-status",
     watches: [],
     onlyKey: "gating",
     parallel: 1,
-    clock,
-    log,
     reconcile: async (_key, signal) => {
       const health = deps.gatingHealth();
       const now = health.kind === "gating" ? "gating" : health.reason;

@@ -40,12 +40,10 @@ export class Operator {
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
     this.#controller = openController({
+      ...deps,
       name: "operator",
       watches: openOwnWatches(deps, () => this.requestReconcile()),
       parallel: 1,
-      clock: deps.clock,
-      log: deps.log,
-      queueMetrics: deps.queueMetrics,
       reconcile: (_key, signal) => this.#reconcile({ ...deps, memory: this.#memory, signal }),
     });
   }

@@ -20,17 +20,15 @@ const CHECK_MS = 60_000;
 const BACKOFF = { baseMs: 1_000, capMs: 10_000 } as const;
 
 export function openPlanWebhookRegistration(deps: PlanWebhookDeps): Controller {
-  const { api, settings, clock, log, queueMetrics } = deps;
+  const { api, settings, log } = deps;
   const type = Resource.validatingWebhooks;
   return openController({
+    ...deps,
     name: "plan-webhook",
     watches: [],
     onlyKey: NAME,
     parallel: 1,
     queue: { backoff: BACKOFF },
-    clock,
-    log,
-    queueMetrics,
     reconcile: async (name, signal) => {
       // A configuration that is absent is fine: an administrator may do without the webhook.
       const configuration = await readOptional(api, { type, name, signal });

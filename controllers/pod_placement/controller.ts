@@ -66,7 +66,6 @@ export class PodPlacement {
   readonly #inspections: Inspections;
   readonly #unadmitted: Unadmitted;
   readonly #read = new ReadPods();
-  /** Gated pods that the watch does not show, found by a sweep. */
   readonly #unlabelled = new Map<string, GatedPod>();
   readonly #controller: QueuedController;
   readonly #gated: Reflector<GatedPod>;
@@ -93,6 +92,7 @@ export class PodPlacement {
       },
     });
     this.#controller = openController({
+      ...deps,
       name: "pod-placement",
       watches: [this.#gated, { run: (signal) => this.#sweep(signal) }],
       reconcile: (key, signal) => this.#reconcile(key, signal),
@@ -102,9 +102,6 @@ export class PodPlacement {
         reservedForUrgent: RESERVED_FOR_DEADLINES,
         backoff: WRITE_BACKOFF,
       },
-      clock,
-      log,
-      queueMetrics: deps.queueMetrics,
     });
   }
 
@@ -134,7 +131,6 @@ export class PodPlacement {
     return this.#gated.size + this.#unlabelled.size;
   }
 
-  /** Pending pods that were admitted without the webhook, as of the last sweep. */
   unadmittedPods(): number {
     return this.#unadmitted.count;
   }
@@ -267,7 +263,6 @@ export class PodPlacement {
     this.#unlabelled.delete(key);
   }
 
-  /** Reconciles a pod again after a while, and at its deadline at the latest. */
   #requeueUntilDeadline(pod: GatedPodRef, state: PodState, afterMs: number): ReconcileResult {
     const urgentAfterMs = leftMs(this.#deps, pod, state);
     return { kind: "requeue", afterMs: urgentAfterMs > 0 ? Math.min(afterMs, urgentAfterMs) : afterMs, urgentAfterMs };

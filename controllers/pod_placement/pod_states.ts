@@ -24,9 +24,7 @@ class Tries {
   /** When the round began that ends with the next decision; undefined between rounds. */
   roundBeganMs: number | undefined;
   failedAttempts = 0;
-  /** Those among them that failed permanently. */
   permanentFailures = 0;
-  /** The next round is not due before. */
   notBeforeMs = 0;
   /** Writes of the release that failed in a row, all of them and those that the API server left without an answer. */
   failedWrites = 0;
@@ -36,7 +34,6 @@ class Tries {
 export interface PodState extends Tries {
   /** When this process first observed the pod gated (monotonic ms). */
   readonly firstSeenMs: number;
-  /** Names the images that were tried. */
   images: string;
   /** The refusal of every way to release the pod that was reported last; empty when there was none. */
   reportedRefusal: string;
@@ -82,10 +79,7 @@ export function stopInspection(state: PodState): void {
   else if (inspection.kind === "pending" || inspection.kind === "running") inspection.stop.abort();
 }
 
-/**
- * How long the pod has been held: by its creation time on the API server's clock, or since this process saw it, if
- * that is longer. Our own clock may be wrong or jump; the server's offset corrects it.
- */
+/** Held since its creation by the API server's clock, or since this process saw it, if longer: our clock may jump. */
 export function gateAgeMs({ api, clock }: Clocks, pod: GatedPodRef, { firstSeenMs }: PodState): number {
   const nowMs = serverNowMs(clock, api);
   const byCreation = pod.creationTimestampMs === undefined ? 0 : nowMs - pod.creationTimestampMs;
@@ -99,7 +93,6 @@ export function countedAgeMs(deps: Clocks, pod: GatedPodRef, state: PodState): n
   return Math.min(gateAgeMs(deps, pod, state), Math.max(0, maxGateAgeMs - FRESH_CHANCE_MS) + seenForMs);
 }
 
-/** What is left until the pod must be released; negative when that is overdue. */
 export function leftMs(deps: Clocks, pod: GatedPodRef, state: PodState): number {
   return deps.settingsOf(pod.namespace).maxGateAgeMs - countedAgeMs(deps, pod, state);
 }

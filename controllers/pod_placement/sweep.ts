@@ -40,10 +40,7 @@ export async function sweepForEver(
   }
 }
 
-/**
- * Lists pending pods and reduces each page before the next is read. Without a resourceVersion: for "0" the API server may
- * ignore the size of a page, and all pending pods would come in one answer.
- */
+/** Without a resourceVersion: for "0" the API server may ignore the size of a page, and send all pods in one answer. */
 async function sweep(
   { api }: Pick<PodPlacementDeps, "api">,
   { unadmitted, isWatched, onUnlabelled }: SweepOptions,

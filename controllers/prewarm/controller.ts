@@ -55,14 +55,14 @@ interface Template {
   readonly weight: number;
 }
 
-/** Makes the controller; its keys are `PLURAL NAMESPACE/NAME`. No request is sent to the API server before `run`. */
 export function openPrewarm(deps: PrewarmDeps): Controller {
-  const { images, clock, log, tagTtlMs, queueMetrics } = deps;
+  const { images, clock, tagTtlMs } = deps;
   const retries = new BackgroundRetries();
   const templates = new Map(
     KINDS.map((kind) => [kind.plural, openTemplates(deps, kind, (key) => controller.enqueue(key))] as const),
   );
   const controller = openController({
+    ...deps,
     name: "prewarm",
     watches: [...templates.values()],
     parallel: PARALLEL,
@@ -70,9 +70,6 @@ export function openPrewarm(deps: PrewarmDeps): Controller {
       groupOf: (key) => splitKey(key.split(" ")[1] ?? "").namespace ?? "",
       maxOfGroup: () => MAX_KEYS_OF_NAMESPACE,
     },
-    clock,
-    log,
-    queueMetrics,
     reconcile: async (key, signal) => {
       const [plural = "", name = ""] = key.split(" ");
       const template = templates.get(plural)?.get(name);

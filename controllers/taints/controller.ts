@@ -45,7 +45,7 @@ const SPACING_MS = 100;
 const RESYNC_MS = 30_000;
 
 export function openTaints(deps: TaintsDeps): TaintsController {
-  const { api, clock, log, rule, pace, queueMetrics } = deps;
+  const { api, clock, log, rule, pace } = deps;
   const [holds, writes, reports] = [openHolds(clock), openPendingWrites(), openTaintReports(deps)];
   const [goal, onWrite] = [makeGoal(deps), reportWrites(deps)];
   const wake = (): void => controller.enqueue(KEY);
@@ -54,12 +54,10 @@ export function openTaints(deps: TaintsDeps): TaintsController {
   deps.onPresence(() => goal() === undefined ? undefined : wake());
   let progress: TaintProgress | undefined;
   const controller = openController({
+    ...deps,
     name: "taints",
     watches: [watches],
     parallel: 1,
-    clock,
-    log,
-    queueMetrics,
     reconcile: spaced(clock, async (_key, signal) => {
       const survey = watches.survey();
       const wanted = goal();
@@ -83,10 +81,7 @@ export function openTaints(deps: TaintsDeps): TaintsController {
   return { enqueue: controller.enqueue, progress: () => progress, carried, run };
 }
 
-/**
- * What the nodes are to become; undefined when they are to stay as they are. They are freed when the config leaves, and go on
- * being freed when it is gone; a replica that has never seen one does not touch the taints of another controller.
- */
+/** Freed from when the config leaves; a replica that has never seen one leaves those of other controllers alone. */
 function makeGoal({ presence }: TaintsDeps): () => StepOptions["goal"] | undefined {
   let isLifting = false;
   return () => {

@@ -31,16 +31,14 @@ export function taintAbsenceLimits(afterMs: number): AbsenceLimits {
 }
 
 export function openTaintFailOpen(deps: FailOpenDeps): Controller {
-  const { clock, log, afterMs } = deps;
-  const absence = new LeaderAbsence(deps, taintAbsenceLimits(afterMs));
+  const absence = new LeaderAbsence(deps, taintAbsenceLimits(deps.afterMs));
   return openController({
+    ...deps,
     name: "taint-fail-open",
     watches: [],
     onlyKey: "lease",
     parallel: 1,
     queue: { backoff: BACKOFF },
-    clock,
-    log,
     reconcile: async (_key, signal) => {
       if (await absence.check(signal) !== "absent") return requeueAfter(CHECK_MS);
       await lift(deps, absence, signal);

@@ -16,7 +16,6 @@ interface CacheConfig {
 }
 
 interface CacheDeps {
-  /** Lines of `export -` go to `out`, progress and problems to `err`. */
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly signal: AbortSignal;

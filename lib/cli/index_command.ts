@@ -28,7 +28,6 @@ interface IndexConfig extends RegistryConfig {
 }
 
 interface IndexDeps {
-  /** The result goes to `out`; progress, and what is wrong in sentences, to `err`. */
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly userAgent: string;

@@ -11,7 +11,6 @@ interface InspectConfig extends ImageServiceConfig {
 }
 
 interface InspectDeps {
-  /** The result goes to `out`, what is wrong with configuration files to `err`. */
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly userAgent: string;

@@ -6,7 +6,6 @@ import type { Blocker, WorkloadName, WorkloadSupport } from "../report/types.ts"
 import { unreachable } from "../parsed.ts";
 import { renderTable } from "./output.ts";
 
-/** Where the terminal is narrower than the table, the images' counts of workloads give way. */
 export function renderReport({ totals, images, workloads }: ClusterReport, width?: number): string {
   if (workloads.length === 0) return "No workload was found.\n";
   return [

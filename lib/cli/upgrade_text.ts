@@ -68,7 +68,6 @@ export function effectOfSuspend({ spec, status }: UpgradeConfig): string {
   return hasBegun ? "no effect, the ClusterVersion was asked already and the upgrade goes on" : "nothing begins";
 }
 
-/** Describes what would happen as the cluster is now. What only a step finds out, as firing alerts, is left to it. */
 export function describePlan(
   input: UpgradeInput,
   { operators, pools }: {

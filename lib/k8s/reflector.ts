@@ -21,6 +21,9 @@ export interface ReflectorOptions<T> extends ObjectCacheOptions<T>, Selection {
   readonly stallMs?: number;
 }
 
+/** What every reflector works with. */
+export type ReflectorDeps = Pick<ReflectorOptions<never>, "api" | "clock" | "log">;
+
 export type ReflectorState =
   | "starting"
   /** The copy is complete and follows. It stays so while the API server is away: it is the best there is. */

@@ -1,12 +1,10 @@
 // The metrics of pod placement, with the names of the Multiarch Tuning Operator (MTO), where it has the metric.
 import type { Registry } from "prom-client";
 import { type GaugeTable, type MetricsOf, type MetricTable, openMetrics, WAIT_BUCKETS_SECONDS } from "../metrics.ts";
+import type { HostState } from "../oci/limits/host_state.ts";
 import { FAILURE_REASONS, type FailureReason } from "../oci/types.ts";
 
-/**
- * How an admission request ended: a closed set, the label of `archway_admissions_total`. `passed`: the pod was left as it was, or
- * there was nothing to decide; `dense`: it was admitted unread; `shed` and `unreadable`: the answer was an error.
- */
+/** `passed`: left as it was; `dense`: admitted unread; `shed` and `unreadable`: the answer was an error. */
 export const ADMISSION_OUTCOMES = [
   "gated",
   "placed",
@@ -94,11 +92,7 @@ export interface PlacementGauges {
   readonly isGating: boolean;
   readonly memory: { readonly rss: number; readonly heapUsed: number };
   /** The source caps how many hosts there are: they are the one label whose values are not a closed set. */
-  readonly registries: readonly {
-    readonly host: string;
-    readonly circuit: "closed" | "open" | "half-open";
-    readonly remaining?: number;
-  }[];
+  readonly registries: readonly Pick<HostState, "host" | "circuit" | "remaining">[];
 }
 
 export const PLACEMENT_GAUGES: GaugeTable<PlacementGauges> = {
@@ -164,7 +158,6 @@ export class PlacementMetrics {
   /** Webhook: a pod's own constraint leaves no architecture of its images. */
   readonly pinContradicted = (): void => this.#of.archway_pins_contradicted_total.inc();
 
-  /** Webhook: a pod got images that do not run on its node. */
   readonly lateImages = (came: "ephemeral" | "exchanged"): void => this.#of.archway_late_images_total.inc({ came });
 
   readonly gateReleased = (ageMs: number): void =>

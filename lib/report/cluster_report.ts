@@ -14,7 +14,6 @@ export interface ArchitectureTotals {
   readonly unknown: number;
 }
 
-/** A workload that does not run on the architecture in question, or of which that is not known. */
 interface BlockedWorkload extends WorkloadName {
   readonly verdict: "blocked" | "unknown";
   readonly blockers: readonly Blocker[];
@@ -39,7 +38,6 @@ export function reportOf(
   };
 }
 
-/** Why a workload does not run on an architecture; undefined when it does. */
 function blockedBy(workload: WorkloadSupport, architecture: string): BlockedWorkload | undefined {
   const blockers = blockersOf(workload, architecture);
   if (blockers.length === 0) return undefined;

@@ -15,10 +15,7 @@ export interface InventoryLimits {
   readonly workloads?: number;
   /** Distinct images of all workloads together: each costs a registry a request or two. Absent: any number. */
   readonly images?: number;
-  /**
-   * Of what is kept of all workloads together, at 1 KiB and its text for an image of a workload: whoever makes templates decides
-   * how large and how many their texts are.
-   */
+  /** Of all workloads, 1 KiB and its text for an image: whoever makes templates decides how large they are. */
   readonly bytes: number;
 }
 
@@ -57,7 +54,6 @@ export class Inventory {
     return [...this.#workloads.values()].sort((a, b) => inOrder(a) < inOrder(b) ? -1 : 1);
   }
 
-  /** Adds a Deployment, StatefulSet, DaemonSet, CronJob or Job; a Job that has ended is left out. */
   addTemplate(object: KubeObject, kind: string): void {
     const { namespace = "", name } = object.metadata;
     const pod = podTemplateOf(object);

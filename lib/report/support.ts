@@ -40,10 +40,7 @@ export function supportOf(workload: Workload, facts: SupportFacts): WorkloadSupp
   };
 }
 
-/**
- * What keeps a workload from an architecture, in the order of its images; empty when it runs there. Where only blockers of
- * the kind `unknown` are left, it may run there.
- */
+/** In the order of its images; empty when it runs there. With blockers of the kind `unknown` alone it may. */
 export function blockersOf({ images, constrainedTo }: WorkloadSupport, architecture: string): readonly Blocker[] {
   const own: readonly Blocker[] = constrainedTo === undefined || constrainedTo.includes(architecture)
     ? []

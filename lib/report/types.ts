@@ -9,10 +9,7 @@ export interface WorkloadName {
   readonly name: string;
 }
 
-/**
- * What a report reads of the pod that a template makes; of a pod that nothing known makes, of that pod. The rest, which may be
- * more than a megabyte, is not kept.
- */
+/** Of the pod that a template makes; the rest, which may be more than a megabyte, is not kept. */
 export interface TemplateFacts {
   readonly scope: PullScope;
   readonly os: string;
@@ -39,10 +36,8 @@ export interface ImageSupport {
   readonly failure?: Pick<InspectionFailure, "kind" | "reason" | "message"> | undefined;
 }
 
-export interface WorkloadSupport extends WorkloadName {
+export interface WorkloadSupport extends WorkloadName, Pick<TemplateFacts, "constrainedTo"> {
   readonly images: readonly ImageSupport[];
-  /** As {@link TemplateFacts} has it. */
-  readonly constrainedTo?: readonly string[] | undefined;
   /** Where it runs, of the architectures that count or that it names. Images that could not be inspected exclude none. */
   readonly architectures: readonly string[];
   readonly isKnown: boolean;

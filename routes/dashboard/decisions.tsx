@@ -73,7 +73,6 @@ function PodRow({ way, nowMs }: { way: PodWay; nowMs: number }): JSX.Element {
   );
 }
 
-/** The steps of a pod in one line: `gated › retrying × 3 › placed`. */
 function Way({ way: { entries } }: { way: PodWay }): JSX.Element {
   const steps: { kind: DecisionKind; times: number }[] = [];
   for (const { kind } of entries) {

@@ -69,7 +69,6 @@ export function ArchitecturesPanel(
 
 const SHOWN = 8;
 
-/** The latest reports of this replica; it has some only while it leads. */
 export function ExecFormatPanel(
   { failures, nowMs }: { failures: readonly ReportedFailure[]; nowMs: number },
 ): JSX.Element {
@@ -106,7 +105,6 @@ const ROWS: readonly (readonly [label: string, count: (taints: TaintProgress) =>
   ["pods without their toleration", ({ lackingPods }) => lackingPods],
 ];
 
-/** How the work on the taints stands; nothing where this replica does not manage them. */
 export function TaintsPanel({ taints }: { taints: TaintProgress | undefined }): JSX.Element | null {
   if (taints === undefined) return null;
   return (

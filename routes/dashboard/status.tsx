@@ -63,7 +63,6 @@ export function Status({ view }: { view: DashboardView }): JSX.Element {
 
 const BARS = 24;
 
-/** The row of numbers. What only the leader has is a dash elsewhere. */
 export function Tiles({ view }: { view: DashboardView }): JSX.Element {
   const { gated, lease, queueDepth, cachedInspections, board } = view;
   const decided = DECISION_KINDS.reduce((total, kind) => total + board.totals[kind], 0);

@@ -2,7 +2,7 @@
 import type { TaintProgress } from "../../lib/taints/decide/progress.ts";
 import type { ReportedFailure } from "../../lib/exec_format/reported.ts";
 import type { BoardSnapshot, HeldPod } from "../../lib/placement/decide/report/board.ts";
-import type { FailureReason } from "../../lib/oci/types.ts";
+import type { HostState } from "../../lib/oci/limits/host_state.ts";
 import type { ConfigPresence, GatingHealth } from "../../lib/operator/decide/gating_health.ts";
 
 export interface DashboardView {
@@ -15,12 +15,10 @@ export interface DashboardView {
   readonly config: ConfigPresence;
   readonly gated: GatedView;
   readonly queueDepth: number;
-  /** Nodes of each architecture; undefined until they are known. */
   readonly architectures: ReadonlyMap<string, number> | undefined;
   /** Architecture taints; undefined while this replica does not manage them. */
   readonly taints?: TaintProgress | undefined;
   readonly cachedInspections: number;
-  /** Registries that got requests, in the order to show. */
   readonly registries: readonly RegistryView[];
   readonly board: BoardSnapshot;
   /** Containers that were to run a program of another architecture; undefined where they are not looked for. */
@@ -34,11 +32,7 @@ export interface GatedView {
   readonly pods: readonly HeldPod[];
 }
 
-/** One registry that got requests lately; a `HostState` of lib/oci is one. */
-export interface RegistryView {
-  readonly host: string;
-  /** `open`: it keeps failing and is left alone; `half-open`: one request is let through to see. */
-  readonly circuit: "closed" | "half-open" | "open";
-  readonly lastFailure?: { readonly reason: FailureReason };
-  readonly remaining?: number;
-}
+/** One registry that got requests lately; the class of its latest failure alone. */
+export type RegistryView = Pick<HostState, "host" | "circuit" | "remaining"> & {
+  readonly lastFailure?: Pick<NonNullable<HostState["lastFailure"]>, "reason">;
+};

@@ -1,11 +1,8 @@
 // The images that are known to lack an architecture which they claim, in memory on every replica, for placement.
-import type { Clock } from "../../clock.ts";
 import { failedArchitectures, type FailedImage, parseFailedImage } from "../decide/failed_image.ts";
-import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";
-import { Reflector } from "../../k8s/reflector.ts";
+import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
-import type { Logger } from "../../log.ts";
 import { EnoexecLabel } from "../../names.ts";
 
 export interface FailedImages {
@@ -17,12 +14,7 @@ export interface FailedImages {
 const NONE: readonly string[] = [];
 
 export function openFailedImages(
-  { namespace, ...deps }: {
-    readonly api: ReadApi;
-    readonly clock: Clock;
-    readonly log: Logger;
-    readonly namespace: string;
-  },
+  { namespace, ...deps }: ReflectorDeps & { readonly namespace: string },
 ): FailedImages {
   const byDigest = new Map<string, readonly FailedImage[]>();
   const records = new Reflector<FailedImage>({

@@ -1,11 +1,8 @@
 // The pods of one node by their UIDs, as the names of cgroups have them.
-import type { Clock } from "../../clock.ts";
 import { heapBytesOf, listAt, textAt } from "../../json.ts";
-import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";
-import { Reflector } from "../../k8s/reflector.ts";
+import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
-import type { Logger } from "../../log.ts";
 
 export interface NodePod {
   readonly namespace: string;
@@ -32,7 +29,7 @@ export class NodePods {
   readonly #watched: Reflector<PodView>;
 
   constructor(
-    { api, clock, log }: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
+    { api, clock, log }: ReflectorDeps,
     nodeName: string,
     onChange: () => void,
   ) {

@@ -1,11 +1,8 @@
 // The informer of the configs: watched, parsed once, answered from memory.
-import type { Clock } from "../../clock.ts";
 import { heapBytesOf, listAt, objectAt, textAt } from "../../json.ts";
-import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";
-import { Reflector } from "../../k8s/reflector.ts";
+import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
-import type { Logger } from "../../log.ts";
 import { CLUSTER_CONFIG_NAME } from "../../names.ts";
 import { TAINT_CONDITION } from "../decide/conditions.ts";
 import type { ConfigPresence } from "../decide/gating_health.ts";
@@ -24,18 +21,12 @@ export interface Configs {
   onChange(listener: (namespace: string | undefined) => void): void;
 }
 
-export interface ConfigsDeps {
-  readonly api: ReadApi;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 const NONE: readonly NamespaceConfig[] = [];
 
 /** What a PodPlacementConfig takes beside its text, with its keys. An ordinary one weighs 1 800 in all. */
 const CONFIG_BYTES = 500;
 
-export function openConfigs(parts: ConfigsDeps): Configs {
+export function openConfigs(parts: ReflectorDeps): Configs {
   const listeners: ((namespace: string | undefined) => void)[] = [];
   const notify = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
   const parse = accept(parts, parseClusterConfig);
@@ -91,7 +82,7 @@ interface NamespaceConfigs extends Pick<Configs, "run" | "hasSynced"> {
   of(namespace: string): readonly NamespaceConfig[];
 }
 
-function openNamespaceConfigs(parts: ConfigsDeps, notify: (namespace: string) => void): NamespaceConfigs {
+function openNamespaceConfigs(parts: ReflectorDeps, notify: (namespace: string) => void): NamespaceConfigs {
   const byNamespace = new Map<string, readonly NamespaceConfig[]>();
   const reflector = new Reflector<NamespaceConfig>({
     ...parts,
@@ -116,7 +107,7 @@ function openNamespaceConfigs(parts: ConfigsDeps, notify: (namespace: string) =>
 
 /** Takes what parses; what does not is as if it were not there, and the log says why. */
 function accept<T>(
-  { log }: ConfigsDeps,
+  { log }: ReflectorDeps,
   parse: (object: unknown) => Parsed<T>,
 ): (object: KubeObject) => T | undefined {
   return (object) => {

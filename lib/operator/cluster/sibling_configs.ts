@@ -31,7 +31,6 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** Namespaces read at a time: a page takes some ten times its bytes while it is parsed. */
 const READS_AT_A_TIME = 2;
 
-/** Opens it. Reads of one namespace follow each other; calls that wait for the same read share it. */
 export function openSiblingConfigs(deps: SiblingConfigsDeps): SiblingConfigs {
   const limit = pLimit(READS_AT_A_TIME);
   const running = new Map<string, Promise<void>>();

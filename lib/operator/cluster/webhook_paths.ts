@@ -1,12 +1,9 @@
 // Which paths of ours are accepted: the secret ones of today, and whatever the three configurations carry, which are watched.
 // So neither an installation, nor an upgrade, nor a replaced secret, nor a tool that writes the manifests' paths back makes the
 // API server meet a 404.
-import type { Clock } from "../../clock.ts";
-import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";
-import { Reflector } from "../../k8s/reflector.ts";
+import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
-import type { Logger } from "../../log.ts";
 import { WebhookName, WebhookPath } from "../../names.ts";
 import { carriedPaths } from "../decide/webhook_clients.ts";
 import type { WebhookEndpoint } from "../decide/webhook_clients.ts";
@@ -20,10 +17,7 @@ export interface WebhookPaths {
   onChange(listener: () => void): void;
 }
 
-interface WebhookPathsDeps {
-  readonly api: ReadApi;
-  readonly clock: Clock;
-  readonly log: Logger;
+interface WebhookPathsDeps extends ReflectorDeps {
   readonly endpoint: WebhookEndpoint;
 }
 

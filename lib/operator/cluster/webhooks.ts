@@ -5,16 +5,11 @@ import { isObject, type JsonObject, listAt, memberOf, objectAt } from "../../jso
 import { WebhookName, WebhookPath } from "../../names.ts";
 import type { KubeObject, Wire } from "../../k8s/types.ts";
 import type { OperandConfig } from "../decide/config_view.ts";
-import { encodeBundle, type WebhookEndpoint } from "../decide/webhook_clients.ts";
+import { type ClientSettings, encodeBundle } from "../decide/webhook_clients.ts";
 import { renderManifest } from "./manifest.ts";
 import CONFIGURATION from "./webhooks.yaml" with { type: "text" };
 
-export interface WebhookSettings {
-  readonly endpoint: WebhookEndpoint;
-  /** PEM; undefined when another controller of the cluster (OpenShift's service-ca) writes the bundle. */
-  readonly caBundle: string | undefined;
-  /** The path of a route, with its secret segment where one is in use. */
-  readonly pathOf: (route: string) => string;
+export interface WebhookSettings extends ClientSettings {
   /** Whether the webhook is called for Jobs in a queue of Kueue. */
   readonly watchQueued?: boolean;
 }

@@ -1,13 +1,11 @@
 // Which architectures the cluster has or can make: of its nodes, Karpenter NodePools and MachineSets.
-import type { Clock } from "../../clock.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";
-import { Reflector } from "../../k8s/reflector.ts";
+import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type KubeObject, Resource, type ResourceType } from "../../k8s/types.ts";
 import { entryOf } from "../../json.ts";
 import { isForbidden } from "../../k8s/errors.ts";
 import { listAll } from "../../k8s/lists.ts";
-import type { Logger } from "../../log.ts";
 import { NODE_ARCH_LABEL } from "../../names.ts";
 import { offeredByMachineSet, offeredByNode, offeredByNodePool } from "../decide/live.ts";
 
@@ -29,7 +27,7 @@ const NODE_POOLS: ResourceType = {
 };
 
 export function openLiveArchitectures(
-  parts: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
+  parts: ReflectorDeps,
 ): LiveArchitectures {
   let answer: readonly string[] | undefined;
   const forgetAnswer = (): void => {

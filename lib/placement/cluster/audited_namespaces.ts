@@ -1,10 +1,7 @@
 // Namespaces with the label of the audit mode, in memory: the webhook needs them for each pod.
-import type { Clock } from "../../clock.ts";
-import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";
-import { Reflector } from "../../k8s/reflector.ts";
+import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";
-import type { Logger } from "../../log.ts";
 import { AUDIT_NAMESPACE_LABEL } from "../../names.ts";
 
 export interface AuditedNamespaces {
@@ -18,7 +15,7 @@ export interface AuditedNamespaces {
 }
 
 export function openAuditedNamespaces(
-  deps: { readonly api: ReadApi; readonly clock: Clock; readonly log: Logger },
+  deps: ReflectorDeps,
 ): AuditedNamespaces {
   const listeners: ((namespace: string) => void)[] = [];
   const labelled = new Reflector<string>({

@@ -53,7 +53,6 @@ export type IgnoreReason =
   | "NotGated"
   | "Deleting";
 
-/** The webhook's verdict. `nodeAffinityScoring`: a config asks for preferences on this pod. */
 export type AdmissionVerdict =
   & { readonly nodeAffinityScoring: boolean }
   & (
@@ -95,7 +94,6 @@ export interface PlaceDecision {
   readonly findings: readonly string[];
 }
 
-/** The images share no architecture: no node can run the pod. */
 export interface NowhereDecision {
   readonly kind: "nowhere";
   readonly images: readonly ImageOutcome[];
@@ -130,7 +128,6 @@ export interface GivenUp {
   readonly images: readonly ImageOutcome[];
 }
 
-/** Gives up: the pod is constrained to the configured architecture. */
 export interface FallbackDecision extends GivenUp {
   readonly kind: "fallback";
   readonly architecture: string;
@@ -138,7 +135,6 @@ export interface FallbackDecision extends GivenUp {
   readonly tolerations: readonly TolerationPlan[];
 }
 
-/** Gives up: the pod is released, and nothing further is required of its nodes. */
 export interface ReleaseDecision extends GivenUp, Left {
   readonly kind: "release";
   readonly preferences: PreferencePlan;

@@ -56,7 +56,6 @@ export function judgeAdmission(facts: AdmissionFacts): AdmissionVerdict {
   return mayGate ? { kind: "gate", nodeAffinityScoring } : pass("GatingStopped");
 }
 
-/** What a pod tolerates that placement leaves alone. */
 function leftTolerations(facts: AdmissionFacts): readonly TolerationPlan[] {
   const judgement = judgeLeft(facts);
   // Where they share none, no node is better than another.

@@ -201,10 +201,7 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): I
   return { kind: "failed", failure: { kind: "permanent", reason: "NotAnImage", message } };
 }
 
-/**
- * Whether what an image volume mounts fits every node: plain data, or a single manifest, which a node pulls whatever platform it
- * names. Of an index a node pulls its own platform alone (KEP-4639); `require` asks the same of a single manifest.
- */
+/** Plain data, or a single manifest unless `require`: of an index a node pulls its own platform alone (KEP-4639). */
 function isData(inspection: Inspection, imageVolumes: ImageVolumes): boolean {
   if (inspection.kind === "failed") return inspection.failure.reason === "NotAnImage";
   return imageVolumes === "auto" && !/index|list/.test(inspection.mediaType);

@@ -15,7 +15,6 @@ import { planTolerations, planUndecidedTolerations } from "./patch/tolerations.t
 import type { PlacementFacts, PodPlan, PodView } from "./types.ts";
 import { requirementOf } from "./variants.ts";
 
-/** The pod's images are inspected: it may run where all of them do, or nowhere. */
 export function placeByImages(
   judgement: ImageJudgement & SharedImages,
   { preferences, own }: PodPlan,

@@ -51,7 +51,6 @@ export function planPreferences(pod: PodView, sources: readonly ScoringSource[],
   };
 }
 
-/** The entries on the pod already, which stay first; a set keeps identical ones from being repeated. */
 function auditEntries(pod: PodView, ownTerms: OwnTerms): Set<string> {
   const audit = ownTerms === "audited" ? entryOf(pod.annotations, PodAnnotation.preferredSources) : undefined;
   return new Set(audit === undefined || audit === "" ? [] : audit.split(","));

@@ -22,10 +22,7 @@ export interface OwnerView {
   readonly controller: boolean;
 }
 
-/**
- * What Archway reads of a pod: small, and holding nothing of the raw object but its node affinity terms.
- * A missing, null or malformed member reads as absent (undefined, or empty for a text).
- */
+/** What is missing, null or malformed reads as absent (undefined, or empty for a text). */
 export interface PodView {
   readonly uid: string;
   readonly namespace: string;
@@ -79,7 +76,6 @@ export interface PodPlan {
   readonly scoring: boolean;
   readonly preferences: PreferencePlan;
   readonly fallback: string | undefined;
-  /** The earlier decision of Archway that the pod's terms show. */
   readonly own: OwnRequirement | undefined;
 }
 
@@ -99,7 +95,6 @@ export interface PlacementFacts {
   readonly evidence: Evidence;
   /** How much of the longest gate age is used up (ms). */
   readonly gateAgeMs: number;
-  /** Failed inspection rounds of this pod in this process, before this one. */
   readonly failedAttempts: number;
   /** Those among them that failed permanently: asking again is no use after one of them was confirmed. */
   readonly permanentFailures: number;

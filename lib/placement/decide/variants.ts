@@ -50,10 +50,7 @@ function hasOpenTerms({ requiredTerms = [] }: PodView, requirement: Architecture
     JSON.stringify(requiredTerms) === JSON.stringify(requiredAddition(requirement).newTerms);
 }
 
-/**
- * What one term can say where some architectures need a label besides. The number of terms on a pod is fixed, so they
- * cannot be split by architecture: those that need no label stay, else the first one with its label.
- */
+/** The number of terms is fixed: architectures that need no label stay, else the first one with its label. */
 function narrowToOneTerm({ architectures, variants }: ArchitectureRequirement): ArchitectureRequirement {
   const plain = architectures.filter((architecture) => variants.every((one) => one.architecture !== architecture));
   if (plain.length > 0) return { kind: "in", architectures: plain, variants: [] };

@@ -142,10 +142,7 @@ export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts):
   return { kind: "act", narrowing, answer: { state: "Retry", afterSeconds: OTHER_FLAVOR_SECONDS, message } };
 }
 
-/**
- * The operations on a template at this pointer; none where it has what it needs, or images decide nothing. What it names itself is
- * narrowed where its images have only a part of that: Kueue would try the same flavor again and again.
- */
+/** What it names itself is narrowed where its images have a part of it: Kueue would try the same flavor again. */
 export function narrowTemplate(template: PodView, decision: PlacementDecision | undefined, at: string): JsonPatch {
   // A Workload that no flavor fits is held by the check.
   if (decision === undefined || decision.kind === "nowhere" || isContradicted(template, decision)) return [];

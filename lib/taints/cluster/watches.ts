@@ -1,22 +1,18 @@
 // What the taints depend on, watched and trimmed: of all pods only those that lack a toleration are kept.
 import { isKnownArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
-import type { Clock } from "../../clock.ts";
 import type { ReadApi } from "../../k8s/api.ts";
 import { KEPT } from "../../k8s/kept.ts";
-import { Reflector } from "../../k8s/reflector.ts";
+import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { type Keeping, ObjectCache } from "../../k8s/object_cache.ts";
 import { type KubeObject, Resource } from "../../k8s/types.ts";
-import { type Logger, silentLogger } from "../../log.ts";
+import { silentLogger } from "../../log.ts";
 import { isManaged, judge, type JudgedNode, surveyOf, type TaintSurvey } from "../decide/survey.ts";
 import { covers, needOf } from "../decide/tolerations.ts";
 import type { TaintDaemonSet, TaintPod, TaintRule } from "../decide/types.ts";
 import { parseTaintDaemonSet, parseTaintNode, parseTaintPod } from "../decide/views.ts";
 import { listAll } from "../../k8s/lists.ts";
 
-export interface TaintWatchesDeps {
-  readonly api: ReadApi;
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface TaintWatchesDeps extends ReflectorDeps {
   readonly rule: TaintRule;
   readonly onChange: () => void;
 }
@@ -88,7 +84,6 @@ function reflect({ api, clock, log, rule, onChange }: TaintWatchesDeps): Reflect
   return { nodes, daemonSets, pods };
 }
 
-/** A pod that lacks a toleration, or of which that is not known yet. */
 function parseLacking(
   object: KubeObject,
   { nodes, rule }: { readonly nodes: Reflector<JudgedNode>; readonly rule: TaintRule },

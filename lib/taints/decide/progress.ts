@@ -65,7 +65,6 @@ function waitReason(step: TaintStep, refusals: ReadonlyMap<string, string>): str
   return reasons.length === 0 ? " until the last write shows" : `: ${reasons.join("; ")}`;
 }
 
-/** What is left out on purpose, and what other clients must do. */
 function aside(survey: TaintSurvey): readonly string[] {
   const starved = starvedDaemonSets(survey);
   const disagreeing = survey.nodes.filter(({ verdict }) => verdict.kind === "disagreement").map(({ node }) =>
@@ -112,7 +111,6 @@ export function renderTaint({ key, effect }: TaintRule, architecture: string): s
 interface ReportMemory {
   readonly phase: TaintPhase | undefined;
   readonly sinceMs: number;
-  /** The phase and message that the last report had. */
   readonly reported: TaintPhase | undefined;
   readonly message: string;
   readonly atMs: number;

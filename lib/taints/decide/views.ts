@@ -81,21 +81,15 @@ function requirementsOf(term: JsonObject): readonly IndexedRequirement[] {
     .map((requirement) => ({ ...requirement, values: new Set(requirement.values) }));
 }
 
+const DECIDED: readonly string[] = ["place", "fallback", "nowhere"];
+
 function scopeOf({ metadata }: KubeObject, node: string): PodScope {
   if (node !== "") return { kind: "node", node };
   const record = parseRecord(entryOf(metadata.annotations, PodAnnotation.decision));
-  switch (record?.decision) {
-    case "place":
-    case "fallback":
-    case "nowhere":
-      // The owner of the pod can write its annotations: a toleration that the API server refuses would be tried for ever.
-      return {
-        kind: "decided",
-        architectures: [...new Set(record.architectures)].filter(isUsableArchitecture).slice(0, MAX_ARCHITECTURES),
-      };
-    default:
-      return { kind: "any" };
-  }
+  if (record === undefined || !DECIDED.includes(record.decision)) return { kind: "any" };
+  // The owner of the pod can write its annotations: a toleration that the API server refuses would be tried for ever.
+  const architectures = [...new Set(record.architectures)].filter(isUsableArchitecture).slice(0, MAX_ARCHITECTURES);
+  return { kind: "decided", architectures };
 }
 
 /** The scheduler names no key of a taint since Kubernetes 1.35: `node(s) had untolerated taint(s)`. */

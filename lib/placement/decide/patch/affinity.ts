@@ -58,10 +58,7 @@ export function plainAddition(requirement: LabelRequirement): RequiredAddition {
   return { expressions: [requirement], newTerms: [termOf(requirement)] };
 }
 
-/**
- * The operations; none when nothing is to add. Parents that are missing are made, in as few operations as possible.
- * `architecturesOf`: what a term that names architectures may be narrowed from; absent: only those of an earlier decision.
- */
+/** `architecturesOf`: what a term that names architectures may be narrowed from; absent: only earlier decisions. */
 export function affinityOperations(
   pod: PodView,
   required: RequiredAddition | undefined,

@@ -30,10 +30,7 @@ export function daemonSetReport(
   return { type: "Warning", reason: EventReason.noSupportedArchitectures, message: clip(message, MESSAGE_MAX) };
 }
 
-/**
- * The event about a pod whose user names architectures, by nodeSelector or node affinity, where its images have none of them;
- * undefined when they have, or cannot be inspected.
- */
+/** Undefined when the images have one of the architectures that the pod's user names, or cannot be inspected. */
 export function pinReport(pod: PodView, judgement: ImageJudgement): PodReport | undefined {
   if (judgement.kind === "failed") return undefined;
   const candidates = [...KNOWN_ARCHITECTURES, ...judgement.architectures];

@@ -46,10 +46,7 @@ const SLOTS: ReadonlyMap<string, EventSlot> = new Map([
 /** The slot for a report whose own slot is taken: the report that the gate was added is the least useful later. */
 const SPARE: readonly EventSlot[] = [2, 3, 1];
 
-/**
- * Gives each report a slot of its own, the most important first; a report for which none is left is dropped. `failedBefore`:
- * an earlier failure holds slot 2 and is replaced by another warning only.
- */
+/** The most important first; what finds none is dropped. `failedBefore`: slot 2 is replaced by a warning only. */
 export function placeReports(
   reports: readonly PodReport[],
   { failedBefore, critical }: { readonly failedBefore: boolean; readonly critical: boolean },

@@ -31,7 +31,6 @@ export type PodOutcome =
   }
   | { readonly kind: "refused"; readonly why: string };
 
-/** What was done in the place of the whole release. */
 const REDUCED: Readonly<Record<Exclude<ReleaseStep, "full">, string>> = {
   unannotated: "The API server refused the annotations, so the pod was placed without them",
   bare: "The API server refused the node affinity, so the pod was released without it",
