@@ -83,6 +83,7 @@ export function sampleImages(): readonly ImageDescription[] {
     image("demo/sidecar", ["amd64", "arm64", "ppc64le", "s390x"], { form: "docker-list" }),
     image("demo/edge", ["arm64"], { form: "oci-manifest" }),
     image("demo/legacy", ["amd64"], { form: "docker-manifest" }),
+    image("demo/other", ["amd64"], { form: "docker-manifest" }),
     image("demo/bundle", ["amd64"], { form: "docker-manifest", labels: BUNDLE_LABELS }),
     image("private/app", ["arm64"], { form: "oci-index", access: "token" }),
     image("private/tool", ["amd64"], { form: "oci-index", access: "basic" }),

@@ -116,7 +116,7 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
     registry: [...dev.registry, registryHost],
     registryCa: [...dev.registryCa, files.authority],
     policy: dev.scenario === "odd-pods" ? files.policy : dev.policy,
-    archTaints: dev.scenario === "taints" ? "manage" : dev.archTaints,
+    archTaints: ["taints", "odd-pods"].includes(dev.scenario) ? "manage" : dev.archTaints,
     execFormatErrors: dev.scenario === "exec-format-error" && dev.execFormatErrors === "off"
       ? "report"
       : dev.execFormatErrors,
