@@ -58,7 +58,7 @@ export class Draw {
 
 const SEED = 26;
 
-export function questionsOf({ count, draw }: Subject): readonly unknown[] {
+export function questionsOf<Given>({ count, draw }: Subject<Given>): readonly Given[] {
   const source = new Draw(SEED);
   return source.many(count, () => draw(source));
 }

@@ -85,7 +85,7 @@ export function renderRendered(name: string, wanted: WantedRendered & { readonly
       name,
       annotations: {
         "machineconfiguration.openshift.io/generated-by-controller-version": "1",
-        "machineconfiguration.openshift.io/release-image-version": "4.20.0",
+        "machineconfiguration.openshift.io/release-image-version": "4.23.0",
       },
     },
     spec: {

@@ -1,5 +1,5 @@
 // The pod of a build: an init container builds and pushes, then a container hands the digest over.
-import type { V1EnvVar, V1PodSpec, V1Volume, V1VolumeMount } from "@kubernetes/client-node";
+import type { V1Container, V1EnvVar, V1PodSpec, V1Volume, V1VolumeMount } from "@kubernetes/client-node";
 import type { TolerationPlan } from "../../../cluster/taint.ts";
 import type { ObjectMeta, OwnerReference, Wire } from "../../../k8s/types.ts";
 import type { BuildFacts } from "../facts.ts";
@@ -7,7 +7,9 @@ import type { MachineOSBuild, RenderedConfig } from "../observed.ts";
 import { objectOf } from "../optional_inputs.ts";
 import type { ArchPlan, BuildPlan } from "../types.ts";
 import BUILD_SCRIPT from "./build.sh" with { type: "text" };
+import DIGEST_SCRIPT from "./digest.sh" with { type: "text" };
 import { SHORT_KEY } from "../plan/build_keys.ts";
+import { isOf423 } from "../plan/release.ts";
 import { ArchwayAnnotation, BuildLabel, MCO_API_VERSION, MCO_GROUP, McoAnnotation } from "../names.ts";
 
 export interface JobInput {
@@ -24,7 +26,7 @@ const DIGEST_FILE = "/tmp/done/digestfile";
 
 export function renderPod(input: JobInput): Wire<V1PodSpec> {
   const { plan, arch, facts: { settings } } = input;
-  const { builderImage, builderCommand, digestImage, digestCommand } = settings;
+  const { builderImage, builderCommand } = settings;
   const mounts = mountsOf(input);
   const shared = { imagePullPolicy: "Always", securityContext: {}, terminationMessagePolicy: "FallbackToLogsOnError" };
   return {
@@ -42,8 +44,7 @@ export function renderPod(input: JobInput): Wire<V1PodSpec> {
     }],
     containers: [{
       name: "create-digest-configmap",
-      image: digestImage === "" ? builderImage : digestImage,
-      command: digestCommand.length > 0 ? digestCommand : ["machine-os-builder", "create-digest-configmap"],
+      ...digestProgram(input),
       args: [
         `--configmap-name=${arch.digestMap}`,
         `--digestfile=${DIGEST_FILE}`,
@@ -56,6 +57,17 @@ export function renderPod(input: JobInput): Wire<V1PodSpec> {
     }],
     volumes: volumesOf(input),
   };
+}
+
+/** Before 4.23 `machine-os-builder` cannot do it; the image of the operating system has `oc`. */
+function digestProgram({ rendered, facts: { settings } }: JobInput): Pick<Wire<V1Container>, "image" | "command"> {
+  const { builderImage, digestImage, digestCommand } = settings;
+  const [image, command] = digestCommand.length > 0
+    ? [builderImage, digestCommand]
+    : isOf423(rendered.meta)
+    ? [builderImage, ["machine-os-builder", "create-digest-configmap"]]
+    : [rendered.osImageURL, ["/bin/bash", "-c", DIGEST_SCRIPT, "create-digest-configmap"]];
+  return { image: digestImage === "" ? image : digestImage, command };
 }
 
 /** As `labels.ConvertSelectorToLabelsMap` of Kubernetes, which the original's command calls, takes them. */

@@ -1,7 +1,7 @@
 // The Containerfile of one architecture: the user's text for it after stages that put the pool's configuration, extension
 // packages, kernel and CA bundle into the base image.
-import { McoAnnotation } from "../names.ts";
 import type { Arch, ContainerFile, RenderedConfig } from "../observed.ts";
+import { isOf423 } from "./release.ts";
 
 /** Counts changes of the text below that change images: it is part of every build key. */
 export const TEMPLATE_VERSION = 1;
@@ -37,11 +37,9 @@ export function resolveContainerfile(files: readonly ContainerFile[], arch: Arch
 }
 
 /** From 4.23 on Open vSwitch's part of ipsec is a package of its own. */
-function packagesOf(extension: string, { annotations }: RenderedConfig["meta"]): readonly string[] {
+function packagesOf(extension: string, meta: RenderedConfig["meta"]): readonly string[] {
   const packages = EXTENSION_PACKAGES[extension] ?? [];
-  const [, major, minor] = /^(\d+)\.(\d+)/.exec(annotations[McoAnnotation.releaseVersion] ?? "") ?? [];
-  const isSplit = Number(major) > 4 || Number(major) === 4 && Number(minor) >= 23;
-  return extension === "ipsec" && isSplit ? [...packages, "openvswitch3.5-ipsec"] : packages;
+  return extension === "ipsec" && isOf423(meta) ? [...packages, "openvswitch3.5-ipsec"] : packages;
 }
 
 export function unknownExtensions(extensions: readonly string[]): readonly string[] {

@@ -11,6 +11,7 @@ import {
 import { parseMachineOSBuild } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
 import { checkContainerfile, renderContainerfile } from "../../../../lib/builds/decide/plan/containerfile.ts";
 import { planBuild } from "../../../../lib/builds/decide/plan/plan.ts";
+import { McoAnnotation } from "../../../../lib/builds/decide/names.ts";
 import type { BuildPlan } from "../../../../lib/builds/decide/types.ts";
 import type { BuildSettings } from "../../../../lib/config/image_builds.ts";
 import { OPTIONAL_INPUTS, type OptionalInput } from "../../../../lib/builds/decide/optional_inputs.ts";
@@ -92,6 +93,7 @@ interface JobGiven {
   readonly nodes?: readonly RawNode[];
   readonly optional?: readonly OptionalInput[];
   readonly settings?: Partial<BuildSettings>;
+  readonly version?: string;
 }
 
 function planned({ set = ["amd64", "arm64"], config = {} }: JobGiven): BuildPlan {
@@ -128,8 +130,11 @@ function jobs(given: JobGiven = {}): readonly ReturnType<typeof renderJob>[] {
     nodes: (given.nodes ?? [{}]).map(nodeOf),
     secretVersions: { pull: "1", push: "1" },
   };
+  const { meta, ...rest } = renderedOf();
+  const annotations = { ...meta.annotations, [McoAnnotation.releaseVersion]: given.version ?? "4.23.0" };
+  const rendered = { ...rest, meta: { ...meta, annotations } };
   return plan.builds.map((arch) =>
-    renderJob({ plan, arch, build: buildOf(plan), rendered: renderedOf(), facts, tolerations: [], tag: arch.tag })
+    renderJob({ plan, arch, build: buildOf(plan), rendered, facts, tolerations: [], tag: arch.tag })
   );
 }
 
@@ -171,6 +176,21 @@ Deno.test("renderJob() runs the images and programs that settings name, and with
     assert.deepEqual(containers.map((one) => textAt(one, "image")), images);
     const { builderCommand = ["/bin/bash"], digestCommand = ["machine-os-builder"] } = settings;
     assert.deepEqual(containers.map((one) => listAt(one, "command")?.[0]), [builderCommand[0], digestCommand[0]]);
+  }
+});
+
+Deno.test("renderJob() hands the digest over by oc of the base image before OpenShift 4.23, and else by the operator's program", () => {
+  const rows: readonly (readonly [string, Partial<BuildSettings>, image: string, program: string])[] = [
+    ["4.18.30", {}, BASE_IMAGE, "/bin/bash"],
+    ["4.22.0-rc.1", { digestImage: "other" }, "other", "/bin/bash"],
+    ["4.22.9", { digestCommand: ["hand-over"] }, SETTINGS.builderImage, "hand-over"],
+    ["4.23.0", {}, SETTINGS.builderImage, "machine-os-builder"],
+    ["5.0.1", {}, SETTINGS.builderImage, "machine-os-builder"],
+  ];
+  for (const [version, settings, image, program] of rows) {
+    const [{ job } = assert.fail("no Job")] = jobs({ version, settings });
+    const writer: unknown = listAt(podOf(job), "containers")?.[0];
+    assert.deepEqual([textAt(writer, "image"), listAt(writer, "command")?.[0]], [image, program], version);
   }
 });
 
