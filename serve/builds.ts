@@ -5,6 +5,7 @@ import { findBuilder } from "../lib/builds/cluster/read_facts.ts";
 import { openRegistryAccess } from "../lib/oci/registry_access.ts";
 import { IMAGE_BUILDS as NAMES } from "../lib/names.ts";
 import { buildsPage } from "../routes/builds_page.tsx";
+import { builderHold } from "./builds_webhook.ts";
 import type { Capability, CapabilityParts, OpenCapability, ServeDeps } from "./capability.ts";
 
 export const IMAGE_BUILDS: Capability = {
@@ -32,7 +33,7 @@ function openBuilds(
     queueMetrics: clientMetrics.queue,
   });
   return {
-    everywhere: [{ run: (signal) => access.planner.watch(signal) }],
+    everywhere: [{ run: (signal) => access.planner.watch(signal) }, builderHold({ config, clock, log })],
     leading: [controller],
     ready: { "builds known": () => !election.view().isLeader || controller.hasSynced() },
     beforeScrape: () => metrics.show(controller.views()),

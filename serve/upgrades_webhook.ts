@@ -5,15 +5,14 @@ import type { Logger } from "../lib/log.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";
 import { PlanWebhook } from "../lib/upgrades/names.ts";
 import { webhookEndpoint } from "../lib/operator/decide/webhook_clients.ts";
-import { CONNECTION_LIMITS } from "../lib/server/connection_table.ts";
-import { type HttpsListener, type HttpsListenerOptions, openHttpsListener } from "../lib/server/https_listener.ts";
+import type { HttpsListener, HttpsListenerOptions } from "../lib/server/https_listener.ts";
 import { openLoadLimit, OTHER_LOAD } from "../lib/server/load_limit.ts";
-import { makePathCheck } from "../lib/server/path_check.ts";
-import { openServingCertificate, readClientCa } from "../lib/tls/open_certificate.ts";
+import { openServingCertificate } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
 import type { Runnable } from "../controllers/mod.ts";
 import { openPlanWebhookRegistration } from "../controllers/plan_webhook/controller.ts";
 import type { CapabilityParts, ServeDeps } from "./capability.ts";
+import { openPublicListener } from "./public_listener.ts";
 
 export interface OpenPlanWebhook {
   readonly listener: HttpsListener;
@@ -45,30 +44,21 @@ export async function openPlanWebhook(deps: ServeDeps, parts: CapabilityParts): 
   return { listener, certificate, registration };
 }
 
-/** The one path is the manifests': its answers say no more than the CRD, and reads do not grow with requests. */
+/** Its answers say no more than the CRD, and reads do not grow with requests. */
 export async function openPlanListener(
   { api, clock, log, signal }: Omit<PlanReviewDeps, "limit" | "clock"> & {
     readonly clock: Clock;
     readonly log: Logger;
   },
-  { listen: { host, port }, certificate, webhookClientCa }:
+  { listen, certificate, webhookClientCa }:
     & Pick<HttpsListenerOptions, "certificate">
     & Pick<Config, "listen" | "webhookClientCa">,
 ): Promise<HttpsListener> {
   const app = planReview({ api, clock, signal, limit: openLoadLimit(OTHER_LOAD, { clock, log }) });
-  return await openHttpsListener({
-    host,
-    port,
-    certificate,
-    clientCa: await readClientCa(webhookClientCa),
+  return await openPublicListener({
+    path: PlanWebhook.path,
     handler: (request) => app.fetch(request),
-    guard: {
-      limits: CONNECTION_LIMITS,
-      // This path is public.
-      check: makePathCheck({ routes: [PlanWebhook.path], proving: undefined, pathsOf: (route) => [route] }),
-      plainProves: () => false,
-      dropped: () => {},
-      began: () => {},
-    },
+    certificate,
+    config: { listen, webhookClientCa },
   });
 }

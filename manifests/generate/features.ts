@@ -69,7 +69,7 @@ export const FEATURES: readonly Feature[] = [
   enables("imageBuilds", "components/image-builds"),
   enables("imageBuildsAlerts", "components/image-builds-alerts"),
   enables("imageBuildsHold", "components/image-builds-hold"),
-  enables("imageBuildsHoldPods", "components/image-builds-hold-pods"),
+  enables("imageBuildsHoldWebhook", "components/image-builds-hold-webhook"),
   enables("upgrades", "components/upgrades"),
   enables("upgradesDrain", "components/upgrades-drain"),
   enables("upgradesMonitoring", "components/upgrades-monitoring"),

@@ -1,13 +1,23 @@
 // The machine config operator's own builder steps aside and comes back, on a real control plane: what image-builds-hold and
-// image-builds-hold-pods make of the requests that the operator sends at each of its syncs. Nothing else is touched.
+// image-builds-hold-webhook make of the requests that the operator sends at each of its syncs, which the record of its own
+// code has. Nothing else is touched.
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
+import { parse } from "yaml";
+import { BUILDER_HOLD_PATH } from "../../lib/builds/decide/names.ts";
+import { readRecord } from "../oracles/record.ts";
+import { questionsOf } from "../oracles/subject.ts";
+import { BUILDER } from "../oracles/subjects/builder.ts";
+import { startBuildService } from "./support/build_service.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { createAuthority } from "./support/pki.ts";
+import { findFreePort } from "./support/ports.ts";
+import type { RunningProcess } from "./support/process.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const MCO = "openshift-machine-config-operator";
-const BUILDER = "machine-os-builder";
+const BUILDER_NAME = "machine-os-builder";
 const COMPONENTS = fileURLToPath(new URL("../../manifests/components/", import.meta.url));
 
 function pathOf(namespace: string, name = ""): string {
@@ -38,34 +48,76 @@ async function scaleUp(cluster: ClusterAccess, namespace: string, name: string):
   await send(cluster, "PUT", `${pathOf(namespace, name)}/scale`, scale);
 }
 
-async function apply(cluster: ClusterAccess, component: string): Promise<void> {
-  const { code, stderr } = await cluster.kubectl(["apply", "-f", `${COMPONENTS}${component}/policy.yaml`]);
-  assert.deepEqual([code, stderr], [0, ""]);
-}
-
 async function openWithBuilder(cluster: ClusterAccess): Promise<string> {
   await send(cluster, "POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: MCO } });
   const elsewhere = await cluster.createNamespace("elsewhere");
-  await send(cluster, "POST", pathOf(MCO), renderDeployment(BUILDER));
+  await send(cluster, "POST", pathOf(MCO), renderDeployment(BUILDER_NAME));
   return elsewhere;
+}
+
+/** The turns of the operator's own code, by its record, from where nothing runs: each request, and what it then finds. */
+async function replayRecord(cluster: ClusterAccess): Promise<number> {
+  const { answers } = await readRecord(BUILDER);
+  const builder = pathOf(MCO, BUILDER_NAME);
+  let turns = 0;
+  for (const [at, { existing, required, held }] of questionsOf(BUILDER).entries()) {
+    if (held.length < 2 || read(existing, "spec", "replicas") === 1) continue;
+    await send(cluster, "DELETE", builder);
+    await waitUntil("it is gone", async () => !await cluster.exists(builder));
+    if (existing !== undefined) await send(cluster, "POST", pathOf(MCO), existing);
+    for (const turn of Object(answers[at])) {
+      const before = await generationOf(cluster);
+      for (const write of turn.writes) await writeAs(cluster, write, Object(required));
+      assert.equal(await replicasOf(cluster, MCO, BUILDER_NAME), turn.replicas);
+      assert.equal(await generationOf(cluster) !== before, turn.changes > 0, JSON.stringify({ at, turn }));
+      turns++;
+    }
+  }
+  return turns;
+}
+
+async function generationOf(cluster: ClusterAccess): Promise<unknown> {
+  return read((await cluster.request("GET", pathOf(MCO, BUILDER_NAME))).body, "metadata", "generation");
+}
+
+/** The operator's apply leaves the replicas as it has read them. */
+async function writeAs(
+  cluster: ClusterAccess,
+  write: string,
+  required: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  if (write === "create deployments/") return void await send(cluster, "POST", pathOf(MCO), required);
+  if (write === "update deployments/scale") return await scaleUp(cluster, MCO, BUILDER_NAME);
+  assert.equal(write, "update deployments/");
+  // The Deployment's controller writes as well.
+  await waitUntil("the update", async () => {
+    const { spec, ...current } = Object(await send(cluster, "GET", pathOf(MCO, BUILDER_NAME)));
+    const next = { ...current, spec: { ...spec, template: read(required, "spec", "template") } };
+    return (await cluster.request("PUT", pathOf(MCO, BUILDER_NAME), next)).status === 200;
+  });
 }
 
 const replicasOf = async (cluster: ClusterAccess, namespace: string, name: string): Promise<unknown> =>
   read(await send(cluster, "GET", pathOf(namespace, name)), "spec", "replicas");
 
-Deno.test("image-builds-hold: the operator's builder stays at 0 replicas, by requests that change nothing", async (t) => {
-  await using cluster = await bareControlPlane();
+interface Hold {
+  readonly begin: () => Promise<void>;
+  /** What a user deletes to switch back. */
+  readonly binding: readonly [kind: string, name: string];
+}
+
+async function assertHeld(t: Deno.TestContext, cluster: ClusterAccess, { begin, binding }: Hold): Promise<void> {
   const elsewhere = await openWithBuilder(cluster);
-  const builder = pathOf(MCO, BUILDER);
+  const builder = pathOf(MCO, BUILDER_NAME);
 
   await t.step(
     "what runs goes on until anything writes the Deployment, scaling it to 1 included; then it is held",
     async () => {
-      await apply(cluster, "image-builds-hold");
-      assert.equal(await replicasOf(cluster, MCO, BUILDER), 1);
+      await begin();
+      assert.equal(await replicasOf(cluster, MCO, BUILDER_NAME), 1);
       await waitUntil("the builder to be held", async () => {
-        await scaleUp(cluster, MCO, BUILDER);
-        return await replicasOf(cluster, MCO, BUILDER) === 0;
+        await scaleUp(cluster, MCO, BUILDER_NAME);
+        return await replicasOf(cluster, MCO, BUILDER_NAME) === 0;
       });
       await waitUntil("no pods", async () => {
         const { status } = Object(await send(cluster, "GET", builder));
@@ -81,19 +133,19 @@ Deno.test("image-builds-hold: the operator's builder stays at 0 replicas, by req
     const versions = new Set<unknown>();
     // The first sync may add who wrote which field.
     for (let sync = 0; sync < 6; sync++) {
-      await scaleUp(cluster, MCO, BUILDER);
+      await scaleUp(cluster, MCO, BUILDER_NAME);
       const { metadata, spec } = Object(await send(cluster, "GET", builder));
       assert.equal(spec.replicas, 0);
       if (sync > 0) versions.add(metadata.resourceVersion);
     }
     assert.equal(versions.size, 1);
-    const { code, stderr } = await cluster.kubectl(["-n", MCO, "scale", `deployment/${BUILDER}`, "--replicas=1"]);
-    assert.deepEqual([code, stderr, await replicasOf(cluster, MCO, BUILDER)], [0, "", 0]);
+    const { code, stderr } = await cluster.kubectl(["-n", MCO, "scale", `deployment/${BUILDER_NAME}`, "--replicas=1"]);
+    assert.deepEqual([code, stderr, await replicasOf(cluster, MCO, BUILDER_NAME)], [0, "", 0]);
   });
 
   await t.step("a template that the operator changes is taken, and rolled out with no pod", async () => {
     const current = Object(await send(cluster, "GET", builder));
-    const { template } = Object(renderDeployment(BUILDER).spec);
+    const { template } = Object(renderDeployment(BUILDER_NAME).spec);
     const containers = [{ name: "builder", image: "builder.test/mco:v2" }];
     const spec = { ...current.spec, template: { ...template, spec: { containers } } };
     const { metadata } = Object(await send(cluster, "PUT", builder, { ...current, spec }));
@@ -111,73 +163,85 @@ Deno.test("image-builds-hold: the operator's builder stays at 0 replicas, by req
   await t.step("made again it begins at 0; other names and namespaces are as they were", async () => {
     await send(cluster, "DELETE", builder);
     await waitUntil("it is gone", async () => !await cluster.exists(builder));
-    assert.equal(read(await send(cluster, "POST", pathOf(MCO), renderDeployment(BUILDER)), "spec", "replicas"), 0);
-    for (const [namespace, name] of [[MCO, "machine-config-operator"], [elsewhere, BUILDER]] as const) {
+    assert.equal(read(await send(cluster, "POST", pathOf(MCO), renderDeployment(BUILDER_NAME)), "spec", "replicas"), 0);
+    for (const [namespace, name] of [[MCO, "machine-config-operator"], [elsewhere, BUILDER_NAME]] as const) {
       await send(cluster, "POST", pathOf(namespace), renderDeployment(name));
       await scaleUp(cluster, namespace, name);
       assert.equal(await replicasOf(cluster, namespace, name), 1);
     }
   });
 
+  await t.step("the operator's own code, by its record: after its first turn nothing changes any more", async () => {
+    assert.ok(await replayRecord(cluster) >= 8);
+  });
+
   await t.step(
     "switched back by one command, that changes nothing by itself: the next sync starts the builder",
     async () => {
       const before = Object(await send(cluster, "GET", builder));
-      await cluster.run([
-        "delete",
-        "mutatingadmissionpolicybinding",
-        "archway-image-builds-hold",
-      ]);
+      await cluster.run(["delete", ...binding]);
       const after = Object(await send(cluster, "GET", builder));
       assert.deepEqual([after.spec, after.metadata.generation], [before.spec, before.metadata.generation]);
       await waitUntil("the builder to start", async () => {
-        await scaleUp(cluster, MCO, BUILDER);
-        return await replicasOf(cluster, MCO, BUILDER) === 1;
+        await scaleUp(cluster, MCO, BUILDER_NAME);
+        return await replicasOf(cluster, MCO, BUILDER_NAME) === 1;
       });
     },
   );
+}
+
+Deno.test("image-builds-hold: the operator's builder stays at 0 replicas, by requests that change nothing", async (t) => {
+  await using cluster = await bareControlPlane();
+  await assertHeld(t, cluster, {
+    begin: async () => {
+      const { code, stderr } = await cluster.kubectl(["apply", "-f", `${COMPONENTS}image-builds-hold/policy.yaml`]);
+      assert.deepEqual([code, stderr], [0, ""]);
+    },
+    binding: ["mutatingadmissionpolicybinding", "archway-image-builds-hold"],
+  });
 });
 
-Deno.test("image-builds-hold-pods: the operator's builder gets no pod, and builds do", async (t) => {
+interface Holding {
+  readonly service: RunningProcess;
+  readonly register: () => Promise<void>;
+}
+
+/** As the process runs in its Deployment, called by address. Its certificate comes after it has started, as from the service CA. */
+async function startHolding(cluster: ClusterAccess): Promise<Holding> {
+  const [port, authority] = [findFreePort(), await createAuthority("archway test service CA")];
+  const [cert, key] = [`${cluster.directory}/hold.crt`, `${cluster.directory}/hold.key`];
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "archway-system" } };
+  await cluster.create("/api/v1/namespaces", namespace);
+  const service = await startBuildService({
+    ...{ directory: cluster.directory, kubeconfig: cluster.kubeconfigFile, registry: "127.0.0.1:1" },
+    ...{ settings: {}, identity: "hold" },
+    args: [`--listen=127.0.0.1:${port}`, `--tls-cert=${cert}`, `--tls-key=${key}`],
+  });
+  const { certificatePem, keyPem } = await authority.issue({ commonName: "hold", usage: "server" });
+  await Deno.writeTextFile(key, keyPem);
+  await Deno.writeTextFile(cert, certificatePem);
+  const manifest = await Deno.readTextFile(`${COMPONENTS}image-builds-hold-webhook/webhook.yaml`);
+  const { webhooks: [webhook], ...configuration } = Object(parse(manifest));
+  assert.equal(webhook.clientConfig.service.path, BUILDER_HOLD_PATH);
+  const url = `https://127.0.0.1:${port}${BUILDER_HOLD_PATH}`;
+  const clientConfig = { url, caBundle: btoa(authority.certificatePem) };
+  return { service, register: () => cluster.apply([{ ...configuration, webhooks: [{ ...webhook, clientConfig }] }]) };
+}
+
+Deno.test("image-builds-hold-webhook: the same by the process itself, and without it the operator goes on", async (t) => {
   await using cluster = await bareControlPlane();
-  await cluster.addNodes([{ name: "amd64-1", arch: "amd64" }]);
-  const elsewhere = await openWithBuilder(cluster);
-  const pods = `/api/v1/namespaces/${MCO}/pods`;
-  const podOf = (kind: string, name: string): unknown => ({
-    ...{ apiVersion: "v1", kind: "Pod" },
-    metadata: { name: "tried", ownerReferences: [{ apiVersion: "apps/v1", kind, name, uid: crypto.randomUUID() }] },
-    spec: { containers: [{ name: "builder", image: "builder.test/mco:v1" }] },
-  });
-  const tryPod = async (namespace: string, kind: string, name: string): Promise<number> => {
-    const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
-    return (await cluster.request("POST", path, podOf(kind, name))).status;
-  };
-
-  await t.step("no pod of the builder is made any more; those of Jobs, other owners and namespaces are", async () => {
-    await apply(cluster, "image-builds-hold-pods");
-    await waitUntil("the refusal", async () => await tryPod(MCO, "ReplicaSet", `${BUILDER}-5d9`) === 422);
-    assert.equal(await tryPod(MCO, "Job", `${BUILDER}-5d9`), 201);
-    assert.equal(await tryPod(MCO, "ReplicaSet", "machine-config-operator-5d9"), 201);
-    assert.equal(await tryPod(elsewhere, "ReplicaSet", `${BUILDER}-5d9`), 201);
-  });
-
-  await t.step("its pod, once deleted, does not come back, and the Deployment says that it runs none", async () => {
-    await send(cluster, "DELETE", `${pods}?labelSelector=k8s-app%3D${BUILDER}&gracePeriodSeconds=0`);
-    await waitUntil("no replicas", async () => {
-      const { spec, status } = Object(await send(cluster, "GET", pathOf(MCO, BUILDER)));
-      const conditions: readonly unknown[] = status.conditions ?? [];
-      return spec.replicas === 1 && status.replicas === undefined &&
-        conditions.some((one) => read(one, "type") === "ReplicaFailure" && read(one, "status") === "True");
+  const { service, register } = await startHolding(cluster);
+  await using _service = service;
+  const binding = ["mutatingwebhookconfiguration", "archway-image-builds-hold-webhook"] as const;
+  await assertHeld(t, cluster, { begin: register, binding });
+  await t.step("while the process is away the operator's requests pass, and its builder runs", async () => {
+    await register();
+    await waitUntil("the builder to be held", async () => {
+      await scaleUp(cluster, MCO, BUILDER_NAME);
+      return await replicasOf(cluster, MCO, BUILDER_NAME) === 0;
     });
-  });
-
-  await t.step("switched back by one command: Kubernetes makes the pod at its next try", async () => {
-    const binding = ["validatingadmissionpolicybinding", "archway-image-builds-hold-pods"];
-    await cluster.run(["delete", ...binding]);
-    await waitUntil("the pod", async () => {
-      // A new template is such a try; without one it comes after a back-off.
-      await cluster.kubectl(["-n", MCO, "rollout", "restart", `deployment/${BUILDER}`]);
-      return read(await send(cluster, "GET", pathOf(MCO, BUILDER)), "status", "replicas") !== undefined;
-    });
+    await service.stop();
+    await scaleUp(cluster, MCO, BUILDER_NAME);
+    assert.equal(await replicasOf(cluster, MCO, BUILDER_NAME), 1);
   });
 });

@@ -54,7 +54,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "arch-taints": "tests/node/taints_test.ts",
   "image-builds": "tests/node/image_builds_test.ts",
   "image-builds-hold": "tests/cluster/image_builds_hold_test.ts",
-  "image-builds-hold-pods": "tests/cluster/image_builds_hold_test.ts",
+  "image-builds-hold-webhook": "tests/cluster/image_builds_hold_test.ts",
   "registries-conf": "tests/node/registries_test.ts",
   "tls-files": "manifests/overlays/cert-manager/kustomization.yaml",
   "upgrades": "tests/node/upgrades_test.ts",

@@ -82,6 +82,9 @@ export const ARCHITECTURES_MAP = "archway-architectures";
 
 export const BUILDER_IMAGES_MAP = "machine-config-operator-images";
 
+/** Path of the webhook that the API server asks about the machine config operator's own builder, as the manifests have it. */
+export const BUILDER_HOLD_PATH = "/hold-machine-os-builder";
+
 /** The finalizer that lets the garbage collector remove what belongs to a build before the build. */
 export const FOREGROUND_DELETION = "foregroundDeletion";
 
