@@ -99,7 +99,7 @@ async function execFormatError({ cluster, options: { wrongImage } }: CheckDeps):
   const { status, message } = conditionOf(await cluster.read(name), "PodScheduled");
   return failed(
     status === "True"
-      ? "No event ExecFormatError. Is the component exec-format-errors installed, and does the program fail?"
+      ? "No event ExecFormatError. Do the daemons of exec-format-errors run, and does the program fail?"
       : `Its pod is on no node: ${message}`,
   );
 }
