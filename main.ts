@@ -1,5 +1,4 @@
-// The entry: arguments and environment in, one command run, exit code out. Args, env and signals are read here alone. A
-// command is imported when it runs: `serve` must not pay for the playground of `dev`, nor `inspect` for the controllers.
+// The entry: args, env and signals are read here alone. A command is imported when it runs: `serve` must not pay for `dev`.
 import { ExitCode, forTerminal, type Terminal } from "./lib/cli/output.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";

@@ -76,8 +76,7 @@ function isTextMap(object: JsonObject): object is Readonly<Record<string, string
   return true;
 }
 
-// What is recognised by its bytes as far more to parse than its size says: parsed, 7 MiB of `{},` are 2.4 million objects, 3 s and
-// 130 MB. What API servers and registries send is nowhere near that.
+// Bytes that take far more to parse than their size says: 7 MiB of `{},` are 2.4 million objects, 3 s and 130 MB.
 
 /** A pod of 45 000 containers with their defaults, 7 MiB, has 360 000; one that etcd stores ends far below. */
 export const MAX_STRUCTURE = 500_000;

@@ -1,5 +1,4 @@
-// Metrics as tables: a row for each, under its name. What is counted where it happens is in one table, what is read at a scrape
-// from what a controller shows anyway in another. Series whose labels are known are there at zero from the start.
+// Metrics as tables: one of what is counted where it happens, one of what is read at a scrape. Known series begin at zero.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 type LabelNames = readonly string[];

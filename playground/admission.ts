@@ -1,5 +1,4 @@
-// The admission chain of the playground: which webhooks of the stored configurations an attempt must ask, and the calls of the
-// mutating and validating ones over TLS, as the real API server makes them.
+// The playground's admission chain: which stored webhooks an attempt asks, and their calls over TLS, as by the real API server.
 import { isDeepStrictEqual } from "node:util";
 import { type KubeObject, Resource, type ResourceType } from "../lib/k8s/types.ts";
 import { errorText, type Logger } from "../lib/log.ts";

@@ -45,10 +45,7 @@ function renderKind({ plural, kind, namespaced, hasStatus }: ServedKind): readon
   return hasStatus ? [main, status] : [main];
 }
 
-/**
- * No schemas: only that each kind's PATCH takes `fieldValidation`, which is all that `kubectl` looks for before it
- * leaves validation to the server.
- */
+/** No schemas: that PATCH takes `fieldValidation` is all that `kubectl` needs to leave validation to the server. */
 function renderOpenApi(root: string, kinds: readonly ServedKind[]): JsonObject {
   const paths = kinds.map(({ group, version, kind, namespaced, plural }) => {
     const patch = {

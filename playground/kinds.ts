@@ -1,5 +1,4 @@
-// The kinds that the playground's API server serves, and the paths of requests for them. Discovery, routes and storage read this
-// table.
+// The kinds that the playground's API server serves, and their paths, for discovery, routes and storage.
 import { Resource, type ResourceType } from "../lib/k8s/types.ts";
 
 export interface ServedKind extends ResourceType {

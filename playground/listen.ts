@@ -1,5 +1,4 @@
-// A listener on loopback for a fetch-style handler: plain by Deno.serve, TLS by the service's own TLS listener, with a throw-away
-// authority and a serving certificate.
+// A listener on loopback: plain by Deno.serve, TLS by the service's own, with a throw-away authority and certificate.
 import { type KeyPair, openHttpsListener } from "../lib/server/https_listener.ts";
 import { issueAuthority, issueServing } from "../lib/tls/issue.ts";
 

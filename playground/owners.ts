@@ -1,5 +1,4 @@
-// Who owns whom in the cluster, a loop for what acts on owners (one after the other, as their writes pass admission), and the
-// garbage collector: what an object owns goes after it; where it leaves with the finalizer `foregroundDeletion`, before it.
+// Who owns whom, a loop for what acts on owners, and the garbage collector: with `foregroundDeletion` what is owned goes first.
 import { apiVersionOf, keyOf, type KubeObject, type OwnerReference } from "../lib/k8s/types.ts";
 import { errorText, type Logger } from "../lib/log.ts";
 import { SERVED_KINDS, type ServedKind } from "./kinds.ts";

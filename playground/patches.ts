@@ -1,5 +1,4 @@
-// The patches that the API server takes: JSON Patch (RFC 6902) by the library, and JSON Merge Patch (RFC 7386). Neither changes its
-// input.
+// The patches that the API server takes: JSON Patch (RFC 6902), by the library, and JSON Merge Patch (RFC 7386). Pure.
 import fastJsonPatch from "fast-json-patch";
 import { isObject } from "../lib/json.ts";
 import { badRequest, unapplicablePatch } from "./status.ts";
@@ -16,10 +15,7 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   }
 }
 
-/**
- * The target after a merge patch: null removes a member, objects merge, everything else replaces. Directives of a strategic merge
- * are ignored.
- */
+/** The target after a merge patch: null removes, objects merge, all else replaces. Strategic directives are ignored. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged: Record<string, unknown> = { ...(isObject(target) ? target : {}) };

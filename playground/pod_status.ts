@@ -1,5 +1,4 @@
-// What scheduler and kubelet say of a pod: its status, as the API server makes it at first, and events, one object a reason with the
-// latest message, counted up.
+// What scheduler and kubelet say of a pod: its status, and events, one a reason with the latest message, counted up.
 import { isDeepStrictEqual } from "node:util";
 import { isObject, type JsonObject } from "../lib/json.ts";
 import { type KubeObject, Resource } from "../lib/k8s/types.ts";

@@ -42,10 +42,7 @@ function parseSelection(path: ResourcePath, query: URLSearchParams): Selector {
     byLabel(object) && byField(object);
 }
 
-/**
- * One page. Later pages are read from the present state, not from a snapshot, but carry the first page's version: a
- * watch from there sees every change in between. A token from before the kept history is 410, as on the real server.
- */
+/** One page. Later ones are of the present state under the first one's version, from which a watch sees every change. Old: 410. */
 function listPage(
   cluster: Cluster,
   kind: ServedKind,

@@ -6,10 +6,7 @@ import WELCOME from "./welcome.txt" with { type: "text" };
 
 type Column = readonly [title: string, cellOf: (outcome: SampleOutcome) => string];
 
-/**
- * The table, one line a pod, with a trailing newline, and below it why and what was reported. `registryHost` is left out of the
- * images, and what does not fit into the columns of the terminal is, too. Colour only on request.
- */
+/** The table, and below it why and what was reported. `registryHost` and columns that do not fit the terminal are left out. */
 export function renderOutcomeTable(
   outcomes: readonly SampleOutcome[],
   options: { readonly registryHost: string; readonly color: boolean; readonly columns?: number | undefined },

@@ -42,10 +42,7 @@ const SAMPLE = z.object({
 
 export type Sample = z.output<typeof SAMPLE>;
 
-/**
- * Which samples: how pods are placed, what is said of those that are where they cannot run, architecture taints, or pods that are
- * unusual. With `upgrade` there are none, nor nodes: the scenario creates its own; with `image-build` there are nodes alone.
- */
+/** Which samples. With `upgrade` there are neither pods nor nodes: it creates its own. With `image-build` there are nodes alone. */
 export type Scenario = "placement" | "exec-format-error" | "taints" | "upgrade" | "image-build" | "odd-pods";
 
 const SAMPLES = z.record(z.string(), z.array(SAMPLE));

@@ -1,5 +1,4 @@
-// The playground's workload controllers: a Deployment or a Job becomes pods, and its status says what became of them. No
-// ReplicaSets, no rolling update: only new pods follow a changed template.
+// The playground's workload controllers: Deployments and Jobs become pods, with a status. No ReplicaSets, no rolling update.
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../lib/json.ts";
 import { apiVersionOf, keyOf, type KubeObject, Resource } from "../lib/k8s/types.ts";

@@ -1,5 +1,4 @@
-// The validating webhook of UpgradeConfigs: AdmissionReview in, the ClusterVersion read, lib/upgrades/decide/admission, AdmissionReview
-// out. Registered with failurePolicy Fail for plans alone; the ClusterVersion may be unreadable: then the plan is judged by itself.
+// The validating webhook of UpgradeConfigs, which fails closed. Without a ClusterVersion the plan is judged by itself.
 import { Hono } from "hono";
 import type { Clock } from "../lib/clock.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";

@@ -1,5 +1,4 @@
-// The mutating webhook: hold, place or leave a new pod. No I/O here: everything it needs is already in memory.
-// Failure stance: open. Whatever happens inside, the pod is admitted, at worst untouched.
+// The mutating webhook: hold, place or leave a new pod, from memory alone. Open: whatever happens inside, the pod is admitted.
 import type { KnownPodImages } from "../lib/images/pods/known_images.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { Context } from "hono";

@@ -1,5 +1,4 @@
-// What the webhook sees and does not change: images that come to a pod on its node, and pods that name architectures themselves. The
-// images are inspected in the background, and a Warning names those that cannot run where they are to.
+// What the webhook sees and does not change: late images, and pods that name architectures. Warns of those that cannot run there.
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../lib/clock.ts";

@@ -16,10 +16,7 @@ import type { ServeDeps } from "./capability.ts";
 import type { Clients } from "./clients.ts";
 import { type Components, followsNodes } from "./components.ts";
 
-/**
- * Longest that the first admissions wait for the configs, the audited namespaces and a sight of the leader (ms): a replica
- * that the API server already calls would otherwise let pods of its first moments through ungated, or gate audited ones.
- */
+/** Longest that first admissions wait for configs, audited namespaces and a leader (ms): else early pods would pass ungated. */
 const OPENING_MS = 2_000;
 
 interface WebhooksDeps {

@@ -1,6 +1,5 @@
-// Finalizers of what Archway keeps, or frees, until it has left: its account and the role that leaving takes, which an uninstall
-// that deletes everything at once would otherwise take first; while daemons write ENoExecEvents its own Deployment, whose leader
-// handles them, by the MTO's finalizer; and what the MTO leaves behind when Archway takes over.
+// Finalizers: Archway's account and role stay until it has left, and its Deployment, by the MTO's finalizer, while
+// daemons write ENoExecEvents. What the MTO holds by finalizers of its own is freed when Archway takes over.
 import { classifyWriteFailure, isForbidden, isOutOfReach } from "../../lib/k8s/errors.ts";
 import {
   apiVersionOf,

@@ -1,6 +1,5 @@
-// Inspections of pods' images, beside the queue: a slow registry does not occupy a worker. One at a time a pod; equal ones of
-// several pods share their requests further down. Images that wait for a registry take memory, so their number is limited:
-// a pod beyond it keeps nothing but its place in a line, by namespaces in turn, and comes back to the queue in its turn.
+// Inspections of pods' images, beside the queue: a slow registry occupies no worker. One at a time a pod. Their number is limited,
+// as they take memory: a pod beyond it keeps a place in a line, by namespaces in turn, and comes back to the queue from there.
 import type { PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
 import { errorText } from "../../lib/log.ts";
 import { callersOf } from "../../lib/oci/limits/callers.ts";

@@ -1,5 +1,4 @@
-// Whether the API server takes this replica's patches of pods. One pod's refusals prove nothing: any tenant may have a policy
-// or a pod that no patch gets past. A right that is missing does, and so do pods of several namespaces.
+// Whether the API server takes this replica's patches. Refusals in one namespace prove nothing: a policy of it may cause them.
 import type { Clock } from "../../lib/clock.ts";
 import { type KubeApi, withCalls } from "../../lib/k8s/api.ts";
 import { ApiError } from "../../lib/k8s/errors.ts";

@@ -1,5 +1,4 @@
-// `--arch-taints=manage`: keeps the architecture taint on every node, and its toleration on every pod that was not given it at
-// admission or by its placement. One key, one step at a time: whatever happens is seen before the next write.
+// `--arch-taints=manage`: keeps the taint on every node, and its toleration on pods that lack it. One key, one step at a time.
 import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";

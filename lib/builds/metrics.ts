@@ -1,5 +1,4 @@
-// The metrics of image builds, by the names that the machine config operator has for them, and their twins for each
-// architecture. Pools are few and named by administrators: they are a label here.
+// The metrics of image builds: the machine config operator's names, and twins by architecture. Pools are few, and a label here.
 import type { Registry } from "prom-client";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import {

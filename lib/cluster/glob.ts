@@ -1,10 +1,6 @@
-// Patterns in the syntax of Go's path.Match: `*`, `?`, `[a-z]`, `[^x]`, and `\` before a literal character. Matched by hand: a
-// pattern that somebody else wrote could make a regular expression backtrack without end.
+// Patterns of Go's path.Match: `*`, `?`, `[a-z]`, `[^x]`, `\`. Matched by hand: a regular expression could backtrack without end.
 
-/**
- * A parsed pattern: `*`, `?`, `=` with a literal character, or `[` or `^` with the pairs of a class, each in a text of its own.
- * Not functions, which take far more memory: the patterns of a pod are kept while its images are read.
- */
+/** Parsed: `*`, `?`, `=` and a literal, `[` or `^` and the pairs of a class, a text each: functions take far more memory. */
 export type Glob = readonly string[];
 
 /** Whether a text matches the whole pattern. Time grows with pattern × text at most. */

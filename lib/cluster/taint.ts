@@ -44,11 +44,7 @@ export function parseTolerations(spec: unknown): readonly Toleration[] | undefin
   }));
 }
 
-/**
- * Whether one toleration covers a taint. Without operator it is `Equal`; without key it must be `Exists` and covers every taint;
- * without effect it covers every effect. Other operators compare numbers, which no taint here has. Source: `ToleratesTaint` of
- * k8s.io/component-helpers.
- */
+/** Whether a toleration covers a taint, as `ToleratesTaint` of k8s.io/component-helpers. Operators that compare numbers never do. */
 export function tolerates(
   { key, operator, value, effect }: Omit<Toleration, "isTemporary">,
   taint: Pick<Taint, "key" | "value" | "effect">,

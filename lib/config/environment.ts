@@ -66,11 +66,7 @@ function kebab(key: string): string {
 
 const WATCH_NAMESPACE = "WATCH_NAMESPACE";
 
-/**
- * What is wrong with WATCH_NAMESPACE, from which the Managed Upgrade Operator reads the namespace of its plan. A plan, its
- * settings and the Lease are in one namespace, so another value would be ignored silently. Empty means the namespace of the
- * operator; other capabilities do not read it.
- */
+/** What is wrong with WATCH_NAMESPACE (of the Managed Upgrade Operator): another than the operator's would be ignored silently. */
 export function watchNamespaceProblems(
   command: Command,
   { only, namespace }: Pick<ConfigValues, "only" | "namespace">,

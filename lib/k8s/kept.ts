@@ -1,6 +1,5 @@
-// What reflectors keep in memory of the cluster's objects, and what bounds it: each reflector has a row. Whoever may edit a namespace
-// decides how many objects of it there are, and how large: a tenant. What tenants make has a share for each namespace and
-// one in all; together the shares fit into half of the heap of the Deployment.
+// What reflectors keep of the cluster's objects, a row each. Tenants decide how many objects there are, and how large: what
+// they make has a share for each namespace and one in all. Together the shares fit into half of the heap of the Deployment.
 import type { Sharing } from "./shares.ts";
 
 /** Of what tenants make: bytes of the heap, about. */

@@ -1,5 +1,4 @@
-// HTTP/1.1 over connections that are kept open: a request of a few kilobytes and its whole answer for less processor time than
-// Deno's fetch takes. For a server that is reached directly; its certificate is verified by the runtime.
+// HTTP/1.1 over kept connections, for less processor time than `fetch`. For direct servers; the runtime verifies certificates.
 import { orAborted } from "../clock.ts";
 import { errorText } from "../log.ts";
 import type { TlsIdentity } from "./cluster_access.ts";
@@ -35,10 +34,7 @@ export class KeptConnections implements Disposable {
     this.#maxIdle = maxIdle;
   }
 
-  /**
-   * Rejects with the signal's reason, or an Error in the words of `fetch`. A request over a kept connection that ends before the
-   * first byte of an answer is sent once more over a new one.
-   */
+  /** Rejects as `fetch` does. A request whose kept connection ends before the first byte of an answer is sent once more. */
   async send(url: URL, request: WireRequest, tls: TlsIdentity): Promise<WireAnswer> {
     // A rotated CA: what was verified by the old one is not used any more.
     if (this.#tls !== tls) this[Symbol.dispose]();

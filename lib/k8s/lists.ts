@@ -1,5 +1,4 @@
-// Whole collections, page by page, so that neither side ever holds more than a page of raw objects. That holds for a list
-// without resourceVersion: with "0" the API server may answer from its watch cache and ignore the limit.
+// Whole collections, page by page. Without resourceVersion: with "0" the watch cache may answer and ignore the limit.
 import type { ListOptions, ReadApi } from "./api.ts";
 import { AnswerTooLarge, isExpired } from "./errors.ts";
 import type { KubeList, KubeObject, ResourceType } from "./types.ts";

@@ -1,5 +1,4 @@
-// RFC 6902 JSON Patch as data, and JSON as Go writes it: the API server compares the strings of a `test` operation by their
-// bytes, and its own copy of the object has Go's HTML escapes. A `<` that is written as itself never equals the `\u003c` that it holds.
+// JSON Patch (RFC 6902), and JSON as Go writes it: a `test` compares bytes, and Go escapes HTML (`<` is `\u003c`).
 
 export type PatchOperation =
   | { readonly op: "add"; readonly path: string; readonly value: unknown }

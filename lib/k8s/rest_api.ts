@@ -36,10 +36,7 @@ const MAX_STRUCTURES: ReadonlyMap<string, number> = new Map([
   [Resource.secrets.plural, 2_000],
   [Resource.serviceAccounts.plural, 10_000],
 ]);
-/**
- * Written by the thousand: of what is stored the server answers the metadata alone, which it renders and we parse in a fraction of
- * the time.
- */
+/** Written by the thousand: the server answers the metadata alone, which takes a fraction of the time. */
 const ANSWERED_BRIEFLY: ReadonlySet<string> = new Set([Resource.pods.plural, Resource.events.plural]);
 const METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 /** Until the head of a watch's answer; the reader of the stream has a time limit of its own. */

@@ -1,5 +1,4 @@
-// A CONNECT proxy on loopback that connects to one server only. `fetch` verifies a certificate by the name in its URL; through this
-// it can call the server by another name, as a kubeconfig's tls-server-name asks, and still verify everything itself.
+// A CONNECT proxy on loopback to one server: so `fetch` verifies it by another name, that of a kubeconfig's tls-server-name.
 
 export interface ServerTunnel extends AsyncDisposable {
   readonly origin: string;

@@ -1,5 +1,4 @@
-// Names for credentials inside this process: equal secrets, equal names. Never stored, logged or sent; cache/access_scope.ts
-// makes the names that may be stored. Each is made once for a credential and for a list: images of one pod share theirs.
+// Names for credentials inside this process: equal secrets, equal names. Never stored, logged or sent, unlike access scopes.
 import { createHash } from "node:crypto";
 import type { Credential } from "./credential.ts";
 

@@ -36,10 +36,7 @@ const SWEEP_MS = 1_000;
 const BEGIN_MS = 20;
 /** What a client sends first, its hello, is nearly 2 KiB at the most. */
 const MAX_HELLO_BYTES = 16 * 1024;
-/**
- * For so long (ms) a secret path is accepted again over the connection that brought it, by a plain comparison: one in constant
- * time with every accepted path costs as much as parsing the pod, and whoever sent it has the path already.
- */
+/** For so long (ms) its connection's path is compared plainly: in constant time, with all paths, it costs as much as a pod. */
 const ACCEPTED_FOR_MS = 1_000;
 /** A body without a declared size may be as large as the largest that is read. */
 const UNDECLARED_BYTES = 7 * 1024 * 1024;

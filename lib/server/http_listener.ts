@@ -1,5 +1,4 @@
-// The guarded life of a listener on node's own server: a guard sees each TCP connection first, and closing drains. With it the
-// plain listener for probes, metrics and pages, whose clients prove nothing: each gets one answer a connection.
+// A listener on node's own server: a guard sees each connection first, and closing drains. The plain one answers once a connection.
 import { createServer, type Server as HttpServer } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import { once } from "node:events";

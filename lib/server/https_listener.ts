@@ -1,5 +1,4 @@
-// A TLS listener under a fetch-style handler: node:https, because Deno.serve delays answers of our size by 44 ms under TLS
-// and cannot change its certificate. A guard sees each TCP connection before its handshake, which costs ten times as much.
+// A TLS listener on node:https: Deno.serve delays answers of our size by 44 ms under TLS and cannot change its certificate.
 import { createServer } from "node:https";
 import { getRequestListener } from "@hono/node-server";
 import { ConnectionGuard, type ListenerGuard } from "./connection_guard.ts";

@@ -10,11 +10,7 @@ interface Load {
   readonly warning: string;
 }
 
-/**
- * An answer costs 0.1 to 0.25 ms, so the last of 2 000 waits half a second, a tenth of the webhook's timeout. One API server
- * has at most 600 requests in flight by default. The bytes are ten of the largest pods that etcd stores: 300 of 1 MiB side by
- * side took more than twice the memory of the Deployment (rows "300 of 1 MiB" of `deno task bench`).
- */
+/** 2 000 answers take half a second; the bytes are ten of the largest pods of etcd (rows "300 of 1 MiB" of `deno task bench`). */
 export const POD_LOAD: Load = {
   requests: 2_000,
   largeBytes: 16 * 1024 * 1024,

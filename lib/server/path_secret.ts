@@ -1,5 +1,4 @@
-// The unguessable first segment of the webhooks' paths: made of a secret, which all replicas share through a Secret, of the
-// route and of the day. So every replica has a new path before the API server calls by it, and none has to be told.
+// The unguessable first segment of webhook paths, of a shared secret, route and day: every replica has a new one before it is used.
 import { createHmac } from "node:crypto";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";

@@ -89,12 +89,7 @@ async function signatureOf({ certPath, keyPath, caPath }: CertificateFiles): Pro
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/**
- * Whether API servers that trust a CA bundle will trust a serving certificate: a warning is better than pods that pass
- * ungated because no call arrives. True when a certificate of the chain, which begins with the serving one, is in the bundle
- * or was issued by one that is; undefined when that is not known: a text that is no certificate, or a signature that cannot
- * be checked here.
- */
+/** Whether API servers that trust a CA bundle trust this chain, serving certificate first. undefined: not to be found out here. */
 export function isIssuedBy(chainPem: string, bundlePem: string): boolean | undefined {
   try {
     const [chain, bundle] = [chainPem, bundlePem].map(parseAll);

@@ -1,6 +1,5 @@
-// The metrics of upgrades, with the names of the Managed Upgrade Operator (MUO): alerts and reports key on them. They are
-// registered only in a process that runs upgrades. Unlike all others they have labels of open sets, as the MUO has them: versions,
-// the name of the UpgradeConfig, nodes, the cluster's id; what bounds them is that there is one upgrade at a time.
+// The metrics of upgrades, with the names of the Managed Upgrade Operator (MUO), on which alerts key. As there, labels
+// have open sets (versions, nodes, the cluster's id), unlike all others: there is one upgrade at a time.
 import { Gauge, type Registry } from "prom-client";
 import { entryOf } from "../json.ts";
 import { CONDITION_METRICS, Upgrades } from "./names.ts";

@@ -1,5 +1,4 @@
-// Archway's OLM bundle (registry+v1) and the file-based catalog that names it, as files: path → text. What does not follow from the
-// objects that kustomize renders is in manifests/olm. Pure.
+// Archway's OLM bundle (registry+v1) and file-based catalog as files, path → text, beside those of manifests/olm. Pure.
 import { stringify } from "yaml";
 import * as z from "zod";
 import { NAMESPACE } from "./features.ts";

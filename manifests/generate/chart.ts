@@ -1,5 +1,4 @@
-// The Helm chart as data: templates made of the objects that kustomize renders for the base and for every feature. Pure.
-// Used by helm.ts, which reads the objects and writes the files.
+// The Helm chart as data: templates of the objects that kustomize renders for the base and for every feature. Pure.
 import fastJsonPatch from "fast-json-patch";
 import { stringify } from "yaml";
 import { EXTRA_ARGUMENT, NAMESPACE, settingMark, SETTINGS } from "./features.ts";

@@ -1,5 +1,4 @@
-// `deno task flags`: writes the tables of docs/configuration.md from those of the code, so that no flag and no setting is
-// forgotten.
+// `deno task flags`: writes the tables of docs/configuration.md from those of the code.
 import { FILE_SETTINGS, FileSchema } from "../../lib/config/file.ts";
 import { environmentName, FLAGS } from "../../lib/config/flags.ts";
 

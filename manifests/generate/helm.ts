@@ -1,5 +1,4 @@
-// `deno task helm`: writes the templates of manifests/helm/archway from what kustomize renders. Needs kubectl. What a user
-// reads of the chart (its values, their schema, notes) is kept by hand.
+// `deno task helm`: writes the chart's templates from what kustomize renders. Needs kubectl. Values and notes are kept by hand.
 import { join } from "node:path";
 import { type ChartSources, renderTemplates, withMember } from "./chart.ts";
 import { EXTRA_ARGUMENT, FEATURES, settingMark, SETTINGS } from "./features.ts";

@@ -19,10 +19,7 @@ interface Departure {
   readonly insertions: ReadonlyMap<number, readonly string[]>;
 }
 
-/**
- * Merges variants into the base. With one condition true the result is that variant, exactly; with several, it is the base
- * with what each of them changes, insertions at one place in the order of the variants.
- */
+/** Merges variants into the base. One true condition gives exactly its variant; several all changes, in the variants' order. */
 export function mergeLines(base: readonly string[], variants: readonly Variant[]): readonly ConditionalLines[] {
   const departures = variants.map((variant) => findDeparture(base, variant));
   const runs: ConditionalLines[] = [];

@@ -1,6 +1,5 @@
-// What the runtime found out about the scripts when it parsed them, for the image. At its start it parses every module for the
-// imports in it, unless its cache folder says what they are; a replica's root is read-only, so it would parse them at each
-// start, and 40 MB of what that takes are never given back.
+// The runtime's analysis of the scripts' imports, for the image. A replica's root is read-only: without it each start
+// would parse every module again, and 40 MB of what that takes are never given back.
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
@@ -19,10 +18,7 @@ const SUFFIXES = ["", "-wal", "-shm"] as const;
 
 export const ANALYSIS_FILES: readonly string[] = SUFFIXES.map((suffix) => `${DATABASE}${suffix}`);
 
-/**
- * Fills the folder by starting the program once. Entries are for this version of the runtime, and count by path and content:
- * another runtime, or other scripts, are parsed as if there were none. Throws when the runtime has kept nothing.
- */
+/** Fills the folder by starting the program once, for this runtime and these scripts. Throws when the runtime has kept nothing. */
 export async function writeAnalysis({ scripts, installed, folder }: AnalysisOptions): Promise<void> {
   const own = await Deno.makeTempDir({ prefix: "archway-analysis-" });
   try {

@@ -1,5 +1,4 @@
-// bpftrace and the libraries that it loads, out of Debian's packages, for an architecture that need not be this machine's:
-// nothing of them runs while the image is built.
+// bpftrace and its libraries out of Debian's packages, for any architecture: none of them runs while the image is built.
 import { join } from "node:path";
 import { runTool } from "../tool.ts";
 import type { ImageArchitecture } from "./compile.ts";
@@ -79,10 +78,7 @@ export async function isDebian12(): Promise<boolean> {
   return release.includes("VERSION_CODENAME=bookworm");
 }
 
-/**
- * Downloads and unpacks the packages of an architecture, once; answers the folder. apt gets a state of its own, so that of
- * this machine is not touched.
- */
+/** Downloads and unpacks the packages of an architecture, once; answers the folder. apt gets a state of its own. */
 export async function unpackPackages(architecture: ImageArchitecture, folder: string): Promise<string> {
   const cache = join(folder, architecture);
   const root = join(cache, "root");

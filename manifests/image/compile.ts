@@ -105,10 +105,7 @@ export function largeChunks(sizes: Readonly<Record<string, number>>): readonly s
   return Object.entries(sizes).filter(([, bytes]) => bytes > LARGE_CHUNK).map(([name]) => name);
 }
 
-/**
- * Takes chunks out of the module graph that the runtime builds at its start: it parses whatever a literal `import()` names,
- * loaded or not, which costs 150 MB where its cache folder is read-only. Pure.
- */
+/** Takes chunks out of the module graph that the runtime parses at its start, loaded or not: 150 MB on a read-only root. Pure. */
 export function hideImports(text: string, names: readonly string[]): string {
   return names.reduce((rest, name) => rest.replaceAll(`import("./${name}")`, `import(["./${name}"].join(""))`), text);
 }

@@ -1,5 +1,4 @@
-// `deno task release VERSION --registry HOST/PATH`: builds and pushes images and chart, and writes what is to be published
-// into one folder. What this machine cannot make is left out and named; with --complete that is a failure.
+// `deno task release VERSION --registry HOST/PATH`: makes and pushes a release. What cannot be made is named.
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { parseArchitecture } from "../image/compile.ts";

@@ -1,5 +1,4 @@
-// What runs in the pods of image builds in the playground. Nothing is compiled: an image for the architecture of the pod's
-// node is pushed under the tag of the Job, and its digest handed over in a ConfigMap.
+// What runs in the pods of image builds here: compiles nothing, pushes an image for its node and hands over the digest.
 import { ImageLabel } from "../../lib/builds/decide/names.ts";
 import { keyOf, type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { errorText, type Logger } from "../../lib/log.ts";

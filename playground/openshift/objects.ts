@@ -1,5 +1,4 @@
-// What becomes of the sample cluster of cluster.yaml when it is moved to the release for several architectures: the states that its
-// operators report, and the plan.
+// What becomes of the sample cluster of cluster.yaml when it moves to several architectures: states of operators, and the plan.
 import type { JsonObject } from "../../lib/json.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
 

@@ -1,5 +1,4 @@
-// The operators of the sample cluster, as a script: the cluster version operator follows its spec, moves the other
-// operators and the control plane, and then the machine config operator moves the workers, node by node.
+// The sample cluster's operators as a script: the version's, all others and the control plane, then workers, node by node.
 import { parseAllDocuments } from "yaml";
 import { renderTime } from "../../lib/cluster/time.ts";
 import type { Clock } from "../../lib/clock.ts";

@@ -1,5 +1,4 @@
-// What an upgrade of the sample cluster has around it: a clock that runs faster than the machine's, an Alertmanager that keeps
-// silences, no alerts, a registry that has the payload, and lines that say how far it is.
+// What is around an upgrade of the sample cluster: a fast clock, an Alertmanager for silences, a registry, lines of progress.
 import type { Silence } from "../../lib/upgrades/decide/types/cluster.ts";
 import { Upgrades } from "../../lib/upgrades/names.ts";
 import type { Outside } from "../../lib/upgrades/outside/outside.ts";

@@ -1,5 +1,4 @@
-// Answers the questions of a decision to registries: several questions at a time, each read anew. No answer is kept: between two
-// reconciles another client may have pushed, moved or deleted what was there.
+// Answers a decision's questions to registries. No answer is kept: another client may push, move or delete in between.
 import pLimit from "p-limit";
 import { readConfig, readImage } from "../../images/assemble/read_child.ts";
 import type { Clock } from "../../clock.ts";

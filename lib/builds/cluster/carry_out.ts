@@ -1,5 +1,4 @@
-// Carries the effects of a decision out, in their order. Each is guarded by the uid and the version that the decision saw, so
-// that doing one again, or late, changes nothing; the first that fails ends the reconcile, which is then done anew.
+// Carries effects out in order, each guarded by the uid and version that the decision saw. The first failure ends the reconcile.
 import type { V1ConfigMap } from "@kubernetes/client-node";
 import type { Clock } from "../../clock.ts";
 import type { Effect, ObjectTarget, Publication } from "../decide/effects.ts";

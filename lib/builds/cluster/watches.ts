@@ -1,5 +1,4 @@
-// What image builds depend on, watched and trimmed: configurations and builds, pools, nodes, machine sets, and in the one
-// namespace the Jobs, their pods and what belongs to them. Of secrets only names and owners are kept.
+// What image builds depend on, watched and trimmed. Of secrets only names and owners are kept.
 import { parseBuildMachineSet, parseBuildNode, parseBuildPool } from "../decide/parse/machine_config.ts";
 import type {
   BuildMachineSet,

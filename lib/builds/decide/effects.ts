@@ -26,10 +26,7 @@ export type Effect =
   | { readonly kind: "refresh secret"; readonly target: ObjectTarget; readonly copy: SecretCopy }
   | { readonly kind: "delete"; readonly target: ObjectTarget; readonly propagation: "Foreground" | "Background" }
   | { readonly kind: "write record"; readonly object: KubeObject; readonly previousVersion?: string | undefined }
-  /**
-   * JSON merge patch of the object, or of its status through that subresource. The API server refuses it where the object has
-   * another uid or version than `target`: with lists, which are replaced whole, another writer may have been faster.
-   */
+  /** JSON merge patch of the object or its status. Refused where uid or version differ from `target`: lists are replaced whole. */
   | { readonly kind: "patch" | "patch status"; readonly target: ObjectTarget; readonly patch: JsonObject }
   /** The ConfigMap of architectures: merge patch of `data`; null takes a pool away. */
   | { readonly kind: "write detection"; readonly name: string; readonly data: Readonly<Record<string, string | null>> }

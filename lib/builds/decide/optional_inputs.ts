@@ -1,5 +1,4 @@
-// Inputs that a cluster may have, beside a build's own: subscriptions, package repositories and their keys. What a Job mounts of
-// them was there when it was made; where one goes before the pod has started, its node waits for it without an end.
+// Optional inputs of a build: subscriptions, repositories and their keys. A pod waits for one that is removed before it starts.
 
 export interface OptionalInput {
   readonly volume: string;

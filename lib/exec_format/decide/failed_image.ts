@@ -1,6 +1,5 @@
-// Images that claim an architecture which their program does not have: recorded as ENoExecEvents in Archway's namespace,
-// which no tenant can write, so that every replica has them and a restart loses none. A record decays, and there are not more
-// than some hundreds of them.
+// Images that claim an architecture which their program lacks, recorded as ENoExecEvents in Archway's namespace: no tenant
+// can write it, and every replica has them, also after a restart. Records decay, and there are some hundreds at most.
 import { parseTime } from "../../cluster/time.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
@@ -139,8 +138,7 @@ export function failedImageOf(facts: StartFacts): FailedImage | undefined {
   if (inspected === undefined || runtimeClassName !== "" || !endedAtOnce(container)) return undefined;
   const { digest, architectures } = inspected;
   if (!architectures.includes(architecture)) return undefined;
-  // The pod's spec does not say what has failed: its image can be changed while a container runs. The status can, of the
-  // latest container.
+  // By the status of the latest container: the image in the spec can be changed while a container runs.
   const isSame = container.imageId.endsWith(digest) && container.end?.id === container.ids[0];
   return {
     digest,

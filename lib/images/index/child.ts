@@ -1,5 +1,4 @@
-// Judges images that are to be joined, and entries of an index that exists: what the documents behind a reference mean, and
-// which platform an image says that it is for. Its own config counts, not what an index says of it.
+// Judges images to be joined, and entries of an existing index, by the image's own config and not by what an index says of it.
 import { textEntries } from "../../json.ts";
 import {
   type ConfigDocument,

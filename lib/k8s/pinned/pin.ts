@@ -1,6 +1,5 @@
-// Trust in one certificate itself. The runtime refuses a server certificate that is marked as a CA, which `openssl req -x509`
-// makes, even when exactly this certificate is trusted; Go, and with it the kubelet's container runtime, accepts it. What is
-// accepted here is never more than what Go accepts: the same bytes, and version, name, time and usage as Go checks them.
+// Trust in one certificate itself. The runtime refuses one that is marked as a CA, which `openssl req -x509` makes, even when it is
+// trusted; Go accepts it. Never more is accepted than by Go: the same bytes, and version, name, time and usage as Go checks them.
 import ipaddr from "ipaddr.js";
 import { type CertificateFields, readCertificate } from "./certificate.ts";
 import { derOf } from "./der.ts";

@@ -1,7 +1,5 @@
-// Which challenges may be answered with a credential before a request to the registry. A challenge is used for the
-// repository and the credential that received it, or for the whole host when the host's own `/v2/` gave it. A challenge of
-// one repository never counts for another one: the owner of one repository of a shared host could otherwise choose where
-// the passwords of all its users are sent.
+// Which challenges may be answered with a credential before a request: those that the repository gave to it, or the host's
+// own `/v2/`. Never another repository's: its owner could choose where the passwords of all users of the host are sent.
 import { LRUCache } from "lru-cache";
 import type { Credential } from "../credential.ts";
 import { InspectionError } from "../errors.ts";

@@ -1,6 +1,5 @@
-// Logging in to one repository: which challenge to answer, and with what. A password is answered to a challenge only where
-// learned_challenges.ts allows it or where the repository has just given the challenge itself, without a redirect to another
-// origin.
+// Logging in to one repository: which challenge to answer, and with what. A password only where learned_challenges.ts
+// allows it, or where the repository has just given the challenge itself, without a redirect to another origin.
 import { orAborted } from "../../clock.ts";
 import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";

@@ -76,8 +76,7 @@ export class TokenSource {
     const exchange = tokenExchange(request);
     const { host } = exchange.url;
     const isForeign = host !== endpoint.host;
-    // A token server may serve many registries: what goes wrong for one of them says nothing of the others. A registry's own
-    // may fail for some repositories alone, as the registry may.
+    // A token server of many registries may fail for one of them alone, and a registry's own for some repositories.
     const repository = isForeign ? endpoint.host : endpoint.repository;
     // Any registry may name any token server: the requests of one must not use up the limit of others there.
     const account = isForeign ? `${endpoint.host} ${fingerprintOf(credential)}` : fingerprintOf(credential);

@@ -1,6 +1,5 @@
-// Which requests may use a cached answer: one that was read anonymously serves all; one that took a credential serves
-// requests with the same credentials. Names of private scopes are stored, so they must not help to find a password by trial: a slow
-// salted hash (PBKDF2), truncated. The salt is stored beside them and is no secret; the slowness is what protects.
+// Which requests may use a cached answer: an anonymous one serves all, any other those with the same credentials. Private scopes
+// are stored under a slow salted hash (PBKDF2), truncated, so that no password is found by trial. The salt beside it is no secret.
 import { LRUCache } from "lru-cache";
 import { SALT_KEY } from "../../kv/keys.ts";
 import type { KeyValueStore } from "../../kv/store.ts";

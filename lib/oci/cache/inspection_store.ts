@@ -1,5 +1,4 @@
-// The stored inspections: documents by digest, and digests by tag with their time. Two levels, memory and, where there is
-// one, a key-value store: a miss in memory reads the store once, writes go to both, to the store in the background.
+// The stored inspections by digest, and digests by tag: in memory, and in a key-value store that is written in the background.
 import { LRUCache } from "lru-cache";
 import type * as z from "zod";
 import type { Clock } from "../../clock.ts";

@@ -1,5 +1,4 @@
-// The cache of permanent failures. The first failure of an image is kept for half a second, so that a burst of pods
-// costs one request; the confirmation a second later passes through; once confirmed, it is kept for longer.
+// The cache of permanent failures: kept for half a second for bursts of pods, and for longer once a second look confirms them.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { InspectionRequest } from "../inspector.ts";

@@ -1,6 +1,5 @@
-// When a tag is looked up at its registry, and which requests share the answer. A request that must not be answered by an older
-// look-up than its own beginning joins one under way only if that began later; otherwise it shares the next one. Look-ups
-// of one image keep to a rate, so any number of pods with imagePullPolicy Always costs a few requests a second.
+// When a tag is looked up, and which requests share the answer. A request that wants no look-up older than itself shares
+// the next one instead of one under way. Look-ups of an image keep to a rate, however many pods pull it with `Always`.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import { type Callers, SharedCalls } from "../shared_call.ts";

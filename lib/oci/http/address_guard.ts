@@ -1,5 +1,4 @@
-// Prevents server-side request forgery: an image reference may name any host, also one that the pod's author cannot reach.
-// Private ranges are allowed, because in-cluster registries are there; loopback, link-local and metadata addresses are not.
+// Prevents server-side request forgery: no loopback, link-local or metadata address. In-cluster registries have private ones.
 import ipaddr from "ipaddr.js";
 import { inspectionError } from "../errors.ts";
 import { orAborted } from "../../clock.ts";

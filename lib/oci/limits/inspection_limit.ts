@@ -1,6 +1,5 @@
-// How many images are inspected at the registries at a time, and how many of their documents are parsed. Each host has limits
-// of its own, but a pod chooses its hosts, so the whole is limited too, and fairly: images that are slow, or never answer, hold
-// the places of their own namespace.
+// How many images are inspected at the registries at a time, and how many documents are parsed. A pod chooses its
+// hosts, so the whole is limited as each host is, and fairly: slow images hold the places of their own namespace.
 import { setImmediate } from "node:timers";
 import type { Callers } from "../shared_call.ts";
 import { inspectionError } from "../errors.ts";

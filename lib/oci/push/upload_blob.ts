@@ -1,5 +1,4 @@
-// Uploads one blob: in the form that the registry takes, from a source that can be opened again for each form. A piece that is lost
-// on the way is sent again from where the registry has it. What is not finished is cancelled, so far as the registry allows.
+// Uploads one blob in the form that the registry takes. Lost pieces are sent again; what is not finished is cancelled.
 import { InspectionError, inspectionError } from "../errors.ts";
 import type { Answer, ExchangeBody } from "../http/exchange.ts";
 import { GUARDED_TIMEOUTS, IDLE_LIMITS, IdleGuard, type IdleLimits } from "./idle_guard.ts";

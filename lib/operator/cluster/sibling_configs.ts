@@ -1,6 +1,5 @@
-// The PodPlacementConfigs of a namespace as reviews of its configs need them: read from the API server, because two configs
-// are often created one right after the other, but within bounds, because every editor of a namespace decides how many
-// and how large they are, and how many reviews there are.
+// The PodPlacementConfigs of a namespace, for reviews of its configs: read from the API server, as two are often
+// created in a row, and within bounds, as editors of the namespace decide how many and how large they are.
 import pLimit from "p-limit";
 import type { ReadApi } from "../../k8s/api.ts";
 import { listPages } from "../../k8s/lists.ts";

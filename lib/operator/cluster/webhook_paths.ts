@@ -1,6 +1,5 @@
-// Which paths of ours are accepted: the secret ones of today, and whatever the three configurations carry, which are watched.
-// So neither an installation, nor an upgrade, nor a replaced secret, nor a tool that writes the manifests' paths back makes the
-// API server meet a 404.
+// Which webhook paths are accepted: today's secret ones, and those that the three configurations carry, which are watched.
+// So an upgrade, a replaced secret or a tool that writes the plain paths back makes the API server meet no 404.
 import { KEPT } from "../../k8s/kept.ts";
 import { Reflector, type ReflectorDeps } from "../../k8s/reflector.ts";
 import { Resource } from "../../k8s/types.ts";

@@ -55,10 +55,7 @@ function renderClientConfig(
   return { service: { namespace: endpoint.namespace, name: endpoint.name, path, port: 443 }, ...bundle };
 }
 
-/**
- * Whether the live object has every member of the desired one. Labels, annotations, owners and webhooks that others
- * added are theirs; within our webhook every member we set must be exactly ours (the CA may be injected by another).
- */
+/** Whether the live object has all of the desired one. Others may add to it, but within our webhook only the CA may differ. */
 export function isWebhookCurrent(live: KubeObject, desired: KubeObject): boolean {
   if (live.metadata.deletionTimestamp !== undefined) return false;
   if (!hasAll(live.metadata.labels, desired.metadata.labels)) return false;

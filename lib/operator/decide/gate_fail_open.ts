@@ -1,5 +1,4 @@
-// When a replica that does not lead takes gates off: while no replica leads, nothing else releases pods. It takes a leader that
-// is certainly missing, and a pod that every leader would have released by now.
+// When a replica that does not lead takes gates off: no replica leads for certain, and every leader would have released the pod.
 
 /** Silence: as long as a Lease lasts unrenewed (ms); proof: twice what it takes to take one that has run out. */
 export const GATE_ABSENCE_LIMITS = { silenceMs: 6_000, proofMs: 15_000 } as const;

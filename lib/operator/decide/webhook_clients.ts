@@ -1,6 +1,5 @@
-// What the API server must call us with, written into every configuration that points at us and is not ours to render:
-// the CA and the secret paths, in the validating webhooks and in the conversion of the CRD. The manifests install them
-// without a CA and with plain paths.
+// What the API server must call us with, the CA and the secret paths: written into the validating webhooks and the
+// CRD's conversion, which the manifests install without a CA and with plain paths.
 import * as z from "zod";
 import { type JsonPatch, pointer } from "../../k8s/patch.ts";
 import type { KubeObject } from "../../k8s/types.ts";

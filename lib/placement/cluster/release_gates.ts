@@ -1,6 +1,5 @@
-// Takes Archway's gate off pods without deciding anything about them: for leaving a cluster, also when no Archway runs, and for
-// pods that no leader releases. What is sent is made by one pure function from the pod that was read, and the gate is pinned by
-// a `test`, so that of several replicas one succeeds.
+// Takes Archway's gate off pods without deciding anything: for leaving a cluster, and for pods that no leader releases.
+// A `test` pins the gate, so that of several replicas one succeeds.
 import { type KubeApi, type ListOptions, type ReadApi, readOptional } from "../../k8s/api.ts";
 import { listAll } from "../../k8s/lists.ts";
 import { keyOf, Resource } from "../../k8s/types.ts";

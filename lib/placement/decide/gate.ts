@@ -1,6 +1,5 @@
-// What the webhook does with a new pod: leave it alone, hold it by the gate, or place it at once because all of its images
-// have been inspected. Labels, annotations and records that a new pod brings are evidence only of this admission's own
-// earlier call, and only where they agree with what would be decided now.
+// What the webhook does with a new pod: leave it alone, hold it by the gate, or place it when all of its images are known. Labels
+// and records that the pod brings count only for an earlier call of this admission, and where they agree with today's decision.
 import { PodAnnotation } from "../../names.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { TolerationPlan } from "../../cluster/taint.ts";

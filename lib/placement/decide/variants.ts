@@ -1,5 +1,4 @@
-// Instruction set levels (arm/v6, arm/v7, amd64/v2 to v4): the least level each image needs on an architecture, and the
-// node labels that the setting `variantLabels` gives for it. Without such labels only the architecture counts.
+// Instruction set levels (arm/v6, amd64/v2 …): the least that an image needs, and node labels for it by `variantLabels`.
 import type { Platform } from "../../oci/types.ts";
 import type { LabelRequirement } from "../../cluster/label_selector.ts";
 import type { PlacementSettings, VariantLabel } from "./config/types.ts";

@@ -1,6 +1,5 @@
-// Kueue's Workloads. Kueue chooses a flavor by the affinity in the pod templates of a Workload, and gives the pods the node
-// labels of that flavor. So that these two never contradict what the images need, a template is narrowed before quota is
-// reserved; and Archway's admission check holds a Workload until its images are known, and sends one back whose flavor is wrong.
+// Kueue's Workloads. Kueue chooses a flavor by the affinity in pod templates, so these are narrowed before quota is reserved.
+// Archway's admission check holds a Workload until its images are known, and sends one back whose flavor is wrong.
 import { findCondition, isTrue, parseConditions } from "../../cluster/condition.ts";
 import { parseTime, renderTime } from "../../cluster/time.ts";
 import { entryOf, isObject, type JsonObject, listAt, memberOf, objectAt, textAt, textMapAt } from "../../json.ts";

@@ -6,10 +6,7 @@ import { entryOf } from "../../json.ts";
 import { type IndexedRequirement, meetsRequirement } from "../../cluster/label_selector.ts";
 import { splitKey } from "../../k8s/types.ts";
 
-/**
- * Checks of DaemonSets and nodes in one survey, whatever users create: a fraction of a second. With 1 000 nodes that is
- * a weight of 4 000, where an ordinary DaemonSet weighs two or three.
- */
+/** Checks of DaemonSets and nodes in one survey: a fraction of a second. With 1 000 nodes 4 000 of weight; one weighs 2 or 3. */
 const MAX_CHECKS = 4_000_000;
 
 export interface JudgedNode {

@@ -10,10 +10,7 @@ import { parseRecord } from "../../placement/decide/patch/record.ts";
 import { covers } from "./tolerations.ts";
 import type { PodScope, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";
 
-/**
- * Of tolerations, node selector and node affinity of a DaemonSet: names of 1 500 nodes. Whoever may create a DaemonSet can
- * make them 1.4 MB large.
- */
+/** Of tolerations, node selector and affinity of a DaemonSet: names of 1 500 nodes. Users can make them 1.4 MB large. */
 const MAX_PLACING_LENGTH = 64 * 1024;
 /** Of labels that a DaemonSet asks for, and terms that they are in: each may be checked for every node. */
 const MAX_CHECKS = 64;

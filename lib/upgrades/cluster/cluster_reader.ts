@@ -1,5 +1,4 @@
-// What one reconcile reads of the cluster: each collection at most once, for all readers, so that the number of requests has a
-// bound that does not depend on the number of nodes.
+// What one reconcile reads of the cluster: each collection at most once, however many nodes there are.
 import { type DisruptionBudget, parseDisruptionBudget } from "../../cluster/disruption_budget.ts";
 import { isBlocking } from "../decide/health/checks.ts";
 import { type Node, parseNode } from "../../cluster/node.ts";

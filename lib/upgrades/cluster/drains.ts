@@ -25,11 +25,7 @@ export function drainPolicyOf(spec: UpgradeSpec, config: OperatorConfig): DrainP
   };
 }
 
-/**
- * Advises about nodes. Those that are not cordoned cost nothing, and neither do those whose drain is in its time. Late nodes take
- * turns: those that were not read for the longest time come first, then those that are cordoned for the longest. `readMs` keeps
- * when each was read.
- */
+/** Advises about late nodes in turns: first those not read for the longest time (`readMs`), then those cordoned for the longest. */
 export async function adviseDrains(
   nodes: readonly Node[],
   { reader, policy, nowMs, readMs = new Map() }: {

@@ -1,6 +1,5 @@
-// The operating system images of pools, compared with those from before a migration. They are in rendered MachineConfigs: large
-// objects, one or two a pool, each named by a hash of its content. So each is read once in the life of the process, and a few at a
-// time: a reconcile never costs more requests because the cluster has more pools.
+// The operating system images of pools, compared with those from before a migration. They are in rendered MachineConfigs, which
+// are large and named by a hash. Each is read once in the life of the process, a few a reconcile, however many pools there are.
 import { LRUCache } from "lru-cache";
 import { objectAt, textAt } from "../../json.ts";
 import { type ReadApi, readOptional } from "../../k8s/api.ts";
@@ -22,10 +21,7 @@ export class OsImages {
     this.#api = api;
   }
 
-  /**
-   * Compares by what is known already, and then reads some of what is not: a reconcile that had to read ends with that, the next one
-   * decides. Rejects when the MachineConfig of a pool cannot be read.
-   */
+  /** Compares by what is known, then reads some of what is not: the next reconcile decides. Rejects when one cannot be read. */
   async compare(comparisons: readonly ImageComparison[], signal: AbortSignal): Promise<ReadonlyMap<string, OsImage>> {
     const found = new Map(comparisons.map((comparison) => [comparison.pool, this.#compare(comparison)] as const));
     const names = new Set(comparisons.flatMap(({ config, before }) => [config, before]));

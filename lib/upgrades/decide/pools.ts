@@ -1,5 +1,4 @@
-// MachineConfigPools: which are still being updated, which are paused. Every pool counts but the paused ones: those stay as
-// they are until their owner lets them go on, so they are named and not waited for.
+// MachineConfigPools: which are still being updated, and which are paused. Paused ones are named and not waited for.
 import type { MachineConfigPool } from "../../cluster/machines.ts";
 import type { LostNode } from "./types/cluster.ts";
 import type { Node } from "../../cluster/node.ts";
@@ -15,10 +14,7 @@ export interface PoolsSummary {
   readonly isDone: boolean;
 }
 
-/**
- * Whether machines of the pool are still to be updated. The counts alone are not enough: between a new configuration and
- * the first reconcile of its controller they are those of the old one.
- */
+/** Whether machines are still to be updated. Until the first reconcile of a new configuration the counts are of the old one. */
 export function isPoolUpdating({ isUpdated, machineCount, updatedMachineCount }: MachineConfigPool): boolean {
   return machineCount > 0 && (updatedMachineCount < machineCount || !isUpdated);
 }
@@ -42,10 +38,7 @@ export function summarizePools(pools: readonly MachineConfigPool[]): PoolsSummar
 
 export const CONTROL_PLANE_POOL = "master";
 
-/**
- * What the control plane waits for, one sentence part each: its own nodes, and pools that are degraded, of whatever nodes: the
- * machine config operator does not call its version complete before none is.
- */
+/** What the control plane waits for, a sentence part each: its own nodes, and any pool that is degraded, of whatever nodes. */
 export function describeControlPlane(pools: readonly MachineConfigPool[]): readonly string[] {
   const late = pools.filter((pool) => pool.name === CONTROL_PLANE_POOL && isPoolUpdating(pool));
   const counts = late.map(({ name, isPaused, machineCount, updatedMachineCount }) =>
@@ -115,10 +108,7 @@ export function isWorkedOn({ annotations }: Node): boolean {
   return annotations[NodeMark.configState] === "Working";
 }
 
-/**
- * Whether the machine config operator is at work on it, or has failed at that: a node whose drain takes longer than an hour is
- * `Degraded` and still being drained. Where this does not hold, who cordoned the node was somebody else.
- */
+/** Whether the machine config operator works on it, or is `Degraded` by a long drain; else somebody else cordoned the node. */
 export function isUnderConfiguration(node: Node): boolean {
   const { annotations } = node;
   const hasConfigAhead = annotations[NodeMark.desiredConfig] !== annotations[NodeMark.currentConfig];

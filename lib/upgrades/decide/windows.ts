@@ -43,10 +43,7 @@ export function openControlPlaneWindow(window: ControlPlaneWindow, silences: rea
     .map((silence) => ({ kind: "createSilence", silence }));
 }
 
-/**
- * What keeps the window for the workers at the number of those that are left. One for that number that has run out since the
- * workers began stays out: alerts are due then. One of an earlier attempt counts as absent.
- */
+/** Keeps the workers' window at the number of those left. One that ran out in this attempt stays out: alerts are due then. */
 export function openWorkerWindow(window: WorkerWindow, silences: readonly Silence[]): readonly Effect[] {
   const { version, remaining, endsAtMs, workerStartMs } = window;
   const beginning = `Silence for OSD worker node upgrade to version ${version} with remaining `;

@@ -52,10 +52,7 @@ export function membersOf(
   );
 }
 
-/**
- * The architecture that a node's image is built for: what its kubelet reports, whatever its label says. undefined for one
- * that reports nothing yet, or an architecture without images.
- */
+/** The architecture of a node's image: what its kubelet reports. undefined: nothing yet, or one without images. */
 function buildArchOf({ reported }: Pick<BuildNode, "reported">): Arch | undefined {
   return isKnownArchitecture(reported) ? reported : undefined;
 }
@@ -115,10 +112,7 @@ function parseOverride(text: string): Override {
   return { kind: "invalid", finding: { kind: "InvalidOverride", message } };
 }
 
-/**
- * The pool of nodes with these labels, as the machine config operator decides it: the control plane's before any other, a
- * custom one before that of workers. undefined when none selects them, or more than one custom pool does.
- */
+/** The pool as the machine config operator chooses it: control plane, custom, workers. undefined: none, or several custom ones. */
 function poolOf(
   labels: Labels,
   pools: readonly MachineConfigPool[],
@@ -218,10 +212,7 @@ export interface RetainInput {
   readonly isPublished: (set: ArchSet) => boolean;
 }
 
-/**
- * The set to plan for. While nothing else has changed all that is built for stays; with another change those go whose last
- * node has been gone for longer than `retainMs`.
- */
+/** The set to plan for. Only another change removes those whose last node has been gone for longer than `retainMs`. */
 export function effectiveSet({ detected, built, stored, nowMs, retainMs, isPublished }: RetainInput): ArchSet {
   const all = setOf([...detected, ...built]);
   if (all.length === detected.length || isPublished(all)) return all;

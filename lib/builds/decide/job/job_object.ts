@@ -1,5 +1,4 @@
-// The Job of an architecture with the ConfigMaps and Secrets that its pods read. Of one architecture alone they are those of
-// the machine config operator; of several each Job is bound to nodes of its own.
+// The Job of an architecture with its ConfigMaps and Secrets. Where there are several, each Job is bound to nodes of its own.
 import { gzipSync } from "node:zlib";
 import type { V1ConfigMap, V1Job, V1JobSpec, V1PodSpec, V1Secret } from "@kubernetes/client-node";
 import type { KubeObject, Wire } from "../../../k8s/types.ts";

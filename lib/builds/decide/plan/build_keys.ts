@@ -1,5 +1,4 @@
-// Keys of what is built: equal keys mean that the same image would be built. What does not change an image (names of
-// secrets, the tag, the order of files and extensions) is not in them.
+// Keys of what is built: equal keys mean the same image. Names of secrets, the tag and the order of files are not in them.
 import type { Arch, MachineOSConfig, RenderedConfig } from "../observed.ts";
 import { canonicalKernel, resolveContainerfile, TEMPLATE_VERSION } from "./containerfile.ts";
 import { createHash } from "node:crypto";

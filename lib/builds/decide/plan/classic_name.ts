@@ -1,6 +1,5 @@
-// The name that the machine config operator gives a build: MD5 over YAML, as gopkg.in/yaml.v2 writes it, of the pool's
-// configuration, the MachineOSConfig's spec and the images. Pools of one architecture keep it, so that nothing changes where this
-// project takes over.
+// The name that the machine config operator gives a build: MD5 over YAML, as gopkg.in/yaml.v2 writes it, of the pool's configuration,
+// the MachineOSConfig's spec and the images. Pools of one architecture keep it, so that nothing changes on a takeover.
 import { createHash } from "node:crypto";
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../../json.ts";

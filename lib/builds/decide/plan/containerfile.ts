@@ -1,5 +1,4 @@
-// The Containerfile of one architecture: the user's text for it after stages that put the pool's configuration, extension
-// packages, kernel and CA bundle into the base image.
+// The Containerfile of one architecture: stages with configuration, extensions, kernel and CA bundle, then the user's text.
 import type { Arch, ContainerFile, RenderedConfig } from "../observed.ts";
 import { isOf423 } from "./release.ts";
 

@@ -1,5 +1,4 @@
-// What can be deleted: builds beyond those that are kept for going back, and their images where nothing uses them any more.
-// An image that a node runs or is to run, that is published, or that another build has, stays.
+// What can be deleted: surplus builds, and those of their images that no node, no pool and no other build has.
 import type { Effect, RegistryDeletion } from "../effects.ts";
 import type { BuildFacts, StoredRecord } from "../facts.ts";
 import type { BuildNode, MachineOSBuild, MachineOSConfig } from "../observed.ts";
@@ -112,10 +111,7 @@ export function stagedDeletions(
   });
 }
 
-/**
- * The effects that let a surplus build go, or the record of one that is gone: images first, so that a restart in between leaves
- * none behind. One at a time: what the next one shares with it is still named then.
- */
+/** Deletes a surplus build, or the record of one that is gone: images first, and one at a time, as builds may share images. */
 export function collectEffects(input: CollectInput): readonly Effect[] {
   const [oldest] = surplusBuilds(input);
   if (oldest !== undefined) {

@@ -1,5 +1,4 @@
-// By what an image is deleted. OpenShift's own registry keeps its tags as ImageStreamTags: there the tag is deleted through the
-// API server, and the cluster's pruner takes what no tag leads to. The registry itself deletes for nobody who may only push.
+// By what an image is deleted: in OpenShift's own registry by its ImageStreamTag, as an account that pushes may not delete there.
 import { canonicalHost } from "../../../oci/registry_host.ts";
 
 export type DeleteBy =

@@ -1,5 +1,4 @@
-// A build that succeeded: its images are checked again at intervals, it is published to the pool, what its Jobs needed is
-// deleted, and builds that are older than those kept for going back go.
+// A build that succeeded: its images are checked at intervals, it is published, and what its Jobs needed and surplus builds go.
 import type { Effect, Part } from "../effects.ts";
 import { isTrue } from "../../../cluster/condition.ts";
 import { BuildLabel, ConfigCondition, MCO_GROUP, McoAnnotation } from "../names.ts";

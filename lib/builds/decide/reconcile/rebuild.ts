@@ -61,10 +61,7 @@ function noteRequest(asked: string, scope: Asked): Rebuild {
   return { kind: "replacing", part: part({ effects, events }) };
 }
 
-/**
- * A build that only lacked the right to push is replaced once the push secret is another than then: what it pushed is found, and
- * not built again.
- */
+/** A build that only lacked the right to push is replaced once the push secret has changed; what it pushed is found again. */
 export function retryDenied({ facts, build }: Scope, { archs, index }: BuildRecord): Part {
   const { config: { meta: { name }, pushSecret }, secretVersions, nowMs } = facts;
   const failed = archs.filter(({ state }) => state === "Failed" || state === "Interrupted");

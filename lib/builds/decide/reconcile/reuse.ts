@@ -1,5 +1,4 @@
-// Whether an architecture's image exists already: built for the same inputs before, under another name, in another repository
-// or by the machine config operator. Only a positive answer leads to reuse, and only a negative one to a build.
+// Whether an architecture's image exists already, under any name. Only a clear yes leads to reuse, only a clear no to a build.
 import { classicName } from "../plan/classic_name.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion, type RegistryWait } from "../observed.ts";

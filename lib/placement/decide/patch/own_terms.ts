@@ -1,6 +1,5 @@
-// Which terms of a pod's node affinity an earlier decision of Archway wrote: they may be narrowed further, all others are
-// the user's. The decision record and the audit annotation name them; a term counts only when it is exactly as Archway
-// writes it, because annotations can be copied to another pod together with nothing else.
+// Which terms of a pod's node affinity an earlier decision wrote, and may narrow; all others are the user's. A term
+// that a record names counts only when it is exactly as Archway writes it: annotations can be copied to another pod.
 import { NO_SUPPORTED_ARCH, NODE_ARCH_LABEL, PodAnnotation } from "../../../names.ts";
 import type { DecisionRecord, PreferredTerm } from "../decision_types.ts";
 import { entryOf, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";

@@ -14,10 +14,7 @@ export const LABELS = "/metadata/labels";
 
 export const ANNOTATIONS = "/metadata/annotations";
 
-/**
- * The most bytes that keys and values of a pod's annotations may have after a patch. The API server refuses a pod with
- * more than 262 144; the rest is left to webhooks that are called later.
- */
+/** Most bytes of a pod's annotations after a patch. The API server takes 262 144; the rest is left to webhooks called later. */
 export const MAX_ANNOTATION_BYTES = 262_144 - 16_384;
 
 /** Annotations that are left out, in this order, when all of them together would exceed the limit. */

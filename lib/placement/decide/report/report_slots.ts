@@ -1,5 +1,4 @@
-// Which of a pod's three event slots a report takes. What takes a slot replaces what was there, in this process and after
-// a restart, so a pod never has more than three events, and the last ones are those of its outcome.
+// Which of a pod's three event slots a report takes, replacing what was there: the last ones are those of its outcome.
 import { EventReason } from "../../../names.ts";
 
 /** The longest message that the events API takes, in characters. */

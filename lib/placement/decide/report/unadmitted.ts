@@ -15,11 +15,7 @@ export type UnadmittedPod = Pick<PodView, "namespace" | "name" | "uid">;
 /** Pods are admitted without the webhook for so long after a config selects their namespace: it must be registered (ms). */
 const REGISTRATION_MS = 30_000;
 
-/**
- * Whether a pending pod has no label of the webhook, which labels every pod it sees, and would have been gated or placed
- * by it. A pod that is older than the config or its namespace selector was not the webhook's to see. Its node does not
- * count: without a gate the scheduler has chosen one within milliseconds.
- */
+/** Whether the webhook missed a pending pod: one without its label, younger than config and selector. It may have a node already. */
 export function isUnadmitted(pod: PodView, configs: PlacementConfigs, settings: PlacementSettings): boolean {
   const { cluster } = configs;
   if (cluster === undefined || cluster.deleting || pod.deleting || isLabelled(pod) || isMirror(pod)) return false;

@@ -1,5 +1,4 @@
-// Whether a plan may be written: what the schema of its CRD cannot say. A plan is refused for what it can never do; what the
-// cluster may still come to offer is found out when its time comes.
+// Whether a plan may be written: refused for what it can never do. What the cluster may still come to offer shows in its time.
 import { parseGlob } from "../../../cluster/glob.ts";
 import { isDeepStrictEqual } from "node:util";
 import { memberOf, objectAt, textAt } from "../../../json.ts";

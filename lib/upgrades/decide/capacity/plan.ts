@@ -1,5 +1,4 @@
-// Spare capacity for the time of an upgrade: which MachineSets to clone, when their machines are ready, what to take away.
-// Every plan follows from what is there, so that it goes on after any failure where it was.
+// Spare capacity during an upgrade: which MachineSets to clone, when they are ready, what goes. All follows from what is there.
 import { matchesGlob, parseGlob } from "../../../cluster/glob.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../../k8s/types.ts";
 import { MachineName } from "../../names.ts";
@@ -97,10 +96,7 @@ export function cloneForSmoke(template: KubeObject): KubeObject {
   return clone(template, { name: `${template.metadata.name}-smoke`, label: MachineName.smokeLabel });
 }
 
-/**
- * Selector and template name the clone and not its source, whose own count its machines would change otherwise. The pool
- * label is left out of the clone's own labels: what manages a pool removes MachineSets that it did not make.
- */
+/** Selects by the clone's name, or the source would count its machines; without the pool label, or the pool's owner removes it. */
 function clone(source: KubeObject, { name, label }: { readonly name: string; readonly label: string }): KubeObject {
   const own = { [MACHINE_SET_LABEL]: name, [label]: "true" };
   const spec = objectAt(source, "spec") ?? {};

@@ -52,10 +52,7 @@ export function actionsOf(
   );
 }
 
-/**
- * Whether the time of the drain is over. While a strategy that is not due yet still has pods to help away it is not; when all
- * that are due were tried, the last one gets the time that a drain is expected to take.
- */
+/** Whether the drain's time is over: nothing is left to a strategy that is not due, and the last one due has had its time. */
 export function hasDrainFailed(
   strategies: readonly Strategy[],
   { pods, elapsedMs, policy: { timeoutMs, expectedMs } }: {

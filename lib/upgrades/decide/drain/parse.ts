@@ -1,5 +1,4 @@
-// JSON of pods and PodDisruptionBudgets → what drain help reads of them. Namespaces make both as large and as many as they like:
-// a pod is judged when it is parsed, and what is kept of budgets has a bound.
+// What drain help reads of pods and PodDisruptionBudgets. Namespaces make many and large ones: what is kept of them is bounded.
 import type { DisruptionBudget } from "../../../cluster/disruption_budget.ts";
 import { objectAt, textAt } from "../../../json.ts";
 import { type LabelSelector, matchesSelector } from "../../../cluster/label_selector.ts";
@@ -33,10 +32,7 @@ export function parseDrainPod(
   };
 }
 
-/**
- * Of a DaemonSet, or the mirror of a static pod: what a drain passes over. As with a drain itself the controller counts alone:
- * whoever makes a pod can name any object among its other owners.
- */
+/** What a drain passes over: mirrors of static pods, and pods whose controller, not just any owner, is a DaemonSet. */
 function isBoundToNode({ ownerReferences = [], annotations = {} }: ObjectMeta): boolean {
   const controller = ownerReferences.find((owner) => owner.controller === true);
   return controller?.kind === "DaemonSet" || annotations[MIRROR] !== undefined;
@@ -49,11 +45,7 @@ interface NamespaceBudgets {
   readonly isWhole: boolean;
 }
 
-/**
- * Gathers PodDisruptionBudgets. One without a selector selects nothing; an empty one every pod of its namespace. So does one
- * whose selector is beyond what is read: a pod that may be protected counts as protected. Where all selectors together are too
- * much to be kept, the namespaces that have the most of them count as protected whole.
- */
+/** Gathers PodDisruptionBudgets: without a selector one selects nothing; too large or too many ones protect the whole namespace. */
 export class BudgetGatherer {
   readonly #namespaces = new Map<string, NamespaceBudgets>();
   readonly #maxBytes: number;

@@ -23,10 +23,7 @@ export function valueOf(state: NotificationState): string | undefined {
 
 const ENDS: readonly NotificationState[] = ["StateCompleted", "StateFailed"];
 
-/**
- * What may follow. `delayed` is stored for being delayed and for skipping capacity alike, and cannot always be distinguished when it
- * is read back: a delay may follow either.
- */
+/** What may follow. A stored `delayed` may mean skipped capacity as well, so a delay may follow it. */
 const FOLLOWING: Readonly<Record<string, readonly NotificationState[]>> = {
   Scheduled: ["StateStarted"],
   Started: ["StateScaleSkipped", "StateSkipped", "StateDelayed", ...ENDS],

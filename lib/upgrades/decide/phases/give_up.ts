@@ -51,10 +51,7 @@ export function asFailed(
   return { ...withCondition(entry, { ...condition, startTime: now, completeTime: now }, nowMs), phase: "Failed" };
 }
 
-/**
- * Removes what was prepared for upgrades that do not go on, as far as it can exist. How the reconcile ends while some of it is there;
- * undefined: all is gone.
- */
+/** Removes what was prepared for upgrades that do not go on. Returns how the reconcile ends; undefined once all is gone. */
 export function* clearUp(entries: readonly History[]): Part<ReconcileEnd | undefined> {
   const has = (type: string): boolean => entries.some((entry) => conditionOf(entry, type) !== undefined);
   const readings = [

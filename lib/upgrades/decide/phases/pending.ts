@@ -1,5 +1,4 @@
-// Phase Pending: the plan is compared with the cluster until its time comes. At the last moment the policy source is read once
-// more, so that a plan that was withdrawn does not begin.
+// Phase Pending: compares the plan with the cluster until its time. The policy source is read once more before it begins.
 import { withPlanCondition } from "../status_changes.ts";
 import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
 import {

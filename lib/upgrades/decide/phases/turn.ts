@@ -1,5 +1,4 @@
-// What the phases of an upgrade have in common. A phase is a generator: it yields what is to be read, done or written, and
-// controllers/upgrades/drive.ts, which does that, resumes it with the answer.
+// What the phases share. A phase is a generator: it yields what to read, do or write, and the controller resumes it.
 import { isDeepStrictEqual } from "node:util";
 import { historyOf, withHistory } from "../status_changes.ts";
 import { carryOut } from "../steps/run.ts";

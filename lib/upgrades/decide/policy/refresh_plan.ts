@@ -49,10 +49,7 @@ function isSame(left: unknown, right: unknown): boolean {
   return left === right;
 }
 
-/**
- * The UpgradeConfig itself as the source, for clusters whose users write it: its spec while it is not done; none otherwise.
- * `object`: as read, undefined when there is none.
- */
+/** The UpgradeConfig as its own source, where users write it: its spec while it is not done. `object`: as read, if at all. */
 export function localPolicyOf(object: JsonObject | undefined): PolicyResult {
   const [newest] = listAt(objectAt(object, "status"), "history") ?? [];
   const spec = objectAt(object, "spec");

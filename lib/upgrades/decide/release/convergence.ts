@@ -1,5 +1,4 @@
-// When a migration is finished. The ClusterVersion may say so early, since the versions of operators do not change: the images
-// do, and the operating system of the nodes does last.
+// When a migration is finished: the operators' versions stay, so images count, and at last the nodes' operating system.
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { entryOf } from "../../../json.ts";
 import type { ClusterOperator, ClusterVersion, OsImage } from "../types/cluster.ts";

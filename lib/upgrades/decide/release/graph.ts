@@ -47,10 +47,7 @@ export interface GraphQuery {
   readonly architecture: string;
 }
 
-/**
- * The question for a plan. A cluster that has a payload for several architectures, or is to get one, finds its updates under
- * `multi` only; every other under the architecture of its control plane.
- */
+/** The question for a plan: `multi` for a cluster that has or gets a payload for several architectures, else its control plane's. */
 export function graphQueryOf(
   cv: ClusterVersion,
   { desired, controlPlane }: { readonly desired: DesiredRelease; readonly controlPlane: string },

@@ -1,5 +1,4 @@
-// What the ClusterVersion says about one target. A target is a version, an architecture and an image together: by its version
-// alone, a migration to another payload of the same version would look as if it had been requested and were finished.
+// What the ClusterVersion says about one target: version, architecture and image together, as a migration keeps the version.
 import type { ClusterVersion } from "../types/cluster.ts";
 import type { DesiredRelease } from "../types/plan.ts";
 import type { JsonObject } from "../../../json.ts";
@@ -13,10 +12,7 @@ export function isCommenced({ version, image, architecture }: DesiredRelease, cv
   return version !== "" && asked.version === version && (asked.architecture || now) === (architecture || now);
 }
 
-/**
- * What became of the request for this target, once it was made; undefined while the ClusterVersion follows it. One that was
- * taken back is followed all the same when the release has been accepted already.
- */
+/** What became of the request; undefined while the ClusterVersion follows it. An accepted one is followed after it is taken back. */
 export function lostRequest(desired: DesiredRelease, cv: ClusterVersion): string | undefined {
   if (isCommenced(desired, cv)) return undefined;
   const asked = cv.desiredUpdate;

@@ -1,5 +1,4 @@
-// Versions of releases, by the rules of Semantic Versioning 2.0.0. The package `semver` reads the environment when it is
-// imported, which decisions may not.
+// Versions of releases, by Semantic Versioning 2.0.0. Decisions may not import `semver`, which reads the environment.
 
 /** A parsed version. Build metadata has no rank and is left out. */
 export interface Version {

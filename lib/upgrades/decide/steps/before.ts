@@ -1,5 +1,4 @@
-// The steps before the update is requested. They are decided anew in every run until then: what held an hour ago may not
-// hold any more when the upgrade really begins.
+// The steps before the update is requested, decided anew in every run until then: what held an hour ago may hold no longer.
 import { decideHealthBefore } from "../health_decision.ts";
 import { notify } from "../notifications/notify.ts";
 import { parseVersion } from "../release/version.ts";

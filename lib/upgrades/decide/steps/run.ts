@@ -1,5 +1,4 @@
-// Runs steps: every run begins at the first one and stops at the first that is not complete. What a step has done is saved
-// before the next one begins, so that the next leader repeats after a crash at most the step that was being carried out.
+// Runs steps up to the first that is not complete. Each is saved before the next begins, so that a crash repeats at most one.
 import { withNotified } from "../notifications/notify.ts";
 import { conditionOf, historyOf, withCondition, withHistory, withPlanCondition } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";

@@ -42,10 +42,7 @@ export const AWAIT_WORKERS: Step = once({
     }),
 });
 
-/**
- * Removes the temporary workers, also those of a plan that did without them only later. Such a plan is not held up where machines
- * cannot be read, as on clusters without the Machine API.
- */
+/** Removes temporary workers, also those that the plan no longer wants; where machines cannot be read, such a plan goes on. */
 export const RELEASE_CAPACITY: Step = once({
   id: "ComputeCapacityRemoved",
   reads: () => ["capacityLeft"],

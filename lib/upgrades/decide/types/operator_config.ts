@@ -1,5 +1,4 @@
-// The ConfigMap `managed-upgrade-operator-config`: the same keys as the original, with defaults that hold. Decoded, every value is
-// there, by a name with its unit. Keys that are not known are left alone.
+// The ConfigMap `managed-upgrade-operator-config`, decoded: every value, or its default, by a name with its unit.
 import * as z from "zod";
 import { parseGlob } from "../../../cluster/glob.ts";
 import { Upgrades } from "../../names.ts";

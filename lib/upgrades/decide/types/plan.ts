@@ -1,5 +1,4 @@
-// The UpgradeConfig as it is read: what is wanted, and the record of what was done. Texts that may be absent are empty. The
-// status is held as it is written, with times in RFC 3339: one schema is its type, its reader and its writer.
+// The UpgradeConfig as it is read: absent texts are empty. One schema is type, reader and writer of the status.
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type Meta, parseMeta } from "../../../cluster/meta.ts";

@@ -68,8 +68,5 @@ export type ReconcileEnd =
 
 export type Part<Result> = Generator<Request, Result, Answer>;
 
-/**
- * One reconcile, driven step by step: it yields what is to be read, done or written, in an order that makes a crash harmless
- * (what was done is written before anything else is done), and returns how it ended.
- */
+/** One reconcile: yields what to read, do or write, and returns how it ended. What was done is written before anything else. */
 export type Reconcile = Part<ReconcileEnd>;

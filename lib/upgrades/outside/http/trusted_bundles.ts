@@ -1,5 +1,4 @@
-// The certificate authorities that files name, for servers outside of the cluster: on OpenShift the bundle that the network
-// operator keeps of the cluster's proxy. Read again from time to time, because such a file appears and changes while we run.
+// Certificate authorities in files, such as OpenShift's bundle for the cluster's proxy. Read again, as they appear and change.
 import type { Clock } from "../../../clock.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import { parseCertificates } from "../../../oci/config/pem.ts";

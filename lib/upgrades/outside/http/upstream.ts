@@ -240,10 +240,7 @@ interface DirectRequest {
   readonly signal: AbortSignal;
 }
 
-/**
- * Like fetch with `redirect: "manual"`, over a connection of its own, and without a proxy: fetch heeds the variables of the
- * environment, and a Service of the cluster is never behind one.
- */
+/** Like fetch with `redirect: "manual"`, over a connection of its own and without a proxy, behind which no Service is. */
 async function fetchDirect(url: URL, { method, headers, body, signal }: DirectRequest): Promise<Response> {
   // Nothing is gained by compression inside of a cluster.
   headers.set("accept-encoding", "identity");

@@ -1,5 +1,4 @@
-// What goes wrong with a server that upgrades depend on beside the API server: Prometheus, Alertmanager, the cluster manager,
-// the update graph. The message never holds a header or a query, and of a body only the reason that Alertmanager gives.
+// Faults of Prometheus, Alertmanager, cluster manager and update graph. Messages hold no header, no query and no secret of a body.
 import { printable } from "../../../json.ts";
 import { errorText } from "../../../log.ts";
 import { describeWireFault } from "../../../oci/http/wire_fault.ts";

@@ -1,5 +1,4 @@
-// Alerts as Prometheus has them, by instant queries, and Alertmanager's silences. Each rejects with UpstreamError when there is no
-// answer.
+// Alerts by Prometheus's instant queries, and Alertmanager's silences. Each rejects with UpstreamError without an answer.
 import * as z from "zod";
 import {
   criticalAlertsQuery,

@@ -1,5 +1,4 @@
-// Where Prometheus or Alertmanager of OpenShift is: by its Service with the service CA, or by its Route with the public roots. The
-// token is that of their own ServiceAccount, requested, or from its Secret where tokens must not be requested.
+// Where OpenShift's Prometheus or Alertmanager is: its Service, or its Route, with the token of its own ServiceAccount.
 import * as z from "zod";
 import type { Clock } from "../../../clock.ts";
 import { type KubeApi, type ReadApi, readOptional } from "../../../k8s/api.ts";

@@ -1,5 +1,4 @@
-// The calls of the cluster manager (OCM) that upgrades need. Directly a cluster is searched by its id; the agent answers for the
-// one cluster that it is in, at its root. Everything else is equal.
+// The calls of the cluster manager (OCM). Directly a cluster is searched by its id; the agent answers for its own cluster.
 import * as z from "zod";
 import ipaddr from "ipaddr.js";
 import { type JsonObject, memberOf, objectAt, parseObject, textAt } from "../../../json.ts";

@@ -1,5 +1,4 @@
-// Keeps the UpgradeConfig as a policy source states it: in the background at its pace, and at once when an upgrade is about to
-// begin, so that one that was called off a moment ago does not begin.
+// Keeps the UpgradeConfig as a policy source states it: at its pace, and once more right before an upgrade begins.
 import type { Clock } from "../../../clock.ts";
 import { objectAt } from "../../../json.ts";
 import { type KubeApi, readOptional } from "../../../k8s/api.ts";

@@ -36,10 +36,7 @@ export function openOcmStateSink(
 /** What the service log holds for longer is of another upgrade. */
 const SAME_UPGRADE_MS = 24 * 3_600_000;
 
-/**
- * Opens the sink of the service log. An entry that is there already, from before an answer was lost, is not made again. Not every
- * agent lets the log be read: there an entry is requested once, and again only when it was certainly not made.
- */
+/** The service log's sink. No entry is made twice; where the log cannot be read, one is repeated only if it was surely not made. */
 export function openServiceLogSink(
   { client, clusterId, clock }: {
     readonly client: Pick<OcmClient, "cluster" | "serviceLogs" | "postServiceLog">;

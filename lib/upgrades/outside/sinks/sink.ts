@@ -1,5 +1,4 @@
-// Where notifications go: Kubernetes events of the UpgradeConfig, a webhook, the log. Each knows a notification again by its id: the
-// name of an event follows from it, so that the API server refuses the second one; a webhook has it as `Idempotency-Key`.
+// Where notifications go: events, a webhook, the log. Each recognises one by its id: the event's name, or `Idempotency-Key`.
 import type { Notification } from "../../decide/types/effects.ts";
 import { errorText, type Logger } from "../../../log.ts";
 import type { Clock } from "../../../clock.ts";
@@ -17,10 +16,7 @@ import { LRUCache } from "lru-cache";
 export interface NotificationSink {
   /** For messages, and the record of deliveries: `event`, `webhook`. */
   readonly name: string;
-  /**
-   * Resolves when the place has it, or has no use for it. Sent the same id a second time it does nothing, as far as the place
-   * allows. Rejects when it has not; the message is safe to show.
-   */
+  /** Resolves when the place has it, or no use for it; an id sent again does nothing. Rejects otherwise, with a safe message. */
   send(notification: Notification, sending: Sending): Promise<void>;
 }
 
