@@ -73,7 +73,7 @@ Deno.test("manifests on a real API server", async (t) => {
 
   for (const overlay of OVERLAYS) {
     await t.step(`overlay ${overlay} is accepted`, async () => {
-      const text = await kubectl(["kustomize", `${MANIFESTS}overlays/${overlay}`]);
+      const text = await kubectl(["kustomize", `${MANIFESTS}/overlays/${overlay}`]);
       await kubectl(dryRun, text);
     });
   }
@@ -86,7 +86,7 @@ Deno.test("manifests on a real API server", async (t) => {
   }
 
   await t.step("kubectl apply -k manifests/base installs it, without a warning", async () => {
-    await kubectl(["apply", "-k", `${MANIFESTS}base`]);
+    await kubectl(["apply", "-k", `${MANIFESTS}/base`]);
     await waitUntil("both replicas to run on nodes of the image's architectures", async () => {
       const pods = JSON.parse(await kubectl(["get", "pods", "-n", "archway-system", "-o", "json"])).items;
       return pods.length === 2 && pods.every((pod: unknown) => read(pod, "status", "phase") === "Running");
@@ -124,13 +124,13 @@ Deno.test("manifests on a real API server", async (t) => {
     await cluster.patch(path, patch);
     const generations = async (): Promise<unknown> => {
       const items: readonly unknown[] =
-        JSON.parse(await kubectl(["get", "-k", `${MANIFESTS}base`, "-o", "json"])).items;
+        JSON.parse(await kubectl(["get", "-k", `${MANIFESTS}/base`, "-o", "json"])).items;
       return items.map((
         item,
       ) => [read(item, "kind"), read(item, "metadata", "name"), read(item, "metadata", "generation")]);
     };
     const before = await generations();
-    await kubectl(["apply", "-k", `${MANIFESTS}base`]);
+    await kubectl(["apply", "-k", `${MANIFESTS}/base`]);
     assert.deepEqual(await generations(), before);
     const webhooks = read(await cluster.get(path), "webhooks");
     assert.ok(Array.isArray(webhooks));
