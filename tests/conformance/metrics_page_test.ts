@@ -54,7 +54,7 @@ async function queueNames(): Promise<readonly string[]> {
     if (!isDirectory) continue;
     const source = await Deno.readTextFile(new URL(`${part}/controller.ts`, folder)).catch(() => "");
     if (!source.includes("queueMetrics")) continue;
-    const [, name] = /openController\(\{\s*(?:\.\.\.\{\s*)?name: "([\w-]+)"/.exec(source) ?? [];
+    const [, name] = /openController\(\{[^}]*?\bname: "([\w-]+)"/.exec(source) ?? [];
     names.push(name ?? assert.fail(`controllers/${part} has no name that can be read`));
   }
   return names;
