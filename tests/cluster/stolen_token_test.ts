@@ -5,48 +5,23 @@ import { renderComposition } from "../../manifests/generate/kustomize.ts";
 import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
 import { renderDaemonSet } from "../../lib/operator/cluster/exec_format_daemon_set.ts";
 import { createDeploymentOfArchway, DAEMON_SET, DEPLOYMENT } from "./support/exec_format_bed.ts";
-import { AdminConnection, type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
+import { type ClusterAccess, expectStatus } from "./support/cluster_access.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
+import { assertRefused, createForeign, holder, patchOf, type Try } from "./support/stolen_token.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const NAMESPACE = "archway-system";
 /** Namespaces of OpenShift, which are not here. */
 const FOREIGN = /^openshift-(?!managed-upgrade-operator$|machine-config-operator$)/;
 const BUILDS = "openshift-machine-config-operator";
-const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const VERSION = "/apis/config.openshift.io/v1/clusterversions";
-
-async function createClusterVersion(cluster: ClusterAccess): Promise<void> {
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  const definition = {
-    ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
-    metadata: {
-      name: "clusterversions.config.openshift.io",
-      annotations: { "api-approved.kubernetes.io": "unapproved, for a test" },
-    },
-    spec: {
-      ...{ group: "config.openshift.io", scope: "Cluster" },
-      names: { kind: "ClusterVersion", plural: "clusterversions", singular: "clusterversion" },
-      versions: [{ name: "v1", served: true, storage: true, schema }],
-    },
-  };
-  await cluster.create(CRD, definition);
-  const version = {
-    ...{ apiVersion: "config.openshift.io/v1", kind: "ClusterVersion", metadata: { name: "version" } },
-    spec: { channel: "stable-4.19", clusterID: "one" },
-  };
-  await waitUntil("the kind to be served", async () => {
-    const { status } = await cluster.request("POST", VERSION, version);
-    return status === 201;
-  });
-}
 
 async function applyManifests(cluster: ClusterAccess): Promise<void> {
   const builds = { apiVersion: "v1", kind: "Namespace", metadata: { name: BUILDS } };
   await cluster.create("/api/v1/namespaces", builds);
-  const components = ["exec-format-errors", "upgrades", "upgrades-drain", "image-builds", "kueue"].map((name) =>
-    `components/${name}`
-  );
+  const components = ["exec-format-errors", "upgrades", "upgrades-drain", "image-builds", "kueue", "migration"].map((
+    name,
+  ) => `components/${name}`);
   const items = await renderComposition("base", components);
   const kept = items.filter(({ kind, metadata }) =>
     !["Deployment", "AdmissionCheck"].includes(kind ?? "") && !/webhook/i.test(`${kind} ${metadata.name}`) &&
@@ -56,50 +31,13 @@ async function applyManifests(cluster: ClusterAccess): Promise<void> {
   await cluster.run(["apply", "--server-side", "-f", "-"], { stdin });
 }
 
-/** Sends a request with a token, and gives the message of the policy that refuses it; empty where it is done. */
-type Try = (method: string, path: string, body: unknown, contentType?: string) => Promise<string>;
-
-async function holder(
-  cluster: ClusterAccess,
-  account: { readonly namespace: string; readonly name: string },
-  stack: DisposableStack,
-): Promise<Try> {
-  const kubeconfig: unknown = JSON.parse(await Deno.readTextFile(await cluster.serviceAccountKubeconfig(account)));
-  const adminToken = String(read(kubeconfig, "users", 0, "user", "token"));
-  const { access } = stack.use(new AdminConnection({ ...cluster, adminToken }));
-  return async (method, path, body, contentType = "application/json") => {
-    const answer = await access.request(method, path, body, { contentType });
-    const words = String(read(answer.body, "message"));
-    const [, message] = /^.*ValidatingAdmissionPolicy '[^']+' with binding '[^']+' denied request: (.*)/.exec(words) ??
-      [];
-    if (message === undefined) expectStatus(`${method} ${path}`, answer, [200, 201]);
-    return message ?? "";
-  };
-}
-
-type Patch = (path: string, value: unknown, query?: string) => Promise<string>;
-
-function patchOf(account: Try, object: string): Patch {
-  return (path, value, query = "") =>
-    account("PATCH", `${object}${query}`, [{ op: "add", path, value }], "application/json-patch+json");
-}
-
-type Refused = readonly (readonly [path: string, value: unknown, message: RegExp])[];
-
-/** The API server compiles policies some time after they were applied. */
-async function assertRefused(patch: Patch, rows: Refused): Promise<void> {
-  for (const [path, value, message] of rows) {
-    await waitUntil(`${path} to be refused`, async () => await patch(path, value, "?dryRun=All") !== "");
-    assert.match(await patch(path, value), message, path);
-  }
-}
-
 async function tryPods(cluster: ClusterAccess, account: Try): Promise<void> {
   const namespace = await cluster.createNamespace("stolen");
   const pod = {
-    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "web", namespace } },
+    ...{ apiVersion: "v1", kind: "Pod" },
+    metadata: { name: "web", namespace, labels: { app: "web" }, annotations: { "example.com/note": "x" } },
     spec: {
-      schedulingGates: [{ name: "multiarch.openshift.io/scheduling-gate" }],
+      schedulingGates: [{ name: "multiarch.openshift.io/scheduling-gate" }, { name: "example.com/quota" }],
       initContainers: [{ name: "init", image: "registry.invalid/init:v1" }],
       containers: [{ name: "web", image: "registry.invalid/web:v1" }],
     },
@@ -112,25 +50,33 @@ async function tryPods(cluster: ClusterAccess, account: Try): Promise<void> {
     ["/spec/activeDeadlineSeconds", 5, /gate, affinity and tolerations/],
     ["/spec/nodeSelector", { "kubernetes.io/hostname": "mine" }, /gate, affinity and tolerations/],
     ["/metadata/finalizers", ["example.com/held"], /labels and annotations/],
+    ["/metadata/labels", {}, /its own labels alone/],
+    ["/metadata/labels/app", "api", /its own labels alone/],
+    ["/metadata/labels/more", "api", /its own labels alone/],
+    ["/metadata/annotations", {}, /its own annotations alone/],
+    ["/metadata/annotations/example.com~1note", "y", /its own annotations alone/],
+    ["/spec/schedulingGates", [], /its own gate alone/],
   ]);
   const term = { matchExpressions: [{ key: "kubernetes.io/arch", operator: "In", values: ["amd64"] }] };
   const allowed: readonly (readonly [path: string, value: unknown])[] = [
-    ["/metadata/labels", { "multiarch.openshift.io/node-affinity": "set" }],
-    ["/metadata/annotations", { "example.com/note": "x" }],
+    ["/metadata/labels/multiarch.openshift.io~1node-affinity", "set"],
+    ["/metadata/labels", { app: "web", "multiarch.openshift.io/node-affinity": "not-set" }],
+    ["/metadata/annotations/archway.dev~1decision", "amd64"],
+    ["/metadata/annotations/multiarch.openshift.io~1image-inspect-error", "x"],
     ["/spec/tolerations/-", { key: "kubernetes.io/arch", operator: "Exists" }],
     ["/spec/affinity", {
       nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } },
     }],
-    ["/spec/schedulingGates", []],
+    ["/spec/schedulingGates", [{ name: "example.com/quota" }]],
   ];
   for (const [path, value] of allowed) assert.equal(await patch(path, value), "", path);
 }
 
-async function trySecrets(account: Try): Promise<void> {
-  const annotations = { "kubernetes.io/service-account.name": "archway" };
+async function trySecrets(account: Try, namespace: string): Promise<void> {
+  const annotations = { "kubernetes.io/service-account.name": "default" };
   const create = (name: string, type: string, query = ""): Promise<string> => {
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name, annotations }, type };
-    return account("POST", `/api/v1/namespaces/${NAMESPACE}/secrets${query}`, secret);
+    return account("POST", `/api/v1/namespaces/${namespace}/secrets${query}`, secret);
   };
   const refused = [["stolen", "kubernetes.io/service-account-token"], ["archway-tls", "Opaque"]] as const;
   for (const [name, type] of refused) {
@@ -140,7 +86,7 @@ async function trySecrets(account: Try): Promise<void> {
   assert.equal(await create("archway-webhook-path", "Opaque"), "");
 }
 
-async function tryWorkloads(cluster: ClusterAccess, account: Try): Promise<void> {
+async function tryWorkloads(account: Try): Promise<void> {
   const config = parseOperandConfig({
     ...{ apiVersion: "multiarch.openshift.io/v1beta1", kind: "ClusterPodPlacementConfig" },
     metadata: { name: "cluster", uid: "6f2fd1d2-8a3c-4f51-9f3c-0d4c2a0f8f10" },
@@ -167,13 +113,38 @@ async function tryWorkloads(cluster: ClusterAccess, account: Try): Promise<void>
     [`${template}/volumes/-`, { name: "root", hostPath: { path: "/" } }, /folder of traces alone/],
     [`${template}/initContainers`, [{ name: "x", image: "x" }], /is the exec format daemon/],
   ]);
+}
+
+/** What Archway holds by a finalizer, and what the MTO has left. */
+async function tryFinalizers(cluster: ClusterAccess, account: Try): Promise<void> {
   await createDeploymentOfArchway(cluster);
-  const own = patchOf(account, DEPLOYMENT);
-  await assertRefused(own, [
-    [`${template}/hostNetwork`, true, /no Deployment but its own finalizer/],
-    ["/spec/replicas", 2, /no Deployment but its own finalizer/],
-  ]);
-  assert.equal(await own("/metadata/finalizers", ["multiarch.openshift.io/held"]), "");
+  const labels = { app: "mto" };
+  const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "registry.invalid/mto" }] } };
+  const left = {
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "pod-placement-controller" } },
+    spec: { replicas: 0, selector: { matchLabels: labels }, template },
+  };
+  await cluster.create("/apis/apps/v1/namespaces/default/deployments", left);
+  const rbac = "/apis/rbac.authorization.k8s.io/v1";
+  const image = "/spec/template/spec/containers/0/image";
+  const rule = { apiGroups: [""], resources: ["secrets"], verbs: ["get"] };
+  const writes: readonly (readonly [object: string, path: string, value: unknown])[] = [
+    [`${rbac}/clusterroles/archway-uninstall`, "/rules/-", rule],
+    [`${rbac}/clusterroles/archway-uninstall`, "/metadata/labels/rbac.authorization.k8s.io~1aggregate-to-edit", "true"],
+    [
+      `${rbac}/clusterrolebindings/archway-uninstall`,
+      "/subjects/-",
+      { kind: "ServiceAccount", namespace: "default", name: "default" },
+    ],
+    [`/api/v1/namespaces/${NAMESPACE}/serviceaccounts/archway`, "/imagePullSecrets", [{ name: "stolen" }]],
+    [DEPLOYMENT, image, "registry.invalid/other:v1"],
+    [DEPLOYMENT, "/spec/replicas", 2],
+    ["/apis/apps/v1/namespaces/default/deployments/pod-placement-controller", image, "registry.invalid/other:v1"],
+  ];
+  for (const [object, path, value] of writes) {
+    await assertRefused(patchOf(account, object), [[path, value, /changes finalizers alone/]]);
+    assert.equal(await patchOf(account, object)("/metadata/finalizers", ["archway.dev/uninstall"]), "", object);
+  }
 }
 
 async function tryDrainedPod(cluster: ClusterAccess, account: Try): Promise<void> {
@@ -250,23 +221,61 @@ async function tryQueuedJob(cluster: ClusterAccess, archway: Try): Promise<void>
   assert.equal(await patch("/spec/template/spec/affinity", { nodeAffinity: required }), "");
 }
 
+/** A Workload of Kueue: its templates, and the answer to the check, which is a subresource. */
+async function tryQueuedWorkload(cluster: ClusterAccess, archway: Try): Promise<void> {
+  const path = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads";
+  const template = { spec: { containers: [{ name: "c", image: "a.example/x:1" }] } };
+  const spec = { queueName: "q", active: true, podSets: [{ name: "main", count: 1, template }] };
+  const kind = { group: "kueue.x-k8s.io", version: "v1beta2", kind: "Workload", plural: "workloads" };
+  const object = { metadata: { name: "queued" }, spec };
+  await createForeign(cluster, { ...kind, scope: "Namespaced" }, { path, object });
+  const admissionChecks = ["archway", "quota"].map((name) => ({ name, state: "Pending" }));
+  const merge = { contentType: "application/merge-patch+json" };
+  const asked = await cluster.request("PATCH", `${path}/queued/status`, { status: { admissionChecks } }, merge);
+  expectStatus("ask the checks", asked, [200]);
+  const patch = patchOf(archway, `${path}/queued`);
+  await assertRefused(patch, [
+    ["/spec/active", false, /templates of a Workload alone/],
+    ["/spec/podSets/0/count", 5, /affinity in the templates/],
+    ["/spec/podSets/0/template/spec/containers/0/image", "a.example/y:1", /affinity in the templates/],
+  ]);
+  assert.equal(await patch("/spec/podSets/0/template/spec/affinity", { nodeAffinity: {} }), "");
+  const answer = patchOf(archway, `${path}/queued/status`);
+  await assertRefused(answer, [
+    ["/status/conditions", [{ type: "Admitted", status: "True" }], /its own admission check alone/],
+    ["/status/admissionChecks/1/state", "Ready", /its own admission check alone/],
+    ["/status/admissionChecks/0/podSetUpdates", [{ name: "main" }], /its own admission check alone/],
+  ]);
+  assert.equal(await answer("/status/admissionChecks/0/state", "Ready"), "");
+}
+
 Deno.test("a stolen token is refused containers, owners, other Secrets and workloads, and a forced upgrade; Archway is not", async (t) => {
   await using cluster = await bareControlPlane();
   using stack = new DisposableStack();
-  await createClusterVersion(cluster);
+  await createForeign(
+    cluster,
+    {
+      group: "config.openshift.io",
+      version: "v1",
+      kind: "ClusterVersion",
+      plural: "clusterversions",
+      scope: "Cluster",
+    },
+    { path: VERSION, object: { metadata: { name: "version" }, spec: { channel: "stable-4.19", clusterID: "one" } } },
+  );
   await applyManifests(cluster);
   const archway = await holder(cluster, { namespace: NAMESPACE, name: "archway" }, stack);
-  await t.step("pods: gate, affinity, tolerations, labels and annotations", () => tryPods(cluster, archway));
-  await t.step(
-    "workloads: the daemon as Archway makes it, the finalizer of its own Deployment",
-    () => tryWorkloads(cluster, archway),
-  );
-  await t.step("Secrets: its own two, so no token of another account", () => trySecrets(archway));
+  await t.step("pods: its own gate, labels and annotations, affinity, tolerations", () => tryPods(cluster, archway));
+  await t.step("workloads: the daemon as Archway makes it", () => tryWorkloads(archway));
+  await t.step("roles, bindings, accounts, Deployments: finalizers", () => tryFinalizers(cluster, archway));
+  await t.step("Secrets: its own two, so no token of another account", () => trySecrets(archway, NAMESPACE));
   await t.step("Jobs in queues: affinity of the suspended", () => tryQueuedJob(cluster, archway));
+  await t.step("Workloads: affinity, and its own check", () => tryQueuedWorkload(cluster, archway));
   const builds = await holder(cluster, { namespace: NAMESPACE, name: "archway-image-builds" }, stack);
   await t.step("Jobs, ConfigMaps and Secrets: those of builds", () => tryBuilds(cluster, builds));
   const namespace = "openshift-managed-upgrade-operator";
   const upgrades = await holder(cluster, { namespace, name: "archway-upgrades" }, stack);
+  await t.step("Secrets of upgrades: its own", () => trySecrets(upgrades, namespace));
   await t.step("pods that hold a drain: their finalizers", () => tryDrainedPod(cluster, upgrades));
   await t.step("the ClusterVersion: what the upgrade is to, never forced", async () => {
     const patch = patchOf(upgrades, `${VERSION}/version`);

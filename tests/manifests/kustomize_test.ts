@@ -338,6 +338,6 @@ test("components/no-admission-policies leaves out what Kubernetes before 1.30 do
   const policies = async (more: readonly string[]): Promise<number> =>
     (await renderedComposition("base", [...components, ...more]))
       .filter(({ kind }) => kind.startsWith("ValidatingAdmissionPolicy")).length;
-  assert.equal(await policies([]), 10);
+  assert.equal(await policies([]), 12);
   assert.equal(await policies(["components/no-admission-policies"]), 0);
 });
