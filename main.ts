@@ -1,6 +1,6 @@
 // The entry: args, env and signals are read here alone. A command is imported when it runs: `serve` must not pay for `dev`.
-import { ExitCode, forTerminal, type Terminal } from "./lib/cli/output.ts";
-import { type Clock, systemClock } from "./lib/clock.ts";
+import { type CommandDeps, ExitCode, forTerminal, type Terminal } from "./lib/cli/output.ts";
+import { systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";
 import { type Config, parseConfig, withValues } from "./lib/config/parse.ts";
 import type { CallerImages } from "./lib/cli/report.ts";
@@ -69,14 +69,6 @@ async function main(): Promise<number> {
 function refuse(terminal: Terminal, problems: readonly string[]): number {
   for (const problem of problems) terminal.err(`archway: ${problem}\n`);
   return ExitCode.usage;
-}
-
-/** What every command runs with. */
-interface CommandDeps {
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-  readonly userAgent: string;
-  readonly signal: AbortSignal;
 }
 
 async function run(config: Config, terminal: Terminal): Promise<number> {

@@ -13,6 +13,11 @@ import type { PodImages } from "../lib/images/pods/pod_images.ts";
 import type { Logger } from "../lib/log.ts";
 import type { PlacementConfigs, PlacementSettings } from "../lib/placement/decide/config/types.ts";
 
+/** Anything that works until its signal aborts, and never rejects. */
+export interface Runnable {
+  run(signal: AbortSignal): Promise<void>;
+}
+
 export interface ControllerDeps {
   readonly clock: Clock;
   readonly log: Logger;
@@ -31,7 +36,7 @@ export interface ControllerOptions extends ControllerDeps {
   /** In log lines, and the label `name` of the queue's metrics. */
   readonly name: string;
   /** Run beside the queue; their callbacks enqueue keys. */
-  readonly watches: readonly { run(signal: AbortSignal): Promise<void> }[];
+  readonly watches: readonly Runnable[];
   /** Brings the object of a key to what it should be. A thrown error requeues the key with backoff. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
   /** Added at the beginning of each run; for a controller that has this key alone. */

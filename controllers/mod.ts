@@ -3,11 +3,7 @@ import { type Clock, holdsWithin } from "../lib/clock.ts";
 import type { Election } from "../lib/k8s/lease.ts";
 import type { HolderState } from "../lib/k8s/lease_lock.ts";
 import type { Logger } from "../lib/log.ts";
-
-/** Anything that works until its signal aborts, and never rejects. */
-export interface Runnable {
-  run(signal: AbortSignal): Promise<void>;
-}
+import type { Runnable } from "./controller.ts";
 
 export interface Controllers {
   readonly clock: Clock;

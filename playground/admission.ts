@@ -78,16 +78,11 @@ async function mutate(
   return object;
 }
 
-interface CallOptions {
-  readonly log: Logger;
-  readonly client: Deno.HttpClient;
-}
-
 /** One call under its failure policy. A denial is never forgiven; a failed call is under `Ignore`. */
 async function callWebhook(
   webhook: Webhook,
   attempt: AdmissionAttempt,
-  { log, client }: CallOptions,
+  { log, client }: { readonly log: Logger; readonly client: Deno.HttpClient },
 ): Promise<KubeObject | undefined> {
   let response: unknown;
   try {

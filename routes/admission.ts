@@ -1,6 +1,7 @@
 // The envelope of an AdmissionReview: the request of a pod parsed, the answer of any review rendered. A pod is never denied.
 import { Buffer } from "node:buffer";
-import { memberOf, textAt } from "../lib/json.ts";
+import { memberOf, objectAt, textAt } from "../lib/json.ts";
+import type { ConfigWrite } from "../lib/operator/decide/validate.ts";
 import type { UnreadableBody } from "./review_body.ts";
 
 /** The members of an AdmissionReview's request that Archway reads. The objects stay unparsed. */
@@ -38,6 +39,21 @@ export function parseReview(review: unknown): ReviewRead {
       oldObject: memberOf(request, "oldObject"),
     },
   };
+}
+
+/** What validating webhooks read of a review; undefined where that is not complete. */
+export function parseWrite(body: unknown): { readonly uid: string; readonly write: ConfigWrite } | undefined {
+  const request = objectAt(body, "request");
+  const uid = textAt(request, "uid");
+  const operation = (["CREATE", "UPDATE", "DELETE", "CONNECT"] as const)
+    .find((known) => known === textAt(request, "operation"));
+  if (uid === "" || operation === undefined) return undefined;
+  const object = memberOf(request, "object");
+  const needsObject = operation === "CREATE" || operation === "UPDATE";
+  if (needsObject && objectAt(request, "object") === undefined) return undefined;
+  const name = textAt(request, "name") || textAt(objectAt(object, "metadata"), "name");
+  const namespace = textAt(request, "namespace");
+  return { uid, write: { operation, name, namespace, object, oldObject: memberOf(request, "oldObject") } };
 }
 
 /** `patch`: a JSON Patch as text; empty for none. */

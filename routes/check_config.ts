@@ -15,8 +15,7 @@ import {
   validateClusterConfig,
   validateNamespaceConfig,
 } from "../lib/operator/decide/validate.ts";
-import { memberOf, objectAt, textAt } from "../lib/json.ts";
-import { renderAnswer } from "./admission.ts";
+import { parseWrite, renderAnswer } from "./admission.ts";
 
 export interface CheckDeps {
   /** The API server: reads are live. */
@@ -40,10 +39,9 @@ export function reviewNamespaceConfig(body: unknown, deps: CheckDeps): ReviewAns
 }
 
 async function review(body: unknown, judge: (write: ConfigWrite) => Promise<ConfigVerdict>): ReviewAnswer {
-  const request = objectAt(body, "request");
-  const uid = textAt(request, "uid");
-  const write = parseWrite(request);
-  if (uid === "" || write === undefined) return undefined;
+  const read = parseWrite(body);
+  if (read === undefined) return undefined;
+  const { uid, write } = read;
   try {
     return renderAnswer({ uid, ...renderVerdict(await judge(write)) });
   } catch (error) {
@@ -52,23 +50,6 @@ async function review(body: unknown, judge: (write: ConfigWrite) => Promise<Conf
     const message = `Cannot check ${write.name || "the object"}: ${errorText(error)}. Try again.`;
     return renderAnswer({ uid, allowed: false, status: { code, reason: "InternalError", message } });
   }
-}
-
-function parseWrite(request: unknown): ConfigWrite | undefined {
-  const operation = (["CREATE", "UPDATE", "DELETE", "CONNECT"] as const)
-    .find((known) => known === textAt(request, "operation"));
-  if (operation === undefined) return undefined;
-  const object = memberOf(request, "object");
-  const needsObject = operation === "CREATE" || operation === "UPDATE";
-  if (needsObject && objectAt(request, "object") === undefined) return undefined;
-  const name = textAt(request, "name") || textAt(objectAt(object, "metadata"), "name");
-  return {
-    operation,
-    name,
-    namespace: textAt(request, "namespace"),
-    object,
-    oldObject: memberOf(request, "oldObject"),
-  };
 }
 
 async function readFacts(write: ConfigWrite, deps: CheckDeps): Promise<NamespaceConfigFacts> {

@@ -3,17 +3,12 @@ import { Hono } from "hono";
 import type { Clock } from "../lib/clock.ts";
 import type { ReadApi } from "../lib/k8s/api.ts";
 import { Resource } from "../lib/k8s/types.ts";
-import { memberOf, objectAt, textAt } from "../lib/json.ts";
 import type { LoadLimit } from "../lib/server/load_limit.ts";
 import { CLUSTER_VERSION_NAME, PlanWebhook } from "../lib/upgrades/names.ts";
-import {
-  type PlanVerdict,
-  type PlanWrite,
-  validatePlanWrite,
-} from "../lib/upgrades/decide/admission/validate_write.ts";
+import { type PlanVerdict, validatePlanWrite } from "../lib/upgrades/decide/admission/validate_write.ts";
 import { type ClusterVersion, parseClusterVersion } from "../lib/upgrades/decide/types/cluster.ts";
 import { KeptValue } from "../lib/upgrades/outside/http/kept_value.ts";
-import { renderAnswer } from "./admission.ts";
+import { parseWrite, renderAnswer } from "./admission.ts";
 import { answering } from "./review_body.ts";
 
 export interface PlanReviewDeps {
@@ -41,16 +36,9 @@ async function reviewPlan(
   body: unknown,
   clusterVersion: () => Promise<ClusterVersion | undefined>,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const request = objectAt(body, "request");
-  const uid = textAt(request, "uid");
-  const operation = (["CREATE", "UPDATE", "DELETE", "CONNECT"] as const)
-    .find((known) => known === textAt(request, "operation"));
-  if (uid === "" || operation === undefined) return undefined;
-  const write: PlanWrite = {
-    operation,
-    object: memberOf(request, "object"),
-    oldObject: memberOf(request, "oldObject"),
-  };
+  const read = parseWrite(body);
+  if (read === undefined) return undefined;
+  const { uid, write } = read;
   return renderAnswer({ uid, ...render(validatePlanWrite(write, { clusterVersion: await clusterVersion() })) });
 }
 

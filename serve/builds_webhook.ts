@@ -1,6 +1,6 @@
 // The webhook that holds the machine config operator's own builder. It opens once its certificate is in the files of --tls-cert
 // and --tls-key, where OpenShift's service CA leaves one after the component image-builds-hold-webhook is applied.
-import type { Runnable } from "../controllers/mod.ts";
+import type { Runnable } from "../controllers/controller.ts";
 import { BUILDER_HOLD_PATH } from "../lib/builds/decide/names.ts";
 import { errorText } from "../lib/log.ts";
 import { openLoadLimit, OTHER_LOAD } from "../lib/server/load_limit.ts";

@@ -1,6 +1,7 @@
 // The one life of a process of `archway serve`: opens clients, election and listener, runs, drains, closes in order.
 import { Registry } from "prom-client";
-import { runEverywhere, runLeading, type Runnable } from "../controllers/mod.ts";
+import type { Runnable } from "../controllers/controller.ts";
+import { runEverywhere, runLeading } from "../controllers/mod.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../lib/config/parse.ts";
 import type { KubeApi, ReadApi } from "../lib/k8s/api.ts";

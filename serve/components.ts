@@ -10,7 +10,7 @@ import { decideGating, type GatingHealth } from "../lib/operator/decide/gating_h
 import { openWebhookPaths, type WebhookPaths } from "../lib/operator/cluster/webhook_paths.ts";
 import { webhookEndpoint } from "../lib/operator/decide/webhook_clients.ts";
 import { auditOnly, type PlacementSettings } from "../lib/placement/decide/config/types.ts";
-import type { Runnable } from "../controllers/mod.ts";
+import type { Runnable } from "../controllers/controller.ts";
 import { openGateLifter } from "../lib/placement/cluster/release_gates.ts";
 import { RestApi } from "../lib/k8s/rest_api.ts";
 import { openPace } from "../lib/k8s/write_pace.ts";

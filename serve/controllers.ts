@@ -4,7 +4,7 @@ import { openDaemonSetWatch } from "../controllers/daemonsets/controller.ts";
 import { openGatingStatus } from "../controllers/gating_status/controller.ts";
 import type { ExecFormatDeps } from "../controllers/exec_format/deps.ts";
 import { whileWanted } from "../controllers/exec_format/controller.ts";
-import type { Runnable } from "../controllers/mod.ts";
+import type { Runnable } from "../controllers/controller.ts";
 import { openPrewarm } from "../controllers/prewarm/controller.ts";
 import { watchEventLoop } from "../lib/server/metrics.ts";
 import { Finalizer } from "../lib/names.ts";

@@ -1,5 +1,5 @@
 // `--arch-taints=manage`: the controller of the leader, and what lifts the taints when there is no leader.
-import type { Runnable } from "../controllers/mod.ts";
+import type { Runnable } from "../controllers/controller.ts";
 import { openTaints as openController, type TaintsController } from "../controllers/taints/controller.ts";
 import type { Operator } from "../controllers/operator/controller.ts";
 import type { OperandTaints } from "../controllers/operator/deps.ts";

@@ -9,8 +9,7 @@ import { openPlanWebhook } from "./upgrades_webhook.ts";
 import { NO_PROXIES } from "../lib/oci/http/proxy.ts";
 import { openTrustedBundles } from "../lib/upgrades/outside/http/trusted_bundles.ts";
 import { type OpenOutside, openOutside as openServices } from "../lib/upgrades/outside/outside.ts";
-import type { Clock } from "../lib/clock.ts";
-import { type ReadApi, serverNowMs } from "../lib/k8s/api.ts";
+import { serverNowMs } from "../lib/k8s/api.ts";
 import { openClusterReader } from "../lib/upgrades/cluster/cluster_reader.ts";
 import { observe, readInput } from "../lib/upgrades/cluster/plan_input.ts";
 import { KeptValue } from "../lib/upgrades/outside/http/kept_value.ts";
@@ -20,6 +19,7 @@ import { openPodImages } from "../lib/images/pods/pod_images.ts";
 import { PullSecrets } from "../lib/images/pods/pull_secrets.ts";
 import { type Logger, silentLogger } from "../lib/log.ts";
 import { readCredentials } from "../lib/upgrades/outside/releases/cluster_payloads.ts";
+import type { UpgradesDeps } from "../controllers/upgrades/deps.ts";
 
 export const UPGRADES: Capability = {
   leaseName: Upgrades.lease,
@@ -86,11 +86,7 @@ function openOutside(
   }));
 }
 
-interface UpgradeViewDeps {
-  readonly readApi: ReadApi;
-  readonly clock: Clock;
-  readonly namespace: string;
-}
+type UpgradeViewDeps = Pick<UpgradesDeps, "readApi" | "clock" | "namespace">;
 
 /** However often and by whom the page is opened: the API server is read once in so long (ms). */
 const KEEP_MS = 3_000;

@@ -9,7 +9,7 @@ import type { HttpsListener, HttpsListenerOptions } from "../lib/server/https_li
 import { openLoadLimit, OTHER_LOAD } from "../lib/server/load_limit.ts";
 import { openServingCertificate } from "../lib/tls/open_certificate.ts";
 import type { ServingCertificate } from "../lib/tls/serving_certificate.ts";
-import type { Runnable } from "../controllers/mod.ts";
+import type { Runnable } from "../controllers/controller.ts";
 import { openPlanWebhookRegistration } from "../controllers/plan_webhook/controller.ts";
 import type { CapabilityParts, ServeDeps } from "./capability.ts";
 import { openPublicListener } from "./public_listener.ts";

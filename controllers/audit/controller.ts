@@ -20,7 +20,7 @@ import { auditDecision, auditReports } from "../../lib/placement/decide/report/a
 import { decisionReason } from "../../lib/placement/decide/report/reason.ts";
 import type { Inspection } from "../../lib/oci/types.ts";
 import type { PodView } from "../../lib/placement/decide/types.ts";
-import { type Controller, DONE, openController, type PlacingDeps, requeueAfter } from "../controller.ts";
+import { type Controller, DONE, openController, type PlacingDeps, requeueAfter, type Runnable } from "../controller.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { PodLabel } from "../../lib/names.ts";
 
@@ -46,17 +46,17 @@ const NAMESPACE_KEY = "namespace ";
 const POD_KEY = "pod ";
 
 export function openAudit(deps: AuditDeps): Controller {
-  const { clock, log, audited, queueMetrics } = deps;
   const first = Promise.withResolvers<void>();
-  const due = new DuePods((key) => controller.enqueue(`${POD_KEY}${key}`), log);
+  const due = new DuePods((key) => controller.enqueue(`${POD_KEY}${key}`), deps.log);
   const enqueue = (key: string, pod: PodView): void => {
     if (deps.settingsOf(pod.namespace).audit) due.add(key, pod);
   };
   const pending = openPending(deps, enqueue);
   const controller = openController({
+    ...deps,
     name: "audit",
     watches: [{ run: (signal) => runAfter(first.promise, pending, signal) }],
-    ...{ parallel: PARALLEL, queue: { groupOf }, clock, log, queueMetrics },
+    ...{ parallel: PARALLEL, queue: { groupOf } },
     reconcile: async (key, signal) => {
       const name = key.slice(key.indexOf(" ") + 1);
       if (key.startsWith(NAMESPACE_KEY)) {
@@ -76,11 +76,11 @@ export function openAudit(deps: AuditDeps): Controller {
     first.resolve();
     controller.enqueue(`${NAMESPACE_KEY}${namespace}`);
   };
-  audited.onAdded(startOn);
+  deps.audited.onAdded(startOn);
   return {
     enqueue: controller.enqueue,
     run: async (signal) => {
-      for (const namespace of audited.names()) startOn(namespace);
+      for (const namespace of deps.audited.names()) startOn(namespace);
       await controller.run(signal);
     },
   };
@@ -160,11 +160,7 @@ function openPending(
   });
 }
 
-async function runAfter(
-  ready: Promise<void>,
-  watch: { run(signal: AbortSignal): Promise<void> },
-  signal: AbortSignal,
-): Promise<void> {
+async function runAfter(ready: Promise<void>, watch: Runnable, signal: AbortSignal): Promise<void> {
   await orAborted(ready, signal).catch(() => undefined);
   if (!signal.aborted) await watch.run(signal);
 }

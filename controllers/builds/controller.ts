@@ -19,7 +19,7 @@ import type { BuildEvent, PoolBuildView, ReconcileDecision } from "../../lib/bui
 import type { BuildFacts } from "../../lib/builds/decide/facts.ts";
 import type { MachineOSConfig } from "../../lib/builds/decide/observed.ts";
 import type { BuildMetrics } from "../../lib/builds/metrics.ts";
-import { type Clock, jitter } from "../../lib/clock.ts";
+import { jitter } from "../../lib/clock.ts";
 import type { BuildSettings } from "../../lib/config/image_builds.ts";
 import type { KubeApi } from "../../lib/k8s/api.ts";
 import { isConflict } from "../../lib/k8s/errors.ts";
@@ -27,22 +27,18 @@ import { eventObjectOf } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import { Resource, type ResourceType } from "../../lib/k8s/types.ts";
 import type { ReconcileResult } from "../../lib/k8s/work_queue.ts";
-import type { Logger } from "../../lib/log.ts";
 import type { RepositoriesDeps } from "../../lib/oci/repositories.ts";
-import { type Controller, type ControllerOptions, DONE, openController, requeueAfter } from "../controller.ts";
+import { type Controller, type ControllerDeps, DONE, openController, requeueAfter } from "../controller.ts";
 
-export interface ImageBuildsDeps {
+export interface ImageBuildsDeps extends ControllerDeps {
   readonly api: KubeApi;
   readonly access: RepositoriesDeps["access"];
   readonly events: EventRecorder;
   readonly metrics: BuildMetrics;
-  readonly clock: Clock;
-  readonly log: Logger;
   /** Without a builder's image where {@link findBuilder} is to find it. */
   readonly settings: BuildSettings;
   /** The image of the machine config operator; empty where nothing names it. */
   readonly findBuilder: (signal: AbortSignal) => Promise<string>;
-  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }
 
 /** MachineOSConfigs reconciled at a time: each mostly waits for a registry. */
@@ -71,14 +67,14 @@ export class ImageBuilds implements Controller {
   readonly #checked = new Map<string, { readonly fingerprint: string; readonly untilMs: number }>();
 
   constructor(deps: ImageBuildsDeps) {
-    const { api, clock, log, settings: { namespace }, queueMetrics } = deps;
+    const { api, clock, log, settings: { namespace } } = deps;
     this.#deps = deps;
     this.#watches = openBuildWatches({ api, clock, log, namespace, onChange: (config) => this.#wake(config) });
     this.#controller = openController({
+      ...deps,
       name: "image-builds",
       watches: [this.#watches],
       parallel: PARALLEL,
-      ...{ clock, log, queueMetrics },
       reconcile: (name, signal) => this.#reconcile(name, signal),
     });
   }

@@ -13,7 +13,7 @@ import { type KubeObject, Resource, splitKey } from "../../lib/k8s/types.ts";
 import { hasEnded, podOfEvent } from "../../lib/exec_format/decide/suspect.ts";
 import type { Logger } from "../../lib/log.ts";
 import { EnoexecAnnotation } from "../../lib/names.ts";
-import { type Controller, openController } from "../controller.ts";
+import { type Controller, openController, type Runnable } from "../controller.ts";
 import { reconcilePod } from "./check_pod.ts";
 import type { ExecFormatDeps, ExecFormatRun } from "./deps.ts";
 import { dropEvent, reconcileEvent } from "./handle_event.ts";
@@ -79,7 +79,7 @@ function watchEvents(
   { api, clock, log, settings }: ExecFormatDeps,
   backlog: EventBacklog,
   enqueue: (key: string) => void,
-): Watch {
+): Runnable {
   return new Reflector<string>({
     api,
     resource: Resource.enoexecEvents,
@@ -97,7 +97,7 @@ function watchEvents(
 }
 
 /** Kubelets report refused pulls and containers that keep ending as events; other pods end as failed. None is kept. */
-function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) => void): readonly Watch[] {
+function watchPods({ api, clock, log }: ExecFormatDeps, enqueue: (key: string) => void): readonly Runnable[] {
   const options = { api, clock, log };
   const reported = ["Failed", "BackOff"].map((reason) =>
     new Reflector<string>({
@@ -149,15 +149,11 @@ export class EventBacklog {
   }
 }
 
-interface Watch {
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** The watch, running while there may be ENoExecEvents; what is not switched on sends no request to the API server. */
 export function whileWanted(
-  watch: Watch,
+  watch: Runnable,
   { isMonitored, onChange }: Pick<ExecFormatDeps, "isMonitored" | "onChange">,
-): Watch {
+): Runnable {
   let changed = Promise.withResolvers<void>();
   onChange(() => {
     changed.resolve();

@@ -69,9 +69,10 @@ interface History extends Failures {
 
 /** Makes the controller. No request is sent to the API server before `run`. */
 export function openKueue(deps: KueueDeps): Controller {
-  const { api, clock, log, queueMetrics } = deps;
+  const { api, clock, log } = deps;
   const failures = new Map<string, Failures>();
   const controller = openController({
+    ...deps,
     name: "kueue",
     onlyKey: CHECK_KEY,
     watches: [
@@ -84,9 +85,6 @@ export function openKueue(deps: KueueDeps): Controller {
     ],
     parallel: PARALLEL,
     queue: { groupOf: (key) => splitKey(key).namespace ?? "", backoff: BACKOFF },
-    clock,
-    log,
-    queueMetrics,
     reconcile: async (key, signal) => {
       const run = { ...deps, signal };
       if (key !== CHECK_KEY) return await reconcileWorkload(run, key, failures);

@@ -9,8 +9,8 @@ import { readInput, type UpgradeInput } from "../../lib/upgrades/cluster/plan_in
 import { reconcile, wantsReconcile } from "../../lib/upgrades/decide/reconcile.ts";
 import type { UpgradeStatus } from "../../lib/upgrades/decide/types/plan.ts";
 import type { ReconcileEnd } from "../../lib/upgrades/decide/types/steps.ts";
-import { type Controller, openController, requeueAfter } from "../controller.ts";
-import type { Runnable, UpgradesDeps } from "./deps.ts";
+import { type Controller, openController, requeueAfter, type Runnable } from "../controller.ts";
+import type { UpgradesDeps } from "./deps.ts";
 import { DRAINS_MS, isUpgrading, openDrains, openDrainTurns } from "./drains.ts";
 import { drive } from "./drive.ts";
 import { openWorkloadLook } from "./workload_look.ts";

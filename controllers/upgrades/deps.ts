@@ -1,18 +1,12 @@
 // What the upgrades controller works with: the API server, and functions for everything outside of it.
-import type { Clock } from "../../lib/clock.ts";
 import type { KubeApi, ReadApi } from "../../lib/k8s/api.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
-import type { Logger } from "../../lib/log.ts";
 import type { OsImages } from "../../lib/upgrades/cluster/os_images.ts";
 import type { Outside } from "../../lib/upgrades/outside/outside.ts";
 import type { OutsideScope } from "../../lib/upgrades/outside/outside_readers.ts";
 import type { LostNode } from "../../lib/upgrades/decide/types/cluster.ts";
 import type { UpgradeMetrics } from "../../lib/upgrades/metrics.ts";
-import type { ControllerOptions } from "../controller.ts";
-
-export interface Runnable {
-  run(signal: AbortSignal): Promise<void>;
-}
+import type { ControllerDeps } from "../controller.ts";
 
 export type AdviseOnWorkloads = (signal: AbortSignal) => Promise<readonly string[]>;
 
@@ -28,16 +22,13 @@ export interface Beside {
   readonly lostNodes?: (() => readonly LostNode[]) | undefined;
 }
 
-export interface UpgradesDeps {
+export interface UpgradesDeps extends ControllerDeps {
   readonly readApi: ReadApi;
   readonly api: KubeApi;
   readonly outside: Outside;
   readonly gauges: Pick<UpgradeMetrics, "set" | "clear" | "clearGroup">;
   readonly events: EventRecorder;
-  readonly clock: Clock;
-  readonly log: Logger;
   /** Called once, when a migration has converged; absent: nothing is said of workloads. */
   readonly adviseOnWorkloads?: AdviseOnWorkloads | undefined;
   readonly namespace: string;
-  readonly queueMetrics?: ControllerOptions["queueMetrics"];
 }

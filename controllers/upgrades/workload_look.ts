@@ -1,7 +1,8 @@
 // Looks at the workloads of the cluster beside the reconciles: it takes many requests and may take minutes.
 import { orAborted } from "../../lib/clock.ts";
 import { errorText } from "../../lib/log.ts";
-import type { AdviseOnWorkloads, Runnable } from "./deps.ts";
+import type { Runnable } from "../controller.ts";
+import type { AdviseOnWorkloads } from "./deps.ts";
 
 /** The look. It is made once, when its findings are wanted first. */
 export interface WorkloadLook extends Runnable {

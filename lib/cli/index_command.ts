@@ -1,5 +1,4 @@
 // `archway index`: joins images of one architecture each to one index in a registry, and shows what an index lists.
-import type { Clock } from "../clock.ts";
 import { assembleIndex } from "../images/assemble/assemble_index.ts";
 import { inspectIndex, listIndex } from "../images/assemble/inspect_index.ts";
 import { Repositories } from "../oci/repositories.ts";
@@ -16,7 +15,7 @@ import {
 } from "./index_text.ts";
 import type { AssembleProblem } from "../images/assemble/problem.ts";
 import type { Annotations } from "../images/index/plan_index.ts";
-import { ExitCode, type OutputForm, type Terminal, terminalLogger } from "./output.ts";
+import { type CommandDeps, ExitCode, type OutputForm, terminalLogger } from "./output.ts";
 import { ProgressLine, renderProgress } from "./progress_line.ts";
 
 interface IndexConfig extends RegistryConfig {
@@ -27,11 +26,7 @@ interface IndexConfig extends RegistryConfig {
   readonly output: OutputForm;
 }
 
-interface IndexDeps {
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-  readonly userAgent: string;
-  readonly signal: AbortSignal;
+interface IndexDeps extends CommandDeps {
   readonly showsProgress: boolean;
 }
 

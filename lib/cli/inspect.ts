@@ -1,8 +1,7 @@
 // `archway inspect`: which architectures images support, and how that was found out.
-import type { Clock } from "../clock.ts";
 import { type ImageServiceConfig, openImageService } from "../images/pods/image_service.ts";
 import { type InspectedImage, renderInspectedText, toInspected } from "./inspect_text.ts";
-import { ExitCode, type OutputForm, renderDocument, type Terminal, terminalLogger } from "./output.ts";
+import { type CommandDeps, ExitCode, type OutputForm, renderDocument, terminalLogger } from "./output.ts";
 
 interface InspectConfig extends ImageServiceConfig {
   readonly words: readonly string[];
@@ -10,15 +9,8 @@ interface InspectConfig extends ImageServiceConfig {
   readonly trace: boolean;
 }
 
-interface InspectDeps {
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-  readonly userAgent: string;
-  readonly signal: AbortSignal;
-}
-
 /** Inspects the images, all at once, and prints them in the order given; 1 when one could not be inspected. */
-export async function runInspect(config: InspectConfig, parts: InspectDeps): Promise<number> {
+export async function runInspect(config: InspectConfig, parts: CommandDeps): Promise<number> {
   const { terminal, signal } = parts;
   const log = terminalLogger(terminal);
   const options = { config, ...parts, log, clusterCredentials: () => [], audience: "caller" } as const;

@@ -1,5 +1,6 @@
 // The terminal as commands use it. They write through it, so that tests can read their output.
 import { stringify } from "yaml";
+import type { Clock } from "../clock.ts";
 import { printable } from "../json.ts";
 import type { LogFields, Logger } from "../log.ts";
 
@@ -10,6 +11,14 @@ export interface Terminal {
   readonly color: boolean;
   /** How wide the terminal is; absent where the output is none. */
   readonly columns?: number | undefined;
+}
+
+/** What every command runs with. */
+export interface CommandDeps {
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
 }
 
 const ESCAPE = "\x1b";

@@ -1,6 +1,5 @@
 // `archway report`: which architectures the workloads of a cluster support, and what keeps them from one.
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
-import type { Clock } from "../clock.ts";
 import { type ImageServiceConfig, openImageService } from "../images/pods/image_service.ts";
 import { openPodImages, type PodImages } from "../images/pods/pod_images.ts";
 import { PullSecrets } from "../images/pods/pull_secrets.ts";
@@ -13,7 +12,7 @@ import type { PlacementSettings } from "../placement/decide/config/types.ts";
 import { type ClusterReport, reportOf } from "../report/cluster_report.ts";
 import { ProgressLine } from "./progress_line.ts";
 import { readFailedImages } from "./failed_images.ts";
-import { ExitCode, type OutputForm, renderDocument, type Terminal, terminalLogger } from "./output.ts";
+import { type CommandDeps, ExitCode, type OutputForm, renderDocument, terminalLogger } from "./output.ts";
 import { readUnlabelledNodes } from "../placement/cluster/architectures.ts";
 import { renderBlocked, renderReport, renderUnlabelledNodes, undeclaredRegistries } from "./report_text.ts";
 import { readSupport } from "./report_read.ts";
@@ -33,13 +32,8 @@ interface ReportConfig extends ImageServiceConfig, ReportOptions {
   readonly globalPullSecret: { readonly namespace: string; readonly name: string };
 }
 
-interface ReportDeps {
+interface ReportDeps extends CommandDeps {
   readonly api: KubeApi;
-  /** The report goes to `out`; what is missing in it, and what is wrong with configuration files, to `err`. */
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-  readonly userAgent: string;
-  readonly signal: AbortSignal;
 }
 
 interface Shown {

@@ -6,12 +6,6 @@ import { faultText } from "../parsed.ts";
 import { ImageBuildsSchema } from "./image_builds.ts";
 import { Duration } from "../cluster/duration.ts";
 
-export interface FileSetting {
-  readonly key: keyof FileValues;
-  readonly example: string;
-  readonly help: string;
-}
-
 const count = z.int({ error: "is not a whole number" }).positive("is not above zero");
 const path = z.string({ error: "is not a path" }).min(1).optional();
 const texts = z.array(z.string().min(1), { error: "is not a list of texts" });
@@ -45,7 +39,11 @@ export const FileSchema = z.strictObject({
 
 export type FileValues = z.infer<typeof FileSchema>;
 
-export const FILE_SETTINGS: readonly FileSetting[] = [
+export const FILE_SETTINGS: readonly {
+  readonly key: keyof FileValues;
+  readonly example: string;
+  readonly help: string;
+}[] = [
   {
     key: "runtimeClasses",
     example: "[kata=skip, wasm=amd64+arm64]",

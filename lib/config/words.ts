@@ -44,12 +44,10 @@ export function indexTarget(
   return verb && { verb, images };
 }
 
-interface IndexFlags {
-  readonly to: readonly string[];
-  readonly annotation: readonly string[];
-}
-
-export function indexProblem(words: readonly string[], { to, annotation }: IndexFlags): string | undefined {
+export function indexProblem(
+  words: readonly string[],
+  { to, annotation }: { readonly to: readonly string[]; readonly annotation: readonly string[] },
+): string | undefined {
   const target = indexTarget(words);
   if (target === undefined) return `Cannot run index: ${USAGE}.`;
   const { verb, images: [first = "", ...others] } = target;

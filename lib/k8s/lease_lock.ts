@@ -214,14 +214,11 @@ export function parseLease(lease: KubeObject): LeaseRecord {
   };
 }
 
-interface LeaseClaim {
-  readonly holder: string;
-  readonly durationMs: number;
-  readonly nowMs: number;
-}
-
 /** The spec after a claim. A new holder starts a new term; the holder's own renewal goes on with the one it has. */
-function renderLeaseSpec(before: KubeObject | undefined, claim: LeaseClaim): Wire<V1LeaseSpec> {
+function renderLeaseSpec(
+  before: KubeObject | undefined,
+  claim: { readonly holder: string; readonly durationMs: number; readonly nowMs: number },
+): Wire<V1LeaseSpec> {
   const known: unknown = before?.["spec"];
   const record = before === undefined ? undefined : parseLease(before);
   // With the six digits that the API's MicroTime requires.

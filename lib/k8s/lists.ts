@@ -73,14 +73,10 @@ export function firstPageSize({ namespaced }: ResourceType): number {
   return namespaced ? FIRST_PAGE_SIZE : CLUSTER_PAGE_SIZE;
 }
 
-interface PageSeen {
-  readonly limit: number;
-  readonly count: number;
-  readonly bytes: number | undefined;
-}
-
 /** Objects of the next page: as many as the target holds of the size just seen, and at most twice as many as before. */
-export function nextPageSize({ limit, count, bytes }: PageSeen): number {
+export function nextPageSize(
+  { limit, count, bytes }: { readonly limit: number; readonly count: number; readonly bytes: number | undefined },
+): number {
   if (bytes === undefined) return limit;
   const fitting = Math.floor(TARGET_BYTES * Math.max(1, count) / Math.max(1, bytes));
   return Math.max(1, Math.min(fitting, limit * 2, MAX_PAGE_SIZE));

@@ -2,11 +2,6 @@
 import type { Logger } from "../log.ts";
 import { Turns } from "./turns.ts";
 
-interface ReadyKey {
-  readonly group: string;
-  readonly priority: "normal" | "urgent";
-}
-
 export class ReadyKeys {
   readonly #normal = new Turns<string>();
   readonly #urgent = new Turns<string>();
@@ -16,7 +11,7 @@ export class ReadyKeys {
   }
 
   /** Puts a key in; one that is in as normal becomes urgent when it is put in as urgent. */
-  add(key: string, { group, priority }: ReadyKey): void {
+  add(key: string, { group, priority }: { readonly group: string; readonly priority: "normal" | "urgent" }): void {
     if (priority === "normal") return this.#normal.add(group, key);
     this.#normal.remove(group, key);
     this.#urgent.add(group, key);

@@ -11,11 +11,6 @@ import type { InspectionFailure } from "./types.ts";
 /** Credentials tried at one endpoint, of the pod and of the keyring: registries count wrong logins. */
 const MAX_TRIED = 8;
 
-interface Chosen {
-  readonly credentials: readonly Credential[];
-  readonly leftOut: number;
-}
-
 /** The order to try: for each endpoint first the pod's, then the keyring's. Others make no difference to caches. */
 export function withKeyring(
   inner: Inspector<PlannedRequest>,
@@ -25,7 +20,7 @@ export function withKeyring(
     { credentials, namespace }: InspectionRequest,
     endpoints: readonly Endpoint[],
     signal: AbortSignal,
-  ): Promise<Chosen> {
+  ): Promise<{ readonly credentials: readonly Credential[]; readonly leftOut: number }> {
     const lists = await Promise.all(endpoints.map(async (endpoint) => [
       distinct(matchPullSecrets(credentials, endpoint)),
       distinct(await keyring.lookup({ ...endpoint, namespace }, signal)),

@@ -41,18 +41,15 @@ const ACCEPTED_FOR_MS = 1_000;
 /** A body without a declared size may be as large as the largest that is read. */
 const UNDECLARED_BYTES = 7 * 1024 * 1024;
 
-interface AcceptedTarget {
-  readonly target: string;
-  readonly verdict: AcceptedPath;
-  readonly untilMs: number;
-}
-
 export class ConnectionGuard {
   readonly #guard: ListenerGuard;
   readonly #table: ConnectionTable;
   /** By the client's address and port, which the TCP and the TLS socket of a connection share. */
   readonly #bySocket = new Map<string, Connection>();
-  readonly #accepted = new WeakMap<Connection, AcceptedTarget>();
+  readonly #accepted = new WeakMap<
+    Connection,
+    { readonly target: string; readonly verdict: AcceptedPath; readonly untilMs: number }
+  >();
   readonly #sweep: ReturnType<typeof setInterval>;
   #begin: ReturnType<typeof setTimeout> | undefined;
   #lookedMs = -Infinity;

@@ -2,15 +2,8 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { print, readVersion, ROOT, runTask } from "../tool.ts";
-import {
-  type Form,
-  type ImageArchitecture,
-  parseArchitecture,
-  parseForm,
-  parsePermissionSet,
-  type PermissionSet,
-} from "./compile.ts";
-import { fillContext, type WantedForm } from "./context.ts";
+import { type Form, parseArchitecture, parseForm, parsePermissionSet } from "./compile.ts";
+import { type ContextOptions, fillContext, type WantedForm } from "./context.ts";
 import { CONTAINERFILE } from "./runtime.ts";
 
 const USAGE = `\
@@ -31,14 +24,11 @@ Exit codes: 0 built, 1 failed, 2 something is missing, and the last lines say wh
 
 export type Engine = "podman" | "buildah" | "docker";
 
-export interface ImageOptions {
+export interface ImageOptions extends ContextOptions {
   readonly name: string;
   readonly base: string | undefined;
   readonly form: Form;
-  readonly architectures: readonly ImageArchitecture[];
   readonly version: string;
-  readonly permissions: PermissionSet;
-  readonly context: string;
   readonly isPushed: boolean;
   /** Whether the registry has no TLS; the engine's own settings when it is left out. */
   readonly isPlain?: boolean;

@@ -3,12 +3,7 @@ import { entryOf } from "../../lib/json.ts";
 import type { BoardEntry, DecisionKind } from "../../lib/placement/decide/report/board.ts";
 import type { DecisionReason, verdictReason } from "../../lib/placement/decide/report/reason.ts";
 
-interface KindWords {
-  readonly label: string;
-  readonly tone: string;
-}
-
-export const KIND_WORDS: Readonly<Record<DecisionKind, KindWords>> = {
+export const KIND_WORDS: Readonly<Record<DecisionKind, { readonly label: string; readonly tone: string }>> = {
   place: { label: "placed", tone: "good" },
   gate: { label: "gated", tone: "wait" },
   retry: { label: "retrying", tone: "warn" },

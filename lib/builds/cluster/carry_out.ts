@@ -1,17 +1,15 @@
 // Carries effects out in order, each guarded by the uid and version that the decision saw. The first failure ends the reconcile.
 import type { V1ConfigMap } from "@kubernetes/client-node";
-import type { Clock } from "../../clock.ts";
 import type { Effect, ObjectTarget, Publication } from "../decide/effects.ts";
 import { noteAssembled } from "../decide/status/assembled.ts";
 import { EMPTY_INDEX, parseStoredRecord, renderRecord } from "../decide/status/record.ts";
 import type { BuildFacts, StoredRecord } from "../decide/facts.ts";
 import { type JsonObject, objectAt } from "../../json.ts";
-import type { KubeApi } from "../../k8s/api.ts";
 import { isConflict, isNotFound } from "../../k8s/errors.ts";
 import { type KubeObject, Resource, type ResourceTarget, type ResourceType, type Wire } from "../../k8s/types.ts";
 import { unreachable } from "../../parsed.ts";
-import type { BuildRegistries } from "./answer_questions.ts";
-import { createJob, refreshCopy } from "./create_job.ts";
+import type { AnswerDeps } from "./answer_questions.ts";
+import { createJob, type CreateJobDeps, refreshCopy } from "./create_job.ts";
 import { deleteImages, type DeletionResult } from "./delete_images.ts";
 import { type AssembleDeps, assembleIndex } from "../../images/assemble/assemble_index.ts";
 import type { AssembleProblem } from "../../images/assemble/problem.ts";
@@ -25,12 +23,7 @@ export type Done =
   | { readonly kind: "assembled"; readonly outcome: Publication; readonly ms: number }
   | { readonly kind: "deletion of an image"; readonly reference: string; readonly result: DeletionResult };
 
-export interface CarryOutDeps {
-  readonly api: KubeApi;
-  readonly registries: BuildRegistries;
-  readonly namespace: string;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+export interface CarryOutDeps extends CreateJobDeps, AnswerDeps {
   readonly onDone: (done: Done) => void;
   readonly records: Map<string, StoredRecord>;
 }

@@ -10,6 +10,7 @@ import type { Clock } from "../../clock.ts";
 import { forgottenRecords } from "../decide/publish/collect.ts";
 import { BuildLabel } from "../decide/names.ts";
 import type { BuildRegistries, RegistrySecrets } from "./answer_questions.ts";
+import type { CreateJobDeps } from "./create_job.ts";
 import { digestsElsewhere } from "./read_facts.ts";
 import type { BuildWatches, WatchedMap } from "./watches.ts";
 
@@ -105,13 +106,10 @@ export async function deleteImageStreamTag(
   }
 }
 
-export interface CleanUpConfigDeps {
-  readonly api: KubeApi;
+export interface CleanUpConfigDeps extends CreateJobDeps {
   readonly watches: BuildWatches;
-  readonly namespace: string;
   readonly openRegistries: (secrets: RegistrySecrets) => BuildRegistries;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
   readonly onImage: (reference: string, result: DeletionResult) => void;
 }
 

@@ -30,13 +30,9 @@ export const DAEMON_COUNTERS = {
 
 export type DaemonMetrics = MetricsOf<typeof DAEMON_COUNTERS>;
 
-export interface DaemonGauges {
-  readonly isTracing: boolean;
-  readonly pending: number;
-  readonly residentBytes: number;
-}
-
-export const DAEMON_GAUGES: GaugeTable<DaemonGauges> = {
+export const DAEMON_GAUGES: GaugeTable<
+  { readonly isTracing: boolean; readonly pending: number; readonly residentBytes: number }
+> = {
   archway_exec_trace_up: {
     help: "1 while exec format errors of this node are seen.",
     read: ({ isTracing }) => Number(isTracing),

@@ -11,17 +11,14 @@ export type PinVerdict =
   /** It is trusted by itself, but must not be shown by this server now; `why` is for users. */
   | { readonly kind: "refused"; readonly why: string };
 
-interface PinTerms {
-  readonly host: string;
-  readonly trusted: readonly string[];
-  readonly nowMs: number;
-}
-
 const SERVER_AUTH: readonly string[] = ["1.3.6.1.5.5.7.3.1", "2.5.29.37.0"];
 /** Critical extensions that Go's crypto/x509 handles: key usage, names, constraints, policies, extended key usage. */
 const HANDLED: readonly string[] = [15, 17, 19, 30, 32, 33, 36, 37, 54].map((arc) => `2.5.29.${arc}`);
 
-export function judgePin(certificate: Uint8Array, { host, trusted, nowMs }: PinTerms): PinVerdict {
+export function judgePin(
+  certificate: Uint8Array,
+  { host, trusted, nowMs }: { readonly host: string; readonly trusted: readonly string[]; readonly nowMs: number },
+): PinVerdict {
   if (!isListed(certificate, trusted)) return { kind: "unlisted" };
   const fields = readCertificate(certificate);
   if (fields === undefined) return refused("certificate cannot be read");

@@ -19,11 +19,6 @@ export interface HostTls {
   readonly clients: readonly { readonly certificateFile: string; readonly keyFile?: string }[];
 }
 
-interface NamedText {
-  readonly name: string;
-  readonly text: Parsed<string>;
-}
-
 interface NamedPair {
   readonly name: string;
   readonly certificate: Parsed<string>;
@@ -63,7 +58,7 @@ export function readHostDirectory(folder: string, { files, nowMs }: LoadContext)
 }
 
 function parseHostFiles(
-  authorities: readonly NamedText[],
+  authorities: readonly { readonly name: string; readonly text: Parsed<string> }[],
   pairs: readonly NamedPair[],
   nowMs: number,
 ): Parsed<HostCertificates> {

@@ -90,12 +90,6 @@ export function trimLocation(location: string): string {
   return canonicalName(location.trim().replace(/(?<!\/)\/+$/, ""));
 }
 
-interface RuleSource {
-  readonly name: string;
-  readonly insecure: boolean;
-  readonly mirror: boolean;
-}
-
 export interface FullName {
   readonly name: string;
   readonly suffix: string;
@@ -110,7 +104,10 @@ export function findRule(rules: readonly RegistryRule[], full: FullName): Regist
 }
 
 /** Mirrors that may serve this kind of reference (DV-101, DV-102), then the registry itself. */
-export function pullSources(rule: RegistryRule, full: FullName): readonly RuleSource[] {
+export function pullSources(
+  rule: RegistryRule,
+  full: FullName,
+): readonly { readonly name: string; readonly insecure: boolean; readonly mirror: boolean }[] {
   const length = Math.min(matchedLength(rule.prefix, full.name + full.suffix) ?? 0, full.name.length);
   const place = (location: string): string => location === "" ? full.name : location + full.name.slice(length);
   const wanted: MirrorUse = full.suffix.startsWith("@") ? "digest-only" : "tag-only";

@@ -43,15 +43,10 @@ const MAX_NAMED_OF_NAMESPACE = 5;
 /** A host that was of no use for so long gives its place to another (ms). */
 const UNUSED_MS = 3_600_000;
 
-interface UsefulHost {
-  readonly atMs: number;
-  readonly namespace: string | undefined;
-}
-
 /** The hosts that may be named: declared ones, and a bounded number of those that have answered a request with its content. */
 export class NamedHosts {
   readonly #declared: ReadonlySet<string>;
-  readonly #useful = new Map<string, UsefulHost>();
+  readonly #useful = new Map<string, { readonly atMs: number; readonly namespace: string | undefined }>();
 
   constructor(declared: readonly string[]) {
     this.#declared = new Set(declared);

@@ -30,7 +30,7 @@ export function openConfigs(parts: ReflectorDeps): Configs {
   const listeners: ((namespace: string | undefined) => void)[] = [];
   const notify = (namespace: string | undefined): void => listeners.forEach((listener) => listener(namespace));
   const parse = accept(parts, parseClusterConfig);
-  const clusterConfigs = new Reflector<SeenConfig>({
+  const clusterConfigs = new Reflector<{ readonly config: ClusterConfig; readonly reported: string }>({
     ...parts,
     resource: Resource.clusterConfigs,
     keep: KEPT.clusterConfigs,
@@ -60,11 +60,6 @@ export function openConfigs(parts: ReflectorDeps): Configs {
     of: (namespace) => ({ cluster: cluster(), namespace: namespaceConfigs.of(namespace) }),
     onChange: (listener) => void listeners.push(listener),
   };
-}
-
-interface SeenConfig {
-  readonly config: ClusterConfig;
-  readonly reported: string;
 }
 
 /** All but the condition about the architecture taints: it changes all the time while nodes are tainted, and no listener acts on it. */

@@ -4,11 +4,9 @@ import type { OperandConfig } from "../decide/config_view.ts";
 import DAEMON_SET from "./exec_format_daemon_set.yaml" with { type: "text" };
 import { renderManifest } from "./manifest.ts";
 
-export interface DaemonSettings {
-  readonly namespace: string;
-  readonly image: string;
-}
-
-export function renderDaemonSet(config: OperandConfig, { namespace, image }: DaemonSettings): KubeObject {
+export function renderDaemonSet(
+  config: OperandConfig,
+  { namespace, image }: { readonly namespace: string; readonly image: string },
+): KubeObject {
   return renderManifest(DAEMON_SET, config, { namespace, fill: (key, value) => key === "image" ? image : value });
 }

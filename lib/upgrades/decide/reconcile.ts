@@ -53,13 +53,7 @@ export function* reconcile(input: ReconcileInput): Reconcile {
   return yield* reconcilePlan({ base, status: withPlanCondition(status, drain, { generation, nowMs }), nowMs });
 }
 
-interface Beginning {
-  readonly base: Base;
-  readonly status: UpgradeStatus;
-  readonly nowMs: number;
-}
-
-function* reconcilePlan({ base, status, nowMs }: Beginning): Part<ReconcileEnd> {
+function* reconcilePlan({ base, status, nowMs }: Omit<Turn, "entry">): Part<ReconcileEnd> {
   const { desired } = base.plan.spec;
   if (desired.version === "") return yield* reconcileWithoutVersion({ base, status, nowMs });
   const known = historyOf(status, desired);
@@ -113,7 +107,7 @@ function newEntry({ plan, clusterVersion }: Base, nowMs: number): History {
 }
 
 /** A plan that names only an image gets its version from it; one that names nothing is invalid. */
-function* reconcileWithoutVersion({ base, status, nowMs }: Beginning): Part<ReconcileEnd> {
+function* reconcileWithoutVersion({ base, status, nowMs }: Omit<Turn, "entry">): Part<ReconcileEnd> {
   const turn: Turn = { base, status, entry: newEntry(base, nowMs), nowMs };
   if (base.plan.spec.suspend) return yield* reconcileSuspended(turn);
   const validation = validatePlan({ ...base, read: yield* read(validationReads(base)) });
@@ -181,13 +175,8 @@ function isOpen({ phase }: History): boolean {
   return phase === "New" || phase === "Pending" || phase === "Upgrading";
 }
 
-export interface PlanUpdate {
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
 /** Whether an update needs a reconcile: one that changes the status is a reconcile's own. */
-export function wantsReconcile({ before, after }: PlanUpdate): boolean {
+export function wantsReconcile({ before, after }: { readonly before: unknown; readonly after: unknown }): boolean {
   if (before === undefined || after === undefined) return false;
   return isDeepStrictEqual(memberOf(before, "status"), memberOf(after, "status"));
 }

@@ -11,12 +11,6 @@ const PLATFORM: readonly SilenceMatcher[] = [
 const CONTROL_PLANE = "OSD control plane";
 const WORKERS = "OSD worker node";
 
-export interface ControlPlaneWindow {
-  readonly version: string;
-  readonly criticals: readonly string[];
-  readonly endsAtMs: number;
-}
-
 export interface WorkerWindow {
   readonly version: string;
   readonly remaining: number;
@@ -25,7 +19,10 @@ export interface WorkerWindow {
 }
 
 /** What opens the window for the control plane: nothing for silences that are there. Expired ones count as absent. */
-export function openControlPlaneWindow(window: ControlPlaneWindow, silences: readonly Silence[]): readonly Effect[] {
+export function openControlPlaneWindow(
+  window: { readonly version: string; readonly criticals: readonly string[]; readonly endsAtMs: number },
+  silences: readonly Silence[],
+): readonly Effect[] {
   const { version, criticals, endsAtMs } = window;
   const all = [{
     comment: `Silence for OSD control plane upgrade to version ${version}`,

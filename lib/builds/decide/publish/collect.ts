@@ -140,14 +140,9 @@ export interface ForgottenRecordsInput extends Pick<BuildFacts, "records" | "nod
   readonly config: string;
 }
 
-export interface ForgottenRecord {
-  readonly record: StoredRecord;
-  readonly deletions: readonly RegistryDeletion[];
-}
-
 export function forgottenRecords(
   { config, records, nodes, elsewhere }: ForgottenRecordsInput,
-): readonly ForgottenRecord[] {
+): readonly { readonly record: StoredRecord; readonly deletions: readonly RegistryDeletion[] }[] {
   const running = runningDigests(nodes);
   const isRun = (record: StoredRecord): boolean => digestsOf(record).some((digest) => running.has(digest));
   const kept = records.filter(isRun);

@@ -15,11 +15,6 @@ import { deletion, joinParts, part, type Scope } from "./part.ts";
 import { stepArch } from "./step_arch.ts";
 import { ownTag } from "../publish/collect.ts";
 
-export interface Advanced {
-  readonly record: BuildRecord;
-  readonly part: Part;
-}
-
 export function storedRecord({ records }: BuildFacts, { meta }: MachineOSBuild): StoredRecord | undefined {
   return records.find(({ name, buildUid }) => name === recordName(meta.name) && buildUid === meta.uid);
 }
@@ -28,7 +23,10 @@ export function recordOf(facts: BuildFacts, build: MachineOSBuild): BuildRecord 
   return storedRecord(facts, build)?.record ?? { archs: [], index: EMPTY_INDEX };
 }
 
-export function advanceBuild(scope: Scope, rendered: RenderedConfig): Advanced {
+export function advanceBuild(
+  scope: Scope,
+  rendered: RenderedConfig,
+): { readonly record: BuildRecord; readonly part: Part } {
   const { facts, plan, build } = scope;
   const before = recordOf(facts, build);
   const forced = forcedOf(build);

@@ -2,11 +2,6 @@
 import { type Labels, matchesSelector } from "../../../cluster/label_selector.ts";
 import type { NamespaceConfig, NodeAffinityScoring, PlacementConfigs } from "./types.ts";
 
-interface LabelledPod {
-  readonly namespace: string;
-  readonly labels: Labels | undefined;
-}
-
 /** A scoring plugin that is switched on, under the name the audit annotation gives it. */
 export interface ScoringSource {
   readonly source: string;
@@ -14,7 +9,10 @@ export interface ScoringSource {
 }
 
 /** Selects by the labels the pod has now, Archway's own ones included. */
-export function selectConfigs(pod: LabelledPod, configs: PlacementConfigs): PlacementConfigs {
+export function selectConfigs(
+  pod: { readonly namespace: string; readonly labels: Labels | undefined },
+  configs: PlacementConfigs,
+): PlacementConfigs {
   if (configs.namespace.length === 0) return { cluster: configs.cluster, namespace: [] };
   const matching = configs.namespace.filter((config) =>
     config.namespace === pod.namespace && matchesSelector(config.labelSelector, pod.labels)

@@ -2,15 +2,10 @@
 import type { JsonObject } from "../../../json.ts";
 import type { LabelSelector } from "../../../cluster/label_selector.ts";
 
-export interface PlatformWeight {
-  readonly architecture: string;
-  readonly weight: number;
-}
-
 /** The nodeAffinityScoring plugin of either config; absent plugin = disabled without platforms. */
 export interface NodeAffinityScoring {
   readonly enabled: boolean;
-  readonly platforms: readonly PlatformWeight[];
+  readonly platforms: readonly { readonly architecture: string; readonly weight: number }[];
 }
 
 export interface ClusterConfig {

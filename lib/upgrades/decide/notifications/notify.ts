@@ -4,11 +4,6 @@ import type { Delivery, History, NotificationState, UpgradeConfig, UpgradeStatus
 import { renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
 
-export interface NotifyContext {
-  readonly plan: UpgradeConfig;
-  readonly history: History;
-}
-
 export interface NotifyOptions {
   readonly findings?: string | undefined;
   readonly onFailure?: "stop" | "log" | undefined;
@@ -16,7 +11,7 @@ export interface NotifyOptions {
 
 export function notify(
   state: NotificationState,
-  { plan, history }: NotifyContext,
+  { plan, history }: { readonly plan: UpgradeConfig; readonly history: History },
   { findings = "", onFailure = "stop" }: NotifyOptions = {},
 ): readonly Effect[] {
   if (wasNotified(history, state)) return [];

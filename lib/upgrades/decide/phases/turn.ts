@@ -56,12 +56,10 @@ export interface Schedule {
   readonly untilMs: number;
 }
 
-export interface Window {
-  readonly nowMs: number;
-  readonly windowMs: number;
-}
-
-export function decideSchedule(upgradeAt: string, { nowMs, windowMs }: Window): Schedule {
+export function decideSchedule(
+  upgradeAt: string,
+  { nowMs, windowMs }: { readonly nowMs: number; readonly windowMs: number },
+): Schedule {
   const startMs = parseTime(upgradeAt);
   if (startMs === undefined) return { isReady: false, isBreached: false, untilMs: 0 };
   if (nowMs <= startMs) return { isReady: false, isBreached: false, untilMs: startMs - nowMs };

@@ -3,7 +3,7 @@
 //   image ─▶ plan (mirrors, policy) ─▶ manifest: an index ─▶ child for the control plane ─▶ config: label with the version
 //                                              └ one image ─────────────────────────────────┘
 import type { Clock } from "../../../clock.ts";
-import { openRegistryAccess, type RegistryAccess, type RegistryConfig } from "../../../oci/registry_access.ts";
+import { openRegistryAccess, type RegistryConfig } from "../../../oci/registry_access.ts";
 import { type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { isForbidden } from "../../../k8s/errors.ts";
 import { Resource } from "../../../k8s/types.ts";
@@ -12,7 +12,7 @@ import type { Credential } from "../../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../../oci/credentials/docker_config.ts";
 import { SharedCalls } from "../../../oci/shared_call.ts";
 import type { Payload } from "../../decide/types/cluster.ts";
-import { Repositories } from "../../../oci/repositories.ts";
+import { Repositories, type RepositoriesDeps } from "../../../oci/repositories.ts";
 import { textAt } from "../../../json.ts";
 import { type InspectionError, inspectionError } from "../../../oci/errors.ts";
 import type { ManifestDocument } from "../../../oci/image/manifest.ts";
@@ -94,12 +94,9 @@ export async function readCredentials(
 
 const VERSION_LABEL = "io.openshift.release";
 
-export interface PayloadOptions {
-  readonly access: Pick<RegistryAccess, "planner" | "keyring" | "clients">;
-  readonly clock: Clock;
+export interface PayloadOptions extends RepositoriesDeps {
   /** That of the control plane, in whose image the version is looked up; undefined: that of the first. */
   readonly architecture: string | undefined;
-  readonly signal: AbortSignal;
 }
 
 /** Rejects with InspectionError, whose message is safe to show, or with the signal's reason. */

@@ -17,12 +17,7 @@ export interface NotificationSink {
   /** For messages, and the record of deliveries: `event`, `webhook`. */
   readonly name: string;
   /** Resolves when the place has it, or no use for it; an id sent again does nothing. Rejects otherwise, with a safe message. */
-  send(notification: Notification, sending: Sending): Promise<void>;
-}
-
-export interface Sending {
-  readonly attempt: Attempt;
-  readonly signal: AbortSignal;
+  send(notification: Notification, sending: { readonly attempt: Attempt; readonly signal: AbortSignal }): Promise<void>;
 }
 
 /** For a sink that cannot report what it has: a request to it is not repeated. */
