@@ -40,7 +40,7 @@ function stateOf({ metadata }: KubeObject): "free" | "held" | "uninstalling" {
 /** By then the API server has judged a request whose head it has, also a busy one (ms). */
 const JUDGED_MS = 2_000;
 
-/** Each object gives the right to change the others: the heads of all requests are sent before one is carried out. */
+/** Each object grants the right to change the others, so the heads of all requests are sent before one is carried out. */
 export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | "free"): Promise<void> {
   const { clock, log, settings: { namespace }, memory, signal } = run;
   const account = { namespace, name: Installation.serviceAccount };

@@ -1,4 +1,4 @@
-// What every page has. Nothing may be loaded by a page or frame it; of scripts only the one that renews it runs.
+// What every page has. A page loads nothing and stands in no frame; its one script renews it.
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { html, raw } from "hono/html";

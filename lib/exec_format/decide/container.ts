@@ -27,7 +27,7 @@ export interface PodContainer {
   readonly end: ContainerEnd | undefined;
   /** The ends that the status shows, the latest first. */
   readonly ends: readonly ContainerEnd[];
-  /** Whether nothing runs in it but what the image names, from the files of the image. */
+  /** Whether it runs only what its image names, from the image's files: the pod changes neither. */
   readonly isImagesOwn: boolean;
 }
 

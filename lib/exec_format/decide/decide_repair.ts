@@ -6,7 +6,7 @@ import type { PodView } from "../../placement/decide/types.ts";
 export interface RepairFacts {
   readonly pod: PodView;
   readonly architecture: string;
-  /** What Archway would require if the pod came anew; `unconstrained`: nothing; `unknown`: an image is not read. */
+  /** What Archway would require of the pod created anew; `unconstrained`: nothing; `unknown`: an image cannot be inspected. */
   readonly wouldRequire: readonly string[] | "unconstrained" | "unknown";
   readonly isPlaced: boolean;
   /** Architectures that nodes have; undefined when that is not known. */

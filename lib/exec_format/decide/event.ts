@@ -35,7 +35,7 @@ export interface ExecFailure {
 const MAX_COMMAND_LENGTH = 128;
 const CONTAINER_ID = /^.+:\/\/([a-f0-9]{64})$/;
 
-/** Its name follows from the container: a second event of one that was not handled yet is a conflict (409). */
+/** Its name follows from the container: a second event before the first was handled is a conflict (409). */
 export function buildEvent(
   failure: ExecFailure,
   owner: EventOwner,

@@ -95,7 +95,7 @@ export function isFresh({ atMs }: FailedImage, nowMs: number): boolean {
   return nowMs - atMs < FAILED_TTL_MS;
 }
 
-/** Sorted. What one namespace reports, or one node, says nothing to others: either may be an attacker's. */
+/** Sorted. What one namespace or one node alone reports may be an attacker's, and does not count for other namespaces. */
 export function failedArchitectures(
   records: Iterable<FailedImage>,
   wanted: { readonly digest: string; readonly namespace: string; readonly nowMs: number },

@@ -1,4 +1,4 @@
-// The MutatingWebhookConfiguration that Archway keeps while a ClusterPodPlacementConfig exists, and whether it is so.
+// The MutatingWebhookConfiguration that Archway keeps while a ClusterPodPlacementConfig exists, as data.
 import { isDeepStrictEqual } from "node:util";
 import type { AdmissionregistrationV1WebhookClientConfig } from "@kubernetes/client-node";
 import { isObject, type JsonObject, listAt, memberOf, objectAt } from "../../json.ts";

@@ -101,7 +101,7 @@ function parseLacking(
   return need === undefined ? undefined : kept();
 }
 
-/** Keeps one toleration for each architecture that is known or that nodes have: its owner can give it a hundred. */
+/** Keeps one toleration for each architecture that is known or that nodes have: a pod's owner can write a hundred. */
 function lean(
   pod: TaintPod,
   { rule, architectures }: { readonly rule: TaintRule; readonly architectures: readonly string[] },

@@ -57,7 +57,7 @@ function wantedBy(pod: TaintPod, { rule, architectureOf, architectures }: Tolera
   }
 }
 
-/** Additions are legal on every pod, bound ones included. Where the list is made the pod must be unchanged. */
+/** Tolerations may be added to every pod, bound ones included. Where the list is new the pod must be unchanged. */
 export function toleratePatch({ pod, missing }: PodNeed): JsonPatch {
   const added: readonly Wire<V1Toleration>[] = missing;
   const identity: JsonPatch = pod.uid === "" ? [] : [{ op: "test", path: "/metadata/uid", value: pod.uid }];

@@ -38,7 +38,7 @@ export interface PodNeed {
   readonly missing: readonly TolerationPlan[];
 }
 
-/** One whose template does not tolerate every architecture: its controller makes pods only where it tolerates. */
+/** One whose template does not tolerate every architecture: its controller creates no pods on nodes that it does not tolerate. */
 export type TaintDaemonSet = JudgedDaemonSet | OversizedDaemonSet;
 
 export interface JudgedDaemonSet {

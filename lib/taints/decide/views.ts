@@ -26,7 +26,7 @@ export function parseTaintNode(object: KubeObject): TaintNode {
   return { name, uid, resourceVersion, reported, labels, isDeleting, taints };
 }
 
-/** Undefined for one that needs none from here: ended, mirrored, gated, or with over a hundred of our key. */
+/** Undefined for a pod that gets none from here: ended, mirrored, gated, or with over a hundred tolerations of our key. */
 export function parseTaintPod(object: KubeObject, { key }: Pick<TaintRule, "key">): TaintPod | undefined {
   const { metadata } = object;
   const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];

@@ -1,4 +1,4 @@
-// JSON Patch operations that narrow a pod's node affinity at its ends; what is already there is not changed.
+// JSON Patch operations that narrow a pod's node affinity: they append expressions and terms, and change none.
 import type {
   V1NodeAffinity,
   V1NodeSelectorRequirement,

@@ -46,7 +46,7 @@ export function preferredArchitectures(terms: readonly JsonObject[]): readonly s
     .filter((value) => typeof value === "string");
 }
 
-/** An undefined value: a node without the label. What is no requirement of a label selector, Gt and Lt, holds. */
+/** `value` is undefined for a node without the label. Gt and Lt, which label selectors do not have, count as holding. */
 function holdsForLabel(expression: unknown, value: string | undefined): boolean {
   const requirement = parseRequirement(expression);
   return requirement === undefined || meetsRequirement(value, requirement);

@@ -6,7 +6,7 @@ import { entryOf, type JsonObject, listAt, memberOf, objectAt, textAt } from "..
 import type { OwnRequirement, PodView } from "../types.ts";
 import { expressionsOf, preferredArchitectures } from "./constraints.ts";
 
-/** One term carries the recorded requirement, or all share its architectures out, and the nodeSelector says nothing. */
+/** Found where one term carries the recorded requirement, or all divide its architectures, and no nodeSelector names one. */
 export function ownRequirement(pod: PodView): OwnRequirement | undefined {
   const { record, requiredTerms: terms = [] } = pod;
   if (record === undefined || terms.length === 0 || entryOf(pod.nodeSelector, NODE_ARCH_LABEL) !== undefined) return;

@@ -4,7 +4,7 @@ import { KNOWN_ARCHITECTURES } from "../../../arch.ts";
 import type { ArchTaint } from "../config/types.ts";
 import type { PodView } from "../types.ts";
 
-/** For the architectures of its images, or all. One that tolerates some by their values was given these on purpose. */
+/** For the shared architectures, or all. A pod that tolerates only some architectures was given these on purpose. */
 export function planUndecidedTolerations(
   pod: PodView,
   taints: readonly ArchTaint[],
