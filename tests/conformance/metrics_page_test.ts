@@ -53,7 +53,7 @@ async function queueNames(): Promise<readonly string[]> {
   for await (const { name: part, isDirectory } of Deno.readDir(folder)) {
     if (!isDirectory) continue;
     const source = await Deno.readTextFile(new URL(`${part}/controller.ts`, folder)).catch(() => "");
-    if (!source.includes("queueMetrics")) continue;
+    if (!source.includes("openController({")) continue;
     const [, name] = /openController\(\{[^}]*?\bname: "([\w-]+)"/.exec(source) ?? [];
     names.push(name ?? assert.fail(`controllers/${part} has no name that can be read`));
   }
