@@ -46,6 +46,9 @@ Deno.test("manifests/monitoring/metrics.md asks in its example queries only for 
   assert.deepEqual(asked.filter((name) => !known.includes(name)), []);
 });
 
+/** It looks at this process once a second, and nothing waits in its queue. */
+const UNMEASURED = "gating_status";
+
 /** Names of the controllers whose queues are measured, as their sources have them. */
 async function queueNames(): Promise<readonly string[]> {
   const folder = new URL("../../controllers/", import.meta.url);
@@ -53,7 +56,7 @@ async function queueNames(): Promise<readonly string[]> {
   for await (const { name: part, isDirectory } of Deno.readDir(folder)) {
     if (!isDirectory) continue;
     const source = await Deno.readTextFile(new URL(`${part}/controller.ts`, folder)).catch(() => "");
-    if (!source.includes("openController({")) continue;
+    if (!source.includes("openController({") || part === UNMEASURED) continue;
     const [, name] = /openController\(\{[^}]*?\bname: "([\w-]+)"/.exec(source) ?? [];
     names.push(name ?? assert.fail(`controllers/${part} has no name that can be read`));
   }
