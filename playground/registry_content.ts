@@ -1,11 +1,12 @@
 // What the playground's registry holds, and its answers: shared by its pull half and its push half.
-import { type BuiltImage, type Content, type ImageDescription } from "./registry_images.ts";
+import type { ManifestContent } from "../lib/oci/push/target_repository.ts";
+import type { BuiltImage, ImageDescription } from "./registry_images.ts";
 
 export interface Repository {
   /** Who may pull; only the registry's one user may push. */
   readonly access: "anonymous" | "basic" | "token";
-  readonly manifests: Map<string, Content>;
-  readonly blobs: Map<string, Content>;
+  readonly manifests: Map<string, ManifestContent>;
+  readonly blobs: Map<string, ManifestContent>;
   readonly architectures: Map<string, readonly string[]>;
 }
 
@@ -28,8 +29,8 @@ export function ensureRepository(
 ): Repository {
   const repository = repositories.get(name) ?? {
     access,
-    manifests: new Map<string, Content>(),
-    blobs: new Map<string, Content>(),
+    manifests: new Map<string, ManifestContent>(),
+    blobs: new Map<string, ManifestContent>(),
     architectures: new Map<string, readonly string[]>(),
   };
   repositories.set(name, repository);

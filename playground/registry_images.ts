@@ -1,4 +1,6 @@
 // Images as bytes: turns one line of description into blobs, manifests and indexes of any form.
+import type { ManifestContent } from "../lib/oci/push/target_repository.ts";
+
 export type ImageForm = "oci-index" | "docker-list" | "oci-manifest" | "docker-manifest";
 
 export interface ImageDescription {
@@ -11,17 +13,11 @@ export interface ImageDescription {
   readonly access?: "anonymous" | "basic" | "token";
 }
 
-export interface Content {
-  readonly digest: string;
-  readonly mediaType: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
 /** All documents of one image. The last of `manifests` is the one that the tag points at. */
 export interface BuiltImage {
-  readonly blobs: readonly Content[];
-  readonly manifests: readonly Content[];
-  readonly top: Content;
+  readonly blobs: readonly ManifestContent[];
+  readonly manifests: readonly ManifestContent[];
+  readonly top: ManifestContent;
 }
 
 interface Words {
@@ -48,8 +44,8 @@ const DOCKER: Words = {
 export async function buildImage(description: ImageDescription): Promise<BuiltImage> {
   const words = description.form.startsWith("oci") ? OCI : DOCKER;
   const layer = await content(words.layer, `layer of ${description.repository}:${description.tag}`);
-  const blobs: Content[] = [layer];
-  const manifests: Content[] = [];
+  const blobs: ManifestContent[] = [layer];
+  const manifests: ManifestContent[] = [];
   const entries: unknown[] = [];
   for (const architecture of description.architectures) {
     const config = await content(words.config, renderConfig(description, { architecture, layer }));
@@ -70,18 +66,18 @@ function systemOf(architecture: string): string {
   return architecture === "wasm" ? "wasi" : "linux";
 }
 
-async function content(mediaType: string, body: unknown): Promise<Content> {
+async function content(mediaType: string, body: unknown): Promise<ManifestContent> {
   const bytes = new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
   return { digest: `sha256:${new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex()}`, mediaType, bytes };
 }
 
-function descriptor(document: Content): Readonly<Record<string, unknown>> {
+function descriptor(document: ManifestContent): Readonly<Record<string, unknown>> {
   return { mediaType: document.mediaType, digest: document.digest, size: document.bytes.length };
 }
 
 function renderConfig(
   description: ImageDescription,
-  options: { readonly architecture: string; readonly layer: Content },
+  options: { readonly architecture: string; readonly layer: ManifestContent },
 ): unknown {
   return {
     architecture: options.architecture,
@@ -93,7 +89,7 @@ function renderConfig(
   };
 }
 
-function renderManifest(words: Words, config: Content, layer: Content): unknown {
+function renderManifest(words: Words, config: ManifestContent, layer: ManifestContent): unknown {
   const layers = [descriptor(layer)];
   return { schemaVersion: 2, mediaType: words.manifest, config: descriptor(config), layers };
 }

@@ -42,7 +42,7 @@ function renderDetails(image: InspectedImage): string {
         ["Credential", credential],
         ["Digest", digest],
         ["Media type", mediaType],
-        ["Platforms", renderPlatforms(platforms)],
+        ["Platforms", platforms.map(renderPlatform).join(", ")],
       ] as const
       : [],
     ...findings.map(({ kind, message }) => ["Finding", `${kind}: ${message}`] as const),
@@ -63,10 +63,6 @@ function renderNext({ reason, retryAfterMs }: InspectedError): string | undefine
   return retryAfterMs === undefined
     ? undefined
     : `Ask again in ${renderDuration(retryAfterMs)}: the registry wants it so.`;
-}
-
-function renderPlatforms(platforms: readonly Platform[]): string {
-  return platforms.map(renderPlatform).join(", ");
 }
 
 function renderRequests({ manifestGet, manifestHead, blobGet, token, other }: RequestCounts): string {

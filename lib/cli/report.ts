@@ -32,7 +32,7 @@ interface ReportConfig extends ImageServiceConfig, ReportOptions {
   readonly globalPullSecret: { readonly namespace: string; readonly name: string };
 }
 
-interface ReportDeps extends CommandDeps {
+export interface ReportDeps extends CommandDeps {
   readonly api: KubeApi;
 }
 

@@ -1,6 +1,4 @@
 // `archway taints apply`: taints by watches until all nodes carry their taint or nothing more can be written.
-import type { Clock } from "../clock.ts";
-import type { KubeApi } from "../k8s/api.ts";
 import { silentLogger } from "../log.ts";
 import { openPace, openPendingWrites, type PendingWrites } from "../k8s/write_pace.ts";
 import { carryOut, type CarryOutDeps, type Holds, openHolds } from "../taints/cluster/carry_out.ts";
@@ -8,7 +6,7 @@ import { openTaintWatches, type TaintWatches } from "../taints/cluster/watches.t
 import { nextStep, phaseOf } from "../taints/decide/next_step.ts";
 import type { TaintRule } from "../taints/decide/types.ts";
 import { progressOf } from "../taints/decide/progress.ts";
-import type { Terminal } from "./output.ts";
+import type { ReportDeps } from "./report.ts";
 
 export interface AppliedTaints {
   /** `stuck`: nothing could be written any more; the message says what is waited for. */
@@ -18,11 +16,7 @@ export interface AppliedTaints {
   readonly message: string;
 }
 
-export interface TaintsDeps {
-  readonly api: KubeApi;
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-}
+export type TaintsDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
 
 const CHECK_MS = 100;
 /** Longest without a write before it counts as stuck (ms): longer than a refused write is held back. */

@@ -1,20 +1,16 @@
 // `archway upgrade status|plan|suspend|resume`: the plan of a cluster, read by the same code that carries it out.
-import type { Clock } from "../clock.ts";
-import { type KubeApi, serverNowMs, unless } from "../k8s/api.ts";
+import { serverNowMs, unless } from "../k8s/api.ts";
 import { isNotFound } from "../k8s/errors.ts";
 import { Resource } from "../k8s/types.ts";
 import { Upgrades } from "../upgrades/names.ts";
 import { parsePlan } from "../upgrades/decide/types/plan.ts";
 import { openClusterReader } from "../upgrades/cluster/cluster_reader.ts";
 import { readInput, type UpgradeInput } from "../upgrades/cluster/plan_input.ts";
-import { ExitCode, type OutputForm, renderDocument, type Terminal } from "./output.ts";
+import { ExitCode, type OutputForm, renderDocument } from "./output.ts";
+import type { ReportDeps } from "./report.ts";
 import { describePlan, describeStatus, effectOfSuspend, renderPlanned, renderStatus } from "./upgrade_text.ts";
 
-export interface UpgradeDeps {
-  readonly api: KubeApi;
-  readonly terminal: Terminal;
-  readonly clock: Clock;
-}
+export type UpgradeDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
 
 export interface UpgradeOptions {
   /** `status`, `plan`, `suspend` or `resume`. */

@@ -17,10 +17,6 @@ interface Imported {
   readonly lost: number;
 }
 
-interface NamedTag extends TagRecord {
-  readonly name: string;
-}
-
 const Tag = TagSchema.and(z.object({ name: z.string().refine(isTagOfEverySite) }));
 const Line = z.object({ v: z.literal(RECORD_VERSION), image: DocumentSchema.optional(), tag: Tag.optional() });
 const MAX_LINE = 32_000;
@@ -96,7 +92,10 @@ async function putDocument(document: DocumentRecord, { store, clock }: Target): 
 }
 
 /** Without an expiry: how long a tag is used follows from its age, and this site may use old ones. */
-async function putTag({ name, digest, verifiedAtMs }: NamedTag, { store, clock }: Target): Promise<keyof Imported> {
+async function putTag(
+  { name, digest, verifiedAtMs }: TagRecord & { readonly name: string },
+  { store, clock }: Target,
+): Promise<keyof Imported> {
   // A time to come would make the tag younger than what the registry says until then.
   if (verifiedAtMs > clock.nowMs()) return "invalid";
   const key = entryKey("tag", [name, PUBLIC_NAME]);

@@ -8,11 +8,6 @@ export interface WriteRefusal {
   readonly says: string;
 }
 
-interface RegistryFault {
-  readonly code: string;
-  readonly message: string;
-}
-
 const MAX_FAULTS = 8;
 const MAX_MESSAGE = 200;
 
@@ -54,7 +49,7 @@ export function judgeRefusal({ status, body }: { readonly status: number; readon
   return { kind, reason, says: [String(status), texts.join(", ")].join(" ").trim() };
 }
 
-function parseFaults(body: Uint8Array): readonly RegistryFault[] {
+function parseFaults(body: Uint8Array): readonly { readonly code: string; readonly message: string }[] {
   const errors = listAt(parseObject(new TextDecoder().decode(body)), "errors") ?? [];
   return errors.slice(0, MAX_FAULTS).filter(isObject).flatMap((error) => {
     const code = textAt(error, "code").toUpperCase();

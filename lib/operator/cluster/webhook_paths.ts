@@ -16,10 +16,6 @@ export interface WebhookPaths {
   onChange(listener: () => void): void;
 }
 
-interface WebhookPathsDeps extends ReflectorDeps {
-  readonly endpoint: WebhookEndpoint;
-}
-
 /** Every API server has read a changed configuration by then (ms). */
 const GRACE_MS = 60_000;
 
@@ -29,7 +25,9 @@ const WATCHED = [
   { resource: Resource.customResourceDefinitions, name: WebhookName.convertedDefinition },
 ] as const;
 
-export function openWebhookPaths({ api, clock, log, endpoint }: WebhookPathsDeps): WebhookPaths {
+export function openWebhookPaths(
+  { api, clock, log, endpoint }: ReflectorDeps & { readonly endpoint: WebhookEndpoint },
+): WebhookPaths {
   const listeners: (() => void)[] = [];
   /** When each was replaced or deleted last (monotonic ms). */
   const replaced = new Map<string, number>();

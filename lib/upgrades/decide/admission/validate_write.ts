@@ -19,15 +19,14 @@ export interface PlanWrite {
   readonly oldObject: unknown;
 }
 
-export interface PlanFacts {
-  readonly clusterVersion: ClusterVersion | undefined;
-}
-
 export type PlanVerdict =
   | { readonly kind: "allow"; readonly warnings: readonly string[] }
   | { readonly kind: "deny"; readonly message: string };
 
-export function validatePlanWrite(write: PlanWrite, { clusterVersion }: PlanFacts): PlanVerdict {
+export function validatePlanWrite(
+  write: PlanWrite,
+  { clusterVersion }: { readonly clusterVersion: ClusterVersion | undefined },
+): PlanVerdict {
   const { operation, object, oldObject } = write;
   if (operation === "CONNECT") return allow([]);
   if (operation === "DELETE") return allow(goesOn(oldObject, "deleted"));
