@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { parse } from "yaml";
 import { describeWireFault } from "../../../../lib/oci/http/wire_fault.ts";
+import ROWS from "../../../../lib/oci/http/wire_faults.yaml" with { type: "text" };
+import { slowness } from "../../../run/slow_patterns.ts";
 
 /** What Deno 2.9.6 says, as the transport reports it. */
 const FETCH = "fetch failed: error sending request for url (…): client error (Connect):";
@@ -47,4 +50,9 @@ for (const [text, reason, what] of SAYINGS) {
 
 Deno.test("describeWireFault() repeats a bounded part of what it is given", () => {
   assert.ok(describeWireFault("x".repeat(10_000)).what.length < 300);
+});
+
+Deno.test("no sign of a fault takes a time that grows faster than the message", () => {
+  const signs: readonly string[] = parse(ROWS).map(({ sign }: { readonly sign: string }) => sign);
+  assert.deepEqual(signs.filter((sign) => slowness(sign, "i") !== undefined), []);
 });
