@@ -56,13 +56,15 @@ function entryOf(status: UpgradeStatus, target: RunInput["target"]): History {
 export function* read(readings: readonly Reading[]): Part<Observed["read"]> {
   if (readings.length === 0) return {};
   const answer = yield { kind: "read", readings };
-  return answer.kind === "read" ? answer.read : {};
+  if (answer.kind !== "read") throw new Error(`Cannot go on with "${answer.kind}": readings were asked for.`);
+  return answer.read;
 }
 
 export function* carryOut(effects: readonly Effect[]): Part<Omit<Extract<Answer, { kind: "applied" }>, "kind">> {
   if (effects.length === 0) return { done: [], failure: undefined };
   const answer = yield { kind: "apply", effects };
-  return answer.kind === "applied" ? answer : { done: [], failure: "the effects were not carried out" };
+  if (answer.kind !== "applied") throw new Error(`Cannot go on with "${answer.kind}": effects were asked for.`);
+  return answer;
 }
 
 function withStart(history: History, type: string, nowMs: number): History {
