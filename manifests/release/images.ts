@@ -9,6 +9,8 @@ export interface ReleaseOptions {
   readonly version: string;
   /** `HOST/PATH` below which everything is pushed. */
   readonly registry: string;
+  /** Of the image that manifests and chart name. */
+  readonly form: Exclude<Form, "daemon">;
   readonly architectures: readonly ImageArchitecture[];
   readonly base: string | undefined;
   readonly isPlain: boolean;
@@ -17,7 +19,6 @@ export interface ReleaseOptions {
 }
 
 export interface ReleasedImage {
-  readonly form: Form;
   /** Without its registry, as in `archway:0.2.0`. */
   readonly name: string;
   readonly pinned: string;
@@ -43,7 +44,7 @@ export async function releaseImage(
   };
   const form = await fillContext(options, wanted);
   if (await buildAndPush(engine, { ...options, form }) !== 0) throw new Error(`Cannot release "${name}".`);
-  return { form, name, pinned: `${registry}/${name.split(":")[0]}@${await readPushedDigest(options)}` };
+  return { name, pinned: `${registry}/${name.split(":")[0]}@${await readPushedDigest(options)}` };
 }
 
 /** What of these programs is not there, as a reason; undefined when all are. */

@@ -1,7 +1,7 @@
 // `deno task release VERSION --registry HOST/PATH`: makes and pushes a release. What cannot be made is named.
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { parseArchitecture } from "../image/compile.ts";
+import { MissingBaseError, parseArchitecture } from "../image/compile.ts";
 import { print, readVersion, ROOT, runTask } from "../tool.ts";
 import { isDebian12 } from "../image/bpftrace.ts";
 import { type Engine, findEngine } from "../image/image.ts";
@@ -17,6 +17,7 @@ Usage: deno task release VERSION --registry HOST/PATH [flags]
 
   --registry HOST/PATH     where images and chart are pushed, as archway, archway-daemon and charts/archway
   --install-only           the image of the service and the manifests alone
+  --form bundle|binary     of the image that manifests and chart name: scripts beside a Deno (default), or one executable
   --out FOLDER             a new one; default dist/release, emptied first
   --base IMAGE@sha256:…    another base than gcr.io/distroless/cc-debian12:nonroot
   --arch amd64|arm64       repeatable; default both. The manifests keep replicas off other nodes
@@ -24,7 +25,7 @@ Usage: deno task release VERSION --registry HOST/PATH [flags]
   --url URL                where the folder's files will be downloaded from, for the manifest of krew
   --complete               fail where something is left out
 
-Needs podman, buildah or docker, and kubectl. Leaves out: the chart without helm, the OCI layout without skopeo, the SBOM
+Needs podman, buildah or docker, and kubectl. Leaves out: the executable without Deno's compile base, the chart without helm, the OCI layout without skopeo, the SBOM
 without skopeo and syft, the image of the daemon where this is not Debian 12.
 Exit codes: 0 written, 1 failed.
 `;
@@ -45,13 +46,22 @@ async function attempt<T>(
   return undefined;
 }
 
-async function releaseAll(engine: Engine, options: ReleaseOptions, steps: Steps): Promise<readonly string[]> {
-  const service = await releaseImage(engine, options, { wanted: "any" });
+/** The forms of the service's image; that which manifests and chart name comes first. */
+async function releaseForms(engine: Engine, options: ReleaseOptions, steps: Steps): Promise<ReleasedImage[]> {
+  const service = await releaseImage(engine, options, { wanted: options.form });
   await writeInstallFiles(service, options);
-  const images: ReleasedImage[] = [service];
-  if (service.form === "binary") {
-    images.push(await releaseImage(engine, options, { wanted: "bundle", suffix: "-bundle" }));
+  const wanted = options.form === "bundle" ? "binary" : "bundle";
+  try {
+    return [service, await releaseImage(engine, options, { wanted, suffix: `-${wanted}` })];
+  } catch (error) {
+    if (steps.isComplete || !(error instanceof MissingBaseError)) throw error;
+    steps.leftOut.push(`the image of the executable: ${error.message.split(" Either\n")[0]}`);
+    return [service];
   }
+}
+
+async function releaseAll(engine: Engine, options: ReleaseOptions, steps: Steps): Promise<readonly string[]> {
+  const images = await releaseForms(engine, options, steps);
   const lack = await isDebian12() ? await lackOf(["apt-get", "dpkg-deb"]) : "this is not Debian 12";
   const daemon = await attempt(
     steps,
@@ -77,6 +87,7 @@ async function main(): Promise<void> {
     options: {
       "registry": { type: "string" },
       "install-only": { type: "boolean", default: false },
+      "form": { type: "string", default: "bundle" },
       "out": { type: "string" },
       "base": { type: "string" },
       "arch": { type: "string", multiple: true, default: ["amd64", "arm64"] },
@@ -96,6 +107,7 @@ async function main(): Promise<void> {
   const options: ReleaseOptions = {
     version,
     registry,
+    form: parseServiceForm(values.form),
     folder: await openFolder(values.out),
     architectures: values.arch.map(parseArchitecture),
     base: values.base,
@@ -116,13 +128,18 @@ async function release(
   if (lack !== undefined) throw new Error(`Cannot render the manifests: ${lack}`);
   if (options.base?.includes("@sha256:") !== true) await print("The base is not pinned by digest: --base pins it.\n");
   if (isInstallOnly) {
-    await writeInstallFiles(await releaseImage(engine, options, { wanted: "any" }), options);
+    await writeInstallFiles(await releaseImage(engine, options, { wanted: options.form }), options);
     return await print(`Wrote ${folder}. Next: kubectl apply -f ${folder}/install.yaml, or one of its overlays.\n`);
   }
   const steps: Steps = { isComplete, leftOut: [] };
   await writeNotes(await releaseAll(engine, options, steps), options);
   await writeChecksums(folder);
   await print(`Wrote ${folder}.\n${steps.leftOut.map((line) => `Left out ${line}.\n`).join("")}`);
+}
+
+function parseServiceForm(name: string): ReleaseOptions["form"] {
+  if (name === "bundle" || name === "binary") return name;
+  throw new Error(`Cannot release the form "${name}": the forms are bundle and binary`);
 }
 
 async function checkVersion(version: string): Promise<void> {

@@ -12,7 +12,15 @@ async function runTask(script: string, flag: string): Promise<{ readonly code: n
 const TASKS = {
   image: ["image/image.ts", ["--name", "--push", "--base", "--arch", "--form", "--permissions"]],
   compile: ["image/compile.ts", ["--form", "--arch", "--permissions", "DENORT_BIN"]],
-  release: ["release/release.ts", ["--registry", "--install-only", "--out", "--base", "--arch", "--complete"]],
+  release: ["release/release.ts", [
+    "--registry",
+    "--install-only",
+    "--form",
+    "--out",
+    "--base",
+    "--arch",
+    "--complete",
+  ]],
   bundle: ["generate/bundle.ts", ["--image", "--bundle-image", "--out"]],
 } as const;
 
