@@ -25,8 +25,9 @@ Usage: deno task release VERSION --registry HOST/PATH [flags]
   --url URL                where the folder's files will be downloaded from, for the manifest of krew
   --complete               fail where something is left out
 
-Needs podman, buildah or docker, and kubectl. Leaves out: the executable without Deno's compile base, the chart without helm, the OCI layout without skopeo, the SBOM
-without skopeo and syft, the image of the daemon where this is not Debian 12.
+Needs podman, buildah or docker, and kubectl. Leaves out: the executable without Deno's compile base, the chart
+without helm, the OCI layout without skopeo, the SBOM without skopeo and syft, the image of the daemon where this is
+not Debian 12.
 Exit codes: 0 written, 1 failed.
 `;
 
