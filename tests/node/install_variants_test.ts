@@ -14,7 +14,9 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 interface Variant {
   readonly kustomization: string;
   readonly components: readonly string[];
+  /** What the kustomization names, and what its components do besides. */
   readonly needs: readonly ForeignKind[];
+  readonly componentNeeds?: readonly ForeignKind[];
   readonly certificates: "archway" | "cert-manager" | "openshift";
 }
 
@@ -27,7 +29,12 @@ const VARIANTS: readonly Variant[] = [
     kustomization: "overlays/vanilla",
     components: ["prewarm", "daemonsets-warn", "migration", "registry-ca", "no-pull-secrets", "no-admission-policies"],
   },
-  { ...OWN, kustomization: "overlays/gke", components: ["live-architectures", "least-privilege"] },
+  {
+    ...OWN,
+    kustomization: "overlays/gke",
+    components: ["live-architectures", "least-privilege", "kueue"],
+    componentNeeds: ["AdmissionCheck", "ResourceFlavor", "Workload"],
+  },
   {
     ...OWN,
     kustomization: "overlays/monitoring",
@@ -119,11 +126,11 @@ Deno.test(
       }
     });
     for (const variant of VARIANTS) {
-      const { kustomization, components, needs, certificates } = variant;
+      const { kustomization, components, needs, componentNeeds = [], certificates } = variant;
       await t.step([kustomization, ...components].join(" + "), async () => {
         const before = await auditLength(lab);
         assert.deepEqual([...await unknownKinds(lab, kustomization)].sort(), [...needs].sort());
-        await using _kinds = await defineKinds(lab, needs);
+        await using _kinds = await defineKinds(lab, [...needs, ...componentNeeds]);
         const pem = await prepare(lab, variant);
         const args = [`--insecure-registry=${lab.lab.registry}`];
         await install(lab, { image, kustomization, components, args, patch: ON_NATIVE_NODES });

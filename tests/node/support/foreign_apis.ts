@@ -8,19 +8,22 @@ import { NAMESPACE } from "./install.ts";
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
 
-/** Kinds that a plain cluster lacks, with their groups. */
-export const FOREIGN_KINDS = {
-  ServiceMonitor: "monitoring.coreos.com",
-  PrometheusRule: "monitoring.coreos.com",
-  Issuer: "cert-manager.io",
-  Certificate: "cert-manager.io",
+/** Kinds that a plain cluster lacks. */
+const FOREIGN_KINDS = {
+  ServiceMonitor: { group: "monitoring.coreos.com", scope: "Namespaced", version: "v1" },
+  PrometheusRule: { group: "monitoring.coreos.com", scope: "Namespaced", version: "v1" },
+  Issuer: { group: "cert-manager.io", scope: "Namespaced", version: "v1" },
+  Certificate: { group: "cert-manager.io", scope: "Namespaced", version: "v1" },
+  AdmissionCheck: { group: "kueue.x-k8s.io", scope: "Cluster", version: "v1beta2" },
+  ResourceFlavor: { group: "kueue.x-k8s.io", scope: "Cluster", version: "v1beta2" },
+  Workload: { group: "kueue.x-k8s.io", scope: "Namespaced", version: "v1beta2" },
 } as const;
 
 export type ForeignKind = keyof typeof FOREIGN_KINDS;
 
 /** Defines the kinds. Dispose the answer to take them away. */
 export async function defineKinds(cluster: ClusterAccess, kinds: readonly ForeignKind[]): Promise<AsyncDisposable> {
-  const names = kinds.map((kind) => `${kind.toLowerCase()}s.${FOREIGN_KINDS[kind]}`);
+  const names = kinds.map((kind) => `${kind.toLowerCase()}s.${FOREIGN_KINDS[kind].group}`);
   for (const kind of kinds) await defineKind(cluster, kind);
   for (const name of names) {
     await waitUntil(`"${name}" to be served`, async () => {
@@ -35,7 +38,8 @@ export async function defineKinds(cluster: ClusterAccess, kinds: readonly Foreig
 }
 
 async function defineKind(cluster: ClusterAccess, kind: ForeignKind): Promise<void> {
-  const [group, singular] = [FOREIGN_KINDS[kind], kind.toLowerCase()];
+  const { group, scope, version } = FOREIGN_KINDS[kind];
+  const singular = kind.toLowerCase();
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   await cluster.create(DEFINITIONS, {
     apiVersion: "apiextensions.k8s.io/v1",
@@ -43,9 +47,9 @@ async function defineKind(cluster: ClusterAccess, kind: ForeignKind): Promise<vo
     metadata: { name: `${singular}s.${group}` },
     spec: {
       group,
-      scope: "Namespaced",
+      scope,
       names: { kind, plural: `${singular}s`, singular },
-      versions: [{ name: "v1", served: true, storage: true, schema }],
+      versions: [{ name: version, served: true, storage: true, schema, subresources: { status: {} } }],
     },
   });
 }
