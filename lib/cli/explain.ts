@@ -1,7 +1,7 @@
 // `archway explain pod/NAME`: why a pod is where it is, from what is written on it, and what to do next.
 import type { Clock } from "../clock.ts";
 import { type ReadApi, readOptional, serverNowMs, unless } from "../k8s/api.ts";
-import { podTarget } from "../config/words.ts";
+import { podTarget } from "../config/positionals.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
 import type { ImageOutcome } from "../placement/decide/decision_types.ts";

@@ -2,7 +2,7 @@
 import { assembleIndex } from "../images/assemble/assemble_index.ts";
 import { inspectIndex, listIndex } from "../images/assemble/inspect_index.ts";
 import { Repositories } from "../oci/repositories.ts";
-import { indexTarget, type IndexVerb } from "../config/words.ts";
+import { indexTarget, type IndexVerb } from "../config/positionals.ts";
 import { openRegistryAccess, type RegistryConfig } from "../oci/registry_access.ts";
 import {
   besideImages,

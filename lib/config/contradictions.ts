@@ -1,6 +1,6 @@
 // Rules between flags: which exclude each other, and which need another one.
 import type { Command } from "./flags.ts";
-import { indexProblem, podProblem } from "./words.ts";
+import { indexProblem, podProblem } from "./positionals.ts";
 import type { ConfigValues } from "./values.ts";
 
 type Operand = keyof ConfigValues | "words";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { indexProblem, indexTarget } from "../../../lib/config/words.ts";
+import { indexProblem, indexTarget } from "../../../lib/config/positionals.ts";
 import { parseConfig } from "../../../lib/config/parse.ts";
 
 const TO = "quay.io/team/app:v1";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { podProblem, podTarget } from "../../../lib/config/words.ts";
+import { podProblem, podTarget } from "../../../lib/config/positionals.ts";
 
 Deno.test("podTarget() reads the three ways to name a pod", () => {
   assert.deepEqual(podTarget("pod/web", "team"), { namespace: "team", name: "web" });
