@@ -1,6 +1,6 @@
 // Command line, environment and files to one typed configuration; all problems are reported together.
 import { readRegistryEnvironment, type RegistryEnvironment } from "../oci/config/registry_environment.ts";
-import { type Arguments, isChosen, nearest, rawValue, readArguments } from "./arguments.ts";
+import { type Arguments, isChosen, nearest, rawValue, readArguments } from "./flag_texts.ts";
 import { contradictions } from "./contradictions.ts";
 import { type FileValues, readConfigFiles, type ReadFile, settingOf } from "./file.ts";
 import { adviceOnRemoved, removedVariables, warningsOf, watchNamespaceProblems } from "./environment.ts";
