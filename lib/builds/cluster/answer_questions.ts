@@ -1,6 +1,6 @@
 // Answers a decision's questions to registries. No answer is kept: another client may push, move or delete in between.
 import pLimit from "p-limit";
-import { readConfig, readImage } from "../../images/assemble/read_child.ts";
+import { readJoinable, readJoinableConfig } from "../../images/assemble/read_child.ts";
 import type { Clock } from "../../clock.ts";
 import { questionKey, type RegistryAnswer, type RegistryQuestion } from "../decide/observed.ts";
 import { InspectionError } from "../../oci/errors.ts";
@@ -68,7 +68,7 @@ export async function lookUpImage(
 
 /** Some builders push an index of one image beside attestations: that image is meant. */
 async function imageAt(session: Session<WholeManifest>, { reference }: Endpoint): Promise<RegistryAnswer> {
-  const read = await readImage(reference, session, reference);
+  const read = await readJoinable(reference, session, reference);
   if (read.kind === "problem") return { kind: "unusable", message: read.state };
   const { digest, mediaType, size, platform, labels } = read;
   return { kind: "image", digest, mediaType, size, platform, labels };
@@ -77,7 +77,7 @@ async function imageAt(session: Session<WholeManifest>, { reference }: Endpoint)
 async function platformsAt(session: Session<WholeManifest>, { reference }: Endpoint): Promise<RegistryAnswer> {
   const { manifest, digest } = await session.manifest(reference);
   if (manifest.kind !== "index") {
-    const config = await readConfig(session, manifest);
+    const config = await readJoinableConfig(session, manifest);
     return config.kind === "problem"
       ? { kind: "unusable", message: config.state }
       : { kind: "platforms", architectures: [config.platform.architecture], digest };

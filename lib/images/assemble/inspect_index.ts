@@ -12,7 +12,7 @@ import { type AssembleProblem, problemOf } from "./problem.ts";
 import type { Annotations } from "../index/plan_index.ts";
 import { parseObject, textMapAt } from "../../json.ts";
 import { renderPlatform } from "../../oci/image/platforms.ts";
-import { type LeftOut, readConfig, type ReadDeps } from "./read_child.ts";
+import { type LeftOut, type ReadDeps, readJoinableConfig } from "./read_child.ts";
 
 export interface InspectedEntry extends Pick<Descriptor, "platform" | "digest" | "mediaType" | "size"> {
   readonly kind: EntryKind;
@@ -104,7 +104,7 @@ async function inspectAt(
     const entries = await Promise.all(manifest.entries.map((entry) => limit(() => read(entry))));
     return { kind: "index", resolved, ...own, entries };
   }
-  const config = await readConfig(session, manifest);
+  const config = await readJoinableConfig(session, manifest);
   const [platform, findings] = config.kind === "problem"
     ? [undefined, [unreadable(`${digest}: ${config.state}.`)]]
     : [config.platform, []];
@@ -118,7 +118,7 @@ async function findingsOf(
 ): Promise<readonly EntryFinding[]> {
   try {
     const { manifest } = await session.child(entry.digest);
-    const config = await readConfig(session, manifest);
+    const config = await readJoinableConfig(session, manifest);
     return config.kind === "problem"
       ? [unreadable(`${entry.digest}: ${config.state}.`)]
       : checkEntry(entry, config.platform);

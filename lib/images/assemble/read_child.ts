@@ -79,7 +79,7 @@ async function readChild(image: string, target: Endpoint, { repositories }: Read
   if (home === undefined) throw inspectionError("Misconfigured", `Cannot read "${image}": no registry is configured.`);
   const endpoints = isSameRepository(home, target) ? [home] : all;
   return await repositories.read({ image, retries: "bounded", endpoints }, async (session, { reference }) => {
-    const child = await readImage(image, session, reference);
+    const child = await readJoinable(image, session, reference);
     if (child.kind === "image") return { kind: "child", child, client: session.client, home };
     const { reason, state } = child;
     const message = `Cannot join "${image}": ${state}.`;
@@ -87,7 +87,7 @@ async function readChild(image: string, target: Endpoint, { repositories }: Read
   });
 }
 
-export async function readImage(
+export async function readJoinable(
   image: string,
   session: Session<WholeManifest>,
   reference: string,
@@ -97,7 +97,7 @@ export async function readImage(
   if (judged.kind === "problem") return judged;
   const whole = judged.kind === "inner" ? await session.child(judged.digest) : top;
   const { digest, bytes, text } = whole;
-  const own = await readConfig(session, whole.manifest);
+  const own = await readJoinableConfig(session, whole.manifest);
   if (own.kind === "problem") return own;
   const leftOut = leftOutBeside(digest, top.manifest);
   const findings = mismatchIn(top.manifest, digest, own.platform);
@@ -115,7 +115,7 @@ function leftOutBeside(image: string, document: ManifestDocument): readonly Left
   return others.map((entry) => ({ kind: kindOfEntry(entry), digest: entry.digest }));
 }
 
-export async function readConfig(
+export async function readJoinableConfig(
   session: Session<WholeManifest>,
   manifest: ManifestDocument,
 ): Promise<ChildConfig & Pick<ChildImage, "form" | "mediaType"> | ChildProblem> {

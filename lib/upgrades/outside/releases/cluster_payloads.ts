@@ -120,21 +120,21 @@ async function readFrom(
 ): Promise<Payload> {
   const { manifest: top } = await session.manifest(reference);
   if (top.kind !== "index") {
-    const { version, architecture: own } = await readConfig(session, { image, manifest: top });
+    const { version, architecture: own } = await readRelease(session, { image, manifest: top });
     return { image, version, isIndex: false, architectures: [own] };
   }
   const entries = top.entries.filter(isPlatformEntry);
   const child = entries.find(({ platform }) => platform.architecture === architecture) ?? entries[0];
   if (child === undefined) throw unusable(image, "its index is empty");
   const { manifest } = await session.child(child.digest);
-  const { version } = await readConfig(session, { image, manifest });
+  const { version } = await readRelease(session, { image, manifest });
   const architectures = platformsOf(entries).filter(({ os }) => os === "linux" || os === "").map((one) =>
     one.architecture
   );
   return { image, version, isIndex: true, architectures: [...new Set(architectures)] };
 }
 
-async function readConfig(
+async function readRelease(
   session: Session,
   { image, manifest }: { readonly image: string; readonly manifest: ManifestDocument },
 ): Promise<{ readonly version: string; readonly architecture: string }> {
