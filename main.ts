@@ -14,7 +14,7 @@ import { unreachable } from "./lib/parsed.ts";
 import type { ServeRun } from "./serve/dev.ts";
 
 /** Version of this build. */
-export const VERSION = "0.2.0";
+const VERSION = "0.2.0";
 
 const USER_AGENT = `archway/${VERSION}`;
 /** How long webhooks still answer after SIGTERM (ms): behind a Service until its endpoints have followed, else until busy

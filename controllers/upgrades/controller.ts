@@ -71,7 +71,7 @@ function resultOf(end: ReconcileEnd, isUpgrading: boolean): ReconcileResult {
   return requeueAfter(Math.min(requeueAfterMs ?? RESYNC_MS, isUpgrading ? DRAINS_MS : RESYNC_MS));
 }
 
-export function openUpgradeWatches(
+function openUpgradeWatches(
   { readApi: api, clock, log, namespace }: Pick<UpgradesDeps, "readApi" | "clock" | "log" | "namespace">,
   onChange: () => void,
 ): readonly Runnable[] {

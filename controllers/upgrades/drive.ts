@@ -140,7 +140,7 @@ export interface StatusChange {
   readonly after: UpgradeStatus;
 }
 
-export function reportChanges({ events, log }: Pick<UpgradesDeps, "events" | "log">, change: StatusChange): void {
+function reportChanges({ events, log }: Pick<UpgradesDeps, "events" | "log">, change: StatusChange): void {
   for (const event of changesOf(change)) events.record(event);
   const [history] = change.after.history;
   const [earlier] = change.before.history;

@@ -82,7 +82,7 @@ const IMAGE_REGISTRY: ResourceType = {
 };
 
 /** One sentence each; empty where the objects do not exist. */
-export async function readAdvisories(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
+async function readAdvisories(api: ReadApi, signal: AbortSignal): Promise<readonly string[]> {
   const [registry, images] = await Promise.all([
     readOptional(api, { type: IMAGE_REGISTRY, name: "cluster", signal }),
     readOptional(api, { type: Resource.imageConfigs, name: "cluster", signal }),

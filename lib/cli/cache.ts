@@ -161,7 +161,7 @@ interface WaitOptions {
 }
 
 /** Retries until it succeeds; false when it does not in time. */
-export async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: WaitOptions): Promise<boolean> {
+async function waitFor(isSo: () => Promise<boolean>, { clock, signal }: WaitOptions): Promise<boolean> {
   for (let tries = 1; !await isSo(); tries++) {
     if (tries === TRIES || signal.aborted) return false;
     await clock.sleep(TRY_EVERY_MS, signal);

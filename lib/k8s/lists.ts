@@ -69,7 +69,7 @@ const TARGET_BYTES = 3 * 1024 * 1024;
 /** A page with more is not read to its end. Parsed it takes five times as much. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
-export function firstPageSize({ namespaced }: ResourceType): number {
+function firstPageSize({ namespaced }: ResourceType): number {
   return namespaced ? FIRST_PAGE_SIZE : CLUSTER_PAGE_SIZE;
 }
 

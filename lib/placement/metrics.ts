@@ -5,7 +5,7 @@ import type { HostState } from "../oci/limits/host_state.ts";
 import { FAILURE_REASONS, type FailureReason } from "../oci/types.ts";
 
 /** `passed`: left as it was; `dense`: admitted unread; `shed` and `unreadable`: the answer was an error. */
-export const ADMISSION_OUTCOMES = [
+const ADMISSION_OUTCOMES = [
   "gated",
   "placed",
   "ignored",

@@ -4,7 +4,7 @@ import type { GaugeTable, MetricsOf, MetricTable } from "../metrics.ts";
 /** What was written about architecture taints; `failOpen`: taken off a node by a replica that does not lead. */
 export const TAINT_WRITES = ["tolerate", "taint", "untaint", "failOpen"] as const;
 
-export const TAINT_NODE_STATES = ["tainted", "left", "optedOut", "disagreeing", "unknown"] as const;
+const TAINT_NODE_STATES = ["tainted", "left", "optedOut", "disagreeing", "unknown"] as const;
 
 export type TaintNodeState = typeof TAINT_NODE_STATES[number];
 

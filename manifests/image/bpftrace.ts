@@ -22,7 +22,7 @@ const PACKAGES = [
 ];
 
 /** What bpftrace loads of them, directly or not. libbcc.so and libclang-cpp.so, 60 MB, are for its sister programs. */
-export const LIBRARIES: readonly string[] = [
+const LIBRARIES: readonly string[] = [
   ...["libbpf.so.1", "libbcc_bpf.so.0", "libclang-14.so.13", "libLLVM-14.so.1", "libdw.so.1", "libelf.so.1"],
   ...["libstdc++.so.6", "libz.so.1", "liblzma.so.5", "libbz2.so.1.0", "libffi.so.8", "libedit.so.2", "libz3.so.4"],
   ...["libtinfo.so.6", "libxml2.so.2", "libbsd.so.0", "libmd.so.0", "libicuuc.so.72", "libicudata.so.72"],

@@ -23,7 +23,7 @@ Exit codes: 0 done, 1 failed.
 /** What is built. `binary` stands alone; `bundle` needs the runtime beside it; `daemon` is a bundle with bpftrace. */
 export type Form = "binary" | "bundle" | "daemon";
 
-export const TARGETS = { amd64: "x86_64", arm64: "aarch64" } as const;
+const TARGETS = { amd64: "x86_64", arm64: "aarch64" } as const;
 
 const SYSTEMS = { linux: "unknown-linux-gnu", darwin: "apple-darwin" } as const;
 

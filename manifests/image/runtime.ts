@@ -9,7 +9,7 @@ export const CONTAINERFILE: string = join(ROOT, "manifests", "image", "Container
 export type Target = `${"linux" | "darwin"}-${ImageArchitecture}`;
 
 /** npm's packages with the pinned Deno, and the SHA-256 of the program in each: another one is refused. */
-export const PACKAGES: Readonly<Record<Target, { readonly name: string; readonly sha256: string }>> = {
+const PACKAGES: Readonly<Record<Target, { readonly name: string; readonly sha256: string }>> = {
   "linux-amd64": {
     name: "@deno/linux-x64-glibc",
     sha256: "bceb5b6a6239b0b010418406d8c77a508f67cf4337d94288f1c19fe71304aab0",

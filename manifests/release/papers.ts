@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { ROOT, runTool } from "../tool.ts";
 import type { ReleasedImage, ReleaseOptions } from "./images.ts";
 
-export const CHECKSUMS = "SHA256SUMS";
+const CHECKSUMS = "SHA256SUMS";
 
 /** Copies the images, with all their architectures, into one OCI layout. */
 export async function writeLayout(images: readonly ReleasedImage[], options: ReleaseOptions): Promise<void> {

@@ -9,7 +9,7 @@ import STYLE from "./style.css" with { type: "text" };
 /** Between two looks at what a page shows. */
 const LIVE_MS = 1_000;
 /** Between two reloads of a page whose browser runs no scripts. */
-export const REFRESH_SECONDS = 5;
+const REFRESH_SECONDS = 5;
 /** The sign of Archway, as the path of an SVG of 32 by 32. */
 const ARCH_PATH = "M4 28V15a12 12 0 0 1 24 0v13h-6V15a6 6 0 0 0-12 0v13z";
 

@@ -67,7 +67,7 @@ export type TagDeletion =
   | { readonly kind: "forbidden"; readonly namespace: string }
   | { readonly kind: "unknown"; readonly message: string };
 
-export async function waysToDelete(
+async function waysToDelete(
   references: readonly string[],
   { api, signal }: { readonly api: ReadApi; readonly signal: AbortSignal },
 ): Promise<readonly DeleteBy[]> {
@@ -92,7 +92,7 @@ async function readRegistryHosts(api: ReadApi, signal: AbortSignal): Promise<rea
   }
 }
 
-export async function deleteImageStreamTag(
+async function deleteImageStreamTag(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   { api, signal }: { readonly api: KubeApi; readonly signal: AbortSignal },
 ): Promise<TagDeletion> {

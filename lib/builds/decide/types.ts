@@ -63,7 +63,7 @@ export interface PlanError {
   readonly message: string;
 }
 
-export const FAILURE_REASONS = [
+const FAILURE_REASONS = [
   "DeadlineExceeded",
   "BuildFailed",
   "InvalidContainerfile",

@@ -43,7 +43,7 @@ export function spawnBpftrace(script: string): TraceProcess {
 }
 
 /** The lines of a stream; one that is too long is cut. */
-export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of stream) {

@@ -91,7 +91,7 @@ export function isWithinLimits(record: RecordSource, records: readonly RecordSou
   return records.length < MAX_FAILED_IMAGES && own.length < MAX_FAILED_IMAGES_OF_NAMESPACE;
 }
 
-export function isFresh({ atMs }: FailedImage, nowMs: number): boolean {
+function isFresh({ atMs }: FailedImage, nowMs: number): boolean {
   return nowMs - atMs < FAILED_TTL_MS;
 }
 

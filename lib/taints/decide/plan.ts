@@ -114,7 +114,7 @@ export type Trial =
 const MAX_TRIED = 100;
 
 /** Of a pod that was left out because of {@link MAX_TRIED}, or of the time that trying may take. */
-export const NOT_TRIED: Trial = { kind: "unknown", why: "not tried: too many pods" };
+const NOT_TRIED: Trial = { kind: "unknown", why: "not tried: too many pods" };
 
 /** What the RBAC authorizer answers: it says something of the user and nothing of the pod. */
 const LACKS_RIGHT = /is forbidden: User .* cannot patch resource "pods"/;

@@ -101,7 +101,7 @@ async function adviseOn(
 
 const { namespace } = MachineName;
 
-export async function createMachineSets(
+async function createMachineSets(
   api: KubeApi,
   objects: readonly KubeObject[],
   signal: AbortSignal,
@@ -116,7 +116,7 @@ export async function createMachineSets(
 }
 
 /** Deletes them; one that is gone, or was made anew since it was read, is left out. */
-export async function deleteMachineSets(
+async function deleteMachineSets(
   api: KubeApi,
   sets: readonly { readonly name: string; readonly uid: string }[],
   signal: AbortSignal,

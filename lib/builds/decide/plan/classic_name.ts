@@ -47,7 +47,7 @@ function knownSpec(spec: JsonObject): JsonObject {
   };
 }
 
-export function renderYaml(value: unknown): string {
+function renderYaml(value: unknown): string {
   if (isObject(value) && Object.keys(value).length > 0) return `${blockLines(value, 0).join("\n")}\n`;
   return `${inline(value, { indent: 0, column: 0 })}\n`;
 }

@@ -59,14 +59,14 @@ export function digestsOf({ record: { archs, index } }: Pick<StoredRecord, "reco
   ];
 }
 
-export function runningDigests(nodes: readonly BuildNode[]): ReadonlySet<string> {
+function runningDigests(nodes: readonly BuildNode[]): ReadonlySet<string> {
   const digests = nodes.flatMap(({ currentImage, desiredImage }) =>
     [currentImage, desiredImage].map(digestOfReference)
   );
   return new Set(digests.filter((digest) => digest !== ""));
 }
 
-export function leavingOf({ build: name, buildUid: uid, pushSpec, record: { index } }: StoredRecord): LeavingBuild {
+function leavingOf({ build: name, buildUid: uid, pushSpec, record: { index } }: StoredRecord): LeavingBuild {
   const digestedPushSpec = index.kind === "published" ? index.reference : undefined;
   return { meta: { name, uid }, pushSpec, status: { digestedPushSpec } };
 }

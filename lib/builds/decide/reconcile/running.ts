@@ -116,7 +116,7 @@ function ownerEffects(
 }
 
 /** The assembly that is due; none once it is published or has failed, and a time where it must wait. */
-export function assembleEffect(scope: Scope, record: BuildRecord): Part {
+function assembleEffect(scope: Scope, record: BuildRecord): Part {
   const { index } = record;
   if (index.kind === "published" || index.kind === "failed") return part();
   if (index.kind === "retry" && scope.facts.nowMs < index.retryAtMs) return part({ wakeAtMs: index.retryAtMs });

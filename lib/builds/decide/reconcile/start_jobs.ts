@@ -90,7 +90,7 @@ export function withBase(rendered: RenderedConfig, archs: readonly Pick<ArchBuil
   return base === undefined ? rendered : { ...rendered, osImageURL: base };
 }
 
-export function resolveBase(
+function resolveBase(
   { osImageURL }: Pick<RenderedConfig, "osImageURL">,
   answers: ReadonlyMap<string, RegistryAnswer>,
 ): string | undefined {

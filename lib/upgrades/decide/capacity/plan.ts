@@ -84,7 +84,7 @@ function whyNotReady(set: MachineSetView, { machines, readyNodes }: CapacityFact
 }
 
 /** The name of the clone that is spare capacity: automation of others uses it. */
-export function twinName(source: string): string {
+function twinName(source: string): string {
   return `${source}-upgrade`;
 }
 

@@ -100,11 +100,11 @@ export function allStrategies({ timeoutMs, protectedTimeoutMs, expectedMs }: Dra
   return byDueTime(strategies);
 }
 
-export function byDueTime(strategies: readonly Strategy[]): readonly Strategy[] {
+function byDueTime(strategies: readonly Strategy[]): readonly Strategy[] {
   return strategies.toSorted((one, other) => one.dueAfterMs - other.dueAfterMs);
 }
 
-export function allowedBy(mode: DrainMode, strategies: readonly Strategy[]): readonly Strategy[] {
+function allowedBy(mode: DrainMode, strategies: readonly Strategy[]): readonly Strategy[] {
   switch (mode) {
     case "Observe":
       return [];

@@ -31,7 +31,7 @@ export function notify(
 }
 
 /** The same for the same state of the same target of the same plan, from any replica. */
-export function notificationId(
+function notificationId(
   state: NotificationState,
   { plan, history: { version, architecture } }: {
     readonly plan: Pick<UpgradeConfig, "uid">;

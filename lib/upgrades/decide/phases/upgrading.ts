@@ -82,7 +82,7 @@ export function* reconcileUpgraded({ entry }: Turn): Part<ReconcileEnd> {
 }
 
 /** `y` when the minor version changed, `z` when it did not; the major one is not compared. */
-export function streamOf(from: string, to: string): "y" | "z" | "unknown" {
+function streamOf(from: string, to: string): "y" | "z" | "unknown" {
   const [before, after] = [from, to].map((version) => /^\d+\.(\d+)\.\d+/.exec(version)?.[1]);
   if (before === undefined || after === undefined) return "unknown";
   return before === after ? "z" : "y";

@@ -92,7 +92,7 @@ const notifications = z.object({
   webhook: z.preprocess(emptySection, z.object({ url: url.nullish() }, NO_MAP)),
 }, NO_MAP).transform(({ webhook }) => ({ webhookUrl: webhook.url ?? undefined }));
 
-export const OperatorConfigSchema = z.object({
+const OperatorConfigSchema = z.object({
   /** For plans that a policy source makes. */
   upgradeType: z.enum(["OSD", "ARO", ""], { error: "is not one of OSD, ARO" }).nullish()
     .transform((type) => type === "OSD" ? "OSD" : "ARO"),
@@ -122,7 +122,7 @@ export type ConfigReading =
   | { readonly kind: "unparsable"; readonly problems: readonly string[] }
   | { readonly kind: "unknown"; readonly why: string };
 
-export function isUrl(text: string): boolean {
+function isUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
