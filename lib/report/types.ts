@@ -14,7 +14,7 @@ export interface TemplateFacts {
   readonly scope: PullScope;
   readonly os: string;
   readonly runtimeClassName: string;
-  /** Of the architectures that count or that it names, those that its user allows; absent when that names none. */
+  /** Which of the counted or named architectures its user allows; absent: the user names none. */
   readonly constrainedTo?: readonly string[] | undefined;
 }
 

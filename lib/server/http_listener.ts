@@ -81,7 +81,7 @@ export async function listenGuarded(
 }
 
 const SWEEP_MS = 50;
-/** Of the grace, while new connections come all the time: who has a request under way needs the rest. */
+/** Share of the grace that new connections may prolong; requests under way need the rest. */
 const BACKLOG_SHARE = 1 / 4;
 
 async function closeWithin({ server, guard }: GuardedServer, graceMs: number): Promise<void> {

@@ -86,7 +86,7 @@ async function readRegistryHosts(api: ReadApi, signal: AbortSignal): Promise<rea
     const routes = listAt(status, "externalRegistryHostnames") ?? [];
     return [textAt(status, "internalRegistryHostname"), ...routes].filter((host) => typeof host === "string");
   } catch (error) {
-    // Then a route of that registry is taken for another registry, which deletes no manifest for whoever may only push.
+    // Without its hosts, a route counts as another registry, where an account that only pushes deletes nothing.
     if (isForbidden(error)) return [];
     throw error;
   }

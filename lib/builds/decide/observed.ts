@@ -96,7 +96,7 @@ export interface JobObservation {
 export interface StartingPod {
   /** What its node says is wrong; empty: nothing so far. */
   readonly complaints: readonly string[];
-  /** Its volumes of what a cluster may have, while they may not be mounted yet. */
+  /** Volumes of optional inputs that may not be mounted yet. */
   readonly volumes: readonly string[];
 }
 
@@ -140,7 +140,7 @@ export type RegistryAnswer =
     readonly platform: Platform;
     readonly labels: Readonly<Record<string, string>>;
   }
-  /** Those of Linux; the digest of what names them. */
+  /** Architectures of its Linux images; the digest of what lists them. */
   | { readonly kind: "platforms"; readonly architectures: readonly string[]; readonly digest: string }
   | { readonly kind: "there"; readonly digest: string }
   | { readonly kind: "yes" }

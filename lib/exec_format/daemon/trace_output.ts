@@ -86,7 +86,7 @@ export class TraceReader {
     return { kind: "lost", messages: 1 };
   }
 
-  /** What is begun may be short of names, the container's own among them: none of it counts. */
+  /** Drops failures begun: lost messages may hold their names, even the container's. */
   #lose(events: number): TraceMessage {
     const messages = events + this.#groups.size;
     this.#groups.clear();

@@ -115,7 +115,7 @@ export type CheckAnswer =
 
 /** How long a Workload waits that no flavor fits: images may be pushed again (s). */
 const NOWHERE_SECONDS = 60;
-/** Its templates are narrowed meanwhile (s). */
+/** How long a Workload sent back to another flavor waits; meanwhile its templates are narrowed (s). */
 const OTHER_FLAVOR_SECONDS = 1;
 
 export function decideWorkload({ workload, decisions, flavors }: WorkloadFacts): WorkloadStep {

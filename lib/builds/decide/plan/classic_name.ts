@@ -6,7 +6,7 @@ import { isObject, type JsonObject, memberOf, objectAt, textAt } from "../../../
 import type { MachineOSConfig, RenderedConfig } from "../observed.ts";
 import { McoAnnotation } from "../names.ts";
 
-/** Of the operator, in hex: it is the same in every cluster. */
+/** The machine config operator's salt, in hex; the same in every cluster. */
 const SALT = "107ccee48b38afaf4fe586769d9ad36e195d2ffdac6a2507ae0da0b96e115734" +
   "db830cceda8d7487bcb5c097e93e7ea54053b3770fa8d0c5926b3ae385bcee1a" +
   "211aebca20ad1fea2990944f06ce1716";
