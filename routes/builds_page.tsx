@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { renderDuration } from "../lib/cluster/duration.ts";
+import { parseTime } from "../lib/cluster/time.ts";
 import type { PoolBuildView } from "../lib/builds/decide/effects.ts";
 import { EmptyPanel, Panel } from "./dashboard/elements.tsx";
 import { livePage } from "./dashboard/page.tsx";
@@ -62,7 +63,6 @@ function timeOf(
   { startedAt, finishedAt }: { readonly startedAt?: string | undefined; readonly finishedAt?: string | undefined },
   nowMs: number,
 ): string {
-  if (startedAt === undefined) return "";
-  const endMs = finishedAt === undefined ? nowMs : Date.parse(finishedAt);
-  return renderDuration(Math.max(0, endMs - Date.parse(startedAt)));
+  const startMs = parseTime(startedAt);
+  return startMs === undefined ? "" : renderDuration(Math.max(0, (parseTime(finishedAt) ?? nowMs) - startMs));
 }

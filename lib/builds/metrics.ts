@@ -1,6 +1,7 @@
 // The metrics of image builds: the machine config operator's names, and twins by architecture. Pools are few, and a label here.
 import type { Registry } from "prom-client";
 import { KNOWN_ARCHITECTURES } from "../arch.ts";
+import { parseTime } from "../cluster/time.ts";
 import {
   type GaugeRow,
   type GaugeSeries,
@@ -235,8 +236,8 @@ function retriesOf(archs: readonly ArchBuild[]): number {
 }
 
 function secondsOf(time: string | undefined): number | undefined {
-  const ms = Date.parse(time ?? "");
-  return Number.isNaN(ms) ? undefined : ms / 1_000;
+  const ms = parseTime(time);
+  return ms === undefined ? undefined : ms / 1_000;
 }
 
 function secondsBetween(from: string | undefined, to: string | undefined): number | undefined {

@@ -6,7 +6,7 @@
 //   not configured    nothing          nothing
 //   unavailable       nothing          nothing (and an error)
 import { isObject, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";
-import { renderTime } from "../../../cluster/time.ts";
+import { parseTime, renderTime } from "../../../cluster/time.ts";
 
 export type PolicyResult =
   | { readonly kind: "none" }
@@ -104,8 +104,11 @@ export function isActionable(state: string): boolean {
 }
 
 export function orderPolicies(policies: readonly UpgradePolicy[]): readonly UpgradePolicy[] {
-  return policies.filter(({ version, nextRun }) => version !== "" && !Number.isNaN(Date.parse(nextRun)))
-    .toSorted((left, right) => Date.parse(left.nextRun) - Date.parse(right.nextRun));
+  const timed = policies.flatMap((policy) => {
+    const nextRunMs = parseTime(policy.nextRun);
+    return policy.version === "" || nextRunMs === undefined ? [] : [{ policy, nextRunMs }];
+  });
+  return timed.toSorted((left, right) => left.nextRunMs - right.nextRunMs).map(({ policy }) => policy);
 }
 
 export function inferChannel(version: string, channelGroup: string): string | undefined {
@@ -122,10 +125,11 @@ export function specOfPolicy(
   { cluster, type }: { readonly cluster: ManagedCluster; readonly type: "OSD" | "ARO" },
 ): PolicySpec | undefined {
   const channel = inferChannel(version, cluster.channelGroup);
-  if (channel === undefined) return undefined;
+  const nextRunMs = parseTime(nextRun);
+  if (channel === undefined || nextRunMs === undefined) return undefined;
   return {
     desired: { version, channel },
-    upgradeAt: renderTime(Date.parse(nextRun)),
+    upgradeAt: renderTime(nextRunMs),
     PDBForceDrainTimeout: Math.max(0, Math.trunc(cluster.drainGraceMinutes)),
     // The manager's API does not say it any more.
     capacityReservation: true,
@@ -137,5 +141,6 @@ export function isPolicyOf(
   { version, nextRun }: UpgradePolicy,
   plan: { readonly version: string; readonly upgradeAt: string },
 ): boolean {
-  return version === plan.version && Date.parse(nextRun) === Date.parse(plan.upgradeAt);
+  const nextRunMs = parseTime(nextRun);
+  return version === plan.version && nextRunMs !== undefined && nextRunMs === parseTime(plan.upgradeAt);
 }

@@ -7,6 +7,7 @@ import {
   pagingAlertsQuery,
   withoutOwnAlerts,
 } from "../../decide/health/alert_queries.ts";
+import { parseTime } from "../../../cluster/time.ts";
 import type { Upstream } from "../http/upstream.ts";
 import type { Silence } from "../../decide/types/cluster.ts";
 import type { SilenceSpec } from "../../decide/types/effects.ts";
@@ -54,7 +55,7 @@ const Listed = z.array(
     id: z.string(),
     createdBy: z.string(),
     comment: z.string(),
-    endsAt: z.string().transform(Date.parse),
+    endsAt: z.string().transform((text) => parseTime(text) ?? 0),
     status: z.object({ state: z.enum(["active", "pending", "expired"]) }),
   }).transform(({ endsAt: endsAtMs, status: { state }, ...silence }) => ({ ...silence, state, endsAtMs })),
 );

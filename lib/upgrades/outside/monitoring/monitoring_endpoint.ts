@@ -1,6 +1,7 @@
 // Where OpenShift's Prometheus or Alertmanager is: its Service, or its Route, with the token of its own ServiceAccount.
 import * as z from "zod";
 import type { Clock } from "../../../clock.ts";
+import { parseTime } from "../../../cluster/time.ts";
 import { type KubeApi, type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource, type ResourceType, type Wire } from "../../../k8s/types.ts";
 import { type Keepable, KeptValue } from "../http/kept_value.ts";
@@ -164,7 +165,7 @@ async function requestToken(
       { fault: "malformed" },
     );
   }
-  const { token, expirationTimestamp = "" } = parsed.data.status;
-  const leftMs = Date.parse(expirationTimestamp) - clock.nowMs();
-  return { value: token, keepMs: Number.isFinite(leftMs) && leftMs > 0 ? leftMs * USED_SHARE : MINUTE_MS };
+  const { token, expirationTimestamp } = parsed.data.status;
+  const leftMs = (parseTime(expirationTimestamp) ?? 0) - clock.nowMs();
+  return { value: token, keepMs: leftMs > 0 ? leftMs * USED_SHARE : MINUTE_MS };
 }

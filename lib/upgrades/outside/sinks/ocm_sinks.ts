@@ -1,5 +1,6 @@
 // Notifications for the cluster manager (OCM): the state of the policy, and entries of the service log.
 import type { Clock } from "../../../clock.ts";
+import { parseTime } from "../../../cluster/time.ts";
 import { isPolicyOf } from "../../decide/policy/refresh_plan.ts";
 import { mayFollow, SERVICE_LOG, serviceLogOf, valueOf } from "../../decide/notifications/ocm_states.ts";
 import type { Notification } from "../../decide/types/effects.ts";
@@ -93,7 +94,7 @@ async function findEntry(
   try {
     const isSame = (entry: FoundServiceLog): boolean =>
       entry.summary === summary && entry.description === notification.description &&
-      Date.parse(entry.timestamp) >= sinceMs;
+      (parseTime(entry.timestamp) ?? -Infinity) >= sinceMs;
     return (await client.serviceLogs(signal)).some(isSame) ? "there" : "absent";
   } catch (error) {
     const mayNotRead = error instanceof UpstreamError && [403, 404, 405].includes(error.status);
