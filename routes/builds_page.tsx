@@ -6,6 +6,7 @@ import { parseTime } from "../lib/cluster/time.ts";
 import type { PoolBuildView } from "../lib/builds/decide/effects.ts";
 import { EmptyPanel, Panel } from "./dashboard/elements.tsx";
 import { livePage } from "./dashboard/page.tsx";
+import { spaced } from "./dashboard/words.ts";
 
 export interface BuildsPageView {
   readonly nowMs: number;
@@ -40,7 +41,7 @@ function PoolPanel({ pool, nowMs }: { pool: PoolBuildView; nowMs: number }): JSX
         {archs.map((build) => (
           <li>
             <span>
-              {build.arch} <span class="reason">{[build.state, build.reason].filter(Boolean).join(", ")}</span>
+              {build.arch} <span class="reason">{spaced([build.state, build.reason].filter(Boolean).join(", "))}</span>
             </span>
             <span class="number">{timeOf(build, nowMs)}</span>
           </li>
@@ -53,7 +54,7 @@ function PoolPanel({ pool, nowMs }: { pool: PoolBuildView; nowMs: number }): JSX
           </li>
         ))}
       </ul>
-      {problem === undefined ? "" : <p class="more">{`${problem.reason}: ${problem.message}`}</p>}
+      {problem === undefined ? "" : <p class="more">{`${spaced(problem.reason)}: ${problem.message}`}</p>}
       <p class="more">{published === "" ? "Nothing is published yet." : published}</p>
     </Panel>
   );

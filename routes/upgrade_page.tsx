@@ -10,7 +10,8 @@ import type { Observation } from "../lib/upgrades/decide/types/observed.ts";
 import type { UpgradeConfig } from "../lib/upgrades/decide/types/plan.ts";
 import { EmptyPanel, Nothing, Panel } from "./dashboard/elements.tsx";
 import { livePage } from "./dashboard/page.tsx";
-import { nameOf, spaced, STAGES } from "./upgrade_words.ts";
+import { spaced } from "./dashboard/words.ts";
+import { nameOf, STAGES } from "./upgrade_words.ts";
 
 export interface UpgradePageView {
   readonly nowMs: number;

@@ -2,6 +2,7 @@
 import { parse } from "yaml";
 import * as z from "zod";
 import { entryOf } from "../lib/json.ts";
+import { spaced } from "./dashboard/words.ts";
 import TEXT from "./upgrade_words.yaml" with { type: "text" };
 
 const NAMES = z.record(z.string(), z.string());
@@ -13,10 +14,4 @@ const ALL_NAMES = NAMES.parse(Object.assign({}, ...STAGES.map(([, names]) => nam
 
 export function nameOf(id: string): string {
   return entryOf(ALL_NAMES, id) ?? spaced(id);
-}
-
-/** `MultiArchCapable` as words: `Multi arch capable`. */
-export function spaced(id: string): string {
-  const words = id.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

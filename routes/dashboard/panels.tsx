@@ -17,7 +17,7 @@ export function GatedPanel(
   const shown = pods.slice(0, GATED_SHOWN);
   const more = count - shown.length;
   return (
-    <Panel id="gated" title="Gated now" note={shown.length === 0 ? "" : "longest first"}>
+    <Panel id="gated" title="Gated pods" note={shown.length === 0 ? "" : "longest first"}>
       {shown.length === 0 ? <NothingGated count={count} leads={leads} /> : (
         <ul class="rows">
           {shown.map(({ namespace, pod, sinceMs }) => (

@@ -71,7 +71,7 @@ export function Tiles({ view }: { view: DashboardView }): JSX.Element {
       <Tile
         label="Gated now"
         value={lease.isLeader ? renderCount(gated.count) : "–"}
-        note={lease.isLeader ? "pods gated now" : "known to the leader"}
+        note={lease.isLeader ? "pods" : "known to the leader"}
       />
       <Tile
         label="Queue"

@@ -45,3 +45,9 @@ export function wordsOf({ kind, reason }: Pick<BoardEntry, "kind" | "reason">): 
   if (kind === "bare" && reason !== "NoLeader") return "the API server refused the constraint";
   return entryOf(REASON_WORDS, reason) ?? reason;
 }
+
+/** `MultiArchCapable` as words: `Multi arch capable`. */
+export function spaced(id: string): string {
+  const words = id.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -34,6 +34,10 @@ const FAINT_TEXTS = `(() => {
     .filter(({ ratio }) => ratio < 4.5);
 })()`;
 
+/** What sticks out of its panel, and is cut off there. */
+const CUT_OFF = `[...document.querySelectorAll(".panel")].filter((panel) => panel.scrollWidth > panel.clientWidth)
+  .map((panel) => panel.textContent)`;
+
 const LANDMARKS = ["banner", "main", "contentinfo", "navigation"] as const;
 
 async function inspectPage(page: Page, url: string): Promise<void> {
@@ -53,6 +57,7 @@ async function inspectAll(browser: Browser, origin: string, folder: string): Pro
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 860 });
         assert.equal(await page.evaluate("document.documentElement.scrollWidth"), width, `${name} sticks out`);
+        assert.deepEqual(await page.evaluate(CUT_OFF), [], `${name} at ${width} is cut off`);
         assert.deepEqual(await page.evaluate(FAINT_TEXTS), [], `${name} at ${width} in ${colorScheme} is hard to read`);
         await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, fullPage: true });
       }

@@ -1,5 +1,5 @@
 // The pages with made up views, for the browser.
-import { Hono } from "hono";
+import { type Handler, Hono } from "hono";
 import { buildsPage } from "../../routes/builds_page.tsx";
 import { dashboard, podPage } from "../../routes/dashboard.tsx";
 import { POD_PAGE, podPath } from "../../routes/dashboard/elements.tsx";
@@ -43,8 +43,12 @@ export interface ServedPages extends AsyncDisposable {
 }
 
 export function openPages(): ServedPages {
+  return serve(Object.entries(PAGES).map(([name, page]) => [`/${name}${name in PODS ? POD_PAGE : ""}`, page]));
+}
+
+export function serve(pages: readonly (readonly [path: string, page: Handler])[]): ServedPages {
   const app = new Hono();
-  for (const [name, page] of Object.entries(PAGES)) app.get(`/${name}${name in PODS ? POD_PAGE : ""}`, page);
+  for (const [path, page] of pages) app.get(path, page);
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, app.fetch);
   return { origin: `http://127.0.0.1:${server.addr.port}`, [Symbol.asyncDispose]: () => server.shutdown() };
 }

@@ -3,16 +3,16 @@ import assert from "node:assert/strict";
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 async function runTask(script: string, flag: string): Promise<{ readonly code: number; readonly said: string }> {
-  const args = ["run", "-A", "--no-check", "--no-prompt", `manifests/${script}`, flag];
+  const args = ["run", "-A", "--no-check", "--no-prompt", script, flag];
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).output();
   const decoder = new TextDecoder();
   return { code, said: decoder.decode(stdout) + decoder.decode(stderr) };
 }
 
 const TASKS = {
-  image: ["image/image.ts", ["--name", "--push", "--base", "--arch", "--form", "--permissions"]],
-  compile: ["image/compile.ts", ["--form", "--arch", "--permissions", "DENORT_BIN"]],
-  release: ["release/release.ts", [
+  image: ["manifests/image/image.ts", ["--name", "--push", "--base", "--arch", "--form", "--permissions"]],
+  compile: ["manifests/image/compile.ts", ["--form", "--arch", "--permissions", "DENORT_BIN"]],
+  release: ["manifests/release/release.ts", [
     "--registry",
     "--install-only",
     "--form",
@@ -21,7 +21,8 @@ const TASKS = {
     "--arch",
     "--complete",
   ]],
-  bundle: ["generate/bundle.ts", ["--image", "--bundle-image", "--out"]],
+  bundle: ["manifests/generate/bundle.ts", ["--image", "--bundle-image", "--out"]],
+  screenshots: ["tests/browser/screenshots.ts", ["--help"]],
 } as const;
 
 for (const [task, [script, flags]] of Object.entries(TASKS)) {

@@ -17,14 +17,14 @@ Deno.test("the page shows each pool: states, times, nodes that are not covered, 
       "Pool worker",
       "Succeeded",
       "5m",
-      "Failed, DeadlineExceeded",
+      "Failed, deadline exceeded",
       "no image for arm64",
       makePoolBuild().published,
     ]
   ) {
     assert.ok(text.includes(part), part);
   }
-  assert.ok(text.includes("AnotherBuilderActive: It runs."));
+  assert.ok(text.includes("Another builder active: It runs."));
   assert.ok(!text.includes("<script>"));
 });
 

@@ -1,7 +1,7 @@
 // A pool whose builds ended, one well and one not, for tests of the page of image builds.
 import type { PoolBuildView } from "../../lib/builds/decide/effects.ts";
 
-export function makePoolBuild(): PoolBuildView {
+export function makePoolBuild(overrides: Partial<PoolBuildView> = {}): PoolBuildView {
   return {
     pool: "worker",
     config: "worker",
@@ -22,7 +22,8 @@ export function makePoolBuild(): PoolBuildView {
     times: {},
     push: "none",
     nodes: { total: 2, layered: 0, updated: 0 },
-    published: "registry.example.com/team/os@sha256:1",
+    published: `registry.example.com/team/os@sha256:${"1".repeat(64)}`,
     problem: { reason: "AnotherBuilderActive", message: "It runs." },
+    ...overrides,
   };
 }

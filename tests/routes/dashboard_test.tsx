@@ -62,7 +62,7 @@ Deno.test("dashboard() shows every part of a busy leader", async () => {
       "Gating new pods",
       "Configuration present",
       "Leader this replica",
-      "Gated now 4 pods gated now",
+      "Gated now 4 pods",
       "Queue 2 waiting",
       "Images known 1,907",
       "recommender-7f9c5d88b-c6k2n 340ms",

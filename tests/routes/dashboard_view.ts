@@ -77,7 +77,7 @@ export function makeBusyView(): DashboardView {
     const atMs = NOW_MS - 700 - 3_100 * position ** 1.75;
     const names = architectures.split(" ").filter(Boolean);
     const failure = kind === "retry" || kind === "fallback" || kind === "release" ? "Timeout: no answer in 10s" : "";
-    const images = [{ image: `registry.example/${name}:1.4`, architectures: names, failure }];
+    const images = [{ image: `registry.example/${namespace}/${pod.split("-")[0]}:1.4`, architectures: names, failure }];
     return { atMs, namespace, pod, kind, reason, architectures: names, images, gatedMs };
   });
   const board = boardOf(rows.toReversed());
