@@ -1,4 +1,6 @@
 // Keys of what is built: equal keys mean the same image. Names of secrets, the tag and the order of files are not in them.
+// The pool's UID is: no cluster takes, or deletes, what another one built in the same repository.
+import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import type { Arch, MachineOSConfig, RenderedConfig } from "../observed.ts";
 import { canonicalKernel, resolveContainerfile, TEMPLATE_VERSION } from "./containerfile.ts";
 import { createHash } from "node:crypto";
@@ -10,7 +12,8 @@ type Rendered = Pick<
 >;
 
 export interface BuildInputs extends Rendered {
-  readonly v: 1;
+  readonly v: 2;
+  readonly pool: string;
   readonly template: number;
   readonly arch: Arch;
   readonly containerfile: string | null;
@@ -18,15 +21,17 @@ export interface BuildInputs extends Rendered {
 
 export function buildInputs(
   arch: Arch,
-  { config, rendered, template = TEMPLATE_VERSION }: {
+  { config, pool, rendered, template = TEMPLATE_VERSION }: {
     readonly config: Pick<MachineOSConfig, "containerFiles">;
+    readonly pool: Pick<MachineConfigPool, "uid">;
     readonly rendered: RenderedConfig;
     readonly template?: number | undefined;
   },
 ): BuildInputs {
   const { osImageURL, extensionsImage, kernelType, extensions, kernelArguments } = rendered;
   return {
-    v: 1,
+    v: 2,
+    pool: pool.uid,
     template,
     arch,
     osImageURL,

@@ -141,13 +141,20 @@ Deno.test("P-034 every name fits: names of objects and labels in 63 characters, 
 Deno.test("P-035 P-036 buildKeyOf() gives fixed keys for fixed inputs, in every process", () => {
   const inputs = buildInputs("arm64", {
     config: configOf(),
+    pool: poolObject(),
     rendered: renderedOf({ extensions: ["usbguard"] }),
     template: 1,
   });
   assert.equal(buildKeyOf(inputs), GOLDEN_KEY);
 });
 
-const GOLDEN_KEY = "c445e481aa3d7fc411442189b1cfb27ad2494753b1c7d78261a6320a3d146312";
+const GOLDEN_KEY = "c957a7492661f5e806e5ae11cce2a8844a890a84e005e0f2ea7886bafc82180d";
+
+Deno.test("planBuild() of two clusters has no image in common, although all else is equal", () => {
+  const namesOf = ({ name, builds }: BuildPlan): readonly string[] => [name, ...builds.map(({ tag }) => tag)];
+  const [own, other] = [plan(), plan({ pool: { ...poolObject(), uid: "uid-of-another-cluster" } })].map(namesOf);
+  assert.deepEqual(own?.filter((name) => other?.includes(name)), []);
+});
 
 Deno.test("O-020 O-021 planBuild() refuses what is missing, and a pool of another name", () => {
   const reason = (given: Partial<PlanInput>): string => {
