@@ -1,6 +1,6 @@
 // The machine and the software that figures were measured with: they mean nothing without.
 import { cpus, release, totalmem } from "node:os";
-import { runCommand } from "../support/commands.ts";
+import { git } from "../support/git.ts";
 
 export interface MachineFacts {
   readonly cpu: string;
@@ -16,11 +16,7 @@ export interface MachineFacts {
 }
 
 /** What a run writes itself does not make its checkout differ. */
-const RESULTS = [
-  ":(top,exclude)tests/bench/results",
-  ":(top,exclude)docs/figures.md",
-  ":(top,exclude)docs/security.md",
-];
+const RESULTS = [":(top,exclude)tests/bench/results", ":(top,exclude)docs/figures.md"];
 
 export async function readMachineFacts(): Promise<MachineFacts> {
   return {
@@ -50,8 +46,4 @@ async function readCommit(): Promise<string> {
   } catch {
     return "unknown";
   }
-}
-
-async function git(...args: readonly string[]): Promise<string> {
-  return (await runCommand("git", args)).trim();
 }

@@ -14,13 +14,14 @@ import {
   type RunAbout,
   type RunRecord,
 } from "./run_record.ts";
+import { readSince } from "./since.ts";
 import { PAGE, RECORD } from "./sources.ts";
 import { replaceFiles } from "../run/again.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { print } from "../support/print.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
-const USAGE = `Usage: deno task conformance [--from FOLDER | --render]
+const USAGE = `Usage: deno task conformance [--from FOLDER | --render | --check]
 
 Writes tests/conformance/run.json, the record of a run, and tests/conformance.md, which is made of it.
 Without arguments the tests of deno task test run first; CONTRIBUTING.md says what the cluster tests need. With --from
@@ -29,7 +30,8 @@ FOLDER nothing is run: what a complete run left in FOLDER is read, that of
   ARCHWAY_JUNIT_DIR=FOLDER deno task test
 
 With --render the committed record is kept and the page is written anew, after a change of reasons, titles or layout.
-Exit code: 0 when no row fails, 1 when one does, 2 for bad usage, 3 when it could not be done.
+With --check nothing is written: the test files of rows that changed since the commit of the record are listed.
+Exit code: 0 when no row fails, of --check when no file changed, 1 otherwise, 2 for bad usage, 3 when it could not be done.
 `;
 
 /** Runs `deno task test`, which leaves JUnit files in the folder. Failing tests do not stop us: the page says so. */
@@ -68,9 +70,9 @@ async function readAbout(folder: string): Promise<RunAbout> {
 }
 
 /** Writes the page of this record, and answers whether no row fails. */
-async function writePage({ about, proofs }: RunRecord): Promise<boolean> {
-  const verdicts = judge(ROWS, { tests: proofs, reasons: REASONS });
-  const page = renderPage(verdicts, about);
+async function writePage(record: RunRecord): Promise<boolean> {
+  const verdicts = judge(ROWS, { tests: record.proofs, reasons: REASONS });
+  const page = renderPage(verdicts, record.about, await readSince(record));
   await Deno.writeTextFile(PAGE, page);
   const failing = verdicts.filter(isFailing);
   for (const { row, note } of failing) print(`${row.id}: ${note}`);
@@ -84,6 +86,19 @@ async function writeRun(folder: string): Promise<boolean> {
   return await writePage(record);
 }
 
+/** Lists the test files of rows that are not as they were recorded, and answers whether there is none. */
+async function check(): Promise<boolean> {
+  const record = await readRecord();
+  const { files, rows, of } = await readSince(record);
+  for (const file of files) print(file);
+  print(`${rows} of ${of} rows have a test file that changed since ${record.about.commit}`);
+  return files.length === 0;
+}
+
+async function readRecord(): Promise<RunRecord> {
+  return parseRunRecord(await Deno.readTextFile(RECORD));
+}
+
 /** A row that has a test or names one, and yet is not passed. */
 function isFailing({ status, note }: Verdict): boolean {
   return status === "not yet" && /^(?:fails|no such test): /.test(note);
@@ -92,9 +107,8 @@ function isFailing({ status, note }: Verdict): boolean {
 async function main(args: readonly string[]): Promise<number> {
   const [flag, given, ...rest] = args;
   if (flag === "--from" && given !== undefined && rest.length === 0) return await writeRun(given) ? 0 : 1;
-  if (flag === "--render" && given === undefined) {
-    return await writePage(parseRunRecord(await Deno.readTextFile(RECORD))) ? 0 : 1;
-  }
+  if (flag === "--render" && given === undefined) return await writePage(await readRecord()) ? 0 : 1;
+  if (flag === "--check" && given === undefined) return await check() ? 0 : 1;
   if (flag !== undefined) {
     print(USAGE);
     return flag === "--help" ? 0 : 2;

@@ -1,15 +1,18 @@
-// Prints the names of all tests as JSON without running one. Runs in a process of its own, since it takes Deno.test away from
-// the files it loads.
+// Prints the names of all tests and their files as JSON without running one. Runs in a process of its own, since it takes
+// Deno.test away from the files it loads.
 import { listFiles } from "./sources.ts";
 
-const names: string[] = [];
+const tests: { readonly name: string; readonly file: string }[] = [];
+let file = "";
 
 /** Stands in for Deno.test in the forms that the tests use. What this machine would skip counts as well. */
 function note(test: string | { readonly name: string }): void {
-  names.push(typeof test === "string" ? test : test.name);
+  tests.push({ name: typeof test === "string" ? test : test.name, file });
 }
 
 Object.defineProperty(Deno, "test", { value: Object.assign(note, { ignore: () => {}, only: note }) });
-const files = listFiles(new URL("../", import.meta.url).pathname).filter((file) => /_test\.tsx?$/.test(file));
-for (const file of files) await import(`file://${file}`);
-Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(names)));
+for (const path of listFiles(new URL("../", import.meta.url).pathname).filter((path) => /_test\.tsx?$/.test(path))) {
+  file = path;
+  await import(`file://${path}`);
+}
+Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(tests)));

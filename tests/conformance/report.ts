@@ -4,6 +4,7 @@ import { lacksOf } from "./limits.ts";
 import { type Reason, reasonOf } from "./reasons.ts";
 import type { Row } from "./rows.ts";
 import { type Bed, BED_MEANINGS, BEDS, type Proof, type RunAbout } from "./run_record.ts";
+import type { Since } from "./since.ts";
 
 export type Status = "passed" | "different" | "not yet";
 
@@ -141,8 +142,17 @@ function renderAbout({ commit, date, machine, deno, repeated, skipped }: RunAbou
   ];
 }
 
+function renderSince(since: Since | undefined): readonly string[] {
+  if (since === undefined) return [];
+  const { head, rows, of } = since;
+  const count = `${rows} of ${of} rows have a test file that changed`;
+  return [
+    `* Since then: ${count}, up to commit ${head}; \`deno task conformance --check\` lists these files as of today.`,
+  ];
+}
+
 /** The whole page; its last line is the one that is counted. */
-export function renderPage(verdicts: readonly Verdict[], about: RunAbout): string {
+export function renderPage(verdicts: readonly Verdict[], about: RunAbout, since?: Since): string {
   const [passed, different, notYet] = count(verdicts);
   const groups = [...new Set(verdicts.map(({ row }) => row.group))];
   return [
@@ -155,12 +165,15 @@ export function renderPage(verdicts: readonly Verdict[], about: RunAbout): strin
     "Made by `deno task conformance` from `tests/conformance/run.json`, the record of a run; do not edit. A row counts by the tests",
     "that carry its id in their names; it is passed when all of them passed. The bed is that of the strongest of them. Where the",
     "tests of a passed row prove less than its sentence, the row says what is **not shown**. No cluster of OpenShift took part.",
+    "The check of this page fails while the record lacks a test of a row, or a step whose name stands in the sources. Steps that",
+    "are named while they run cannot be listed before.",
     "",
     "In the rows *the gate* is `multiarch.openshift.io/scheduling-gate`, *the cluster config* the ClusterPodPlacementConfig, *a",
     "namespace config* a PodPlacementConfig, *scoring* the plugin `nodeAffinityScoring`, *a plan* an UpgradeConfig, *a pool* a",
     "MachineConfigPool, *a build* a MachineOSBuild, and *a key* the hash of what one architecture's image is made of.",
     "",
     ...renderAbout(about),
+    ...renderSince(since),
     "",
     ...renderBeds(verdicts),
     "",

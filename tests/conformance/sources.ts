@@ -14,6 +14,11 @@ const LISTER = new URL("list_tests.ts", import.meta.url).pathname;
 /** String and template literals that hold no quotes of their own kind: enough for the names of steps. */
 const LITERAL = /"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\\n]|\\.)*)`/g;
 const HOLE = /\$\{[^{}]*\}/;
+/** The name of a step where it is made, and names in tables that begin with the id of a row: a bare number may mean anything there. */
+const STEP = new RegExp(
+  `(?:\\bstep\\(\\s*(?:\\{\\s*name:\\s*)?|\\bname:\\s*(?=["\`][A-Z]+\\d*-\\d))(?:${LITERAL.source})`,
+  "g",
+);
 
 export function listFiles(folder: string): readonly string[] {
   return [...Deno.readDirSync(folder)].flatMap((entry) => {
@@ -23,20 +28,42 @@ export function listFiles(folder: string): readonly string[] {
   });
 }
 
-let names: Promise<ReadonlySet<string>> | undefined;
-
-/** The names of all tests that would run, listed once a process. Rejects when a test file cannot be loaded. */
-export function listTestNames(): Promise<ReadonlySet<string>> {
-  return names ??= loadTestNames();
+export interface ListedTest {
+  readonly name: string;
+  /** Its whole path. */
+  readonly file: string;
 }
 
-async function loadTestNames(): Promise<ReadonlySet<string>> {
+const LISTED = z.array(z.strictObject({ name: z.string(), file: z.string() }).readonly()).readonly();
+
+let listed: Promise<readonly ListedTest[]> | undefined;
+
+/** All tests that would run, listed once a process. Rejects when a test file cannot be loaded. */
+export function listTests(): Promise<readonly ListedTest[]> {
+  return listed ??= loadTests();
+}
+
+export async function listTestNames(): Promise<ReadonlySet<string>> {
+  return new Set((await listTests()).map(({ name }) => name));
+}
+
+async function loadTests(): Promise<readonly ListedTest[]> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--allow-all", "--no-check", "--unstable-kv", LISTER],
     stdin: "null",
   }).output();
   if (!success) throw new Error(`Cannot list the tests: ${new TextDecoder().decode(stderr)}`);
-  return new Set(z.array(z.string()).parse(JSON.parse(new TextDecoder().decode(stdout))));
+  return LISTED.parse(JSON.parse(new TextDecoder().decode(stdout)));
+}
+
+/** The names of steps that stand in a source, the holes of templates unfilled. Names that are made elsewhere are not among them. */
+export function stepsIn(text: string): readonly string[] {
+  return [...text.matchAll(STEP)].map(([, quoted, open]) => (quoted ?? open ?? "").replaceAll(/\\(.)/g, "$1"));
+}
+
+/** Whether the name is this one of a source, its holes filled. */
+export function isFilled(name: string, written: string): boolean {
+  return name === written || HOLE.test(written) && patternOf(written).test(name);
 }
 
 /**

@@ -1,12 +1,7 @@
 // What a complete run was of: the commit, when, on which machine, and what was repeated or skipped. For the record of conformance.
 import type { RunAbout } from "../conformance/run_record.ts";
+import { git } from "../support/git.ts";
 import type { PartResult } from "./run_part.ts";
-
-async function git(...args: readonly string[]): Promise<string> {
-  const { stdout, success } = await new Deno.Command("git", { args: [...args], stderr: "null" }).output();
-  if (!success) throw new Error(`Cannot ask git ${args.join(" ")}: a record names the commit that it is of`);
-  return new TextDecoder().decode(stdout).trim();
-}
 
 function describeMachine(): string {
   const gib = Math.round(Deno.systemMemoryInfo().total / 2 ** 30);

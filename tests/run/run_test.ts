@@ -118,7 +118,7 @@ Deno.test("judgeSkip() allows what is listed while the machine lacks it, and not
 });
 
 Deno.test("no skip is allowed for want of what .ci/run installs", () => {
-  const beyond = ["address", "denokv", "nodeHost", "root", "traceableKernel"];
+  const beyond = ["address", "denokv", "history", "nodeHost", "root", "traceableKernel"];
   assert.deepEqual(ALLOWED_SKIPS.map(({ need }) => need).filter((need) => !beyond.includes(need)), []);
 });
 

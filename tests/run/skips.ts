@@ -46,6 +46,11 @@ export const ALLOWED_SKIPS: readonly AllowedSkip[] = [
     reason: "an EndpointSlice takes no loopback address, and the machine may have no other",
   },
   {
+    tests: ["run.json is of a clean commit"],
+    need: "history",
+    reason: "the sources may come without the commits before them",
+  },
+  {
     tests: ["exec format errors: the daemon", "node: exec format errors"],
     need: "traceableKernel",
     reason: "the kernel may have no type information (BTF) or no tracefs",

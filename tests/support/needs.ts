@@ -3,6 +3,7 @@
 import { findFaketime } from "../cluster/support/shifted_clock.ts";
 import { missingForNodes, unfitForNodes } from "../node/support/requirements.ts";
 import { findBuiltDenokv } from "../cluster/support/denokv.ts";
+import { hasHistory } from "./git.ts";
 
 /** A program or a right. */
 export type Need = keyof typeof NEEDS;
@@ -30,6 +31,8 @@ const NEEDS = {
   nodeHost: () => unfitForNodes() === undefined,
   /** An address of this machine that is neither loopback nor link-local. */
   address: () => hostAddress() !== undefined,
+  /** The commits that the sources come from. */
+  history: () => isOnPath("git") && hasHistory(),
 } as const;
 
 /** Bit of CAP_SYS_ADMIN in the capability sets of Linux. */
