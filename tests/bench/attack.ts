@@ -1,11 +1,10 @@
 // `deno task attack`: the webhook port under the load of docs/security.md, for a minute from each origin. Keeps
-// results/attack.json; exits with 1 when a pod passed ungated.
+// results/attack.json for docs/figures.md; exits with 1 when a pod passed ungated.
 import { renderTable } from "../../lib/cli/output.ts";
 import { type AttackResult, FULL_ATTACK, measureAttack, type Origin, ORIGINS, type Reviews } from "./attack_bed.ts";
+import { FILES } from "./figures.ts";
 import { readMachineFacts } from "./machine.ts";
 import { mergeResults } from "./results_file.ts";
-
-const RESULTS = new URL("./results/attack.json", import.meta.url).pathname;
 
 function renderAttack(results: Readonly<Partial<Record<Origin, AttackResult>>>): string {
   const row = (name: string, reviews: Reviews, quiet: Reviews): readonly string[] => [
@@ -28,7 +27,7 @@ function renderAttack(results: Readonly<Partial<Record<Origin, AttackResult>>>):
 
 if (import.meta.main) {
   const results = await measureAttack(FULL_ATTACK, ORIGINS);
-  await mergeResults(RESULTS, { full: { machine: await readMachineFacts(), plan: FULL_ATTACK, results } });
+  await mergeResults(FILES.attack, { full: { machine: await readMachineFacts(), plan: FULL_ATTACK, results } });
   Deno.stdout.writeSync(new TextEncoder().encode(`${renderAttack(results)}\n`));
   Deno.exit(Object.values(results).some(({ attacked }) => attacked.ungated > 0) ? 1 : 0);
 }

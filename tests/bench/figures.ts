@@ -1,6 +1,13 @@
 // `deno task figures`: writes docs/figures.md from the committed results; with --run it measures them first. See --help.
 import { parseArgs } from "node:util";
-import { type ClusterEntry, type IndexesEntry, renderFigures, type RouteEntry } from "./figures_page.ts";
+import {
+  type AttackEntry,
+  type ClusterEntry,
+  type IndexesEntry,
+  renderFigures,
+  type Results,
+  type RouteEntry,
+} from "./figures_page.ts";
 import { LARGE, nameOf } from "./growth_axes.ts";
 import type { GrowthEntry } from "./growth_table.ts";
 import { readMachineFacts } from "./machine.ts";
@@ -18,6 +25,7 @@ export const FILES = {
   cluster: new URL("./results/cluster.json", import.meta.url).pathname,
   route: new URL("./results/route.json", import.meta.url).pathname,
   growth: new URL("./results/growth.json", import.meta.url).pathname,
+  attack: new URL("./results/attack.json", import.meta.url).pathname,
   page: new URL("../../docs/figures.md", import.meta.url).pathname,
 } as const;
 
@@ -26,12 +34,17 @@ function compared(mto: string | undefined): readonly (readonly string[])[] {
 }
 const LONG = [["bench:node"], ["bench:taints"], ["bench:growth", "--again"], ["attack"]];
 
-export async function renderCommitted(): Promise<string> {
+export async function readCommitted(): Promise<Results> {
   const { route } = await readResults<RouteEntry>(FILES.route);
   const { indexes } = await readResults<IndexesEntry>(FILES.route);
   const points = await readResults<GrowthEntry>(FILES.growth);
   const cluster = await readResults<ClusterEntry>(FILES.cluster);
-  return renderFigures({ cluster, route, indexes, growth: Object.values(points), large: points[nameOf(LARGE)] });
+  const { full: attack } = await readResults<AttackEntry>(FILES.attack);
+  return { cluster, route, indexes, growth: Object.values(points), large: points[nameOf(LARGE)], attack };
+}
+
+export async function renderCommitted(): Promise<string> {
+  return renderFigures(await readCommitted());
 }
 
 async function measure(tasks: readonly (readonly string[])[]): Promise<void> {

@@ -1,4 +1,5 @@
 // docs/figures.md from the committed results: every number, target, bed and judgement comes from there. Pure.
+import type { AttackResult, Origin } from "./attack_bed.ts";
 import type { GrowthResult } from "./growth_point.ts";
 import { cellsOf, COLUMNS as GROWTH_COLUMNS, type GrowthEntry } from "./growth_table.ts";
 import type { MachineFacts } from "./machine.ts";
@@ -30,6 +31,12 @@ export interface IndexesEntry {
   readonly rows: readonly Row[];
 }
 
+/** `full` of results/attack.json. */
+export interface AttackEntry {
+  readonly machine: MachineFacts;
+  readonly results: Readonly<Partial<Record<Origin, AttackResult>>>;
+}
+
 export interface Results {
   readonly cluster: Readonly<Record<string, ClusterEntry>>;
   readonly route: RouteEntry | undefined;
@@ -37,6 +44,7 @@ export interface Results {
   readonly growth: readonly GrowthEntry[];
   /** The point of a large cluster. */
   readonly large?: GrowthResult | undefined;
+  readonly attack?: AttackEntry | undefined;
 }
 
 type Section = readonly [name: string, title: string, command: string];
@@ -185,6 +193,35 @@ function renderIndexes({ indexes }: Results): readonly string[] {
   ];
 }
 
+function renderAttack({ attack }: Results): readonly string[] {
+  const head = ["## The webhook port under attack", ""];
+  if (attack === undefined) return [...head, "Not measured yet: `deno task attack`.", ""];
+  const columns = [
+    "Attack",
+    "p99 of reviews, ms",
+    "before that, ms",
+    "Ratio (≤ 3)",
+    "Most MB",
+    "CPU ms a second",
+    "Ungated pods",
+  ];
+  const lines = Object.entries(attack.results).map(([origin, { quiet, attacked }]) => [
+    origin === "nowhere" ? origin : `from ${origin}`,
+    ...[attacked.p99Ms, quiet.p99Ms].map((value) => value.toFixed(0)),
+    (attacked.p99Ms / quiet.p99Ms).toFixed(1),
+    ...[attacked.maxRssMb, attacked.cpuMsPerSecond].map((value) => value.toFixed(0)),
+    `${attacked.ungated} of ${attacked.count}`,
+  ]);
+  return [
+    ...head,
+    '`deno task attack`: reviews of the API server while others load the port as [security.md](security.md#under-attack) says. "Nowhere" is',
+    `a port of another process that closes every connection. ${describeMachine(attack.machine)}.`,
+    "",
+    ...[columns, columns.map(() => "---"), ...lines].map(row),
+    "",
+  ];
+}
+
 /** The points were measured in one go or in several. */
 function renderGrowth({ growth, large }: Results): readonly string[] {
   const measured = [...new Set(growth.map(({ machine }) => describeMachine(machine)))];
@@ -239,6 +276,7 @@ export function renderFigures(results: Results): string {
     ...COMPARED.flatMap((section) => renderSection(section, results, isOneGo)),
     ...[...renderRoute(results), ...renderIndexes(results)],
     ...LONG.flatMap((section) => renderSection(section, results, false)),
+    ...renderAttack(results),
     ...[HIDDEN, "", ...renderGrowth(results), BREAKS, ""],
   ].join("\n");
 }

@@ -14,6 +14,13 @@ const GROWTH = {
   ...{ watchedBytesPerPod: 2_048, burstMs: 1, gateP50Ms: 5, gateP99Ms: 9 },
 };
 
+const REVIEWS = { p50Ms: 5, p99Ms: 10, ungated: 0, count: 1_000, maxRssMb: 170, cpuMsPerSecond: 50 };
+const ATTACK = {
+  quiet: REVIEWS,
+  attacked: { ...REVIEWS, p99Ms: 16, count: 2_000 },
+  strangers: { opened: 1, closed: 1, most: 1 },
+};
+
 Deno.test("docs/figures.md is what the committed results give", async () => {
   assert.ok(await Deno.readTextFile(FILES.page) === await renderCommitted(), "run `deno task figures`");
 });
@@ -38,6 +45,7 @@ Deno.test("renderFigures() judges each row by its own numbers, and reports what 
       rows: [{ measure: "assemble an index, s", archway: 0.21, target: { kind: "atMost", limit: 0.2 } }],
     },
     growth: [MACHINE, MACHINE, { ...MACHINE, commit: "def" }].map((machine) => ({ ...GROWTH, machine })),
+    attack: { machine: { ...MACHINE, commit: "fed" }, results: { nowhere: ATTACK } },
   });
   assert.match(page, /^\| B7 start, ms \| 701 \| – \| – \| – \| ≤ 700 \| \*\*no\*\* \| control plane \| – \|$/m);
   assert.match(
@@ -53,6 +61,8 @@ Deno.test("renderFigures() judges each row by its own numbers, and reports what 
     page,
     /^\| pods=1 images=2 nodes=3 namespaces=4 \| 1\.50 \| 2\.00 \| 90 \| 92 \| 1\.00 \| 3\.00 \| 7 \| 2\.0 \| 5 \|$/m,
   );
+  assert.match(page, /^\| nowhere \| 16 \| 10 \| 1\.6 \| 170 \| 50 \| 0 of 2000 \|$/m);
+  assert.match(page, /closes every connection\. .*commit `fed`/);
   const machine = "2 cores of Test, 4 GB, Deno 2";
   assert.ok(
     page.includes(
