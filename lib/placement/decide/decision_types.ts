@@ -56,7 +56,7 @@ export type IgnoreReason =
 export type AdmissionVerdict =
   & { readonly nodeAffinityScoring: boolean }
   & (
-    | Left & { readonly kind: "ignore"; readonly reason: IgnoreReason }
+    | WithTolerations & { readonly kind: "ignore"; readonly reason: IgnoreReason }
     | { readonly kind: "gate" }
     | {
       readonly kind: "place";
@@ -65,10 +65,10 @@ export type AdmissionVerdict =
       readonly repeated: boolean;
     }
     /** Without gate or affinity. `GatingStopped`: and the images are not all known. */
-    | Left & { readonly kind: "pass"; readonly reason: "AuditMode" | "GatingStopped" }
+    | WithTolerations & { readonly kind: "pass"; readonly reason: "AuditMode" | "GatingStopped" }
   );
 
-interface Left {
+interface WithTolerations {
   /** Of taints that Archway puts on nodes. */
   readonly tolerations: readonly TolerationPlan[];
 }
@@ -135,7 +135,7 @@ export interface FallbackDecision extends GivenUp {
   readonly tolerations: readonly TolerationPlan[];
 }
 
-export interface ReleaseDecision extends GivenUp, Left {
+export interface ReleaseDecision extends GivenUp, WithTolerations {
   readonly kind: "release";
   readonly preferences: PreferencePlan;
   /** What an earlier decision of Archway requires on the pod and goes on to; undefined when there is none. */
@@ -144,7 +144,7 @@ export interface ReleaseDecision extends GivenUp, Left {
 
 export type PlacementDecision =
   /** Leave the pod unconstrained and take the gate off. */
-  | Partial<Left> & { readonly kind: "ignore"; readonly reason: IgnoreReason }
+  | Partial<WithTolerations> & { readonly kind: "ignore"; readonly reason: IgnoreReason }
   | PlaceDecision
   | NowhereDecision
   /** Inspects again after a pause; the gate stays. `count` is the label's value, 1–4. */
