@@ -1,5 +1,5 @@
 // The exec format error monitor in the cluster: its DaemonSet, and the ENoExecEvents that are left when it goes.
-import { isOutOfReach } from "../../lib/k8s/errors.ts";
+import { isMissingOrForbidden } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { readOptional, unless } from "../../lib/k8s/api.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
@@ -119,13 +119,13 @@ function isLeaving({ metadata }: KubeObject): boolean {
 /** One that we may not read is none of ours. */
 async function readDaemonSet({ api, settings, signal }: OperatorRun): Promise<KubeObject | undefined> {
   const wanted = { type: Resource.daemonSets, namespace: settings.namespace, name: NAME, signal };
-  return await unless(isOutOfReach, readOptional(api, wanted));
+  return await unless(isMissingOrForbidden, readOptional(api, wanted));
 }
 
 async function listEvents({ api, settings: { namespace }, signal }: OperatorRun): Promise<readonly EventState[]> {
   const events = Array.fromAsync(listAll(api, Resource.enoexecEvents, { namespace, signal }), parseEventState);
   // By name: a list that starts over gives an event twice.
-  return [...new Map((await unless(isOutOfReach, events) ?? []).map((event) => [event.name, event])).values()];
+  return [...new Map((await unless(isMissingOrForbidden, events) ?? []).map((event) => [event.name, event])).values()];
 }
 
 /** Makes the DaemonSet, or sets it right. A refusal is kept for the condition: pods are placed without it. */
@@ -153,7 +153,7 @@ export async function applyMonitor(run: OperatorRun, config: OperandConfig): Pro
 export async function removeMonitor(
   { api, settings: { namespace }, log, memory, signal }: OperatorRun,
 ): Promise<void> {
-  await unless(isOutOfReach, api.delete(Resource.daemonSets, { namespace, name: NAME }, { signal }));
+  await unless(isMissingOrForbidden, api.delete(Resource.daemonSets, { namespace, name: NAME }, { signal }));
   memory.monitorRemoved = true;
   log.info("exec format error monitor removed");
 }
@@ -162,7 +162,7 @@ export async function removeEvents(run: OperatorRun, which: "settled" | "all"): 
   const { api, settings: { namespace }, log, memory, signal } = run;
   const events = (await listEvents(run)).filter(({ isSettled }) => which === "all" || isSettled);
   for (const { name } of events) {
-    await unless(isOutOfReach, api.delete(Resource.enoexecEvents, { namespace, name }, { signal }));
+    await unless(isMissingOrForbidden, api.delete(Resource.enoexecEvents, { namespace, name }, { signal }));
   }
   if (which === "all") memory.monitorForced = true;
   log.info("ENoExecEvents removed", { which, events: events.length });

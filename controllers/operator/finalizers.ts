@@ -1,6 +1,6 @@
 // Finalizers: Archway's account and role stay until it has left, and its Deployment, by the MTO's finalizer, while
 // daemons write ENoExecEvents. What the MTO holds by finalizers of its own is freed when Archway takes over.
-import { classifyWriteFailure, isForbidden, isOutOfReach } from "../../lib/k8s/errors.ts";
+import { classifyWriteFailure, isForbidden, isMissingOrForbidden } from "../../lib/k8s/errors.ts";
 import {
   apiVersionOf,
   type KubeObject,
@@ -19,7 +19,7 @@ import { type KubeApi, type PatchOptions, readOptional, unless } from "../../lib
 export async function readInstallation({ api, settings, memory, signal }: OperatorRun): Promise<InstallationState> {
   if (memory.ending !== undefined) return memory.ending;
   const target = { namespace: settings.namespace, name: Installation.serviceAccount };
-  const account = await unless(isOutOfReach, api.get(Resource.serviceAccounts, target, signal));
+  const account = await unless(isMissingOrForbidden, api.get(Resource.serviceAccounts, target, signal));
   if (account === undefined) return "foreign";
   const state = stateOf(account);
   if (state === "uninstalling") memory.ending = state;
@@ -55,7 +55,7 @@ export async function setUninstallFinalizers(run: OperatorRun, wanted: "held" | 
     targets.map(([type, target]) => ownFinalizers({ ...run, holdBack }, type, target, finalizers)),
   );
   const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
-  const fault = refused.find((reason) => !isOutOfReach(reason));
+  const fault = refused.find((reason) => !isMissingOrForbidden(reason));
   // What may go better next time is tried again: an object that stays held is stuck for ever.
   if (fault !== undefined && wanted === "free") throw fault;
   if (memory.ending !== undefined) memory.ending = "left";
@@ -111,7 +111,7 @@ export async function setHandler(run: OperatorRun, wanted: "held" | "free"): Pro
     await ownFinalizers(run, Resource.deployments, target, wanted === "held" ? [Finalizer.enoexecEvents] : []);
     log.info("own deployment", { state: wanted });
   } catch (error) {
-    if (!isOutOfReach(error)) throw error;
+    if (!isMissingOrForbidden(error)) throw error;
     memory.handlerRefused = true;
     log.debug("own deployment not held or let go", { state: wanted, error: errorText(error) });
   }
@@ -134,7 +134,7 @@ export async function releaseMtoOperands(run: OperatorRun): Promise<void> {
         await free(run, { namespace, name }, finalizer);
       } catch (error) {
         if (run.signal.aborted) return;
-        const level = isOutOfReach(error) ? "debug" : "warn";
+        const level = isMissingOrForbidden(error) ? "debug" : "warn";
         run.log[level]("finalizer of the former operator not removed", { namespace, name, error: errorText(error) });
       }
     }

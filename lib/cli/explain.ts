@@ -26,7 +26,7 @@ import { foldWords } from "../config/fold_words.ts";
 import type { PodView } from "../placement/decide/types.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
 import { type Color, ExitCode, type OutputForm, paint, renderDocument, renderTable, type Terminal } from "./output.ts";
-import { isForbidden, isOutOfReach } from "../k8s/errors.ts";
+import { isForbidden, isMissingOrForbidden } from "../k8s/errors.ts";
 
 interface ExplainDeps {
   readonly api: ReadApi;
@@ -119,7 +119,7 @@ function lateContainers(pod: PodView): readonly Pick<LateFacts, "came" | "contai
 
 /** A missing right is no fault: what the pod requires of nodes has to tell then. */
 async function readArchitecture(api: ReadApi, name: string, signal: AbortSignal): Promise<string | undefined> {
-  const node = await unless(isOutOfReach, api.get(Resource.nodes, { name }, signal));
+  const node = await unless(isMissingOrForbidden, api.get(Resource.nodes, { name }, signal));
   return node === undefined ? undefined : offeredByNode(node)[0];
 }
 
@@ -153,7 +153,7 @@ async function readParticipation(
   if (pod.labels !== undefined && SCHEDULING_GATE in pod.labels) return "selected";
   if (config.kind === "refused") return "unread";
   if (config.object === undefined) return "off";
-  const namespace = await unless(isOutOfReach, api.get(Resource.namespaces, { name: pod.namespace }, signal));
+  const namespace = await unless(isMissingOrForbidden, api.get(Resource.namespaces, { name: pod.namespace }, signal));
   if (namespace === undefined) return "unread";
   const { labels } = namespace.metadata;
   if (labels?.[AUDIT_NAMESPACE_LABEL.key] === AUDIT_NAMESPACE_LABEL.value) return "audited";

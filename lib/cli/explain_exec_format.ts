@@ -8,7 +8,7 @@ import { entryOf, printable, textAt } from "../json.ts";
 import { EventReason, PodLabel } from "../names.ts";
 import type { PodView } from "../placement/decide/types.ts";
 import { readFailedImages } from "./failed_images.ts";
-import { isOutOfReach } from "../k8s/errors.ts";
+import { isMissingOrForbidden } from "../k8s/errors.ts";
 
 /** Events of a pod that are read: it has one for each such container. Its namespace's users can make more, and large ones. */
 const MAX_EVENTS = 50;
@@ -63,7 +63,7 @@ async function readMessages(
       if (messages.length === MAX_EVENTS) break;
     }
   } catch (error) {
-    if (!isOutOfReach(error)) throw error;
+    if (!isMissingOrForbidden(error)) throw error;
   }
   return [...new Set(messages)];
 }

@@ -69,6 +69,6 @@ export function isExpired(error: unknown): boolean {
 }
 
 /** Whether the object, its kind or the right to it is missing. */
-export function isOutOfReach(error: unknown): boolean {
+export function isMissingOrForbidden(error: unknown): boolean {
   return isForbidden(error) || isNotFound(error);
 }
