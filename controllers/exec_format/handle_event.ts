@@ -1,5 +1,5 @@
 // One ENoExecEvent: read pod and node, decide, carry out. What was handled is deleted; nothing stays for ever.
-import { readOptional, serverNowMs, unless } from "../../lib/k8s/api.ts";
+import { ignoring, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
 import { decideEvent, type EventError, type EventVerdict } from "../../lib/exec_format/decide/decide_event.ts";
 import { type EventView, parseEvent } from "../../lib/exec_format/decide/event.ts";
 import { FAILED_TTL_MS, isFailedImage, parseFailedImage } from "../../lib/exec_format/decide/failed_image.ts";
@@ -96,12 +96,12 @@ async function mark(
   if (marked === error) return;
   const document = { metadata: { labels: { [EnoexecLabel.error]: error } } };
   const body = { kind: "merge", document } as const;
-  await unless(isNotFound, api.patch(Resource.enoexecEvents, { namespace, name }, { body, signal }));
+  await ignoring(isNotFound, api.patch(Resource.enoexecEvents, { namespace, name }, { body, signal }));
 }
 
 async function remove({ api, settings: { namespace }, signal }: ExecFormatRun, name: string): Promise<boolean> {
   const removed = api.delete(Resource.enoexecEvents, { namespace, name }, { signal }).then(() => true);
-  return await unless(isNotFound, removed) ?? false;
+  return await ignoring(isNotFound, removed) ?? false;
 }
 
 async function forget(run: ExecFormatRun, object: KubeObject): Promise<ReconcileResult> {

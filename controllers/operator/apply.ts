@@ -1,6 +1,6 @@
 // Carries out one OperandStep: the only writes of the operator besides status, CA bundles and monitoring.
 import { ApiError, isNotFound } from "../../lib/k8s/errors.ts";
-import { unless } from "../../lib/k8s/api.ts";
+import { ignoring } from "../../lib/k8s/api.ts";
 import { openDeadline } from "../../lib/k8s/deadline.ts";
 import type { JsonPatch } from "../../lib/k8s/patch.ts";
 import { releaseGatedPods } from "../../lib/placement/cluster/release_gates.ts";
@@ -54,7 +54,7 @@ async function patchFinalizer(
 ): Promise<void> {
   const operations = kind === "apply" ? addFinalizer(config, finalizer) : dropFinalizer(config.finalizers, finalizer);
   const target = { name: CLUSTER_CONFIG_NAME };
-  await unless(
+  await ignoring(
     isNotFound,
     api.patch(Resource.clusterConfigs, target, { body: { kind: "json", operations }, signal }),
   );
@@ -99,7 +99,7 @@ async function applyOrRecreate(run: OperatorRun, document: KubeObject): Promise<
 }
 
 async function removeWebhook({ api, signal }: OperatorRun): Promise<void> {
-  await unless(isNotFound, api.delete(Resource.mutatingWebhooks, { name: WebhookName.configuration }, { signal }));
+  await ignoring(isNotFound, api.delete(Resource.mutatingWebhooks, { name: WebhookName.configuration }, { signal }));
 }
 
 /** The last resort: removes the gates; an event on each pod gives the reason. */

@@ -1,7 +1,7 @@
 // The exec format error monitor in the cluster: its DaemonSet, and the ENoExecEvents that are left when it goes.
 import { isMissingOrForbidden } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
-import { readOptional, unless } from "../../lib/k8s/api.ts";
+import { ignoring, readOptional } from "../../lib/k8s/api.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { type EventState, parseEventState } from "../../lib/exec_format/decide/event.ts";
 import { objectAt } from "../../lib/json.ts";
@@ -119,13 +119,14 @@ function isLeaving({ metadata }: KubeObject): boolean {
 /** One that we may not read is none of ours. */
 async function readDaemonSet({ api, settings, signal }: OperatorRun): Promise<KubeObject | undefined> {
   const wanted = { type: Resource.daemonSets, namespace: settings.namespace, name: NAME, signal };
-  return await unless(isMissingOrForbidden, readOptional(api, wanted));
+  return await ignoring(isMissingOrForbidden, readOptional(api, wanted));
 }
 
 async function listEvents({ api, settings: { namespace }, signal }: OperatorRun): Promise<readonly EventState[]> {
-  const events = Array.fromAsync(listAll(api, Resource.enoexecEvents, { namespace, signal }), parseEventState);
+  const all = Array.fromAsync(listAll(api, Resource.enoexecEvents, { namespace, signal }), parseEventState);
+  const events = await ignoring(isMissingOrForbidden, all) ?? [];
   // By name: a list that starts over gives an event twice.
-  return [...new Map((await unless(isMissingOrForbidden, events) ?? []).map((event) => [event.name, event])).values()];
+  return [...new Map(events.map((event) => [event.name, event])).values()];
 }
 
 /** Makes the DaemonSet, or sets it right. A refusal is kept for the condition: pods are placed without it. */
@@ -153,7 +154,7 @@ export async function applyMonitor(run: OperatorRun, config: OperandConfig): Pro
 export async function removeMonitor(
   { api, settings: { namespace }, log, memory, signal }: OperatorRun,
 ): Promise<void> {
-  await unless(isMissingOrForbidden, api.delete(Resource.daemonSets, { namespace, name: NAME }, { signal }));
+  await ignoring(isMissingOrForbidden, api.delete(Resource.daemonSets, { namespace, name: NAME }, { signal }));
   memory.monitorRemoved = true;
   log.info("exec format error monitor removed");
 }
@@ -162,7 +163,7 @@ export async function removeEvents(run: OperatorRun, which: "settled" | "all"): 
   const { api, settings: { namespace }, log, memory, signal } = run;
   const events = (await listEvents(run)).filter(({ isSettled }) => which === "all" || isSettled);
   for (const { name } of events) {
-    await unless(isMissingOrForbidden, api.delete(Resource.enoexecEvents, { namespace, name }, { signal }));
+    await ignoring(isMissingOrForbidden, api.delete(Resource.enoexecEvents, { namespace, name }, { signal }));
   }
   if (which === "all") memory.monitorForced = true;
   log.info("ENoExecEvents removed", { which, events: events.length });

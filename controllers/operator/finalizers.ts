@@ -13,13 +13,13 @@ import { Finalizer, Installation, UNINSTALL_FINALIZER } from "../../lib/names.ts
 import type { HandlerState, InstallationState } from "../../lib/operator/decide/operand_step.ts";
 import type { OperatorRun } from "./deps.ts";
 import { type JsonPatch, pointer } from "../../lib/k8s/patch.ts";
-import { type KubeApi, type PatchOptions, readOptional, unless } from "../../lib/k8s/api.ts";
+import { ignoring, type KubeApi, type PatchOptions, readOptional } from "../../lib/k8s/api.ts";
 
 /** How the installation stands. That it is being deleted is kept: one that is created later is another installation. */
 export async function readInstallation({ api, settings, memory, signal }: OperatorRun): Promise<InstallationState> {
   if (memory.ending !== undefined) return memory.ending;
   const target = { namespace: settings.namespace, name: Installation.serviceAccount };
-  const account = await unless(isMissingOrForbidden, api.get(Resource.serviceAccounts, target, signal));
+  const account = await ignoring(isMissingOrForbidden, api.get(Resource.serviceAccounts, target, signal));
   if (account === undefined) return "foreign";
   const state = stateOf(account);
   if (state === "uninstalling") memory.ending = state;
@@ -92,7 +92,7 @@ export async function readHandler(
   if (memory.handlerRefused) return "foreign";
   if (installation === "uninstalling") return memory.handlerLetGo ? "foreign" : "held";
   const wanted = { type: Resource.deployments, namespace, name: Installation.deployment, signal };
-  return handlerStateOf(await unless(isForbidden, readOptional(api, wanted)));
+  return handlerStateOf(await ignoring(isForbidden, readOptional(api, wanted)));
 }
 
 function handlerStateOf(deployment: KubeObject | undefined): HandlerState {

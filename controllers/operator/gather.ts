@@ -1,5 +1,5 @@
 // Everything the operator's next step depends on, read live: the operator acts rarely and must not act on a stale cache.
-import { type KubeApi, readOptional, unless } from "../../lib/k8s/api.ts";
+import { ignoring, type KubeApi, readOptional } from "../../lib/k8s/api.ts";
 import { isMissingOrForbidden, isNotFound } from "../../lib/k8s/errors.ts";
 import { listAll } from "../../lib/k8s/lists.ts";
 import { countGatedPods } from "../../lib/placement/cluster/release_gates.ts";
@@ -88,7 +88,7 @@ const ALONE: Rollout = { available: false, upToDate: true, uniform: true };
 export async function readRollout({ api, settings, signal }: OperatorRun): Promise<Rollout> {
   const { deploymentName: name, namespace } = settings;
   if (name === undefined) return ALONE;
-  const deployment = await unless(isMissingOrForbidden, api.get(Resource.deployments, { namespace, name }, signal));
+  const deployment = await ignoring(isMissingOrForbidden, api.get(Resource.deployments, { namespace, name }, signal));
   return deployment === undefined ? ALONE : parseRollout(deployment);
 }
 

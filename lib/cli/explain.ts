@@ -1,6 +1,6 @@
 // `archway explain pod/NAME`: why a pod is where it is, from what is written on it, and what to do next.
 import type { Clock } from "../clock.ts";
-import { type ReadApi, readOptional, serverNowMs, unless } from "../k8s/api.ts";
+import { ignoring, type ReadApi, readOptional, serverNowMs } from "../k8s/api.ts";
 import { podTarget } from "../config/positionals.ts";
 import { type KubeObject, Resource } from "../k8s/types.ts";
 import { AUDIT_NAMESPACE_LABEL, CLUSTER_CONFIG_NAME, SCHEDULING_GATE } from "../names.ts";
@@ -119,7 +119,7 @@ function lateContainers(pod: PodView): readonly Pick<LateFacts, "came" | "contai
 
 /** A missing right is no fault: what the pod requires of nodes has to tell then. */
 async function readArchitecture(api: ReadApi, name: string, signal: AbortSignal): Promise<string | undefined> {
-  const node = await unless(isMissingOrForbidden, api.get(Resource.nodes, { name }, signal));
+  const node = await ignoring(isMissingOrForbidden, api.get(Resource.nodes, { name }, signal));
   return node === undefined ? undefined : offeredByNode(node)[0];
 }
 
@@ -137,7 +137,7 @@ type ReadConfig =
 async function readClusterConfig(api: ReadApi, signal: AbortSignal): Promise<ReadConfig> {
   const wanted = { type: Resource.clusterConfigs, name: CLUSTER_CONFIG_NAME, signal };
   const read = readOptional(api, wanted).then((object) => ({ kind: "read", object } as const));
-  return await unless(isForbidden, read) ?? { kind: "refused" };
+  return await ignoring(isForbidden, read) ?? { kind: "refused" };
 }
 
 function gatingStopped(config: KubeObject | undefined): string | undefined {
@@ -153,7 +153,7 @@ async function readParticipation(
   if (pod.labels !== undefined && SCHEDULING_GATE in pod.labels) return "selected";
   if (config.kind === "refused") return "unread";
   if (config.object === undefined) return "off";
-  const namespace = await unless(isMissingOrForbidden, api.get(Resource.namespaces, { name: pod.namespace }, signal));
+  const namespace = await ignoring(isMissingOrForbidden, api.get(Resource.namespaces, { name: pod.namespace }, signal));
   if (namespace === undefined) return "unread";
   const { labels } = namespace.metadata;
   if (labels?.[AUDIT_NAMESPACE_LABEL.key] === AUDIT_NAMESPACE_LABEL.value) return "audited";

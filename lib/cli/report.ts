@@ -3,7 +3,7 @@ import { KNOWN_ARCHITECTURES } from "../arch.ts";
 import { type ImageServiceConfig, openImageService } from "../images/pods/image_service.ts";
 import { openPodImages, type PodImages } from "../images/pods/pod_images.ts";
 import { PullSecrets } from "../images/pods/pull_secrets.ts";
-import { type KubeApi, type ReadApi, readOptional, unless } from "../k8s/api.ts";
+import { ignoring, type KubeApi, type ReadApi, readOptional } from "../k8s/api.ts";
 import { Resource } from "../k8s/types.ts";
 import { silentLogger } from "../log.ts";
 import type { Credential } from "../oci/credential.ts";
@@ -93,7 +93,7 @@ export async function printReport(
 async function isNamespaceMissing(api: ReadApi, name: string | undefined, signal: AbortSignal): Promise<boolean> {
   if (name === undefined) return false;
   const missing = readOptional(api, { type: Resource.namespaces, name, signal }).then((found) => found === undefined);
-  return await unless(isForbidden, missing) ?? false;
+  return await ignoring(isForbidden, missing) ?? false;
 }
 
 function render(
@@ -119,7 +119,7 @@ async function readGlobalCredentials(
   { api, signal }: ReportDeps,
   { namespace, name }: ReportConfig["globalPullSecret"],
 ): Promise<readonly Credential[]> {
-  const secret = await unless(isForbidden, readOptional(api, { type: Resource.secrets, namespace, name, signal }));
+  const secret = await ignoring(isForbidden, readOptional(api, { type: Resource.secrets, namespace, name, signal }));
   const parsed = parseDockerConfigSecret(secret, `global pull secret ${namespace}/${name}`);
   return parsed.kind === "ok" ? parsed.credentials : [];
 }

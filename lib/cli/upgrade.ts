@@ -1,5 +1,5 @@
 // `archway upgrade status|plan|suspend|resume`: the plan of a cluster, read by the same code that carries it out.
-import { serverNowMs, unless } from "../k8s/api.ts";
+import { ignoring, serverNowMs } from "../k8s/api.ts";
 import { isNotFound } from "../k8s/errors.ts";
 import { Resource } from "../k8s/types.ts";
 import { Upgrades } from "../upgrades/names.ts";
@@ -69,7 +69,7 @@ async function setSuspend(
   const changed = dryRun
     ? api.get(Resource.upgradeConfigs, target, signal)
     : api.patch(Resource.upgradeConfigs, target, { body, signal });
-  const config = await unless(isNotFound, changed);
+  const config = await ignoring(isNotFound, changed);
   if (config === undefined) {
     terminal.err(`archway: Cannot change the UpgradeConfig "${target.name}": there is none in ${namespace}.\n`);
     return ExitCode.no;

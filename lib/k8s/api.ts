@@ -114,15 +114,15 @@ export async function readOptional(
   wanted: ResourceTarget & { readonly type: ResourceType; readonly signal: AbortSignal },
 ): Promise<KubeObject | undefined> {
   const { type, signal, ...target } = wanted;
-  return await unless(isNotFound, api.get(type, target, signal));
+  return await ignoring(isNotFound, api.get(type, target, signal));
 }
 
-/** What the call gives; undefined where it fails so. */
-export async function unless<T>(failsSo: (error: unknown) => boolean, call: Promise<T>): Promise<T | undefined> {
+/** What the call gives; undefined where it fails with an error that is to be ignored. */
+export async function ignoring<T>(isIgnored: (error: unknown) => boolean, call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (failsSo(error)) return undefined;
+    if (isIgnored(error)) return undefined;
     throw error;
   }
 }
