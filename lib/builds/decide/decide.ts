@@ -26,7 +26,7 @@ import { resolvePlan } from "./reconcile/resolve_plan.ts";
 import { advanceBuild, recordEffects, recordOf } from "./reconcile/running.ts";
 import { nextStateOf } from "./reconcile/build_status.ts";
 import { isDone, isTerminal, stateOfBuild } from "./status/aggregate.ts";
-import type { BuildPlan, BuildRecord, MosbState } from "./types.ts";
+import type { BuildPlan, BuildRecord, MachineOSBuildState } from "./types.ts";
 import { BUILDER_IMAGES_MAP, GLOBAL_PULL_SECRET_COPY, McoAnnotation } from "./names.ts";
 import type { BuildFacts } from "./facts.ts";
 
@@ -69,7 +69,7 @@ interface Planned {
   /** Writes that come before all others: they hold on to the version that was read. */
   readonly first?: Part["effects"];
   readonly build?: MachineOSBuild;
-  readonly state?: MosbState;
+  readonly state?: MachineOSBuildState;
   readonly record?: BuildRecord;
   readonly problem?: Problem;
   readonly images?: FoundImages;

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../json.ts";
 import type { KubeObject } from "../../k8s/types.ts";
 import type { Arch, RegistryQuestion } from "./observed.ts";
-import type { ArchBuild, BuildMode, FailureReason, MosbState } from "./types.ts";
+import type { ArchBuild, BuildMode, FailureReason, MachineOSBuildState } from "./types.ts";
 
 export interface ObjectTarget {
   readonly resource: "configs" | "builds" | "pools" | "jobs" | "configMaps" | "secrets";
@@ -99,7 +99,7 @@ export interface PoolBuildView {
   readonly mode: BuildMode | "none";
   readonly architectures: readonly string[];
   readonly build: string;
-  readonly state: MosbState | "none";
+  readonly state: MachineOSBuildState | "none";
   /** Name of the configuration that the pool is to run; empty: none. */
   readonly rendered: string;
   readonly times: {

@@ -157,4 +157,4 @@ export interface BuildRecord {
   readonly index: IndexState;
 }
 
-export type MosbState = "initial" | "Prepared" | "Building" | "Succeeded" | "Failed" | "Interrupted";
+export type MachineOSBuildState = "initial" | "Prepared" | "Building" | "Succeeded" | "Failed" | "Interrupted";

@@ -6,13 +6,13 @@ import type { MachineOSBuild } from "../observed.ts";
 import { canonical } from "../plan/build_keys.ts";
 import { aggregate, isHeldUp, isTerminal, isTransition, renderConditions, stateOfBuild } from "../status/aggregate.ts";
 import { renderArchStatus } from "../status/record.ts";
-import type { ArchBuild, ArchState, BuildRecord, MosbState } from "../types.ts";
+import type { ArchBuild, ArchState, BuildRecord, MachineOSBuildState } from "../types.ts";
 import { ArchwayAnnotation, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { annotate, normal, patchStatus, type Scope, warning } from "./part.ts";
 
 /** The state that a build is in once the writes below are done. */
-export function nextStateOf(build: MachineOSBuild, { archs, index }: BuildRecord): MosbState {
+export function nextStateOf(build: MachineOSBuild, { archs, index }: BuildRecord): MachineOSBuildState {
   const before = stateOfBuild(build);
   const after = aggregate(archs, index);
   return isTransition(before, after) ? after : before;
@@ -74,7 +74,7 @@ function timesOf(build: MachineOSBuild, record: BuildRecord, nowMs: number): Jso
 }
 
 /** What people read of a state: of a failure which architectures, and why; of a build that goes on what keeps its pods. */
-export function messageOf(state: MosbState, { archs, index }: BuildRecord): string {
+export function messageOf(state: MachineOSBuildState, { archs, index }: BuildRecord): string {
   const isBad = state === "Failed" || state === "Interrupted";
   const parts = isBad
     ? archs.filter((one) => one.state === "Failed" || one.state === "Interrupted")
@@ -87,7 +87,7 @@ export function messageOf(state: MosbState, { archs, index }: BuildRecord): stri
 /** The API server allows more; people read less. */
 const MAX_MESSAGE = 4_000;
 
-const STATE_EVENTS: Readonly<Record<MosbState, string>> = {
+const STATE_EVENTS: Readonly<Record<MachineOSBuildState, string>> = {
   initial: "BuildStarted",
   Prepared: "BuildPreparing",
   Building: "BuildBuilding",
@@ -117,7 +117,7 @@ export function buildEvents(build: MachineOSBuild, record: BuildRecord, before: 
   return [...events, ...(to === "Succeeded" ? assembledEvents(name, record) : []), event];
 }
 
-function isBad(state: ArchState | MosbState): boolean {
+function isBad(state: ArchState | MachineOSBuildState): boolean {
   return state === "Failed" || state === "Interrupted";
 }
 

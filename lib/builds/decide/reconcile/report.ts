@@ -4,7 +4,7 @@ import type { BuildEvent, Effect, Part, PoolBuildView } from "../effects.ts";
 import { entryOf } from "../../../json.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import { membersOf, uncoveredMessage, type UncoveredNode } from "../detect/detect.ts";
-import type { BuildPlan, BuildRecord, DetectedSet, IndexState, MosbState } from "../types.ts";
+import type { BuildPlan, BuildRecord, DetectedSet, IndexState, MachineOSBuildState } from "../types.ts";
 import { ArchwayAnnotation, ConfigCondition, IMAGE_BUILD_DEGRADED } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { messageOf } from "./build_status.ts";
@@ -77,7 +77,11 @@ function sayOne(
 
 export function poolCondition(
   { pool, nowMs }: BuildFacts,
-  { state, build, record }: { readonly state: MosbState; readonly build: MachineOSBuild; readonly record: BuildRecord },
+  { state, build, record }: {
+    readonly state: MachineOSBuildState;
+    readonly build: MachineOSBuild;
+    readonly record: BuildRecord;
+  },
 ): readonly Effect[] {
   // Without a record another builder's failure is none that could be explained here.
   const isOthers = state === "Failed" && record.archs.length === 0;
@@ -100,7 +104,7 @@ export function poolCondition(
 
 export function degradationEvents(
   { pool }: Pick<BuildFacts, "pool">,
-  { state, said }: { readonly state: MosbState | undefined; readonly said: readonly Effect[] },
+  { state, said }: { readonly state: MachineOSBuildState | undefined; readonly said: readonly Effect[] },
 ): readonly BuildEvent[] {
   if (pool === undefined || said.length === 0) return [];
   const wasDegraded = isTrue(pool.conditions, IMAGE_BUILD_DEGRADED);
@@ -134,7 +138,7 @@ export function detectionEvents(
 export interface ViewInput {
   readonly plan: BuildPlan | undefined;
   readonly build: MachineOSBuild | undefined;
-  readonly state: MosbState | "none";
+  readonly state: MachineOSBuildState | "none";
   readonly record: BuildRecord | undefined;
   readonly uncovered: readonly UncoveredNode[];
   readonly set: readonly string[];

@@ -1,5 +1,5 @@
 // From the states of the architectures to the state of the whole build.
-import type { ArchBuild, ArchState, FailureReason, IndexState, MosbState } from "../types.ts";
+import type { ArchBuild, ArchState, FailureReason, IndexState, MachineOSBuildState } from "../types.ts";
 import { type Condition, isTrue, type NewCondition, withTime } from "../../../cluster/condition.ts";
 import type { JobObservation, MachineOSBuild } from "../observed.ts";
 import { BuildCondition } from "../names.ts";
@@ -20,7 +20,7 @@ export function isHeldUp(one: Pick<ArchBuild, "state" | "unansweredSince">): boo
 }
 
 /** The state of a build. Succeeded only where every architecture is done and the whole is published. */
-export function aggregate(archs: readonly Pick<ArchBuild, "state">[], index: IndexState): MosbState {
+export function aggregate(archs: readonly Pick<ArchBuild, "state">[], index: IndexState): MachineOSBuildState {
   const has = (state: ArchState): boolean => archs.some((one) => one.state === state);
   if (archs.every(({ state }) => state === "Pending")) return "initial";
   if (archs.every(isDone)) {
@@ -33,11 +33,11 @@ export function aggregate(archs: readonly Pick<ArchBuild, "state">[], index: Ind
   return has("Building") || has("Succeeded") ? "Building" : "Prepared";
 }
 
-export function isTerminal(state: MosbState): boolean {
+export function isTerminal(state: MachineOSBuildState): boolean {
   return state === "Succeeded" || state === "Failed" || state === "Interrupted";
 }
 
-const ORDER: Readonly<Record<MosbState, number>> = {
+const ORDER: Readonly<Record<MachineOSBuildState, number>> = {
   initial: 0,
   Prepared: 1,
   Building: 2,
@@ -47,7 +47,7 @@ const ORDER: Readonly<Record<MosbState, number>> = {
 };
 
 /** Whether a build may go from one state to another: forward only, and never out of an end. */
-export function isTransition(from: MosbState, to: MosbState): boolean {
+export function isTransition(from: MachineOSBuildState, to: MachineOSBuildState): boolean {
   return !isTerminal(from) && ORDER[to] > ORDER[from];
 }
 
@@ -99,7 +99,7 @@ const SAID: Readonly<Record<typeof STATES[number], readonly [string, string]>> =
   Succeeded: ["Ready", "Build Ready"],
 };
 
-export function stateOfBuild({ status }: Pick<MachineOSBuild, "status">): MosbState {
+export function stateOfBuild({ status }: Pick<MachineOSBuild, "status">): MachineOSBuildState {
   const { conditions } = status;
   const end = ENDS.find((type) => isTrue(conditions, type));
   if (end !== undefined) return end;
@@ -107,7 +107,7 @@ export function stateOfBuild({ status }: Pick<MachineOSBuild, "status">): MosbSt
 }
 
 export interface ConditionsInput {
-  readonly state: MosbState;
+  readonly state: MachineOSBuildState;
   /** In one sentence; empty: the usual one. */
   readonly message: string;
   readonly archs: readonly ArchBuild[];

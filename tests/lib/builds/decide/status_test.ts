@@ -19,7 +19,7 @@ import {
   type ArchState,
   type BuildRecord,
   type IndexState,
-  type MosbState,
+  type MachineOSBuildState,
 } from "../../../../lib/builds/decide/types.ts";
 import { parseMachineOSBuild } from "../../../../lib/builds/decide/parse/machine_os_config.ts";
 
@@ -65,11 +65,11 @@ const ABSENT: IndexState = { kind: "absent" };
 const PUBLISHED: IndexState = { kind: "published", reference: "r@d", tag: "t", children: [] };
 const BROKEN: IndexState = { kind: "failed", reason: "PushDenied", message: "no" };
 
-function aggregated(archs: readonly ArchState[], index: IndexState = ABSENT): MosbState {
+function aggregated(archs: readonly ArchState[], index: IndexState = ABSENT): MachineOSBuildState {
   return aggregate(archs.map((state) => ({ state })), index);
 }
 
-const TABLE: readonly (readonly [archs: readonly ArchState[], state: MosbState, index?: IndexState])[] = [
+const TABLE: readonly (readonly [archs: readonly ArchState[], state: MachineOSBuildState, index?: IndexState])[] = [
   [["Pending", "Pending"], "initial"],
   [["Pending", "Preparing"], "Prepared"],
   [["Preparing", "Preparing"], "Prepared"],
@@ -112,7 +112,7 @@ Deno.test("P-060 aggregate() says Succeeded only when all is done and published,
 });
 
 const ALLOWED = ["initial>Prepared", "initial>Building", "Prepared>Building"];
-const ALL: readonly MosbState[] = ["initial", "Prepared", "Building", "Succeeded", "Failed", "Interrupted"];
+const ALL: readonly MachineOSBuildState[] = ["initial", "Prepared", "Building", "Succeeded", "Failed", "Interrupted"];
 
 for (const from of ALL) {
   for (const to of ALL) {
