@@ -52,9 +52,9 @@ export function setCondition(
 }
 
 /** Names in a sentence: it is part of a condition. */
-export const NAMED = 3;
+export const MAX_NAMED = 3;
 
 export function nameSome(names: readonly string[]): string {
-  const more = names.length - NAMED;
-  return `${names.slice(0, NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const more = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -1,5 +1,5 @@
 // What people read of the taints: the condition of the cluster config, events, lines of `archway taints`.
-import { NAMED, nameSome } from "../../cluster/condition.ts";
+import { MAX_NAMED, nameSome } from "../../cluster/condition.ts";
 import { countNodes, type TaintPhase, type TaintStep } from "./next_step.ts";
 import { starvedDaemonSets, type TaintSurvey } from "./survey.ts";
 import type { NodeCounts, PodNeed, TaintRule } from "./types.ts";
@@ -97,8 +97,8 @@ function namePods(pods: readonly PodNeed[], refusals: ReadonlyMap<string, string
 function nameFirst(names: readonly string[]): string {
   let first: readonly string[] = [];
   for (const name of names) {
-    const last = first.length < NAMED ? undefined : first.at(-1);
-    if (last === undefined || name < last) first = [...first, name].sort().slice(0, NAMED);
+    const last = first.length < MAX_NAMED ? undefined : first.at(-1);
+    if (last === undefined || name < last) first = [...first, name].sort().slice(0, MAX_NAMED);
   }
   return nameSome([...first, ...names.slice(first.length)]);
 }
