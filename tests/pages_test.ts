@@ -6,7 +6,7 @@ import { UNIT_PARTS } from "./run/parts.ts";
 const ROOT = new URL("..", import.meta.url).pathname;
 /** Written by `deno task figures`. */
 const GENERATED = "docs/figures.md";
-const MOST = { pages: 12, words: 25_000, readme: 950, cell: 90, item: 60 } as const;
+const MOST = { pages: 12, words: 25_000, readme: 950, cell: 90, item: 60, sentence: 15 } as const;
 
 function docs(): readonly string[] {
   return [...Deno.readDirSync(join(ROOT, "docs"))].map(({ name }) => `docs/${name}`).filter((name) =>
@@ -97,6 +97,22 @@ Deno.test("no item of a list has more than sixty words", () => {
   const written = ["README.md", ...docs().filter((page) => page !== GENERATED)];
   const long = written.flatMap((page) => itemsOf(read(page)).filter((item) => countWords(item) > MOST.item));
   assert.deepEqual(long.map((item) => `${countWords(item)}: ${item.slice(0, 80)}`), []);
+});
+
+/** The sentences of paragraphs and items; a link counts by its text. */
+function sentencesOf(text: string): readonly string[] {
+  return text.replaceAll(/^ *```[\s\S]*?^ *```/gm, "\n").replaceAll(/\]\([^)]*\)/g, "]")
+    .replaceAll(/^(?: *\||#+ |!\[).*$/gm, "\n").split(/\n\s*\n|\n(?= *(?:[-*]|\d+\.) )|(?<=[.?!])\s+/)
+    .filter((sentence) => countWords(sentence) > 0);
+}
+
+Deno.test("the sentences of a page have at most fifteen words on average", () => {
+  const written = ["README.md", "CONTRIBUTING.md", ...docs().filter((page) => page !== GENERATED)];
+  const averages = written.map((page) => {
+    const counts = sentencesOf(read(page)).map(countWords);
+    return [page, counts.reduce((words, count) => words + count, 0) / counts.length] as const;
+  });
+  assert.deepEqual(averages.filter(([, average]) => average > MOST.sentence), []);
 });
 
 Deno.test("README.md is read in three minutes: 950 words, no long cell of a table", () => {
