@@ -8,6 +8,7 @@ import { BUILDER_HOLD_PATH } from "../../lib/builds/decide/names.ts";
 import { readRecord } from "../oracles/record.ts";
 import { questionsOf } from "../oracles/subject.ts";
 import { BUILDER } from "../oracles/subjects/builder.ts";
+import { BUILDER_NAME, renderBuilder } from "./support/builder_sync.ts";
 import { startBuildService } from "./support/build_service.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { createAuthority } from "./support/pki.ts";
@@ -17,7 +18,7 @@ import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const MCO = "openshift-machine-config-operator";
-const BUILDER_NAME = "machine-os-builder";
+const IMAGE = "builder.test/mco:v1";
 const COMPONENTS = fileURLToPath(new URL("../../manifests/components/", import.meta.url));
 
 function pathOf(namespace: string, name = ""): string {
@@ -30,18 +31,6 @@ async function send(cluster: ClusterAccess, method: string, path: string, body?:
   return answer.body;
 }
 
-function renderDeployment(name: string): Readonly<Record<string, unknown>> {
-  const labels = { "k8s-app": name };
-  return {
-    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name } },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: "builder", image: "builder.test/mco:v1" }] } },
-    },
-  };
-}
-
 /** As the operator scales: without the version that it has read. */
 async function scaleUp(cluster: ClusterAccess, namespace: string, name: string): Promise<void> {
   const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name, namespace }, spec: { replicas: 1 } };
@@ -51,7 +40,7 @@ async function scaleUp(cluster: ClusterAccess, namespace: string, name: string):
 async function openWithBuilder(cluster: ClusterAccess): Promise<string> {
   await send(cluster, "POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: MCO } });
   const elsewhere = await cluster.createNamespace("elsewhere");
-  await send(cluster, "POST", pathOf(MCO), renderDeployment(BUILDER_NAME));
+  await send(cluster, "POST", pathOf(MCO), renderBuilder(IMAGE));
   return elsewhere;
 }
 
@@ -145,9 +134,8 @@ async function assertHeld(t: Deno.TestContext, cluster: ClusterAccess, { begin, 
 
   await t.step("a template that the operator changes is taken, and rolled out with no pod", async () => {
     const current = Object(await send(cluster, "GET", builder));
-    const { template } = Object(renderDeployment(BUILDER_NAME).spec);
-    const containers = [{ name: "builder", image: "builder.test/mco:v2" }];
-    const spec = { ...current.spec, template: { ...template, spec: { containers } } };
+    const { template } = Object(renderBuilder("builder.test/mco:v2")["spec"]);
+    const spec = { ...current.spec, template };
     const { metadata } = Object(await send(cluster, "PUT", builder, { ...current, spec }));
     // What the operator waits for after it has changed the Deployment.
     await waitUntil("its rollout", async () => {
@@ -163,9 +151,9 @@ async function assertHeld(t: Deno.TestContext, cluster: ClusterAccess, { begin, 
   await t.step("made again it begins at 0; other names and namespaces are as they were", async () => {
     await send(cluster, "DELETE", builder);
     await waitUntil("it is gone", async () => !await cluster.exists(builder));
-    assert.equal(read(await send(cluster, "POST", pathOf(MCO), renderDeployment(BUILDER_NAME)), "spec", "replicas"), 0);
+    assert.equal(read(await send(cluster, "POST", pathOf(MCO), renderBuilder(IMAGE)), "spec", "replicas"), 0);
     for (const [namespace, name] of [[MCO, "machine-config-operator"], [elsewhere, BUILDER_NAME]] as const) {
-      await send(cluster, "POST", pathOf(namespace), renderDeployment(name));
+      await send(cluster, "POST", pathOf(namespace), renderBuilder(IMAGE, name));
       await scaleUp(cluster, namespace, name);
       assert.equal(await replicasOf(cluster, namespace, name), 1);
     }

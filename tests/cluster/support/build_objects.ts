@@ -19,6 +19,8 @@ export interface WantedRendered {
   readonly kernelType?: string;
   readonly extensions?: readonly string[];
   readonly osImageURL?: string;
+  /** Version of OpenShift; default 4.23.0. */
+  readonly release?: string;
   /** Texts by path. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -73,8 +75,8 @@ export function renderPool(name: string, rendered: string): unknown {
 }
 
 export function renderRendered(name: string, wanted: WantedRendered & { readonly osImageURL: string }): unknown {
-  const { osImageURL, kernelArguments = [], extensions = [], kernelType = "", files = { "/etc/motd": "none" } } =
-    wanted;
+  const { osImageURL, kernelArguments = [], extensions = [], kernelType = "", release = "4.23.0" } = wanted;
+  const { files = { "/etc/motd": "none" } } = wanted;
   const written = Object.entries(files).map(([path, text]) => (
     { path, contents: { source: `data:,${encodeURIComponent(text)}` } }
   ));
@@ -85,7 +87,7 @@ export function renderRendered(name: string, wanted: WantedRendered & { readonly
       name,
       annotations: {
         "machineconfiguration.openshift.io/generated-by-controller-version": "1",
-        "machineconfiguration.openshift.io/release-image-version": "4.23.0",
+        "machineconfiguration.openshift.io/release-image-version": release,
       },
     },
     spec: {

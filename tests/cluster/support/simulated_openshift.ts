@@ -31,6 +31,8 @@ export interface SimulationOptions {
   readonly paused?: readonly string[];
   /** Who chooses nodes and writes the status of pools: the loops of this process, or the original's node controller. */
   readonly poolsBy?: "script" | "nodeController";
+  /** What a sync of machine-config to this version fails by before it looks at pools; undefined: nothing. */
+  readonly failsBefore?: (version: string) => string | undefined;
 }
 
 export interface NodeFault {
@@ -253,7 +255,7 @@ export class SimulatedOpenShift implements AsyncDisposable {
     await Promise.all(pools.map((pool) => this.#render(pool, renderedOf(pool, image))));
     const patience = STEPS_FOR_A_MASTER * (this.#options.pools["master"] ?? 0);
     for (let steps = 1;; steps++) {
-      const lack = await this.#findLack(wanted);
+      const lack = this.#options.failsBefore?.(version) ?? await this.#findLack(wanted);
       if (lack === undefined) break;
       if (this.#stop.signal.aborted) return;
       if (steps >= patience) await patchStatus(this.cluster, MACHINE_CONFIG, failedStatus(version, lack));
@@ -343,7 +345,7 @@ export class SimulatedOpenShift implements AsyncDisposable {
       const spec = { unschedulable: true, taints: [taint] };
       await this.cluster.request("PATCH", path, { ...annotate("Working", {}), spec });
     }
-    await this.#drain(name);
+    await drainNode(this.cluster, name, { stepMs: this.#options.stepMs, signal: this.#stop.signal });
     await pause(this.#options.stepMs);
     const fault = this.#nodeFault?.node === name ? this.#nodeFault : undefined;
     if (fault?.kind === "degraded") await this.#showFault(pool, fault);
@@ -353,22 +355,6 @@ export class SimulatedOpenShift implements AsyncDisposable {
     await patchStatus(this.cluster, path, readiness("True", ""));
     const done = annotate("Done", { [`${MARK}/currentConfig`]: config });
     await this.cluster.request("PATCH", path, { ...done, spec: { unschedulable: null, taints: null } });
-  }
-
-  /** Evicts the pods until none is left; its kubelet ends those that may go. */
-  async #drain(node: string): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      const pods = await this.cluster.list(`/api/v1/pods?fieldSelector=spec.nodeName=${node}`);
-      if (pods.length === 0) return;
-      for (const pod of pods) {
-        const [namespace, name] = ["namespace", "name"].map((member) => String(read(pod, "metadata", member)));
-        const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
-        const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } };
-        const { status } = await this.cluster.request("POST", `${path}/eviction`, eviction);
-        if (status < 300) await this.cluster.request("DELETE", `${path}?gracePeriodSeconds=0`);
-      }
-      await pause(this.#options.stepMs);
-    }
   }
 
   async #showFault(pool: string, fault: NodeFault): Promise<void> {
@@ -437,6 +423,26 @@ export class SimulatedOpenShift implements AsyncDisposable {
   }
 }
 
+/** Evicts the pods until none is left; its kubelet ends those that may go. */
+export async function drainNode(
+  cluster: ClusterAccess,
+  node: string,
+  { stepMs, signal }: { readonly stepMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    const pods = await cluster.list(`/api/v1/pods?fieldSelector=spec.nodeName=${node}`);
+    if (pods.length === 0) return;
+    for (const pod of pods) {
+      const [namespace, name] = ["namespace", "name"].map((member) => String(read(pod, "metadata", member)));
+      const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+      const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } };
+      const { status } = await cluster.request("POST", `${path}/eviction`, eviction);
+      if (status < 300) await cluster.request("DELETE", `${path}?gracePeriodSeconds=0`);
+    }
+    await pause(stepMs);
+  }
+}
+
 /** What is asked of the ClusterVersion, with the image that it resolves to; undefined when nothing is. */
 function wantedOf(clusterVersion: unknown): Wanted | undefined {
   const asked = read(clusterVersion, "spec", "desiredUpdate");
@@ -469,7 +475,7 @@ async function replaceStatus(cluster: ClusterAccess, path: string, change: Json)
   expectStatus(`write the status of ${path}`, answer, [200]);
 }
 
-function conditions(states: Readonly<Record<string, string>>): readonly Json[] {
+export function conditions(states: Readonly<Record<string, string>>): readonly Json[] {
   return Object.entries(states).map(([type, status]) => ({ type, status, lastTransitionTime: now() }));
 }
 
@@ -506,7 +512,7 @@ function failedStatus(version: string, lack: string): Json {
   };
 }
 
-function readiness(status: string, message: string): Json {
+export function readiness(status: string, message: string): Json {
   return { conditions: [{ type: "Ready", status, reason: "r", message, lastTransitionTime: now() }] };
 }
 

@@ -46,7 +46,7 @@ export interface UpgradeLease {
   readonly renewedMs: number;
 }
 
-export interface UpgradeServiceOptions extends Partial<Pick<SimulationOptions, "pools" | "stepMs">> {
+export interface UpgradeServiceOptions extends Partial<Pick<SimulationOptions, "pools" | "stepMs" | "failsBefore">> {
   /** As `WITHOUT_KUBELETS` says: of many nodes. Default: one that tests share. */
   readonly cluster?: ClusterAccess;
 }
@@ -77,12 +77,12 @@ export class UpgradeService implements AsyncDisposable {
 
   /** Opens it, with plans of the source LOCAL; no replica runs, and there is no plan. */
   static async open(
-    { pools = { master: 1, worker: 2 }, stepMs = 100, cluster: given }: UpgradeServiceOptions = {},
+    { pools = { master: 1, worker: 2 }, stepMs = 100, cluster: given, ...options }: UpgradeServiceOptions = {},
   ): Promise<UpgradeService> {
     await using undo = new AsyncDisposableStack();
     const cluster = given ?? undo.use(await controlPlaneWith(UPGRADES_PLANE));
     if (given !== undefined) await prepareUpgrades(given);
-    const openshift = undo.use(await SimulatedOpenShift.open(cluster, { pools, stepMs }));
+    const openshift = undo.use(await SimulatedOpenShift.open(cluster, { pools, stepMs, ...options }));
     const surroundings = undo.use(await openSurroundings(cluster, TO));
     const balancer = undo.use(startTcpBalancer(findFreePort()));
     const objects = await renderComposition("overlays/openshift", COMPONENTS);

@@ -5,7 +5,7 @@ import { type ClusterAccess, isTrue, read } from "../../cluster/support/cluster_
 import { RunningProcess } from "../../cluster/support/process.ts";
 import { POOLS as POOLS_PATH } from "../../cluster/support/simulated_openshift.ts";
 import { openUpgradeBed, statesOf, type UpgradeBed } from "../../cluster/support/upgrade_bed.ts";
-import { pause } from "../../cluster/support/wait.ts";
+import { pause, waitUntil } from "../../cluster/support/wait.ts";
 import { type Conversation, hashOfProgram, POOLS, type Rollout, type SeenPool, SeenPoolSchema } from "./rollout.ts";
 
 /** Between two steps of an operator, long enough that every state is seen (ms). */
@@ -78,6 +78,13 @@ async function converse(copy: string, poolsBy: Player): Promise<Conversation & {
   await using bed = await openUpgradeBed({ pools: POOLS, stepMs: STEP_MS, poolsBy });
   const { controlPlane: cluster, openshift, outside } = bed;
   await using _controller = poolsBy === "script" ? undefined : startNodeController(copy, cluster);
+  if (poolsBy === "nodeController") {
+    await waitUntil(
+      "the controller to have looked at all pools",
+      async () =>
+        (await cluster.list(POOLS_PATH)).every((pool) => read(pool, "status", "observedGeneration") !== undefined),
+    );
+  }
   say(`${poolsBy}: the cluster is there`);
   bed.start();
   await bed.createPlan();
