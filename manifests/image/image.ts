@@ -61,15 +61,12 @@ export function renderPushArguments(engine: Engine, options: ImageOptions): read
 }
 
 export async function readPushedDigest({ context }: ImageOptions): Promise<string> {
-  const digest = /sha256:[0-9a-f]{64}/.exec(await readDigestFile(context))?.[0];
+  const text = await Deno.readTextFile(digestFileOf(context));
+  // Docker's has more than the digest in it, which it names.
+  const named = text.startsWith("{") ? String(JSON.parse(text)["containerimage.digest"]) : text;
+  const digest = /sha256:[0-9a-f]{64}/.exec(named)?.[0];
   if (digest === undefined) throw new Error("Cannot tell the digest of the image: the engine wrote none");
   return digest;
-}
-
-/** Docker's has more than the digest in it, which it names. */
-async function readDigestFile(context: string): Promise<string> {
-  const text = await Deno.readTextFile(digestFileOf(context));
-  return text.startsWith("{") ? String(JSON.parse(text)["containerimage.digest"]) : text;
 }
 
 function digestFileOf(context: string): string {
@@ -127,8 +124,7 @@ function archiveOf(context: string): string {
 
 export async function findEngine(): Promise<Engine | undefined> {
   for (const engine of ENGINES) {
-    const args = engine === "docker" ? ["buildx", "ls"] : ["info"];
-    const probes = engine === "docker" ? [["info"], args] : [args];
+    const probes = engine === "docker" ? [["info"], ["buildx", "ls"]] : [["info"]];
     const answers = await Promise.all(probes.map((probe) => succeeds(engine, probe)));
     if (answers.every((answer) => answer)) return engine;
   }

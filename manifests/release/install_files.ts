@@ -20,16 +20,15 @@ const PLACEHOLDER = "registry.example.com/archway";
 
 /** Writes a file for each overlay, and a component for kustomizations in a checkout. */
 export async function writeInstallFiles(
-  image: ReleasedImage,
+  { pinned }: ReleasedImage,
   { folder, architectures }: ReleaseOptions,
 ): Promise<void> {
   for (const [file, overlay] of Object.entries(OVERLAYS)) {
     const objects = await renderFolder(overlay);
     const text = narrow(objects, architectures)
       .map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join("---\n");
-    await Deno.writeTextFile(join(folder, file), text.replaceAll(imageOf(objects), image.pinned));
+    await Deno.writeTextFile(join(folder, file), text.replaceAll(imageOf(objects), pinned));
   }
-  const { pinned } = image;
   await Deno.writeTextFile(join(folder, "kustomization.yaml"), stringify(renderComponent(pinned, architectures)));
 }
 

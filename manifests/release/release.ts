@@ -23,7 +23,8 @@ Usage: deno task release VERSION --registry HOST/PATH [flags]
   --arch amd64|arm64       repeatable; default both. The manifests keep replicas off other nodes
   --plain-http             the registry has no TLS
   --url URL                where the folder's files will be downloaded from, for the manifest of krew
-  --complete               fail where something is left out
+  --complete               fail where something is left out, or the base is not pinned
+  --unrecorded             although tests of rows changed since the record of tests/conformance
 
 Needs podman, buildah or docker, and kubectl. Leaves out: the executable without Deno's compile base, the chart
 without helm, the OCI layout without skopeo, the SBOM without skopeo and syft, the image of the daemon where this is
@@ -64,17 +65,11 @@ async function releaseForms(engine: Engine, options: ReleaseOptions, steps: Step
 async function releaseAll(engine: Engine, options: ReleaseOptions, steps: Steps): Promise<readonly string[]> {
   const images = await releaseForms(engine, options, steps);
   const lack = await isDebian12() ? await lackOf(["apt-get", "dpkg-deb"]) : "this is not Debian 12";
-  const daemon = await attempt(
-    steps,
-    { what: "the image of the daemon", lack },
-    () => releaseImage(engine, options, { wanted: "daemon" }),
-  );
+  const makeDaemon = () => releaseImage(engine, options, { wanted: "daemon" });
+  const daemon = await attempt(steps, { what: "the image of the daemon", lack }, makeDaemon);
   if (daemon !== undefined) images.push(daemon);
-  const chart = await attempt(
-    steps,
-    { what: "the chart", lack: await lackOf(["helm"]) },
-    () => releaseChart(images, options),
-  );
+  const helm = await lackOf(["helm"]);
+  const chart = await attempt(steps, { what: "the chart", lack: helm }, () => releaseChart(images, options));
   await print(`kubectl-archway is ${await writePlugin(options)}.\n`);
   const [layout, bills] = [await lackOf(["skopeo"]), await lackOf(["skopeo", "syft"])];
   await attempt(steps, { what: "the OCI layout", lack: layout }, () => writeLayout(images, options));
@@ -95,6 +90,7 @@ async function main(): Promise<void> {
       "plain-http": { type: "boolean", default: false },
       "url": { type: "string" },
       "complete": { type: "boolean", default: false },
+      "unrecorded": { type: "boolean", default: false },
       "help": { type: "boolean", short: "h", default: false },
     },
     allowPositionals: true,
@@ -105,6 +101,7 @@ async function main(): Promise<void> {
     throw new Error("Cannot release: it takes a VERSION and --registry HOST/PATH");
   }
   await checkVersion(version);
+  if (!values["install-only"] && !values.unrecorded) await checkRecord();
   const options: ReleaseOptions = {
     version,
     registry,
@@ -127,7 +124,10 @@ async function release(
   if (engine === undefined) throw new Error("Cannot release: neither podman nor buildah nor docker answers");
   const lack = await lackOf(["kubectl"]);
   if (lack !== undefined) throw new Error(`Cannot render the manifests: ${lack}`);
-  if (options.base?.includes("@sha256:") !== true) await print("The base is not pinned by digest: --base pins it.\n");
+  if (options.base?.includes("@sha256:") !== true) {
+    if (isComplete) throw new Error("Cannot release: the base is not pinned by digest. --base pins it.");
+    await print("The base is not pinned by digest: --base pins it.\n");
+  }
   if (isInstallOnly) {
     await writeInstallFiles(await releaseImage(engine, options, { wanted: options.form }), options);
     return await print(`Wrote ${folder}. Next: kubectl apply -f ${folder}/install.yaml, or one of its overlays.\n`);
@@ -146,6 +146,13 @@ function parseServiceForm(name: string): ReleaseOptions["form"] {
 async function checkVersion(version: string): Promise<void> {
   const own = await readVersion();
   if (version !== own) throw new Error(`Cannot release "${version}": deno.json says ${own}`);
+}
+
+/** What the page of conformance says must be of the tests that are released. */
+async function checkRecord(): Promise<void> {
+  const args = ["run", "-A", join(ROOT, "tests", "conformance", "generate.ts"), "--check"];
+  const { success } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT, stdin: "null" }).spawn().status;
+  if (!success) throw new Error("Cannot release: these tests are not recorded. Run deno task conformance.");
 }
 
 /** The folder that is written: the default one is emptied, one that was named must be new. */

@@ -52,6 +52,20 @@ async function isThere(name: string, registry: RealRegistry): Promise<boolean> {
   return response.ok;
 }
 
+Deno.test("deno task release refuses tests of rows that are not as they were recorded", {
+  ignore: lacks("history"),
+}, async () => {
+  await using folder = await temporaryFolder();
+  const copy = join(folder.path, "copy");
+  assert.equal((await run("git", ["clone", "--quiet", ROOT, copy])).code, 0);
+  const changed = "tests/lib/upgrades/decide/steps_test.ts";
+  await Deno.writeTextFile(join(copy, changed), "// Changed.\n", { append: true });
+  const args = ["run", "-A", "--no-check", join(copy, "manifests", "release", "release.ts"), VERSION, "--registry=any"];
+  const { code, said } = await run(Deno.execPath(), args, { cwd: copy });
+  assert.equal(code, 1);
+  assert.match(said, new RegExp(`^${changed}\n[^]*\nCannot release: these tests are not recorded`, "m"));
+});
+
 Deno.test("deno task release: what it wrote installs, explains and adds up without a checkout", {
   ignore: CANNOT_RELEASE,
 }, async (t) => {
@@ -64,7 +78,7 @@ Deno.test("deno task release: what it wrote installs, explains and adds up witho
   const out = join(folder.path, "out");
   const release = (flags: readonly string[]): Promise<Ran> => {
     const script = ["run", "-A", "--no-check", join(ROOT, "manifests", "release", "release.ts")];
-    const common = [VERSION, `--registry=${registry.host}/team`, "--plain-http", "--base=scratch"];
+    const common = [VERSION, `--registry=${registry.host}/team`, "--plain-http", "--base=scratch", "--unrecorded"];
     return run(Deno.execPath(), [...script, ...common, ...flags], { env });
   };
   const { code, said } = await release([`--out=${out}`]);
