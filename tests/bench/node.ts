@@ -1,19 +1,23 @@
-// `deno task bench:node`: what an installed replica costs on a real node: image, start and idle memory. Runs inside of the lab of
-// tests/node/support/run.ts and puts its figures into results/cluster.json.
+// `deno task bench:node`: what an installed replica costs on a real node: image, start and idle memory; and what passes it when one
+// is killed. Runs inside of the lab of tests/node/support/run.ts and puts its figures into results/cluster.json.
 import { read } from "../cluster/support/cluster_access.ts";
 import { pause, waitUntil } from "../cluster/support/wait.ts";
 import { configure, ensureImage, install, kubectl, NAMESPACE, ON_NATIVE_NODES } from "../node/support/install.ts";
 import { type OpenLab, openLab } from "../node/support/open_lab.ts";
+import { readyAndLed } from "../node/support/invariants.ts";
 import { listReplicas, pidsOf, type Replica } from "../node/support/replicas.ts";
+import { addFakeNodes, streamDuring } from "../node/support/stream.ts";
 import { FILES } from "./figures.ts";
 import { describeCluster, readMachineFacts } from "./machine.ts";
 import { readMemoryMb } from "./process_usage.ts";
 import { mergeResults } from "./results_file.ts";
+import { median } from "./statistics.ts";
 import type { Row } from "./table.ts";
 
 /** A replica that has been ready for so long is idle (ms). */
 const IDLE_MS = 15_000;
 const MEGABYTE = 1_000_000;
+const KILLS = { count: 10, everyMs: 500, beforeMs: 2_000 } as const;
 
 /** Bytes that a node of amd64 pulls: config and layers of its manifest (MB). */
 async function imageMb(lab: OpenLab): Promise<number> {
@@ -41,6 +45,33 @@ async function readyAfterMs(lab: OpenLab, { name }: Replica): Promise<number> {
   return Date.parse(String(read(ready, "lastTransitionTime"))) - started;
 }
 
+/** Pods that pass while a replica is killed and comes back, none of them gated: their number, for each of the kills. */
+async function countMissed(lab: OpenLab): Promise<readonly number[]> {
+  await addFakeNodes(lab);
+  const missed: number[] = [];
+  for (let round = 0; round < KILLS.count; round++) {
+    await readyAndLed(lab);
+    const replicas = await listReplicas(lab);
+    const { fates } = await streamDuring(lab, async () => {
+      await pause(KILLS.beforeMs);
+      const victim = replicas[round % replicas.length];
+      for (const pid of victim === undefined ? [] : await pidsOf(victim)) Deno.kill(pid, "SIGKILL");
+      await waitUntil("the kubelet to start it again", async () => await restarts(lab) > round, {
+        deadlineMs: 300_000,
+      });
+      await readyAndLed(lab);
+    }, KILLS);
+    missed.push(fates.missed.length);
+  }
+  return missed;
+}
+
+async function restarts(lab: OpenLab): Promise<number> {
+  const path = "jsonpath={.items[*].status.containerStatuses[*].restartCount}";
+  const counts = await kubectl(lab, "-n", NAMESPACE, "get", "pods", "-o", path);
+  return counts.split(" ").reduce((sum, count) => sum + Number(count), 0);
+}
+
 async function measure(lab: OpenLab): Promise<readonly Row[]> {
   const image = await ensureImage(lab);
   const args = [`--insecure-registry=${lab.lab.registry}`];
@@ -54,6 +85,7 @@ async function measure(lab: OpenLab): Promise<readonly Row[]> {
   const memory: number[] = [];
   for (const replica of replicas) for (const pid of await pidsOf(replica)) memory.push(await readMemoryMb(pid));
   const starts = await Promise.all(replicas.map((replica) => readyAfterMs(lab, replica)));
+  const missed = await countMissed(lab);
   return [
     {
       measure: "idle memory of the larger replica, MB RSS",
@@ -64,6 +96,16 @@ async function measure(lab: OpenLab): Promise<readonly Row[]> {
     {
       measure: "container started to pod ready, ms (whole seconds)",
       archway: Math.max(...starts),
+      target: { kind: "none" },
+    },
+    {
+      measure: `pods let through after kill -9 of a replica, at 2 a second, median of ${KILLS.count}`,
+      archway: median(missed),
+      target: { kind: "atMost", limit: 1 },
+    },
+    {
+      measure: `pods let through after kill -9 of a replica, at 2 a second, most of ${KILLS.count}`,
+      archway: Math.max(...missed),
       target: { kind: "none" },
     },
   ];

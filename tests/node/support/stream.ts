@@ -32,7 +32,11 @@ export async function addFakeNodes(lab: OpenLab): Promise<void> {
 }
 
 /** Creates pods of one architecture each while `event` runs, and judges every one of them afterwards. */
-export async function streamDuring(lab: OpenLab, event: () => Promise<void>): Promise<StreamResult> {
+export async function streamDuring(
+  lab: OpenLab,
+  event: () => Promise<void>,
+  { everyMs = EVERY_MS }: { readonly everyMs?: number } = {},
+): Promise<StreamResult> {
   const namespace = await lab.createNamespace("stream");
   const images = [{ name: "arm-single", arch: "arm64" }, { name: "amd-single", arch: "amd64" }] as const;
   await waitUntil("the namespace to have its ServiceAccount", async () => {
@@ -42,7 +46,7 @@ export async function streamDuring(lab: OpenLab, event: () => Promise<void>): Pr
   const before = await failedWebhookCalls(lab);
   const load = startPodLoad(lab, namespace, {
     images: images.map(({ name }) => lab.image(name)),
-    everyMs: EVERY_MS,
+    everyMs,
     specOf: (number) => number % 10 === 0 ? ON_REAL_NODES : ON_FAKE_NODES,
   });
   try {
