@@ -139,7 +139,7 @@ async function succeeds(command: string, args: readonly string[]): Promise<boole
   }
 }
 
-async function main(): Promise<number> {
+async function main(): Promise<number | void> {
   const { values } = parseArgs({
     args: Deno.args,
     options: {
@@ -152,10 +152,7 @@ async function main(): Promise<number> {
       help: { type: "boolean", short: "h", default: false },
     },
   });
-  if (values.help) {
-    await print(USAGE);
-    return 0;
-  }
+  if (values.help) return await print(USAGE);
   const version = await readVersion();
   const wanted = values.form === undefined ? "any" : parseForm(values.form);
   const options: ImageOptions = {
@@ -189,8 +186,12 @@ export async function buildAndPush(engine: Engine, options: ImageOptions): Promi
     return 1;
   }
   const push = options.isPushed ? renderPushArguments(engine, options) : undefined;
-  if (push !== undefined && !await runs(engine, push)) {
-    await print(`The push to ${options.name} failed: see what ${engine} says above. The image is built.\n`);
+  // Debian 12's buildah ends with 0, and without a word or a digest, where a push fails.
+  if (
+    push !== undefined && !(await runs(engine, push) && await Deno.readTextFile(digestFileOf(options.context)) !== "")
+  ) {
+    const why = `see what ${engine} says above. It may be nothing where the registry has no TLS, or wants a login`;
+    await print(`The push to ${options.name} failed: ${why}. The image is built.\n`);
     return 1;
   }
   const steps = renderNextSteps(engine, options).map((step) => `  ${step}\n`).join("");

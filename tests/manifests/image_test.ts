@@ -28,7 +28,7 @@ import {
 import { renderLauncher } from "../../manifests/image/context.ts";
 import { lacks } from "../support/needs.ts";
 import { BareRoot } from "./support/bare_root.ts";
-import { buildAgain } from "./support/built_images.ts";
+import { buildAgain, pushUntold } from "./support/built_images.ts";
 import { bundleTo } from "./support/bundle_copy.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
@@ -140,6 +140,12 @@ Deno.test("built again, an image has one entry an architecture, pushed anew", { 
   const indexes = await buildAgain(["first", "second"]);
   for (const index of indexes) assert.deepEqual(index.map((each) => each.architecture).sort(), ["amd64", "arm64"]);
   assert.equal(new Set(indexes.flat().map(({ digest }) => digest)).size, 4);
+});
+
+Deno.test("a push that failed is told, also where the engine says nothing", { ignore: CANNOT_BUILD }, async () => {
+  const { code, said } = await pushUntold();
+  assert.equal(code, 1, said);
+  assert.match(said, /The push to .* failed: .* no TLS, or wants a login\. The image is built\.\n/);
 });
 
 Deno.test("renderNextSteps() says what keeps replicas where an image for one architecture can start", () => {

@@ -12,6 +12,11 @@ export interface PushedEntry {
   readonly architecture: string;
 }
 
+export interface Built {
+  readonly code: number;
+  readonly said: string;
+}
+
 const INDEX = z.object({
   manifests: z.array(z.object({ digest: z.string(), platform: z.object({ architecture: z.string() }) })),
 });
@@ -25,14 +30,27 @@ export async function buildAgain(contents: readonly string[]): Promise<readonly 
   const indexes: (readonly PushedEntry[])[] = [];
   for (const content of contents) {
     const context = await fillContext(join(folder.path, "context"), content);
-    await build({ context, name: `${registry.host}/archway:1`, env });
+    const { code, said } = await build({ context, name: `${registry.host}/archway:1`, env });
+    assert.equal(code, 0, said);
     indexes.push(await readIndex(`${registry.url}/v2/archway/manifests/1`));
   }
   return indexes;
 }
 
+/** Pushes to a registry whose lack of TLS the engine has not been told. */
+export async function pushUntold(): Promise<Built> {
+  await using folder = await temporaryFolder();
+  await using registry = await startRegistry({ tls: false });
+  const env = await writeSettings(folder.path, { host: "registry.example.com" });
+  const context = await fillContext(join(folder.path, "context"), "first");
+  return await build({ context, name: `${registry.host}/archway:1`, env });
+}
+
 /** A storage of its own for the engine, and its settings for the registry, in the folder. */
-export async function writeSettings(folder: string, { host }: RealRegistry): Promise<Readonly<Record<string, string>>> {
+export async function writeSettings(
+  folder: string,
+  { host }: Pick<RealRegistry, "host">,
+): Promise<Readonly<Record<string, string>>> {
   const [storage, settings] = [join(folder, "storage.conf"), join(folder, ".config", "containers")];
   const roots = ["graph", "run"].map((name) => `${name}root = "${join(folder, name)}"\n`).join("");
   await Deno.writeTextFile(storage, `[storage]\ndriver = "vfs"\n${roots}`);
@@ -57,7 +75,7 @@ async function build(
     readonly name: string;
     readonly env: Readonly<Record<string, string>>;
   },
-): Promise<void> {
+): Promise<Built> {
   const options: ImageOptions = {
     name,
     base: "scratch",
@@ -76,7 +94,7 @@ async function build(
     env: { ...env },
     stdin: "null",
   }).output();
-  assert.equal(code, 0, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
+  return { code, said: new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr) };
 }
 
 async function readIndex(url: string): Promise<readonly PushedEntry[]> {
