@@ -6,7 +6,7 @@
 //   not configured    nothing          nothing
 //   unavailable       nothing          nothing (and an error)
 import { isObject, type JsonObject, listAt, memberOf, objectAt, textAt } from "../../../json.ts";
-import { parseTime, renderTime } from "../../../cluster/time.ts";
+import { MINUTE_MS, parseTime, renderTime } from "../../../cluster/time.ts";
 
 export type PolicyResult =
   | { readonly kind: "none" }
@@ -62,7 +62,6 @@ export type LastSync =
   | { readonly kind: "synced" }
   | { readonly kind: "failed"; readonly failures: number };
 
-const MINUTE_MS = 60_000;
 const LONGEST_BACKOFF_MS = 60 * MINUTE_MS;
 const JITTER = 0.1;
 

@@ -1,7 +1,7 @@
 // Where OpenShift's Prometheus or Alertmanager is: its Service, or its Route, with the token of its own ServiceAccount.
 import * as z from "zod";
 import type { Clock } from "../../../clock.ts";
-import { parseTime } from "../../../cluster/time.ts";
+import { MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import { type KubeApi, type ReadApi, readOptional } from "../../../k8s/api.ts";
 import { Resource, type ResourceType, type Wire } from "../../../k8s/types.ts";
 import { type Keepable, KeptValue } from "../http/kept_value.ts";
@@ -91,7 +91,6 @@ function missing(what: string, state: string): UpstreamError {
 const SERVICE_ACCOUNT = "prometheus-k8s";
 const SECRET_NAME = "prometheus-k8s-token";
 
-const MINUTE_MS = 60_000;
 const DAY_SECONDS = 86_400;
 /** A Secret's token is valid until the Secret is deleted: it is read again. */
 const SECRET_KEEP_MS = 10 * MINUTE_MS;
