@@ -35,7 +35,7 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   const drainTurns = openDrainTurns(deps, { drains, onDue: () => controller.enqueue(DRAINS_KEY) });
   const osImages = new OsImages(deps.readApi);
   const look = openWorkloadLook(deps.adviseOnWorkloads ?? saysNothing, () => controller.enqueue(KEY));
-  const beside = { workloads: look.findings, lostNodes: drains.lost };
+  const beside = { workloads: look.findings, notReadyNodes: drains.notReady };
   let seen: UpgradeInput | undefined;
   const watches = [...openUpgradeWatches(deps, () => controller.enqueue(KEY)), look];
   const reconcileUpgrade = async (signal: AbortSignal): Promise<ReconcileResult> => {

@@ -4,7 +4,7 @@ import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { OsImages } from "../../lib/upgrades/cluster/os_images.ts";
 import type { Outside } from "../../lib/upgrades/outside/outside.ts";
 import type { OutsideScope } from "../../lib/upgrades/outside/outside_readers.ts";
-import type { LostNode } from "../../lib/upgrades/decide/types/cluster.ts";
+import type { NotReadyNode } from "../../lib/upgrades/decide/types/cluster.ts";
 import type { UpgradeMetrics } from "../../lib/upgrades/metrics.ts";
 import type { ControllerDeps } from "../controller.ts";
 
@@ -19,7 +19,7 @@ export interface Beside {
   /** What is worth knowing of the cluster's workloads; undefined while they are looked at. */
   readonly workloads?: (() => readonly string[] | undefined) | undefined;
   /** Nodes that were not Ready when drains were checked last. */
-  readonly lostNodes?: (() => readonly LostNode[]) | undefined;
+  readonly notReadyNodes?: (() => readonly NotReadyNode[]) | undefined;
 }
 
 export interface UpgradesDeps extends ControllerDeps {

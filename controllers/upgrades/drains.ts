@@ -13,7 +13,7 @@ import {
   isWorkedOn,
   summarizePools,
 } from "../../lib/upgrades/decide/pools.ts";
-import type { LostNode } from "../../lib/upgrades/decide/types/cluster.ts";
+import type { NotReadyNode } from "../../lib/upgrades/decide/types/cluster.ts";
 import type { Base } from "../../lib/upgrades/decide/types/observed.ts";
 import type { UpgradesDeps } from "./deps.ts";
 import { serverNowMs } from "../../lib/k8s/api.ts";
@@ -31,7 +31,7 @@ export interface Drains {
   /** Whether all that was tried last was forbidden (403): the account may not remove pods. */
   isForbidden(): boolean;
   /** Nodes that were not Ready at the last check, in the order of their names. */
-  lost(): readonly LostNode[];
+  notReady(): readonly NotReadyNode[];
   /** No upgrade is going on: nothing is overdue. */
   forget(): void;
 }
@@ -40,13 +40,13 @@ export function openDrains(deps: UpgradesDeps): Drains {
   const overdue = new Set<string>();
   const readMs = new Map<string, number>();
   let forbidden = false;
-  let lost: readonly LostNode[] = [];
+  let notReady: readonly NotReadyNode[] = [];
   return {
     isForbidden: () => forbidden,
-    lost: () => lost,
+    notReady: () => notReady,
     forget: () => {
       forbidden = false;
-      lost = [];
+      notReady = [];
       if (overdue.size > 0) deps.gauges.clear(METRIC);
       overdue.clear();
       readMs.clear();
@@ -54,11 +54,11 @@ export function openDrains(deps: UpgradesDeps): Drains {
     check: async ({ plan, config }, { nowMs, signal }) => {
       const reader = openClusterReader(deps.readApi, signal);
       const { updating } = summarizePools(await reader.pools());
-      lost = [];
+      notReady = [];
       // Only the machine config operator drains nodes of the control plane.
       if (!updating.some(({ name }) => name !== CONTROL_PLANE_POOL)) return;
       const nodes = await reader.nodes();
-      lost = lostOf(nodes);
+      notReady = notReadyOf(nodes);
       const policy = drainPolicyOf(plan.spec, config);
       // What a person cordoned is that person's: its pods stay, and it takes no turn of a node that is drained.
       const drained = nodes.filter(isUnderConfiguration);
@@ -76,7 +76,7 @@ export function openDrains(deps: UpgradesDeps): Drains {
   };
 }
 
-function lostOf(nodes: readonly Node[]): readonly LostNode[] {
+function notReadyOf(nodes: readonly Node[]): readonly NotReadyNode[] {
   return nodes.filter(({ isReady }) => !isReady).map(({ name, readyMessage: message }) => ({ name, message }))
     .toSorted((one, other) => one.name < other.name ? -1 : 1);
 }

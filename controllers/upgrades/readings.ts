@@ -36,7 +36,7 @@ async function readOne<Name extends Reading>(
 }
 
 function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
-  const { base, nowMs, osImages, reader, signal, workloads = nothing, lostNodes = nothing } = scope;
+  const { base, nowMs, osImages, reader, signal, workloads = nothing, notReadyNodes = nothing } = scope;
   const capacity = { reader, base, nowMs, signal };
   return {
     ...outside.readers(scope),
@@ -58,7 +58,7 @@ function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
       ]);
       return smokeStateOf({ machineSets, machines, nodes });
     },
-    lostNodes: () => Promise.resolve(lostNodes()),
+    notReadyNodes: () => Promise.resolve(notReadyNodes()),
     advisories: async () => {
       const found = workloads();
       if (found === undefined) return { kind: "looking" };

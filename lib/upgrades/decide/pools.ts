@@ -1,6 +1,6 @@
 // MachineConfigPools: which are still being updated, and which are paused. Paused ones are named and not waited for.
 import type { MachineConfigPool } from "../../cluster/machines.ts";
-import type { LostNode } from "./types/cluster.ts";
+import type { NotReadyNode } from "./types/cluster.ts";
 import type { Node } from "../../cluster/node.ts";
 import type { Taint } from "../../cluster/taint.ts";
 import { NodeMark } from "../names.ts";
@@ -52,14 +52,14 @@ const MAX_MESSAGE_CHARS = 300;
 const MAX_NODES = 3;
 
 /** What keeps nodes from being updated, one sentence part each: pools that are degraded, nodes that are not Ready. */
-export function describeTrouble(pools: readonly MachineConfigPool[], lost: readonly LostNode[]): readonly string[] {
+export function describeTrouble(pools: readonly MachineConfigPool[], down: readonly NotReadyNode[]): readonly string[] {
   const degraded = pools.filter(({ isDegraded, isPaused }) => isDegraded && !isPaused);
-  const more = lost.length - MAX_NODES;
+  const more = down.length - MAX_NODES;
   return [
     ...degraded.map(({ name, degradedMessage }) =>
       `MachineConfigPool ${name} is degraded${inBrackets(degradedMessage)}`
     ),
-    ...lost.slice(0, MAX_NODES).map(({ name, message }) => `node ${name} is not Ready${inBrackets(message)}`),
+    ...down.slice(0, MAX_NODES).map(({ name, message }) => `node ${name} is not Ready${inBrackets(message)}`),
     ...more > 0 ? [`${more} more nodes are not Ready`] : [],
   ];
 }

@@ -137,10 +137,10 @@ Deno.test("nodes that are not Ready are named while nodes are upgraded, and no l
   const status = { conditions: [{ type: "Ready", status: "Unknown", message }] };
   bed.cluster.put(Resource.nodes, { ...rawNode("n2"), status });
   await bed.look("Observe");
-  assert.deepEqual(bed.drains.lost(), [{ name: "n2", message }]);
+  assert.deepEqual(bed.drains.notReady(), [{ name: "n2", message }]);
   bed.cluster.put(Resource.machineConfigPools, pool("worker", 2));
   await bed.look("Observe");
-  assert.deepEqual(bed.drains.lost(), []);
+  assert.deepEqual(bed.drains.notReady(), []);
 });
 
 Deno.test("M-306 a node that is not cordoned any more is reported as that once", async () => {

@@ -36,7 +36,7 @@ export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
 
 export const AWAIT_MIGRATED_NODES: Step = once({
   id: WORKERS_STEP,
-  reads: () => ["pools", "osImages", "silences", "lostNodes"],
+  reads: () => ["pools", "osImages", "silences", "notReadyNodes"],
   decide: (observed) =>
     withPools(observed, (pools) => {
       const convergence = decideConvergence(factsOf(observed, pools), ["nodes"]);

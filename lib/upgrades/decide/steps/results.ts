@@ -64,7 +64,7 @@ const WORDS: Readonly<Record<Reading, string>> = {
   clusterOperators: "the ClusterOperators",
   pools: "the MachineConfigPools",
   buildingPools: "the builds of node images",
-  lostNodes: "the nodes",
+  notReadyNodes: "the nodes",
   osImages: "the operating system images of the MachineConfigPools",
   controlPlaneArchitectures: "the architectures of the control plane nodes",
   silences: "the silences of Alertmanager",

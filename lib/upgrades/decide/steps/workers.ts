@@ -31,7 +31,7 @@ export const OPEN_WORKER_WINDOW: Step = skipWhen(({ history }) => isStepDone(his
 
 export const AWAIT_WORKERS: Step = once({
   id: WORKERS_STEP,
-  reads: () => ["pools", "silences", "lostNodes"],
+  reads: () => ["pools", "silences", "notReadyNodes"],
   decide: (observed) =>
     withReading(observed, "pools", (pools) => {
       const { updating, isDone } = summarizePools(pools);
@@ -75,8 +75,8 @@ export function waitForNodes(
   observed: Observed,
   { message, pools }: { readonly message: string; readonly pools: readonly MachineConfigPool[] },
 ): StepResult {
-  const lost = observed.read.lostNodes?.kind === "observed" ? observed.read.lostNodes.value : [];
-  const words = [message, ...describeTrouble(pools, lost)].join("; ");
+  const notReady = observed.read.notReadyNodes?.kind === "observed" ? observed.read.notReadyNodes.value : [];
+  const words = [message, ...describeTrouble(pools, notReady)].join("; ");
   return withReading(observed, "silences", (silences) => {
     const value = isAnyActive(silences) ? 0 : 1;
     const record: StepRecord | undefined = observed.history.workerStartTime === undefined

@@ -66,7 +66,7 @@ export function parseClusterOperator(object: KubeObject): ClusterOperator {
 }
 
 /** A node that is not Ready, and what its condition says about it; empty where that is nothing. */
-export interface LostNode {
+export interface NotReadyNode {
   readonly name: string;
   readonly message: string;
 }

@@ -7,7 +7,7 @@ import type {
   ClusterOperator,
   ClusterVersion,
   Dependency,
-  LostNode,
+  NotReadyNode,
   OfferedRelease,
   OsImage,
   Payload,
@@ -28,7 +28,7 @@ export interface Readings {
   readonly pools: readonly MachineConfigPool[];
   readonly buildingPools: ReadonlySet<string>;
   /** Nodes that were not Ready when they were read last, in the order of their names. */
-  readonly lostNodes: readonly LostNode[];
+  readonly notReadyNodes: readonly NotReadyNode[];
   /** By pool, of those that have another configuration than before the migration. */
   readonly osImages: ReadonlyMap<string, OsImage>;
   /** `kubernetes.io/arch` of the control plane nodes, without duplicates. */

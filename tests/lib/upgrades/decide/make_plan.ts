@@ -138,7 +138,7 @@ export function makeObservations(overrides: Partial<Observations> = {}): Observa
     clusterOperators: seen([makeOperator("etcd")]),
     pools: seen(pools),
     buildingPools: seen(new Set()),
-    lostNodes: seen([]),
+    notReadyNodes: seen([]),
     osImages: seen(new Map()),
     controlPlaneArchitectures: seen(["amd64"]),
     silences: seen([]),

@@ -288,7 +288,7 @@ const ROWS: readonly (readonly [Step, readonly (readonly [string, Seen, RegExp])
         pools: seen([
           makePool("worker", { updatedMachineCount: 2, isDegraded: true, degradedMessage: "Node w-2: disk full" }),
         ]),
-        lostNodes: seen([{ name: "w-3", message: "Kubelet stopped posting node status." }]),
+        notReadyNodes: seen([{ name: "w-3", message: "Kubelet stopped posting node status." }]),
       }),
       /\(1 nodes are left; MachineConfigPool worker is degraded \(Node w-2: disk full\); node w-3 is not Ready \(Kubelet/,
     ],
