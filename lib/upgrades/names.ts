@@ -29,7 +29,7 @@ export const MachineName = {
   smokeLabel: "archway.dev/upgrade-smoke",
 } as const;
 
-export const NodeMark = {
+export const NodeKey = {
   /** What the machine config operator does with a node; `Working` while it updates it. */
   configState: "machineconfiguration.openshift.io/state",
   currentConfig: "machineconfiguration.openshift.io/currentConfig",

@@ -3,7 +3,7 @@ import type { MachineConfigPool } from "../../cluster/machines.ts";
 import type { NotReadyNode } from "./types/cluster.ts";
 import type { Node } from "../../cluster/node.ts";
 import type { Taint } from "../../cluster/taint.ts";
-import { NodeMark } from "../names.ts";
+import { NodeKey } from "../names.ts";
 
 export interface PoolsSummary {
   readonly updating: readonly MachineConfigPool[];
@@ -75,11 +75,11 @@ function sum(numbers: readonly number[]): number {
 }
 
 export function isMaster({ labels }: Node): boolean {
-  return Object.hasOwn(labels, NodeMark.masterLabel);
+  return Object.hasOwn(labels, NodeKey.masterLabel);
 }
 
 export function isPlainWorker({ labels }: Node): boolean {
-  return Object.hasOwn(labels, NodeMark.workerLabel) && !Object.hasOwn(labels, NodeMark.infraLabel);
+  return Object.hasOwn(labels, NodeKey.workerLabel) && !Object.hasOwn(labels, NodeKey.infraLabel);
 }
 
 export type Cordon =
@@ -90,7 +90,7 @@ export type Cordon =
 
 export function cordonOf(node: Node): Cordon {
   if (node.isSchedulable) return { kind: "none" };
-  const sinceMs = noScheduleTaints(node).find(({ key }) => key === NodeMark.unschedulableTaint)?.addedMs;
+  const sinceMs = noScheduleTaints(node).find(({ key }) => key === NodeKey.unschedulableTaint)?.addedMs;
   return sinceMs === undefined ? { kind: "unknownTime" } : { kind: "since", sinceMs };
 }
 
@@ -105,14 +105,14 @@ export function isManuallyCordoned(node: Node): boolean {
 }
 
 export function isWorkedOn({ annotations }: Node): boolean {
-  return annotations[NodeMark.configState] === "Working";
+  return annotations[NodeKey.configState] === "Working";
 }
 
 /** Whether the machine config operator works on it, or is `Degraded` by a long drain; else somebody else cordoned the node. */
 export function isUnderConfiguration(node: Node): boolean {
   const { annotations } = node;
-  const hasConfigAhead = annotations[NodeMark.desiredConfig] !== annotations[NodeMark.currentConfig];
-  return isWorkedOn(node) || (annotations[NodeMark.configState] === "Degraded" && hasConfigAhead);
+  const hasConfigAhead = annotations[NodeKey.desiredConfig] !== annotations[NodeKey.currentConfig];
+  return isWorkedOn(node) || (annotations[NodeKey.configState] === "Degraded" && hasConfigAhead);
 }
 
 function noScheduleTaints({ taints }: Node): readonly Taint[] {
