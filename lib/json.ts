@@ -119,7 +119,7 @@ export function hasDenseStructure(bytes: Uint8Array, max: number = MAX_STRUCTURE
 }
 
 /** The JSON object of an answer; undefined for a text that is anything else, or too dense to be parsed. */
-export function parseSparseObject(text: string, max: number = MAX_ANSWER_STRUCTURE): JsonObject | undefined {
+export function parseBoundedObject(text: string, max: number = MAX_ANSWER_STRUCTURE): JsonObject | undefined {
   return isDenseText(text, max) ? undefined : parseObject(text);
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { hasDenseStructure, heapBytesOf, MAX_STRUCTURE, parseSparseObject } from "../../lib/json.ts";
+import { hasDenseStructure, heapBytesOf, MAX_STRUCTURE, parseBoundedObject } from "../../lib/json.ts";
 
 const encoder = new TextEncoder();
 const MIB = 1024 * 1024;
@@ -79,20 +79,20 @@ Deno.test("hasDenseStructure() recognises 7 MiB of objects, lists and short stri
   }
 });
 
-Deno.test("parseSparseObject() parses an index of 1 000 entries, and nothing that is far denser", () => {
+Deno.test("parseBoundedObject() parses an index of 1 000 entries, and nothing that is far denser", () => {
   const platform = { os: "linux", architecture: "arm64", variant: "v8", "os.version": "1" };
   const entry = { mediaType: "a/b", digest: "sha256:0", size: 1, platform, annotations: { a: "1", b: "2", c: "3" } };
   const index = { schemaVersion: 2, manifests: Array.from({ length: 1_000 }, () => entry) };
-  assert.deepEqual(parseSparseObject(JSON.stringify(index)), index);
-  assert.notEqual(parseSparseObject(`{"a":[${"{},".repeat(19_998)}{}]}`), undefined);
-  assert.equal(parseSparseObject(`{"a":[${"{},".repeat(20_000)}{}]}`), undefined);
-  assert.equal(parseSparseObject("[]"), undefined);
+  assert.deepEqual(parseBoundedObject(JSON.stringify(index)), index);
+  assert.notEqual(parseBoundedObject(`{"a":[${"{},".repeat(19_998)}{}]}`), undefined);
+  assert.equal(parseBoundedObject(`{"a":[${"{},".repeat(20_000)}{}]}`), undefined);
+  assert.equal(parseBoundedObject("[]"), undefined);
 });
 
-Deno.test("parseSparseObject() takes another bound for answers that are small", () => {
+Deno.test("parseBoundedObject() takes another bound for answers that are small", () => {
   const text = `{"token":"${"x".repeat(5_000)}","scopes":[${"1,".repeat(98)}1]}`;
-  assert.notEqual(parseSparseObject(text, 102), undefined);
-  assert.equal(parseSparseObject(text, 100), undefined);
+  assert.notEqual(parseBoundedObject(text, 102), undefined);
+  assert.equal(parseBoundedObject(text, 100), undefined);
 });
 
 Deno.test("heapBytesOf() counts what a text of little objects and short strings takes of memory, not its length", () => {

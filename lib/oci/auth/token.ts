@@ -1,7 +1,7 @@
 // Bearer tokens, requested once per realm, service, scope and credential, and kept until shortly before they end.
 import * as z from "zod";
 import type { Clock } from "../../clock.ts";
-import { parseSparseObject } from "../../json.ts";
+import { parseBoundedObject } from "../../json.ts";
 import { SharedCalls } from "../shared_call.ts";
 import type { Caller } from "../inspector.ts";
 import { nameOfCaller } from "../limits/callers.ts";
@@ -84,7 +84,7 @@ export class TokenSource {
     const answer = await limiter.run(about, () => transport.send(exchange, signal));
     if (answer.status === 400 || answer.status === 401 || answer.status === 403) return { kind: "denied", lifeMs: 0 };
     if (answer.status !== 200) throw realmFailed(request, answer, clock.nowMs());
-    const body = TokenBody.safeParse(parseSparseObject(new TextDecoder().decode(answer.body), MAX_TOKEN_STRUCTURE));
+    const body = TokenBody.safeParse(parseBoundedObject(new TextDecoder().decode(answer.body), MAX_TOKEN_STRUCTURE));
     const token = body.data?.token || body.data?.access_token;
     if (token !== undefined && token !== "" && isSendable(token)) {
       return { kind: "token", token, lifeMs: Math.max(LEAST_LIFE_MS, (body.data?.expires_in ?? 0) * 1_000) };

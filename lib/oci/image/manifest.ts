@@ -1,5 +1,5 @@
 // Indexes, manifests, schema 1 and configs to typed ones. Hostile input costs an answer, never a crash.
-import { isObject, type JsonObject, listAt, objectAt, parseSparseObject, textAt } from "../../json.ts";
+import { isObject, type JsonObject, listAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
 import type { Platform } from "../types.ts";
 
 /** Media types that a manifest request accepts, the cheapest answer (an index) first. */
@@ -52,7 +52,7 @@ const LABEL_VALUE = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 /** Reads a manifest body. The body's own `mediaType` or shape decides; the header only where they are silent. */
 export function parseManifest(body: string, contentType: string): ManifestDocument {
-  const document = parseSparseObject(body);
+  const document = parseBoundedObject(body);
   if (document === undefined) return unparsable("it is not a JSON object of at most 40 000 members");
   const mediaType = textAt(document, "mediaType") || mediaTypeOfShape(document, contentType);
   if (mediaType === OCI_INDEX || mediaType === DOCKER_LIST) return parseIndex(document, mediaType);
@@ -67,7 +67,7 @@ export function renderMediaType(mediaType: string): string {
 }
 
 export function parseImageConfig(body: string): ConfigDocument {
-  const document = parseSparseObject(body);
+  const document = parseBoundedObject(body);
   if (document === undefined) return unparsable("its config is not a JSON object of at most 40 000 members");
   const platform = parsePlatform(document);
   if (platform === undefined || platform.architecture === "unknown") {
@@ -111,7 +111,7 @@ function parseSingle(document: Labels, mediaType: string): ManifestDocument {
 /** Schema 1 keeps each layer's config as JSON text; the first is the newest and describes the image. */
 function parseSchema1(document: Labels, mediaType: string): ManifestDocument {
   const [newest] = Array.isArray(document.history) ? document.history : [];
-  const config = parseSparseObject(isObject(newest) ? textAt(newest, "v1Compatibility") : "") ?? {};
+  const config = parseBoundedObject(isObject(newest) ? textAt(newest, "v1Compatibility") : "") ?? {};
   const architecture = nameOf(config, "architecture") || nameOf(document, "architecture");
   if (architecture === "" || architecture === "unknown") {
     return unparsable("its schema 1 manifest names no architecture");

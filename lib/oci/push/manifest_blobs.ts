@@ -1,5 +1,5 @@
 // The blobs that a manifest names, as what must be copied with it. Pure.
-import { isObject, listAt, objectAt, parseSparseObject, textAt } from "../../json.ts";
+import { isObject, listAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
 import type { BlobDescriptor } from "./verified_stream.ts";
 
 type ManifestBlobs =
@@ -16,7 +16,7 @@ const MAX_LAYERS = 1_000;
 const FOREIGN = /\.(?:foreign|nondistributable)\./;
 
 export function blobsOf(manifest: string): ManifestBlobs {
-  const document = parseSparseObject(manifest);
+  const document = parseBoundedObject(manifest);
   const layers = listAt(document, "layers") ?? [];
   if (layers.length > MAX_LAYERS) return unparsable(`it has more than ${MAX_LAYERS} layers`);
   const all = [objectAt(document, "config"), ...layers].map(parseBlob);
