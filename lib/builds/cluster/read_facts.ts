@@ -72,10 +72,10 @@ export async function readFacts(config: MachineOSConfig, deps: ReadFactsDeps): P
   return { facts, secrets: { push, pull } };
 }
 
-function clusterOf({ payload, shared }: BuildWatches): BuildFacts["cluster"] {
-  const [architecture = ""] = payload.values();
+function clusterOf({ payloadArchitectures, shared }: BuildWatches): BuildFacts["cluster"] {
+  const [payloadArchitecture = ""] = payloadArchitectures.values();
   const [inputs = { proxy: {}, trustBundle: "" }] = shared.values();
-  return { payload: architecture, ...inputs };
+  return { payloadArchitecture, ...inputs };
 }
 
 function jobsOf(config: string, { jobs, waiting }: BuildWatches): readonly JobObservation[] {

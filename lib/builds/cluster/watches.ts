@@ -26,7 +26,7 @@ import type { Logger } from "../../log.ts";
 import type { Parsed } from "../../parsed.ts";
 import {
   isRunningDeployment,
-  parsePayload,
+  parsePayloadArchitecture,
   parseSharedInputs,
   type WaitingPod,
   waitingPod,
@@ -60,7 +60,7 @@ export interface BuildWatches {
   readonly maps: Reflector<WatchedMap>;
   readonly secrets: Reflector<ChildObject>;
   readonly shared: Reflector<Pick<ClusterSettings, "proxy" | "trustBundle">>;
-  readonly payload: Reflector<string>;
+  readonly payloadArchitectures: Reflector<string>;
   readonly otherBuilder: Reflector<boolean>;
 }
 
@@ -120,7 +120,7 @@ export function openBuildWatches({ api, clock, log, namespace, onChange }: Build
       ours,
     ),
     shared: of(Resource.controllerConfigs, parseSharedInputs, different),
-    payload: of(Resource.clusterVersions, parsePayload, different),
+    payloadArchitectures: of(Resource.clusterVersions, parsePayloadArchitecture, different),
     otherBuilder: of(Resource.deployments, isRunningDeployment, different, { namespace, fieldSelector: OTHER_BUILDER }),
   };
   return { ...watches, ...together(Object.values(watches)) };

@@ -116,7 +116,7 @@ export interface ChildObject extends Pick<Meta, "name" | "uid" | "resourceVersio
 
 export interface ClusterSettings {
   /** `status.desired.architecture` of the ClusterVersion; empty: not multi-architecture. */
-  readonly payload: string;
+  readonly payloadArchitecture: string;
   readonly proxy: { readonly http?: string; readonly https?: string; readonly no?: string };
   readonly trustBundle: string;
 }

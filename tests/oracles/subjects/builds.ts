@@ -159,7 +159,7 @@ function factsOf({ config, pool, rendered }: Given): BuildFacts {
     rendered: parseRenderedConfig(rendered),
     nodes: [],
     machineSets: [],
-    cluster: { payload: "Multi", proxy: {}, trustBundle: "PEM" },
+    cluster: { payloadArchitecture: "Multi", proxy: {}, trustBundle: "PEM" },
     builds: [],
     jobs: [],
     digests: [],

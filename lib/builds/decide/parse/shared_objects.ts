@@ -41,7 +41,7 @@ function decoded(text: string): string {
   }
 }
 
-export function parsePayload({ status }: KubeObject): string {
+export function parsePayloadArchitecture({ status }: KubeObject): string {
   return textAt(objectAt(status, "desired"), "architecture");
 }
 

@@ -29,7 +29,7 @@ export function resolvePlan(facts: BuildFacts): Resolved {
     pools,
     nodes,
     machineSets,
-    isMultiPayload: cluster.payload === "Multi",
+    isMultiPayload: cluster.payloadArchitecture === "Multi",
     override: config.meta.annotations[ArchwayAnnotation.architectures],
   });
   const text = facts.detected?.data[config.pool];

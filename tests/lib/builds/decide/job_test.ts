@@ -125,7 +125,7 @@ function jobs(given: JobGiven = {}): readonly ReturnType<typeof renderJob>[] {
   const facts = {
     config: configOf(given.config),
     settings: { ...SETTINGS, ...given.settings },
-    cluster: { payload: "Multi", proxy: { http: "http://proxy.test" }, trustBundle: "PEM" },
+    cluster: { payloadArchitecture: "Multi", proxy: { http: "http://proxy.test" }, trustBundle: "PEM" },
     optional: given.optional ?? [],
     nodes: (given.nodes ?? [{}]).map(nodeOf),
     secretVersions: { pull: "1", push: "1" },

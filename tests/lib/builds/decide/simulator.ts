@@ -144,7 +144,7 @@ export class Simulator {
       rendered,
       nodes: this.nodes.map(parseBuildNode),
       machineSets: this.machineSets,
-      cluster: { payload: "Multi", proxy: {}, trustBundle: "" },
+      cluster: { payloadArchitecture: "Multi", proxy: {}, trustBundle: "" },
       builds: [...this.builds.values()].map((build) => parseMachineOSBuild(build)),
       jobs: [...this.jobs.values()].map((job) => {
         const arch = archOf(job);
