@@ -91,7 +91,7 @@ export const FOREGROUND_DELETION = "foregroundDeletion";
 /** Name of the pull secret that is used where the user names none. */
 export const GLOBAL_PULL_SECRET_COPY = "global-pull-secret-copy";
 
-export const ARCH_OF_ENUM: Readonly<Record<string, Arch>> = {
+export const CONTAINERFILE_ARCHITECTURES: Readonly<Record<string, Arch>> = {
   AMD64: "amd64",
   ARM64: "arm64",
   PPC64LE: "ppc64le",

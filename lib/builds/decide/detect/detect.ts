@@ -5,7 +5,7 @@ import { entryOf, listAt, memberOf, objectAt, parseObject } from "../../../json.
 import { NODE_ARCH_LABEL, NODE_OS_LABEL } from "../../../names.ts";
 import type { Arch, BuildMachineSet, BuildNode } from "../observed.ts";
 import type { ArchSet, DetectedSet, DetectionFinding } from "../types.ts";
-import { ARCH_OF_ENUM } from "../names.ts";
+import { CONTAINERFILE_ARCHITECTURES } from "../names.ts";
 import { type Labels, matchesSelector } from "../../../cluster/label_selector.ts";
 import { parseTime } from "../../../cluster/time.ts";
 
@@ -102,7 +102,7 @@ const MAX_SHOWN = 40;
 /** `ARM64, amd64`: one word that is none of the four makes all of it void. */
 function parseOverride(text: string): Override {
   const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
-  const names = words.map((word) => ARCH_OF_ENUM[word.toUpperCase()]);
+  const names = words.map((word) => CONTAINERFILE_ARCHITECTURES[word.toUpperCase()]);
   const known = names.filter((name) => name !== undefined);
   if (known.length === words.length && words.length > 0) return { kind: "set", set: setOf(known) };
   const wrong = words.find((_, at) => names[at] === undefined)?.slice(0, MAX_SHOWN) ?? "";

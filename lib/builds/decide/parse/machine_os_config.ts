@@ -4,7 +4,7 @@ import { parseConditions } from "../../../cluster/condition.ts";
 import { listAt, memberOf, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import type { ContainerFile, MachineOSBuild, MachineOSConfig } from "../observed.ts";
-import { ARCH_OF_ENUM } from "../names.ts";
+import { CONTAINERFILE_ARCHITECTURES } from "../names.ts";
 
 export function parseMachineOSConfig(object: KubeObject): MachineOSConfig {
   const [spec, status] = [objectAt(object, "spec") ?? {}, objectAt(object, "status")];
@@ -16,7 +16,7 @@ export function parseMachineOSConfig(object: KubeObject): MachineOSConfig {
     pushSecret: nameAt(spec, "renderedImagePushSecret"),
     pushSpec: textAt(spec, "renderedImagePushSpec"),
     containerFiles: (listAt(spec, "containerFile") ?? []).map((file): ContainerFile => ({
-      arch: ARCH_OF_ENUM[textAt(file, "containerfileArch")] ?? "NoArch",
+      arch: CONTAINERFILE_ARCHITECTURES[textAt(file, "containerfileArch")] ?? "NoArch",
       content: textAt(file, "content"),
     })),
     spec,
