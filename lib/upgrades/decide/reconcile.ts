@@ -23,7 +23,7 @@ import type { ClusterVersion } from "./types/cluster.ts";
 import type { Base, Observation } from "./types/observed.ts";
 import type { ConfigReading } from "./types/operator_config.ts";
 import type { DesiredRelease, History, UpgradeConfig, UpgradeStatus } from "./types/plan.ts";
-import type { Part, Reconcile, ReconcileEnd } from "./types/steps.ts";
+import type { Coroutine, Reconcile, ReconcileEnd } from "./types/steps.ts";
 import { memberOf } from "../../json.ts";
 import { renderTime } from "../../cluster/time.ts";
 
@@ -53,7 +53,7 @@ export function* reconcile(input: ReconcileInput): Reconcile {
   return yield* reconcilePlan({ base, status: withPlanCondition(status, drain, { generation, nowMs }), nowMs });
 }
 
-function* reconcilePlan({ base, status, nowMs }: Omit<Turn, "entry">): Part<ReconcileEnd> {
+function* reconcilePlan({ base, status, nowMs }: Omit<Turn, "entry">): Coroutine<ReconcileEnd> {
   const { desired } = base.plan.spec;
   if (desired.version === "") return yield* reconcileWithoutVersion({ base, status, nowMs });
   const known = historyOf(status, desired);
@@ -68,7 +68,7 @@ function* reconcilePlan({ base, status, nowMs }: Omit<Turn, "entry">): Part<Reco
   return yield* reconcilePhase(retired.turn);
 }
 
-function* reconcilePhase(turn: Turn): Part<ReconcileEnd> {
+function* reconcilePhase(turn: Turn): Coroutine<ReconcileEnd> {
   const { phase } = turn.entry;
   switch (phase) {
     case "New":
@@ -107,7 +107,7 @@ function newEntry({ plan, clusterVersion }: Base, nowMs: number): History {
 }
 
 /** A plan that names only an image gets its version from it; one that names nothing is invalid. */
-function* reconcileWithoutVersion({ base, status, nowMs }: Omit<Turn, "entry">): Part<ReconcileEnd> {
+function* reconcileWithoutVersion({ base, status, nowMs }: Omit<Turn, "entry">): Coroutine<ReconcileEnd> {
   const turn: Turn = { base, status, entry: newEntry(base, nowMs), nowMs };
   if (base.plan.spec.suspend) return yield* reconcileSuspended(turn);
   const validation = validatePlan({ ...base, read: yield* read(validationReads(base)) });
@@ -119,7 +119,7 @@ function* reconcileWithoutVersion({ base, status, nowMs }: Omit<Turn, "entry">):
 }
 
 /** Nothing is done for a plan that is suspended, not even what was prepared is taken back: it goes on where it stopped. */
-function* reconcileSuspended(turn: Turn): Part<ReconcileEnd> {
+function* reconcileSuspended(turn: Turn): Coroutine<ReconcileEnd> {
   const { plan } = turn.base;
   yield* save(withStatus(
     turn,
@@ -134,7 +134,7 @@ function* reconcileSuspended(turn: Turn): Part<ReconcileEnd> {
 }
 
 /** Upgrades to targets that the plan does not name any more: what was prepared for them is removed, and they have failed. */
-function* retireOthers(turn: Turn): Part<{ kind: "retired"; turn: Turn } | ReconcileEnd> {
+function* retireOthers(turn: Turn): Coroutine<{ kind: "retired"; turn: Turn } | ReconcileEnd> {
   const others = turn.status.history.filter((entry) => entry !== turn.entry && entry.phase === "Upgrading");
   if (others.length === 0) return { kind: "retired", turn };
   const open = yield* clearUp(others);
@@ -150,7 +150,7 @@ function* retireOthers(turn: Turn): Part<{ kind: "retired"; turn: Turn } | Recon
 }
 
 /** No plan: what an upgrade may have left is removed. What cannot be read now is looked for again later. */
-function* reconcileAbsent(): Part<ReconcileEnd> {
+function* reconcileAbsent(): Coroutine<ReconcileEnd> {
   const failure = yield* apply([{ kind: "clearMetrics", group: "ephemeral" }]);
   if (failure !== undefined) return failed(failure);
   const found = yield* read(["silences", "capacityLeft", "smoke"]);

@@ -6,14 +6,14 @@ import { closeWindows } from "../windows.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { History } from "../types/plan.ts";
-import type { Part, ReconcileEnd } from "../types/steps.ts";
+import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { apply, failed, PACE_MS, save, settled, type Turn, withEntry } from "./turn.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
 const FAILED_CONDITION = "FailedUpgrade";
 
 /** Removes, notifies, and sets the phase. `lost`: to what another client has changed the request; else it did not begin in time. */
-export function* giveUp(turn: Turn, lost?: string): Part<ReconcileEnd> {
+export function* giveUp(turn: Turn, lost?: string): Coroutine<ReconcileEnd> {
   const { base: { plan }, entry, nowMs } = turn;
   const open = yield* clearUp([entry]);
   if (open !== undefined) return open;
@@ -52,7 +52,7 @@ export function asFailed(
 }
 
 /** Removes what was prepared for upgrades that do not go on. Returns how the reconcile ends; undefined once all is gone. */
-export function* clearUp(entries: readonly History[]): Part<ReconcileEnd | undefined> {
+export function* clearUp(entries: readonly History[]): Coroutine<ReconcileEnd | undefined> {
   const has = (type: string): boolean => entries.some((entry) => conditionOf(entry, type) !== undefined);
   const readings = [
     ...(has("ControlPlaneMaintenanceWindowCreated") ? ["silences"] as const : []),

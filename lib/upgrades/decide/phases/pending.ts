@@ -17,7 +17,7 @@ import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
 import type { Effect } from "../types/effects.ts";
-import type { Part, ReconcileEnd } from "../types/steps.ts";
+import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
 import { carryOut, read } from "../steps/run.ts";
 import { reconcileUpgrading } from "./upgrading.ts";
@@ -27,7 +27,7 @@ import { withNotified } from "../notifications/notify.ts";
 /** Plans that are due sooner are reconciled exactly then; others are reconciled regularly anyway. */
 const SOON_MS = 5 * MINUTE_MS;
 
-export function* reconcilePending(turn: Turn): Part<ReconcileEnd> {
+export function* reconcilePending(turn: Turn): Coroutine<ReconcileEnd> {
   const validation = validatePlan({ ...turn.base, read: yield* read(validationReads(turn.base)) });
   if (validation.kind === "adoptVersion") return yield* adopt(validation.version);
   const failure = yield* apply([validationMetric(validation)]);
@@ -48,7 +48,7 @@ export function* reconcilePending(turn: Turn): Part<ReconcileEnd> {
 }
 
 /** The plan gets the version of its image; the change of it begins another reconcile. */
-export function* adopt(version: string): Part<ReconcileEnd> {
+export function* adopt(version: string): Coroutine<ReconcileEnd> {
   const failure = yield* apply([{ kind: "setDesiredVersion", version }]);
   return failure === undefined ? settled() : failed(failure);
 }
@@ -70,7 +70,7 @@ export function validationMetric({ kind }: Validation): Effect {
   return { kind: "setMetric", metric, labels: {}, value: kind === "invalid" ? 1 : 0 };
 }
 
-function* reconcileValid(turn: Turn): Part<ReconcileEnd> {
+function* reconcileValid(turn: Turn): Coroutine<ReconcileEnd> {
   const { plan, config } = turn.base;
   const windowMs = config.upgradeWindow.timeoutMinutes * MINUTE_MS;
   const schedule = decideSchedule(plan.spec.upgradeAt, { nowMs: turn.nowMs, windowMs });
@@ -83,7 +83,7 @@ function* reconcileValid(turn: Turn): Part<ReconcileEnd> {
   return yield* begin(turn);
 }
 
-function* begin(turn: Turn): Part<ReconcileEnd> {
+function* begin(turn: Turn): Coroutine<ReconcileEnd> {
   const { policy } = yield* read(["policy"]);
   if (policy?.kind !== "observed") return failed(`Cannot ask the policy source: ${policy?.why ?? "no answer"}`);
   if (policy.value.kind === "changed") {
@@ -98,7 +98,7 @@ function* begin(turn: Turn): Part<ReconcileEnd> {
 /** Upgrades that are farther away than this are checked beforehand. */
 const EARLY_MS = 120 * MINUTE_MS;
 
-export function* reconcileNew(turn: Turn): Part<ReconcileEnd> {
+export function* reconcileNew(turn: Turn): Coroutine<ReconcileEnd> {
   const { plan, config } = turn.base;
   const { untilMs } = decideSchedule(plan.spec.upgradeAt, { nowMs: turn.nowMs, windowMs: 0 });
   const isChecked = untilMs > EARLY_MS && config.gates.has("PreHealthCheck") && checksOf(turn.base).length > 0;
@@ -107,7 +107,7 @@ export function* reconcileNew(turn: Turn): Part<ReconcileEnd> {
   return settled(PACE_MS);
 }
 
-function* checkEarly(turn: Turn): Part<Turn> {
+function* checkEarly(turn: Turn): Coroutine<Turn> {
   const { health } = yield* read(["health"]);
   if (health?.kind !== "observed") return turn;
   const context = { ...turn.base, history: turn.entry, results: health.value };

@@ -5,7 +5,7 @@ import { carryOut } from "../steps/run.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base } from "../types/observed.ts";
 import type { History, Phase, UpgradeStatus } from "../types/plan.ts";
-import type { Part, ReconcileEnd } from "../types/steps.ts";
+import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { parseTime } from "../../../cluster/time.ts";
 
 export interface Turn {
@@ -26,12 +26,12 @@ export function failed(message: string, requeueAfterMs?: number): ReconcileEnd {
   return { kind: "failed", message, requeueAfterMs };
 }
 
-export function* apply(effects: readonly Effect[]): Part<string | undefined> {
+export function* apply(effects: readonly Effect[]): Coroutine<string | undefined> {
   const { failure } = yield* carryOut(effects);
   return failure;
 }
 
-export function* save(turn: Turn): Part<void> {
+export function* save(turn: Turn): Coroutine<void> {
   if (!isDeepStrictEqual(turn.status, turn.base.plan.status)) yield { kind: "save", status: turn.status };
 }
 

@@ -18,11 +18,11 @@ import { read, runSteps } from "../steps/run.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
-import type { Part, ReconcileEnd, Upgrader } from "../types/steps.ts";
+import type { Coroutine, ReconcileEnd, Upgrader } from "../types/steps.ts";
 import { giveUp } from "./give_up.ts";
 import type { Effect } from "../types/effects.ts";
 
-export function* reconcileUpgrading(turn: Turn): Part<ReconcileEnd> {
+export function* reconcileUpgrading(turn: Turn): Coroutine<ReconcileEnd> {
   const { base, entry, status, nowMs } = turn;
   const upgrader = upgraderFor(entry.profile, base.plan.spec.type);
   const { isReady, isBreached } = scheduleOf(turn, upgrader);
@@ -60,7 +60,7 @@ function scheduleOf({ base, entry, nowMs }: Turn, { hasWindow }: Upgrader): Sche
 
 const NOTHING_WAITS: Effect = { kind: "clearMetric", metric: "upgrade_notification_failed" };
 
-export function* reconcileUpgraded({ entry }: Turn): Part<ReconcileEnd> {
+export function* reconcileUpgraded({ entry }: Turn): Coroutine<ReconcileEnd> {
   const { alertsDuring } = yield* read(["alertsDuring"]);
   if (alertsDuring?.kind !== "observed") {
     yield* apply([NOTHING_WAITS]);

@@ -4,7 +4,7 @@ import { conditionOf, historyOf, withCondition, withHistory, withPlanCondition }
 import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
 import type { DesiredRelease, History, UpgradeStatus } from "../types/plan.ts";
-import type { Answer, Part, Step, StepRecord, StepResult } from "../types/steps.ts";
+import type { Answer, Coroutine, Step, StepRecord, StepResult } from "../types/steps.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
 export interface RunInput {
@@ -25,7 +25,7 @@ export type RunEnd =
 /** Between the name of a step and what it waits for, in the message of its condition: as the Managed Upgrade Operator writes it. */
 export const IN_PROGRESS = " still in progress: ";
 
-export function* runSteps(steps: readonly Step[], input: RunInput): Part<RunEnd> {
+export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<RunEnd> {
   const { base, nowMs, target } = input;
   let { status } = input;
   let known: Observed["read"] = {};
@@ -53,14 +53,14 @@ function entryOf(status: UpgradeStatus, target: RunInput["target"]): History {
   return entry;
 }
 
-export function* read(readings: readonly Reading[]): Part<Observed["read"]> {
+export function* read(readings: readonly Reading[]): Coroutine<Observed["read"]> {
   if (readings.length === 0) return {};
   const answer = yield { kind: "read", readings };
   if (answer.kind !== "read") throw new Error(`Cannot go on with "${answer.kind}": readings were asked for.`);
   return answer.read;
 }
 
-export function* carryOut(effects: readonly Effect[]): Part<Omit<Extract<Answer, { kind: "applied" }>, "kind">> {
+export function* carryOut(effects: readonly Effect[]): Coroutine<Omit<Extract<Answer, { kind: "applied" }>, "kind">> {
   if (effects.length === 0) return { done: [], failure: undefined };
   const answer = yield { kind: "apply", effects };
   if (answer.kind !== "applied") throw new Error(`Cannot go on with "${answer.kind}": effects were asked for.`);

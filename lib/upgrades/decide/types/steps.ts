@@ -66,7 +66,7 @@ export type ReconcileEnd =
   /** To be tried again with backoff, at the latest after `requeueAfterMs` where it is given. */
   | { readonly kind: "failed"; readonly message: string; readonly requeueAfterMs?: number | undefined };
 
-export type Part<Result> = Generator<Request, Result, Answer>;
+export type Coroutine<Result> = Generator<Request, Result, Answer>;
 
 /** One reconcile: yields what to read, do or write, and returns how it ended. What was done is written before anything else. */
-export type Reconcile = Part<ReconcileEnd>;
+export type Reconcile = Coroutine<ReconcileEnd>;
