@@ -6,7 +6,7 @@
 //                                       └─ ended ────▶ set what nodes run, tidy up, let old builds go
 //
 // Questions to registries come first: the same decision is made again with its answers.
-import type { Part, PoolBuildView, ReconcileDecision } from "./effects.ts";
+import type { PartialDecision, PoolBuildView, ReconcileDecision } from "./effects.ts";
 import { membersOf, type UncoveredNode, uncoveredNodes } from "./detect/detect.ts";
 import { type MachineOSBuild, questionKey, type RegistryQuestion } from "./observed.ts";
 import { blockingCondition, createBuild, decidePreBuilt, isPreBuilt } from "./reconcile/create_build.ts";
@@ -65,9 +65,9 @@ const NOTHING = { build: undefined, state: "none", record: undefined, problem: u
 
 interface Planned {
   readonly reason: string;
-  readonly part: Part;
+  readonly part: PartialDecision;
   /** Writes that come before all others: they hold on to the version that was read. */
-  readonly first?: Part["effects"];
+  readonly first?: PartialDecision["effects"];
   readonly build?: MachineOSBuild;
   readonly state?: MachineOSBuildState;
   readonly record?: BuildRecord;
@@ -190,7 +190,7 @@ function noView(facts: BuildFacts): PoolBuildView {
 /** With questions nothing is done yet: the answers may change all of it. */
 function outcome(
   reason: string,
-  decided: Part,
+  decided: PartialDecision,
   view: PoolBuildView,
 ): ReconcileDecision {
   const { questions } = decided;

@@ -117,7 +117,7 @@ export interface PoolBuildView {
   readonly problem?: { readonly reason: string; readonly message: string } | undefined;
 }
 
-export interface Part {
+export interface PartialDecision {
   /** To be answered first; then it is decided anew with the answers. No effect comes with questions. */
   readonly questions: readonly RegistryQuestion[];
   readonly effects: readonly Effect[];
@@ -126,7 +126,7 @@ export interface Part {
   readonly wakeAtMs?: number | undefined;
 }
 
-export interface ReconcileDecision extends Part {
+export interface ReconcileDecision extends PartialDecision {
   readonly reason: string;
   readonly view: PoolBuildView;
 }

@@ -1,6 +1,6 @@
 // The MachineOSBuild of a plan.
 import { type Condition, isTrue } from "../../../cluster/condition.ts";
-import type { BuildEvent, Effect, Part } from "../effects.ts";
+import type { BuildEvent, Effect, PartialDecision } from "../effects.ts";
 import { setOf } from "../detect/detect.ts";
 import type { OwnerReference } from "../../../k8s/types.ts";
 import { buildLabels } from "../job/pod.ts";
@@ -29,7 +29,7 @@ export function createBuild(
   { facts, plan }: Pick<Scope, "facts" | "plan">,
   forced: ArchSet,
   labels: Readonly<Record<string, string>> = {},
-): Part {
+): PartialDecision {
   const { config } = facts;
   const effect: Effect = {
     kind: "create build",
@@ -79,8 +79,8 @@ export const SEEDED_REASON = "PreBuiltImageSeeded";
 
 /** How far the image is taken over; undefined: there is none, or the pool has a build already. */
 export type PreBuiltStep =
-  | { readonly kind: "taking over"; readonly part: Part }
-  | { readonly kind: "taken over"; readonly part: Part };
+  | { readonly kind: "taking over"; readonly part: PartialDecision }
+  | { readonly kind: "taken over"; readonly part: PartialDecision };
 
 export function isPreBuilt({ meta }: Pick<MachineOSBuild, "meta">): boolean {
   return meta.labels[BuildLabel.preBuilt] === "true";

@@ -1,5 +1,5 @@
 // A build that succeeded: its images are checked at intervals, it is published, and what its Jobs needed and surplus builds go.
-import type { Effect, Part } from "../effects.ts";
+import type { Effect, PartialDecision } from "../effects.ts";
 import { isTrue } from "../../../cluster/condition.ts";
 import { BuildLabel, ConfigCondition, MCO_GROUP, McoAnnotation } from "../names.ts";
 import { digestOfReference } from "../plan/repository.ts";
@@ -14,7 +14,7 @@ import { assembly, recordEffects, storedRecord } from "./running.ts";
 import type { FoundImages } from "./report.ts";
 import { mismatchOf } from "./reuse.ts";
 
-export function finishBuild(scope: Scope, record: BuildRecord, { part: checked }: CheckedImages): Part {
+export function finishBuild(scope: Scope, record: BuildRecord, { part: checked }: CheckedImages): PartialDecision {
   if (checked.questions.length > 0 || checked.effects.length > 0) return checked;
   const effects = [...tidyEffects(scope, record), ...unstage(scope, record), ...collected(scope)];
   return joinParts([checked, publishToPool(scope), part({ effects })]);
@@ -22,7 +22,7 @@ export function finishBuild(scope: Scope, record: BuildRecord, { part: checked }
 
 export interface CheckedImages {
   readonly found: FoundImages;
-  readonly part: Part;
+  readonly part: PartialDecision;
 }
 
 /** Whether what was published is still there and the same: an index or tag that is gone is made again, a lost image built again. */
@@ -51,7 +51,7 @@ interface Asked {
 type Answers = ReadonlyMap<string, RegistryAnswer>;
 
 /** The answers by what was asked about, or what must come first. By its digest the whole is asked for where the tag is not it. */
-function answersAbout({ reference, tag, children }: Asked, { facts, build }: Scope): Answers | Part {
+function answersAbout({ reference, tag, children }: Asked, { facts, build }: Scope): Answers | PartialDecision {
   const answerTo = (one: string): RegistryAnswer | undefined =>
     facts.answers.get(questionKey({ kind: "tag", reference: one }));
   // Which tag an image has that was built beforehand nothing says.
@@ -87,7 +87,7 @@ function mendingOf(
   answers: Answers,
   { reference, tag: named, children }: Asked,
   { scope, record, tag }: { readonly scope: Scope; readonly record: BuildRecord; readonly tag: string },
-): Part {
+): PartialDecision {
   const { facts, plan, build } = scope;
   const isGone = (one: string): boolean => answers.get(one)?.kind === "absent";
   if (children.some(isGone) || children.length === 0 && isGone(reference)) {
@@ -101,7 +101,7 @@ function mendingOf(
 }
 
 /** Sets what nodes run: it covers every architecture of the plan. A digest that is set already is not set again. */
-function publishToPool({ facts: { config: { meta, status } }, plan, build }: Scope): Part {
+function publishToPool({ facts: { config: { meta, status } }, plan, build }: Scope): PartialDecision {
   const reference = build.status.digestedPushSpec;
   if (reference === undefined) return part();
   const { name, uid, generation } = meta;

@@ -1,6 +1,6 @@
 // Parts of a decision, put together at its end, and what they are made of.
 import type { JsonObject } from "../../../json.ts";
-import type { BuildEvent, Effect, ObjectTarget, Part } from "../effects.ts";
+import type { BuildEvent, Effect, ObjectTarget, PartialDecision } from "../effects.ts";
 import type { BuildFacts } from "../facts.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import type { BuildPlan } from "../types.ts";
@@ -12,11 +12,11 @@ export interface Scope<Build = MachineOSBuild> {
   readonly build: Build;
 }
 
-export function part(given: Partial<Part> = {}): Part {
+export function part(given: Partial<PartialDecision> = {}): PartialDecision {
   return { questions: [], effects: [], events: [], ...given };
 }
 
-export function joinParts(parts: readonly Part[]): Part {
+export function joinParts(parts: readonly PartialDecision[]): PartialDecision {
   const times = parts.flatMap(({ wakeAtMs }) => wakeAtMs === undefined ? [] : [wakeAtMs]);
   return {
     questions: parts.flatMap(({ questions }) => questions),

@@ -11,14 +11,14 @@ import { ArchwayAnnotation, BuildLabel, McoAnnotation } from "../names.ts";
 import type { BuildFacts } from "../facts.ts";
 import { annotate, ASK_AGAIN_MS, deletion, normal, part, type Scope, warning } from "./part.ts";
 import { recordOf } from "./running.ts";
-import type { Effect, Part } from "../effects.ts";
+import type { Effect, PartialDecision } from "../effects.ts";
 import { ownedBy } from "../job/pod.ts";
 import { forcedOf } from "./create_build.ts";
 
 export type Rebuild =
   /** Nothing to do, or nothing that keeps the build from going on; `part`: what is tidied up. */
-  | { readonly kind: "none"; readonly part: Part }
-  | { readonly kind: "replacing"; readonly part: Part }
+  | { readonly kind: "none"; readonly part: PartialDecision }
+  | { readonly kind: "replacing"; readonly part: PartialDecision }
   /** The build is gone: it is to be created with these architectures marked. */
   | { readonly kind: "create"; readonly forced: ArchSet };
 
@@ -62,7 +62,7 @@ function noteRequest(asked: string, scope: Asked): Rebuild {
 }
 
 /** A build that only lacked the right to push is replaced once the push secret has changed; what it pushed is found again. */
-export function retryDenied({ facts, build }: Scope, { archs, index }: BuildRecord): Part {
+export function retryDenied({ facts, build }: Scope, { archs, index }: BuildRecord): PartialDecision {
   const { config: { meta: { name }, pushSecret }, secretVersions, nowMs } = facts;
   const failed = archs.filter(({ state }) => state === "Failed" || state === "Interrupted");
   const denied = [...failed, ...(index.kind === "failed" ? [index] : [])].map(({ deniedVersion }) => deniedVersion);
@@ -75,7 +75,7 @@ export function retryDenied({ facts, build }: Scope, { archs, index }: BuildReco
   return part({ effects, events: [normal(["config", name], "RebuildRequested", message)] });
 }
 
-function replace(facts: BuildFacts, build: MachineOSBuild): Part {
+function replace(facts: BuildFacts, build: MachineOSBuild): PartialDecision {
   if (build.meta.isDeleting) return part();
   return part({ effects: [...digestDeletions(facts, build), deletion("builds", build.meta, "Foreground")] });
 }
@@ -96,7 +96,7 @@ function selection(
   return { forced: plan.set.filter((arch) => !done.includes(arch)), unknown: [] };
 }
 
-export function leaveOthers({ facts, plan, build }: Scope): Part {
+export function leaveOthers({ facts, plan, build }: Scope): PartialDecision {
   const others = facts.builds.filter((other) =>
     other.meta.name !== plan.name && !other.meta.isDeleting && stateOfBuild(other) !== "Succeeded"
   );

@@ -1,6 +1,6 @@
 // What people and other controllers read: conditions of the MachineOSConfig and of the pool, and the view of a dashboard.
 import { type Condition, isTrue, setCondition } from "../../../cluster/condition.ts";
-import type { BuildEvent, Effect, Part, PoolBuildView } from "../effects.ts";
+import type { BuildEvent, Effect, PartialDecision, PoolBuildView } from "../effects.ts";
 import { entryOf } from "../../../json.ts";
 import type { MachineOSBuild } from "../observed.ts";
 import { membersOf, uncoveredMessage, type UncoveredNode } from "../detect/detect.ts";
@@ -30,7 +30,7 @@ export type FoundImages = "not checked" | "as published" | Problem;
 
 type Said = readonly [type: string, holds: boolean, reason: string, message: string];
 
-export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFacts): Part {
+export function configConditions({ config, nowMs }: BuildFacts, facts: ConfigFacts): PartialDecision {
   const { images } = facts;
   const changed = typeof images === "string" ? { reason: "", message: "" } : images;
   const override = facts.detected?.findings.find(({ kind }) => kind === "InvalidOverride");

@@ -1,5 +1,5 @@
 // A build that has not ended: every architecture one step on, Jobs for some, and the whole published when all are done.
-import type { AssembleChild, Effect, Part } from "../effects.ts";
+import type { AssembleChild, Effect, PartialDecision } from "../effects.ts";
 import type { BuildFacts, StoredRecord } from "../facts.ts";
 import { renderJob, renderSecrets } from "../job/job_object.ts";
 import { BuildLabel, McoAnnotation, recordName } from "../names.ts";
@@ -26,7 +26,7 @@ export function recordOf(facts: BuildFacts, build: MachineOSBuild): BuildRecord 
 export function advanceBuild(
   scope: Scope,
   rendered: RenderedConfig,
-): { readonly record: BuildRecord; readonly part: Part } {
+): { readonly record: BuildRecord; readonly part: PartialDecision } {
   const { facts, plan, build } = scope;
   const before = recordOf(facts, build);
   const forced = forcedOf(build);
@@ -116,7 +116,7 @@ function ownerEffects(
 }
 
 /** The assembly that is due; none once it is published or has failed, and a time where it must wait. */
-function assembleEffect(scope: Scope, record: BuildRecord): Part {
+function assembleEffect(scope: Scope, record: BuildRecord): PartialDecision {
   const { index } = record;
   if (index.kind === "published" || index.kind === "failed") return part();
   if (index.kind === "retry" && scope.facts.nowMs < index.retryAtMs) return part({ wakeAtMs: index.retryAtMs });

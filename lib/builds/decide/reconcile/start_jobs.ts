@@ -8,11 +8,11 @@ import type { ArchBuild, ArchPlan } from "../types.ts";
 import { ASK_AGAIN_MS, joinParts, normal, part, type Scope } from "./part.ts";
 import { type ArchStep, failedArch, waitForNode, waitForRegistry, withoutRegistryWait } from "./step_arch.ts";
 import { digestOfReference, repositoryOf } from "../plan/repository.ts";
-import type { Part } from "../effects.ts";
+import type { PartialDecision } from "../effects.ts";
 
 export interface Started {
   readonly archs: readonly ArchBuild[];
-  readonly part: Part;
+  readonly part: PartialDecision;
 }
 
 type Outcome = Pick<ArchStep, "next" | "part">;

@@ -10,7 +10,7 @@ import { jobStateOf } from "../status/aggregate.ts";
 import type { ArchBuild, ArchPlan, FailureReason } from "../types.ts";
 import { ASK_AGAIN_MS, deletion, normal, part, type Scope, warning } from "./part.ts";
 import { decideReuse, mismatchOf } from "./reuse.ts";
-import type { Part } from "../effects.ts";
+import type { PartialDecision } from "../effects.ts";
 
 export interface StepContext extends Scope {
   readonly isForced: boolean;
@@ -24,7 +24,7 @@ interface JobContext extends Scope {
 export interface ArchStep {
   readonly next: ArchBuild;
   readonly wantsJob: boolean;
-  readonly part: Part;
+  readonly part: PartialDecision;
 }
 
 /** Time that a digest may take to show after its Job has ended (ms). */
@@ -51,7 +51,7 @@ export function stepArch(arch: ArchPlan, previous: ArchBuild | undefined, contex
   }
 }
 
-function stay(next: ArchBuild, given: Partial<Part> = {}): ArchStep {
+function stay(next: ArchBuild, given: Partial<PartialDecision> = {}): ArchStep {
   return { next, wantsJob: false, part: part(given) };
 }
 
