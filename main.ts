@@ -100,7 +100,7 @@ async function run(config: Config, terminal: Terminal): Promise<number> {
       return await (await import("./lib/cli/cache.ts")).runCache(config, deps);
     case "completion": {
       const { renderCompletion } = await import("./lib/cli/completion.ts");
-      terminal.out(renderCompletion(config.words[0]));
+      terminal.out(renderCompletion(config.positionals[0]));
       return ExitCode.done;
     }
     default:

@@ -9,7 +9,7 @@ import { ExitCode, type Terminal, terminalLogger } from "./output.ts";
 
 interface CacheConfig {
   /** `export` or `import`, then a file name or `-`. */
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   readonly cachePath?: string | undefined;
   /** Server of the shared database; wins over the file. */
   readonly kvUrl?: string | undefined;
@@ -27,7 +27,7 @@ interface CacheDeps {
 const PROGRESS_EVERY = 10_000;
 /** Exports or imports; 3 when the cache or the file could not be used, or the signal came before the end. */
 export async function runCache(config: CacheConfig, parts: CacheDeps): Promise<number> {
-  const [verb, file = "-"] = config.words;
+  const [verb, file = "-"] = config.positionals;
   const place = config.kvUrl ?? config.cachePath ?? "";
   const input = verb === "import" ? await openInput(file, parts) : undefined;
   if (input === "unreadable") return ExitCode.failed;

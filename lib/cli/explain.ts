@@ -40,7 +40,7 @@ interface ExplainDeps {
 export async function runExplain(
   parts: ExplainDeps,
   options: {
-    readonly words: readonly string[];
+    readonly positionals: readonly string[];
     /** Of a pod that is named without one. */
     readonly podNamespace: string;
     readonly output: OutputForm;
@@ -50,7 +50,7 @@ export async function runExplain(
   },
 ): Promise<number> {
   const { api, terminal } = parts;
-  const target = podTarget(options.words[0] ?? "", options.podNamespace);
+  const target = podTarget(options.positionals[0] ?? "", options.podNamespace);
   const object = await readOptional(api, { type: Resource.pods, ...target, signal: options.signal });
   const pod = parsePod(object);
   if (object === undefined || pod === undefined) {

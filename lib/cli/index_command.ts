@@ -19,7 +19,7 @@ import { type CommandDeps, ExitCode, type OutputForm, terminalLogger } from "./o
 import { ProgressLine, renderProgress } from "./progress_line.ts";
 
 interface IndexConfig extends RegistryConfig {
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   readonly to: readonly string[];
   readonly annotation: readonly string[];
   readonly dryRun: boolean;
@@ -36,7 +36,7 @@ export async function runIndex(config: IndexConfig, deps: IndexDeps): Promise<nu
   const log = terminalLogger(terminal);
   using access = openRegistryAccess({ config, clock, log, userAgent: deps.userAgent, clusterCredentials: () => [] });
   const repositories = new Repositories({ access, clock, signal });
-  const { verb, images } = indexTarget(config.words) ?? { verb: "inspect", images: config.words } as const;
+  const { verb, images } = indexTarget(config.positionals) ?? { verb: "inspect", images: config.positionals } as const;
   try {
     return verb === "inspect"
       ? await inspect({ ...config, images }, { ...deps, repositories })

@@ -4,7 +4,7 @@ import { type InspectedImage, renderInspectedText, toInspected } from "./inspect
 import { type CommandDeps, ExitCode, type OutputForm, renderDocument, terminalLogger } from "./output.ts";
 
 interface InspectConfig extends ImageServiceConfig {
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   readonly output: OutputForm;
   readonly trace: boolean;
 }
@@ -15,7 +15,7 @@ export async function runInspect(config: InspectConfig, parts: CommandDeps): Pro
   const log = terminalLogger(terminal);
   const options = { config, ...parts, log, clusterCredentials: () => [], audience: "caller" } as const;
   await using service = await openImageService(options);
-  const images = await Promise.all(config.words.map(async (image) => {
+  const images = await Promise.all(config.positionals.map(async (image) => {
     const request = { image, credentials: [], freshness: "revalidate", depth: "index", priority: "gated" } as const;
     return toInspected(image, await service.inspector.inspect(request, signal), { trace: config.trace });
   }));

@@ -11,7 +11,7 @@ import { renderApplied, renderLifted, renderPlan } from "./taints_text.ts";
 
 interface TaintsOptions {
   /** `plan`, `apply` or `clean`. */
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   readonly archTaint: string;
   readonly dryRun: boolean;
   readonly output: OutputForm;
@@ -32,7 +32,7 @@ export async function runTaints(deps: TaintsDeps, options: TaintsOptions): Promi
     return ExitCode.usage;
   }
   const rule = { key, effect };
-  const verb = options.dryRun && options.words[0] === "apply" ? "plan" : options.words[0];
+  const verb = options.dryRun && options.positionals[0] === "apply" ? "plan" : options.positionals[0];
   if (verb === "plan") return await plan(deps, rule, options);
   return verb === "apply" ? await apply(deps, rule, options) : await clean(deps, rule, options);
 }

@@ -14,7 +14,7 @@ export type UpgradeDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
 
 export interface UpgradeOptions {
   /** `status`, `plan`, `suspend` or `resume`. */
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   readonly dryRun: boolean;
   readonly output: OutputForm;
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ const { namespace } = Upgrades;
 
 /** Runs it. 1: there is no plan, it has failed, its settings are wrong, or something is in its way, such as a window that is over. */
 export async function runUpgrade(deps: UpgradeDeps, options: UpgradeOptions): Promise<number> {
-  const [verb] = options.words;
+  const [verb] = options.positionals;
   if (verb === "suspend" || verb === "resume") {
     return await setSuspend(deps, { ...options, suspend: verb === "suspend" });
   }

@@ -3,10 +3,10 @@ import type { Command } from "./flags.ts";
 import { indexProblem, podProblem } from "./positionals.ts";
 import type { ConfigValues } from "./values.ts";
 
-type Operand = keyof ConfigValues | "words";
+type Operand = keyof ConfigValues | "positionals";
 
 export interface CommandLine {
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   readonly given: ReadonlyMap<string, readonly string[]>;
   /** What could not be read, so that no rule about it is judged. Values among it have their defaults. */
   readonly unread: ReadonlySet<string>;
@@ -15,13 +15,13 @@ export interface CommandLine {
 /** The problems between flags that are well alone; each names what is missing and what to give. */
 export function contradictions(command: Command, values: ConfigValues, line: CommandLine): readonly string[] {
   const namespace = line.given.has("pod-namespace") ? values.podNamespace : undefined;
-  const pod = command === "explain" ? podProblem(line.words, namespace) : undefined;
-  const index = command === "index" ? indexProblem(line.words, values) : undefined;
+  const pod = command === "explain" ? podProblem(line.positionals, namespace) : undefined;
+  const index = command === "index" ? indexProblem(line.positionals, values) : undefined;
   const rules: readonly Rule[] = [
     ...rulesOfServe(values),
-    ...rulesOfCommands(command, values, line.words),
-    [["words", "podNamespace"], pod !== undefined, pod ?? ""],
-    [["words", "to", "annotation"], index !== undefined, index ?? ""],
+    ...rulesOfCommands(command, values, line.positionals),
+    [["positionals", "podNamespace"], pod !== undefined, pod ?? ""],
+    [["positionals", "to", "annotation"], index !== undefined, index ?? ""],
   ];
   return rules.filter(([operands, isBroken]) => isBroken && !operands.some((operand) => line.unread.has(operand)))
     .map(([, , problem]) => problem);
@@ -54,33 +54,34 @@ function rulesOfServe(values: ConfigValues): readonly Rule[] {
   ];
 }
 
-function rulesOfCommands(command: Command, values: ConfigValues, words: readonly string[]): readonly Rule[] {
+function rulesOfCommands(command: Command, values: ConfigValues, positionals: readonly string[]): readonly Rule[] {
   const verbs = VERBS[command];
+  const [first = "", second] = positionals;
   return [
     [
-      ["words"],
-      command === "inspect" && words.length === 0,
+      ["positionals"],
+      command === "inspect" && positionals.length === 0,
       "Nothing to inspect: name one or more images.",
     ],
     [
-      ["words"],
-      ["serve", "dev", "report", "release", "enoexec-daemon"].includes(command) && words.length > 0,
-      `Cannot use "${words[0] ?? ""}" with ${command}: it takes flags only.`,
+      ["positionals"],
+      ["serve", "dev", "report", "release", "enoexec-daemon"].includes(command) && positionals.length > 0,
+      `Cannot use "${first}" with ${command}: it takes flags only.`,
     ],
     [
       ["nodeName"],
       command === "enoexec-daemon" && values.nodeName === undefined,
       "Cannot tell the pods of this node: give --node-name or set NODE_NAME (fieldRef spec.nodeName).",
     ],
-    [["words"], verbs !== undefined && !(words.length === 1 && verbs.includes(words[0] ?? "")), useOf(command, verbs)],
+    [["positionals"], verbs !== undefined && (second !== undefined || !verbs.includes(first)), useOf(command, verbs)],
     [
-      ["words"],
-      command === "cache" && !(words.length === 2 && (words[0] === "export" || words[0] === "import")),
+      ["positionals"],
+      command === "cache" && !(positionals.length === 2 && ["export", "import"].includes(first)),
       "Cannot run cache: use `archway cache export FILE` or `archway cache import FILE` (- for standard streams).",
     ],
     [
-      ["words", "cachePath", "kvUrl"],
-      command === "cache" && words.length > 0 && values.cachePath === undefined && values.kvUrl === undefined,
+      ["positionals", "cachePath", "kvUrl"],
+      command === "cache" && positionals.length > 0 && values.cachePath === undefined && values.kvUrl === undefined,
       "Cannot open the cache: give --cache-path FILE or --kv-url URL.",
     ],
   ];

@@ -6,7 +6,7 @@ export interface Arguments {
   /** The texts a flag was given, by its name without dashes; a switch without a value says `true`. */
   readonly given: ReadonlyMap<string, readonly string[]>;
   readonly typed: ReadonlyMap<string, string>;
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   readonly lacking: readonly string[];
   readonly wantsHelp: boolean;
   readonly wantsVersion: boolean;
@@ -19,9 +19,9 @@ type OptionToken = Extract<Token, { readonly kind: "option" }>;
 export function readArguments(args: readonly string[]): Arguments {
   const given = new Map<string, string[]>();
   const typed = new Map<string, string>();
-  const words: string[] = [];
+  const positionals: string[] = [];
   for (const token of tokensOf(args)) {
-    if (token.kind === "positional") words.push(token.value);
+    if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
     if (isLacking(token)) {
       const { lacking, ...rest } = readArguments(args.toSpliced(token.index, 1));
@@ -32,7 +32,7 @@ export function readArguments(args: readonly string[]): Arguments {
   }
   const wantsHelp = given.delete("help");
   const wantsVersion = given.delete("version");
-  return { given, typed, words, lacking: [], wantsHelp, wantsVersion };
+  return { given, typed, positionals, lacking: [], wantsHelp, wantsVersion };
 }
 
 /** Whether a flag that takes a value has none, or has taken the flag behind it for one. */

@@ -14,10 +14,10 @@ export type ParsedConfig =
   | { readonly kind: "version" }
   | { readonly kind: "usage"; readonly problems: readonly string[]; readonly command: Command | undefined };
 
-/** What to run and with what. `words` come after the command: images, objects, a cache verb and file. */
+/** What to run and with what. `positionals` come after the command: images, objects, a cache verb and file. */
 export type Config = ConfigValues & FileValues & {
   readonly command: Command;
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   readonly chosen: readonly string[];
   readonly warnings: readonly string[];
   /** The variables that are not Archway's own: home and proxies. */
@@ -38,9 +38,9 @@ export interface ConfigSources {
 export function parseConfig(args: readonly string[], sources: ConfigSources): ParsedConfig {
   const { env, readFile, placementProblems = () => [] } = sources;
   const line = readArguments(args);
-  const { given, typed, words: [word, ...words], lacking, wantsHelp, wantsVersion } = line;
+  const { given, typed, positionals: [word, ...positionals], lacking, wantsHelp, wantsVersion } = line;
   if (wantsVersion) return { kind: "version" };
-  const named = word === "help" ? words[0] : word;
+  const named = word === "help" ? positionals[0] : word;
   const command = COMMANDS.find((name) => name === named);
   if (wantsHelp || word === undefined && args.length === 0 || word === "help") return { kind: "help", command };
   if (command === undefined) return { kind: "usage", command, problems: [renderNoCommand(word)] };
@@ -51,7 +51,7 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
     ...values,
     ...file.values,
     command,
-    words,
+    positionals,
     chosen: FLAGS.filter((flag) => isChosen(flag, given, env)).map(({ name }) => name),
     warnings: warningsOf(Object.keys(env)),
     registryEnvironment: readRegistryEnvironment(env),
@@ -68,7 +68,7 @@ export function parseConfig(args: readonly string[], sources: ConfigSources): Pa
     ...removedVariables(env),
     ...problems,
     ...file.problems,
-    ...contradictions(command, values, { words, given, unread }),
+    ...contradictions(command, values, { positionals, given, unread }),
     ...unread.has("only") || unread.has("namespace") ? [] : watchNamespaceProblems(command, values, env),
     ...["serve", "dev", "explain", "report"].includes(command) ? placementProblems(config) : [],
   ];
@@ -86,11 +86,11 @@ function readValues({ given, lacking }: Arguments, env: ConfigSources["env"]): {
   const issues = parsed.error?.issues ?? [];
   const defaults = rawValues(new Map(), {});
   const replaced = issues.map(({ path: [key] }) => [String(key), defaults[String(key)]] as const);
-  // After a flag that does not exist its value counts as a word: what the words say is then not known.
+  // After a flag that does not exist its value counts as a positional: what they say is then not known.
   const isMisread = given.keys().some((name) => !FLAGS.some((flag) => flag.name === name));
   return {
     values: parsed.success ? parsed.data : Values.parse({ ...raw, ...Object.fromEntries(replaced) }),
-    unread: new Set([...replaced.map(([key]) => key), ...lacking.map(camel), ...isMisread ? ["words"] : []]),
+    unread: new Set([...replaced.map(([key]) => key), ...lacking.map(camel), ...isMisread ? ["positionals"] : []]),
     problems: issues.map((issue) => describeIssue(issue, given, raw)),
   };
 }

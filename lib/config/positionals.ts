@@ -16,10 +16,10 @@ export function podTarget(
   return name === undefined ? { namespace, ...splitKey(word) } : { namespace, name };
 }
 
-/** Why the words name no single pod; `namespace` is that of `-n` where it was given. Pure. */
-export function podProblem(words: readonly string[], namespace: string | undefined): string | undefined {
-  const [word = ""] = words;
-  if (words.length !== 1 || !/^[^/]+(?:\/[^/]+)?$/.test(word)) {
+/** Why the positionals name no single pod; `namespace` is that of `-n` where it was given. Pure. */
+export function podProblem(positionals: readonly string[], namespace: string | undefined): string | undefined {
+  const [word = ""] = positionals;
+  if (positionals.length !== 1 || !/^[^/]+(?:\/[^/]+)?$/.test(word)) {
     return "Cannot explain: name one pod as pod/NAME (with -n NAMESPACE) or NAMESPACE/NAME.";
   }
   if (OTHER_KIND.test(word)) return `Cannot explain "${word}": only pods are explained. Name one as pod/NAME.`;
@@ -45,10 +45,10 @@ export function indexTarget(
 }
 
 export function indexProblem(
-  words: readonly string[],
+  positionals: readonly string[],
   { to, annotation }: { readonly to: readonly string[]; readonly annotation: readonly string[] },
 ): string | undefined {
-  const target = indexTarget(words);
+  const target = indexTarget(positionals);
   if (target === undefined) return `Cannot run index: ${USAGE}.`;
   const { verb, images: [first = "", ...others] } = target;
   if (verb === "inspect") {

@@ -19,11 +19,11 @@ const LINE = JSON.stringify({
 });
 
 async function run(
-  words: readonly string[],
+  positionals: readonly string[],
   more: { readonly cachePath: string; readonly input?: string },
 ): Promise<Ran> {
   const { terminal, said } = recordingTerminal();
-  const code = await runCache({ words, cachePath: more.cachePath }, {
+  const code = await runCache({ positionals, cachePath: more.cachePath }, {
     terminal,
     clock: systemClock,
     signal: new AbortController().signal,

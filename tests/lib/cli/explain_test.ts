@@ -38,7 +38,7 @@ async function run(
   const { signal } = new AbortController();
   const code = await runExplain(
     { api, terminal: { ...terminal, columns }, clock, openImages: () => Promise.resolve(imagesOf(facts)) },
-    { words: [operand], podNamespace: "default", output, settings, signal },
+    { positionals: [operand], podNamespace: "default", output, settings, signal },
   );
   return { code, said };
 }

@@ -9,7 +9,7 @@ import { type Ran, recordingTerminal } from "./support.ts";
 import { ours, rawDaemonSet, rawNode, rawTaintPod } from "../taints/decide/make.ts";
 
 interface Given {
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   readonly output?: "table" | "json" | "yaml";
   readonly archTaint?: string;
   readonly dryRun?: boolean;
@@ -17,13 +17,13 @@ interface Given {
 }
 
 async function run(cluster: MemoryCluster, given: Given): Promise<Ran> {
-  const { words, output = "table", archTaint = "archaware", dryRun = false, before } = given;
+  const { positionals, output = "table", archTaint = "archaware", dryRun = false, before } = given;
   const clock = new FakeClock();
   const { terminal, said } = recordingTerminal();
   const signal = new AbortController().signal;
   let isOver = false;
   const running = runTaints({ api: cluster.client(before), terminal, clock }, {
-    words,
+    positionals,
     archTaint,
     dryRun,
     output,
@@ -49,7 +49,7 @@ function openCluster(more: readonly KubeObject[] = []): MemoryCluster {
 
 Deno.test("taints plan changes nothing and names each pod and DaemonSet that would be shut out, in aligned columns", async () => {
   const cluster = openCluster([rawDaemonSet("agent")]);
-  const { code, out } = await run(cluster, { words: ["plan"] });
+  const { code, out } = await run(cluster, { positionals: ["plan"] });
   assert.equal(code, 1);
   assert.equal(cluster.patches.length, 0);
   assert.deepEqual(out.split("\n"), [
@@ -70,7 +70,7 @@ Deno.test("taints plan changes nothing and names each pod and DaemonSet that wou
 });
 
 Deno.test("taints plan and apply --dry-run name pods that get their toleration first, and are then no refusal", async () => {
-  for (const given of [{ words: ["plan"] }, { words: ["apply"], dryRun: true }]) {
+  for (const given of [{ positionals: ["plan"] }, { positionals: ["apply"], dryRun: true }]) {
     const cluster = openCluster();
     const { code, out } = await run(cluster, { ...given, output: "json" });
     const { pods, daemonSets } = JSON.parse(out);
@@ -81,7 +81,7 @@ Deno.test("taints plan and apply --dry-run name pods that get their toleration f
       [],
     ]);
     assert.equal((await run(openCluster([rawDaemonSet("agent")]), { ...given, output: "json" })).code, 1);
-    assert.equal((await run(cluster, { words: ["apply"] })).code, 0);
+    assert.equal((await run(cluster, { positionals: ["apply"] })).code, 0);
     assert.match(
       (await run(cluster, given)).out,
       /keep 2\. The taints would shut out nothing\. Nothing was changed\.\n$/,
@@ -104,7 +104,7 @@ Deno.test("taints plan tries each toleration without storing it, and reports whi
     const fault = faults[name];
     if (fault !== undefined) throw fault;
   };
-  const { code, out } = await run(cluster, { words: ["plan"], output: "json", before });
+  const { code, out } = await run(cluster, { positionals: ["plan"], output: "json", before });
   assert.equal(code, 1, "a pod that refuses must be changed first");
   const { pods } = JSON.parse(out);
   assert.deepEqual(
@@ -120,7 +120,7 @@ Deno.test("taints plan tries each toleration without storing it, and reports whi
   assert.equal(cluster.patches.length, 0);
   assert.equal(toleratedBy(cluster, "runs"), "");
   assert.match(
-    (await run(cluster, { words: ["plan"], before })).out,
+    (await run(cluster, { positionals: ["plan"], before })).out,
     /shut out pods \(4\), which get .* first, but 1 refuse it and of 1 that is not known\. Nothing was changed/,
   );
 });
@@ -131,9 +131,9 @@ Deno.test("taints plan and apply print no control characters that a policy repea
     if (verb === "patch" && plural === "pods") throw new ApiError(denial, { status: 403 });
   };
   const shown = 'policy "x" denied request: ?[2J?1m?all??is well ? größer';
-  const { out: plan } = await run(openCluster(), { words: ["plan"], before });
+  const { out: plan } = await run(openCluster(), { positionals: ["plan"], before });
   assert.ok(plan.includes(`no: ${shown}\n`), plan);
-  const { out: apply, err } = await run(openCluster(), { words: ["apply"], before });
+  const { out: apply, err } = await run(openCluster(), { positionals: ["apply"], before });
   assert.ok(apply.includes(`team/runs (${shown})`), apply);
   assert.doesNotMatch(plan + apply + err, /[^\P{C}\n]/u);
 });
@@ -144,7 +144,7 @@ Deno.test("taints plan tries 100 pods at most, at most 20 a second, and reports 
   );
   let tried = 0;
   const before = ({ verb }: MemoryCall): void => void (tried += Number(verb === "patch"));
-  const { code, out } = await run(cluster, { words: ["plan"], output: "json", before });
+  const { code, out } = await run(cluster, { positionals: ["plan"], output: "json", before });
   const { pods } = JSON.parse(out);
   const count = (accepts: string): number =>
     pods.filter((pod: Record<string, string>) => pod.accepts === accepts).length;
@@ -156,7 +156,7 @@ Deno.test("taints plan -o json gives the same as data; exit code 0 when nothing 
   const cluster = new MemoryCluster();
   furnish(cluster, [rawNode({ name: "a" })]);
   const { code, out } = await run(cluster, {
-    words: ["plan"],
+    positionals: ["plan"],
     output: "json",
     archTaint: "example.com/arch=arch:NoExecute",
   });
@@ -171,7 +171,7 @@ Deno.test("taints plan -o json gives the same as data; exit code 0 when nothing 
 
 Deno.test("taints apply tolerates what runs, then taints, and reports what it did", async () => {
   const cluster = openCluster();
-  const { code, out } = await run(cluster, { words: ["apply"], output: "json" });
+  const { code, out } = await run(cluster, { positionals: ["apply"], output: "json" });
   assert.equal(code, 0);
   const { end, toleratedPods, taintedNodes } = JSON.parse(out);
   assert.deepEqual([end, toleratedPods, taintedNodes], ["done", 1, 2]);
@@ -181,7 +181,7 @@ Deno.test("taints apply tolerates what runs, then taints, and reports what it di
 
 Deno.test("taints apply --dry-run is the plan", async () => {
   const cluster = openCluster();
-  const { out } = await run(cluster, { words: ["apply"], dryRun: true });
+  const { out } = await run(cluster, { positionals: ["apply"], dryRun: true });
   assert.match(out, /Nothing was changed/);
   assert.equal(cluster.patches.length, 0);
 });
@@ -191,7 +191,7 @@ Deno.test("taints apply ends with 1 when a pod cannot be given its toleration, a
   const before = ({ verb, plural }: MemoryCall): void => {
     if (verb === "patch" && plural === "pods") throw new ApiError("a policy forbids it", { status: 403 });
   };
-  const { code, out } = await run(cluster, { words: ["apply"], before });
+  const { code, out } = await run(cluster, { positionals: ["apply"], before });
   assert.equal(code, 1);
   assert.match(out, /team\/runs \(a policy forbids it\)/);
   assert.match(taintLine(cluster), /^a: /);
@@ -202,12 +202,12 @@ Deno.test("taints clean takes the taints off, leaves pods alone and deletes noth
     rawNode({ name: "x", taints: [{ key: "dedicated", effect: "NoSchedule" }, ours("amd64")] }),
   ]);
   const before = cluster.objects.size;
-  const dry = await run(cluster, { words: ["clean"], dryRun: true, output: "json" });
+  const dry = await run(cluster, { positionals: ["clean"], dryRun: true, output: "json" });
   assert.deepEqual([dry.code, JSON.parse(dry.out)], [0, { dryRun: true, lifted: ["r", "x"], left: [] }]);
   assert.equal(cluster.patches.length, 0);
   const calls: string[] = [];
   const { code, out } = await run(cluster, {
-    words: ["clean"],
+    positionals: ["clean"],
     before: ({ verb, plural }) => void calls.push(`${verb} ${plural}`),
   });
   assert.equal(code, 0);
@@ -221,7 +221,7 @@ Deno.test("taints of a cloud are never written: exit code 2", async () => {
   for (const archTaint of ["gke", "ack", "kubernetes.io/arch=arch"]) {
     const cluster = openCluster();
     for (const word of ["plan", "apply", "clean"]) {
-      const { code, err } = await run(cluster, { words: [word], archTaint });
+      const { code, err } = await run(cluster, { positionals: [word], archTaint });
       assert.equal(code, 2);
       assert.match(err, /the cloud puts it on nodes/);
     }

@@ -31,10 +31,10 @@ function clusterOf(object: KubeObject | undefined, { degraded = false, pausedPoo
 }
 
 async function run(cluster: MemoryCluster, ...args: readonly string[]): Promise<Ran> {
-  const words = args.filter((arg) => !arg.startsWith("-"));
+  const positionals = args.filter((arg) => !arg.startsWith("-"));
   const { terminal, said } = recordingTerminal();
   const options = {
-    words,
+    positionals,
     dryRun: args.includes("--dry-run"),
     output: args.includes("-ojson") ? "json" as const : "table" as const,
     signal: new AbortController().signal,

@@ -68,8 +68,8 @@ Deno.test("parseConfig() gives index the registry flags, --to, --annotation and 
   ];
   const parsed = parseConfig(args, { env: {}, readFile: () => "" });
   assert.ok(parsed.kind === "run", JSON.stringify(parsed));
-  const { to, annotation, dryRun, registry, output, words } = parsed.config;
+  const { to, annotation, dryRun, registry, output, positionals } = parsed.config;
   assert.deepEqual([to, dryRun, registry, output], [[TO], true, ["a:5000"], "json"]);
   assert.deepEqual(annotation, ["a=one, two", "b="]);
-  assert.deepEqual(words, ["assemble", "one", "two"]);
+  assert.deepEqual(positionals, ["assemble", "one", "two"]);
 });

@@ -150,7 +150,7 @@ Deno.test("parseConfig() takes the node of the daemon from NODE_NAME, and asks f
 
 Deno.test("parseConfig() keeps words in order and accepts -o and -n", () => {
   const config = configOf(["inspect", "-o", "json", "nginx", "busybox"]);
-  assert.deepEqual(config.words, ["nginx", "busybox"]);
+  assert.deepEqual(config.positionals, ["nginx", "busybox"]);
   assert.equal(config.output, "json");
   assert.equal(configOf(["explain", "-n", "team", "pod/web"]).podNamespace, "team");
 });
