@@ -38,7 +38,7 @@ export function parseMachineConfigPool(object: KubeObject): MachineConfigPool {
     machineCount: countAt(status, "machineCount"),
     updatedMachineCount: countAt(status, "updatedMachineCount"),
     isUpdated: isTrue(conditions, "Updated") && !isBehind(object),
-    isDegraded: isTrue(conditions, "Degraded"),
+    isDegraded: DEGRADED.some((type) => isTrue(conditions, type)),
     degradedMessage: degradedMessageOf(conditions),
     conditions,
   };
@@ -50,8 +50,8 @@ function isBehind({ metadata: { generation = 0 }, status }: KubeObject): boolean
   return typeof observed === "number" && observed < generation;
 }
 
-/** The condition `Degraded` summarizes others, and has no message of its own as a rule. */
-const DEGRADED = ["NodeDegraded", "RenderDegraded", "Degraded"];
+/** `Degraded` summarizes the others, has no message of its own as a rule, and stays false when a later image cannot be built. */
+const DEGRADED = ["NodeDegraded", "RenderDegraded", "ImageBuildDegraded", "Degraded"];
 
 function degradedMessageOf(conditions: readonly Condition[]): string {
   const messages = DEGRADED.filter((type) => isTrue(conditions, type))

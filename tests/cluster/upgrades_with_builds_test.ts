@@ -11,7 +11,7 @@ import { type ClusterAccess, read } from "./support/cluster_access.ts";
 import { SHAREABLE, startControlPlane } from "./support/control_plane.ts";
 import { canMountAccount } from "./support/mounted_account.ts";
 import { missingForOpenShift } from "./support/openshift_crds.ts";
-import { FROM, imageOf, TO } from "./support/simulated_openshift.ts";
+import { FROM, imageOf, POOLS, TO } from "./support/simulated_openshift.ts";
 import { UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
@@ -60,43 +60,86 @@ async function assertHeld(sync: BuilderSync): Promise<void> {
   assert.equal(sync.versions.size, 1);
 }
 
+interface UpgradeWithBuilds extends AsyncDisposable {
+  readonly bases: Readonly<Record<string, string>>;
+  readonly builds: BuildBed;
+  readonly pool: BuiltPool;
+  readonly sync: BuilderSync;
+  readonly upgrades: UpgradeService;
+}
+
+/** Both components run, and the workers have the first image. */
+async function open(): Promise<UpgradeWithBuilds> {
+  await using undo = new AsyncDisposableStack();
+  const cluster = undo.use(await startControlPlane(SHAREABLE));
+  const builds = undo.use(await BuildBed.open({ cluster, nodes: WORKERS }));
+  const bases = await pushBases(builds);
+  await installHold(cluster);
+  const sync = undo.use(new BuilderSync(cluster, { stepMs: STEP_MS }));
+  const failsBefore = (version: string): string | undefined => sync.failureOf(version);
+  const upgrades = undo.use(await UpgradeService.open({ cluster, stepMs: STEP_MS, pools: { master: 1 }, failsBefore }));
+  const pool = undo.use(new BuiltPool(builds, { stepMs: STEP_MS, bases }));
+  await builds.startArchway();
+  await upgrades.startReplica("one");
+  await upgrades.untilPlansAreChecked();
+  await builds.createConfig(content("tools"));
+  await configWith(pool, await builds.waitForPublished());
+  const owned = undo.move();
+  return { bases, builds, pool, sync, upgrades, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+async function assertUpgraded({ builds, pool, sync, upgrades }: UpgradeWithBuilds, before: string): Promise<void> {
+  const after = await builds.published();
+  assert.notEqual(after, before);
+  assert.equal(
+    await configWith(pool, after),
+    read(await builds.cluster.get(`${POOLS}/worker`), "spec", "configuration", "name"),
+  );
+  assert.deepEqual(Object.keys(await builds.platformsOf(after) ?? {}).toSorted(), ["amd64", "arm64"]);
+  const { surroundings, openshift } = upgrades;
+  assert.deepEqual(openshift.asked, [`${TO}  ${imageOf(TO)}`]);
+  assert.deepEqual([surroundings.active(), await openshift.cordoned()], [[], []]);
+  await assertHeld(sync);
+  await builds.settled();
+}
+
 Deno.test({
   name: "upgrades: a cluster whose workers are built by Archway is upgraded to the end",
   ignore,
   fn: async () => {
-    await using cluster = await startControlPlane(SHAREABLE);
-    await using builds = await BuildBed.open({ cluster, nodes: WORKERS });
-    const bases = await pushBases(builds);
-    await installHold(cluster);
-    await using sync = new BuilderSync(cluster, { stepMs: STEP_MS });
-    await using upgrades = await UpgradeService.open({
-      ...{ cluster, stepMs: STEP_MS, pools: { master: 1 } },
-      failsBefore: (version) => sync.failureOf(version),
-    });
-    await using pool = new BuiltPool(builds, { stepMs: STEP_MS, bases });
-    await builds.startArchway();
-    await upgrades.startReplica("one");
-    await upgrades.untilPlansAreChecked();
-
-    await builds.createConfig(content("tools"));
-    const before = await builds.waitForPublished();
-    const configBefore = await configWith(pool, before);
+    await using bed = await open();
+    const { bases, builds, upgrades } = bed;
+    const before = await builds.published();
     await upgrades.storePlan();
     await upgrades.untilPhase("Upgraded");
+    await assertUpgraded(bed, before);
+    const seen = builds.player.played.slice(2).map(({ arch, base }) => [arch, base]);
+    assert.deepEqual(seen.toSorted(), [["amd64", bases[TO]], ["arm64", bases[TO]]]);
+  },
+});
 
-    const after = await builds.published();
-    assert.notEqual(after, before);
-    assert.notEqual(await configWith(pool, after), configBefore);
-    const { surroundings, openshift } = upgrades;
-    assert.deepEqual(openshift.asked, [`${TO}  ${imageOf(TO)}`]);
-    assert.deepEqual([surroundings.active(), await openshift.cordoned()], [[], []]);
-    const { played } = builds.player;
-    assert.deepEqual(played.slice(2).map(({ arch, base }) => [arch, base]).toSorted(), [
-      ["amd64", bases[TO]],
-      ["arm64", bases[TO]],
-    ]);
-    assert.deepEqual(Object.keys(await builds.platformsOf(after) ?? {}).toSorted(), ["amd64", "arm64"]);
-    await assertHeld(sync);
-    await builds.settled();
+Deno.test({
+  name: "upgrades: a build that fails holds the workers, and is named; built again, the upgrade goes on",
+  ignore,
+  fn: async () => {
+    await using bed = await open();
+    const { builds, upgrades } = bed;
+    const before = await builds.published();
+    builds.player.fate = (arch) => arch === "arm64" ? { kind: "fail", exitCode: 65 } : { kind: "succeed" };
+    await upgrades.storePlan();
+    let said = "";
+    await upgrades.until("the build to be named", async () => {
+      said = String(read(await upgrades.readPlan(), "status", "history", 0, "conditions", 0, "message"));
+      return /^WorkerNodesUpgraded .*2 nodes are left; MachineConfigPool worker is degraded \(Failed to build .* arm64: /
+        .test(said);
+    }, { deadlineMs: 40_000 }).catch((cause: unknown) => {
+      throw new Error(`It says: ${said}`, { cause });
+    });
+    assert.equal(await builds.published(), before);
+    builds.player.fate = () => ({ kind: "succeed" });
+    await builds.annotate({ "machineconfiguration.openshift.io/rebuild": "" });
+    await upgrades.untilPhase("Upgraded");
+    await assertUpgraded(bed, before);
+    assert.deepEqual(builds.player.built(2), ["amd64", "arm64"]);
   },
 });

@@ -78,6 +78,8 @@ export class BuiltPool implements AsyncDisposable {
     await this.#render();
     const pool = await this.#cluster.get(POOL);
     const layers = await this.#readLayers(pool);
+    // The node controller takes that for a fault of its round, and shows nothing.
+    if (isTrue(layers.build, "Failed")) return;
     const wanted = wantedOf(pool, layers);
     const candidate = (await this.nodes()).find(({ desired, isReady }) =>
       wanted !== undefined && isReady && !isEqual(desired, wanted)

@@ -48,6 +48,16 @@ Deno.test("parseMachineConfigPool() takes the message of what makes a pool degra
   assert.deepEqual([degraded.isDegraded, degraded.degradedMessage], [true, message]);
 });
 
+Deno.test("parseMachineConfigPool() calls a pool degraded whose image cannot be built, as its node controller does not", () => {
+  const message = "Failed to build OS image for pool worker (MachineOSBuild: worker-1): arm64: BuildFailed";
+  const conditions = [
+    { type: "Degraded", status: "False", message: "" },
+    { type: "ImageBuildDegraded", status: "True", message },
+  ];
+  const pool = parseMachineConfigPool({ metadata: { name: "worker" }, status: { conditions } });
+  assert.deepEqual([pool.isDegraded, pool.degradedMessage], [true, message]);
+});
+
 const CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/labels";
 
 Deno.test("parseMachineSet() puts the labels of its nodes together, and knows which it announces", () => {
