@@ -5,7 +5,7 @@ import { objectAt, textAt } from "../../json.ts";
 import { type ReadApi, readOptional } from "../../k8s/api.ts";
 import { Resource } from "../../k8s/types.ts";
 import type { ImageComparison } from "../decide/release/convergence.ts";
-import type { OsImage } from "../decide/types/cluster.ts";
+import type { OsImageState } from "../decide/types/cluster.ts";
 
 /** Read at most in one reconcile: plan, settings, ClusterVersion and pools come to it, and at times pools and nodes for drains. */
 export const CONFIGS_A_RECONCILE = 4;
@@ -22,16 +22,16 @@ export class OsImages {
   }
 
   /** Compares by what is known, then reads some of what is not: the next reconcile decides. Rejects when one cannot be read. */
-  async compare(comparisons: readonly ImageComparison[], signal: AbortSignal): Promise<ReadonlyMap<string, OsImage>> {
-    const found = new Map(comparisons.map((comparison) => [comparison.pool, this.#compare(comparison)] as const));
-    const names = new Set(comparisons.flatMap(({ config, before }) => [config, before]));
+  async compare(pools: readonly ImageComparison[], signal: AbortSignal): Promise<ReadonlyMap<string, OsImageState>> {
+    const found = new Map(pools.map((comparison) => [comparison.pool, this.#compare(comparison)] as const));
+    const names = new Set(pools.flatMap(({ config, before }) => [config, before]));
     const unread = [...names].filter((name) => !this.#urls.has(name));
     for (const name of unread.slice(0, CONFIGS_A_RECONCILE)) this.#urls.set(name, await this.#read(name, signal));
     return found;
   }
 
   /** Where the MachineConfig from before was deleted since, the pool has another one: there is nothing to hold it against. */
-  #compare({ pool, config, before }: ImageComparison): OsImage {
+  #compare({ pool, config, before }: ImageComparison): OsImageState {
     const [now, then] = [this.#urls.get(config), this.#urls.get(before)];
     if (now === undefined || then === undefined) return "unread";
     if (now === GONE) throw new Error(`Cannot read the image of pool "${pool}": MachineConfig "${config}" names none.`);

@@ -1,7 +1,7 @@
 // When a migration is finished: the operators' versions stay, so images count, and at last the nodes' operating system.
 import type { MachineConfigPool } from "../../../cluster/machines.ts";
 import { entryOf } from "../../../json.ts";
-import type { ClusterOperator, ClusterVersion, OsImage } from "../types/cluster.ts";
+import type { ClusterOperator, ClusterVersion, OsImageState } from "../types/cluster.ts";
 import type { Baseline } from "../types/plan.ts";
 
 export interface MigrationFacts {
@@ -9,7 +9,7 @@ export interface MigrationFacts {
   readonly clusterVersion: ClusterVersion;
   readonly operators: readonly ClusterOperator[];
   readonly pools: readonly MachineConfigPool[];
-  readonly osImages: ReadonlyMap<string, OsImage>;
+  readonly osImages: ReadonlyMap<string, OsImageState>;
   readonly baseline: Baseline;
   /** Whether a machine of another architecture must have become ready, and has. */
   readonly smoke: "notWanted" | "open" | "passed";
@@ -86,7 +86,7 @@ function checkNodes({ pools, osImages, baseline }: MigrationFacts): string | und
 
 function checkPool(
   pool: MachineConfigPool,
-  { before, image = "unread" }: { readonly before: string | undefined; readonly image: OsImage | undefined },
+  { before, image = "unread" }: { readonly before: string | undefined; readonly image: OsImageState | undefined },
 ): string | undefined {
   if (pool.updatedMachineCount < pool.machineCount) {
     return `${pool.updatedMachineCount} of ${pool.machineCount} updated`;
@@ -97,7 +97,7 @@ function checkPool(
   return IMAGE_OBSTACLES[image];
 }
 
-const IMAGE_OBSTACLES: Readonly<Record<OsImage, string | undefined>> = {
+const IMAGE_OBSTACLES: Readonly<Record<OsImageState, string | undefined>> = {
   unread: "operating system image not read yet",
   asBefore: "operating system image from before",
   changed: undefined,

@@ -72,7 +72,7 @@ export interface NotReadyNode {
 }
 
 /** The operating system image of a pool, held against that from before a migration; `unread`: one of them is still to be read. */
-export type OsImage = "unread" | "asBefore" | "changed";
+export type OsImageState = "unread" | "asBefore" | "changed";
 
 export type Advisories =
   | { readonly kind: "looking" }

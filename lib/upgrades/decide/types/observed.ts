@@ -9,7 +9,7 @@ import type {
   Dependency,
   NotReadyNode,
   OfferedRelease,
-  OsImage,
+  OsImageState,
   Payload,
   PolicyRefresh,
   Silence,
@@ -30,7 +30,7 @@ export interface Readings {
   /** Nodes that were not Ready when they were read last, in the order of their names. */
   readonly notReadyNodes: readonly NotReadyNode[];
   /** By pool, of those that have another configuration than before the migration. */
-  readonly osImages: ReadonlyMap<string, OsImage>;
+  readonly osImages: ReadonlyMap<string, OsImageState>;
   /** `kubernetes.io/arch` of the control plane nodes, without duplicates. */
   readonly controlPlaneArchitectures: readonly string[];
   /** Of the operator only; expired ones included or not. */

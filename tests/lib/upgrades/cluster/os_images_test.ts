@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Resource } from "../../../../lib/k8s/types.ts";
 import type { ImageComparison } from "../../../../lib/upgrades/decide/release/convergence.ts";
-import type { OsImage } from "../../../../lib/upgrades/decide/types/cluster.ts";
+import type { OsImageState } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import { CONFIGS_A_RECONCILE, OsImages } from "../../../../lib/upgrades/cluster/os_images.ts";
 import { type MemoryCall, MemoryCluster } from "../../../support/memory_kube_api.ts";
 
@@ -30,7 +30,7 @@ function compared(pool: string): ImageComparison {
   return { pool, config: `rendered-${pool}-2`, before: `rendered-${pool}-1` };
 }
 
-async function compare({ images }: Bed, pools: readonly string[]): Promise<Readonly<Record<string, OsImage>>> {
+async function compare({ images }: Bed, pools: readonly string[]): Promise<Readonly<Record<string, OsImageState>>> {
   return Object.fromEntries(await images.compare(pools.map(compared), signal));
 }
 

@@ -6,7 +6,7 @@ import {
   type MigrationFacts,
 } from "../../../../lib/upgrades/decide/release/convergence.ts";
 import { UPGRADERS } from "../../../../lib/upgrades/decide/steps/upgraders.ts";
-import type { ClusterVersion, OsImage } from "../../../../lib/upgrades/decide/types/cluster.ts";
+import type { ClusterVersion, OsImageState } from "../../../../lib/upgrades/decide/types/cluster.ts";
 import type { Readings } from "../../../../lib/upgrades/decide/types/observed.ts";
 import type { History, UpgradeStatus } from "../../../../lib/upgrades/decide/types/plan.ts";
 import {
@@ -86,7 +86,7 @@ function worker(overrides: Partial<MachineConfigPool>): Partial<MigrationFacts> 
   return { pools: [MASTER, makePool("worker", { currentRendered: "rendered-worker-2", ...overrides })] };
 }
 
-function image(worker: OsImage | undefined): Pick<MigrationFacts, "osImages"> {
+function image(worker: OsImageState | undefined): Pick<MigrationFacts, "osImages"> {
   return { osImages: new Map([["master", "changed"], ...worker === undefined ? [] : [["worker", worker] as const]]) };
 }
 
