@@ -57,7 +57,7 @@ async function releaseForms(engine: Engine, options: ReleaseOptions, steps: Step
     return [service, await releaseImage(engine, options, { wanted, suffix: `-${wanted}` })];
   } catch (error) {
     if (steps.isComplete || !(error instanceof MissingBaseError)) throw error;
-    steps.leftOut.push(`the image of the executable: ${error.message.split(" Either\n")[0]}`);
+    steps.leftOut.push(`the image of the executable: ${error.message.split(". Either\n")[0]}`);
     return [service];
   }
 }
@@ -152,7 +152,7 @@ async function checkVersion(version: string): Promise<void> {
 async function checkRecord(): Promise<void> {
   const args = ["run", "-A", join(ROOT, "tests", "conformance", "generate.ts"), "--check"];
   const { success } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT, stdin: "null" }).spawn().status;
-  if (!success) throw new Error("Cannot release: these tests are not recorded. Run deno task conformance.");
+  if (!success) throw new Error("Cannot release: these tests are not recorded. Pass --unrecorded, or record them.");
 }
 
 /** The folder that is written: the default one is emptied, one that was named must be new. */

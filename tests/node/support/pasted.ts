@@ -31,10 +31,10 @@ function blockOf(
   return block;
 }
 
-/** The kubectl commands in a paragraph of a page that begins with these words, in their order. Pure. */
+/** The kubectl commands in a paragraph of a page that begins with these words, and in its list, in their order. Pure. */
 export function commandsOf(page: string, paragraph: string): readonly string[] {
   const start = page.indexOf(`\n${paragraph}`);
-  const text = page.slice(start).trimStart().split("\n\n")[0] ?? "";
+  const text = page.slice(start).trimStart().split(/\n\n(?!\d)/)[0] ?? "";
   const commands = [...text.matchAll(/`(kubectl [^`]+)`/g)].map(([, command = ""]) => command.replaceAll("\n", " "));
   if (start < 0 || commands.length === 0) throw new Error(`Cannot find commands in "${paragraph}"`);
   return commands;
