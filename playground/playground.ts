@@ -17,13 +17,11 @@ import { openRegistry, type Registry } from "./registry.ts";
 import {
   earlierPods,
   EXCHANGE_ANNOTATION,
-  programsOf,
   REGISTRY_USER,
   renderDockerConfig,
   renderPolicy,
   SAMPLE_NAMESPACE,
-  sampleClusterConfig,
-  sampleImages,
+  sampleCluster,
   sampleNodes,
   samplePods,
   samplePullSecret,
@@ -81,7 +79,7 @@ export async function openPlayground(options: PlaygroundOptions): Promise<Playgr
   const certificates = await issueLoopbackCertificates(clock.nowMs());
   const registry = stack.use(
     await openRegistry({
-      images: sampleImages(),
+      images: sampleCluster().images,
       user: REGISTRY_USER,
       clock,
       certificate: certificates.serving,
@@ -150,10 +148,9 @@ function openExchanges(cluster: Cluster, { log }: { readonly log: Logger }): Dis
 function pullFrom(registry: Registry, image: string): PulledImage {
   if (!image.startsWith(`${registry.host}/`)) return { kind: "unknown" };
   const reference = image.slice(registry.host.length + 1);
+  const { programs } = sampleCluster().images.find(({ repository, tag }) => `${repository}:${tag}` === reference) ?? {};
   const architectures = registry.architecturesOf(reference);
-  return architectures === undefined
-    ? { kind: "missing" }
-    : { kind: "runs", architectures, programs: programsOf(reference) };
+  return architectures === undefined ? { kind: "missing" } : { kind: "runs", architectures, programs };
 }
 
 function serveFlags(files: PlaygroundFiles, registryHost: string): readonly string[] {
@@ -189,7 +186,7 @@ async function furnish(
   for (const pod of earlierPods(options.registryHost, options.scenario)) {
     await create(cluster, "Pod", pod, SAMPLE_NAMESPACE);
   }
-  await create(cluster, "ClusterPodPlacementConfig", sampleClusterConfig());
+  await create(cluster, "ClusterPodPlacementConfig", sampleCluster().config);
 }
 
 async function applySamples(

@@ -1,17 +1,18 @@
 // Images as bytes: turns one line of description into blobs, manifests and indexes of any form.
+import * as z from "zod";
 import type { ManifestContent } from "../lib/oci/push/target_repository.ts";
 
-export type ImageForm = "oci-index" | "docker-list" | "oci-manifest" | "docker-manifest";
-
-export interface ImageDescription {
+export const IMAGE = z.object({
   /** Without host: `demo/web`. */
-  readonly repository: string;
-  readonly tag: string;
-  readonly architectures: readonly string[];
-  readonly form: ImageForm;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly access?: "anonymous" | "basic" | "token";
-}
+  repository: z.string(),
+  tag: z.string().default("v1"),
+  architectures: z.array(z.string()).readonly(),
+  form: z.enum(["oci-index", "docker-list", "oci-manifest", "docker-manifest"]),
+  labels: z.record(z.string(), z.string()).optional(),
+  access: z.enum(["anonymous", "basic", "token"]).optional(),
+});
+
+export type ImageDescription = z.output<typeof IMAGE>;
 
 /** All documents of one image. The last of `manifests` is the one that the tag points at. */
 export interface BuiltImage {

@@ -1,14 +1,13 @@
 // The sample cluster of `archway dev`: nodes, configuration, images and pods. Each pod says how it must end.
-import { API_GROUP, CLUSTER_CONFIG_NAME, KubeVirt, NODE_ARCH_LABEL, NODE_OS_LABEL } from "../lib/names.ts";
+import { parse } from "yaml";
+import * as z from "zod";
+import { NODE_ARCH_LABEL } from "../lib/names.ts";
 import type { JsonObject } from "./json_value.ts";
-import type { ImageDescription } from "./registry_images.ts";
+import { IMAGE } from "./registry_images.ts";
+import TEXT from "./sample_cluster.yaml" with { type: "text" };
 import { type Sample, samplesOf, type Scenario } from "./sample_pods.ts";
 
 const PULL_SECRET = "registry-credentials";
-
-const RUNS_ARM64_GUESTS = `${KubeVirt.guestLabel}arm64`;
-
-const VIRTUAL_NODE = { type: "virtual-kubelet" } as const;
 
 /** Pod annotation: the image that its first container gets once it runs. */
 export const EXCHANGE_ANNOTATION = "archway.dev/exchange";
@@ -20,79 +19,27 @@ export const EXPECT_ANNOTATION = "archway.dev/expect";
 
 export const REGISTRY_USER = { name: "demo", password: "playground" } as const;
 
-/** The nodes: two amd64, one arm64, one ppc64le. For odd pods two of them run guests of arm64, and one more is virtual. */
+const MEMBERS = z.record(z.string(), z.unknown());
+const NODES = z.array(z.object({ name: z.string(), labels: z.record(z.string(), z.string()) }));
+
+const CLUSTER = z.object({
+  config: MEMBERS,
+  nodes: z.object({ usual: NODES, odd: NODES }),
+  nodeStatus: z.looseObject({ nodeInfo: MEMBERS }),
+  images: z.array(IMAGE.extend({ programs: z.array(z.string()).optional() })),
+});
+
+export function sampleCluster(): z.output<typeof CLUSTER> {
+  return CLUSTER.parse(parse(TEXT, { merge: true }));
+}
+
 export function sampleNodes(scenario: Scenario = "placement"): readonly JsonObject[] {
-  const isOdd = scenario === "odd-pods";
-  const guests = isOdd ? { [RUNS_ARM64_GUESTS]: "true" } : {};
-  return [
-    sampleNode("amd64-1", "amd64", guests),
-    sampleNode("amd64-2", "amd64"),
-    sampleNode("arm64-1", "arm64", guests),
-    sampleNode("ppc64le-1", "ppc64le"),
-    ...isOdd ? [virtualNode("virtual-1")] : [],
-  ];
-}
-
-function virtualNode(name: string): JsonObject {
-  const { metadata, ...node } = sampleNode(name, "");
-  return { ...node, metadata: { ...Object(metadata), labels: { ...VIRTUAL_NODE, "kubernetes.io/hostname": name } } };
-}
-
-function sampleNode(name: string, architecture: string, labels: Readonly<Record<string, string>> = {}): JsonObject {
-  const resources = { cpu: "8", memory: "32Gi", pods: "250" };
-  return {
-    metadata: {
-      name,
-      labels: {
-        [NODE_ARCH_LABEL]: architecture,
-        [NODE_OS_LABEL]: "linux",
-        "kubernetes.io/hostname": name,
-        "node-role.kubernetes.io/worker": "",
-        ...labels,
-      },
-    },
+  const { nodes: { usual, odd }, nodeStatus } = sampleCluster();
+  return (scenario === "odd-pods" ? odd : usual).map(({ name, labels }) => ({
+    metadata: { name, labels: { ...labels, "kubernetes.io/hostname": name } },
     spec: {},
-    status: {
-      capacity: resources,
-      allocatable: resources,
-      conditions: [{ type: "Ready", status: "True", reason: "KubeletReady" }],
-      nodeInfo: { architecture, operatingSystem: "linux", kubeletVersion: "v1.36.3" },
-    },
-  };
-}
-
-export function sampleClusterConfig(): JsonObject {
-  return {
-    apiVersion: `${API_GROUP}/v1beta1`,
-    kind: "ClusterPodPlacementConfig",
-    metadata: { name: CLUSTER_CONFIG_NAME },
-    spec: { logVerbosity: "Normal", fallbackArchitecture: "amd64" },
-  };
-}
-
-const BUNDLE_LABELS = {
-  "operators.operatorframework.io.bundle.mediatype.v1": "registry+v1",
-  "operators.operatorframework.io.bundle.manifests.v1": "manifests/",
-} as const;
-
-/** What the registry serves: every form an image comes in. */
-export function sampleImages(): readonly ImageDescription[] {
-  return [
-    image("demo/web", ["amd64", "arm64"], { form: "oci-index" }),
-    image("demo/metrics", ["arm64", "ppc64le"], { form: "docker-list" }),
-    image("demo/sidecar", ["amd64", "arm64", "ppc64le", "s390x"], { form: "docker-list" }),
-    image("demo/edge", ["arm64"], { form: "oci-manifest" }),
-    image("demo/legacy", ["amd64"], { form: "docker-manifest" }),
-    image("demo/other", ["amd64"], { form: "docker-manifest" }),
-    image("demo/bundle", ["amd64"], { form: "docker-manifest", labels: BUNDLE_LABELS }),
-    image("private/app", ["arm64"], { form: "oci-index", access: "token" }),
-    image("private/tool", ["amd64"], { form: "oci-index", access: "basic" }),
-    image("demo/lying", ["amd64", "arm64"], { form: "oci-index" }),
-    image("demo/failing", ["amd64", "arm64"], { form: "oci-index" }),
-    image("demo/model", ["amd64"], { form: "oci-index" }),
-    image("demo/wasm", ["wasm"], { form: "oci-index" }),
-    image(SIGNED, ["arm64"], { form: "oci-manifest" }),
-  ];
+    status: { ...nodeStatus, nodeInfo: { ...nodeStatus.nodeInfo, architecture: labels[NODE_ARCH_LABEL] ?? "" } },
+  }));
 }
 
 const SIGNED = "demo/signed";
@@ -105,25 +52,6 @@ export function renderPolicy(registryHost: string): string {
     default: [{ type: "insecureAcceptAnything" }],
     transports: { docker: { [scope]: signed } },
   });
-}
-
-/** Repositories whose programs are not what their images claim: the architectures that they run on. */
-const PROGRAMS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["demo/lying:v1", ["arm64"]],
-  ["demo/failing:v1", []],
-  ["demo/wasm:v1", ["amd64", "arm64"]],
-]);
-
-export function programsOf(image: string): readonly string[] | undefined {
-  return PROGRAMS.get(image);
-}
-
-function image(
-  repository: string,
-  architectures: readonly string[],
-  rest: Omit<ImageDescription, "repository" | "tag" | "architectures">,
-): ImageDescription {
-  return { repository, tag: "v1", architectures, ...rest };
 }
 
 /** The login of the registry's user, as docker keeps it in `config.json`. */

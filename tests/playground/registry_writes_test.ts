@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../lib/clock.ts";
 import { openRegistry, type Registry } from "../../playground/registry.ts";
-import { REGISTRY_USER, sampleImages } from "../../playground/samples.ts";
+import { REGISTRY_USER, sampleCluster } from "../../playground/samples.ts";
 
 const AUTHORIZATION = `Basic ${btoa(`${REGISTRY_USER.name}:${REGISTRY_USER.password}`)}`;
 const INDEX = "application/vnd.oci.image.index.v1+json";
 const EMPTY = `sha256:${"0".repeat(64)}`;
 
 function open(): Promise<Registry> {
-  return openRegistry({ images: sampleImages(), user: REGISTRY_USER, clock: systemClock });
+  return openRegistry({ images: sampleCluster().images, user: REGISTRY_USER, clock: systemClock });
 }
 
 interface Sent {

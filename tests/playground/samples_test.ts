@@ -19,13 +19,7 @@ import { createObject } from "../../playground/create_object.ts";
 import { applyJsonPatch } from "../../playground/patches.ts";
 import { isSettled, readOutcome } from "../../playground/outcomes.ts";
 import { openKubelets } from "../../playground/kubelet.ts";
-import {
-  SAMPLE_NAMESPACE,
-  sampleClusterConfig,
-  sampleImages,
-  sampleNodes,
-  samplePods,
-} from "../../playground/samples.ts";
+import { SAMPLE_NAMESPACE, sampleCluster, sampleNodes, samplePods } from "../../playground/samples.ts";
 import { openScheduler } from "../../playground/scheduler.ts";
 import { patchObject } from "../../playground/update_object.ts";
 import { kindNamed } from "../../playground/kinds.ts";
@@ -35,7 +29,7 @@ const HOST = "127.0.0.1:5000";
 const SETTINGS = makeSettings();
 
 function configs(): PlacementConfigs {
-  const parsed = parseClusterConfig(sampleClusterConfig());
+  const parsed = parseClusterConfig(sampleCluster().config);
   assert.equal(parsed.kind, "parsed");
   return { cluster: parsed.kind === "parsed" ? parsed.value : undefined, namespace: [] };
 }
@@ -47,7 +41,7 @@ function viewOf(object: unknown): PodView {
 }
 
 function inspect(image: string): Inspection {
-  const found = sampleImages().find(({ repository, tag }) => `${HOST}/${repository}:${tag}` === image);
+  const found = sampleCluster().images.find(({ repository, tag }) => `${HOST}/${repository}:${tag}` === image);
   if (found === undefined) {
     return { kind: "failed", failure: { kind: "permanent", reason: "ManifestUnknown", message: "no such image" } };
   }
