@@ -80,9 +80,12 @@ function textFormatter(): ReturnType<typeof getTextFormatter> {
     timestamp: "time",
     timeZone: null,
     format: ({ timestamp, level, message, record: { properties } }) =>
-      [timestamp, level, message, ...Object.entries(properties).map(([name, value]) => `${name}=${textOf(value)}`)]
-        .join(" "),
+      [timestamp, level, message, ...Object.entries(properties).flatMap(fieldOf)].join(" "),
   });
+}
+
+function fieldOf([name, value]: readonly [string, unknown]): readonly string[] {
+  return value === undefined ? [] : [`${name}=${textOf(value)}`];
 }
 
 /** Quoted unless it is one word, so that no value looks like a field or a line of its own. */

@@ -184,7 +184,9 @@ export class ImageBuilds implements Controller {
 
   #log(config: string, { reason, effects, view: { state, problem } }: ReconcileDecision): void {
     const { log } = this.#deps;
-    const fields = { config, reason, state, problem: problem?.reason, effects: effects.map(({ kind }) => kind) };
+    const kinds = Map.groupBy(effects, ({ kind }) => kind).entries();
+    const counts = kinds.map(([kind, { length }]) => length === 1 ? kind : `${kind} (${length})`);
+    const fields = { config, reason, state, problem: problem?.reason, effects: [...counts].join(", ") };
     if (effects.length > 0) log.info("image builds: decided", fields);
     else log.debug("image builds: nothing to do", fields);
   }

@@ -35,7 +35,7 @@ Deno.test("openLogger() writes one line of text for a terminal: time, level, mes
   };
   assert.match(
     lineOf(fields, "text"),
-    /^\d\d:\d\d:\d\d\.\d{3} WRN pod released controller=pods pod=web gatedMs=19 images=\["a","b"\] error="no \\"x\\"\\nINF pod=other" none=undefined sign="\\u001b\[31m"\n$/,
+    /^\d\d:\d\d:\d\d\.\d{3} WRN pod released controller=pods pod=web gatedMs=19 images=\["a","b"\] error="no \\"x\\"\\nINF pod=other" sign="\\u001b\[31m"\n$/,
   );
 });
 
