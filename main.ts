@@ -185,9 +185,11 @@ async function withApi(
   { config, terminal }: { readonly config: Config; readonly terminal: Terminal },
   work: (api: KubeApi, access: ClusterAccess) => Promise<number>,
 ): Promise<number> {
-  const access = await openAccess(config, (message) => terminal.err(`archway: ${message}\n`));
+  const say = (sentence: string): void => terminal.err(`archway: ${sentence}\n`);
+  const access = await openAccess(config, say);
   const { RestApi } = await import("./lib/k8s/rest_api.ts");
-  await using api = new RestApi(access, { clock: systemClock, log: silentLogger, userAgent: USER_AGENT });
+  const options = { clock: systemClock, log: silentLogger, userAgent: USER_AGENT, onSilence: say };
+  await using api = new RestApi(access, options);
   return await work(api, access);
 }
 
@@ -222,7 +224,7 @@ async function openAccess(config: Config, warn: (message: string) => void): Prom
     return await readKubeconfigAccess(kubeconfig, { clock, warn, ...(context === undefined ? {} : { context }) });
   }
   const { readInClusterAccess } = await import("./lib/k8s/cluster_access.ts");
-  return await readInClusterAccess({ host, port, clock });
+  return await readInClusterAccess({ host, port, home, clock });
 }
 
 function isFile(path: string): boolean {

@@ -70,6 +70,9 @@ Deno.test("archway explain takes the kubeconfig of the home, and of a list of fi
     byHome.err,
     /^archway: Ignored the variable ARCHWAY_OUTPT: .*\narchway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/,
   );
+  const without = await archway(["release"], { HOME: `${home.path}/empty` });
+  const places = `there is no ${home.path}/empty/.kube/config. Pass --kubeconfig FILE`;
+  assert.ok(without.err.includes(places) && without.code === 3, without.err);
   const byList = await archway(["release"], { KUBECONFIG: `/no/such/file:${home.path}/.kube/config` });
   assert.match(byList.err, /^archway: Cannot use .*kubeconfig "\S+\/\.kube\/config"/);
 });

@@ -55,6 +55,8 @@ export interface ApiTransportOptions {
   readonly log: Logger;
   readonly userAgent: string;
   readonly observe?: (call: ApiCall) => void;
+  /** Receives a sentence each time that the server was silent for as long as a request may take, and is asked again. */
+  readonly onSilence?: ((sentence: string) => void) | undefined;
 }
 
 /** Sends requests and gives parsed JSON; throws ApiError, or the signal's reason when the caller aborts. */
@@ -92,7 +94,13 @@ export class ApiTransport implements AsyncDisposable {
         }
         const waitMs = attempt < MAX_ATTEMPTS ? retryDelayMs(error, { method: request.method, attempt }) : undefined;
         if (waitMs === undefined) throw error;
-        this.#options.log.debug("api request is tried again", { action: request.action, status: error.status, waitMs });
+        const { action } = request;
+        this.#options.log.debug("api request is tried again", { action, status: error.status, waitMs });
+        if (error.reason === NoAnswer.timeout) {
+          this.#options.onSilence?.(
+            `Cannot ${action} yet: no answer, trying again (${attempt + 1} of ${MAX_ATTEMPTS}).`,
+          );
+        }
         await this.#options.clock.sleep(waitMs, signal);
         signal.throwIfAborted();
       }

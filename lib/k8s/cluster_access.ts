@@ -41,15 +41,18 @@ const SERVICE_ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount
 interface InClusterOptions {
   readonly host: string | undefined;
   readonly port: string | undefined;
+  /** Whose default kubeconfig was looked for, and is not there. */
+  readonly home?: string | undefined;
   readonly directory?: string;
   readonly clock: Clock;
 }
 
 /** Access with the pod's own ServiceAccount. Reads its files once before it resolves; throws when one is missing. */
 export async function readInClusterAccess(options: InClusterOptions): Promise<ClusterAccess> {
-  const { host, port, directory = SERVICE_ACCOUNT_DIRECTORY } = options;
+  const { host, port, home, directory = SERVICE_ACCOUNT_DIRECTORY } = options;
   if (host === undefined || host === "") {
-    throw new Error("Not in a pod and no kubeconfig given. Pass --kubeconfig FILE or set KUBECONFIG.");
+    const missing = home === undefined ? "" : `, and there is no ${home}/.kube/config`;
+    throw new Error(`Not in a pod and no kubeconfig given${missing}. Pass --kubeconfig FILE or set KUBECONFIG.`);
   }
   if (port === undefined || !/^\d+$/.test(port)) {
     throw new Error(

@@ -21,9 +21,13 @@ export function plainAccess(baseUrl: string, more: Partial<ClusterAccess> = {}):
 /** Opens the real client on an API server, or on what stands in for one. */
 export function openTestApi(
   access: ClusterAccess,
-  options: { readonly clock?: Clock; readonly observe?: (call: ApiCall) => void } = {},
+  options: {
+    readonly clock?: Clock;
+    readonly observe?: (call: ApiCall) => void;
+    readonly onSilence?: (sentence: string) => void;
+  } = {},
 ): KubeApi & AsyncDisposable {
-  const { clock = systemClock, observe } = options;
+  const { clock = systemClock, observe, onSilence } = options;
   const watched = observe === undefined ? {} : { observe };
-  return new RestApi(access, { clock, log: silentLogger, userAgent: "archway-tests/0", ...watched });
+  return new RestApi(access, { clock, log: silentLogger, userAgent: "archway-tests/0", onSilence, ...watched });
 }

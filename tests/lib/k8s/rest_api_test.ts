@@ -358,3 +358,22 @@ Deno.test("serverClockOffsetMs() makes up for a jump of our own clock before the
     assert.equal(serverNowMs(), before);
   }
 });
+
+Deno.test("a read that gets no answer is tried again, and each time somebody is told", async () => {
+  await using stub = await openApiServerStub();
+  const clock = new FakeClock();
+  const said: string[] = [];
+  await using api = openTestApi(plainAccess(stub.url), { clock, onSilence: (sentence) => said.push(sentence) });
+  stub.obstruct(Match.any, { kind: "hang" }, 2);
+  stub.obstruct(Match.any, { kind: "json", body: POD });
+  const getting = api.get(Resource.pods, TARGET, never);
+  for (const tries of [1, 2]) {
+    await waitUntil("the request", () => stub.requests.length === tries, { intervalMs: 5 });
+    await clock.advance(30_000);
+    await waitUntil("the sentence", () => said.length === tries, { intervalMs: 5 });
+    await clock.advance(2_000);
+  }
+  await getting;
+  const what = 'Cannot get pods "shop/web" yet: no answer, trying again';
+  assert.deepEqual(said, [`${what} (2 of 3).`, `${what} (3 of 3).`]);
+});
