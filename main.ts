@@ -1,5 +1,5 @@
 // The entry: args, env and signals are read here alone. A command is imported when it runs: `serve` must not pay for `dev`.
-import { type CommandDeps, ExitCode, forTerminal, type Terminal } from "./lib/cli/output.ts";
+import { type CommandDeps, ExitCode, foldLines, forTerminal, type Terminal } from "./lib/cli/output.ts";
 import { systemClock } from "./lib/clock.ts";
 import { renderHelp } from "./lib/config/help.ts";
 import { type Config, parseConfig, withValues } from "./lib/config/parse.ts";
@@ -23,28 +23,33 @@ const LINGER_MS = { service: 3_000, url: 1_000 } as const;
 
 const encoder = new TextEncoder();
 
-/** Whoever read the output has closed it: `archway report | head -1`. */
-class ClosedPipe extends Error {}
+/** How shells expect a program to end whose output nobody reads any more, as in `archway report | head -1` (128 + SIGPIPE). */
+const CLOSED_PIPE = 141;
 
-function openTerminal(): Terminal {
+function openTerminal(): Terminal & { readonly isClosed: () => boolean } {
+  let isClosed = false;
+  const write = (stream: typeof Deno.stdout | typeof Deno.stderr, text: string): void => {
+    if (isClosed) return;
+    try {
+      stream.writeSync(encoder.encode(text));
+    } catch (error) {
+      isClosed = error instanceof Deno.errors.BrokenPipe;
+      throw error;
+    }
+  };
+  const [columns, errColumns] = [Deno.stdout, Deno.stderr].map((stream) =>
+    stream.isTerminal() ? Deno.consoleSize().columns || undefined : undefined
+  );
   return {
-    out: (text) => {
-      try {
-        Deno.stdout.writeSync(encoder.encode(forTerminal(text)));
-      } catch (error) {
-        throw error instanceof Deno.errors.BrokenPipe
-          ? new ClosedPipe("The output is closed.", { cause: error })
-          : error;
-      }
-    },
-    err: (text) => void Deno.stderr.writeSync(encoder.encode(forTerminal(text))),
+    out: (text) => write(Deno.stdout, forTerminal(text)),
+    err: (text) => write(Deno.stderr, foldLines(forTerminal(text), errColumns)),
     color: Deno.stdout.isTerminal() && !Deno.noColor,
-    columns: Deno.stdout.isTerminal() ? Deno.consoleSize().columns || undefined : undefined,
+    columns,
+    isClosed: () => isClosed,
   };
 }
 
-async function main(): Promise<number> {
-  const terminal = openTerminal();
+async function main(terminal: Terminal): Promise<number> {
   const parsed = parseConfig(Deno.args, {
     env: Deno.env.toObject(),
     readFile: Deno.readTextFileSync,
@@ -257,10 +262,12 @@ async function runServe(config: Config, run: ServeRun): Promise<number> {
 }
 
 if (import.meta.main) {
+  const terminal = openTerminal();
+  let code: number = ExitCode.failed;
   try {
-    Deno.exit(await main());
+    code = await main(terminal);
   } catch (error) {
-    if (!(error instanceof ClosedPipe)) openTerminal().err(`archway: ${errorText(error)}\n`);
-    Deno.exit(ExitCode.failed);
+    terminal.err(`archway: ${errorText(error)}\n`);
   }
+  Deno.exit(terminal.isClosed() ? CLOSED_PIPE : code);
 }

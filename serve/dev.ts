@@ -1,5 +1,5 @@
 // `archway dev`: the embedded cluster and registry, and the very same `serve` in front of them.
-import { ExitCode, renderDocument, type Terminal } from "../lib/cli/output.ts";
+import { ExitCode, foldLines, renderDocument, type Terminal } from "../lib/cli/output.ts";
 import { systemClock } from "../lib/clock.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";
 import { silentLogger } from "../lib/log.ts";
@@ -7,31 +7,21 @@ import { openPlayground, type Playground } from "../playground/playground.ts";
 import { renderOutcomeTable, renderWelcome } from "../playground/report.ts";
 import { sampleNames } from "../playground/samples.ts";
 import type { ServeDeps } from "./capability.ts";
+import type { ImageBuildPlay } from "./dev_image_build.ts";
+import type { UpgradeScenarioDeps } from "./dev_upgrade.ts";
 
 /** Longest that `dev --once` waits for its samples (ms). */
 const SAMPLES_MS = 30_000;
 
-interface Play extends AsyncDisposable {
-  readonly config: Partial<Config>;
-  /** Waits until it is over. Rejects when the signal aborts. */
-  waitUntilOver(signal: AbortSignal): Promise<void>;
-  /** What came of it, and as the text that `-o` names. */
-  outcome(): { readonly ok: boolean; readonly text: string };
-}
-
 /** How `serve` is to run; what is left out is as main would have it. */
-export interface ServeRun {
-  readonly terminal: Terminal;
-  readonly stop: AbortSignal;
+export interface ServeRun extends UpgradeScenarioDeps {
   /** Receives log lines; default standard error. */
   readonly writeLog?: ((line: string) => void) | undefined;
   readonly lingerMs?: number;
   readonly onListening?: ServeDeps["onListening"];
 }
 
-export interface DevDeps {
-  readonly terminal: Terminal;
-  readonly stop: AbortSignal;
+export interface DevDeps extends UpgradeScenarioDeps {
   readonly runServe: (config: Config, run: ServeRun) => Promise<number>;
 }
 
@@ -61,14 +51,14 @@ export async function runDev(dev: Config, deps: DevDeps): Promise<number> {
 }
 
 /** undefined where the scenario is about sample pods. */
-async function openPlay(playground: Playground, { scenario, output }: Config): Promise<Play | undefined> {
+async function openPlay(playground: Playground, { scenario, output }: Config): Promise<ImageBuildPlay | undefined> {
   if (scenario !== "image-build") return undefined;
   return await (await import("./dev_image_build.ts")).openImageBuildPlay(playground, output);
 }
 
 interface Stage {
   readonly playground: Playground;
-  readonly play: Play | undefined;
+  readonly play: ImageBuildPlay | undefined;
 }
 
 async function serveBeside(stage: Stage, dev: Config, deps: DevDeps): Promise<number> {
@@ -101,8 +91,11 @@ async function serveBeside(stage: Stage, dev: Config, deps: DevDeps): Promise<nu
   }
 }
 
+const TAINTED: readonly string[] = ["taints", "odd-pods"];
+
 function configBeside({ files, registryHost }: Playground, dev: Config): Config {
   const webhookPort = freePort();
+  const { scenario, chosen } = dev;
   return withValues(dev, {
     command: "serve",
     warnings: [],
@@ -115,9 +108,9 @@ function configBeside({ files, registryHost }: Playground, dev: Config): Config 
     webhookUrl: `https://127.0.0.1:${webhookPort}`,
     registry: [...dev.registry, registryHost],
     registryCa: [...dev.registryCa, files.authority],
-    policy: dev.scenario === "odd-pods" ? files.policy : dev.policy,
-    archTaints: ["taints", "odd-pods"].includes(dev.scenario) ? "manage" : dev.archTaints,
-    execFormatErrors: dev.scenario === "exec-format-error" && dev.execFormatErrors === "off"
+    policy: scenario === "odd-pods" ? files.policy : dev.policy,
+    archTaints: TAINTED.includes(scenario) && !chosen.includes("arch-taints") ? "manage" : dev.archTaints,
+    execFormatErrors: scenario === "exec-format-error" && !chosen.includes("exec-format-errors")
       ? "report"
       : dev.execFormatErrors,
   });
@@ -133,12 +126,13 @@ function welcome(
   return renderWelcome({
     apiUrl,
     registryHost,
-    dashboardUrl,
     kubeconfig,
     authority,
     settings,
+    dashboardUrl,
     archway,
     sample,
+    scenario,
   });
 }
 
@@ -152,7 +146,7 @@ async function show({ playground, play }: Stage, { output }: Config, { terminal,
     terminal.err("archway: Not all samples ended in time.\n");
   }
   const { ok, text } = play === undefined ? samplesOutcome(playground, { output, terminal }) : play.outcome();
-  terminal.out(text);
+  terminal.out(output === "table" ? foldLines(text, terminal.columns) : text);
   return ok;
 }
 

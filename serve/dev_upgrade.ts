@@ -3,7 +3,7 @@ import { waitFor } from "../playground/store.ts";
 import { Hono } from "hono";
 import { Registry } from "prom-client";
 import { openUpgrades, type UpgradesController } from "../controllers/upgrades/controller.ts";
-import { ExitCode, renderDocument, type Terminal } from "../lib/cli/output.ts";
+import { ExitCode, foldLines, print, type Terminal } from "../lib/cli/output.ts";
 import { describeStatus } from "../lib/cli/upgrade_text.ts";
 import { type Clock, systemClock, untilAborted } from "../lib/clock.ts";
 import { type Config, withValues } from "../lib/config/parse.ts";
@@ -124,7 +124,7 @@ async function follow(
     if (type.plural !== Resource.upgradeConfigs.plural || kind === "DELETED") return;
     plan = parsePlan(object);
     const fresh = lines.linesOf(progressOf(plan), systemClock.monotonicMs() - startMs);
-    if (output === "table") { for (const line of fresh) terminal.out(line); }
+    if (output === "table") { for (const line of fresh) terminal.out(foldLines(line, terminal.columns)); }
   });
   const isOver = (): boolean => ["Upgraded", "Failed"].includes(plan?.status.history[0]?.phase ?? "");
   const limit = AbortSignal.timeout(LIMIT_MS);
@@ -147,7 +147,7 @@ function show(
 ): boolean {
   const capable = plan.status.conditions.find(({ type, status }) => type === "MultiArchCapable" && status === "True");
   const message = capable?.message ?? "The cluster has not become one for several architectures.";
-  terminal.out(output === "table" ? `\n${message}\n` : renderDocument(describeStatus(plan), output));
+  print(terminal, output, { document: describeStatus(plan), text: () => `\n${message}\n` });
   return capable !== undefined;
 }
 

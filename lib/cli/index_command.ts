@@ -15,7 +15,7 @@ import {
 } from "./index_text.ts";
 import type { AssembleProblem } from "../images/assemble/problem.ts";
 import type { Annotations } from "../images/index/plan_index.ts";
-import { type CommandDeps, ExitCode, type OutputForm, terminalLogger } from "./output.ts";
+import { type CommandDeps, ExitCode, type OutputForm, print, terminalLogger } from "./output.ts";
 import { ProgressLine, renderProgress } from "./progress_line.ts";
 
 interface IndexConfig extends RegistryConfig {
@@ -76,7 +76,8 @@ async function publish(verb: IndexVerb, words: Words, deps: Deps): Promise<numbe
       toAssembled(result, { target: [first, ...others][at] ?? first, requests: repositories.requests })
     );
     const isShown = output !== "table" || results.some(({ kind }) => kind !== "failed");
-    if (isShown) terminal.out(renderAssembled(assembled, output));
+    const document = assembled.length === 1 ? assembled[0] : assembled;
+    if (isShown) print(terminal, output, { document, text: (width) => renderAssembled(assembled, width) });
     const losses = wanted.kind === "failed" ? [] : wanted.losses;
     const sentences = assembled.flatMap((one) => one.outcome === "failed" ? sentencesOf(one) : lossesOf(one));
     for (const sentence of new Set([...losses, ...sentences])) terminal.err(`archway: ${sentence}\n`);
@@ -128,7 +129,9 @@ async function inspect({ images: [image = ""], output }: Words, deps: Deps): Pro
   const { terminal, signal, repositories } = deps;
   const result = await inspectIndex(image, { repositories, signal });
   const inspected = toInspectedIndex(result, { image, requests: repositories.requests });
-  if (result.kind !== "failed" || output !== "table") terminal.out(renderIndex(inspected, output));
+  if (result.kind !== "failed" || output !== "table") {
+    print(terminal, output, { document: inspected, text: (width) => renderIndex(inspected, width) });
+  }
   if (result.kind === "failed") {
     terminal.err(`archway: ${result.problem.message}\n`);
     return exitCodeOf([result.problem]);

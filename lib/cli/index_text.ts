@@ -4,7 +4,7 @@ import type { ChildCopy } from "../images/assemble/copy_children.ts";
 import type { LeftOut } from "../images/assemble/read_child.ts";
 import type { AssembleProblem } from "../images/assemble/problem.ts";
 import { renderPlatform } from "../oci/image/platforms.ts";
-import { type OutputForm, renderColumns, renderDocument, renderTable } from "./output.ts";
+import { renderColumns, renderTable } from "./output.ts";
 import { renderMib } from "./progress_line.ts";
 import type { InspectedEntry, InspectedIndex } from "../images/assemble/inspect_index.ts";
 
@@ -36,9 +36,8 @@ export function toAssembled(
   return { target, outcome: kind, reference, digest, mediaType, replaced, images, requests, problems: [] };
 }
 
-export function renderAssembled(assembled: readonly Assembled[], output: OutputForm): string {
-  if (output === "table") return assembled.filter(({ outcome }) => outcome !== "failed").map(renderMade).join("\n");
-  return renderDocument(assembled.length === 1 ? assembled[0] : assembled, output);
+export function renderAssembled(assembled: readonly Assembled[], width?: number): string {
+  return assembled.filter(({ outcome }) => outcome !== "failed").map((one) => renderMade(one, width)).join("\n");
 }
 
 const HEADLINE: Readonly<Record<AssembleResult["kind"], string>> = {
@@ -48,7 +47,8 @@ const HEADLINE: Readonly<Record<AssembleResult["kind"], string>> = {
   failed: "Not published:",
 };
 
-function renderMade({ target, outcome, reference, mediaType, replaced, images, requests }: Assembled): string {
+function renderMade(one: Assembled, width?: number): string {
+  const { target, outcome, reference, mediaType, replaced, images, requests } = one;
   const rows = images.map(({ image, platform, digest, copy }) => [
     renderPlatform(platform),
     image,
@@ -62,9 +62,9 @@ function renderMade({ target, outcome, reference, mediaType, replaced, images, r
     ["Requests", String(requests)],
   ];
   return [
-    renderTable(["PLATFORM", "IMAGE", "DIGEST", "CONTENT"], rows),
+    renderTable(["PLATFORM", "IMAGE", "DIGEST", "CONTENT"], rows, width),
     `\n${HEADLINE[outcome]} ${target}\n`,
-    renderColumns(details).replaceAll(/^(?=.)/gm, "  "),
+    renderColumns(details, width, 2),
   ].join("");
 }
 
@@ -123,8 +123,7 @@ export function toInspectedIndex(
   return { image, ...result, requests };
 }
 
-export function renderIndex(document: InspectedIndexDocument, output: OutputForm): string {
-  if (output !== "table") return renderDocument(document, output);
+export function renderIndex(document: InspectedIndexDocument, width?: number): string {
   const { image, kind, resolved = "", digest = "", mediaType = "", entries, requests } = document;
   const rows = entries.map((entry) => [
     entry.platform === undefined ? "-" : renderPlatform(entry.platform),
@@ -143,8 +142,8 @@ export function renderIndex(document: InspectedIndexDocument, output: OutputForm
     ["Requests", String(requests)],
   ];
   return [
-    renderTable(["PLATFORM", "KIND", "DIGEST", "SIZE", "CONFIG"], rows),
+    renderTable(["PLATFORM", "KIND", "DIGEST", "SIZE", "CONFIG"], rows, width),
     `\n${image}\n`,
-    renderColumns(details).replaceAll(/^(?=.)/gm, "  "),
+    renderColumns(details, width, 2),
   ].join("");
 }

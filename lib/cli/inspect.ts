@@ -1,7 +1,7 @@
 // `archway inspect`: which architectures images support, and how that was found out.
 import { type ImageServiceConfig, openImageService } from "../images/pods/image_service.ts";
-import { type InspectedImage, renderInspectedText, toInspected } from "./inspect_text.ts";
-import { type CommandDeps, ExitCode, type OutputForm, renderDocument, terminalLogger } from "./output.ts";
+import { renderInspectedText, toInspected } from "./inspect_text.ts";
+import { type CommandDeps, ExitCode, type OutputForm, print, terminalLogger } from "./output.ts";
 
 interface InspectConfig extends ImageServiceConfig {
   readonly positionals: readonly string[];
@@ -19,10 +19,6 @@ export async function runInspect(config: InspectConfig, parts: CommandDeps): Pro
     const request = { image, credentials: [], freshness: "revalidate", depth: "index", priority: "gated" } as const;
     return toInspected(image, await service.inspector.inspect(request, signal), { trace: config.trace });
   }));
-  terminal.out(renderInspected(images, config.output, terminal.columns));
+  print(terminal, config.output, { document: images, text: (width) => renderInspectedText(images, width) });
   return images.every(({ error }) => error === undefined) ? ExitCode.done : ExitCode.no;
-}
-
-export function renderInspected(images: readonly InspectedImage[], output: OutputForm, width?: number): string {
-  return output === "table" ? renderInspectedText(images, width) : renderDocument(images, output);
 }

@@ -16,7 +16,7 @@ export function renderInspectedText(images: readonly InspectedImage[], width?: n
     findings.map(({ kind }) => kind).join(","),
   ]);
   const table = renderTable(["IMAGE", "ARCHITECTURES", "SOURCE", "REQUESTS", "FINDINGS"], rows, width);
-  return [table, ...images.map(renderDetails)].join("\n");
+  return [table, ...images.map((image) => renderDetails(image, width))].join("\n");
 }
 
 /** A failure of trust is permanent until the configuration changes: then neither "permanent" nor "transient" shows what to do. */
@@ -29,7 +29,7 @@ function shortenDigest(image: string): string {
   return image.replace(/(@[a-z0-9]+:[0-9a-f]{12})[0-9a-f]+$/, "$1…");
 }
 
-function renderDetails(image: InspectedImage): string {
+function renderDetails(image: InspectedImage, width: number = Infinity): string {
   const { error, mirror, digest, mediaType, platforms, findings, trace } = image;
   const credential = image.credential ?? "none (anonymous)";
   const rows: readonly (readonly [label: string, value: string | undefined])[] = [
@@ -49,7 +49,8 @@ function renderDetails(image: InspectedImage): string {
     ["Requests", renderRequests(image.requests)],
   ];
   const known = rows.flatMap(([label, value]) => value === undefined ? [] : [[label, value]]);
-  return `${image.image}\n${indent(renderColumns(known), 2)}${trace === undefined ? "" : renderTrace(trace)}`;
+  const details = renderColumns(known, width, 2);
+  return `${image.image}\n${details}${trace === undefined ? "" : renderTrace(trace, width)}`;
 }
 
 /** What to do about an error, where its message does not say it. */
@@ -76,20 +77,16 @@ function renderRequests({ manifestGet, manifestHead, blobGet, token, other }: Re
   return counts.filter(([count]) => count > 0).map(([count, name]) => `${count} ${name}`).join(", ") || "none";
 }
 
-function renderTrace(trace: readonly TraceEntry[]): string {
+function renderTrace(trace: readonly TraceEntry[], width: number): string {
   if (trace.length === 0) return "  Trace: nothing was asked\n";
   const rows = trace.map(({ method, url, status, ms, note = "", authorization }) => [
     method,
-    url,
     `${status} ${note}`.trim(),
     `${Math.round(ms)} ms`,
     authorization === undefined ? "" : `${authorization} ***`,
+    url,
   ]);
-  return `  Trace\n${indent(renderColumns(rows), 4)}`;
-}
-
-function indent(text: string, columns: number): string {
-  return text.replaceAll(/^(?=.)/gm, " ".repeat(columns));
+  return `  Trace\n${renderColumns(rows, width, 4)}`;
 }
 
 type InspectedError = Pick<InspectionFailure, "kind" | "reason" | "message" | "retryAfterMs">;

@@ -1,6 +1,7 @@
 // The terminal as commands use it. They write through it, so that tests can read their output.
 import { stringify } from "yaml";
 import type { Clock } from "../clock.ts";
+import { foldWords } from "../config/fold_words.ts";
 import { printable } from "../json.ts";
 import type { LogFields, Logger } from "../log.ts";
 
@@ -23,7 +24,8 @@ export interface CommandDeps {
 
 const ESCAPE = "\x1b";
 /** What commands write themselves: colours, a line that is written over again, ends of lines. All else comes from others. */
-const OWN = new RegExp(`${ESCAPE}\\[(?:0|31|32|33)m|^\\r${ESCAPE}\\[K|[\\n\\t]`, "g");
+const COLOR = `${ESCAPE}\\[(?:0|31|32|33)m`;
+const OWN = new RegExp(`${COLOR}|^\\r${ESCAPE}\\[K|[\\n\\t]`, "g");
 
 /** A text as a terminal may show it: names, images and messages of others cannot move its cursor, nor hide anything. */
 export function forTerminal(text: string): string {
@@ -39,28 +41,97 @@ export function renderDocument(document: unknown, output: Exclude<OutputForm, "t
   return output === "json" ? `${JSON.stringify(document, null, 2)}\n` : stringify(document);
 }
 
-/** A table whose last column is not padded. Wider than `width`, it loses its last columns, but never the first two. */
-export function renderTable(
+/** What the command line says to a command that works on a cluster. */
+export interface CommandOptions {
+  /** What is to be done: `plan`. */
+  readonly positionals: readonly string[];
+  readonly dryRun: boolean;
+  readonly output: OutputForm;
+  readonly signal: AbortSignal;
+}
+
+/** Prints the document, or in place of it a text that is made for the width of the terminal. */
+export function print(
+  { out, columns }: Terminal,
+  output: OutputForm,
+  { document, text }: { readonly document: unknown; readonly text: (width?: number) => string },
+): void {
+  out(output === "table" ? foldLines(text(columns), columns) : renderDocument(document, output));
+}
+
+const GAP = "   ";
+/** A column does not become narrower than this for others to fit: the first has the names, which are read most. */
+const LEAST = { first: 32, other: 16 } as const;
+
+/** A table. Wider than `width`, its cells go on below; where that does not help, it loses its last columns, but never the first two. */
+export function renderTable(header: readonly string[], rows: readonly (readonly string[])[], width?: number): string {
+  return renderRows(header, rows, width).join("");
+}
+
+/** The header and each row of a table, which may have several lines. */
+export function renderRows(
   header: readonly string[],
   rows: readonly (readonly string[])[],
   width: number = Infinity,
-): string {
-  const table = renderColumns([header, ...rows]);
-  const fits = table.split("\n").every((line) => line.length <= width);
-  if (fits || header.length <= 2) return table;
-  return renderTable(header.slice(0, -1), rows.map((row) => row.slice(0, header.length - 1)), width);
+): readonly string[] {
+  const all = [header, ...rows];
+  return header.length <= 2 || lineLength(fitWidths(all, width)) <= width
+    ? layOut(all, width)
+    : renderRows(header.slice(0, -1), rows.map((row) => row.slice(0, header.length - 1)), width);
 }
 
-/** Columns as wide as their cells. What others named stays in its cell: it begins no row of its own, and has no colour. */
-export function renderColumns(texts: readonly (readonly string[])[]): string {
+/** Columns as wide as their cells, as far as they fit, all of them after `indent` spaces. */
+export function renderColumns(rows: readonly (readonly string[])[], width: number = Infinity, indent = 0): string {
+  return layOut(rows, width - indent).join("").replaceAll(/^(?=.)/gm, " ".repeat(indent));
+}
+
+/** The text of each row. What others named stays in its cell: it begins no row of its own, and has no colour. */
+export function layOut(texts: readonly (readonly string[])[], width: number): readonly string[] {
   const rows = texts.map((row) => row.map(printable));
+  const widths = fitWidths(rows, width);
+  return rows.map((row) => renderRow(row, widths));
+}
+
+/** The last column is not padded. */
+function renderRow(row: readonly string[], widths: readonly number[]): string {
+  const cells = row.map((cell, at) => foldWords(cell, widths[at] ?? 0));
+  const height = cells.reduce((most, { length }) => Math.max(most, length), 1);
+  const lineAt = (line: number): string =>
+    cells.map((cell, at) => (cell[line] ?? "").padEnd(widths[at] ?? 0)).join(GAP).trimEnd();
+  return Array.from({ length: height }, (_, line) => `${lineAt(line)}\n`).join("");
+}
+
+/** As wide as the widest cells; of columns that do not fit the widest gives way first. */
+function fitWidths(rows: readonly (readonly string[])[], width: number): readonly number[] {
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
   // A report has more rows than a call may have arguments.
   const widths = Array.from(
     { length: columns },
     (_, at) => rows.reduce((w, row) => Math.max(w, row[at]?.length ?? 0), 0),
   );
-  return rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("   ").trimEnd()}\n`).join("");
+  for (let excess = lineLength(widths) - width; excess > 0; excess--) {
+    const widest = widths.reduce(
+      (most, w, at) => w > (at === 0 ? LEAST.first : LEAST.other) && w >= (widths[most] ?? 0) ? at : most,
+      -1,
+    );
+    if (widest < 0) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
+}
+
+function lineLength(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
+}
+
+/** A text whose long lines go on below, indented by two more; one that is written over again is cut. */
+export function foldLines(text: string, width: number = Infinity): string {
+  return text.split("\n").map((line) => {
+    if (line.replaceAll(new RegExp(COLOR, "g"), "").length <= width) return line;
+    if (line.startsWith("\r")) return line.slice(0, width);
+    const indent = line.slice(0, line.search(/[^ ]|$/));
+    return `${indent}${foldWords(line.trimStart(), width - indent.length - 2).join(`\n${indent}  `)}`;
+  }).join("\n");
 }
 
 /** A logger for commands: prints warnings and errors to the terminal, one line each, and nothing else. */

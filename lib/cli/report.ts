@@ -9,10 +9,10 @@ import { silentLogger } from "../log.ts";
 import type { Credential } from "../oci/credential.ts";
 import { parseDockerConfigSecret } from "../oci/credentials/docker_config.ts";
 import type { PlacementSettings } from "../placement/decide/config/types.ts";
-import { type ClusterReport, reportOf } from "../report/cluster_report.ts";
+import { reportOf } from "../report/cluster_report.ts";
 import { ProgressLine } from "./progress_line.ts";
 import { readFailedImages } from "./failed_images.ts";
-import { type CommandDeps, ExitCode, type OutputForm, renderDocument, terminalLogger } from "./output.ts";
+import { type CommandDeps, ExitCode, type OutputForm, print, terminalLogger } from "./output.ts";
 import { readUnlabelledNodes } from "../placement/cluster/architectures.ts";
 import { renderBlocked, renderReport, renderUnlabelledNodes, undeclaredRegistries } from "./report_text.ts";
 import { readSupport } from "./report_read.ts";
@@ -78,7 +78,14 @@ export async function printReport(
     .finally(() => line.clear());
   const report = reportOf(workloads, { candidates, architecture: arch });
   const unlabelledNodes = podNamespace === undefined ? await readUnlabelledNodes(api, signal) : [];
-  terminal.out(render(report, { arch, output, unread, unlabelledNodes, isComplete, width: terminal.columns }));
+  print(terminal, output, {
+    document: { architecture: arch, complete: isComplete, unread, unlabelledNodes, ...report },
+    text: (width) =>
+      [
+        arch === undefined ? renderReport(report, width) : renderBlocked(report, arch, width),
+        ...unlabelledNodes.length === 0 ? [] : [renderUnlabelledNodes(unlabelledNodes, width)],
+      ].join("\n"),
+  });
   const isMissing = workloads.length === 0 && await isNamespaceMissing(api, podNamespace, signal);
   if (isMissing) terminal.err(`archway: There is no namespace "${podNamespace}".\n`);
   for (const sentence of undeclaredRegistries(report.images)) terminal.err(`archway: ${sentence}\n`);
@@ -94,24 +101,6 @@ async function isNamespaceMissing(api: ReadApi, name: string | undefined, signal
   if (name === undefined) return false;
   const missing = readOptional(api, { type: Resource.namespaces, name, signal }).then((found) => found === undefined);
   return await ignoring(isForbidden, missing) ?? false;
-}
-
-function render(
-  report: ClusterReport,
-  { arch, output, unread, unlabelledNodes, isComplete, width }: {
-    readonly arch: string | undefined;
-    readonly output: OutputForm;
-    readonly unread: readonly string[];
-    readonly unlabelledNodes: readonly string[];
-    readonly isComplete: boolean;
-    readonly width: number | undefined;
-  },
-): string {
-  if (output === "table") {
-    const table = arch === undefined ? renderReport(report, width) : renderBlocked(report, arch);
-    return unlabelledNodes.length === 0 ? table : `${table}\n${renderUnlabelledNodes(unlabelledNodes)}`;
-  }
-  return renderDocument({ architecture: arch, complete: isComplete, unread, unlabelledNodes, ...report }, output);
 }
 
 /** The cluster-wide pull secret; none where there is none, or it may not be read. */

@@ -9,14 +9,18 @@ import { renderTable } from "./output.ts";
 export function renderReport({ totals, images, workloads }: ClusterReport, width?: number): string {
   if (workloads.length === 0) return "No workload was found.\n";
   return [
-    renderTotals(totals),
+    renderTotals(totals, width),
     renderTable(["IMAGE", "ARCHITECTURES", "WORKLOADS"], images.map(imageRow), width),
-    renderTable(["WORKLOAD", "RUNS ON"], workloads.map(workloadRow)),
+    renderTable(["WORKLOAD", "RUNS ON"], workloads.map((one) => workloadRow(one, totals.length)), width),
   ].join("\n");
 }
 
-/** What keeps workloads from one architecture, and that no image names it, which a wrong name would explain. */
-export function renderBlocked({ blocked = [], images, workloads }: ClusterReport, architecture: string): string {
+/** What keeps workloads from one architecture; before it that no image names that, which a wrong name would explain. */
+export function renderBlocked(
+  { blocked = [], images, workloads }: ClusterReport,
+  architecture: string,
+  width?: number,
+): string {
   const total = workloads.length;
   if (total === 0) return "No workload was found.\n";
   if (blocked.length === 0) return `All ${total} workloads run on ${architecture}.\n`;
@@ -32,15 +36,15 @@ export function renderBlocked({ blocked = [], images, workloads }: ClusterReport
     `${unknown === 0 ? "" : `; of ${unknown} it is not known`}.\n`;
   const isNamed = isKnownArchitecture(architecture) ||
     images.some(({ architectures }) => architectures.includes(architecture));
-  return `${renderTable(["WORKLOAD", architecture.toUpperCase(), "WHY"], rows)}\n${counts}${
-    isNamed ? "" : unnamed(architecture)
-  }`;
+  const table = renderTable(["WORKLOAD", architecture.toUpperCase(), "WHY"], rows, width);
+  return `${isNamed ? "" : `${unnamed(architecture)}\n`}${table}\n${counts}`;
 }
 
-export function renderUnlabelledNodes(names: readonly string[]): string {
+export function renderUnlabelledNodes(names: readonly string[], width?: number): string {
   return renderTable(
     ["NODE", "WHY NO PLACED POD GOES THERE"],
     names.map((name) => [name, `no label ${NODE_ARCH_LABEL}`]),
+    width,
   );
 }
 
@@ -69,9 +73,9 @@ function describeBlocker(blocker: Blocker, architecture: string): string {
   }
 }
 
-function renderTotals(totals: readonly ArchitectureTotals[]): string {
+function renderTotals(totals: readonly ArchitectureTotals[], width?: number): string {
   const rows = totals.map((one) => [one.architecture, ...[one.runs, one.blocked, one.unknown].map(String)]);
-  return renderTable(["ARCHITECTURE", "WORKLOADS THAT RUN", "BLOCKED", "UNKNOWN"], rows);
+  return renderTable(["ARCHITECTURE", "WORKLOADS THAT RUN", "BLOCKED", "UNKNOWN"], rows, width);
 }
 
 function imageRow({ image, architectures, failedOn, failure, workloads }: ReportedImage): readonly string[] {
@@ -79,7 +83,7 @@ function imageRow({ image, architectures, failedOn, failure, workloads }: Report
   return [image, failure === undefined ? named || "none" : failure.reason, String(workloads)];
 }
 
-function workloadRow(workload: WorkloadSupport): readonly string[] {
+function workloadRow(workload: WorkloadSupport, candidates: number): readonly string[] {
   const { architectures, constrainedTo, isKnown } = workload;
   const isContradicted = isKnown && architectures.length === 0 && constrainedTo !== undefined;
   const notes = [
@@ -88,7 +92,9 @@ function workloadRow(workload: WorkloadSupport): readonly string[] {
       : [isContradicted ? contradiction(workload, constrainedTo) : "constrains itself"],
     ...isKnown ? [] : ["not all of its images could be inspected"],
   ];
-  const where = architectures.join(", ") || "none";
+  const named = architectures.join(", ") || "none";
+  const atMost = architectures.length === candidates ? "unknown" : `unknown, at most ${named}`;
+  const where = isKnown || architectures.length === 0 ? named : atMost;
   return [nameOf(workload), notes.length === 0 ? where : `${where} (${notes.join("; ")})`];
 }
 

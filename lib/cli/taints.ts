@@ -5,17 +5,12 @@ import { readSurvey } from "../taints/cluster/watches.ts";
 import { planOf } from "../taints/decide/plan.ts";
 import type { TaintRule } from "../taints/decide/types.ts";
 import { parseManagedTaint } from "../placement/decide/config/arch_taints.ts";
-import { ExitCode, type OutputForm } from "./output.ts";
+import { type CommandOptions, ExitCode, print } from "./output.ts";
 import { applyTaints, type TaintsDeps } from "./taints_apply.ts";
 import { renderApplied, renderLifted, renderPlan } from "./taints_text.ts";
 
-interface TaintsOptions {
-  /** `plan`, `apply` or `clean`. */
-  readonly positionals: readonly string[];
+interface TaintsOptions extends CommandOptions {
   readonly archTaint: string;
-  readonly dryRun: boolean;
-  readonly output: OutputForm;
-  readonly signal: AbortSignal;
 }
 
 /** Runs it. 1: DaemonSets must be changed first, pods refuse their toleration, or something could not be changed. */
@@ -44,7 +39,7 @@ async function plan(
 ): Promise<number> {
   const survey = await readSurvey(api, rule, signal);
   const found = planOf(survey, await tryTolerations({ api, clock }, survey.needs, signal));
-  terminal.out(renderPlan(found, output));
+  print(terminal, output, { document: found, text: (width) => renderPlan(found, width) });
   // Other pods are no obstacle: `apply` gives them their tolerations before it taints a node.
   const isHindered = found.daemonSets.length > 0 || found.pods.some(({ accepts }) => accepts === "no");
   return isHindered ? ExitCode.no : ExitCode.done;
@@ -52,7 +47,7 @@ async function plan(
 
 async function apply(deps: TaintsDeps, rule: TaintRule, { output, signal }: TaintsOptions): Promise<number> {
   const applied = await applyTaints(deps, rule, signal);
-  deps.terminal.out(renderApplied(applied, output));
+  print(deps.terminal, output, { document: applied, text: () => renderApplied(applied) });
   return applied.end === "done" ? ExitCode.done : ExitCode.no;
 }
 
@@ -62,6 +57,7 @@ async function clean(
   { dryRun, output, signal }: TaintsOptions,
 ): Promise<number> {
   const lifted = await liftTaints({ api, key, pace: openPace(clock) }, { signal, dryRun });
-  terminal.out(renderLifted(lifted, { dryRun, output, key }));
+  const document = { dryRun, lifted: [...lifted.lifted].sort(), left: lifted.left };
+  print(terminal, output, { document, text: (width) => renderLifted(lifted, { dryRun, key, width }) });
   return lifted.left.length === 0 ? ExitCode.done : ExitCode.no;
 }

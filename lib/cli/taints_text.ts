@@ -3,24 +3,24 @@ import { printable } from "../json.ts";
 import type { Lifted } from "../taints/cluster/write.ts";
 import type { PlannedPod, TaintPlan } from "../taints/decide/plan.ts";
 import { nameSome } from "../cluster/condition.ts";
-import { type OutputForm, renderDocument, renderTable } from "./output.ts";
+import { renderTable } from "./output.ts";
 import type { AppliedTaints } from "./taints_apply.ts";
 
-export function renderPlan(plan: TaintPlan, output: OutputForm): string {
-  if (output !== "table") return renderDocument(plan, output);
-  const { nodes, pods, daemonSets, taint: { key, effect } } = plan;
+export function renderPlan({ nodes, pods, daemonSets, taint: { key, effect } }: TaintPlan, width?: number): string {
   const rows = nodes.map(({ node, architecture, action, reason }) => [node, architecture, action, reason]);
   const sections = [
     nodes.length === 0
       ? "The cluster has no nodes.\n"
-      : renderTable(["NODE", "ARCHITECTURE", "ACTION", "REASON"], rows),
+      : renderTable(["NODE", "ARCHITECTURE", "ACTION", "REASON"], rows, width),
     pods.length === 0 ? "" : renderTable(
       ["POD THAT GETS ITS TOLERATION FROM apply", "NODE", "TOLERATION", "ACCEPTS IT"],
       pods.map((pod) => [pod.pod, pod.node || "(pending)", pod.lacks.join(", "), acceptance(pod)]),
+      width,
     ),
     daemonSets.length === 0 ? "" : renderTable(
       ["DAEMONSET THAT YOU MUST CHANGE", "NODES", "ADD TO ITS TEMPLATE"],
       daemonSets.map(({ daemonSet, nodes, lacks }) => [daemonSet, nameSome(nodes), lacks.join(", ")]),
+      width,
     ),
   ];
   const count = (action: string): number => nodes.filter((node) => node.action === action).length;
@@ -53,9 +53,7 @@ function exceptions(pods: readonly PlannedPod[]): string {
   return parts.length === 0 ? "" : `, but ${parts.join(" and ")}`;
 }
 
-export function renderApplied(applied: AppliedTaints, output: OutputForm): string {
-  if (output !== "table") return renderDocument(applied, output);
-  const { end, toleratedPods, taintedNodes, message } = applied;
+export function renderApplied({ end, toleratedPods, taintedNodes, message }: AppliedTaints): string {
   const advice = end === "done"
     ? "New pods get the toleration where `archway serve` runs with --arch-taints=manage, or tolerate."
     : "Nothing more could be written. Fix what the message names, then run it again.";
@@ -64,17 +62,16 @@ export function renderApplied(applied: AppliedTaints, output: OutputForm): strin
 
 export function renderLifted(
   { lifted, left }: Lifted,
-  { dryRun, output, key }: { readonly dryRun: boolean; readonly output: OutputForm; readonly key: string },
+  { dryRun, key, width }: { readonly dryRun: boolean; readonly key: string; readonly width: number | undefined },
 ): string {
   const names = [...lifted].sort();
-  if (output !== "table") return renderDocument({ dryRun, lifted: names, left }, output);
   if (names.length + left.length === 0) return `No node carries the taint ${key}.\n`;
   const verb = dryRun ? "would untaint" : "untainted";
   const rows = [
     ...names.map((node) => [node, verb, ""]),
     ...left.map(({ node, reason }) => [node, "still tainted", printable(reason)]),
   ];
-  return `${renderTable(["NODE", "RESULT", "REASON"], rows)}\n` +
+  return `${renderTable(["NODE", "RESULT", "REASON"], rows, width)}\n` +
     `${names.length} ${verb}, ${left.length} still tainted. Tolerations stay on pods, where they do no harm; nothing was ` +
     "deleted. An Archway with --arch-taints=manage puts the taints back: switch it off first.\n";
 }

@@ -6,24 +6,16 @@ import { Upgrades } from "../upgrades/names.ts";
 import { parsePlan } from "../upgrades/decide/types/plan.ts";
 import { openClusterReader } from "../upgrades/cluster/cluster_reader.ts";
 import { readInput, type UpgradeInput } from "../upgrades/cluster/plan_input.ts";
-import { ExitCode, type OutputForm, renderDocument } from "./output.ts";
+import { type CommandOptions, ExitCode, print } from "./output.ts";
 import type { ReportDeps } from "./report.ts";
 import { describePlan, describeStatus, effectOfSuspend, renderPlanned, renderStatus } from "./upgrade_text.ts";
 
 export type UpgradeDeps = Pick<ReportDeps, "api" | "terminal" | "clock">;
 
-export interface UpgradeOptions {
-  /** `status`, `plan`, `suspend` or `resume`. */
-  readonly positionals: readonly string[];
-  readonly dryRun: boolean;
-  readonly output: OutputForm;
-  readonly signal: AbortSignal;
-}
-
 const { namespace } = Upgrades;
 
 /** Runs it. 1: there is no plan, it has failed, its settings are wrong, or something is in its way, such as a window that is over. */
-export async function runUpgrade(deps: UpgradeDeps, options: UpgradeOptions): Promise<number> {
+export async function runUpgrade(deps: UpgradeDeps, options: CommandOptions): Promise<number> {
   const [verb] = options.positionals;
   if (verb === "suspend" || verb === "resume") {
     return await setSuspend(deps, { ...options, suspend: verb === "suspend" });
@@ -34,10 +26,10 @@ export async function runUpgrade(deps: UpgradeDeps, options: UpgradeOptions): Pr
   return verb === "plan" ? await plan(deps, input, options) : status(deps, input, options);
 }
 
-function status({ terminal }: UpgradeDeps, { known, config }: UpgradeInput, { output }: UpgradeOptions): number {
+function status({ terminal }: UpgradeDeps, { known, config }: UpgradeInput, { output }: CommandOptions): number {
   if (known === undefined) return ExitCode.no;
   const described = describeStatus(known);
-  terminal.out(output === "table" ? renderStatus(described) : renderDocument(described, output));
+  print(terminal, output, { document: described, text: (width) => renderStatus(described, width) });
   if (config.kind === "unparsable") {
     terminal.err(`archway: Cannot upgrade by the settings: ${config.problems.join("; ")}.\n`);
     return ExitCode.no;
@@ -45,12 +37,12 @@ function status({ terminal }: UpgradeDeps, { known, config }: UpgradeInput, { ou
   return described.phase === "Failed" ? ExitCode.no : ExitCode.done;
 }
 
-async function plan({ api, terminal }: UpgradeDeps, input: UpgradeInput, options: UpgradeOptions): Promise<number> {
+async function plan({ api, terminal }: UpgradeDeps, input: UpgradeInput, options: CommandOptions): Promise<number> {
   const { output, signal } = options;
   const reader = openClusterReader(api, signal);
   const [operators, pools] = await Promise.all([reader.operators(), reader.pools()]);
   const described = describePlan(input, { operators, pools });
-  terminal.out(output === "table" ? renderPlanned(described) : renderDocument(described, output));
+  print(terminal, output, { document: described, text: () => renderPlanned(described) });
   return described.inTheWay.length === 0 ? ExitCode.done : ExitCode.no;
 }
 
@@ -62,7 +54,7 @@ function missing({ terminal }: UpgradeDeps, { plan }: UpgradeInput): number {
 
 async function setSuspend(
   { api, terminal }: UpgradeDeps,
-  { dryRun, signal, suspend }: UpgradeOptions & { readonly suspend: boolean },
+  { dryRun, signal, suspend }: CommandOptions & { readonly suspend: boolean },
 ): Promise<number> {
   const target = { namespace, name: Upgrades.config };
   const body = { kind: "merge", document: { spec: { suspend: suspend ? true : null } } } as const;

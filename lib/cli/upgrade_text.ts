@@ -161,16 +161,19 @@ function beginOf(base: Base, { nowMs, hasWindow }: { readonly nowMs: number; rea
   return says(isReady ? "now" : `${spec.upgradeAt}, in ${renderDuration(untilMs)}`);
 }
 
-export function renderStatus({ version, architecture, phase, steps, conditions }: DescribedStatus): string {
+export function renderStatus(
+  { version, architecture, phase, steps, conditions }: DescribedStatus,
+  width?: number,
+): string {
   const target = architecture === "" ? version : `${version} ${architecture}`;
   return [
     `Upgrade to ${target}: ${phase}\n`,
     ...steps.length === 0
       ? []
-      : [renderTable(["STEP", "STATE", "SINCE", "MESSAGE"], steps.map((row) => Object.values(row)))],
+      : [renderTable(["STEP", "STATE", "SINCE", "MESSAGE"], steps.map((row) => Object.values(row)), width)],
     ...conditions.length === 0
       ? []
-      : [renderTable(["CONDITION", "STATUS", "MESSAGE"], conditions.map((row) => Object.values(row)))],
+      : [renderTable(["CONDITION", "STATUS", "MESSAGE"], conditions.map((row) => Object.values(row)), width)],
   ].join("\n");
 }
 

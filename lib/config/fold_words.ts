@@ -1,11 +1,17 @@
 // A text in lines of whole words, for terminals. Pure.
 
+/** Only a word that is longer than a line is broken: an image or an address, after one of its separators if it has any. */
 export function foldWords(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    if (word.length > width) lines.push(...breakWord(word, Math.max(1, width)));
+    else if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
     else lines[lines.length - 1] = `${last} ${word}`;
   }
   return lines;
+}
+
+function breakWord(word: string, width: number): readonly string[] {
+  return word.match(new RegExp(`.{1,${width}}$|.{0,${width - 1}}[/@:,&-]|.{1,${width}}`, "gs")) ?? [];
 }

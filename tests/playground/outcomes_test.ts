@@ -5,8 +5,8 @@ import { parseKubeObject } from "../../playground/cluster.ts";
 import type { JsonObject } from "../../playground/json_value.ts";
 import { isSettled, readOutcome, reportOf, saidAbout } from "../../playground/outcomes.ts";
 import { renderOutcomeTable, renderWelcome } from "../../playground/report.ts";
-import type { PodDecision } from "../../playground/sample_pods.ts";
-import { EXPECT_ANNOTATION } from "../../playground/samples.ts";
+import { type PodDecision, samplesOf, type Scenario } from "../../playground/sample_pods.ts";
+import { EXPECT_ANNOTATION, sampleNames } from "../../playground/samples.ts";
 import { GATE, inValues, makeNode, podBody, requiring, term } from "./make.ts";
 
 const NODES = [makeNode("arm64-1", "arm64")];
@@ -111,9 +111,11 @@ Deno.test("renderOutcomeTable() has a column for reports where some are expected
   assert.equal(
     renderOutcomeTable(outcomes, { registryHost: "registry.example", color: false }),
     [
-      "POD   ARCHITECTURES   DECISION   NODE      REPORTED   AS EXPECTED                         IMAGES",
-      "p     arm64           place      arm64-1   yes        yes                                 app:v1",
-      "p     arm64           place      arm64-1   no         no: place, arm64, arm64, reported   app:v1",
+      "POD   ARCHITECTURES   DECISION   NODE      REPORTED   AS EXPECTED   IMAGES",
+      "p     arm64           place      arm64-1   yes        yes           app:v1",
+      "p     arm64           place      arm64-1   no         no            app:v1",
+      "",
+      "p: expected place, arm64, arm64, reported",
       "",
       "p: says so",
       "",
@@ -136,9 +138,11 @@ Deno.test("renderOutcomeTable() aligns columns, shortens images and reports what
   assert.equal(
     table,
     [
-      "POD   ARCHITECTURES   DECISION   NODE      AS EXPECTED               IMAGES",
-      "p     arm64           place      arm64-1   yes                       app:v1",
-      "p     arm64           place      arm64-1   no: nowhere, -, Pending   app:v1",
+      "POD   ARCHITECTURES   DECISION   NODE      AS EXPECTED   IMAGES",
+      "p     arm64           place      arm64-1   yes           app:v1",
+      "p     arm64           place      arm64-1   no            app:v1",
+      "",
+      "p: expected nowhere, -, Pending",
       "",
     ].join("\n"),
   );
@@ -153,7 +157,7 @@ const WELCOME = {
 };
 
 Deno.test("renderWelcome() names every address and commands that use the kubeconfig and the registry", () => {
-  const text = renderWelcome({ ...WELCOME, sample: "arm64-only" });
+  const text = renderWelcome({ ...WELCOME, sample: "arm64-only", scenario: "placement" });
   for (const address of ["https://a", "b:1", "/c", "http://d/"]) assert.ok(text.includes(address));
   for (const command of ["explain demo/arm64-only", "inspect b:1/demo/edge:v1", "report --arch arm64"]) {
     assert.ok(text.includes(`  deno run -A main.ts ${command}\n`), command);
@@ -163,11 +167,47 @@ Deno.test("renderWelcome() names every address and commands that use the kubecon
 });
 
 Deno.test("renderWelcome() suggests builds and their page where there are no sample pods, and no pod", () => {
-  const text = renderWelcome({ ...WELCOME, sample: "" });
+  const text = renderWelcome({ ...WELCOME, sample: "", scenario: "image-build" });
   assert.doesNotMatch(text, /run hello|get pods|explain| report /);
   assert.match(
     text,
     /get machineosbuilds -o "custom-columns=\\\nNAME:\.metadata\.name,\S+archway\\\.dev\/arch-status"\n/,
   );
   assert.match(text, /\n {2}curl http:\/\/d\/builds\n/);
+});
+
+Deno.test("renderOutcomeTable() shows on 80 columns what each scenario is about, and why, without a long line", () => {
+  for (const scenario of ["placement", "exec-format-error", "taints", "odd-pods"] as const) {
+    const outcomes = samplesOf(scenario).map(({ name, images, expect: expected }) => ({
+      ...{ pod: name, images, expected, ok: true, node: "ppc64le-1", nodeArchitecture: "ppc64le" },
+      ...{ architectures: expected.architectures, decision: expected.decision, tolerates: expected.tolerates ?? [] },
+      report: expected.reported || expected.contradicted
+        ? 'Container "edge" is running a binary of another architecture.'
+        : undefined,
+    }));
+    const table = renderOutcomeTable(outcomes, { registryHost: "", color: false, columns: 80 });
+    // What is reported is folded where it is printed.
+    const long = table.split("\n").filter((line) => line.length > 80 && !line.includes(": Container"));
+    assert.deepEqual(long, [], scenario);
+    assert.equal(/^POD .* TOLERATES/.test(table), scenario === "taints");
+    assert.equal(/^POD .* AS EXPECTED/.test(table), scenario !== "taints");
+  }
+});
+
+Deno.test("renderOutcomeTable() colours all lines of a row", () => {
+  const [sample] = samplesOf("taints").filter(({ name }) => name === "left-alone");
+  const outcome = readOutcome(expecting({ decision: "nowhere", architectures: [], nodes: [] }), NODES);
+  const tolerates = sample?.expect.tolerates ?? [];
+  const wide = { ...outcome, tolerates, expected: sample?.expect, pod: "a-pod-of-a-long-name" };
+  const table = renderOutcomeTable([wide], { registryHost: "", color: true, columns: 80 });
+  const [, ...rows] = table.split("\n").slice(0, 3);
+  assert.ok(rows.length === 2 && rows.every((line) => line.startsWith("\x1b[31m") && line.endsWith("\x1b[0m")), table);
+});
+
+Deno.test("renderWelcome() suggests what the scenario is about", () => {
+  const suggested = (scenario: Scenario): string =>
+    renderWelcome({ ...WELCOME, scenario, sample: sampleNames(scenario)[0] ?? "" });
+  assert.match(suggested("exec-format-error"), / explain demo\/lying-image\n/);
+  assert.match(suggested("taints"), /\n {2}deno run -A main\.ts taints plan\n/);
+  assert.doesNotMatch(suggested("placement"), /taints/);
 });

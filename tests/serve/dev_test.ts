@@ -123,3 +123,23 @@ Deno.test("`archway dev --once --scenario image-build` publishes one index of wh
     [["amd64", "amd64", "Succeeded"], ["arm64", "arm64", "Succeeded"]],
   );
 });
+
+Deno.test("runDev() switches on what a scenario is about, unless the flag says otherwise", async () => {
+  const configOf = async (scenario: string, ...flags: readonly string[]): Promise<readonly string[]> => {
+    const parsed = parseConfig(["dev", "--once", `--scenario=${scenario}`, ...flags], { env: {}, readFile: () => "" });
+    assert.ok(parsed.kind === "run");
+    const seen: string[] = [];
+    const runServe = ({ archTaints, execFormatErrors }: Config): Promise<never> => {
+      seen.push(archTaints, execFormatErrors);
+      return Promise.reject(new Error("seen"));
+    };
+    const terminal = { out: () => {}, err: () => {}, color: false };
+    await assert.rejects(runDev(parsed.config, { terminal, stop: new AbortController().signal, runServe }), /seen/);
+    return seen;
+  };
+  assert.deepEqual(await configOf("exec-format-error"), ["off", "report"]);
+  assert.deepEqual(await configOf("exec-format-error", "--exec-format-errors=off"), ["off", "off"]);
+  assert.deepEqual(await configOf("exec-format-error", "--exec-format-errors=avoid"), ["off", "avoid"]);
+  assert.deepEqual(await configOf("taints"), ["manage", "off"]);
+  assert.deepEqual(await configOf("taints", "--arch-taints=tolerate"), ["tolerate", "off"]);
+});

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { renderDocument } from "../../../lib/cli/output.ts";
 import { parse as parseYaml } from "yaml";
 import type { AssembleResult, JoinedImage } from "../../../lib/images/assemble/assemble_index.ts";
 import type { ChildCopy } from "../../../lib/images/assemble/copy_children.ts";
@@ -42,7 +43,7 @@ const MADE: Exclude<AssembleResult, { kind: "failed" }> = {
 
 Deno.test("index assemble prints what became of each image, and what the tag names now", () => {
   assert.equal(
-    renderAssembled([toAssembled(MADE, OF)], "table"),
+    renderAssembled([toAssembled(MADE, OF)]),
     `PLATFORM      IMAGE                       DIGEST                 CONTENT
 linux/amd64   quay.io/team/app:v1-amd64   sha256:abababababab…   in place
 linux/arm64   quay.io/team/app:v1-arm64   sha256:abababababab…   blobs: 1 present, 2 mounted, 3 copied (5.0 MiB), 1 left where they are
@@ -60,19 +61,18 @@ Deno.test("index assemble reports what a dry run would do, and that nothing had 
   const copy: ChildCopy = { ...NONE, kind: "to be copied", bytes: MIB };
   const planned = renderAssembled(
     [toAssembled({ ...MADE, kind: "planned", images: [joined("amd64", copy)] }, OF)],
-    "table",
   );
   assert.match(planned, /to be copied, at most 1\.0 MiB\n\nWould publish quay\.io\/team\/app:v1\n/);
   assert.match(planned, /Would replace {3}sha256:cd/);
-  const unchanged = renderAssembled([toAssembled({ ...MADE, kind: "unchanged", replaced: undefined }, OF)], "table");
+  const unchanged = renderAssembled([toAssembled({ ...MADE, kind: "unchanged", replaced: undefined }, OF)]);
   assert.match(unchanged, /\nUnchanged quay\.io\/team\/app:v1\n/);
   assert.doesNotMatch(unchanged, /Replaced/);
 });
 
 Deno.test("index assemble gives programs the same as JSON and YAML", () => {
   const assembled = toAssembled(MADE, OF);
-  const json = JSON.parse(renderAssembled([assembled], "json"));
-  assert.deepEqual(parseYaml(renderAssembled([assembled], "yaml")), json);
+  const json = JSON.parse(renderDocument(assembled, "json"));
+  assert.deepEqual(parseYaml(renderDocument(assembled, "yaml")), json);
   const { outcome, reference, digest, replaced, requests, problems } = json;
   assert.deepEqual([outcome, digest, replaced, requests, problems], ["published", DIGEST, OLD, 12, []]);
   assert.equal(reference, `quay.io/team/app@${DIGEST}`);
@@ -96,7 +96,7 @@ Deno.test("index assemble reports in sentences what is wrong, and what became of
   ]);
   const [, last] = sentencesOf(toAssembled({ ...failed, isTagWritten: true }, OF));
   assert.match(last ?? "", /^It is unknown whether .* was written: look with `archway index inspect/);
-  const json = JSON.parse(renderAssembled([toAssembled(failed, OF)], "json"));
+  const json = JSON.parse(renderDocument(toAssembled(failed, OF), "json"));
   assert.deepEqual([json.outcome, json.problems, json.tagWritten], ["failed", [problem], false]);
 });
 
@@ -139,7 +139,7 @@ const INDEX: InspectedIndex = {
 
 Deno.test("index inspect prints every entry with what is wrong with it", () => {
   assert.equal(
-    renderIndex(toInspectedIndex(INDEX, { image: "app:v1", requests: 3 }), "table"),
+    renderIndex(toInspectedIndex(INDEX, { image: "app:v1", requests: 3 })),
     `PLATFORM      KIND          DIGEST                                                                    SIZE   CONFIG
 linux/arm64   image         ${OLD}   7      PlatformMismatch
 -             attestation   ${DIGEST}   8      ok
@@ -153,16 +153,16 @@ app:v1
   Requests     3
 `,
   );
-  const single = renderIndex(toInspectedIndex({ ...INDEX, kind: "image" }, { image: "app:v1", requests: 3 }), "table");
+  const single = renderIndex(toInspectedIndex({ ...INDEX, kind: "image" }, { image: "app:v1", requests: 3 }));
   assert.match(single, /Kind +a single image, not an index\n/);
 });
 
 Deno.test("index inspect gives programs the entries, or the error", () => {
-  const json = JSON.parse(renderIndex(toInspectedIndex(INDEX, { image: "app:v1", requests: 3 }), "json"));
+  const json = JSON.parse(renderDocument(toInspectedIndex(INDEX, { image: "app:v1", requests: 3 }), "json"));
   assert.deepEqual([json.image, json.kind, json.digest, json.entries.length], ["app:v1", "index", DIGEST, 2]);
   const problem = { kind: "transient", reason: "Timeout", message: "Cannot read it." } as const;
   const failed = toInspectedIndex({ kind: "failed", problem }, { image: "app:v1", requests: 3 });
-  assert.deepEqual(parseYaml(renderIndex(failed, "yaml")).error, problem);
+  assert.deepEqual(parseYaml(renderDocument(failed, "yaml")).error, problem);
 });
 
 Deno.test("a progress line is written over, not too often, and leaves nothing behind", async () => {

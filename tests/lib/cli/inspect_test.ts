@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { renderInspected } from "../../../lib/cli/inspect.ts";
-import { type InspectedImage, toInspected } from "../../../lib/cli/inspect_text.ts";
-import { terminalLogger } from "../../../lib/cli/output.ts";
+import { type InspectedImage, renderInspectedText, toInspected } from "../../../lib/cli/inspect_text.ts";
+import { foldLines, renderDocument, terminalLogger } from "../../../lib/cli/output.ts";
 import type { InspectionReport } from "../../../lib/oci/inspector.ts";
+import { tooLong } from "./support.ts";
 import { NO_REQUESTS } from "../../../lib/oci/request_log.ts";
 
 const DIGEST = `sha256:${"ab".repeat(32)}`;
@@ -58,7 +58,7 @@ function inspected(trace: boolean): readonly InspectedImage[] {
 
 Deno.test("renderInspected() shows a row and the details of each image, aligned, with the trace when requested", () => {
   assert.equal(
-    renderInspected(inspected(true), "table"),
+    renderInspectedText(inspected(true)),
     `\
 IMAGE                                  ARCHITECTURES              SOURCE     REQUESTS   FINDINGS
 a.test/team/app@sha256:abababababab…   amd64,arm64                registry   3          ChildDigestPin
@@ -74,9 +74,9 @@ a.test/team/app@${DIGEST}
   Finding      ChildDigestPin: The digest pins an image of a single platform.
   Requests     2 manifest GET, 1 token
   Trace
-    GET   https://mirror.test/v2/team/app/manifests/v1   401 Unauthorized   12 ms
-    GET   https://auth.test/token                        200 OK             4 ms      Basic ***
-    GET   https://mirror.test/v2/team/app/manifests/v1   failed Timeout     5000 ms
+    GET   401 Unauthorized   12 ms                 https://mirror.test/v2/team/app/manifests/v1
+    GET   200 OK             4 ms      Basic ***   https://auth.test/token
+    GET   failed Timeout     5000 ms               https://mirror.test/v2/team/app/manifests/v1
 
 a.test/b:v1
   Resolved   a.test/b:v1
@@ -91,14 +91,14 @@ a.test/b:v1
 Deno.test("renderInspected() calls no TLS fault transient, because a retry does not help; the document keeps the kind", () => {
   const failure = { kind: "transient", reason: "TlsFailed", message: "Cannot trust it.", registry: "a.test" } as const;
   const images = [toInspected("a.test/b:v1", { ...FAILED, inspection: { kind: "failed", failure } }, { trace: false })];
-  const text = renderInspected(images, "table");
+  const text = renderInspectedText(images);
   assert.match(text, /a\.test\/b:v1 +TlsFailed +registry/);
   assert.match(text, /Error +Cannot trust it\.\n +Next +Asking again does not help/);
-  assert.equal(JSON.parse(renderInspected(images, "json"))[0].error.kind, "transient");
+  assert.equal(JSON.parse(renderDocument(images, "json"))[0].error.kind, "transient");
 });
 
 Deno.test("renderInspected() gives one JSON document for all images, the trace only when requested", () => {
-  const [good, failed] = JSON.parse(renderInspected(inspected(false), "json"));
+  const [good, failed] = JSON.parse(renderDocument(inspected(false), "json"));
   assert.deepEqual(good, {
     image: `a.test/team/app@${DIGEST}`,
     resolved: "mirror.test/team/app:v1",
@@ -113,7 +113,7 @@ Deno.test("renderInspected() gives one JSON document for all images, the trace o
     findings: [{ kind: "ChildDigestPin", message: "The digest pins an image of a single platform." }],
   });
   assert.deepEqual(failed.error, { kind: "permanent", reason: "Unauthorized", message: "Cannot read it." });
-  assert.equal(JSON.parse(renderInspected(inspected(true), "json"))[0].trace.length, 3);
+  assert.equal(JSON.parse(renderDocument(inspected(true), "json"))[0].trace.length, 3);
 });
 
 Deno.test("terminalLogger() prints warnings in one line: what, where, why", () => {
@@ -123,4 +123,11 @@ Deno.test("terminalLogger() prints warnings in one line: what, where, why", () =
   log.error("cannot go on");
   log.info("never mind");
   assert.deepEqual(said, ["archway: Cannot use it (path /a, line 3): it is broken\n", "archway: Cannot go on\n"]);
+});
+
+Deno.test("renderInspectedText() fits a terminal of 80 columns, with the whole digest and trace", () => {
+  const text = foldLines(renderInspectedText(inspected(true), 80), 80);
+  assert.deepEqual(tooLong(text), []);
+  assert.ok(text.includes(`  Digest       sha256:\n               ${"ab".repeat(32)}\n`), text);
+  assert.match(text, /GET {3}401 Unauthorized {3}12 ms {17}https:\/\/mirror\.test\/v2\/team\/\n +app\/manifests\/v1\n/);
 });

@@ -7,7 +7,7 @@ import { type KubeObject, Resource, type ResourceType } from "../../../lib/k8s/t
 import type { ImageBed } from "../../support/image_bed.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 import { makeFailedImage } from "../exec_format/decide/make.ts";
-import { openTaggedImages, recordingTerminal, type Said } from "./support.ts";
+import { openTaggedImages, recordingTerminal, type Said, tooLong } from "./support.ts";
 
 const HOST = "registry.example";
 const ARCH = "kubernetes.io/arch";
@@ -40,10 +40,11 @@ async function run(
     readonly bed?: ImageBed;
     readonly before?: (call: MemoryCall) => void;
     readonly showsProgress?: boolean;
+    readonly columns?: number;
   } = {},
 ): Promise<{ readonly code: number; readonly said: Said }> {
-  const { bed = openTaggedImages(), before, showsProgress = false, ...options } = given;
-  const { terminal, said } = recordingTerminal({ color: false });
+  const { bed = openTaggedImages(), before, showsProgress = false, columns, ...options } = given;
+  const { terminal, said } = recordingTerminal({ color: false, columns });
   const { signal } = new AbortController();
   const deps = { api: cluster.client(before), terminal, clock: bed.clock, images: bed.images, signal, showsProgress };
   let isOver = false;
@@ -245,7 +246,7 @@ Deno.test("runReport() --arch says when no image names the architecture, unless 
   assert.equal(code, 1);
   assert.match(
     said.out,
-    /\n3 of 3 workloads do not run on arm65\.\nNo image that could be inspected names arm65\. Nodes .* kubernetes\.io\/arch\.\n$/,
+    /^No image that could be inspected names arm65\. Nodes .* kubernetes\.io\/arch\.\n\nWORKLOAD .*\n3 of 3 workloads do not run on arm65\.\n$/s,
   );
   assert.match((await run(clusterOf(SHOP), { arch: "s390x" })).said.out, /workloads do not run on s390x\.\n$/);
 });
@@ -257,4 +258,32 @@ Deno.test("runReport() says once for each registry by which flag an address is d
   const { code, said } = await run(clusterOf(SHOP), { bed });
   assert.deepEqual([code, said.err], [0, `archway: ${message}\n`]);
   assert.match(said.out, /registry\.example\/web:amd64-arm64 +AddressDenied/);
+});
+
+Deno.test("runReport() calls a workload unknown as its totals do, and says to what its other images narrow it", async () => {
+  const bed = openTaggedImages();
+  bed.registry.private.add(`${HOST}/closed:v1`);
+  const objects = [
+    templated(Resource.deployments, "open", "closed:v1"),
+    templated(Resource.deployments, "narrow", "closed:v1", "store:amd64"),
+  ];
+  const { said } = await run(clusterOf(objects), { bed });
+  assert.match(said.out, /^amd64 +0 +0 +2$/m);
+  assert.match(said.out, /^arm64 +0 +1 +1$/m);
+  const why = "\\(not all of its images could be inspected\\)";
+  assert.match(said.out, new RegExp(`^Deployment shop/narrow +unknown, at most amd64 ${why}$`, "m"));
+  assert.match(said.out, new RegExp(`^Deployment shop/open +unknown ${why}$`, "m"));
+});
+
+Deno.test("runReport() fits a terminal of 80 columns, and keeps what blocks a workload", async () => {
+  const objects = [
+    templated(Resource.deployments, "a-name-of-some-length-in-a-cluster", "team/with/a/path/of/its/own/web:amd64"),
+    ...SHOP,
+  ];
+  for (const arch of [undefined, "arm64", "arm46"]) {
+    const { said } = await run(clusterOf(objects), { arch, columns: 80 });
+    assert.deepEqual(tooLong(said.out), [], `${arch}`);
+  }
+  const { said } = await run(clusterOf(objects), { arch: "arm64", columns: 80 });
+  assert.match(said.out, /^WORKLOAD +ARM64 +WHY$/m);
 });

@@ -24,15 +24,21 @@ export interface Ran extends Said {
 }
 
 export function recordingTerminal(
-  { color }: { readonly color: boolean } = { color: false },
+  { color, columns }: { readonly color: boolean; readonly columns?: number | undefined } = { color: false },
 ): { terminal: Terminal; said: Said } {
   const said: Said = { out: "", err: "" };
   const terminal: Terminal = {
     out: (text) => void (said.out += text),
     err: (text) => void (said.err += text),
     color,
+    columns,
   };
   return { terminal, said };
+}
+
+/** The lines that do not fit a terminal of 80 columns. */
+export function tooLong(text: string): readonly string[] {
+  return text.split("\n").filter((line) => line.length > 80);
 }
 
 export interface CommandBed extends AsyncDisposable {

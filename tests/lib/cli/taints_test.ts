@@ -5,7 +5,7 @@ import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { furnish, taintLine, toleratedBy } from "../../controllers/taints/make.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
-import { type Ran, recordingTerminal } from "./support.ts";
+import { type Ran, recordingTerminal, tooLong } from "./support.ts";
 import { ours, rawDaemonSet, rawNode, rawTaintPod } from "../taints/decide/make.ts";
 
 interface Given {
@@ -13,13 +13,14 @@ interface Given {
   readonly output?: "table" | "json" | "yaml";
   readonly archTaint?: string;
   readonly dryRun?: boolean;
+  readonly columns?: number;
   readonly before?: (call: MemoryCall) => void;
 }
 
 async function run(cluster: MemoryCluster, given: Given): Promise<Ran> {
-  const { positionals, output = "table", archTaint = "archaware", dryRun = false, before } = given;
+  const { positionals, output = "table", archTaint = "archaware", dryRun = false, columns, before } = given;
   const clock = new FakeClock();
-  const { terminal, said } = recordingTerminal();
+  const { terminal, said } = recordingTerminal({ color: false, columns });
   const signal = new AbortController().signal;
   let isOver = false;
   const running = runTaints({ api: cluster.client(before), terminal, clock }, {
@@ -227,4 +228,12 @@ Deno.test("taints of a cloud are never written: exit code 2", async () => {
     }
     assert.equal(cluster.patches.length, 0);
   }
+});
+
+Deno.test("taints plan and clean fit a terminal of 80 columns, and leave out no column of the plan", async () => {
+  const cluster = openCluster([rawDaemonSet("agent")]);
+  const planned = await run(cluster, { positionals: ["plan"], columns: 80 });
+  const cleaned = await run(cluster, { positionals: ["clean"], dryRun: true, columns: 80 });
+  assert.deepEqual(tooLong(planned.out + cleaned.out), []);
+  assert.match(planned.out, /^POD THAT GETS ITS TOLERATION.* NODE {3}TOLERATION +ACCEPTS IT$/m);
 });
