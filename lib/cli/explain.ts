@@ -13,6 +13,7 @@ import { containersToKnow, type LateFacts, lateReport, pinReport } from "../plac
 import type { PodImages } from "../images/pods/pod_images.ts";
 import { explainPod } from "../placement/decide/explain/explain.ts";
 import {
+  type ExplainContext,
   failingContainer,
   type Participation,
   type PodExplanation,
@@ -22,10 +23,9 @@ import { parsePod } from "../placement/decide/pod_view.ts";
 import { findCondition, parseConditions } from "../cluster/condition.ts";
 import { memberOf, objectAt } from "../json.ts";
 import { CLUSTER_SELECTOR_BOUNDS, matchesSelector, parseSelector } from "../cluster/label_selector.ts";
-import { foldWords } from "../config/fold_words.ts";
 import type { PodView } from "../placement/decide/types.ts";
 import { readExecFormatErrors } from "./explain_exec_format.ts";
-import { type Color, ExitCode, type OutputForm, paint, renderDocument, renderTable, type Terminal } from "./output.ts";
+import { type Color, ExitCode, layOut, type OutputForm, paint, print, renderTable, type Terminal } from "./output.ts";
 import { isForbidden, isMissingOrForbidden } from "../k8s/errors.ts";
 
 interface ExplainDeps {
@@ -54,40 +54,54 @@ export async function runExplain(
   const object = await readOptional(api, { type: Resource.pods, ...target, signal: options.signal });
   const pod = parsePod(object);
   if (object === undefined || pod === undefined) {
-    const { namespace, name } = target;
-    terminal.err(
-      `archway: Cannot explain pod "${name}": there is none in namespace "${namespace}". ` +
-        "Name it as pod/NAME with -n NAMESPACE, or as NAMESPACE/NAME. Where its owner cannot create it (a quota, another " +
-        `webhook), the owner's events say why: kubectl get events -n ${namespace} --field-selector reason=FailedCreate\n`,
-    );
+    terminal.err(`archway: ${missing(target)}\n`);
     return ExitCode.no;
   }
   const config = await readClusterConfig(api, options.signal);
+  const failing = failingContainer(object);
+  const execFormatErrors = await readExecFormatErrors(parts, pod, options.signal);
   const explanation = explainPod(pod, {
     ageMs: ageOf(pod, parts),
     schedulerSays: schedulerSays(object),
-    failing: failingContainer(object),
+    failing,
     participation: await readParticipation(api, { pod, config, signal: options.signal }),
     gatingStopped: config.kind === "read" ? gatingStopped(config.object) : undefined,
-    execFormatErrors: await readExecFormatErrors(parts, pod, options.signal),
-    mismatches: await readMismatches(parts, pod, options),
+    execFormatErrors,
+    // What was seen to fail says more.
+    mismatches: execFormatErrors.length > 0 ? [] : await readMismatches(parts, pod, { ...options, failing }),
   });
-  terminal.out(renderExplanation(pod, explanation, { output: options.output, terminal }));
+  const text = (): string => renderText(pod, explanation, terminal);
+  print(terminal, options.output, { document: documentOf(pod, explanation), text });
   return ExitCode.done;
+}
+
+function documentOf({ namespace, name, nodeName: node }: PodView, explanation: PodExplanation): unknown {
+  const { state, standing, why, next, record = null } = explanation;
+  return { namespace, pod: name, state, node, explanation: [standing, ...why], next, record };
+}
+
+function missing({ namespace, name }: ReturnType<typeof podTarget>): string {
+  return `Cannot explain pod "${name}": there is none in namespace "${namespace}". ` +
+    "Name it as pod/NAME with -n NAMESPACE, or as NAMESPACE/NAME. Where its owner cannot create it (a quota, another " +
+    `webhook), the owner's events say why: kubectl get events -n ${namespace} --field-selector reason=FailedCreate`;
 }
 
 function ageOf({ creationTimestampMs }: PodView, { api, clock }: ExplainDeps): number | undefined {
   return creationTimestampMs === undefined ? undefined : serverNowMs(clock, api) - creationTimestampMs;
 }
 
-/** What the webhook warns of such a pod: images that have none of the architectures that it pins, or not that of its node. */
+/** What Archway warns of such a pod: images that have none of the architectures that it pins, or not that of its node. */
 async function readMismatches(
   { api, openImages }: ExplainDeps,
   pod: PodView,
-  { settings, signal }: { readonly settings: PlacementSettings; readonly signal: AbortSignal },
+  { settings, failing, signal }: {
+    readonly settings: PlacementSettings;
+    readonly failing: ExplainContext["failing"];
+    readonly signal: AbortSignal;
+  },
 ): Promise<readonly string[]> {
   const pinned = pinnedImages(pod, settings);
-  const late = lateContainers(pod);
+  const late = lateContainers(pod, failing);
   const uses = late.flatMap(({ containers }) => containersToKnow(pod, containers, settings)).map(({ image }) => image);
   const wanted = [...new Set([...pinned.map(({ image }) => image), ...uses])]
     .map((image) => ({ image, always: false, pullPolicy: "" }));
@@ -103,13 +117,16 @@ async function readMismatches(
   return reports.flatMap((report) => report === undefined ? [] : [report.message]);
 }
 
-/** What came to the pod on its node: ephemeral containers, and images that the decision about it does not name. */
-function lateContainers(pod: PodView): readonly Pick<LateFacts, "came" | "containers">[] {
+/** What was not decided for its node: ephemeral containers, images that the decision does not name, and all of a failing pod without one. */
+function lateContainers(
+  pod: PodView,
+  failing: ExplainContext["failing"],
+): readonly Pick<LateFacts, "came" | "containers">[] {
   const { nodeName, record, ephemeralContainers, containers } = pod;
   if (nodeName === "") return [];
   const decided = record?.decision === "place" && record.omitted === 0 ? record.images : undefined;
   const exchanged = decided === undefined
-    ? []
+    ? failing === undefined ? [] : containers
     : containers.filter(({ image }) => !decided.some((one) => one.image === image));
   return [
     { came: "exchanged", containers: exchanged } as const,
@@ -161,18 +178,6 @@ async function readParticipation(
   return matchesSelector(parseSelector(written, CLUSTER_SELECTOR_BOUNDS), labels) ? "selected" : "not-selected";
 }
 
-function renderExplanation(
-  pod: PodView,
-  explanation: PodExplanation,
-  { output, terminal }: { readonly output: OutputForm; readonly terminal: Terminal },
-): string {
-  if (output === "table") return renderText(pod, explanation, terminal);
-  const { state, standing, why, next, record = null } = explanation;
-  const { namespace, name, nodeName: node } = pod;
-  const document = { namespace, pod: name, state, node, explanation: [standing, ...why], next, record };
-  return renderDocument(document, output);
-}
-
 const COLOR: Readonly<Record<PodStage, Color>> = {
   gated: "yellow",
   held: "yellow",
@@ -189,21 +194,16 @@ function renderText(
   { state, standing, why, next, record }: PodExplanation,
   { color: isColored, columns = Infinity }: Terminal,
 ): string {
-  const linesOf = (text: string): readonly string[] => foldWords(text, columns - LABEL_WIDTH - 1);
+  const rows = Object.entries({ Why: why, Next: next.length === 0 ? ["Nothing to do."] : next })
+    .flatMap(([title, sentences]) => sentences.map((sentence, at) => [at === 0 ? title : "", sentence]));
+  const [name = "", stands = "", ...others] = layOut(
+    [["Pod", `${pod.namespace}/${pod.name}`], ["State", standing], ...rows],
+    columns,
+  );
   const color = TROUBLED.includes(record?.decision ?? "") ? "red" : COLOR[state];
-  const sections = [
-    renderSection("State", linesOf(standing).map((line) => isColored ? paint(line, color) : line)),
-    renderSection("Why", why.flatMap(linesOf)),
-    renderSection("Next", next.length === 0 ? ["Nothing to do."] : next.flatMap(linesOf)),
-  ];
+  const painted = stands.replaceAll(/(?<=^.{8}).+$/gm, (text) => isColored ? paint(text, color) : text);
   const images = record === undefined || record.images.length === 0 ? "" : `\n${renderImages(record.images, columns)}`;
-  return `Pod     ${pod.namespace}/${pod.name}\n${sections.join("")}${images}`;
-}
-
-const LABEL_WIDTH = 7;
-
-function renderSection(title: string, lines: readonly string[]): string {
-  return lines.map((line, index) => `${(index === 0 ? title : "").padEnd(LABEL_WIDTH)} ${line}\n`).join("");
+  return `${name}${painted}${others.join("")}${images}`;
 }
 
 function renderImages(images: readonly ImageOutcome[], width: number): string {

@@ -188,3 +188,35 @@ Deno.test("Q-06 runExplain() names an image that came to a pod on its node and d
   const { said } = await run(bed.api, "pod/edge", { facts });
   assert.match(said.out, /Container "web" cannot run on node "n1" \(arm64\): image demo\/other:v2 supports \{amd64\}/);
 });
+
+Deno.test("runExplain() inspects the images of a failing pod that nobody placed, and says which lack its node's architecture", async () => {
+  await using bed = await openCommandBed();
+  const node = { metadata: { name: "n1", labels: { [ARCH]: "amd64" } } };
+  await bed.api.create(Resource.nodes, { apiVersion: "v1", kind: "Node", ...node }, { signal: bed.signal });
+  const containers = [{ name: "edge", image: "demo/edge:v1" }];
+  const left = { labels: { [GATE]: "not-set" } };
+  await bed.createPod("bound", { nodeName: "n1", containers }, left);
+  const status = (state: Record<string, unknown>): Record<string, unknown> => ({
+    phase: "Running",
+    containerStatuses: [{ name: "edge", state }],
+  });
+  const withState = (state: Record<string, unknown>): KubeApi =>
+    withCalls(bed.api, {
+      get: async (type, target, signal) => ({ ...await bed.api.get(type, target, signal), status: status(state) }),
+    });
+  const facts = [platformsFact("demo/edge:v1", [{ os: "linux", architecture: "arm64" }])];
+  const failing = withState({ waiting: { reason: "CrashLoopBackOff", message: "back-off" } });
+  const { said } = await run(failing, "pod/bound", { facts });
+  assert.match(
+    said.out,
+    /^Why +Container "edge" cannot run on node "n1" \(amd64\): image demo\/edge:v1 supports \{arm64\}\.$/m,
+  );
+  assert.match(said.out, /^Next +Use images that have the architecture, or change what makes the pod: .* node name/m);
+  const right = [platformsFact("demo/edge:v1", [{ os: "linux", architecture: "amd64" }])];
+  assert.match(
+    (await run(failing, "pod/bound", { facts: right })).said.out,
+    /^Next +Read what it wrote: kubectl logs/m,
+  );
+  // Nothing is asked about a pod that runs.
+  assert.doesNotMatch((await run(withState({ running: {} }), "pod/bound")).said.out, /cannot run/);
+});

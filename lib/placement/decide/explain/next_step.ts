@@ -32,7 +32,9 @@ const RULES: readonly Rule[] = [
   },
   {
     holds: ({ around }) => (around.mismatches ?? []).length > 0,
-    steps: () => ["Use images that have the architecture, or take the constraint off what makes the pod."],
+    steps: () => [
+      "Use images that have the architecture, or change what makes the pod: its constraint, node name or DaemonSet.",
+    ],
   },
   {
     holds: ({ state, around }) => state === "gated" && (around.ageMs ?? 0) >= LONG_HELD_MS,
