@@ -2,10 +2,11 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../lib/clock.ts";
-import { BACKGROUND_SHARES, type PodImages } from "../lib/images/pods/pod_images.ts";
+import type { PodImages } from "../lib/images/pods/pod_images.ts";
 import type { EventObject } from "../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../lib/k8s/event_recorder.ts";
 import { errorText, type Logger } from "../lib/log.ts";
+import { BACKGROUND_SHARES } from "../lib/oci/limits/image_limits.ts";
 import type { ImageUse } from "../lib/oci/types.ts";
 import type { PlacementSettings } from "../lib/placement/decide/config/types.ts";
 import { judgeImages, MAX_IMAGES, partOfImages, pinnedImages } from "../lib/placement/decide/images.ts";

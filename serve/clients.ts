@@ -110,10 +110,12 @@ function openImages(
   { readApi: api, background: signal }: CapabilityParts,
   { metrics, imageService }: { readonly metrics: PlacementMetrics; readonly imageService: ImageService },
 ): PodImages {
+  const { inspector, known, limits } = imageService;
   return openPodImages({
-    inspector: imageService.inspector,
-    pullSecrets: new PullSecrets({ api, mode: config.pullSecrets, ownNamespace: config.namespace, clock, log }),
-    known: imageService.known,
+    inspector,
+    pullSecrets: new PullSecrets({ api, mode: config.pullSecrets, ownNamespace: config.namespace, limits, clock, log }),
+    known,
+    limits,
     clock,
     log,
     signal,

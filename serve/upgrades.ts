@@ -117,9 +117,9 @@ export async function lookAround(
   const options = { config, clock, log, userAgent, clusterCredentials: () => credentials };
   await using service = await openImageService(options);
   // Those of namespaces are not for this account to read: images that need them are named as not inspected.
-  const pullSecrets = new PullSecrets({ api, mode: "none", ownNamespace: "", clock, log: silentLogger });
-  const { inspector, known } = service;
-  const images = openPodImages({ inspector, pullSecrets, known, clock, log: silentLogger, signal, observe: () => {} });
+  const { inspector, known, limits } = service;
+  const pullSecrets = new PullSecrets({ api, mode: "none", ownNamespace: "", limits, clock, log: silentLogger });
+  const images = openPodImages({ inspector, pullSecrets, known, limits, clock, log: silentLogger, signal });
   return await adviseOnWorkloads({ api, images, clock, signal });
 }
 

@@ -1,7 +1,7 @@
 // Component `kueue`: narrows the pod templates of queued Workloads, and answers the admission check that holds them until then.
 //
 //   Workload ─▶ images of its pod sets ─▶ decide ─▶ affinity of the templates, or the answer of the check
-import { BACKGROUND_LIMIT_MS, BACKGROUND_SHARES, inspectInBackground } from "../../lib/images/pods/pod_images.ts";
+import { BACKGROUND_LIMIT_MS, inspectInBackground } from "../../lib/images/pods/pod_images.ts";
 import { type KubeApi, readOptional, serverNowMs } from "../../lib/k8s/api.ts";
 import { classifyWriteFailure } from "../../lib/k8s/errors.ts";
 import { KEPT } from "../../lib/k8s/kept.ts";
@@ -9,6 +9,7 @@ import { Reflector } from "../../lib/k8s/reflector.ts";
 import { Resource, splitKey } from "../../lib/k8s/types.ts";
 import { memberOf } from "../../lib/json.ts";
 import { ADMISSION_CHECK } from "../../lib/names.ts";
+import { BACKGROUND_SHARES } from "../../lib/oci/limits/image_limits.ts";
 import { parseConditions, setCondition } from "../../lib/cluster/condition.ts";
 import { decideIgnoringGate } from "../../lib/placement/decide/decide.ts";
 import type { PlacementDecision } from "../../lib/placement/decide/decision_types.ts";

@@ -57,9 +57,9 @@ export async function openCallerImages(config: Omit<ReportConfig, "output">, dep
   const service = await openImageService({ ...options, clusterCredentials: () => credentials });
   // Secrets that cannot be read are named in the failures of the images that need them.
   const log = silentLogger;
-  const pullSecrets = new PullSecrets({ api, mode: "pod", ownNamespace: "", clock, log });
-  const { inspector, known } = service;
-  const images = openPodImages({ inspector, pullSecrets, known, clock, log, signal, observe: () => {} });
+  const { inspector, known, limits } = service;
+  const pullSecrets = new PullSecrets({ api, mode: "pod", ownNamespace: "", limits, clock, log });
+  const images = openPodImages({ inspector, pullSecrets, known, limits, clock, log, signal });
   return { ...images, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 

@@ -8,7 +8,7 @@
 //   2  cache/single_flight  equal inspections that overlap are one                                │
 //   3  cache/cached         digests for good, tags for a while                                    │
 //        ▼ PlannedRequest                                                                         │
-//   4  inspect              limits/inspection_limit, then the endpoints in order          image/  │ ImageRead
+//   4  inspect              limits/image_limits, then the endpoints in order              image/  │ ImageRead
 //        ▼ Endpoint, InspectionContext                                                            │ ManifestDocument
 //   5  session              documents of one repository, checked by their digests, parsed         │
 //      repository_client    within limits, logged in                                limits/, auth/ │

@@ -46,8 +46,8 @@ export async function readParsed<T>(
 ): Promise<T> {
   const { endpoint, context: { callers, signal } } = client;
   const { answer, credential } = await askFor(client, name);
-  const turn = { bytes: answer.body.byteLength, callers, signal, registry: endpoint.host };
-  return await client.turns.run(() => parse(toDocument(endpoint, { document: name, answer, credential })), turn);
+  const arrived = { bytes: answer.body.byteLength, callers, signal, registry: endpoint.host };
+  return await client.limits.parse(() => parse(toDocument(endpoint, { document: name, answer, credential })), arrived);
 }
 
 /** How long a registry may take until it begins to send a layer, and until the rest of an answer that is none (ms). */

@@ -10,6 +10,7 @@ import type { Credential, Keyring } from "./credential.ts";
 import { type KeyringOptions, openKeyring } from "./credentials/keyring.ts";
 import { ConnectionVariants } from "./http/connection_variants.ts";
 import { Transport, type TransportDeps } from "./http/transport.ts";
+import { ImageLimits } from "./limits/image_limits.ts";
 import { RequestLimiter } from "./limits/request_limiter.ts";
 import type { RepositoryClientDeps } from "./repository_client.ts";
 
@@ -41,18 +42,20 @@ export function openRegistryAccess(options: RegistryAccessOptions): RegistryAcce
   const { config, clock, log, clusterCredentials, userAgent, audience } = options;
   const { home, cacheHome, proxies } = config.registryEnvironment ?? NO_REGISTRY_ENVIRONMENT;
   const planner = openPullPlanner({ ...config, system: systemPaths({ home, cacheHome }), log, clock });
+  const limits = new ImageLimits();
   const keyring = openKeyring({
     ...config,
     extra: () => [...clusterCredentials(), ...planner.credentials()],
     helpers: planner.credentialHelpers,
+    limits,
     log,
     clock,
   });
-  const transport = new Transport({ clock, resolve: resolveAddresses, userAgent, proxies, audience });
+  const transport = new Transport({ limits, clock, resolve: resolveAddresses, userAgent, proxies, audience });
   const limiter = new RequestLimiter({ clock, log, declared: [...config.registry, ...config.insecureRegistry] });
   const tokens = new TokenSource({ transport, limiter, clock });
   const learned = { challenges: new LearnedChallenges(), variants: new ConnectionVariants() };
-  const clients = { transport, tokens, limiter, clock, ...learned };
+  const clients = { transport, tokens, limits, limiter, clock, ...learned };
   return { planner, keyring, clients, [Symbol.dispose]: () => transport[Symbol.dispose]() };
 }
 

@@ -13,7 +13,7 @@ import type { AnonymousAuthorization, Answer, Exchange } from "./http/exchange.t
 import type { Transport } from "./http/transport.ts";
 import { rootUrl } from "./image/document.ts";
 import type { InspectionContext } from "./request_log.ts";
-import type { DocumentTurns } from "./limits/inspection_limit.ts";
+import type { ImageLimits } from "./limits/image_limits.ts";
 import { pauseOf } from "./limits/outcome.ts";
 import type { RequestLimiter } from "./limits/request_limiter.ts";
 import type { Endpoint } from "./pull_plan.ts";
@@ -22,6 +22,7 @@ import type { Endpoint } from "./pull_plan.ts";
 export interface RepositoryClientDeps {
   readonly transport: Transport;
   readonly tokens: TokenSource;
+  readonly limits: ImageLimits;
   readonly limiter: RequestLimiter;
   readonly clock: Clock;
   readonly challenges: LearnedChallenges;
@@ -104,9 +105,8 @@ export class RepositoryClient {
     });
   }
 
-  /** The turns in which all that read through the same connections parse. */
-  get turns(): DocumentTurns {
-    return this.#deps.transport.turns;
+  get limits(): ImageLimits {
+    return this.#deps.limits;
   }
 
   pauseOf(answer: Answer): number | undefined {

@@ -1,13 +1,13 @@
 // What the tests of small controllers share: images that answer from a table, a recorder that keeps events, and a controller
 // that runs.
-import { IMAGE_PLACES, type PodImages, type PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
+import type { PodImages, PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
 import type { EventInput } from "../../lib/k8s/event_input.ts";
 import type { EventRecorder } from "../../lib/k8s/event_recorder.ts";
 import type { KubeObject } from "../../lib/k8s/types.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { MemoryCluster } from "../support/memory_kube_api.ts";
 import { fact } from "../lib/placement/decide/make.ts";
-import { FairLimiter } from "../../lib/oci/limits/fair_limiter.ts";
+import { ImageLimits } from "../../lib/oci/limits/image_limits.ts";
 
 /** What a controller runs on: API server, clock and images in memory. What it requests and records is kept. */
 export interface Scene {
@@ -34,7 +34,7 @@ export function openScene(): Scene {
         requests.push(request);
         return Promise.resolve(request.images.map((use) => ({ ...use, inspection: fact(use.image).inspection })));
       },
-      places: new FairLimiter(IMAGE_PLACES),
+      places: new ImageLimits().images,
       prefetch: () => {},
       recall: () => undefined,
     },

@@ -5,7 +5,6 @@ import { systemClock } from "../../lib/clock.ts";
 import type { KeyValueStore } from "../../lib/kv/store.ts";
 import { type Logger, silentLogger } from "../../lib/log.ts";
 import { RequestLimiter } from "../../lib/oci/limits/request_limiter.ts";
-import { limitInspections } from "../../lib/oci/limits/inspection_limit.ts";
 import { CachedInspector } from "../../lib/oci/cache/cached.ts";
 import type { Credential, Keyring } from "../../lib/oci/credential.ts";
 import { credentialsFor } from "../../lib/oci/credentials/match.ts";
@@ -30,6 +29,7 @@ import { ConnectionVariants } from "../../lib/oci/http/connection_variants.ts";
 import { Transport } from "../../lib/oci/http/transport.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 import { type FakeRegistry, openFakeRegistry } from "./registry.ts";
+import { ImageLimits } from "../../lib/oci/limits/image_limits.ts";
 
 /** How to reach a registry on loopback. */
 export const PLAIN: EndpointTransport = { scheme: "http", verifyTls: true, caCertificates: [], declared: true };
@@ -62,7 +62,9 @@ export function openTestInspector(
   const { clock = systemClock, maxEntries = 100, tagTtlMs = 300_000 } = options;
   const { kv, log = silentLogger } = options;
   const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.transport })) };
+  const limits = new ImageLimits();
   const transport = new Transport({
+    limits,
     clock,
     resolve: options.resolve ?? (() => Promise.resolve([])),
     userAgent: "archway/test",
@@ -72,11 +74,12 @@ export function openTestInspector(
   const limiter = new RequestLimiter({ clock, log });
   const tokens = new TokenSource({ transport, limiter, clock });
   const openSession = openSessions({
-    ...{ transport, tokens, limiter, clock },
+    ...{ transport, tokens, limits, limiter, clock },
     ...{ challenges: new LearnedChallenges(), variants: new ConnectionVariants() },
   });
   const registry = new RegistryInspector({ openSession, clock });
-  const cached = new CachedInspector({ inner: limitInspections(registry), kv, clock, log, maxEntries, tagTtlMs });
+  const inner = limits.limitInspections(registry);
+  const cached = new CachedInspector({ inner, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;
   const keyring: Keyring = "lookup" in given ? given : {
     lookup: (endpoint) => Promise.resolve(credentialsFor(given, endpoint)),

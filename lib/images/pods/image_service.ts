@@ -6,9 +6,9 @@ import { type KnownImages, KnownImagesPolicy } from "./known_images.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
 import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
-import { limitInspections } from "../../oci/limits/inspection_limit.ts";
 import { CachedInspector } from "../../oci/cache/cached.ts";
 import type { HostState } from "../../oci/limits/host_state.ts";
+import type { ImageLimits } from "../../oci/limits/image_limits.ts";
 import { RegistryInspector } from "../../oci/inspect.ts";
 import type { Inspector } from "../../oci/inspector.ts";
 import { singleFlight } from "../../oci/cache/single_flight.ts";
@@ -28,6 +28,7 @@ export interface ImageService extends AsyncDisposable {
   /** Follows the configuration files until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
   readonly known: KnownImages;
+  readonly limits: ImageLimits;
   cacheSize(): number;
   hostStates(): readonly HostState[];
   publicHostStates(): readonly HostState[];
@@ -44,7 +45,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   stack.defer(() => kv?.close());
   const registry = new RegistryInspector({ openSession: openSessions(clients), clock });
   const cached = new CachedInspector({
-    inner: limitInspections(registry),
+    inner: clients.limits.limitInspections(registry),
     kv,
     clock,
     log,
@@ -56,6 +57,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     inspector: withKeyring(singleFlight(cached, { clock }), { planner, keyring, clock }),
     run: (signal) => planner.watch(signal),
     known: new KnownImagesPolicy({ memory: cached, planner, clock, tagTtlMs: config.tagTtl }),
+    limits: clients.limits,
     cacheSize: () => cached.size(),
     hostStates: () => clients.limiter.hostStates(),
     publicHostStates: () => clients.limiter.publicHostStates(),

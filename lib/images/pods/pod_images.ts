@@ -2,7 +2,8 @@
 import { type Clock, type Doubling, doublingMs, orAborted } from "../../clock.ts";
 import { openDeadline } from "../../k8s/deadline.ts";
 import { errorText, type Logger } from "../../log.ts";
-import { FairLimiter } from "../../oci/limits/fair_limiter.ts";
+import type { FairLimiter } from "../../oci/limits/fair_limiter.ts";
+import { BACKGROUND_SHARES, type ImageLimits } from "../../oci/limits/image_limits.ts";
 import type { InspectionPriority, InspectionReport, InspectionRequest, Inspector } from "../../oci/inspector.ts";
 import type { ImageUse, InspectedImage } from "../../oci/types.ts";
 import type { KnownImages } from "./known_images.ts";
@@ -31,27 +32,22 @@ export interface PodImages {
   prefetch(request: PodImagesRequest): void;
 }
 
-/** Images that are inspected or wait, at 17 KB of heap each. One namespace alone may have 2 000 of them. */
-export const IMAGE_PLACES = { limit: 4_000, share: 1 } as const;
-/** Shares of what is dropped where it would wait, so that gated pods find places: 500 and 250 when alone. */
-export const BACKGROUND_SHARES = { prefetched: 1 / 7, noticed: 1 / 15 } as const;
-
 const MAX_NAMED = 3;
 
 interface PodImagesDeps {
   readonly inspector: Inspector;
   readonly pullSecrets: Pick<PullSecrets, "read">;
   readonly known: KnownImages;
+  readonly limits: Pick<ImageLimits, "images">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  readonly observe: (image: { readonly ms: number; readonly report: InspectionReport }) => void;
+  readonly observe?: (image: { readonly ms: number; readonly report: InspectionReport }) => void;
 }
 
 export function openPodImages(deps: PodImagesDeps): PodImages {
-  const { inspector, pullSecrets, known, clock, log, observe } = deps;
+  const { inspector, pullSecrets, known, limits: { images: places }, clock, log, observe } = deps;
   const prefetched = new Set<string>();
-  const places = new FairLimiter(IMAGE_PLACES);
 
   async function inspect(request: PodImagesRequest, signal: AbortSignal): Promise<readonly InspectedImage[]> {
     const { scope, images, renew = false, admittedAtMs = clock.nowMs() } = request;
@@ -63,7 +59,7 @@ export function openPodImages(deps: PodImagesDeps): PodImages {
       const startedMs = clock.monotonicMs();
       const asked = requestFor(use, { request, pull, notBeforeMs: use.always ? admittedAtMs : renewBeforeMs });
       const report = withPullProblems(await inspector.inspect(asked, signal), pull);
-      observe({ ms: clock.monotonicMs() - startedMs, report });
+      observe?.({ ms: clock.monotonicMs() - startedMs, report });
       known.remember(use.image, report, scope);
       return { ...use, inspection: report.inspection };
     }));

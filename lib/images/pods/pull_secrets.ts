@@ -9,7 +9,7 @@ import { weightOfTexts } from "../../oci/cache/weights.ts";
 import type { Credential } from "../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
 import { callersOf } from "../../oci/limits/callers.ts";
-import { FairLimiter } from "../../oci/limits/fair_limiter.ts";
+import type { ImageLimits } from "../../oci/limits/image_limits.ts";
 import type { InspectionFailure } from "../../oci/types.ts";
 import { pullSecretNames } from "../../cluster/pull_secret_names.ts";
 import { SharedCalls } from "../../oci/shared_call.ts";
@@ -38,6 +38,7 @@ interface PullSecretDeps {
   readonly api: Pick<KubeApi, "get">;
   readonly mode: PullSecretMode;
   readonly ownNamespace: string;
+  readonly limits: Pick<ImageLimits, "secrets">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -57,8 +58,6 @@ const MAX_POD_CREDENTIALS = 256;
 const WILDCARD_COUNTS = 8;
 /** Secrets of one pod that are read at a time: the requests of other pods are sent between them. */
 const READS_AT_A_TIME = 4;
-/** Secrets that are read at a time, whole, for all pods; a namespace may take as many as are free, so half when it is alone. */
-const READ_PLACES = { limit: 32, share: 1 } as const;
 const DEFAULT_ACCOUNT = "default";
 /** Statuses that mean "it is not to be had", rather than "not now", in words. */
 const FINAL_STATUSES: ReadonlyMap<number, string> = new Map([[403, "Archway may not read it"], [404, "not found"]]);
@@ -86,7 +85,6 @@ export class PullSecrets {
   readonly #deps: PullSecretDeps;
   readonly #secrets: SharedCalls<SecretContent>;
   readonly #accounts: SharedCalls<readonly string[]>;
-  readonly #places = new FairLimiter(READ_PLACES);
 
   constructor(deps: PullSecretDeps) {
     this.#deps = deps;
@@ -149,7 +147,7 @@ export class PullSecrets {
   ): Promise<Found> {
     try {
       const callers = callersOf({ namespace: target.namespace, priority: "gated" });
-      using _ = await this.#places.acquire(callers, signal);
+      using _ = await this.#deps.limits.secrets.acquire(callers, signal);
       return { kind: "found", object: await this.#deps.api.get(resource, target, signal) };
     } catch (error) {
       const why = whyFinal(error);

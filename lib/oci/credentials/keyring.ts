@@ -6,12 +6,9 @@ import { openConfigFile } from "./config_file.ts";
 import { openHelperKeyring } from "./credential_helpers.ts";
 import { KubeletPlugins } from "./kubelet_plugins.ts";
 import { callersOf } from "../limits/callers.ts";
-import { FairLimiter } from "../limits/fair_limiter.ts";
+import type { ImageLimits } from "../limits/image_limits.ts";
 import { matchCredentials } from "./match.ts";
 import { type CommandRunner, runCommand } from "./run_command.ts";
-
-/** Processes at a time: image names decide how many are wanted. The fifth is left for another namespace. */
-const PROCESSES = { limit: 5, share: 4 } as const;
 
 export interface KeyringOptions {
   readonly dockerConfig?: string | undefined;
@@ -19,6 +16,7 @@ export interface KeyringOptions {
   readonly credentialProviderBinDir?: string | undefined;
   readonly extra: () => readonly Credential[];
   readonly helpers?: () => readonly string[];
+  readonly limits: Pick<ImageLimits, "programs">;
   readonly log: Logger;
   readonly clock: Clock;
   readonly run?: CommandRunner;
@@ -27,7 +25,7 @@ export interface KeyringOptions {
 /** Opens the keyring. What is not configured is not called. Lookups never reject: a source that fails is logged once. */
 export function openKeyring(options: KeyringOptions): Keyring {
   const { dockerConfig, credentialProviderConfig, credentialProviderBinDir, helpers, log, clock } = options;
-  const run = limitProcesses(options.run ?? runCommand);
+  const run = limitProcesses(options.run ?? runCommand, options.limits);
   const sources: readonly Keyring[] = [
     { lookup: (endpoint) => Promise.resolve(matchCredentials(options.extra(), endpoint)) },
     ...dockerConfig === undefined ? [] : [openConfigFile({ path: dockerConfig, log, clock, run })],
@@ -42,12 +40,11 @@ export function openKeyring(options: KeyringOptions): Keyring {
   };
 }
 
-function limitProcesses(run: CommandRunner): CommandRunner {
-  const places = new FairLimiter(PROCESSES);
+function limitProcesses(run: CommandRunner, { programs }: Pick<ImageLimits, "programs">): CommandRunner {
   // An answer serves the next caller, so a program that waits is run even when all callers have gone.
   const { signal } = new AbortController();
   return async (command) => {
-    using _ = await places.acquire(command.callers ?? callersOf({ priority: "gated" }), signal);
+    using _ = await programs.acquire(command.callers ?? callersOf({ priority: "gated" }), signal);
     return await run(command);
   };
 }

@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import { type Clock, untilAborted } from "../../clock.ts";
 import { guardAddress, isPublicAddress, type Resolve } from "./address_guard.ts";
 import { InspectionError } from "../errors.ts";
-import { DocumentTurns } from "../limits/inspection_limit.ts";
+import type { ImageLimits } from "../limits/image_limits.ts";
 import { collectBody, FREE_BYTES, type TakeMemory } from "./body.ts";
 import {
   type Answer,
@@ -35,6 +35,7 @@ const MAX_CLIENTS = 64;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 export interface TransportDeps {
+  readonly limits: ImageLimits;
   readonly clock: Clock;
   readonly resolve: Resolve;
   readonly userAgent: string;
@@ -59,8 +60,6 @@ interface Checked {
 }
 
 export class Transport implements Disposable {
-  /** For large documents: as bodies here, and for who parses them. */
-  readonly turns: DocumentTurns = new DocumentTurns();
   readonly #deps: TransportDeps;
   readonly #clients = new LRUCache<string, Deno.HttpClient>({ max: MAX_CLIENTS, dispose: (client) => client.close() });
   readonly #pinnedHosts = new PinnedHosts();
@@ -133,7 +132,8 @@ export class Transport implements Disposable {
       const { status, headers } = response;
       const isStreamed = hop.isStreamed === true && status === 200 && response.body !== null;
       const stream = isStreamed && response.body !== null ? describeFaults(response.body, hop) : undefined;
-      const take: TakeMemory = (bytes) => this.turns.tryTakeMemory(hop.callers, bytes);
+      const take: TakeMemory = (bytes) =>
+        this.#deps.limits.takeMemory(bytes, { callers: hop.callers, registry: url.host });
       const body = isStreamed ? new Uint8Array() : await readBody(response, { hop, take });
       trace({ status, note: STATUS_CODES[status] ?? "" });
       if (status < 500) this.#answered.set(url.host, true);
@@ -215,18 +215,16 @@ function describeFaults(stream: ReadableStream<Uint8Array>, hop: Hop): ReadableS
   }, { highWaterMark: 0 });
 }
 
-/** Throws TooLarge, or CircuitOpen while large bodies take all memory. A large refusal counts as empty. */
+/** Throws TooLarge, and what `take` throws. A large refusal counts as empty. */
 async function readBody(response: Response, { hop, take }: {
   readonly hop: Hop;
   readonly take: TakeMemory;
 }): Promise<Uint8Array<ArrayBuffer>> {
   if (response.body === null) return new Uint8Array();
   const maxBytes = response.ok ? hop.maxBytes : Math.min(hop.maxBytes, FREE_BYTES);
-  const collected = await collectBody(response.body, { maxBytes, take });
-  if (collected.kind === "body") return collected.bytes;
-  if (!response.ok) return new Uint8Array();
-  if (collected.kind === "too-large") throw failed(hop, "TooLarge", `answered with more than ${maxBytes} bytes`);
-  throw failed(hop, "CircuitOpen", "gives a large answer, and other large ones are being read");
+  const bytes = await collectBody(response.body, { maxBytes, take });
+  if (bytes === undefined && response.ok) throw failed(hop, "TooLarge", `answered with more than ${maxBytes} bytes`);
+  return bytes ?? new Uint8Array();
 }
 
 /** HTTP/1.1: with HTTP/2 the runtime waits 40 ms on small answers. */

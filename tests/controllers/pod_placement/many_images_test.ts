@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
-import { IMAGE_PLACES, type PodImages } from "../../../lib/images/pods/pod_images.ts";
+import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { MAX_IMAGES } from "../../../lib/placement/decide/images.ts";
 import { fact, gatesOf } from "../../lib/placement/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated } from "./make.ts";
-import { FairLimiter } from "../../../lib/oci/limits/fair_limiter.ts";
+import { ImageLimits } from "../../../lib/oci/limits/image_limits.ts";
 
 /** Images under way by namespace; those of namespaces that begin with `evil` are answered when a test says so, or never. */
 class Registries {
@@ -27,7 +27,7 @@ class Registries {
         this.#count(namespace, -images.length);
       }
     },
-    places: new FairLimiter(IMAGE_PLACES),
+    places: new ImageLimits().images,
     prefetch: () => {},
     recall: () => undefined,
   };

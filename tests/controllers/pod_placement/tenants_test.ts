@@ -1,13 +1,13 @@
 // The pod controller under many pods of slow, failing and silent registries: no other pod waits, and every one of them is
 // released at its own deadline. On a fake clock; tests/cluster/tenants_test.ts is the same on a real control plane.
 import assert from "node:assert/strict";
-import { IMAGE_PLACES, type PodImages } from "../../../lib/images/pods/pod_images.ts";
+import type { PodImages } from "../../../lib/images/pods/pod_images.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import type { FakeClock } from "../../support/fake_clock.ts";
 import { fact, failedFact, gatesOf } from "../../lib/placement/decide/make.ts";
 import { openScene, type Scene, whileRunning } from "../make.ts";
 import { controllerOf, gated } from "./make.ts";
-import { FairLimiter } from "../../../lib/oci/limits/fair_limiter.ts";
+import { ImageLimits } from "../../../lib/oci/limits/image_limits.ts";
 
 /** Images by the registry in front of their names: `slow/` takes 5 s, `fails/` fails after 1 s, `silent/` never answers. */
 function registriesOf(clock: FakeClock): PodImages {
@@ -23,7 +23,7 @@ function registriesOf(clock: FakeClock): PodImages {
         return { ...use, inspection: (registry === "fails" ? failed : answered).inspection };
       });
     },
-    places: new FairLimiter(IMAGE_PLACES),
+    places: new ImageLimits().images,
     prefetch: () => {},
     recall: () => undefined,
   };
@@ -125,7 +125,7 @@ Deno.test("inspections end with the controller, with the pod, and when its image
       await scene.clock.sleep(Infinity, signal);
       return signal.throwIfAborted() ?? [];
     },
-    places: new FairLimiter(IMAGE_PLACES),
+    places: new ImageLimits().images,
     prefetch: () => {},
     recall: () => undefined,
   };

@@ -1,5 +1,4 @@
 // Flags of optional capabilities, shown by what each switches on.
-import { IMAGE_PLACES } from "../../../lib/images/pods/pod_images.ts";
 import assert from "node:assert/strict";
 import { buildFailedImage } from "../../../lib/exec_format/decide/failed_image.ts";
 import type { Config } from "../../../lib/config/parse.ts";
@@ -14,7 +13,7 @@ import { makeFailedImage } from "../../lib/exec_format/decide/make.ts";
 import { Simulator } from "../../lib/builds/decide/simulator.ts";
 import { servedOnly } from "./served_only.ts";
 import { type Checks, fileConfig, serveConfig } from "./support.ts";
-import { FairLimiter } from "../../../lib/oci/limits/fair_limiter.ts";
+import { ImageLimits } from "../../../lib/oci/limits/image_limits.ts";
 
 /** What becomes of a pod that fails on its node, by these flags. */
 async function counted(...flags: readonly string[]): Promise<readonly string[]> {
@@ -34,7 +33,7 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   const inspection = { kind: "platforms", digest, mediaType: "", platforms, depth: "index", findings: [] } as const;
   const claimedImages = {
     inspect: () => Promise.resolve([{ image: "app", pullPolicy: "", inspection }]),
-    places: new FairLimiter(IMAGE_PLACES),
+    places: new ImageLimits().images,
     prefetch: () => {},
     recall: () => undefined,
   };

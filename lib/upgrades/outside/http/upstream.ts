@@ -147,21 +147,20 @@ export class Upstream implements Disposable {
     const { maxBytes } = this.#options.limits;
     if (!response.ok) throw statusError(name, response, await this.#reasonIn(response));
     if (body === null) return { status, text: "", name };
-    const collected = await collectBody(body, { maxBytes, take: () => ({ release: () => {} }) });
-    if (collected.kind !== "body") {
+    const collected = await collectBody(body, { maxBytes });
+    if (collected === undefined) {
       throw upstreamError(name, { fault: "tooLarge", status, state: `its answer has more than ${maxBytes} bytes` });
     }
-    if (hasDenseStructure(collected.bytes)) {
+    if (hasDenseStructure(collected)) {
       throw upstreamError(name, { fault: "tooLarge", status, state: "its answer has too many members" });
     }
-    return { status, text: new TextDecoder().decode(collected.bytes), name };
+    return { status, text: new TextDecoder().decode(collected), name };
   }
 
   async #reasonIn({ status, body }: Response): Promise<string> {
     const isShown = this.#options.showsReason === true && status < 500;
     if (body === null || !isShown) return await body?.cancel() ?? "";
-    const collected = await collectBody(body, { maxBytes: MAX_REASON_BYTES, take: () => ({ release: () => {} }) });
-    return collected.kind === "body" ? new TextDecoder().decode(collected.bytes) : "";
+    return new TextDecoder().decode(await collectBody(body, { maxBytes: MAX_REASON_BYTES }));
   }
 
   #headers(endpoint: UpstreamEndpoint, request: UpstreamRequest, name: RequestName): Headers {

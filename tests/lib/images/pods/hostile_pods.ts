@@ -8,7 +8,6 @@ import { silentLogger } from "../../../../lib/log.ts";
 import { openPlacementMetrics } from "../../../support/process_metrics.ts";
 import { CachedInspector } from "../../../../lib/oci/cache/cached.ts";
 import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
-import { limitInspections } from "../../../../lib/oci/limits/inspection_limit.ts";
 import { withKeyring } from "../../../../lib/oci/with_keyring.ts";
 import { makeSettings } from "../../../../lib/placement/decide/config/types.ts";
 import { MAX_IMAGES } from "../../../../lib/placement/decide/images.ts";
@@ -17,12 +16,14 @@ import { makeUse } from "../../../support/image_bed.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { FakeRegistry } from "../../../support/fake_registry.ts";
 import { DIRECT, NO_KEYRING } from "../../../support/inspectors.ts";
+import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
 const clock = new FakeClock();
+const limits = new ImageLimits();
 const registry = new FakeRegistry(clock);
 registry.delayMs = Infinity;
 const cached = new CachedInspector({
-  inner: limitInspections(registry),
+  inner: limits.limitInspections(registry),
   kv: undefined,
   clock,
   log: silentLogger,
@@ -39,10 +40,10 @@ const images = openPodImages({
   inspector: { inspect: (request, signal) => (asked++, inspector.inspect(request, signal)) },
   pullSecrets: { read: () => Promise.resolve({ credentials: [] }) },
   known: new KnownImagesPolicy({ memory: cached, planner: DIRECT, clock, tagTtlMs: 300_000 }),
+  limits,
   clock,
   log: silentLogger,
   signal: new AbortController().signal,
-  observe: () => {},
 });
 const settings = makeSettings({ operatorNamespace: "archway", maxGateAgeMs: 60_000 });
 const deps = { clock, images, log: silentLogger, metrics: openPlacementMetrics(), settingsOf: () => settings };

@@ -1,8 +1,7 @@
-import { IMAGE_PLACES } from "../../../../lib/images/pods/pod_images.ts";
 import assert from "node:assert/strict";
 import { knownImagesWithoutFailed, podImagesWithoutFailed } from "../../../../lib/images/pods/without_failed.ts";
 import type { InspectedImage } from "../../../../lib/oci/types.ts";
-import { FairLimiter } from "../../../../lib/oci/limits/fair_limiter.ts";
+import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
 const SCOPE = { namespace: "shop", pullSecrets: [] };
 const never = new AbortController().signal;
@@ -29,7 +28,7 @@ async function inspect(image: InspectedImage, failed: readonly string[]): Promis
     inspect: () => Promise.resolve([image]),
     recall: () => undefined,
     prefetch: () => {},
-    places: new FairLimiter(IMAGE_PLACES),
+    places: new ImageLimits().images,
   };
   const images = podImagesWithoutFailed(
     inner,

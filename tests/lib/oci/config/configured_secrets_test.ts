@@ -12,6 +12,7 @@ import { openTestInspector } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
 import { makeFolder } from "./planner_support.ts";
 import { makePrograms } from "../credentials/helper_support.ts";
+import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
 const KINDS = [
   "auth",
@@ -145,7 +146,7 @@ async function runOnce({ fault, damaged, at, put }: Plan): Promise<{ readonly sa
     credentialProviderBinDir: programs.path,
     extra: planner.credentials,
     helpers: planner.credentialHelpers,
-    ...{ log, clock, run: programs.run },
+    ...{ limits: new ImageLimits(), log, clock, run: programs.run },
   });
   const kv = openStoreOnShow();
   using inspector = openTestInspector({ plan: planner.plan, keyring, kv, log });

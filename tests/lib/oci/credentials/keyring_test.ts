@@ -6,6 +6,7 @@ import type { Credential } from "../../../../lib/oci/credential.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { keepLog } from "../config/planner_support.ts";
 import { makePrograms } from "./helper_support.ts";
+import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
 const CANARY = "c4nary-word";
 const NEVER = new AbortController().signal;
@@ -16,7 +17,10 @@ const ANSWER = `echo '{"ServerURL":"x","Username":"robot","Secret":"${CANARY}"}'
 const nobody: CommandRunner = () => Promise.reject(new Error("no command is expected"));
 
 function open(options: Partial<Parameters<typeof openKeyring>[0]> = {}): ReturnType<typeof openKeyring> {
-  return openKeyring({ extra: () => [], log: keepLog(), clock: new FakeClock(), run: nobody, ...options });
+  return openKeyring({
+    ...{ extra: () => [], limits: new ImageLimits(), log: keepLog(), clock: new FakeClock(), run: nobody },
+    ...options,
+  });
 }
 
 function basic(scope: string, source: string): Credential {

@@ -5,6 +5,7 @@ import type { Credential, Keyring } from "../../../../lib/oci/credential.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { keepLog } from "../config/planner_support.ts";
 import { makePrograms, type ProgramFolder } from "./helper_support.ts";
+import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
 const CANARY = "c4nary-word";
 const NEVER = new AbortController().signal;
@@ -47,6 +48,7 @@ function open(programs: ProgramFolder, config: string): {
     credentialProviderConfig: programs.file("providers.yaml", config),
     credentialProviderBinDir: programs.path,
     extra: () => [],
+    limits: new ImageLimits(),
     log,
     clock,
     run: programs.run,

@@ -11,12 +11,20 @@ import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
+import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
 function open(
   limits: Partial<Pick<TransportDeps, "headersTimeoutMs" | "totalTimeoutMs" | "audience">> = {},
   resolve: Resolve = () => Promise.resolve([]),
 ): Transport {
-  return new Transport({ clock: systemClock, resolve, userAgent: "archway/test", proxies: NO_PROXIES, ...limits });
+  return new Transport({
+    limits: new ImageLimits(),
+    clock: systemClock,
+    resolve,
+    userAgent: "archway/test",
+    proxies: NO_PROXIES,
+    ...limits,
+  });
 }
 
 function get(url: string, more: Partial<Exchange> = {}): Exchange {

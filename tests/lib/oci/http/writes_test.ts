@@ -10,6 +10,7 @@ import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
 import { PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
+import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
 const { signal } = new AbortController();
 const PART = "0123456789abcdef".repeat(4_096);
@@ -17,7 +18,13 @@ const PARTS = 5;
 
 function open(): Transport {
   const resolve = (): Promise<readonly string[]> => Promise.resolve([]);
-  return new Transport({ clock: systemClock, resolve, userAgent: "archway/test", proxies: NO_PROXIES });
+  return new Transport({
+    limits: new ImageLimits(),
+    clock: systemClock,
+    resolve,
+    userAgent: "archway/test",
+    proxies: NO_PROXIES,
+  });
 }
 
 function write(url: string, more: Partial<Exchange>): Exchange {

@@ -15,6 +15,7 @@ import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import { digestOf } from "../../../support/documents.ts";
 import { makeCredential, makeEndpoint } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry, type SeenRequest } from "../../../support/registry.ts";
+import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
 /** A registry with one repository, `team/app`, and what pushes to it. */
 export interface PushBed extends AsyncDisposable {
@@ -38,7 +39,8 @@ export async function openPushBed(
   registry.intercept = (request) => bed.before(request) ?? answer(request, { blobs, uploads, location });
   const clock = systemClock;
   const resolve = (): Promise<readonly string[]> => Promise.resolve([]);
-  const transport = new Transport({ clock, resolve, userAgent: "archway/test", proxies: NO_PROXIES });
+  const limits = new ImageLimits();
+  const transport = new Transport({ limits, clock, resolve, userAgent: "archway/test", proxies: NO_PROXIES });
   const limiter = new RequestLimiter({ clock, log: silentLogger });
   const tokens = new TokenSource({ transport, limiter, clock });
   const { signal } = new AbortController();
@@ -47,7 +49,7 @@ export async function openPushBed(
   const shared = { challenges: new LearnedChallenges(), variants: new ConnectionVariants() };
   const targetOf = (repository: string): TargetRepository => {
     const endpoint = makeEndpoint(registry.host, { repository, reference: "v1" });
-    const deps = { transport, limiter, tokens, clock, ...shared };
+    const deps = { transport, limits, limiter, tokens, clock, ...shared };
     return new TargetRepository(new RepositoryClient(deps, { endpoint, context, rights: "pull,push" }));
   };
   const bed: PushBed = {

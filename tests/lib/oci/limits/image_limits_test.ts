@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
-import {
-  type DocumentTurn,
-  DocumentTurns,
-  limitInspections,
-  MAX_INSPECTIONS,
-} from "../../../../lib/oci/limits/inspection_limit.ts";
+import { type ArrivedDocument, ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { FakeRegistry } from "../../../support/fake_registry.ts";
 import { makeRequest } from "../../../support/inspectors.ts";
@@ -17,7 +12,7 @@ Deno.test("limitInspections() leaves room for a namespace while ten others ask r
   const clock = new FakeClock();
   const registry = new FakeRegistry(clock);
   registry.delayMs = Infinity;
-  const limited = limitInspections(registry);
+  const limited = new ImageLimits().limitInspections(registry);
   const leaving = new AbortController();
   const stuck: Promise<unknown>[] = [];
   for (let at = 0; at < 1_000; at++) {
@@ -25,7 +20,7 @@ Deno.test("limitInspections() leaves room for a namespace while ten others ask r
     stuck.push(assert.rejects(limited.inspect(request, leaving.signal)));
   }
   await clock.advance(0);
-  assert.ok(registry.reads.length < MAX_INSPECTIONS, `${registry.reads.length} under way`);
+  assert.ok(registry.reads.length < 128, `${registry.reads.length} under way`);
   registry.delayMs = 0;
   const good = Array.from(
     { length: 50 },
@@ -40,7 +35,7 @@ Deno.test("limitInspections() starts a shared inspection in the share of any nam
   const clock = new FakeClock();
   const registry = new FakeRegistry(clock);
   registry.delayMs = 60_000;
-  const limited = limitInspections(registry);
+  const limited = new ImageLimits().limitInspections(registry);
   const join: ((caller: { readonly namespace: string; readonly priority: "gated" }) => void)[] = [];
   const flood = Array.from(
     { length: 200 },
@@ -64,7 +59,7 @@ Deno.test("limitInspections() starts a shared inspection in the share of any nam
   await Promise.all([...flood, shared]);
 });
 
-function turnOf(namespace: string, more: Partial<DocumentTurn> = {}): DocumentTurn {
+function documentOf(namespace: string, more: Partial<ArrivedDocument> = {}): ArrivedDocument {
   const callers = callersOf({ namespace, priority: "gated" });
   return { bytes: 256 * 1024, callers, signal: NEVER, registry: "registry.example", ...more };
 }
@@ -84,38 +79,41 @@ async function countingRounds(work: (rounds: () => number) => Promise<void>): Pr
   }
 }
 
-Deno.test("DocumentTurns.run() parses 64 large documents that end together in as many rounds of the event loop", async () => {
-  const turns = new DocumentTurns();
+Deno.test("ImageLimits.parse() parses 64 large documents that end together in as many rounds of the event loop", async () => {
+  const limits = new ImageLimits();
   await countingRounds(async (rounds) => {
-    const parsedIn = await Promise.all(Array.from({ length: 64 }, () => turns.run(rounds, turnOf("evil"))));
+    const parsedIn = await Promise.all(Array.from({ length: 64 }, () => limits.parse(rounds, documentOf("evil"))));
     assert.equal(new Set(parsedIn).size, 64);
     const small = await Promise.all(
-      Array.from({ length: 64 }, () => turns.run(rounds, turnOf("good", { bytes: 16 * 1024 }))),
+      Array.from({ length: 64 }, () => limits.parse(rounds, documentOf("good", { bytes: 16 * 1024 }))),
     );
     assert.equal(new Set(small).size, 1);
   });
 });
 
-Deno.test("DocumentTurns.run() leaves the event loop to others for as long as the document before took", async () => {
-  const turns = new DocumentTurns();
+Deno.test("ImageLimits.parse() leaves the event loop to others for as long as the document before took", async () => {
+  const limits = new ImageLimits();
   const timed = (ms: number) => (): readonly [number, number] => {
     const startedMs = performance.now();
     while (performance.now() < startedMs + ms);
     return [startedMs, performance.now()];
   };
-  const [first, second] = await Promise.all([turns.run(timed(40), turnOf("a")), turns.run(timed(0), turnOf("a"))]);
+  const [first, second] = await Promise.all([
+    limits.parse(timed(40), documentOf("a")),
+    limits.parse(timed(0), documentOf("a")),
+  ]);
   assert.ok(second[0] - first[1] >= 39, `${second[0] - first[1]} ms between the two`);
 });
 
-Deno.test("DocumentTurns.run() gives namespaces turns, passes on what the work throws, and ends with the signal", async () => {
-  const turns = new DocumentTurns();
+Deno.test("ImageLimits.parse() gives namespaces turns, passes on what the work throws, and ends with the signal", async () => {
+  const limits = new ImageLimits();
   const order: string[] = [];
   const leaving = new AbortController();
-  const run = (name: string, more: Partial<DocumentTurn> = {}): Promise<unknown> =>
-    turns.run(() => order.push(name), turnOf(name.slice(0, 1), more));
-  const failing = turns.run(() => {
+  const run = (name: string, more: Partial<ArrivedDocument> = {}): Promise<unknown> =>
+    limits.parse(() => order.push(name), documentOf(name.slice(0, 1), more));
+  const failing = limits.parse(() => {
     throw new Error("bad document");
-  }, turnOf("a"));
+  }, documentOf("a"));
   const all = [run("a1"), run("a2"), run("a3"), run("b1")];
   const left = assert.rejects(run("c1", { signal: leaving.signal }), /left/);
   leaving.abort(new Error("left"));
@@ -123,10 +121,10 @@ Deno.test("DocumentTurns.run() gives namespaces turns, passes on what the work t
   assert.deepEqual(order, ["a1", "b1", "a2", "a3"]);
 });
 
-Deno.test("DocumentTurns.run() refuses a document where those of its namespace that wait are half of what may wait", async () => {
-  const turns = new DocumentTurns();
+Deno.test("ImageLimits.parse() refuses a document where those of its namespace that wait are half of what may wait", async () => {
+  const limits = new ImageLimits();
   const bytes = 4 * 1024 * 1024;
-  const run = (namespace: string): Promise<string> => turns.run(() => namespace, turnOf(namespace, { bytes }));
+  const run = (namespace: string): Promise<string> => limits.parse(() => namespace, documentOf(namespace, { bytes }));
   const ends = Promise.allSettled(Array.from({ length: 12 }, () => run("evil")));
   assert.equal(await run("good"), "good");
   const [refused, ...others] = (await ends).filter((end) => end.status === "rejected");
@@ -135,12 +133,14 @@ Deno.test("DocumentTurns.run() refuses a document where those of its namespace t
   assert.equal(await run("evil"), "evil");
 });
 
-Deno.test("DocumentTurns.run() reads a document for all who wait for it where the first of them has no memory left", async () => {
-  const turns = new DocumentTurns();
+Deno.test("ImageLimits.parse() reads a document for all who wait for it where the first of them has no memory left", async () => {
+  const limits = new ImageLimits();
   const bytes = 4 * 1024 * 1024;
   const members = ["evil", "good"].map((namespace) => ({ namespace, priority: "gated" }) as const);
-  const shared: DocumentTurn = { ...turnOf("evil", { bytes }), callers: { members, onJoin: () => () => {} } };
-  const ends = Promise.allSettled(Array.from({ length: 12 }, () => turns.run(() => "evil", turnOf("evil", { bytes }))));
-  assert.equal(await turns.run(() => "shared", shared), "shared");
+  const shared: ArrivedDocument = { ...documentOf("evil", { bytes }), callers: { members, onJoin: () => () => {} } };
+  const ends = Promise.allSettled(
+    Array.from({ length: 12 }, () => limits.parse(() => "evil", documentOf("evil", { bytes }))),
+  );
+  assert.equal(await limits.parse(() => "shared", shared), "shared");
   assert.ok((await ends).some(({ status }) => status === "rejected"));
 });

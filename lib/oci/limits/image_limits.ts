@@ -1,0 +1,86 @@
+// The limits that the images of pods pass before those of their registries (keyed_limiter.ts). Each answers one harm.
+// Namespaces share all of them in turn: with a share of 1 one alone may have half, and another always finds a place.
+import { setImmediate } from "node:timers";
+import { inspectionError } from "../errors.ts";
+import type { Caller, InspectionRequest, RegistryLookups } from "../inspector.ts";
+import type { Callers } from "../shared_call.ts";
+import { callersOf } from "./callers.ts";
+import { FairLimiter, type Place } from "./fair_limiter.ts";
+
+/** Shares of images that are dropped where they would wait, so that gated pods find places: 500 and 250 when alone. */
+export const BACKGROUND_SHARES = { prefetched: 1 / 7, noticed: 1 / 15 } as const;
+
+/** Documents of at most so many bytes are parsed at once: most are smaller, and none of them takes more than 2 ms. */
+const SMALL_BYTES = 16 * 1024;
+
+export interface ArrivedDocument {
+  readonly bytes: number;
+  readonly callers: Callers<Caller>;
+  readonly signal: AbortSignal;
+  readonly registry: string;
+}
+
+/** One for everything that reads through the same connections. */
+export class ImageLimits {
+  /** Images that are inspected or wait: 17 KB of heap each while registries are silent. */
+  readonly images = new FairLimiter({ limit: 4_000, share: 1 });
+  /** Secrets of up to 1 MiB, read whole. */
+  readonly secrets = new FairLimiter({ limit: 32, share: 1 });
+  /** Processes: image names decide how many are wanted. The fifth is left for another namespace. */
+  readonly programs = new FairLimiter({ limit: 5, share: 4 });
+  /** Inspections: each holds a top document of up to 4 MiB, parsed, and reads two others of up to 1 MiB. */
+  readonly inspections = new FairLimiter({ limit: 128, share: 1 });
+  /** Bytes of large documents while they arrive and wait: those of all inspections may end together. */
+  readonly #documents = new FairLimiter({ limit: 64 * 1024 * 1024, share: 1 });
+  /** One at a time: parsing makes answers of the webhook late. */
+  readonly #parsing = new FairLimiter({ limit: 1, share: 1 });
+  #freeAtMs = 0;
+
+  limitInspections(inner: RegistryLookups): RegistryLookups {
+    const within = async <T>(request: InspectionRequest, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+      using _ = await this.inspections.acquire(callersOf(request), signal);
+      return await work();
+    };
+    return {
+      inspect: (request, signal) => within(request, signal, () => inner.inspect(request, signal)),
+      head: (request, signal) => within(request, signal, () => inner.head(request, signal)),
+    };
+  }
+
+  /** Memory for a large document that is in the share of any caller. Throws InspectionError when there is none now. */
+  takeMemory(bytes: number, { callers, registry }: Pick<ArrivedDocument, "callers" | "registry">): Place {
+    const memory = this.#documents.tryAcquireAny(callers, { weight: bytes });
+    if (memory !== undefined) return memory;
+    const message = `Cannot read an answer of "${registry}" now: it is large, and others are being read.`;
+    throw inspectionError("CircuitOpen", message, { registry });
+  }
+
+  /**
+   * Parses by `work`, which waits for nothing. After a large document the event loop is left to others for as long as it took.
+   * Throws as {@link takeMemory} does, and the signal's reason.
+   */
+  async parse<T>(work: () => T, { bytes, callers, signal, registry }: ArrivedDocument): Promise<T> {
+    if (bytes <= SMALL_BYTES) return work();
+    using _memory = this.takeMemory(bytes, { callers, registry });
+    using _turn = await this.#parsing.acquire(callers, signal);
+    await leaveLoop(this.#freeAtMs - performance.now());
+    signal.throwIfAborted();
+    return this.#timed(work);
+  }
+
+  #timed<T>(work: () => T): T {
+    const startedMs = performance.now();
+    try {
+      return work();
+    } finally {
+      const endedMs = performance.now();
+      this.#freeAtMs = endedMs + (endedMs - startedMs);
+    }
+  }
+}
+
+/** Leaves the event loop to others for so long, and for one round of it at least. */
+async function leaveLoop(ms: number): Promise<void> {
+  if (ms > 0) await new Promise<void>((resolve) => setTimeout(resolve, ms));
+  await new Promise<void>((resolve) => setImmediate(resolve));
+}
