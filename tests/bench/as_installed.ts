@@ -32,6 +32,8 @@ export async function asInstalled(): Promise<Pick<ArchwayOptions, "account" | "e
 export async function installedEnv(): Promise<Readonly<Record<string, string>>> {
   const deployment: unknown = parse(await Deno.readTextFile(DEPLOYMENT));
   const variables = listAt(deployment, "spec", "template", "spec", "containers", 0, "env");
-  const flags = variables.find((each) => read(each, "name") === "DENO_V8_FLAGS");
-  return flags === undefined ? {} : { DENO_V8_FLAGS: String(read(flags, "value")) };
+  return Object.fromEntries(variables.flatMap((each) => {
+    const value = read(each, "value");
+    return typeof value === "string" ? [[String(read(each, "name")), value]] : [];
+  }));
 }

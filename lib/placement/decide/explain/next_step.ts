@@ -67,7 +67,7 @@ const RULES: readonly Rule[] = [
     holds: ({ state }) => state === "failing",
     steps: ({ pod: { name, namespace }, around: { failing } }) => [
       failing?.hasRun
-        ? `Read what it wrote: kubectl logs ${name} -n ${namespace} -c ${failing.name} --previous`
+        ? `Read what it wrote: kubectl logs ${name} -n ${namespace} -c ${failing.name}`
         : `Read why in its events: kubectl events --for pod/${name} -n ${namespace}`,
     ],
   },

@@ -63,7 +63,7 @@ Deno.test("explainPod() reports which container of a scheduled pod does not run,
   const crashing = explained([running, waiting("CrashLoopBackOff", "back-off 10s restarting")]);
   assert.match(crashing, /^failing: On n1, and its container app does not run: CrashLoopBackOff\.\n/);
   assert.match(crashing, /\nThe kubelet says: back-off 10s restarting\n/);
-  assert.match(crashing, /\n> Read what it wrote: kubectl logs p -n test-namespace -c app --previous$/);
+  assert.match(crashing, /\n> Read what it wrote: kubectl logs p -n test-namespace -c app$/);
   const pulling = explained([waiting("ImagePullBackOff")]);
   assert.match(pulling, /does not run: ImagePullBackOff\./);
   assert.match(pulling, /\n> Read why in its events: kubectl events --for pod\/p -n test-namespace$/);
