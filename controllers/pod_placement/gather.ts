@@ -54,5 +54,6 @@ function evidenceNow(plan: InspectionPlan, pod: PodView, settings: PlacementSett
   stopInspection(state);
   if (plan.kind === "decided") return plan;
   const message = `no answer within the longest gate age of ${renderDuration(settings.maxGateAgeMs)}`;
-  return { kind: "judged", plan, judgement: judgeUnanswered(pod, settings, plan.images, message) };
+  const before = state.lastFailure === "" ? "" : `; before: ${state.lastFailure}`;
+  return { kind: "judged", plan, judgement: judgeUnanswered(pod, settings, plan.images, message + before) };
 }

@@ -25,6 +25,8 @@ class Tries {
   roundBeganMs: number | undefined;
   failedAttempts = 0;
   permanentFailures = 0;
+  /** The last one that says what is wrong with a registry; empty before. */
+  lastFailure = "";
   notBeforeMs = 0;
   /** Writes of the release that failed in a row, all of them and those that the API server left without an answer. */
   failedWrites = 0;

@@ -30,6 +30,10 @@ function once(happens: () => void): () => void {
   };
 }
 
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+}
+
 Deno.test("openPodPlacement() releases a gated pod by one patch and reports it in three slots", async () => {
   const scene = openScene();
   scene.cluster.put(Resource.pods, gated("web"));
@@ -51,11 +55,9 @@ Deno.test("openPodPlacement() that leads again places at once the pods whose ins
   const scene = openScene();
   scene.cluster.put(Resource.pods, gated("web"));
   let isFirstTerm = true;
-  const hangs = (signal: AbortSignal): Promise<never> =>
-    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
   const images: typeof scene.images = {
     ...scene.images,
-    inspect: (request, signal) => isFirstTerm ? hangs(signal) : scene.images.inspect(request, signal),
+    inspect: (request, signal) => isFirstTerm ? untilAborted(signal) : scene.images.inspect(request, signal),
   };
   const controller = controllerOf({ ...scene, images });
   await whileRunning(scene, controller, () => scene.clock.advance(100));
@@ -179,6 +181,19 @@ Deno.test("openPodPlacement() falls back within the longest gate age, also when 
   assert.match(String(annotationsOf(podOf(scene, "web"))["archway.dev/decision"]), /"d":"fallback"/);
   const last = scene.recorded.slice(-3).map(({ slot, reason }) => `${slot} ${reason}`);
   assert.deepEqual(last, ["2 ArchAwareInspectionError", "3 ArchAwareFallbackPredicateSet", `1 ${REMOVED}`]);
+});
+
+Deno.test("openPodPlacement() says why an image could not be inspected before its registry fell silent", async () => {
+  const scene = openScene();
+  scene.cluster.put(Resource.pods, gated("web", { image: "broken" }));
+  let attempts = 0;
+  const images: typeof scene.images = {
+    ...scene.images,
+    inspect: (request, signal) => attempts++ === 0 ? scene.images.inspect(request, signal) : untilAborted(signal),
+  };
+  await whileRunning(scene, controllerOf({ ...scene, images }), () => scene.clock.advance(61_000));
+  assert.deepEqual(gatesOf(podOf(scene, "web")), []);
+  assert.match(JSON.stringify(scene.recorded), /no answer within the longest gate age of 1m; before: .*broken/);
 });
 
 Deno.test("openPodPlacement() reports and marks a failure that goes on no more often than its marks change", async () => {
