@@ -114,7 +114,8 @@ export function classify(hop: Hop, error: unknown): InspectionError {
 /** For an undeclared host that never answered: a difference would show tenants a network that they cannot reach. */
 export function concealed(hop: Hop, cause: unknown): InspectionError {
   const { host } = hop.url;
-  const what = `could not be reached. If it is meant to be used, declare it with --registry ${host}`;
+  const what = `could not be reached. If it is meant to be used, declare it with --registry ${host}, ` +
+    "without TLS with --insecure-registry";
   return failed(hop, "Unreachable", what, cause);
 }
 

@@ -12,7 +12,7 @@ export interface AdviceSubject {
 /** The longest annotation of a failure (code points). */
 const ANNOTATION_MAX = 256;
 
-const TRACE = "`archway inspect IMAGE --trace` shows what the registry sends.";
+const TRACE = "`archway inspect IMAGE --trace` shows each request.";
 const REACH =
   "Check that it runs. Archway asks from the network of its own pods, not of the nodes: check the DNS, network " +
   "policies and proxies there.";
@@ -30,13 +30,13 @@ const ADVICE: Readonly<Record<FailureReason, (subject: AdviceSubject) => string>
   AddressDenied: () =>
     "At a loopback address Archway finds its own pod, not the node: name the registry by an address that pods can reach.",
   Misconfigured: () => "Correct the registry configuration that Archway reads; its log names the file.",
-  Unreachable: () => REACH,
+  Unreachable: () => `${REACH} ${TRACE}`,
   TlsFailed: () =>
     "Name its CA by --registry-ca; without TLS, or to trust any certificate, declare it by --insecure-registry.",
-  Timeout: () => REACH,
+  Timeout: () => `${REACH} ${TRACE}`,
   ServerError: () => "Look into the log of the registry.",
   RateLimited: () => "Its limit is used up: give the pod a pull secret for it, or use a mirror.",
-  CircuitOpen: () => REACH,
+  CircuitOpen: () => `${REACH} ${TRACE}`,
   TooManyImages: () => "Split the pod, or constrain it to an architecture yourself.",
 };
 
