@@ -11,7 +11,7 @@ export interface Endpoint {
   /** Path prefix before `/v2` that a configured mirror URL may carry; empty otherwise. */
   readonly pathPrefix: string;
   /** The registry that is mirrored, sent to a mirror as `?ns=`; absent: not sent. */
-  readonly namespace?: string;
+  readonly mirrorOf?: string;
   /** Headers that the configuration sets for it. They may be secret: never log, never store. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly transport: EndpointTransport;
@@ -32,6 +32,12 @@ export interface EndpointTransport {
   readonly clientCertificates?: readonly ClientCertificate[];
   /** True when the operator declared this host: loopback, private and link-local addresses are then allowed. */
   readonly declared: boolean;
+}
+
+/** For what a registry names on another origin: no client certificate, a checked one of the server; declared on its own host alone. */
+export function transportElsewhere(own: EndpointTransport, isOnHost: boolean): EndpointTransport {
+  const { clientCertificates: _own, ...others } = own;
+  return { ...others, verifyTls: true, declared: others.declared && isOnHost };
 }
 
 /** Where a reference may be pulled from, in order; or why it must not be. */

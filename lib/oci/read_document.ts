@@ -15,7 +15,7 @@ import type { RequestKind } from "./request_log.ts";
 
 const MIB = 1024 * 1024;
 
-/** Registries need not accept manifests beyond 4 MiB. Below the top one none is near 1 MiB, of which there may be many. */
+/** Registries need not accept manifests beyond 4 MiB. Those that an index names, of which there may be many, are far below 1 MiB. */
 const MAX_BYTES: Readonly<Record<DocumentName["kind"], number>> = {
   manifest: 4 * MIB,
   head: 4 * MIB,

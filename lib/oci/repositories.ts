@@ -72,8 +72,8 @@ export class Repositories {
   }
 
   reader(endpoint: Endpoint): Promise<RepositoryClient> {
-    const { host, pathPrefix, repository, namespace, transport: { scheme } } = endpoint;
-    const key = JSON.stringify([scheme, host, pathPrefix, repository, namespace]);
+    const { host, pathPrefix, repository, mirrorOf, transport: { scheme } } = endpoint;
+    const key = JSON.stringify([scheme, host, pathPrefix, repository, mirrorOf]);
     const known = this.#readers.get(key) ?? this.#client(endpoint, "pull");
     this.#readers.set(key, known);
     return known;
@@ -85,7 +85,8 @@ export class Repositories {
 
   async #client(endpoint: Endpoint, rights: "pull" | "pull,push"): Promise<RepositoryClient> {
     const { access: { keyring, clients }, signal } = this.#deps;
-    const credentials = matchCredentials(await keyring.lookup(endpoint, signal), endpoint);
+    const { host, repository } = endpoint;
+    const credentials = matchCredentials(await keyring.lookup({ host, repository }, signal), endpoint);
     const context = { credentials, callers: callersOf({ priority: "gated" }), signal, log: this.#log };
     return new RepositoryClient(clients, { endpoint, context, rights });
   }
@@ -101,5 +102,5 @@ export function isSameRepository(left: Endpoint, right: Endpoint): boolean {
 
 /** Whether two places are of one registry, so that blobs can be mounted from one to the other. */
 export function isSameRegistry(left: Endpoint, right: Endpoint): boolean {
-  return left.host === right.host && left.pathPrefix === right.pathPrefix && left.namespace === right.namespace;
+  return left.host === right.host && left.pathPrefix === right.pathPrefix && left.mirrorOf === right.mirrorOf;
 }

@@ -77,6 +77,6 @@ function rootKey({ host, pathPrefix }: Endpoint): string {
   return JSON.stringify([host, pathPrefix]);
 }
 
-function ownKey({ host, pathPrefix, namespace, repository }: Endpoint, credential: Credential | undefined): string {
-  return JSON.stringify([host, pathPrefix, namespace, repository, fingerprintOf(credential)]);
+function ownKey({ host, pathPrefix, mirrorOf, repository }: Endpoint, credential: Credential | undefined): string {
+  return JSON.stringify([host, pathPrefix, mirrorOf, repository, fingerprintOf(credential)]);
 }

@@ -5,7 +5,7 @@ import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";
 import { type AnonymousAuthorization, type Answer, isSendable } from "../http/exchange.ts";
 import type { InspectionContext } from "../request_log.ts";
-import type { Endpoint, EndpointTransport } from "../pull_plan.ts";
+import { type Endpoint, type EndpointTransport, transportElsewhere } from "../pull_plan.ts";
 import { type Challenge, parseChallenges } from "./challenge.ts";
 import type { LearnedChallenges, ProbeRoot } from "./learned_challenges.ts";
 import type { TokenSource } from "./token.ts";
@@ -95,9 +95,8 @@ export class Login {
     if (redirect === undefined || redirect.isSameOrigin || challenge?.kind !== "bearer") return undefined;
     const { endpoint, context, tokens } = this.#deps;
     const { host, hostname } = new URL(redirect.origin);
-    const { clientCertificates: _own, ...others } = endpoint.transport;
-    const declared = others.declared && hostname === new URL(`https://${endpoint.host}`).hostname;
-    const transport = { ...others, verifyTls: true, declared };
+    const isOnHost = hostname === new URL(`https://${endpoint.host}`).hostname;
+    const transport = transportElsewhere(endpoint.transport, isOnHost);
     const scopes = challenge.scope === "" ? this.#ownScopes : [challenge.scope];
     const request = this.#tokenRequest({ challenge, scopes, credential: undefined });
     const asked = tokens.get({ ...request, endpoint: { ...endpoint, host, transport } });
@@ -140,7 +139,6 @@ export class Login {
     return { ...wanted, endpoint: { ...endpoint, transport: transport() }, context };
   }
 
-  /** Shared by several callers, so no caller's signal ends it. The scope of a root is no repository's. */
   /** A probe outlives who is cancelled. Who began it waits for its end: a namespace has no more than its places. */
   async #awaitRoot(read: (probe: ProbeRoot) => Promise<Challenge | undefined>): Promise<Challenge | undefined> {
     const { signal } = this.#deps.context;
@@ -154,6 +152,7 @@ export class Login {
     return challenge;
   }
 
+  /** Shared by several callers, so no caller's signal ends it. The scope of a root is no repository's. */
   async #probeRoot(): Promise<Challenge | undefined> {
     const answer = await this.#deps.askRoot(new AbortController().signal);
     const { host } = this.#deps.endpoint;

@@ -4,7 +4,7 @@ import type { Credential } from "../credential.ts";
 import { inspectionError } from "../errors.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { InspectionContext } from "../request_log.ts";
-import type { Endpoint } from "../pull_plan.ts";
+import { type Endpoint, transportElsewhere } from "../pull_plan.ts";
 
 export interface TokenRequest {
   readonly endpoint: Endpoint;
@@ -20,10 +20,9 @@ const MAX_TOKEN_BYTES = 1024 * 1024;
 export function tokenExchange({ endpoint, challenge, scopes, credential, context }: TokenRequest): Exchange {
   const url = realmUrl(endpoint, challenge.realm);
   const isSameHost = url.host === endpoint.host;
-  const { clientCertificates: _own, ...others } = endpoint.transport;
-  const transport = isSameHost
-    ? endpoint.transport
-    : { ...others, verifyTls: true, declared: isDeclaredOnSameHost(url, endpoint) };
+  // A token server on another port of a declared host is as declared as the registry.
+  const isOnHost = url.hostname === new URL(`https://${endpoint.host}`).hostname;
+  const transport = isSameHost ? endpoint.transport : transportElsewhere(endpoint.transport, isOnHost);
   const { log: requestLog, callers } = context;
   const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog, callers } as const;
   // An anonymous token is not requested there either, unless the registry is declared: image names come from tenants.
@@ -50,11 +49,6 @@ export function tokenExchange({ endpoint, challenge, scopes, credential, context
   if (secret?.kind !== "basic") return { ...common, method: "GET", url };
   url.searchParams.set("account", secret.username);
   return { ...common, method: "GET", url, authorization: basicAuthorization(secret) };
-}
-
-/** A token server on another port of a declared host is as declared as the registry. */
-function isDeclaredOnSameHost(url: URL, endpoint: Endpoint): boolean {
-  return endpoint.transport.declared && url.hostname === new URL(`https://${endpoint.host}`).hostname;
 }
 
 function realmUrl(endpoint: Endpoint, realm: string): URL {

@@ -54,11 +54,11 @@ function planSource(source: Source, full: FullName, settings: PullSettings): Ste
 }
 
 function endpointOf(source: Source, host: string, full: FullName): Omit<Endpoint, "transport"> {
-  const { repository, mirror, pathPrefix, namespace, headers } = source;
+  const { repository, mirror, pathPrefix, namespace: mirrorOf, headers } = source;
   const common = { host, repository, reference: full.suffix.slice(1), mirror, pathPrefix };
   return {
     ...common,
-    ...namespace === undefined ? {} : { namespace },
+    ...mirrorOf === undefined ? {} : { mirrorOf },
     ...Object.keys(headers).length === 0 ? {} : { headers },
   };
 }
@@ -99,8 +99,8 @@ function anyHostAccess(host: string, { rancher }: PullSettings): readonly HostAc
 /** Two configurations may name one endpoint; it gets one request. */
 function distinct(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const seen = new Set<string>();
-  return endpoints.filter(({ host, repository, pathPrefix, namespace, transport }) => {
-    const place = [transport.scheme, host, pathPrefix, repository, namespace].join(" ");
+  return endpoints.filter(({ host, repository, pathPrefix, mirrorOf, transport }) => {
+    const place = [transport.scheme, host, pathPrefix, repository, mirrorOf].join(" ");
     return !seen.has(place) && seen.add(place);
   });
 }

@@ -4,7 +4,7 @@ import type { Callers } from "../shared_call.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
 import type { Caller, TraceEntry } from "../inspector.ts";
 import type { RequestKind, RequestLog } from "../request_log.ts";
-import type { EndpointTransport } from "../pull_plan.ts";
+import { type EndpointTransport, transportElsewhere } from "../pull_plan.ts";
 import type { FailureReason } from "../types.ts";
 import { describeWireFault } from "./wire_fault.ts";
 
@@ -98,9 +98,8 @@ export function redirected(hop: Hop, location: string): Hop {
   if (isSameOrigin) return { ...hop, url, hidesPath, redirect };
   const { authorization: _kept, headers: _configured, ...rest } = hop;
   const authorization = hop.anonymous?.origin === origin ? hop.anonymous.authorization : undefined;
-  const { clientCertificates: _own, ...transport } = hop.transport;
-  const declared = transport.declared && url.hostname === hop.url.hostname;
-  return { ...rest, authorization, url, hidesPath, redirect, transport: { ...transport, verifyTls: true, declared } };
+  const transport = transportElsewhere(hop.transport, url.hostname === hop.url.hostname);
+  return { ...rest, authorization, url, hidesPath, redirect, transport };
 }
 
 /** Names what went wrong on the wire by what the runtime says of it. */

@@ -33,7 +33,7 @@ export function documentUrl(
 ): URL {
   const folder = kind === "blob" || kind === "layer" ? "blobs" : "manifests";
   const url = new URL(`${rootUrl(endpoint, scheme)}${endpoint.repository}/${folder}/${identifier}`);
-  if (endpoint.namespace !== undefined) url.searchParams.set("ns", endpoint.namespace);
+  if (endpoint.mirrorOf !== undefined) url.searchParams.set("ns", endpoint.mirrorOf);
   return url;
 }
 

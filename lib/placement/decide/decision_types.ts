@@ -64,7 +64,7 @@ export type AdmissionVerdict =
       /** An earlier call of the same admission did all of it. */
       readonly repeated: boolean;
     }
-    /** Without gate or affinity. `GatingStopped`: and the images are not all known. */
+    /** Without gate or affinity. `GatingStopped`: nothing is gated now, and not all images are known. */
     | WithTolerations & { readonly kind: "pass"; readonly reason: "AuditMode" | "GatingStopped" }
   );
 

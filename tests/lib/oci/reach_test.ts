@@ -80,7 +80,7 @@ Deno.test("inspect() names to a mirror the registry that it asks for, and sends 
     repository: "org/app",
     reference: "v1",
     mirror: true,
-    namespace: "quay.io",
+    mirrorOf: "quay.io",
     headers: { "x-tenant": "c4nary", "User-Agent": "not mine to say" },
   });
   using inspector = openTestInspector({ plan: planAt(endpoint) });

@@ -9,7 +9,7 @@ import type { Observed } from "../types/observed.ts";
 import type { PlanFinding, Step, StepResult } from "../types/steps.ts";
 import { unreachable } from "../../../parsed.ts";
 import { controlPlaneFinished, controlPlaneTimeout, isControlPlaneLate, withPool } from "./control_plane.ts";
-import { done, fail, once, wait, withReading } from "./results.ts";
+import { done, fail, once, versionLabel, wait, withReading } from "./results.ts";
 import { nodesFinished, waitForNodes, WORKERS_STEP } from "./workers.ts";
 
 const SMOKE = "SecondaryArchitectureProven";
@@ -23,14 +23,16 @@ export const AWAIT_MIGRATED_CONTROL_PLANE: Step = once({
   decide: (observed, nowMs) => {
     const facts = factsOf(observed, NO_POOLS);
     const convergence = decideConvergence(facts, CONTROL_PLANE_RULES);
-    if (convergence.kind === "converged") return done([...controlPlaneFinished(observed), stuckMetric(0)]);
+    if (convergence.kind === "converged") return done([...controlPlaneFinished(observed), stuckMetric(observed, 0)]);
     const obstacle = obstacleOf(observed);
     const late: readonly Effect[] = isControlPlaneLate(observed, nowMs) ? [controlPlaneTimeout(observed, 1)] : [];
-    if (obstacle === undefined) return wait(withPool(observed, convergence.message), [stuckMetric(0), ...late]);
+    if (obstacle === undefined) {
+      return wait(withPool(observed, convergence.message), [stuckMetric(observed, 0), ...late]);
+    }
     const limitMs = observed.config.maintenance.controlPlaneMinutes * MINUTE_MS;
     const isStuck = elapsedMs(obstacle.sinceMs ?? nowMs, nowMs) > limitMs;
     const notices = isStuck ? notify("StateMigrationStuck", observed, { findings: obstacle.message }) : [];
-    return wait(obstacle.message, [stuckMetric(isStuck ? 1 : 0), ...late, ...notices]);
+    return wait(obstacle.message, [stuckMetric(observed, isStuck ? 1 : 0), ...late, ...notices]);
   },
 });
 
@@ -182,6 +184,6 @@ function capableFinding({ history, read }: Observed): PlanFinding {
   };
 }
 
-function stuckMetric(value: 0 | 1): Effect {
-  return { kind: "setMetric", metric: "archway_upgrade_migration_stuck", labels: {}, value };
+function stuckMetric(observed: Observed, value: 0 | 1): Effect {
+  return { kind: "setMetric", metric: "archway_upgrade_migration_stuck", labels: versionLabel(observed), value };
 }

@@ -168,13 +168,13 @@ Deno.test("hosts.toml: headers of _default do not go to whatever host an image n
 Deno.test("hosts.toml: mirrors get the name of the registry that they are asked for, as containerd does", () => {
   const file = 'server = "https://up.io"\n[host."https://m.io"]\n[host."https://quay.io"]';
   const found = endpoints({ "quay.io/hosts.toml": file, "_default/hosts.toml": '[host."https://m.io"]' }, "quay.io/a");
-  assert.deepEqual(found.map(({ host, namespace }) => [host, namespace]), [
+  assert.deepEqual(found.map(({ host, mirrorOf }) => [host, mirrorOf]), [
     ["m.io", "quay.io"],
     ["quay.io", undefined],
     ["up.io", "quay.io"],
   ]);
   const [hub] = endpoints({ "_default/hosts.toml": '[host."https://m.io"]' }, "nginx");
-  assert.deepEqual([hub?.namespace, hub?.repository], ["docker.io", "library/nginx"]);
+  assert.deepEqual([hub?.mirrorOf, hub?.repository], ["docker.io", "library/nginx"]);
 });
 
 Deno.test("parseHostsToml() warns of headers that cannot be sent, whose value it never shows", () => {

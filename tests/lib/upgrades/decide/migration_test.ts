@@ -290,6 +290,8 @@ Deno.test("a ClusterVersion that fails for longer than its time alerts, one that
   assert.ok(wordsOf(migrate({ entry: BEGUN, cluster }).effects).includes("archway_upgrade_migration_stuck=0"));
   const late = migrate({ entry: BEGUN, cluster, nowMs: LATE_MS });
   assert.ok(wordsOf(late.effects).includes("archway_upgrade_migration_stuck=1"));
+  const stuck = late.effects.find((effect) => "metric" in effect && effect.metric.endsWith("migration_stuck"));
+  assert.ok(stuck?.kind === "setMetric" && /^4\.\d+\.\d+$/.test(stuck.labels["version"] ?? ""));
   assert.match(stepOf(late)[1] ?? "", /failing: etcd is down/);
 });
 
