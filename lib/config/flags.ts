@@ -55,7 +55,7 @@ export const FLAGS: readonly Flag[] = [
     "kubeconfig",
     "text",
     CLUSTER,
-    "Kubeconfig file; default the pod's ServiceAccount, outside of a pod ~/.kube/config but for serve.",
+    "Kubeconfig file; default the pod's ServiceAccount, outside of a pod ~/.kube/config but for serve and the daemon.",
     { placeholder: "FILE", alsoEnv: ["KUBECONFIG"] },
   ),
   flag(

@@ -35,7 +35,7 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
   "kubectl create secret": ["docker-password", "docker-server", "docker-username"],
   "deno test": ["filter"],
   "deno task image": ["arch", "form", "name", "permissions", "push"],
-  "deno task release": ["arch", "base", "install-only", "registry"],
+  "deno task release": ["arch", "base", "complete", "install-only", "plain-http", "registry", "unrecorded"],
   "deno task bench": ["only", "only-indexes"],
   "a digest writer of image builds": ["configmap-name", "digestfile", "labels"],
   "deno task bench:growth": ["large"],

@@ -1,5 +1,5 @@
 // A client that has the secret path of another webhook than that of pods, which users read in errors of the API server: on the
-// real TLS listener it takes no place, no room for bodies and no handshake of the pods.
+// real TLS listener it takes no place and no room for bodies of the pods.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect as connectTls, type TLSSocket } from "node:tls";
