@@ -5,7 +5,7 @@ import { type InspectionContext, RequestLog } from "./request_log.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, PlannedRequest, RegistryLookups } from "./inspector.ts";
 import { callersOf } from "./limits/callers.ts";
-import { nameAt } from "./reference.ts";
+import { CONTENT_DIGEST, nameAt } from "./reference.ts";
 import type { OpenSession } from "./session.ts";
 
 interface RegistryInspectorDeps {
@@ -59,7 +59,7 @@ export class RegistryInspector implements RegistryLookups {
     const cost = { requests: context.log.counts, trace: context.log.trace };
     if (first.kind === "failed") return { kind: "failed", failure: first.failure, ...cost };
     const { digest, credential } = first.value;
-    if (!/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return { kind: "unknown", ...cost };
+    if (!CONTENT_DIGEST.test(digest)) return { kind: "unknown", ...cost };
     const access = credential === undefined ? "public" : "private";
     return { kind: "digest", digest, access, credentialSource: credential?.source, ...cost };
   }

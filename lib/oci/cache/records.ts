@@ -1,6 +1,7 @@
 // What the cache keeps of an image. Parsed on every read: a store is shared and outlives versions. Pure.
 import * as z from "zod";
 import type { Inspection, InspectionDepth } from "../types.ts";
+import { CONTENT_DIGEST } from "../reference.ts";
 
 /** Version of the stored records: raise it when their meaning changes, and old ones are ignored. */
 export const RECORD_VERSION = 1;
@@ -18,7 +19,7 @@ const FindingRecord = z.object({
 });
 
 const common = {
-  digest: z.string().regex(/^[a-z0-9]+:[0-9a-f]{32,128}$/),
+  digest: z.string().regex(CONTENT_DIGEST),
   mediaType: z.string().max(200),
   platforms: z.array(PlatformRecord).min(1).max(1_000),
   findings: z.array(FindingRecord).max(100),

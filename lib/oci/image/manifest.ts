@@ -1,6 +1,7 @@
 // Indexes, manifests, schema 1 and configs to typed ones. Hostile input costs an answer, never a crash.
 import { isObject, type JsonObject, listAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
 import type { Platform } from "../types.ts";
+import { CONTENT_DIGEST } from "../reference.ts";
 
 /** Media types that a manifest request accepts, the cheapest answer (an index) first. */
 export const MANIFEST_MEDIA_TYPES = [
@@ -122,7 +123,7 @@ function parseSchema1(document: Labels, mediaType: string): ManifestDocument {
 
 function parseDescriptor(document: Labels): Descriptor | undefined {
   const digest = textAt(document, "digest");
-  if (!/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return undefined;
+  if (!CONTENT_DIGEST.test(digest)) return undefined;
   const named = objectAt(document, "platform") ?? {};
   const platform = parsePlatform(named);
   // It names a platform on which no node can be: not the same as naming none.

@@ -1,6 +1,7 @@
 // The blobs that a manifest names, as what must be copied with it. Pure.
 import { isObject, listAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
 import type { BlobDescriptor } from "./verified_stream.ts";
+import { CONTENT_DIGEST } from "../reference.ts";
 
 type ManifestBlobs =
   | {
@@ -38,7 +39,7 @@ function parseBlob(descriptor: unknown): BlobDescriptor & { readonly isForeign: 
   if (!isObject(descriptor)) return undefined;
   const digest = textAt(descriptor, "digest");
   const { size } = descriptor;
-  if (!/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return undefined;
+  if (!CONTENT_DIGEST.test(digest)) return undefined;
   if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) return undefined;
   return { digest, size, isForeign: FOREIGN.test(textAt(descriptor, "mediaType")) };
 }

@@ -5,7 +5,7 @@ import { documentUrl, rootUrl } from "../image/document.ts";
 import { MANIFEST_MEDIA_TYPES } from "../image/manifest.ts";
 import type { Endpoint } from "../pull_plan.ts";
 import { readDocument } from "../read_document.ts";
-import { nameAt } from "../reference.ts";
+import { CONTENT_DIGEST, nameAt } from "../reference.ts";
 import type { RepositoryClient, RepositoryMessage, RepositoryRequest } from "../repository_client.ts";
 import { PushError, type PushReason } from "./push_error.ts";
 import { judgeRefusal } from "./write_answer.ts";
@@ -55,7 +55,7 @@ export class TargetRepository {
     if (answer?.status === 404) return undefined;
     if (answer?.status !== 200) throw this.#refusal(answer, `look up ${this.#nameOf(reference)}`);
     const digest = answer.headers.get("docker-content-digest") ?? "";
-    if (/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest)) return digest;
+    if (CONTENT_DIGEST.test(digest)) return digest;
     return (await readDocument(this.#client, { kind: "manifest", identifier: reference })).digest;
   }
 
