@@ -81,7 +81,7 @@ export const AWAIT_CONTROL_PLANE: Step = once({
   reads: () => ["pools"],
   decide: (observed, nowMs) => {
     if (isCompleted(observed.plan.spec.desired, observed.clusterVersion)) return done(controlPlaneFinished(observed));
-    const message = withPool(observed, progressOf(observed));
+    const message = withPool(observed, progressMessage(observed));
     return isControlPlaneLate(observed, nowMs) ? wait(message, [controlPlaneTimeout(observed, 1)]) : wait(message);
   },
 });
@@ -109,7 +109,7 @@ export function isControlPlaneLate({ plan, config, clusterVersion, history }: Ob
   return startedMs !== undefined && elapsedMs(startedMs, nowMs) > config.maintenance.controlPlaneMinutes * MINUTE_MS;
 }
 
-function progressOf({ clusterVersion }: Observed): string {
+function progressMessage({ clusterVersion }: Observed): string {
   const progressing = clusterVersion.conditions.find(({ type, status }) => type === "Progressing" && status === "True");
   return progressing?.message || "the control plane is being upgraded";
 }

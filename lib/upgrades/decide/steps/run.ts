@@ -30,7 +30,7 @@ export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<Ru
   let { status } = input;
   let known: Observed["read"] = {};
   for (const step of steps) {
-    const started = withStart(entryOf(status, target), step.id, nowMs);
+    const started = withStart(targetEntry(status, target), step.id, nowMs);
     const wanted = step.reads({ ...base, history: started, read: known }).filter((name) => known[name] === undefined);
     const found = { ...known, ...yield* read(wanted) };
     const decided = step.decide({ ...base, history: started, read: found }, nowMs);
@@ -47,7 +47,7 @@ export function* runSteps(steps: readonly Step[], input: RunInput): Coroutine<Ru
 }
 
 /** The entry of the target. Throws when there is none: the caller has made one. */
-function entryOf(status: UpgradeStatus, target: RunInput["target"]): History {
+function targetEntry(status: UpgradeStatus, target: RunInput["target"]): History {
   const entry = historyOf(status, target);
   if (entry === undefined) throw new Error(`Cannot run the steps of "${target.version}": it has no history entry.`);
   return entry;
