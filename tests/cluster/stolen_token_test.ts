@@ -53,7 +53,7 @@ async function tryPods(cluster: ClusterAccess, account: Try): Promise<void> {
     [
       "/metadata/ownerReferences",
       [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: crypto.randomUUID() }],
-      /labels and annotations/,
+      /cannot set an ownerRef|labels and annotations/,
     ],
     ["/metadata/labels", {}, /its own labels alone/],
     ["/metadata/labels/app", "api", /its own labels alone/],
