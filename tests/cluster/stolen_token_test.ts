@@ -50,11 +50,6 @@ async function tryPods(cluster: ClusterAccess, account: Try): Promise<void> {
     ["/spec/activeDeadlineSeconds", 5, /gate, affinity and tolerations/],
     ["/spec/nodeSelector", { "kubernetes.io/hostname": "mine" }, /gate, affinity and tolerations/],
     ["/metadata/finalizers", ["example.com/held"], /labels and annotations/],
-    [
-      "/metadata/ownerReferences",
-      [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: crypto.randomUUID() }],
-      /cannot set an ownerRef|labels and annotations/,
-    ],
     ["/metadata/labels", {}, /its own labels alone/],
     ["/metadata/labels/app", "api", /its own labels alone/],
     ["/metadata/labels/more", "api", /its own labels alone/],
