@@ -34,10 +34,11 @@ export interface EndpointTransport {
   readonly declared: boolean;
 }
 
-/** For what a registry names on another origin: no client certificate, a checked one of the server; declared on its own host alone. */
-export function transportElsewhere(own: EndpointTransport, isOnHost: boolean): EndpointTransport {
+/** From `host[:port]` to another origin that it names: no client certificate, a checked one of the server; as declared on its own host alone, by any port. */
+export function transportElsewhere(own: EndpointTransport, host: string, { hostname }: URL): EndpointTransport {
   const { clientCertificates: _own, ...others } = own;
-  return { ...others, verifyTls: true, declared: others.declared && isOnHost };
+  const declared = others.declared && hostname === new URL(`https://${host}`).hostname;
+  return { ...others, verifyTls: true, declared };
 }
 
 /** Where a reference may be pulled from, in order; or why it must not be. */

@@ -94,12 +94,11 @@ export class Login {
     const challenge = challengeOf(answer);
     if (redirect === undefined || redirect.isSameOrigin || challenge?.kind !== "bearer") return undefined;
     const { endpoint, context, tokens } = this.#deps;
-    const { host, hostname } = new URL(redirect.origin);
-    const isOnHost = hostname === new URL(`https://${endpoint.host}`).hostname;
-    const transport = transportElsewhere(endpoint.transport, isOnHost);
+    const target = new URL(redirect.origin);
+    const elsewhere = { host: target.host, transport: transportElsewhere(endpoint.transport, endpoint.host, target) };
     const scopes = challenge.scope === "" ? this.#ownScopes : [challenge.scope];
     const request = this.#tokenRequest({ challenge, scopes, credential: undefined });
-    const asked = tokens.get({ ...request, endpoint: { ...endpoint, host, transport } });
+    const asked = tokens.get({ ...request, endpoint: { ...endpoint, ...elsewhere } });
     const token = await orAborted(asked, context.signal);
     if (token.kind === "denied") return undefined;
     return { origin: redirect.origin, authorization: `Bearer ${token.token}` };

@@ -20,9 +20,7 @@ const MAX_TOKEN_BYTES = 1024 * 1024;
 export function tokenExchange({ endpoint, challenge, scopes, credential, context }: TokenRequest): Exchange {
   const url = realmUrl(endpoint, challenge.realm);
   const isSameHost = url.host === endpoint.host;
-  // A token server on another port of a declared host is as declared as the registry.
-  const isOnHost = url.hostname === new URL(`https://${endpoint.host}`).hostname;
-  const transport = isSameHost ? endpoint.transport : transportElsewhere(endpoint.transport, isOnHost);
+  const transport = isSameHost ? endpoint.transport : transportElsewhere(endpoint.transport, endpoint.host, url);
   const { log: requestLog, callers } = context;
   const common = { transport, maxBytes: MAX_TOKEN_BYTES, kind: "token", requestLog, callers } as const;
   // An anonymous token is not requested there either, unless the registry is declared: image names come from tenants.

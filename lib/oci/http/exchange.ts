@@ -98,7 +98,7 @@ export function redirected(hop: Hop, location: string): Hop {
   if (isSameOrigin) return { ...hop, url, hidesPath, redirect };
   const { authorization: _kept, headers: _configured, ...rest } = hop;
   const authorization = hop.anonymous?.origin === origin ? hop.anonymous.authorization : undefined;
-  const transport = transportElsewhere(hop.transport, url.hostname === hop.url.hostname);
+  const transport = transportElsewhere(hop.transport, hop.url.host, url);
   return { ...rest, authorization, url, hidesPath, redirect, transport };
 }
 
