@@ -119,7 +119,9 @@ function openControllers(
 ): AsyncDisposable {
   const stack = new AsyncDisposableStack();
   stack.use(openScheduler(cluster, { log }));
-  stack.use(openKubelets(cluster, { pull: (image) => pullFrom(registry, image) }));
+  const { images } = sampleCluster();
+  const programs = new Map(images.map(({ repository, tag, programs }) => [`${repository}:${tag}`, programs]));
+  stack.use(openKubelets(cluster, { pull: (image) => pullFrom(registry, programs, image) }));
   stack.use(openWorkloads(cluster, { log }));
   stack.use(openExchanges(cluster, { log }));
   stack.use(openGarbageCollector(cluster, { log }));
@@ -145,12 +147,17 @@ function openExchanges(cluster: Cluster, { log }: { readonly log: Logger }): Dis
   return { [Symbol.dispose]: unsubscribe };
 }
 
-function pullFrom(registry: Registry, image: string): PulledImage {
+function pullFrom(
+  registry: Registry,
+  programs: ReadonlyMap<string, readonly string[] | undefined>,
+  image: string,
+): PulledImage {
   if (!image.startsWith(`${registry.host}/`)) return { kind: "unknown" };
   const reference = image.slice(registry.host.length + 1);
-  const { programs } = sampleCluster().images.find(({ repository, tag }) => `${repository}:${tag}` === reference) ?? {};
   const architectures = registry.architecturesOf(reference);
-  return architectures === undefined ? { kind: "missing" } : { kind: "runs", architectures, programs };
+  return architectures === undefined
+    ? { kind: "missing" }
+    : { kind: "runs", architectures, programs: programs.get(reference) };
 }
 
 function serveFlags(files: PlaygroundFiles, registryHost: string): readonly string[] {

@@ -25,6 +25,7 @@ export interface CommandDeps {
 const ESCAPE = "\x1b";
 /** What commands write themselves: colours, a line that is written over again, ends of lines. All else comes from others. */
 const COLOR = `${ESCAPE}\\[(?:0|31|32|33)m`;
+const COLORS = new RegExp(COLOR, "g");
 const OWN = new RegExp(`${COLOR}|^\\r${ESCAPE}\\[K|[\\n\\t]`, "g");
 
 /** A text as a terminal may show it: names, images and messages of others cannot move its cursor, nor hide anything. */
@@ -127,7 +128,7 @@ function lineLength(widths: readonly number[]): number {
 /** A text whose long lines go on below, indented by two more; one that is written over again is cut. */
 export function foldLines(text: string, width: number = Infinity): string {
   return text.split("\n").map((line) => {
-    if (line.replaceAll(new RegExp(COLOR, "g"), "").length <= width) return line;
+    if (line.replaceAll(COLORS, "").length <= width) return line;
     if (line.startsWith("\r")) return line.slice(0, width);
     const indent = line.slice(0, line.search(/[^ ]|$/));
     return `${indent}${foldWords(line.trimStart(), width - indent.length - 2).join(`\n${indent}  `)}`;
