@@ -26,13 +26,25 @@ import { TokenSource } from "../../lib/oci/auth/token.ts";
 import { openSessions } from "../../lib/oci/session.ts";
 import { LearnedChallenges } from "../../lib/oci/auth/learned_challenges.ts";
 import { ConnectionVariants } from "../../lib/oci/http/connection_variants.ts";
-import { Transport } from "../../lib/oci/http/transport.ts";
+import { Transport, type TransportDeps } from "../../lib/oci/http/transport.ts";
 import { withKeyring } from "../../lib/oci/with_keyring.ts";
 import { type FakeRegistry, openFakeRegistry } from "./registry.ts";
 import { ImageLimits } from "../../lib/oci/limits/image_limits.ts";
 
 /** How to reach a registry on loopback. */
 export const PLAIN: EndpointTransport = { scheme: "http", verifyTls: true, caCertificates: [], declared: true };
+
+/** A transport that resolves no name. */
+export function openTransport(more: Partial<TransportDeps> = {}): Transport {
+  return new Transport({
+    limits: new ImageLimits(),
+    clock: systemClock,
+    resolve: () => Promise.resolve([]),
+    userAgent: "archway/test",
+    proxies: NO_PROXIES,
+    ...more,
+  });
+}
 
 /** An inspector with its parts open to a test. */
 export interface TestInspector extends Disposable {
@@ -63,13 +75,13 @@ export function openTestInspector(
   const { kv, log = silentLogger } = options;
   const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.transport })) };
   const limits = new ImageLimits();
-  const transport = new Transport({
+  const { resolve, proxies, headersTimeoutMs } = options;
+  const transport = openTransport({
     limits,
     clock,
-    resolve: options.resolve ?? (() => Promise.resolve([])),
-    userAgent: "archway/test",
-    proxies: options.proxies ?? NO_PROXIES,
-    ...(options.headersTimeoutMs === undefined ? {} : { headersTimeoutMs: options.headersTimeoutMs }),
+    ...(resolve === undefined ? {} : { resolve }),
+    ...(proxies === undefined ? {} : { proxies }),
+    ...(headersTimeoutMs === undefined ? {} : { headersTimeoutMs }),
   });
   const limiter = new RequestLimiter({ clock, log });
   const tokens = new TokenSource({ transport, limiter, clock });

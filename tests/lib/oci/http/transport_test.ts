@@ -1,31 +1,13 @@
 import assert from "node:assert/strict";
-import { systemClock } from "../../../../lib/clock.ts";
-import type { Resolve } from "../../../../lib/oci/http/address_guard.ts";
 import { InspectionError } from "../../../../lib/oci/errors.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Exchange } from "../../../../lib/oci/http/exchange.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
-import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
-import { Transport, type TransportDeps } from "../../../../lib/oci/http/transport.ts";
+import type { Transport, TransportDeps } from "../../../../lib/oci/http/transport.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
-import { PLAIN } from "../../../support/inspectors.ts";
+import { openTransport, PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
-import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
-
-function open(
-  limits: Partial<Pick<TransportDeps, "headersTimeoutMs" | "totalTimeoutMs" | "audience">> = {},
-  resolve: Resolve = () => Promise.resolve([]),
-): Transport {
-  return new Transport({
-    limits: new ImageLimits(),
-    clock: systemClock,
-    resolve,
-    userAgent: "archway/test",
-    proxies: NO_PROXIES,
-    ...limits,
-  });
-}
 
 function get(url: string, more: Partial<Exchange> = {}): Exchange {
   const common = {
@@ -61,7 +43,7 @@ const gzip = async (text: string): Promise<Uint8Array<ArrayBuffer>> => {
 
 Deno.test("send() says who it is, counts and traces", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   registry.intercept = () => new Response("hello");
   const requestLog = new RequestLog();
   const answer = await transport.send(get(`${registry.origin}/v2/a?secret=1`, { requestLog, accept: "a/b" }), signal);
@@ -82,7 +64,7 @@ function openTls(): Promise<FakeRegistry> {
 
 Deno.test("send() verifies TLS, trusts the CA it is given and nobody's else", async () => {
   await using registry = await openTls();
-  using transport = open();
+  using transport = openTransport();
   registry.intercept = () => new Response("tls");
   const https = { ...PLAIN, scheme: "https" } as const;
   assert.equal(await reasonOf(transport, get(registry.origin, { transport: https })), "TlsFailed");
@@ -96,7 +78,7 @@ const INSECURE = { ...PLAIN, scheme: "https-then-http", verifyTls: false } as co
 
 Deno.test("send() skips verification only where declared, body and status intact", async () => {
   await using registry = await openTls();
-  using transport = open();
+  using transport = openTransport();
   registry.intercept = ({ method }) => new Response(method === "HEAD" ? null : "x".repeat(900), { status: 404 });
   for (const method of ["GET", "HEAD"] as const) {
     const answer = await transport.send(get(registry.origin, { transport: INSECURE, method }), signal);
@@ -107,7 +89,7 @@ Deno.test("send() skips verification only where declared, body and status intact
 Deno.test("send() unpacks gzip and counts the unpacked bytes, with and without verification", async () => {
   await using plain = await openFakeRegistry();
   await using tls = await openTls();
-  using transport = open();
+  using transport = openTransport();
   for (const registry of [plain, tls]) {
     const headers = { "content-encoding": "gzip" };
     registry.intercept = async ({ path }) =>
@@ -120,7 +102,7 @@ Deno.test("send() unpacks gzip and counts the unpacked bytes, with and without v
 
 Deno.test("send() keeps no more of a refusal than what needs no shared memory", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   registry.intercept = ({ path }) =>
     new Response("0".repeat(path === "/large" ? 300_000 : 60_000), { status: path === "/right" ? 200 : 401 });
   const lengthOf = async (path: string): Promise<readonly number[]> => {
@@ -134,7 +116,7 @@ Deno.test("send() keeps no more of a refusal than what needs no shared memory", 
 
 Deno.test("send() stops an endless body at its limit", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   registry.intercept = () =>
     new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(400)) }));
   assert.equal(await reasonOf(transport, get(registry.origin)), "TooLarge");
@@ -142,7 +124,7 @@ Deno.test("send() stops an endless body at its limit", async () => {
 
 Deno.test("send() rejects with the caller's reason when the caller leaves", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   const leaving = new AbortController();
   const reason = new Error("gone");
   const answering = Promise.withResolvers<Response>();
@@ -155,7 +137,7 @@ Deno.test("send() rejects with the caller's reason when the caller leaves", asyn
 });
 
 Deno.test("send() is Unreachable, and shows no query, when nothing listens", async () => {
-  using transport = open();
+  using transport = openTransport();
   const error = await failure(transport, get("http://127.0.0.1:1/v2/a?token=hunter2"));
   assert.equal(error.failure.reason, "Unreachable");
   assert.doesNotMatch(error.message, /hunter2/);
@@ -177,7 +159,7 @@ Deno.test("send() says of an undeclared host that has never answered only that i
     } = {},
   ): Promise<readonly string[]> => {
     const limits = { headersTimeoutMs: limitMs, totalTimeoutMs: limitMs, audience };
-    using transport = open(limits, () => Promise.resolve(addresses));
+    using transport = openTransport({ ...limits, resolve: () => Promise.resolve(addresses) });
     const ports = [plain, untrusted].map(({ host }) => host.split(":")[1]).concat(String(silent.addr.port), "1");
     quickest = Infinity;
     const errors = await Promise.all(ports.map(async (port) => {
@@ -208,7 +190,7 @@ Deno.test("send() says of an undeclared host that has never answered only that i
 Deno.test("send() says of an undeclared public host that has answered before what is wrong", async () => {
   await using registry = await openTls();
   const url = registry.origin.replace("127.0.0.1", "localhost");
-  using transport = open({}, () => Promise.resolve(["93.184.216.34"]));
+  using transport = openTransport({ resolve: () => Promise.resolve(["93.184.216.34"]) });
   const undeclared = { ...PLAIN, scheme: "https", declared: false } as const;
   const trusting = { ...undeclared, caCertificates: [certificates.authority] };
   registry.intercept = () => new Response("", { status: 500 });
@@ -221,7 +203,7 @@ Deno.test("send() says of an undeclared public host that has answered before wha
 
 Deno.test("send() traces how it logged in, never with what", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   registry.intercept = () => new Response("hello");
   const requestLog = new RequestLog();
   const form = new URLSearchParams({ refresh_token: "c4nary" });
@@ -238,7 +220,7 @@ Deno.test("send() traces how it logged in, never with what", async () => {
 Deno.test("send() keeps the credential within the origin when it is redirected", async () => {
   await using storage = await openFakeRegistry();
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   storage.intercept = () => new Response("blob");
   const authorization = "Basic hunter2";
   for (const [target, kept] of [[`${storage.origin}/blob`, null], ["/elsewhere", authorization]] as const) {
@@ -253,7 +235,7 @@ Deno.test("send() keeps the credential within the origin when it is redirected",
 
 Deno.test("send() shows no path that it was redirected to: it may be a signed one", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const closed = `http://127.0.0.1:${listener.addr.port}`;
   listener.close();
@@ -271,7 +253,7 @@ Deno.test("send() shows no path that it was redirected to: it may be a signed on
 
 Deno.test("send() refuses a credential that no header can hold without repeating it", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   const error = await failure(transport, get(registry.origin, { authorization: "Bearer hunter2\nX: 1" }));
   assert.equal(error.failure.reason, "Unauthorized");
   assert.doesNotMatch(`${error.message} ${error.stack} ${error.cause ?? ""}`, /hunter2/);
@@ -286,7 +268,7 @@ async function sendRaw(answer: string, exchange: (origin: string) => Exchange): 
     cert: certificates.serving.cert,
     key: certificates.serving.key,
   });
-  using transport = open();
+  using transport = openTransport();
   const failing = failure(transport, exchange(`https://127.0.0.1:${listener.addr.port}`));
   const connection = await listener.accept();
   await connection.read(new Uint8Array(4_096));
@@ -307,7 +289,7 @@ for (const status of ["999", "099", "600"]) {
 
 Deno.test("send() follows at most five redirects", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   registry.intercept = () => new Response(null, { status: 302, headers: { location: "/again" } });
   assert.equal(await reasonOf(transport, get(registry.origin)), "ServerError");
   assert.equal(registry.requests.length, 6);
@@ -316,7 +298,7 @@ Deno.test("send() follows at most five redirects", async () => {
 Deno.test("send() never follows a redirect of a login", async () => {
   await using thief = await openFakeRegistry();
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   registry.intercept = () => new Response(null, { status: 307, headers: { location: `${thief.origin}/token` } });
   const form = new URLSearchParams({ refresh_token: "hunter2" });
   assert.equal(await reasonOf(transport, get(registry.origin, { method: "POST", form })), "ServerError");
@@ -325,7 +307,7 @@ Deno.test("send() never follows a redirect of a login", async () => {
 
 Deno.test("P-114 send() follows no redirect from https to http, nor to another kind of address", async () => {
   await using registry = await openTls();
-  using transport = open();
+  using transport = openTransport();
   const trusting = { ...PLAIN, scheme: "https", caCertificates: [certificates.authority] } as const;
   for (const location of ["http://127.0.0.1:1/", "file:///etc/passwd", "data:text/plain,x", "https://"]) {
     registry.intercept = () => new Response(null, { status: 307, headers: { location } });
@@ -335,7 +317,7 @@ Deno.test("P-114 send() follows no redirect from https to http, nor to another k
 
 Deno.test("send() checks the address of an undeclared host, and of each redirect", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   const undeclared = { ...PLAIN, declared: false };
   assert.equal(await reasonOf(transport, get(registry.origin, { transport: undeclared })), "AddressDenied");
   assert.deepEqual(registry.requests, []);
@@ -346,13 +328,13 @@ Deno.test("send() checks the address of an undeclared host, and of each redirect
 });
 
 Deno.test("send() does not take a host called tls for a TLS fault", async () => {
-  using transport = open();
+  using transport = openTransport();
   const error = await failure(transport, get("http://tls-handshake.invalid/v2/"));
   assert.equal(error.failure.reason, "Unreachable");
 });
 
 Deno.test("send() reports that certificates are unreadable instead of blaming the registry", async () => {
-  using transport = open();
+  using transport = openTransport();
   const clientCertificate = { certificate: "nonsense", key: "nonsense" };
   const exchange = get("https://127.0.0.1:1/", {
     transport: { ...PLAIN, scheme: "https", clientCertificates: [clientCertificate] },
@@ -362,7 +344,7 @@ Deno.test("send() reports that certificates are unreadable instead of blaming th
 
 Deno.test("send() does not wait for names longer than for answers", async () => {
   const resolve = (): Promise<readonly string[]> => new Promise(() => {});
-  using transport = open({ headersTimeoutMs: 50 }, resolve);
+  using transport = openTransport({ headersTimeoutMs: 50, resolve });
   const exchange = get("https://slow.example/", { transport: { ...PLAIN, scheme: "https", declared: false } });
   assert.equal(await reasonOf(transport, exchange), "Timeout");
 });

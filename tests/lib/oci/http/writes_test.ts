@@ -1,31 +1,16 @@
 import assert from "node:assert/strict";
-import { systemClock } from "../../../../lib/clock.ts";
 import { InspectionError } from "../../../../lib/oci/errors.ts";
 import type { Answer, Exchange } from "../../../../lib/oci/http/exchange.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
-import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
-import { Transport } from "../../../../lib/oci/http/transport.ts";
 import type { EndpointTransport } from "../../../../lib/oci/pull_plan.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";
-import { PLAIN } from "../../../support/inspectors.ts";
+import { openTransport, PLAIN } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry } from "../../../support/registry.ts";
-import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
 const { signal } = new AbortController();
 const PART = "0123456789abcdef".repeat(4_096);
 const PARTS = 5;
-
-function open(): Transport {
-  const resolve = (): Promise<readonly string[]> => Promise.resolve([]);
-  return new Transport({
-    limits: new ImageLimits(),
-    clock: systemClock,
-    resolve,
-    userAgent: "archway/test",
-    proxies: NO_PROXIES,
-  });
-}
 
 function write(url: string, more: Partial<Exchange>): Exchange {
   const common = { method: "PUT", transport: PLAIN, maxBytes: 1_000, kind: "other" } as const;
@@ -82,7 +67,7 @@ function openRegistry(isTls: boolean): Promise<FakeRegistry> {
 for (const { name, isTls, transport: way } of WAYS) {
   Deno.test(`send() writes bytes with their length and their range over ${name}`, async () => {
     await using registry = await openRegistry(isTls);
-    using transport = open();
+    using transport = openTransport();
     registry.intercept = () => new Response(null, { status: 201 });
     const content = new TextEncoder().encode("content");
     const body = { contentType: "a/b", content, range: "7-13" };
@@ -99,7 +84,7 @@ for (const { name, isTls, transport: way } of WAYS) {
 
   Deno.test(`send() writes a stream as it comes over ${name}`, async () => {
     await using registry = await openRegistry(isTls);
-    using transport = open();
+    using transport = openTransport();
     registry.intercept = () => new Response(null, { status: 202 });
     // One that is pinned is known to be so by its first answer, before a stream is sent.
     const reach = { ...PLAIN, ...way };
@@ -115,7 +100,7 @@ for (const { name, isTls, transport: way } of WAYS) {
 
   Deno.test(`send() ends a write whose stream breaks off over ${name}, and the registry does not take it for whole`, async () => {
     await using registry = await openRegistry(isTls);
-    using transport = open();
+    using transport = openTransport();
     registry.intercept = () => new Response(null, { status: 201 });
     const reach = { ...PLAIN, ...way };
     await transport.send(write(`${registry.origin}/v2/`, { method: "POST", transport: reach }), signal);
@@ -126,7 +111,7 @@ for (const { name, isTls, transport: way } of WAYS) {
 
   Deno.test(`send() gives the body of an answer as it comes over ${name}`, async () => {
     await using registry = await openRegistry(isTls);
-    using transport = open();
+    using transport = openTransport();
     registry.intercept = () => new Response(PART.repeat(PARTS));
     const get = { method: "GET", isStreamed: true, transport: { ...PLAIN, ...way } } as const;
     const answer: Answer = await transport.send(write(`${registry.origin}/v2/a`, get), signal);
@@ -137,7 +122,7 @@ for (const { name, isTls, transport: way } of WAYS) {
 
 Deno.test("send() takes no stream of an answer that is an error", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   registry.intercept = () => new Response("gone", { status: 404 });
   const answer = await transport.send(write(`${registry.origin}/v2/a`, { method: "GET", isStreamed: true }), signal);
   assert.deepEqual([new TextDecoder().decode(answer.body), answer.stream], ["gone", undefined]);
@@ -145,7 +130,7 @@ Deno.test("send() takes no stream of an answer that is an error", async () => {
 
 Deno.test("send() names a stream that breaks off on its way as any other answer", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  using transport = open();
+  using transport = openTransport();
   const served = (async () => {
     using connection = await listener.accept();
     await connection.read(new Uint8Array(4_096));
@@ -159,7 +144,7 @@ Deno.test("send() names a stream that breaks off on its way as any other answer"
 
 Deno.test("send() never follows a write to where it is redirected, and reports it", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   registry.intercept = () => new Response(null, { status: 307, headers: { location: "/v2/elsewhere" } });
   for (const method of ["POST", "PUT", "PATCH", "DELETE"] as const) {
     const sent = transport.send(write(`${registry.origin}/v2/a`, { method }), signal);
@@ -170,7 +155,7 @@ Deno.test("send() never follows a write to where it is redirected, and reports i
 
 Deno.test("send() lets an exchange bring its own limits of time", async () => {
   await using registry = await openFakeRegistry();
-  using transport = open();
+  using transport = openTransport();
   const held = Promise.withResolvers<Response>();
   registry.intercept = () => held.promise;
   const timeouts = { headersMs: 50, totalMs: 50 };

@@ -5,15 +5,13 @@ import { silentLogger } from "../../../../lib/log.ts";
 import { LearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
 import { TokenSource } from "../../../../lib/oci/auth/token.ts";
 import { ConnectionVariants } from "../../../../lib/oci/http/connection_variants.ts";
-import { NO_PROXIES } from "../../../../lib/oci/http/proxy.ts";
-import { Transport } from "../../../../lib/oci/http/transport.ts";
 import { callersOf } from "../../../../lib/oci/limits/callers.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { TargetRepository } from "../../../../lib/oci/push/target_repository.ts";
 import { RepositoryClient } from "../../../../lib/oci/repository_client.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import { digestOf } from "../../../support/documents.ts";
-import { makeCredential, makeEndpoint } from "../../../support/inspectors.ts";
+import { makeCredential, makeEndpoint, openTransport } from "../../../support/inspectors.ts";
 import { type FakeRegistry, openFakeRegistry, type SeenRequest } from "../../../support/registry.ts";
 import { ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 
@@ -38,9 +36,8 @@ export async function openPushBed(
   const uploads = new Map<string, string>();
   registry.intercept = (request) => bed.before(request) ?? answer(request, { blobs, uploads, location });
   const clock = systemClock;
-  const resolve = (): Promise<readonly string[]> => Promise.resolve([]);
   const limits = new ImageLimits();
-  const transport = new Transport({ limits, clock, resolve, userAgent: "archway/test", proxies: NO_PROXIES });
+  const transport = openTransport({ limits, clock });
   const limiter = new RequestLimiter({ clock, log: silentLogger });
   const tokens = new TokenSource({ transport, limiter, clock });
   const { signal } = new AbortController();
