@@ -5,6 +5,8 @@ import { Resource } from "../../lib/k8s/types.ts";
 import { unreachable } from "../../lib/parsed.ts";
 import { openClusterReader } from "../../lib/upgrades/cluster/cluster_reader.ts";
 import { sinksOf, withDelivery } from "../../lib/upgrades/decide/notifications/notify.ts";
+import { CHANGED_BY } from "../../lib/upgrades/decide/steps/run.ts";
+import { historyOf } from "../../lib/upgrades/decide/status_changes.ts";
 import {
   type Delivery,
   type History,
@@ -15,7 +17,7 @@ import {
 } from "../../lib/upgrades/decide/types/plan.ts";
 import type { Answer, Reconcile, ReconcileEnd, Request } from "../../lib/upgrades/decide/types/steps.ts";
 import type { ReadScope, UpgradesDeps } from "./deps.ts";
-import { applyEffects, CHANGES_MACHINES } from "./effects.ts";
+import { applyEffects } from "./effects.ts";
 import { readAll } from "./readings.ts";
 import { type EventInput, type EventObject, eventObjectOf } from "../../lib/k8s/event_input.ts";
 
@@ -73,7 +75,7 @@ class Driver {
       },
     };
     const applied = await applyEffects(effects, this.#deps, scope);
-    if (effects.some(({ kind }) => CHANGES_MACHINES.includes(kind))) {
+    if (effects.some(({ kind }) => CHANGED_BY[kind] !== undefined)) {
       this.#reader = openClusterReader(this.#deps.readApi, this.#options.signal);
     }
     return applied;
@@ -151,9 +153,7 @@ function reportChanges({ events, log }: Pick<UpgradesDeps, "events" | "log">, ch
 
 function changesOf({ plan, before, after }: StatusChange): readonly EventInput[] {
   return after.history.flatMap((history) => {
-    const earlier = before.history.find(({ architecture, version }) =>
-      architecture === history.architecture && version === history.version
-    );
+    const earlier = historyOf(before, history);
     return [
       ...history.phase === earlier?.phase ? [] : [phaseEvent(plan, history)],
       ...history.conditions.toReversed().flatMap((condition) =>

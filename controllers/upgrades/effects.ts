@@ -22,14 +22,6 @@ export interface ApplyScope extends ReadScope {
   readonly deliveries: DeliveryRecord;
 }
 
-/** Effects after which what was read of machines is stale. */
-export const CHANGES_MACHINES: readonly Effect["kind"][] = [
-  "reserveCapacity",
-  "releaseCapacity",
-  "createSmokeMachine",
-  "deleteSmokeMachine",
-];
-
 export async function applyEffects(
   effects: readonly Effect[],
   deps: UpgradesDeps,

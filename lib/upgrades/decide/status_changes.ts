@@ -31,6 +31,11 @@ export function isStepDone(history: History, type: string): boolean {
   return conditionOf(history, type)?.status === "True";
 }
 
+/** The first condition that is False: conditions have the latest step first. */
+export function openStep({ conditions }: History): StepCondition | undefined {
+  return conditions.find(({ status }) => status === "False");
+}
+
 /** Replaces the condition of the same type, or adds a new one at the front; the time of the last change follows its status. */
 export function withCondition(history: History, change: ConditionChange, nowMs: number): History {
   const { conditions } = history;

@@ -2,6 +2,7 @@
 import type { Effect } from "../types/effects.ts";
 import type { Delivery, History, NotificationState, UpgradeConfig, UpgradeStatus } from "../types/plan.ts";
 import { renderTime } from "../../../cluster/time.ts";
+import { openStep } from "../status_changes.ts";
 import { unreachable } from "../../../parsed.ts";
 
 export interface NotifyOptions {
@@ -142,9 +143,4 @@ function failedBecause(history: History): string {
   const open = openStep(history);
   if (open?.type === "IsClusterUpgradable") return open.message;
   return WHY[open?.type ?? ""] ?? DEFAULT_WHY;
-}
-
-/** The first condition that is False: conditions have the latest step first. */
-function openStep({ conditions }: History): History["conditions"][number] | undefined {
-  return conditions.find(({ status }) => status === "False");
 }

@@ -1,6 +1,6 @@
 // Ends an upgrade that did not begin, or that another has taken over. What was prepared for it is removed first.
 import { notify, withNotified } from "../notifications/notify.ts";
-import { conditionOf, withCondition } from "../status_changes.ts";
+import { conditionOf, openStep, withCondition } from "../status_changes.ts";
 import { carryOut, read } from "../steps/run.ts";
 import { closeWindows } from "../windows.ts";
 import type { Effect } from "../types/effects.ts";
@@ -36,8 +36,8 @@ const BREACHED: Effect = {
 };
 
 /** With what the step at hand says that it waited for. */
-function lateMessage({ conditions }: History): string {
-  const open = conditions.find(({ status }) => status === "False");
+function lateMessage(entry: History): string {
+  const open = openStep(entry);
   const message = "The upgrade did not begin within upgradeWindow.timeOut after spec.upgradeAt";
   return open === undefined ? `${message}.` : `${message}: ${open.message}`;
 }

@@ -6,6 +6,7 @@ import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
 import type { Step } from "../types/steps.ts";
+import type { JsonObject } from "../../../json.ts";
 import { unreachable } from "../../../parsed.ts";
 import { describeControlPlane } from "../pools.ts";
 import { closeWindows, openControlPlaneWindow } from "../windows.ts";
@@ -51,19 +52,19 @@ export const COMMENCE: Step = untilCommenced({
   decide: (observed) => {
     const { plan, clusterVersion } = observed;
     const request = decideRequest(plan.spec.desired, clusterVersion);
-    const patch = (body: Effect & { kind: "patchClusterVersion" }): readonly Effect[] => [
+    const { resourceVersion } = clusterVersion;
+    const effectsWith = (patch: JsonObject): readonly Effect[] => [
       { kind: "setMetric", metric: "upgradeoperator_upgrade_window_breached", labels: {}, value: 0 },
       ...notify("StateControlPlaneStartedSL", observed),
-      body,
+      { kind: "patchClusterVersion", patch, resourceVersion },
     ];
-    const { resourceVersion } = clusterVersion;
     switch (request.kind) {
       case "asked":
         return done();
       case "release":
-        return done(patch({ kind: "patchClusterVersion", patch: request.patch, resourceVersion }));
+        return done(effectsWith(request.patch));
       case "channel": {
-        const effects = patch({ kind: "patchClusterVersion", patch: request.patch, resourceVersion });
+        const effects = effectsWith(request.patch);
         const message = `channel ${plan.spec.desired.channel} is set, its updates are not listed yet`;
         return { kind: "wait", message, effects, requeueAfterMs: CHANNEL_MS };
       }

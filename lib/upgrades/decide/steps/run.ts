@@ -120,7 +120,7 @@ function isLasting(effects: readonly Effect[]): boolean {
 }
 
 /** What an effect changes is read again before another step decides by it. */
-const CHANGED_BY: Readonly<Partial<Record<Effect["kind"], readonly Reading[]>>> = {
+export const CHANGED_BY: Readonly<Partial<Record<Effect["kind"], readonly Reading[]>>> = {
   createSilence: ["silences"],
   endSilence: ["silences"],
   reserveCapacity: ["capacity", "capacityLeft"],
