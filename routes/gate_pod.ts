@@ -100,8 +100,10 @@ async function review(
   return context.json(allowedReview(uid, patch));
 }
 
+type Reason = Extract<AdmissionVerdict, { readonly reason: string }>["reason"];
+
 /** Pods whose pins are no business of Archway's. */
-const UNNOTICED: readonly string[] = ["OperatorNamespace", "KubeNamespace", "NodeNameSet", "AuditMode"];
+const UNNOTICED: readonly Reason[] = ["OperatorNamespace", "KubeNamespace", "NodeNameSet", "AuditMode"];
 
 function isNoticed(verdict: AdmissionVerdict): boolean {
   return !("reason" in verdict && UNNOTICED.includes(verdict.reason));
@@ -158,8 +160,9 @@ function answer(deps: GatePodDeps, { request, reviewBytes }: SizedRequest): Answ
     return UNTOUCHED;
   }
   const configOf = judgeLeft(facts)?.configOf ?? [];
-  const isWorthwhile = verdict.kind === "gate" || isLeft && known === undefined || configOf.length > 0 ||
-    (isLeft || verdict.kind === "place") && known?.isAging === true;
+  const isWorthwhile = isLeft
+    ? known === undefined || known.isAging || configOf.length > 0
+    : verdict.kind === "gate" || verdict.kind === "place" && known?.isAging === true;
   if (images.length > 0 && isWorthwhile && !request.dryRun) deps.prefetch(pod, images, configOf);
   if (isNoticed(verdict) && !request.dryRun) deps.notices.pinned(pod);
   report(deps, { pod, verdict, images: isLeft ? [] : images, dryRun: request.dryRun });

@@ -14,15 +14,9 @@ export function mostUrgent({ members }: Callers<Caller>): InspectionPriority {
   return PRIORITIES.find((priority) => members.some((caller) => caller.priority === priority)) ?? "prewarm";
 }
 
-/** The request as one of all these callers: as urgent as the most urgent of them is when that is read. */
+/** The request as one of all these callers, which are as urgent as the most urgent of them. */
 export function forAll<R extends InspectionRequest>(request: R, callers: Callers<Caller>): R {
-  return {
-    ...request,
-    callers,
-    get priority() {
-      return mostUrgent(callers);
-    },
-  };
+  return { ...request, callers };
 }
 
 export function nameOfCaller({ namespace, priority }: Caller): string {
