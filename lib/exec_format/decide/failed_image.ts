@@ -3,6 +3,7 @@
 import { parseTime } from "../../cluster/time.ts";
 import { apiVersionOf, type KubeObject, Resource } from "../../k8s/types.ts";
 import { EnoexecAnnotation, EnoexecLabel } from "../../names.ts";
+import { SHA256_DIGEST } from "../../oci/reference.ts";
 import type { PodContainer } from "./container.ts";
 import { endedAtOnce } from "./suspect.ts";
 
@@ -28,13 +29,12 @@ export const MAX_FAILED_IMAGES = 500;
 /** Of them by pods of one namespace: a user who pushes images without end takes no place of others. */
 export const MAX_FAILED_IMAGES_OF_NAMESPACE = 50;
 
-const DIGEST = /^sha256:([a-f0-9]{64})$/;
 const ARCHITECTURE = /^[a-z0-9]{1,20}$/;
 const MAX_IMAGE_LENGTH = 255;
 
 export function buildFailedImage(failed: FailedImage, ownNamespace: string): KubeObject | undefined {
   const { digest, architecture, namespace, nodes, image, atMs } = failed;
-  const hex = DIGEST.exec(digest)?.[1];
+  const hex = SHA256_DIGEST.exec(digest)?.[1];
   if (hex === undefined || !ARCHITECTURE.test(architecture)) return undefined;
   return {
     apiVersion: apiVersionOf(Resource.enoexecEvents),

@@ -56,10 +56,14 @@ export function parseManifest(body: string, contentType: string): ManifestDocume
   const document = parseBoundedObject(body);
   if (document === undefined) return unparsable("it is not a JSON object of at most 40 000 members");
   const mediaType = textAt(document, "mediaType") || mediaTypeOfShape(document, contentType);
-  if (mediaType === OCI_INDEX || mediaType === DOCKER_LIST) return parseIndex(document, mediaType);
+  if (isIndexType(mediaType)) return parseIndex(document, mediaType);
   if (mediaType === OCI_MANIFEST || mediaType === DOCKER_MANIFEST) return parseSingle(document, mediaType);
   if (mediaType === SCHEMA1 || mediaType === SCHEMA1_SIGNED) return parseSchema1(document, mediaType);
   return unparsable(`its media type is ${renderMediaType(mediaType)}`);
+}
+
+export function isIndexType(mediaType: string): boolean {
+  return mediaType === OCI_INDEX || mediaType === DOCKER_LIST;
 }
 
 /** A media type for a message; what does not look like one is not repeated. */

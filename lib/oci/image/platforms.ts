@@ -1,6 +1,6 @@
 // From the entries of an index, or the config of a single image, to platforms.
 import type { Platform } from "../types.ts";
-import type { Descriptor } from "./manifest.ts";
+import { type Descriptor, isIndexType } from "./manifest.ts";
 
 /** Annotations that mark an entry as being about another one (attestations, signatures), not an image to run. */
 const NOT_AN_IMAGE = ["vnd.docker.reference.type", "vnd.docker.reference.digest"];
@@ -30,7 +30,7 @@ export function isEntryWithoutPlatform({ annotations, platform, mediaType, isArt
 }
 
 export function isNestedIndex({ platform, mediaType }: Descriptor): boolean {
-  return platform === undefined && /index\.v1|manifest\.list\.v2/.test(mediaType);
+  return platform === undefined && isIndexType(mediaType);
 }
 
 export function distinctPlatforms(platforms: readonly Platform[]): readonly Platform[] {

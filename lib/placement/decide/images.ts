@@ -2,6 +2,7 @@
 import { intersectArchitectures, isUsableArchitecture, KNOWN_ARCHITECTURES } from "../../arch.ts";
 import { NODE_OS_LABEL } from "../../names.ts";
 import type { ImageUse, InspectedImage, Inspection, InspectionFailure, Platform } from "../../oci/types.ts";
+import { isIndexType } from "../../oci/image/manifest.ts";
 import { unreachable } from "../../parsed.ts";
 import type { ImageVolumes, PlacementSettings } from "./config/types.ts";
 import { allowedArchitectures, expressionsOf } from "./patch/constraints.ts";
@@ -204,7 +205,7 @@ function judgeImage({ image, inspection }: InspectedImage, rules: ImageRules): I
 /** Plain data, or a single manifest unless `require`: of an index a node pulls its own platform alone (KEP-4639). */
 function isData(inspection: Inspection, imageVolumes: ImageVolumes): boolean {
   if (inspection.kind === "failed") return inspection.failure.reason === "NotAnImage";
-  return imageVolumes === "auto" && !/index|list/.test(inspection.mediaType);
+  return imageVolumes === "auto" && !isIndexType(inspection.mediaType);
 }
 
 /** Where the pod's RuntimeClass lets an image run that has these platforms. `images`: what is known of all images of the pod. */

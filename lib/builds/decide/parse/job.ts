@@ -6,6 +6,7 @@ import { isKnownArchitecture } from "../../../arch.ts";
 import { entryOf, listAt, memberOf, objectAt, textMapAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { NODE_ARCH_LABEL } from "../../../names.ts";
+import { SHA256_DIGEST } from "../../../oci/reference.ts";
 import type { ChildObject, DigestObservation, JobObservation } from "../observed.ts";
 import { ArchwayAnnotation, BuildLabel } from "../names.ts";
 
@@ -38,14 +39,12 @@ function countAt(status: unknown, member: string): number {
   return typeof count === "number" && count > 0 ? count : 0;
 }
 
-const DIGEST = /^sha256:[a-f0-9]{64}$/;
-
 export function parseDigestMap(object: KubeObject): DigestObservation {
   const data = textMapAt(object, "data");
   const digest = (entryOf(data, "digest") ?? "").trim();
   return {
     meta: parseMeta(object),
-    digest: DIGEST.test(digest) ? digest : "",
+    digest: SHA256_DIGEST.test(digest) ? digest : "",
     arch: entryOf(data, "arch") ?? "",
     buildKey: entryOf(data, "buildKey") ?? "",
     jobUid: entryOf(data, "jobUID") ?? "",

@@ -18,6 +18,7 @@ import type { BuildFacts } from "../facts.ts";
 import { annotate, normal, part, patchStatus, type Scope } from "./part.ts";
 import { renderTime } from "../../../cluster/time.ts";
 import { digestOfReference } from "../plan/repository.ts";
+import { SHA256_DIGEST } from "../../../oci/reference.ts";
 import { stateOfBuild, STATES } from "../status/aggregate.ts";
 
 export function blockingCondition({ pool }: Pick<BuildFacts, "pool">): string | undefined {
@@ -88,7 +89,7 @@ export function isPreBuilt({ meta }: Pick<MachineOSBuild, "meta">): boolean {
 
 export function preBuiltImage({ meta }: Pick<MachineOSConfig, "meta">): string | undefined {
   const reference = meta.annotations[McoAnnotation.preBuiltImage];
-  return reference !== undefined && /^sha256:[a-f0-9]{64}$/.test(digestOfReference(reference)) ? reference : undefined;
+  return reference !== undefined && SHA256_DIGEST.test(digestOfReference(reference)) ? reference : undefined;
 }
 
 export function decidePreBuilt({ facts, plan, build }: Scope<MachineOSBuild | undefined>): PreBuiltStep | undefined {

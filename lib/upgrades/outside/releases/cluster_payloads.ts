@@ -17,6 +17,7 @@ import { textAt } from "../../../json.ts";
 import { type InspectionError, inspectionError } from "../../../oci/errors.ts";
 import type { ManifestDocument } from "../../../oci/image/manifest.ts";
 import { isPlatformEntry, platformsOf } from "../../../oci/image/platforms.ts";
+import { SHA256_DIGEST } from "../../../oci/reference.ts";
 import type { Session } from "../../../oci/session.ts";
 
 export interface ClusterPayloadsOptions {
@@ -110,7 +111,7 @@ export async function readPayload(image: string, { architecture, ...options }: P
 
 /** A tag may name another payload by the time the cluster pulls it. */
 function requireDigest(image: string): void {
-  if (/@sha256:[0-9a-f]{64}$/.test(image)) return;
+  if (SHA256_DIGEST.test(image.slice(image.lastIndexOf("@") + 1))) return;
   throw inspectionError("InvalidReference", `Cannot use the payload "${image}": it names no sha256 digest.`);
 }
 
