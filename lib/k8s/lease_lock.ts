@@ -159,7 +159,9 @@ export class LeaseLock {
     const durationMs = options.holder === "" ? 1_000 : this.#options.durationMs;
     const spec = renderLeaseSpec(lease, { holder: options.holder, durationMs, nowMs: clock.nowMs() });
     const target = { namespace, name, signal: options.signal };
-    const state = options.holder === "" ? { kind: "unproven" } as const : this.#options.state();
+    // What a term before showed proves nothing of the one that this write begins.
+    const isRenewal = options.holder !== "" && this.#own !== undefined;
+    const state = isRenewal ? this.#options.state() : { kind: "unproven" } as const;
     const annotations = renderLeaseAnnotations(lease, state);
     if (lease !== undefined) {
       return await api.replace(

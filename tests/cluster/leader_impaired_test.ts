@@ -45,7 +45,8 @@ for (const verb of ["list", "patch"]) {
     await waitUntil("the condition", async () => await stopReason(controlPlane) === "True LeaderImpaired");
     await create("ungated");
     const [ungated] = (await listPods(controlPlane, namespace)).filter(({ name }) => name === "ungated");
-    assert.ok(ungated !== undefined && isReleased(ungated), "a pod was gated that nobody can release");
+    const last = await Promise.all([archway, second].map(lastStop));
+    assert.ok(ungated !== undefined && isReleased(ungated), `a pod was gated that nobody can release: ${last}`);
     await allow();
     await waitUntil("both replicas to gate again", async () => {
       const gating = await Promise.all([archway, second].map((replica) => replica.metric("archway_gating")));

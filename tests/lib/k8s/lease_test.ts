@@ -4,6 +4,7 @@ import { Election, LEASE_TIMING, type LeaseView } from "../../../lib/k8s/lease.t
 import type { HolderState } from "../../../lib/k8s/lease_lock.ts";
 import { type KubeObject, Resource, resourcePath } from "../../../lib/k8s/types.ts";
 import { type Logger, silentLogger } from "../../../lib/log.ts";
+import { LEADER_IMPAIRMENT } from "../../../lib/names.ts";
 import { LEADER_SILENCE_MS } from "../../../lib/operator/decide/gating_health.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
@@ -131,6 +132,20 @@ Deno.test("Election.run() shows every replica what the leader cannot do, also wh
     b.state = { kind: "able" };
     await clock.advance(5_000);
     assert.equal(b.view?.impairment, undefined);
+  }));
+
+Deno.test("Election.run() begins a term with what the last leader could not do, whatever it could itself before", () =>
+  withReplicas(async ({ clock, start }) => {
+    const a = start("a");
+    await clock.advance(100);
+    const b = start("b");
+    a.state = { kind: "unable", reason: "CannotWatchPods" };
+    await clock.advance(5_000);
+    const written: unknown[] = [];
+    b.fault = ({ verb, body }) => void (verb === "replace" && written.push(Object(body).metadata.annotations));
+    a.stop.abort();
+    await clock.advance(5_000);
+    assert.deepEqual([written[0], written[1]], [{ [LEADER_IMPAIRMENT]: "CannotWatchPods" }, {}]);
   }));
 
 Deno.test("Election.run() shows why a replica cannot take the Lease for as long as that is so", () =>
