@@ -46,9 +46,9 @@ export async function holdsWithin(
   return true;
 }
 
-/** A random delay around `baseMs`: between half of it and the whole, so that many waiters spread out. */
-export function jitter(baseMs: number): number {
-  return baseMs * (0.5 + Math.random() / 2);
+/** A random delay between `least` and `most` of `baseMs`, so that many waiters spread out. */
+export function jitter(baseMs: number, least = 0.5, most = 1): number {
+  return baseMs * (least + Math.random() * (most - least)); // eslint-disable-line sonarjs/pseudo-random -- no secret
 }
 
 export interface Doubling {

@@ -17,7 +17,7 @@ export const SAMPLE_NAMESPACE = "demo";
 /** Pod annotation with the {@link Expectation} as JSON: how a sample must end. */
 export const EXPECT_ANNOTATION = "archway.dev/expect";
 
-export const REGISTRY_USER = { name: "demo", password: "playground" } as const;
+export const REGISTRY_USER = { name: "demo", password: "playground" } as const; // eslint-disable-line sonarjs/no-hardcoded-passwords -- a sample
 
 const MEMBERS = z.record(z.string(), z.unknown());
 const NODES = z.array(z.object({ name: z.string(), labels: z.record(z.string(), z.string()) }));

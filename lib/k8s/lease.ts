@@ -1,4 +1,5 @@
 // Leader election on a Lease: one replica writes, and every replica sees when the writer last renewed.
+import { jitter } from "../clock.ts";
 import { errorText, type Logger } from "../log.ts";
 import { type KubeApi, withCalls } from "./api.ts";
 import { ApiError } from "./errors.ts";
@@ -75,8 +76,7 @@ export class Election {
       const attempt = await this.#lock.attempt(ATTEMPT_TIMEOUT_MS, signal);
       if (attempt.kind === "taken") this.#reportHolder();
       if (attempt.kind === "held") await this.#leadFrom(attempt.sentMs, { lead, signal });
-      // Jitter, so that waiting replicas do not all find a free Lease at the same time.
-      if (!signal.aborted) await clock.sleep(this.#timing.retryMs * (1 + Math.random() * 0.2), signal);
+      if (!signal.aborted) await clock.sleep(jitter(this.#timing.retryMs, 1, 1.2), signal);
     }
   }
 

@@ -55,7 +55,7 @@ export async function lackOf(commands: readonly string[]): Promise<string | unde
 }
 
 async function hasTool(command: string): Promise<boolean> {
-  const found = await new Deno.Command("sh", { args: ["-c", 'command -v "$1"', "sh", command], stdout: "null" })
-    .output();
-  return found.success;
+  const args = ["-c", 'command -v "$1"', "sh", command];
+  // eslint-disable-next-line no-restricted-syntax -- the program is a constant, the name its argument
+  return (await new Deno.Command("sh", { args, stdout: "null" }).output()).success;
 }

@@ -24,7 +24,7 @@ export function classicName({ config, pool, rendered }: ClassicNameInput): strin
     OSImageURL: "",
     ReleaseVersion: rendered.meta.annotations[McoAnnotation.releaseVersion] ?? "",
   };
-  const hash = createHash("md5").update(SALT, "hex");
+  const hash = createHash("md5").update(SALT, "hex"); // eslint-disable-line sonarjs/hashing -- the MCO names builds by it
   for (const part of [pool.configuration, knownSpec(config.spec), images]) hash.update(renderYaml(part));
   return `${config.meta.name}-${hash.digest("hex")}`;
 }

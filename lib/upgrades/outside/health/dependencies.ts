@@ -1,5 +1,5 @@
 // External services that must answer before an upgrade begins: all are called at the same time, each three times at most.
-import type { Clock } from "../../../clock.ts";
+import { type Clock, jitter } from "../../../clock.ts";
 import { openDeadline } from "../../../k8s/deadline.ts";
 import type { Dependency } from "../../decide/types/cluster.ts";
 
@@ -39,7 +39,7 @@ async function check(deps: DependencyDeps, { url, timeoutMs, signal }: Check): P
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return unavailable(url, "it is no address of a web server");
   let why = "";
   for (let tried = 0; tried < TRIES; tried++) {
-    if (tried > 0) await deps.clock.sleep(FIRST_PAUSE_MS * 2 ** (tried - 1) * (1 + Math.random() / 2), signal);
+    if (tried > 0) await deps.clock.sleep(jitter(FIRST_PAUSE_MS * 2 ** (tried - 1), 1, 1.5), signal);
     signal.throwIfAborted();
     const status = await ask(deps, { url, timeoutMs, signal });
     if (status !== undefined && status < 400) return { kind: "available", url: shownUrl(url) };

@@ -4,7 +4,7 @@
 //   send ─▶ endpoint (address, CA, token, kept by its source) ─▶ fetch ─▶ body within bounds ─▶ answer, or UpstreamError
 //             ▲ 401: discarded and read once more
 import type * as z from "zod";
-import type { Clock } from "../../../clock.ts";
+import { type Clock, jitter } from "../../../clock.ts";
 import { PinnedHosts } from "../../../k8s/pinned/pinned_hosts.ts";
 import { fetchUnverified } from "../../../k8s/pinned/unverified_fetch.ts";
 import { hasDenseStructure, type JsonObject } from "../../../json.ts";
@@ -224,8 +224,8 @@ function urlOf({ baseUrl }: UpstreamEndpoint, { path, query = {} }: UpstreamRequ
   return url;
 }
 
-function pauseMs({ intervalMs = DEFAULT_INTERVAL_MS, jitter = 0 }: UpstreamLimits, tried: number): number {
-  return intervalMs * 2 ** (tried - 1) * (1 + jitter * (2 * Math.random() - 1));
+function pauseMs({ intervalMs = DEFAULT_INTERVAL_MS, jitter: share = 0 }: UpstreamLimits, tried: number): number {
+  return jitter(intervalMs * 2 ** (tried - 1), 1 - share, 1 + share);
 }
 
 export function fixedEndpoint(endpoint: UpstreamEndpoint): EndpointSource {

@@ -1,5 +1,5 @@
 // Keeps the UpgradeConfig as a policy source states it: at its pace, and once more right before an upgrade begins.
-import type { Clock } from "../../../clock.ts";
+import { type Clock, jitter } from "../../../clock.ts";
 import { objectAt } from "../../../json.ts";
 import { type KubeApi, readOptional } from "../../../k8s/api.ts";
 import { isNotFound } from "../../../k8s/errors.ts";
@@ -70,7 +70,7 @@ export class PolicySync {
     const { clock, log, watchIntervalMinutes } = this.#deps;
     let last: LastSync = { kind: "first" };
     while (!signal.aborted) {
-      const pace = { watchIntervalMinutes: watchIntervalMinutes(), random: Math.random() };
+      const pace = { watchIntervalMinutes: watchIntervalMinutes(), random: jitter(1, 0, 1) };
       await clock.sleep(nextSyncMs(last, pace), signal);
       if (signal.aborted) return;
       try {
