@@ -18,6 +18,8 @@ export const PlanWebhook = {
 } as const;
 
 export const CLUSTER_VERSION_NAME = "version";
+/** On a rendered MachineConfig. */
+export const OWN_IMAGE_ANNOTATION = "machineconfiguration.openshift.io/os-image-url-overridden";
 
 export const MachineName = {
   namespace: "openshift-machine-api",

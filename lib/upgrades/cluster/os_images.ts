@@ -6,12 +6,15 @@ import { type ReadApi, readOptional } from "../../k8s/api.ts";
 import { Resource } from "../../k8s/types.ts";
 import type { ImageComparison } from "../decide/release/convergence.ts";
 import type { OsImageState } from "../decide/types/cluster.ts";
+import { OWN_IMAGE_ANNOTATION } from "../names.ts";
 
 /** Read at most in one reconcile: plan, settings, ClusterVersion and pools come to it, and at times pools and nodes for drains. */
 export const CONFIGS_A_RECONCILE = 4;
 /** Images that are kept: two a pool, in a cluster of many pools. */
 const KEPT = 1_000;
 const GONE = "";
+/** Of a MachineConfig of the user's: no release changes it. */
+const OWN = "own";
 
 export class OsImages {
   readonly #api: ReadApi;
@@ -35,11 +38,12 @@ export class OsImages {
     const [now, then] = [this.#urls.get(config), this.#urls.get(before)];
     if (now === undefined || then === undefined) return "unread";
     if (now === GONE) throw new Error(`Cannot read the image of pool "${pool}": MachineConfig "${config}" names none.`);
-    return now === then ? "asBefore" : "changed";
+    return now === OWN ? "ownImage" : now === then ? "asBefore" : "changed";
   }
 
   async #read(name: string, signal: AbortSignal): Promise<string> {
     const config = await readOptional(this.#api, { type: Resource.machineConfigs, name, signal });
-    return config === undefined ? GONE : textAt(objectAt(config, "spec"), "osImageURL");
+    const isOwn = Object.hasOwn(config?.metadata.annotations ?? {}, OWN_IMAGE_ANNOTATION);
+    return isOwn ? OWN : textAt(objectAt(config, "spec"), "osImageURL");
   }
 }

@@ -73,34 +73,28 @@ function checkOperators({ operators, baseline }: MigrationFacts): string | undef
   return late.length === 0 ? undefined : `operators with their image from before: ${late.join(", ")}`;
 }
 
-function checkNodes({ pools, osImages, baseline }: MigrationFacts): string | undefined {
-  const late = pools.filter(({ isPaused }) => !isPaused).flatMap((pool) => {
-    const why = checkPool(pool, {
-      before: entryOf(baseline.renderedConfigs, pool.name),
-      image: osImages.get(pool.name),
-    });
+function checkNodes(facts: MigrationFacts): string | undefined {
+  const late = facts.pools.filter(({ isPaused }) => !isPaused).flatMap((pool) => {
+    const why = checkPool(pool, facts);
     return why === undefined ? [] : [`${pool.name} (${why})`];
   });
   return late.length === 0 ? undefined : `MachineConfigPools: ${late.join(", ")}`;
 }
 
-function checkPool(
-  pool: MachineConfigPool,
-  { before, image = "unread" }: { readonly before: string | undefined; readonly image: OsImageState | undefined },
-): string | undefined {
+function checkPool(pool: MachineConfigPool, { osImages, baseline }: MigrationFacts): string | undefined {
   if (pool.updatedMachineCount < pool.machineCount) {
     return `${pool.updatedMachineCount} of ${pool.machineCount} updated`;
   }
   if (!pool.isUpdated) return "not Updated";
+  const before = entryOf(baseline.renderedConfigs, pool.name);
   if (before === undefined) return undefined;
   if (pool.currentRendered === before) return "configuration from before";
-  return IMAGE_OBSTACLES[image];
+  return IMAGE_OBSTACLES[osImages.get(pool.name) ?? "unread"];
 }
 
-const IMAGE_OBSTACLES: Readonly<Record<OsImageState, string | undefined>> = {
+const IMAGE_OBSTACLES: Readonly<Partial<Record<OsImageState, string>>> = {
   unread: "operating system image not read yet",
   asBefore: "operating system image from before",
-  changed: undefined,
 };
 
 /** A pool whose operating system image is to be held against the one from before: both are those of rendered MachineConfigs. */

@@ -71,8 +71,8 @@ export interface NotReadyNode {
   readonly message: string;
 }
 
-/** The operating system image of a pool, held against that from before a migration; `unread`: one of them is still to be read. */
-export type OsImageState = "unread" | "asBefore" | "changed";
+/** The image of a pool, held against that from before a migration. `unread`: not yet; `ownImage`: a user names it. */
+export type OsImageState = "unread" | "asBefore" | "changed" | "ownImage";
 
 export type Advisories =
   | { readonly kind: "looking" }

@@ -44,6 +44,17 @@ Deno.test("images that are not known are read for the next look, each once", asy
   assert.deepEqual(bed.read.toSorted(), ["rendered-a-1", "rendered-a-2", "rendered-b-1", "rendered-b-2"]);
 });
 
+Deno.test("an image that a user's MachineConfig names is not held against the one from before", async () => {
+  const bed = openBed({ "rendered-a-1": "os-1", "rendered-a-2": "os-1" });
+  const annotations = { "machineconfiguration.openshift.io/os-image-url-overridden": "true" };
+  bed.cluster.put(Resource.machineConfigs, {
+    metadata: { name: "rendered-a-2", annotations },
+    spec: { osImageURL: "os-1" },
+  });
+  await compare(bed, ["a"]);
+  assert.deepEqual(await compare(bed, ["a"]), { a: "ownImage" });
+});
+
 Deno.test("no look reads more than a few images, however many pools there are", async () => {
   const pools = Array.from({ length: 50 }, (_, at) => `pool-${at}`);
   const configs = pools.flatMap((pool) => [[`rendered-${pool}-1`, "os-1"], [`rendered-${pool}-2`, "os-2"]]);
