@@ -14,6 +14,7 @@ import { benchUpgrades } from "./upgrades.ts";
 import { benchWebhookAlone } from "./webhook_alone.ts";
 import { originalStarter } from "./original.ts";
 import { openWalkBed } from "../cluster/support/walk_bed.ts";
+import { git } from "../support/git.ts";
 import { print } from "../support/print.ts";
 
 const REAL = "control plane, real registry";
@@ -36,7 +37,10 @@ async function runSections(options: BenchOptions): Promise<readonly Row[]> {
   const machine = await readMachineFacts();
   await using _scripts = await bundleAsInstalled();
   await using walkBed = await openWalkBed();
-  const cluster = describeCluster(await walkBed.controlPlane.get("/version"));
+  const mto = options.mto === undefined
+    ? ""
+    : `, MTO ${await git("-C", options.mto, "rev-parse", "--short=10", "HEAD")}`;
+  const cluster = `${describeCluster(await walkBed.controlPlane.get("/version"))}${mto}`;
   const reference = options.mto === undefined ? undefined : await originalStarter(options.mto);
   const rows: Row[] = [];
   for (const [name, measures, run, bed] of SECTIONS) {

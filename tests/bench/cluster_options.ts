@@ -29,8 +29,8 @@ export const USAGE = `deno task bench:cluster [options]
   --pods N                  pods of a burst (1000); B5 and B6 also take ten times as many
   --rounds N                rounds of what is compared (3); medians are shown
   --short                   small numbers everywhere: proves that it runs, measures nothing worth telling
-  --mto DIR                 run B1 (unknown images), B2, B3 and B8 with the Multiarch Tuning Operator too, built by Go from a
-                            copy of its repository
+  --mto DIR                 run B1 (unknown images), B2, B3 and, in its first round, B8 with the Multiarch Tuning Operator
+                            too, built by Go from a copy of its repository
 `;
 
 export function parseBenchOptions(args: readonly string[]): BenchOptions {

@@ -72,7 +72,7 @@ machine; medians of the rounds are shown, with the least and the most. Absolute 
 load generators are processes of their own, and Archway runs as the manifests run it: mounted account, bounded heap, cache file, TLS.
 The floors: a Hono echo that parses the review on the same listener; a patcher of 16 workers that takes the gate off pods
 that were created gated; a webhook that answers "no patch". "Met" compares with the target and nothing else. The MTO is measured
-in the same go where \`--mto\` names a copy of it.`;
+in the same go where \`--mto\` names a copy of it, at failing registries in the first round.`;
 
 const HIDDEN = `## What the numbers hide
 

@@ -25,7 +25,9 @@ const FAULTS: readonly (readonly [name: string, fault: Fault])[] = [
 
 export async function benchRegistryFaults(bench: Bench): Promise<readonly Row[]> {
   const archway = await measure(bench, (bed, spec) => startArchwayContender(bed, { spec }));
-  const reference = bench.reference === undefined ? undefined : await measure(bench, bench.reference);
+  // Its pods wait until they count as stuck: four minutes more a round, for the same answer.
+  const isFirst = bench.round === 0;
+  const reference = isFirst && bench.reference !== undefined ? await measure(bench, bench.reference) : undefined;
   bench.keep("registryFaults", { archway, reference });
   const seconds = bench.options.faultMs / 1_000;
   const row = (measure: string, target: Target, read: (found: Found) => number): Row => ({
