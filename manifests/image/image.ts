@@ -170,7 +170,7 @@ async function main(): Promise<number | void> {
     await print(renderNeeds(wanted, Deno.args));
     return 2;
   }
-  if (options.base?.includes("@sha256:") !== true) {
+  if (options.base?.includes("@sha256:") === false) {
     await print("The base is not pinned by digest: fine for trying out, not for a release (--base IMAGE@sha256:…).\n");
   }
   const form = await fillContext(options, wanted);

@@ -124,7 +124,7 @@ async function release(
   if (engine === undefined) throw new Error("Cannot release: neither podman nor buildah nor docker answers");
   const lack = await lackOf(["kubectl"]);
   if (lack !== undefined) throw new Error(`Cannot render the manifests: ${lack}`);
-  if (options.base?.includes("@sha256:") !== true) {
+  if (options.base?.includes("@sha256:") === false) {
     if (isComplete) throw new Error("Cannot release: the base is not pinned by digest. --base pins it.");
     await print("The base is not pinned by digest: --base pins it.\n");
   }

@@ -53,6 +53,10 @@ export async function openPasteShell(lab: OpenLab): Promise<PasteShell> {
   const leaveOut = [".git", "dist", ".ci"].map((name) => `--exclude=./${name}`);
   const copy = `tar -C "$1" ${leaveOut.join(" ")} -cf - . | tar -C "$2" -xf -`;
   await runCommand("sh", ["-c", copy, "sh", ROOT, folder]);
+  // The look-alike has a digest of its own.
+  const containerfile = `${folder}/manifests/image/Containerfile`;
+  const pinned = await Deno.readTextFile(containerfile);
+  await Deno.writeTextFile(containerfile, pinned.replace(/@sha256:[0-9a-f]{64}$/m, ""));
   const home = await Deno.makeTempDir({ prefix: "archway-home-" });
   await Deno.mkdir(`${home}/.config/containers`, { recursive: true });
   await Deno.writeTextFile(`${home}/.config/containers/registries.conf`, renderRegistries(lab.lab.registry));
