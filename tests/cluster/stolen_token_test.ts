@@ -5,7 +5,7 @@ import { renderComposition } from "../../manifests/generate/kustomize.ts";
 import { parseOperandConfig } from "../../lib/operator/decide/config_view.ts";
 import { renderDaemonSet } from "../../lib/operator/cluster/exec_format_daemon_set.ts";
 import { createDeploymentOfArchway, DAEMON_SET, DEPLOYMENT } from "./support/exec_format_bed.ts";
-import { type ClusterAccess, expectStatus } from "./support/cluster_access.ts";
+import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { assertRefused, createForeign, holder, patchOf, type Try } from "./support/stolen_token.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -70,6 +70,32 @@ async function tryPods(cluster: ClusterAccess, account: Try): Promise<void> {
     ["/spec/schedulingGates", [{ name: "example.com/quota" }]],
   ];
   for (const [path, value] of allowed) assert.equal(await patch(path, value), "", path);
+}
+
+/** Owners: OpenShift's API server itself refuses those who may not delete the object, the policy any other change. */
+async function tryOwners(cluster: ClusterAccess, account: Try): Promise<void> {
+  const namespace = await cluster.createNamespace("owned");
+  const core = `/api/v1/namespaces/${namespace}`;
+  const owner = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owner" } };
+  const uid = read(await cluster.create(`${core}/configmaps`, owner), "metadata", "uid");
+  const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }];
+  const spec = { containers: [{ name: "web", image: "registry.invalid/web:v1" }] };
+  for (const [name, metadata] of [["owned", { ownerReferences }], ["free", {}]] as const) {
+    await cluster.create(`${core}/pods`, { apiVersion: "v1", kind: "Pod", metadata: { name, ...metadata }, spec });
+  }
+  const changes = [["owned", []], ["free", ownerReferences]] as const;
+  const refuse = async (message: RegExp): Promise<void> => {
+    for (const [name, value] of changes) {
+      const patch = patchOf(account, `${core}/pods/${name}`);
+      const dryRun = (): Promise<string> => patch("/metadata/ownerReferences", value, "?dryRun=All");
+      await waitUntil(`${message} for ${name}`, async () => message.test(await dryRun()));
+      assert.match(await patch("/metadata/ownerReferences", value), message, name);
+    }
+  };
+  await refuse(/cannot set an ownerRef/);
+  const args = ["--clusterrole=admin", `--serviceaccount=${NAMESPACE}:archway`, `--namespace=${namespace}`];
+  await cluster.run(["create", "rolebinding", "may-delete", ...args]);
+  await refuse(/labels and annotations/);
 }
 
 async function trySecrets(account: Try, namespace: string): Promise<void> {
@@ -266,6 +292,7 @@ Deno.test("a stolen token is refused containers, owners, other Secrets and workl
   await applyManifests(cluster);
   const archway = await holder(cluster, { namespace: NAMESPACE, name: "archway" }, stack);
   await t.step("pods: its own gate, labels and annotations, affinity, tolerations", () => tryPods(cluster, archway));
+  await t.step("owners of pods: none, also where it may delete the pod", () => tryOwners(cluster, archway));
   await t.step("workloads: the daemon as Archway makes it", () => tryWorkloads(archway));
   await t.step("roles, bindings, accounts, Deployments: finalizers", () => tryFinalizers(cluster, archway));
   await t.step("Secrets: its own two, so no token of another account", () => trySecrets(archway, NAMESPACE));

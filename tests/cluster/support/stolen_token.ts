@@ -3,8 +3,12 @@ import assert from "node:assert/strict";
 import { AdminConnection, type ClusterAccess, expectStatus, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 
-/** Sends a request with a token, and gives the message of the policy that refuses it; empty where it is done. */
+/** Sends a request with a token, and gives the message of the policy, or about owners, that refuses it; empty where it is done. */
 export type Try = (method: string, path: string, body: unknown, contentType?: string) => Promise<string>;
+
+/** Of a policy, or of OwnerReferencesPermissionEnforcement, which is asked before them. */
+const REFUSAL =
+  /(?:ValidatingAdmissionPolicy '[^']+' with binding '[^']+' denied request: |(?=cannot set an ownerRef))(.*)/;
 
 export async function holder(
   cluster: ClusterAccess,
@@ -17,8 +21,7 @@ export async function holder(
   return async (method, path, body, contentType = "application/json") => {
     const answer = await access.request(method, path, body, { contentType });
     const words = String(read(answer.body, "message"));
-    const [, message] = /^.*ValidatingAdmissionPolicy '[^']+' with binding '[^']+' denied request: (.*)/.exec(words) ??
-      [];
+    const [, message] = REFUSAL.exec(words) ?? [];
     if (message === undefined) expectStatus(`${method} ${path}`, answer, [200, 201]);
     return message ?? "";
   };
