@@ -257,18 +257,22 @@ Deno.test("exec format errors on a real API server", async (t) => {
     assert.equal(await labelOf(bed, namespace, "quiet"), undefined);
   });
 
-  await t.step("151 152 events outside of Archway's namespace are nobody's business", async () => {
-    const path = `/apis/multiarch.openshift.io/v1beta1/namespaces/${namespace}/enoexecevents`;
-    const bare = {
-      apiVersion: "multiarch.openshift.io/v1beta1",
-      kind: "ENoExecEvent",
-      metadata: { name: "test-name" },
-    };
-    await controlPlane.create(path, bare);
-    const status = { nodeName: "n", podName: "p", podNamespace: "s", containerID: `docker://${"a".repeat(64)}` };
-    await controlPlane.patch(`${path}/test-name/status`, { status });
-    await controlPlane.delete(`${path}/test-name`);
-  });
+  await t.step(
+    "151 152 an event outside of Archway's namespace takes a status that reads back, and is deleted",
+    async () => {
+      const path = `/apis/multiarch.openshift.io/v1beta1/namespaces/${namespace}/enoexecevents`;
+      const bare = {
+        apiVersion: "multiarch.openshift.io/v1beta1",
+        kind: "ENoExecEvent",
+        metadata: { name: "test-name" },
+      };
+      await controlPlane.create(path, bare);
+      const status = { nodeName: "n", podName: "p", podNamespace: "s", containerID: `docker://${"a".repeat(64)}` };
+      await controlPlane.patch(`${path}/test-name/status`, { status });
+      assert.deepEqual(read(await controlPlane.get(`${path}/test-name`), "status"), status);
+      await controlPlane.delete(`${path}/test-name`);
+    },
+  );
 
   await t.step("a daemon writes of its own node alone", () => checkPolicy(bed));
 
