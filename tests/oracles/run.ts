@@ -1,6 +1,7 @@
 // `deno task test:oracles`: asks the originals themselves, and compares or records what they answer. See README.md.
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import { comparedOf, writeRecord } from "./record.ts";
+import { compareRendering } from "./rendering/record.ts";
 import { plain, questionsOf, type Subject } from "./subject.ts";
 import { SUBJECTS } from "./subjects/mod.ts";
 import { runCommand } from "../support/commands.ts";
@@ -50,6 +51,13 @@ async function compare(
   return differing.length;
 }
 
+/** How many turns of the whole render controller differ: it takes minutes, and a control plane. */
+async function compareWhole(copy: string, options: { readonly record: boolean }): Promise<number> {
+  const differing = await compareRendering(copy, options);
+  print(`rendering: ${differing.length === 0 ? "as recorded" : `differs at ${differing.join(", ")}`}`);
+  return differing.length;
+}
+
 async function main(): Promise<number> {
   const { copies, only, record } = parseArgs({
     options: { copies: { type: "string" }, only: { type: "string" }, record: { type: "boolean" } },
@@ -65,6 +73,9 @@ async function main(): Promise<number> {
     const answers = await askAll(copy, subject, questions);
     differences += await compare(subject, questions, answers);
     if (record) await writeRecord(subject, await commitOf(copy), answers);
+  }
+  if (only === undefined || only === "rendering") {
+    differences += await compareWhole(`${copies}/machine-config-operator`, { record: record === true });
   }
   return differences === 0 ? 0 : 1;
 }

@@ -1,11 +1,11 @@
 // Runs an upgrade twice on a control plane: pools played by the original's node controller, and by our script. Writes the record.
 // ../README.md says how.
 import { parseArgs } from "node:util";
-import { type ClusterAccess, isTrue, read } from "../../cluster/support/cluster_access.ts";
-import { RunningProcess } from "../../cluster/support/process.ts";
+import { isTrue, read } from "../../cluster/support/cluster_access.ts";
 import { POOLS as POOLS_PATH } from "../../cluster/support/simulated_openshift.ts";
 import { openUpgradeBed, statesOf, type UpgradeBed } from "../../cluster/support/upgrade_bed.ts";
 import { pause, waitUntil } from "../../cluster/support/wait.ts";
+import { headOf, renderRecord, startControllers } from "./controllers.ts";
 import { type Conversation, hashOfProgram, POOLS, type Rollout, type SeenPool, SeenPoolSchema } from "./rollout.ts";
 
 /** Between two steps of an operator, long enough that every state is seen (ms). */
@@ -65,19 +65,10 @@ function stepsOf(plan: unknown): readonly string[] {
   return conditions.map((one) => String(read(one, "type"))).toReversed();
 }
 
-function startNodeController(copy: string, { directory, kubeconfigFile }: ClusterAccess): RunningProcess {
-  return RunningProcess.start({
-    name: "node-controller",
-    command: `${copy}/archway-node-controller`,
-    args: [`--kubeconfig=${kubeconfigFile}`],
-    directory,
-  });
-}
-
 async function converse(copy: string, poolsBy: Player): Promise<Conversation & { readonly kubernetes: string }> {
   await using bed = await openUpgradeBed({ pools: POOLS, stepMs: STEP_MS, poolsBy });
   const { controlPlane: cluster, openshift, outside } = bed;
-  await using _controller = poolsBy === "script" ? undefined : startNodeController(copy, cluster);
+  await using _controller = poolsBy === "script" ? undefined : startControllers(copy, cluster);
   if (poolsBy === "nodeController") {
     await waitUntil(
       "the controller to have looked at all pools",
@@ -104,31 +95,13 @@ async function converse(copy: string, poolsBy: Player): Promise<Conversation & {
 async function ask(copy: string): Promise<Rollout> {
   const { kubernetes, ...nodeController } = await converse(copy, "nodeController");
   const { kubernetes: _, ...script } = await converse(copy, "script");
-  const { stdout } = await new Deno.Command("git", { args: ["-C", copy, "rev-parse", "HEAD"] }).output();
-  return {
-    original: {
-      repository: "github.com/openshift/machine-config-operator",
-      commit: new TextDecoder().decode(stdout).trim(),
-    },
-    program: { path: "tests/oracles/rollout", sha256: await hashOfProgram() },
-    kubernetes,
-    recorded: new Date().toISOString().slice(0, 10),
-    nodeController,
-    script,
-  };
-}
-
-/** A pool that was seen is one line. */
-function render(rollout: Rollout): string {
-  const text = JSON.stringify(rollout, (_, value: unknown) => {
-    return read(value, "metadata") === undefined ? value : JSON.stringify(value);
-  }, 2);
-  return `${text.replace(/"\{.*"/g, (line) => JSON.parse(line))}\n`;
+  const head = await headOf(copy, { path: "tests/oracles/rollout", sha256: await hashOfProgram() });
+  return { ...head, kubernetes, nodeController, script };
 }
 
 if (import.meta.main) {
   const { copy, record } = parseArgs({ options: { copy: { type: "string" }, record: { type: "boolean" } } }).values;
   if (copy === undefined) throw new Error("--copy DIR is needed: tests/oracles/README.md");
-  const text = render(await ask(copy));
+  const text = renderRecord(await ask(copy));
   await Deno.writeTextFile(record ? new URL("../records/rollout.json", import.meta.url) : "/dev/stdout", text);
 }

@@ -1,6 +1,7 @@
 // What is recorded of an upgrade whose pools the original's node controller plays, and of the same with the scripted pools.
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { PROGRAM } from "./controllers.ts";
 
 /** A pool as it was seen, without times. */
 export const SeenPoolSchema = z.object({
@@ -40,9 +41,8 @@ export const POOLS = { master: 2, worker: 6, infra: 2 } as const;
 /** Of what plays and asks: a record by another program is of no use. */
 export async function hashOfProgram(): Promise<string> {
   const hash = createHash("sha256");
-  const original = "../programs/machine-config-operator/cmd/archway-node-controller/main.go";
   const script = "../../cluster/support/simulated_openshift.ts";
-  for (const file of ["rollout.ts", "record.ts", original, script]) {
+  for (const file of ["rollout.ts", "record.ts", "controllers.ts", PROGRAM, script]) {
     hash.update(await Deno.readTextFile(new URL(file, import.meta.url)));
   }
   return hash.digest("hex");
