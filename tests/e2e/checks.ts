@@ -49,11 +49,9 @@ export async function runChecks(deps: CheckDeps): Promise<readonly CheckOutcome[
   const [first = ""] = images;
   const checks: readonly (readonly [string, () => Promise<Seen>])[] = [
     ["config is Available", () => configAvailable(deps)],
-    ...images.map((image, at) =>
-      [`pod of ${image} is placed`, () => placed(deps, { name: `placed-${at}`, image })] as const
-    ),
-    ["pod that names its architecture is left alone", () => leftAlone(deps, first)],
-    ["unknown image is told of in an event", () => unknownImage(deps, first)],
+    ...images.map((image, at) => [`${image} is placed`, () => placed(deps, { name: `placed-${at}`, image })] as const),
+    ["pinned pod is left alone", () => leftAlone(deps, first)],
+    ["unknown image is reported", () => unknownImage(deps, first)],
     ["metrics", () => metrics(deps)],
   ];
   const outcomes: CheckOutcome[] = [];

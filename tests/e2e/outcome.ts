@@ -18,10 +18,11 @@ export function failed(detail: string): Seen {
   return { result: "failed", detail };
 }
 
-export function renderOutcomes(outcomes: readonly CheckOutcome[], output: "table" | "json"): string {
+/** `columns`: of the terminal, where the output is one. */
+export function renderOutcomes(outcomes: readonly CheckOutcome[], output: "table" | "json", columns?: number): string {
   if (output === "json") return `${JSON.stringify(outcomes, undefined, 2)}\n`;
   const rows = outcomes.map(({ check, result, detail }) => [check, result, detail]);
   const count = (result: CheckOutcome["result"]): number => outcomes.filter((one) => one.result === result).length;
   const counts = `${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped`;
-  return `${renderTable(["CHECK", "RESULT", "WHAT WAS SEEN"], rows)}${counts}\n`;
+  return `${renderTable(["CHECK", "RESULT", "WHAT WAS SEEN"], rows, columns)}${counts}\n`;
 }

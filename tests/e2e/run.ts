@@ -64,7 +64,8 @@ async function check(options: EndToEndOptions, signal: AbortSignal): Promise<num
     ...{ api, signal, cluster, options },
     readMetrics: () => readMetrics(kubeconfig, options),
   });
-  print(renderOutcomes(outcomes, options.output));
+  const columns = Deno.stdout.isTerminal() ? Deno.consoleSize().columns || undefined : undefined;
+  print(renderOutcomes(outcomes, options.output, columns));
   return outcomes.some(({ result }) => result === "failed") ? ExitCode.no : ExitCode.done;
 }
 

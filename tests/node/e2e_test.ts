@@ -1,9 +1,23 @@
 // `deno task test:e2e` against Archway on the nodes, with the rights that CONTRIBUTING.md lists and no others.
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
+import { renderConfig, renderPool } from "../cluster/support/build_objects.ts";
+import { FROM, imageOf } from "../cluster/support/simulated_openshift.ts";
+import { waitForTaints } from "../cluster/support/taint_bed.ts";
 import { waitUntil } from "../cluster/support/wait.ts";
 import { lacks } from "../support/needs.ts";
-import { configure, ensureImage, install, kubectl, ON_NATIVE_NODES, uninstall } from "./support/install.ts";
+import { mountTracefs } from "./support/exec_format_daemon.ts";
+import { BUILDS, type ImageBuildBed, openImageBuildBed } from "./support/image_build_bed.ts";
+import { PUSH_SECRET } from "./support/image_build_objects.ts";
+import {
+  configure,
+  ensureDaemonImage,
+  ensureImage,
+  install,
+  kubectl,
+  ON_NATIVE_NODES,
+  uninstall,
+} from "./support/install.ts";
 import { type OpenLab, openLab } from "./support/open_lab.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -39,6 +53,51 @@ async function openUser(lab: OpenLab): Promise<string> {
 async function hasLeft(lab: OpenLab): Promise<boolean> {
   const names = await kubectl(lab, "get", "namespaces", "-o", "name");
   return names.split("\n").some((name) => name.includes("archway-e2e-"));
+}
+
+const COMPONENTS = ["exec-format-errors", "arch-taints", "upgrades", "image-builds"];
+/** Of OpenShift; roles of upgrades are in them. */
+const NAMESPACES = ["openshift-machine-api", "openshift-monitoring", "openshift-config"];
+const EMPTY = "empty";
+
+/** The version of the cluster, and a pool without nodes with what its image is made of. */
+async function playOpenShift(lab: OpenLab, { registry }: ImageBuildBed): Promise<void> {
+  const version = {
+    ...{ apiVersion: "config.openshift.io/v1", kind: "ClusterVersion", metadata: { name: "version" } },
+    spec: { clusterID: crypto.randomUUID() },
+  };
+  const containerFile = [{ containerfileArch: "NoArch", content: "FROM configs AS final\nRUN touch /etc/built\n" }];
+  const annotations = { "archway.dev/architectures": "amd64" };
+  const wanted = { pool: EMPTY, pushSecret: PUSH_SECRET, annotations, containerFile };
+  const pool = renderPool(EMPTY, "rendered-worker-1");
+  await lab.apply([version, pool, renderConfig(wanted, `${registry.host}/team/${EMPTY}`)]);
+  const desired = { version: FROM, image: imageOf(FROM) };
+  const [startedTime, completionTime] = ["2026-01-31T22:00:00Z", "2026-01-31T23:00:00Z"];
+  const history = [{ ...desired, state: "Completed", verified: true, startedTime, completionTime }];
+  const states = [
+    ["clusterversion/version", { desired, history, observedGeneration: 1, versionHash: "a", availableUpdates: [] }],
+    [`machineconfigpool/${EMPTY}`, { machineCount: 0 }],
+  ] as const;
+  for (const [object, status] of states) {
+    await kubectl(lab, "patch", object, "--subresource=status", "--type=merge", "-p", JSON.stringify({ status }));
+  }
+}
+
+async function installAll(lab: OpenLab, { registry }: ImageBuildBed): Promise<void> {
+  const [image, daemon] = [await ensureImage(lab), await ensureDaemonImage(lab)];
+  await mountTracefs(lab);
+  const trusted = [{ op: "add", path: "/data", value: { "ca-bundle.crt": registry.caPem } }];
+  await install(lab, {
+    image,
+    components: COMPONENTS,
+    args: [`--insecure-registry=${lab.lab.registry}`, `--exec-format-image=${daemon}`],
+    patch: ON_NATIVE_NODES,
+    others: [
+      { kind: "ConfigMap", name: `${BUILDS}-trusted-ca`, patch: trusted },
+      ...[BUILDS, "archway-upgrades"].map((name) => ({ kind: "Deployment", name, patch: ON_NATIVE_NODES })),
+    ],
+  });
+  await configure(lab, { plugins: { execFormatErrorMonitor: { enabled: true } } });
 }
 
 Deno.test("node: test:e2e checks an installation with a user's rights, and cleans up", {
@@ -96,5 +155,33 @@ Deno.test("node: test:e2e checks an installation with a user's rights, and clean
   });
 
   await uninstall(lab);
+  await kubectl(lab, "delete", "clusterrolebinding,clusterrole", "archway-e2e");
+});
+
+Deno.test("node: test:e2e covers taints, exec format errors, a plan and an image build where there is what they need", {
+  ignore: lacks("nodes") || lacks("tracing"),
+}, async () => {
+  await using lab = await openLab();
+  await using bed = await openImageBuildBed(lab);
+  await kubectl(lab, "label", "nodes", "--all", "node-role.kubernetes.io/worker-");
+  for (const name of NAMESPACES) await kubectl(lab, "create", "namespace", name);
+  await installAll(lab, bed);
+  await playOpenShift(lab, bed);
+  const wanted = ["--wrong-image", lab.image("lying-single"), "--build-config", EMPTY, "--timeout", "240"];
+  const args = ["--kubeconfig", await openUser(lab), "--image", lab.image("multi"), ...wanted];
+  const { code, out, err } = await run(lab, args);
+  assert.deepEqual([code, err], [0, ""], out);
+  const seen = [
+    /^taints are tolerated +passed +supported-arch=amd64, supported-arch=arm64, on 3 nodes$/m,
+    /^exec format error is reported +passed +ExecFormatError Container "app" is running .* \(amd64\): \/app\./m,
+    /^upgrade plan is judged +passed +a plan for 4\.20\.1 is taken, one for 0\.0\.1 is not: spec\.desired\.version /m,
+    /^image is built +passed +\S+\/team\/empty@sha256:[0-9a-f]{64} for amd64$/m,
+    /^9 passed, 0 failed, 0 skipped$/m,
+  ];
+  for (const each of seen) assert.match(out, each);
+  await kubectl(lab, "delete", "machineosconfig", EMPTY, "--timeout=60s");
+  await uninstall(lab, { components: COMPONENTS });
+  await waitForTaints(lab, { n1: "", n2: "", n3: "" });
+  await kubectl(lab, "delete", "namespaces", ...NAMESPACES, "--timeout=60s");
   await kubectl(lab, "delete", "clusterrolebinding,clusterrole", "archway-e2e");
 });
