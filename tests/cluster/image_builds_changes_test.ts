@@ -277,14 +277,15 @@ Deno.test({
       await change(bed, () => bed.replaceConfig({ containerFile: [entry("c")] }), { built: [], published: "same" });
       await change(bed, () => degrade("False"), { built: ["amd64", "arm64"], published: "new" });
     });
-    await t.step("the MachineOSConfig deleted: everything of it goes", async () => {
+    await t.step("the MachineOSConfig deleted: its builds, Jobs, ConfigMaps and Secrets go", async () => {
       const path = "/apis/machineconfiguration.openshift.io/v1/machineosconfigs/worker";
       await bed.cluster.delete(path);
-      await waitUntil("no builds, Jobs nor ConfigMaps", async () => {
+      await waitUntil("no builds, Jobs, ConfigMaps nor Secrets", async () => {
         const selector = "labelSelector=machineconfiguration.openshift.io%2Fmachine-os-config%3Dworker";
         const jobs = await bed.cluster.request("GET", `/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`);
         const maps = await bed.cluster.request("GET", `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps?${selector}`);
-        return (await bed.builds()).length === 0 && [jobs, maps].every(({ body }) => {
+        const secrets = await bed.cluster.request("GET", `/api/v1/namespaces/${BUILD_NAMESPACE}/secrets?${selector}`);
+        return (await bed.builds()).length === 0 && [jobs, maps, secrets].every(({ body }) => {
           const items = read(body, "items");
           return Array.isArray(items) && items.length === 0;
         });

@@ -58,7 +58,7 @@ Deno.test("node: every walk of the playground ends as there, and its containers 
       });
     }
     await t.step(
-      "E-24 a credential that leaves the global pull secret is not used for the next Deployment",
+      "E-24 a credential that left the global pull secret is no longer used, at the latest for the twentieth pod after",
       async () => {
         await assertCredentialGoes(lab, await nodes.begin(SETTING));
       },

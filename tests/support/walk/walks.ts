@@ -151,7 +151,7 @@ export const WALKS: readonly Walk[] = [UNTRUSTED, SCORING, LOCAL_SCORING, INCLUD
 /** Creates the pods of a walk, checks each, and deletes the configs, after which the webhook must be gone. */
 export async function runWalk(t: Deno.TestContext, walk: WalkSubject, { scenarios, clear }: Walk): Promise<void> {
   await walkAll(t, walk, scenarios(walk));
-  await t.step("E-46 all leaves when the configs are deleted", async () => {
+  await t.step("E-46 the webhook configuration goes with the cluster config", async () => {
     await clear?.(walk);
     await walk.remove("ClusterPodPlacementConfig", "cluster");
     await walk.until("the config is gone", async () => (await walk.names("ClusterPodPlacementConfig")).length === 0);
