@@ -148,10 +148,7 @@ function ownerOf(pod: PodView): EventObject {
 }
 
 /** Each image once, whatever it is pulled by: it is not looked up for this pod alone. */
-function distinctImages(containers: readonly Pick<ContainerView, "image" | "pullPolicy">[]): readonly ImageUse[] {
-  const wanted = new Map<string, ImageUse>();
-  for (const { image, pullPolicy } of containers) {
-    if (image !== "" && !wanted.has(image)) wanted.set(image, { image, pullPolicy, always: false });
-  }
-  return [...wanted.values()];
+function distinctImages(containers: readonly Pick<ContainerView, "image">[]): readonly ImageUse[] {
+  const names = new Set(containers.map(({ image }) => image).filter((image) => image !== ""));
+  return [...names].map((image) => ({ image, always: false }));
 }

@@ -148,11 +148,11 @@ async function labelPod({ api, settingsOf, signal }: ExecFormatRun, pod: KubeObj
 export async function inspectContainer(
   { images: podImages, clock, settingsOf, signal }: ExecFormatRun,
   pod: PodView,
-  { image, pullPolicy }: PodContainer,
+  { image }: PodContainer,
 ): Promise<KnownImage | undefined> {
   using deadline = openDeadline(INSPECT_MS, { signal, clock });
   const settings = settingsOf(pod.namespace);
-  const images = [{ image, always: false, pullPolicy }];
+  const images = [{ image, always: false }];
   try {
     const wanted = { scope: pullScopeOf(pod), images, priority: "prewarm" } as const;
     const [inspected] = await podImages.inspect(wanted, deadline.signal);

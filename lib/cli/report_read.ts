@@ -113,7 +113,7 @@ async function inspectImage(
   image: string,
   { images, clock, signal, onProgress }: InspectDeps,
 ): Promise<InspectedImage | undefined> {
-  const use = { image, always: false, pullPolicy: "" };
+  const use = { image, always: false };
   for (let tries = 1;; tries++) {
     const request = { scope, images: [use], priority: "prewarm" } as const;
     const [one] = await images.inspect(request, signal);

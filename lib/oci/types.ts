@@ -74,14 +74,9 @@ export interface ImageUse {
   readonly image: string;
   /** The pull policy is `Always`: the tag is looked up again for every pod. */
   readonly always: boolean;
-  /** As the pod has it; empty when the pod does not say. */
-  readonly pullPolicy: string;
 }
 
 export interface InspectedImage {
   readonly image: string;
-  readonly pullPolicy: string;
   readonly inspection: Inspection;
-  /** Where the answer came from, for the decision record; `registry` when absent. */
-  readonly source?: "registry" | "cache" | undefined;
 }

@@ -23,7 +23,7 @@ export function supportOf(workload: Workload, facts: SupportFacts): WorkloadSupp
   const judged = judgeEach(
     { ...workload, containerImages: new Set(inContainers) },
     settings,
-    counted.map((image) => inspected(image) ?? notInspected({ image, pullPolicy: "" })),
+    counted.map((image) => inspected(image) ?? notInspected({ image })),
   );
   const images = judged.map((one) => supportOfImage(one, { ...facts, constrainedTo }));
   const known = images.filter(({ failure }) => failure === undefined).map(({ architectures, failedOn }) =>

@@ -53,7 +53,6 @@ export function runMicro(): readonly MicroResult[] {
   if (pod === undefined || gated === undefined) throw new Error("the sample is no pod");
   const images: readonly InspectedImage[] = [{
     image: pod.containers[0]?.image ?? "",
-    pullPolicy: "IfNotPresent",
     inspection: {
       kind: "platforms",
       digest: `sha256:${"a".repeat(64)}`,

@@ -31,9 +31,8 @@ function echo(): Hono {
 function archway(): Hono {
   const digest = `sha256:${"a".repeat(64)}`;
   const facts = (images: readonly ImageUse[]): readonly InspectedImage[] =>
-    images.map(({ image, pullPolicy }) => ({
+    images.map(({ image }) => ({
       image,
-      pullPolicy,
       inspection: {
         kind: "platforms",
         digest,

@@ -69,7 +69,7 @@ async function release(cluster: Cluster, name: string): Promise<void> {
   const pod = viewOf(cluster.store.get(Resource.pods, `${SAMPLE_NAMESPACE}/${name}`));
   const plan = planInspection(pod, configs(), SETTINGS);
   const images = plan.kind === "decided" ? [] : plan.images
-    .map(({ image, pullPolicy }) => ({ image, pullPolicy, inspection: inspect(image) }));
+    .map(({ image }) => ({ image, inspection: inspect(image) }));
   const evidence = evidenceOf(plan, pod, SETTINGS, images);
   const rounds = { gateAgeMs: 2_000, failedAttempts: 1, permanentFailures: 1, jitter: 0 };
   const body = releasePatch(pod, decide({ pod, settings: SETTINGS, evidence, ...rounds }));

@@ -85,5 +85,5 @@ export function lastingStore(): KeyValueStore {
 
 /** An image of a pod. */
 export function makeUse(image: string, always = false): ImageUse {
-  return { image, always, pullPolicy: always ? "Always" : "IfNotPresent" };
+  return { image, always };
 }

@@ -19,7 +19,6 @@ export interface PodContainer {
   readonly name: string;
   /** As the spec has it: the status may name another reference of the same image. */
   readonly image: string;
-  readonly pullPolicy: string;
   /** `registry/repository@digest` as the runtime names what it runs; may be empty. */
   readonly imageId: string;
   readonly ids: readonly string[];
@@ -61,7 +60,6 @@ function readContainer(
   return {
     name: textAt(spec, "name"),
     image: textAt(spec, "image"),
-    pullPolicy: textAt(spec, "imagePullPolicy"),
     imageId: textAt(status, "imageID"),
     ids: [...new Set(ids.filter((id) => id !== ""))],
     waitingMessage: textAt(objectAt(state, "waiting"), "message"),

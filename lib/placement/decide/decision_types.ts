@@ -79,7 +79,7 @@ export interface ImageOutcome {
   readonly digest: string;
   /** Sorted. Empty when the image failed. */
   readonly architectures: readonly string[];
-  readonly source: "registry" | "cache" | "bundle" | "failed";
+  readonly source: "registry" | "bundle" | "failed";
 }
 
 export interface PlaceDecision {

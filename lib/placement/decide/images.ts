@@ -25,7 +25,7 @@ export function imagesToInspect(pod: PodView, settings: PlacementSettings): read
     const same = always ? seen.always : seen.plain;
     if (image === "" || same.has(image)) continue;
     same.add(image);
-    wanted.push({ image, always, pullPolicy });
+    wanted.push({ image, always });
   }
   return wanted;
 }
@@ -237,12 +237,12 @@ function hasWasm(platforms: readonly Platform[]): boolean {
   return platforms.some(({ architecture }) => architecture === "wasm");
 }
 
-function outcomeOf({ one: { image, inspection, source = "registry" }, verdict }: Judged): ImageOutcome {
+function outcomeOf({ one: { image, inspection }, verdict }: Judged): ImageOutcome {
   const digest = inspection.kind === "failed" ? "" : inspection.digest;
   switch (verdict.kind) {
     case "some": {
-      const { architectures, emulated } = verdict;
-      return { image, digest, architectures: architectures.length === 0 ? emulated : architectures, source };
+      const { architectures: own, emulated } = verdict;
+      return { image, digest, architectures: own.length === 0 ? emulated : own, source: "registry" };
     }
     case "anywhere":
       return { image, digest, architectures: [...KNOWN_ARCHITECTURES].sort(), source: "bundle" };
@@ -265,13 +265,13 @@ function worstFailure(failures: readonly ImageFailure[]): ImageFailure | undefin
   return retryAfterMs === 0 ? first : { image: first.image, failure: { ...first.failure, retryAfterMs } };
 }
 
-export function notInspected({ image, pullPolicy }: Pick<ImageUse, "image" | "pullPolicy">): InspectedImage {
+export function notInspected({ image }: Pick<ImageUse, "image">): InspectedImage {
   const failure: InspectionFailure = {
     kind: "transient",
     reason: "Timeout",
     message: "its registry has not answered yet",
   };
-  return { image, pullPolicy, inspection: { kind: "failed", failure } };
+  return { image, inspection: { kind: "failed", failure } };
 }
 
 function firstOfEachImage(outcomes: readonly ImageOutcome[]): readonly ImageOutcome[] {

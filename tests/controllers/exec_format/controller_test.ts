@@ -325,7 +325,6 @@ Deno.test("an image that claims what its program lacks is recorded, and dropped 
     inspect: () =>
       Promise.resolve([{
         image: "single-amd64",
-        pullPolicy: "",
         inspection: {
           kind: "platforms" as const,
           digest,

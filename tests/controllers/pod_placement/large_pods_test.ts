@@ -76,7 +76,7 @@ Deno.test("partOfImages() of a pod gives the judgement that the pod gives, and i
   const windows = { ...pod, nodeSelector: { "kubernetes.io/os": "windows" }, osName: "linux" };
   for (const one of [pod, windows, { ...pod, osName: "windows" }]) {
     const images = [fact("multi"), fact("multi")];
-    const wanted = images.map(({ image }) => ({ image, always: false, pullPolicy: "" }));
+    const wanted = images.map(({ image }) => ({ image, always: false }));
     const part = partOfImages(one, wanted);
     const judge = (of: typeof pod): unknown => judgeImages(of, settings, wanted, images);
     assert.deepEqual(judge(part), judge(one));

@@ -103,8 +103,8 @@ export const ARCHITECTURES: Subject<Given> = {
     try {
       const { inspection } = await readImage({ request, endpoint, session });
       const pod = podOf(rawPod({ containers: [{ name: "app", image }] }));
-      const wanted = [{ image, always: false, pullPolicy: "IfNotPresent" }];
-      const judged = judgeImages(pod, makeSettings(), wanted, [{ image, pullPolicy: "IfNotPresent", inspection }]);
+      const wanted = [{ image, always: false }];
+      const judged = judgeImages(pod, makeSettings(), wanted, [{ image, inspection }]);
       return { architectures: judged.kind === "shared" ? judged.architectures : null };
     } catch {
       return { architectures: null };

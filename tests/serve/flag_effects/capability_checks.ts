@@ -32,7 +32,7 @@ async function placedOn(...flags: readonly string[]): Promise<readonly string[]>
   const platforms = ["amd64", "arm64"].map((architecture) => ({ os: "linux", architecture }));
   const inspection = { kind: "platforms", digest, mediaType: "", platforms, depth: "index", findings: [] } as const;
   const claimedImages = {
-    inspect: () => Promise.resolve([{ image: "app", pullPolicy: "", inspection }]),
+    inspect: () => Promise.resolve([{ image: "app", inspection }]),
     places: new ImageLimits().images,
     prefetch: () => {},
     recall: () => undefined,

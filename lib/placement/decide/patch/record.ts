@@ -14,7 +14,7 @@ const WORDS = [
   ["fallback", "fallback"],
   ["release", "release"],
 ] as const;
-const SOURCES = ["registry", "cache", "bundle", "failed"] as const;
+const SOURCES = ["registry", "bundle", "failed"] as const;
 
 /** The record of a decision that ends a pod's wait; undefined for one that does not, or that leaves the pod alone. */
 export function recordOf(decision: PlacementDecision): DecisionRecord | undefined {

@@ -7,7 +7,7 @@ Deno.test("inspect() names pull secrets that are of no use where the registry re
   const unusable = ["a (not found)", "b (not found)", "c (not found)", "d (not found)"];
   const bed = openImageBed({ pull: () => ({ credentials: [], unusable }) });
   bed.registry.private.add(IMAGE);
-  const use = { image: IMAGE, pullPolicy: "IfNotPresent", always: false };
+  const use = { image: IMAGE, always: false };
   const locked = await bed.inspect(use);
   assert.ok(locked.inspection.kind === "failed");
   const { message } = locked.inspection.failure;

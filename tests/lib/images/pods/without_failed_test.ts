@@ -16,7 +16,7 @@ function inspected(...architectures: readonly string[]): InspectedImage {
     depth: "index",
     findings: [],
   } as const;
-  return { image: "app", pullPolicy: "", inspection };
+  return { image: "app", inspection };
 }
 
 function architecturesOf(one: InspectedImage | undefined): readonly string[] {
@@ -52,7 +52,7 @@ Deno.test("podImagesWithoutFailed() leaves images that have not failed, and fail
   const image = inspected("amd64");
   assert.equal(await inspect(image, ["s390x"]), image);
   const failure = { kind: "permanent", reason: "ManifestUnknown", message: "" } as const;
-  const failed = { image: "app", pullPolicy: "", inspection: { kind: "failed", failure } } as const;
+  const failed = { image: "app", inspection: { kind: "failed", failure } } as const;
   assert.equal(await inspect(failed, ["amd64"]), failed);
 });
 

@@ -186,12 +186,11 @@ export function fact(image: string, options: { readonly depth?: InspectionDepth 
 export function platformsFact(
   image: string,
   platforms: readonly Platform[],
-  { depth = "index", pullPolicy = "IfNotPresent" }: { readonly depth?: InspectionDepth; readonly pullPolicy?: string } =
-    {},
+  { depth = "index" }: { readonly depth?: InspectionDepth } = {},
 ): InspectedImage {
   const digest = `sha256:${"0".repeat(64)}`;
   const mediaType = "application/vnd.oci.image.index.v1+json";
-  return { image, pullPolicy, inspection: { kind: "platforms", digest, mediaType, platforms, depth, findings: [] } };
+  return { image, inspection: { kind: "platforms", digest, mediaType, platforms, depth, findings: [] } };
 }
 
 export function singleFact(image: string, architecture: string): InspectedImage {
@@ -204,7 +203,7 @@ export function singleFact(image: string, architecture: string): InspectedImage 
 
 export function bundleFact(image: string): InspectedImage {
   const inspection = { kind: "anywhere", digest: "sha256:b", mediaType: "m", platforms: [], findings: [] } as const;
-  return { image, pullPolicy: "IfNotPresent", inspection };
+  return { image, inspection };
 }
 
 export function failedFact(
@@ -212,7 +211,7 @@ export function failedFact(
   failure: Pick<InspectionFailure, "kind" | "reason"> & Partial<InspectionFailure>,
 ): InspectedImage {
   const inspection = { kind: "failed", failure: { message: "the registry answered 500", ...failure } } as const;
-  return { image, pullPolicy: "IfNotPresent", inspection };
+  return { image, inspection };
 }
 
 /** What facts may be changed in, and what they are gathered from. */

@@ -140,7 +140,6 @@ const inspectionOf = (name: string): fc.Arbitrary<InspectedImage> =>
       weight: 1,
       arbitrary: failure.map((one): InspectedImage => ({
         image: name,
-        pullPolicy: "",
         inspection: { kind: "failed", failure: one },
       })),
     },
@@ -148,7 +147,6 @@ const inspectionOf = (name: string): fc.Arbitrary<InspectedImage> =>
       weight: 1,
       arbitrary: fc.constant<InspectedImage>({
         image: name,
-        pullPolicy: "",
         inspection: { kind: "anywhere", digest: "sha256:b", mediaType: "m", platforms: [], findings: [] },
       }),
     },
