@@ -19,17 +19,16 @@ export function seal(
   return { v, atMs, ...(expireAtMs === undefined ? {} : { expireAtMs }), value };
 }
 
-/** The value with the wall time of its writing; undefined when it has another version or shape, or is past its end. */
+/** The value; undefined when it has another version or shape, or is past its end. */
 export function unseal<T>(
   raw: unknown,
   expected: { readonly v: number; readonly nowMs: number; readonly schema: z.ZodType<T> },
-): { readonly value: T; readonly atMs: number } | undefined {
+): T | undefined {
   const envelope = Envelope.safeParse(raw);
   if (!envelope.success || envelope.data.v !== expected.v) return undefined;
-  const { atMs, expireAtMs } = envelope.data;
+  const { expireAtMs, value } = envelope.data;
   if (expireAtMs !== undefined && expireAtMs <= expected.nowMs) return undefined;
-  const value = expected.schema.safeParse(envelope.data.value);
-  return value.success ? { value: value.data, atMs } : undefined;
+  return expected.schema.safeParse(value).data;
 }
 
 /** When a stored value was written and whether it is past its end: what eviction reads. A malformed value counts as the oldest. */

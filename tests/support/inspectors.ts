@@ -66,7 +66,7 @@ export function openTestInspector(
     readonly keyring?: readonly Credential[] | Keyring;
     readonly resolve?: (hostname: string) => Promise<readonly string[]>;
     readonly proxies?: ProxySettings;
-    readonly headersTimeoutMs?: number;
+    readonly timeouts?: NonNullable<TransportDeps["timeouts"]>;
     readonly maxEntries?: number;
     readonly tagTtlMs?: number;
   } = {},
@@ -75,13 +75,13 @@ export function openTestInspector(
   const { kv, log = silentLogger } = options;
   const planner = { plan: options.plan ?? ((image: string) => planDirect(image, { ...PLAIN, ...options.transport })) };
   const limits = new ImageLimits();
-  const { resolve, proxies, headersTimeoutMs } = options;
+  const { resolve, proxies, timeouts } = options;
   const transport = openTransport({
     limits,
     clock,
     ...(resolve === undefined ? {} : { resolve }),
     ...(proxies === undefined ? {} : { proxies }),
-    ...(headersTimeoutMs === undefined ? {} : { headersTimeoutMs }),
+    ...(timeouts === undefined ? {} : { timeouts }),
   });
   const limiter = new RequestLimiter({ clock, log });
   const tokens = new TokenSource({ transport, limiter, clock });

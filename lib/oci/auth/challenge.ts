@@ -7,7 +7,6 @@ export type Challenge =
     readonly realm: string;
     readonly service: string;
     readonly scope: string;
-    readonly error: string;
   };
 
 const MAX_HEADER = 8_192;
@@ -41,5 +40,5 @@ function toChallenge(scheme: string, parameters: ReadonlyMap<string, string>): C
   const get = (name: string): string => parameters.get(name) ?? "";
   if (scheme.toLowerCase() === "basic") return { kind: "basic" };
   if (scheme.toLowerCase() !== "bearer" || get("realm") === "") return undefined;
-  return { kind: "bearer", realm: get("realm"), service: get("service"), scope: get("scope"), error: get("error") };
+  return { kind: "bearer", realm: get("realm"), service: get("service"), scope: get("scope") };
 }

@@ -123,7 +123,7 @@ export class InspectionStore {
     if (this.#stored === undefined) return undefined;
     const { kv } = this.#stored;
     const stored = await kv.get(entryKey(kind, [name, await scope.storedName(kv)]));
-    return unseal(stored, { v: RECORD_VERSION, nowMs: this.#clock.nowMs(), schema })?.value;
+    return unseal(stored, { v: RECORD_VERSION, nowMs: this.#clock.nowMs(), schema });
   }
 
   async #write(

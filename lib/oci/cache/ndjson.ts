@@ -45,7 +45,7 @@ async function* publicEntries<T>(
   for await (const { key, value } of store.list(kindPrefix(kind))) {
     const found = unseal(value, { v: RECORD_VERSION, nowMs: clock.nowMs(), schema });
     if (found === undefined) continue;
-    if (key.at(-1) === PUBLIC_NAME) yield { name: String(key.at(-2)), value: found.value };
+    if (key.at(-1) === PUBLIC_NAME) yield { name: String(key.at(-2)), value: found };
     else onPrivate?.();
   }
 }
@@ -100,7 +100,7 @@ async function putTag(
   if (verifiedAtMs > clock.nowMs()) return "invalid";
   const key = entryKey("tag", [name, PUBLIC_NAME]);
   const known = unseal(await store.get(key), { v: RECORD_VERSION, nowMs: clock.nowMs(), schema: TagSchema });
-  if (known !== undefined && known.value.verifiedAtMs > verifiedAtMs) return "older";
+  if (known !== undefined && known.verifiedAtMs > verifiedAtMs) return "older";
   const sealed = seal({ digest, verifiedAtMs }, { v: RECORD_VERSION, atMs: clock.nowMs() });
   return await store.set(key, sealed) ? "imported" : "lost";
 }

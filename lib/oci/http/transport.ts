@@ -24,9 +24,8 @@ import { proxyFor, type ProxySettings } from "./proxy.ts";
 import { PinnedHosts } from "../../k8s/pinned/pinned_hosts.ts";
 import { fetchUnverified } from "../../k8s/pinned/unverified_fetch.ts";
 
-const HEADERS_TIMEOUT_MS = 5_000;
 /** Documents are small: a request to a registry that sends slowly is better repeated, and pods must not wait 10 s for a healthy one. */
-const TOTAL_TIMEOUT_MS = 7_000;
+const TIMEOUTS = { headersMs: 5_000, totalMs: 7_000 };
 const MAX_REDIRECTS = 5;
 /** Image names come from tenants: there may be any number of hosts. */
 const MAX_ANSWERED = 1_000;
@@ -43,9 +42,8 @@ export interface TransportDeps {
   readonly proxies: ProxySettings;
   /** Who reads what failed: to `tenants` (default) messages show nothing of a network that they cannot reach. */
   readonly audience?: "tenants" | "caller" | undefined;
-  /** Until the headers are there (ms), default 5 s: a registry that needs longer is as good as down. */
-  readonly headersTimeoutMs?: number;
-  readonly totalTimeoutMs?: number;
+  /** Of exchanges that bring none; absent: those that suit small documents. */
+  readonly timeouts?: NonNullable<Exchange["timeouts"]>;
 }
 
 interface Limits {
@@ -72,8 +70,7 @@ export class Transport implements Disposable {
   /** Throws InspectionError when no whole answer comes; any HTTP status is an answer. */
   async send(exchange: Exchange, signal: AbortSignal): Promise<Answer> {
     const limit = new AbortController();
-    const { headersTimeoutMs = HEADERS_TIMEOUT_MS, totalTimeoutMs = TOTAL_TIMEOUT_MS } = this.#deps;
-    const { headersMs, totalMs } = exchange.timeouts ?? { headersMs: headersTimeoutMs, totalMs: totalTimeoutMs };
+    const { headersMs, totalMs } = exchange.timeouts ?? this.#deps.timeouts ?? TIMEOUTS;
     const headersTimer = setTimeout(() => limit.abort(), headersMs);
     const totalTimer = setTimeout(() => limit.abort(), totalMs);
     const within = AbortSignal.any([signal, limit.signal]);

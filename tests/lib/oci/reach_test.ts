@@ -112,7 +112,7 @@ for (const addresses of [["203.0.113.7"], []]) {
     using inspector = openTestInspector({
       transport: { scheme: "https", verifyTls: false, declared: false },
       resolve: () => Promise.resolve(addresses),
-      headersTimeoutMs: 200,
+      timeouts: { headersMs: 200, totalMs: 7_000 },
     });
     // The system resolves the name to loopback, as a rebinding name server would the second time.
     const report = await inspector.inspect(`localhost:${registry.host.split(":")[1]}/org/app:v1`);

@@ -113,7 +113,7 @@ Deno.test("inspect() sends no credential to the realm of a root that is redirect
 Deno.test("LearnedChallenges gives no challenge of one repository to another, whatever it has dropped", async () => {
   const challenges = new LearnedChallenges();
   const at = (host: string, repository: string): Endpoint => makeEndpoint(host, { repository, reference: "v1" });
-  const of = (realm: string): Challenge => ({ kind: "bearer", realm, service: "s", scope: "", error: "" });
+  const of = (realm: string): Challenge => ({ kind: "bearer", realm, service: "s", scope: "" });
   const credential = makeCredential("a.example");
   const probe = (): Promise<Challenge> => Promise.resolve(of("https://a.example/token"));
   challenges.learnOwn(at("a.example", "evil/x"), {

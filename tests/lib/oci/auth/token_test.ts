@@ -26,7 +26,7 @@ Deno.test("TokenSource.get() leaves no request behind at a token server that doe
         mirror: false,
         transport: PLAIN,
       },
-      challenge: { kind: "bearer", realm: "https://tok.example/", service: "", scope: "", error: "" },
+      challenge: { kind: "bearer", realm: "https://tok.example/", service: "", scope: "" },
       scopes: [`repository:r/${at}:pull`],
       credential: undefined,
       context: {

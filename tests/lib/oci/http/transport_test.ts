@@ -158,7 +158,7 @@ Deno.test("send() says of an undeclared host that has never answered only that i
       readonly limitMs?: number;
     } = {},
   ): Promise<readonly string[]> => {
-    const limits = { headersTimeoutMs: limitMs, totalTimeoutMs: limitMs, audience };
+    const limits = { timeouts: { headersMs: limitMs, totalMs: limitMs }, audience };
     using transport = openTransport({ ...limits, resolve: () => Promise.resolve(addresses) });
     const ports = [plain, untrusted].map(({ host }) => host.split(":")[1]).concat(String(silent.addr.port), "1");
     quickest = Infinity;
@@ -344,7 +344,7 @@ Deno.test("send() reports that certificates are unreadable instead of blaming th
 
 Deno.test("send() does not wait for names longer than for answers", async () => {
   const resolve = (): Promise<readonly string[]> => new Promise(() => {});
-  using transport = openTransport({ headersTimeoutMs: 50, resolve });
+  using transport = openTransport({ timeouts: { headersMs: 50, totalMs: 7_000 }, resolve });
   const exchange = get("https://slow.example/", { transport: { ...PLAIN, scheme: "https", declared: false } });
   assert.equal(await reasonOf(transport, exchange), "Timeout");
 });
