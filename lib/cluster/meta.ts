@@ -11,7 +11,6 @@ export interface Meta {
   readonly createdMs: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  readonly finalizers: readonly string[];
   readonly owners: readonly Pick<OwnerReference, "kind" | "name" | "uid">[];
   readonly isDeleting: boolean;
 }
@@ -25,7 +24,6 @@ export function parseMeta({ metadata }: KubeObject): Meta {
     createdMs: parseTime(metadata.creationTimestamp) ?? 0,
     labels: metadata.labels ?? {},
     annotations: metadata.annotations ?? {},
-    finalizers: metadata.finalizers ?? [],
     owners: (metadata.ownerReferences ?? []).map(({ kind, name, uid }) => ({ kind, name, uid })),
     isDeleting: metadata.deletionTimestamp !== undefined,
   };

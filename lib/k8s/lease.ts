@@ -22,16 +22,11 @@ export const LEASE_TIMING: LeaseTiming = { durationMs: 6_000, renewDeadlineMs: 4
 /** One request may take this long: a hanging one leaves time for another within the renew deadline. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 
-interface ElectionOptions extends LeaseOptions {
-  readonly timing?: LeaseTiming;
-}
-
 /** Runs while this replica leads; the signal aborts when the Lease is lost or the election is to end. */
 type Lead = (signal: AbortSignal) => Promise<void>;
 
 export class Election {
-  readonly #options: ElectionOptions;
-  readonly #timing: LeaseTiming;
+  readonly #options: LeaseOptions;
   readonly #log: Logger;
   readonly #lock: LeaseLock;
   readonly #listeners: ((view: LeaseView) => void)[] = [];
@@ -40,14 +35,13 @@ export class Election {
   #waitsFor: string | undefined;
   #view: LeaseView;
 
-  constructor(options: ElectionOptions) {
+  constructor(options: LeaseOptions) {
     this.#options = options;
-    this.#timing = options.timing ?? LEASE_TIMING;
     this.#log = options.log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
     this.#lock = new LeaseLock({
       ...options,
       log: this.#log,
-      durationMs: this.#timing.durationMs,
+      durationMs: LEASE_TIMING.durationMs,
       state: () => this.#state(),
       onChange: () => this.#publish(),
     });
@@ -76,7 +70,7 @@ export class Election {
       const attempt = await this.#lock.attempt(ATTEMPT_TIMEOUT_MS, signal);
       if (attempt.kind === "taken") this.#reportHolder();
       if (attempt.kind === "held") await this.#leadFrom(attempt.sentMs, { lead, signal });
-      if (!signal.aborted) await clock.sleep(jitter(this.#timing.retryMs, 1, 1.2), signal);
+      if (!signal.aborted) await clock.sleep(jitter(LEASE_TIMING.retryMs, 1, 1.2), signal);
     }
   }
 
@@ -127,7 +121,7 @@ export class Election {
   /** Renews until the signal aborts (false) or the Lease is lost (true). Counts by the monotonic clock alone. */
   async #renewUntilLost(sentMs: number, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
-    const { retryMs, renewDeadlineMs } = this.#timing;
+    const { retryMs, renewDeadlineMs } = LEASE_TIMING;
     let renewedMs = sentMs;
     for (;;) {
       await clock.sleep(Math.min(retryMs, renewedMs + renewDeadlineMs - clock.monotonicMs()), signal);

@@ -4,8 +4,6 @@ import type { PoolBuildView } from "../../lib/builds/decide/effects.ts";
 export function makePoolBuild(overrides: Partial<PoolBuildView> = {}): PoolBuildView {
   return {
     pool: "worker",
-    config: "worker",
-    mode: "index",
     architectures: ["amd64", "arm64"],
     build: "worker-1",
     state: "Building",

@@ -95,8 +95,6 @@ export interface BuildEvent {
 
 export interface PoolBuildView {
   readonly pool: string;
-  readonly config: string;
-  readonly mode: BuildMode | "none";
   readonly architectures: readonly string[];
   readonly build: string;
   readonly state: MachineOSBuildState | "none";

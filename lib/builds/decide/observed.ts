@@ -78,7 +78,6 @@ export interface BuildMachineSet extends Pick<MachineSet, "name" | "nodeLabels">
 export interface JobObservation {
   readonly meta: Meta;
   readonly build: string;
-  readonly arch?: Arch | undefined;
   readonly buildKey: string;
   readonly active: number;
   readonly succeeded: number;
@@ -103,8 +102,6 @@ export interface StartingPod {
 export interface DigestObservation {
   readonly meta: Meta;
   readonly digest: string;
-  readonly arch: string;
-  readonly buildKey: string;
   readonly jobUid: string;
 }
 

@@ -16,10 +16,10 @@ export interface DetectedSet {
   readonly findings: readonly DetectionFinding[];
 }
 
-export type DetectionFinding =
-  | { readonly kind: "InvalidOverride"; readonly message: string }
-  | { readonly kind: "ArchitectureDisagreement"; readonly node: string; readonly message: string }
-  | { readonly kind: "UnknownArchitecture"; readonly node: string; readonly message: string };
+export interface DetectionFinding {
+  readonly kind: "InvalidOverride" | "ArchitectureDisagreement" | "UnknownArchitecture";
+  readonly message: string;
+}
 
 /** `single`: the image is published as it is. `index`: an image index of all architectures. */
 export type BuildMode = "single" | "index";

@@ -11,7 +11,7 @@ const RUNS: ArchBuild = {
   startedAt: "2026-01-01T00:00:00Z",
 };
 const BUILDING: PoolBuildView = {
-  ...{ pool: "worker", config: "worker", mode: "index", build: "worker-1", state: "Building", published: "" },
+  ...{ pool: "worker", build: "worker-1", state: "Building", published: "" },
   architectures: ["amd64", "arm64"],
   archs: [REUSED, RUNS],
   rendered: "rendered-worker-1",

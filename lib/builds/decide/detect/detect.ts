@@ -83,11 +83,11 @@ function findingsOf(node: BuildNode): readonly DetectionFinding[] {
   const found: DetectionFinding[] = [];
   if (label !== undefined && label !== reported) {
     const message = `Node "${name}" reports ${reported} and its label says ${label}: ${reported} counts.`;
-    found.push({ kind: "ArchitectureDisagreement", node: name, message });
+    found.push({ kind: "ArchitectureDisagreement", message });
   }
   if (!isKnownArchitecture(reported)) {
     const message = `Node "${name}" is of ${reported}, for which no node image is built.`;
-    found.push({ kind: "UnknownArchitecture", node: name, message });
+    found.push({ kind: "UnknownArchitecture", message });
   }
   return found;
 }

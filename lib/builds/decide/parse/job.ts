@@ -2,28 +2,22 @@
 import { parseMeta } from "../../../cluster/meta.ts";
 import { parseTime } from "../../../cluster/time.ts";
 import { parseConditions } from "../../../cluster/condition.ts";
-import { isKnownArchitecture } from "../../../arch.ts";
 import { entryOf, listAt, memberOf, objectAt, textMapAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
-import { NODE_ARCH_LABEL } from "../../../names.ts";
 import { SHA256_DIGEST } from "../../../oci/reference.ts";
 import type { ChildObject, DigestObservation, JobObservation } from "../observed.ts";
-import { ArchwayAnnotation, BuildLabel } from "../names.ts";
+import { ArchwayAnnotation } from "../names.ts";
 
 export function parseBuildJob(object: KubeObject): JobObservation {
   const meta = parseMeta(object);
   const status = objectAt(object, "status");
   const uncounted = objectAt(status, "uncountedTerminatedPods");
-  const template = objectAt(objectAt(objectAt(object, "spec"), "template"), "spec");
-  const arch = entryOf(meta.labels, BuildLabel.arch) ??
-    entryOf(textMapAt(template, "nodeSelector"), NODE_ARCH_LABEL) ?? "";
   return {
     meta,
     build:
       (object.metadata.ownerReferences ?? []).find(({ kind, controller }) =>
         kind === "MachineOSBuild" && controller === true
       )?.uid ?? meta.owners.find(({ kind }) => kind === "MachineOSBuild")?.uid ?? "",
-    arch: isKnownArchitecture(arch) ? arch : undefined,
     buildKey: entryOf(meta.annotations, ArchwayAnnotation.buildKey) ?? "",
     active: countAt(status, "active"),
     succeeded: countAt(status, "succeeded"),
@@ -45,8 +39,6 @@ export function parseDigestMap(object: KubeObject): DigestObservation {
   return {
     meta: parseMeta(object),
     digest: SHA256_DIGEST.test(digest) ? digest : "",
-    arch: entryOf(data, "arch") ?? "",
-    buildKey: entryOf(data, "buildKey") ?? "",
     jobUid: entryOf(data, "jobUID") ?? "",
   };
 }

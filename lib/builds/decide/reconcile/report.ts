@@ -152,8 +152,6 @@ export function viewOf(
   const { config, pool } = facts;
   return {
     pool: config.pool,
-    config: config.meta.name,
-    mode: plan?.mode ?? "none",
     architectures: set,
     build: build?.meta.name ?? plan?.name ?? "",
     state,

@@ -38,7 +38,7 @@ function readinessOf(
   { facts, policy }: { readonly facts: CapacityFacts; readonly policy: CapacityPolicy },
 ): CapacityState {
   const late = twins.map((set) => ({ set, reason: whyNotReady(set, facts) })).filter(({ reason }) => reason !== "");
-  if (late.length === 0) return { kind: "ready", machines: twins.reduce((sum, { replicas }) => sum + replicas, 0) };
+  if (late.length === 0) return { kind: "ready" };
   const message = late.map(({ set, reason }) => `${set.name}: ${reason}`).join("; ");
   const isTimedOut = late.some(({ set }) => facts.nowMs > set.createdMs + policy.timeoutMs);
   return { kind: isTimedOut ? "timedOut" : "waiting", message };

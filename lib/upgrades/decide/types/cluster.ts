@@ -105,7 +105,7 @@ export type CapacityState =
   | { readonly kind: "missing"; readonly machineSets: readonly string[] }
   | { readonly kind: "waiting"; readonly message: string }
   | { readonly kind: "timedOut"; readonly message: string }
-  | { readonly kind: "ready"; readonly machines: number };
+  | { readonly kind: "ready" };
 
 export type CapacityLeft =
   | { readonly kind: "none" }

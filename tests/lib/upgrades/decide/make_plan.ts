@@ -142,7 +142,7 @@ export function makeObservations(overrides: Partial<Observations> = {}): Observa
     osImages: seen(new Map()),
     controlPlaneArchitectures: seen(["amd64"]),
     silences: seen([]),
-    capacity: seen({ kind: "ready", machines: 1 }),
+    capacity: seen({ kind: "ready" }),
     capacityLeft: seen({ kind: "none" }),
     health: seen([]),
     healthAfter: seen([]),
