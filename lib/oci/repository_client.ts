@@ -1,6 +1,6 @@
 // Sends requests to one repository: within the limits of its host, logged in with one credential after another.
 import type { Clock } from "../clock.ts";
-import { isSameLogin } from "./auth/challenge.ts";
+import { type Challenge, isSameLogin } from "./auth/challenge.ts";
 import type { LearnedChallenges } from "./auth/learned_challenges.ts";
 import { type Authorization, Login } from "./auth/login.ts";
 import type { TokenSource } from "./auth/token.ts";
@@ -50,25 +50,25 @@ export interface RepositoryRequest {
 }
 
 export type RepositoryAnswer =
-  | {
-    readonly kind: "answered";
-    readonly answer: Answer;
-    readonly credential: Credential | undefined;
-  }
-  | {
-    readonly kind: "refused";
-    readonly answer: Answer | undefined;
-  };
+  | { readonly kind: "answered"; readonly answer: Answer; readonly credential: Credential | undefined }
+  | { readonly kind: "refused"; readonly answer: Answer | undefined };
 
-type Attempt =
-  | Extract<RepositoryAnswer, { kind: "answered" }>
-  | {
-    readonly kind: "refused";
-    readonly answer: Answer | undefined;
-    readonly mayDiffer: boolean;
-    /** Whether the repository turned out to be logged in to in another way than was expected. */
-    readonly isOtherLogin: boolean;
-  };
+interface Refusal extends Extract<RepositoryAnswer, { kind: "refused" }> {
+  readonly mayDiffer: boolean;
+  /** Whether the repository turned out to be logged in to in another way than was expected. */
+  readonly isOtherLogin: boolean;
+}
+
+type Attempt = Extract<RepositoryAnswer, { kind: "answered" }> | Refusal;
+
+/** What a request is sent with. */
+interface Tried {
+  readonly credential: Credential | undefined;
+  readonly login: Authorization;
+}
+
+/** Of a credential with which nothing could be sent. */
+const NOT_SENT: Refusal = { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
 
 const MIB = 1024 * 1024;
 /** Of its own: how to log in must be found out while the registry limits anonymous requests. */
@@ -124,61 +124,67 @@ export class RepositoryClient {
     return isOtherLogin ? await this.#tryEach(request, credentials) : first;
   }
 
-  async #tryEach(request: RepositoryRequest, credentials: readonly (Credential | undefined)[]): Promise<
-    | Extract<RepositoryAnswer, { kind: "answered" }>
-    | { readonly kind: "refused"; readonly answer: Answer | undefined; readonly isOtherLogin: boolean }
-  > {
-    let answer: Answer | undefined;
-    let isOtherLogin = false;
+  async #tryEach(request: RepositoryRequest, credentials: readonly (Credential | undefined)[]): Promise<Attempt> {
+    let refusal = NOT_SENT;
     for (const credential of credentials) {
       const attempt = await this.#tryAs(credential, request);
       if (attempt.kind === "answered") return attempt;
       // Some registries answer 404 where access is missing: a missing manifest weighs more than a refusal.
-      if (answer?.status !== 404) answer = attempt.answer ?? answer;
-      isOtherLogin ||= attempt.isOtherLogin;
+      const answer = refusal.answer?.status === 404 ? refusal.answer : attempt.answer ?? refusal.answer;
+      refusal = { ...attempt, answer, isOtherLogin: refusal.isOtherLogin || attempt.isOtherLogin };
       if (!attempt.mayDiffer) break;
     }
-    return { kind: "refused", answer, isOtherLogin };
+    return refusal;
   }
 
   async #tryAs(credential: Credential | undefined, request: RepositoryRequest): Promise<Attempt> {
     const expected = await this.#login.expected(credential);
-    const first = await this.#login.authorize(credential, expected);
-    if (first.kind === "denied" && credential !== undefined) {
-      return { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
-    }
+    const login = await this.#login.authorize(credential, expected);
+    if (login.kind === "denied" && credential !== undefined) return NOT_SENT;
     // A token server may refuse anonymous tokens although the repository is open: it is still tried without one.
-    const header = first.kind === "denied" ? undefined : first.header;
-    const isLoggedIn = header !== undefined;
-    const sent = await this.#sendOrLimit(request, { authorization: header, credential });
+    const isLoggedIn = headerOf(login) !== undefined;
+    const sent = await this.#sendOrLimit(request, { credential, login });
     const loggedIn = isLimit(sent) && !isLoggedIn ? await this.#logInPastLimit(credential, request) : undefined;
     if (loggedIn !== undefined) return loggedIn;
     if (sent instanceof InspectionError) throw sent;
-    const answer = sent;
-    if (request.isFinal(answer, isLoggedIn)) {
-      return { kind: "answered", answer, credential: isLoggedIn ? credential : undefined };
-    }
+    return request.isFinal(sent, isLoggedIn)
+      ? { kind: "answered", answer: sent, credential: isLoggedIn ? credential : undefined }
+      : await this.#tryOffered(request, sent, { credential, expected, login });
+  }
+
+  /** With the challenge that the answer offers, unless it was tried. */
+  async #tryOffered(
+    request: RepositoryRequest,
+    answer: Answer,
+    { credential, expected, login }: Tried & { readonly expected: Challenge | undefined },
+  ): Promise<Attempt> {
+    const isLoggedIn = headerOf(login) !== undefined;
     const offered = await this.#offered(answer, { credential, isLoggedIn, request });
     const isOtherLogin = expected !== undefined && offered !== undefined && !isSameLogin(expected, offered);
     const mayDiffer = isLoggedIn || expected !== undefined || offered !== undefined;
-    const refusal: Attempt = { kind: "refused", answer, mayDiffer, isOtherLogin };
+    const refusal: Refusal = { kind: "refused", answer, mayDiffer, isOtherLogin };
     if (offered === undefined) return isLoggedIn ? refusal : await this.#tryAnonymously(request, refusal);
-    const isFutile = first.kind === "denied" || isLoggedIn && offered.kind === "basic";
+    const isFutile = login.kind === "denied" || isLoggedIn && offered.kind === "basic";
     if (isFutile && !isOtherLogin) return refusal;
     if (offered.kind === "bearer" && isLoggedIn) this.#login.discard(credential, offered);
-    const second = await this.#login.authorize(credential, offered);
-    if (second.kind === "denied" || second.header === undefined) return refusal;
-    const last = await this.#send(request, { authorization: second.header, credential });
-    return request.isFinal(last, true) ? { kind: "answered", answer: last, credential } : { ...refusal, answer: last };
+    return await this.#tryAgain(request, refusal, {
+      credential,
+      login: await this.#login.authorize(credential, offered),
+    });
+  }
+
+  /** Once more as it is logged in now; the refusal where there is no way to, or with the new answer. */
+  async #tryAgain(request: RepositoryRequest, refusal: Refusal, tried: Tried): Promise<Attempt> {
+    if (headerOf(tried.login) === undefined) return refusal;
+    const { credential } = tried;
+    const answer = await this.#send(request, tried);
+    return request.isFinal(answer, true) ? { kind: "answered", answer, credential } : { ...refusal, answer };
   }
 
   /** The answer; or that the account is limited, and so was not asked. */
-  async #sendOrLimit(
-    request: RepositoryRequest,
-    login: { readonly authorization: string | undefined; readonly credential: Credential | undefined },
-  ): Promise<Answer | InspectionError> {
+  async #sendOrLimit(request: RepositoryRequest, tried: Tried): Promise<Answer | InspectionError> {
     try {
-      return await this.#send(request, login);
+      return await this.#send(request, tried);
     } catch (error) {
       if (error instanceof InspectionError && error.failure.reason === "RateLimited") return error;
       throw error;
@@ -189,11 +195,8 @@ export class RepositoryClient {
   async #logInPastLimit(credential: Credential | undefined, request: RepositoryRequest): Promise<Attempt | undefined> {
     if (credential === undefined) return undefined;
     const login = await this.#rootLogin(credential);
-    const refusal: Attempt = { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
-    if (login?.kind === "denied") return refusal;
-    if (login?.header === undefined) return undefined;
-    const answer = await this.#send(request, { authorization: login.header, credential });
-    return request.isFinal(answer, true) ? { kind: "answered", answer, credential } : { ...refusal, answer };
+    const isKnown = login?.kind === "denied" || login?.header !== undefined;
+    return isKnown ? await this.#tryAgain(request, NOT_SENT, { credential, login }) : undefined;
   }
 
   async #rootLogin(credential: Credential): Promise<Authorization | undefined> {
@@ -213,7 +216,7 @@ export class RepositoryClient {
       readonly isLoggedIn: boolean;
       readonly request: RepositoryRequest;
     },
-  ): Promise<ReturnType<Login["offeredTo"]>> {
+  ): Promise<Challenge | undefined> {
     const isRefused = answer.status === 401 || answer.status === 403 && !isLoggedIn;
     const offered = isRefused ? this.#login.offeredTo(credential, answer) : undefined;
     const isSilent = offered === undefined && !isLoggedIn && credential !== undefined && request.mayReadRoot;
@@ -221,7 +224,7 @@ export class RepositoryClient {
   }
 
   /** A registry may redirect to another one that gives even public images only to those with an anonymous token. */
-  async #tryAnonymously(request: RepositoryRequest, refusal: Extract<Attempt, { kind: "refused" }>): Promise<Attempt> {
+  async #tryAnonymously(request: RepositoryRequest, refusal: Refusal): Promise<Attempt> {
     const { answer } = refusal;
     const anonymous = answer?.status === 401 ? await this.#login.anonymousAuthorization(answer) : undefined;
     if (anonymous === undefined) return refusal;
@@ -232,28 +235,23 @@ export class RepositoryClient {
       : { ...refusal, answer: second };
   }
 
-  async #send(
-    { message, urlBy, signal = this.context.signal }: RepositoryRequest,
-    { authorization, credential }: {
-      readonly authorization?: string | undefined;
-      readonly credential?: Credential | undefined;
-    } = {},
-  ): Promise<Answer> {
+  async #send({ message, urlBy, signal = this.context.signal }: RepositoryRequest, tried?: Tried): Promise<Answer> {
+    const authorization = tried === undefined ? undefined : headerOf(tried.login);
     return await this.#exchange({ ...message, authorization, anonymous: this.#anonymous }, {
       urlBy,
       signal,
-      account: fingerprintOf(authorization === undefined ? undefined : credential),
+      account: fingerprintOf(authorization === undefined ? undefined : tried?.credential),
     });
   }
 
   /** Waits for its turn at the host, and waits out short pauses that the host requests. */
   async #exchange(
     message: RepositoryMessage & Pick<Exchange, "authorization" | "anonymous">,
-    { urlBy, signal, account = fingerprintOf(undefined), repository = this.endpoint.repository }: {
+    { urlBy, signal, account, repository = this.endpoint.repository }: {
       readonly urlBy: (scheme: "https" | "http") => URL;
       readonly signal: AbortSignal;
       /** The registry counts the requests of one login, and of none, together. */
-      readonly account?: string;
+      readonly account: string;
       /** What it is about; empty: the registry itself. What is known of one repository must not stand in the way of others. */
       readonly repository?: string;
     },
@@ -271,6 +269,10 @@ export class RepositoryClient {
         ),
     );
   }
+}
+
+function headerOf(login: Authorization): string | undefined {
+  return login.kind === "denied" ? undefined : login.header;
 }
 
 function isLimit(sent: Answer | InspectionError): boolean {
