@@ -23,7 +23,6 @@ export async function runEnoexecDaemon(deps: EnoexecDaemonDeps, stop: AbortSigna
       setGauges({
         isTracing: daemon.isTracing(),
         pending: daemon.pending(),
-        residentBytes: Deno.memoryUsage().rss,
       }),
     ready: [{
       "not stopping": () => !stop.aborted,

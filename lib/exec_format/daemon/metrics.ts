@@ -30,16 +30,10 @@ export const DAEMON_COUNTERS = {
 
 export type DaemonMetrics = MetricsOf<typeof DAEMON_COUNTERS>;
 
-export const DAEMON_GAUGES: GaugeTable<
-  { readonly isTracing: boolean; readonly pending: number; readonly residentBytes: number }
-> = {
+export const DAEMON_GAUGES: GaugeTable<{ readonly isTracing: boolean; readonly pending: number }> = {
   archway_exec_trace_up: {
     help: "1 while exec format errors of this node are seen.",
     read: ({ isTracing }) => Number(isTracing),
   },
   archway_exec_failures_pending: { help: "Failures that wait to be written.", read: ({ pending }) => pending },
-  archway_exec_daemon_resident_memory_bytes: {
-    help: "Resident memory of the daemon, without bpftrace.",
-    read: ({ residentBytes }) => residentBytes,
-  },
 };
