@@ -45,7 +45,7 @@ export type PatchBody =
 export interface DeleteOptions {
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
-  readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
+  readonly propagationPolicy?: "Background" | "Foreground";
   /** How long a pod may take to end; 0 removes it without waiting for its node. Default: as the pod says. */
   readonly gracePeriodSeconds?: number;
 }

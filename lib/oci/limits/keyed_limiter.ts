@@ -143,7 +143,7 @@ export class KeyedLimiter {
     this.#breaker.failed();
   }
 
-  /** The registry requests a pause. Consecutive ones halve the places. */
+  /** The registry requests a pause. Consecutive ones halve the places, and by that the refusals of a burst. */
   paused(ms: number, message: string): void {
     this.#lastError = message;
     this.#breaker.withdrew();

@@ -6,7 +6,6 @@ import { UpstreamError } from "../http/upstream_error.ts";
 
 export type UpdateGraphOptions = Pick<UpstreamOptions, "userAgent" | "clock"> & {
   readonly caCerts: readonly string[];
-  readonly limits?: UpstreamLimits | undefined;
 };
 
 /** The graph of a channel of all releases has some 3 MB. */
@@ -21,11 +20,11 @@ const Graph = z.object({
 
 export async function readReleases(
   { upstream, channel, version, clusterId, architecture }: GraphQuery,
-  { caCerts, limits = LIMITS, ...options }: UpdateGraphOptions,
+  { caCerts, ...options }: UpdateGraphOptions,
   signal: AbortSignal,
 ): Promise<GraphReleases> {
   const source = fixedEndpoint({ baseUrl: baseOf(upstream), caCerts });
-  using server = new Upstream({ ...options, limits, source, server: "the update graph" });
+  using server = new Upstream({ ...options, limits: LIMITS, source, server: "the update graph" });
   const query = { channel, version, arch: architecture, ...(clusterId === "" ? {} : { id: clusterId }) };
   return releasesFrom(await server.json({ method: "GET", path: "", query }, Graph, signal), version);
 }
