@@ -50,7 +50,7 @@ const READ_AT_ONCE = 2;
 const MAX_PLATFORMS = 64;
 
 export async function readImage(visit: ImageVisit): Promise<ImageRead> {
-  const { manifest, digest, credential } = await visit.session.manifest(visit.endpoint.reference);
+  const { manifest, digest, credential } = await visit.session.manifest(visit.endpoint.identifier);
   if (manifest.kind === "unparsable") throw failed(visit, "Malformed", manifest.problem);
   if (manifest.kind === "index") {
     const missing = new Set<string>();

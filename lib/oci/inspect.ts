@@ -45,7 +45,7 @@ export class RegistryInspector implements RegistryLookups {
       requests: context.log.counts,
       trace: context.log.trace,
       credentialSource: credential?.source,
-      mirror: endpoint?.mirror === true ? endpoint.host : undefined,
+      mirror: endpoint?.isMirror === true ? endpoint.host : undefined,
     };
   }
 
@@ -54,7 +54,7 @@ export class RegistryInspector implements RegistryLookups {
     const first = await firstAnswer(
       request,
       signal,
-      (endpoint) => this.#deps.openSession(endpoint, context).head(endpoint.reference),
+      (endpoint) => this.#deps.openSession(endpoint, context).head(endpoint.identifier),
     );
     const cost = { requests: context.log.counts, trace: context.log.trace };
     if (first.kind === "failed") return { kind: "failed", failure: first.failure, ...cost };

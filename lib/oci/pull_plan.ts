@@ -6,8 +6,8 @@ import type { InspectionFailure } from "./types.ts";
 export interface Endpoint {
   readonly host: string;
   readonly repository: string;
-  readonly reference: string;
-  readonly mirror: boolean;
+  readonly identifier: string;
+  readonly isMirror: boolean;
   /** Path prefix before `/v2` that a configured mirror URL may carry; empty otherwise. */
   readonly pathPrefix: string;
   /** The registry that is mirrored, sent to a mirror as `?ns=`; absent: not sent. */

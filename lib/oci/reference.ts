@@ -88,8 +88,8 @@ export function canonicalReference(
 }
 
 export function nameAt(
-  place: { readonly host: string; readonly repository: string; readonly reference: string },
-  identifier: string = place.reference,
+  place: { readonly host: string; readonly repository: string; readonly identifier: string },
+  identifier: string = place.identifier,
 ): string {
   return canonicalReference({ registry: place.host, repository: place.repository, identifier });
 }

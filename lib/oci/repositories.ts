@@ -38,7 +38,7 @@ export class Repositories {
 
   /** The place that an image is pushed to: never a mirror. Throws InspectionError when there is none. */
   targetOf(image: string): Endpoint {
-    const endpoint = this.endpointsOf(image).find(({ mirror }) => !mirror);
+    const endpoint = this.endpointsOf(image).find(({ isMirror }) => !isMirror);
     if (endpoint !== undefined) return endpoint;
     throw inspectionError("Misconfigured", `Cannot push "${image}": only mirrors are configured for it.`);
   }

@@ -143,7 +143,7 @@ export function planDirect(image: string, transport: EndpointTransport): PullPla
   if (parsed.kind === "unparsable") return { kind: "refused", failure: failureOf("InvalidReference", parsed.message) };
   const { reference } = parsed;
   const { registry, repository, identifier } = reference;
-  const endpoint = makeEndpoint(registry, { repository, reference: identifier, transport });
+  const endpoint = makeEndpoint(registry, { repository, identifier: identifier, transport });
   return { kind: "endpoints", reference, endpoints: [endpoint] };
 }
 
@@ -164,9 +164,9 @@ export const NO_KEYRING: Keyring = { lookup: () => Promise.resolve([]) };
 
 export function makeEndpoint(
   host: string,
-  more: Partial<Endpoint> & Pick<Endpoint, "repository" | "reference">,
+  more: Partial<Endpoint> & Pick<Endpoint, "repository" | "identifier">,
 ): Endpoint {
-  return { host, mirror: false, pathPrefix: "", transport: PLAIN, ...more };
+  return { host, isMirror: false, pathPrefix: "", transport: PLAIN, ...more };
 }
 
 /** A registry on loopback, and an inspector that asks it. */

@@ -56,7 +56,7 @@ export async function lookUpImage(
     // At the registry itself and at no mirror, where each request may be tried a few times.
     const own = { image, retries: "bounded", endpoints: [push.targetOf(image)] } as const;
     if (kind === "image") return await push.read(own, imageAt);
-    const { digest } = await push.read(own, (session, { reference }) => session.manifest(reference));
+    const { digest } = await push.read(own, (session, { identifier }) => session.manifest(identifier));
     return { kind: "there", digest };
   } catch (error) {
     if (signal.aborted || !(error instanceof InspectionError)) throw error;
@@ -67,15 +67,15 @@ export async function lookUpImage(
 }
 
 /** Some builders push an index of one image beside attestations: that image is meant. */
-async function imageAt(session: Session<WholeManifest>, { reference }: Endpoint): Promise<RegistryAnswer> {
-  const read = await readJoinable(reference, session, reference);
+async function imageAt(session: Session<WholeManifest>, { identifier }: Endpoint): Promise<RegistryAnswer> {
+  const read = await readJoinable(identifier, session, identifier);
   if (read.kind === "problem") return { kind: "unusable", message: read.state };
   const { digest, mediaType, size, platform, labels } = read;
   return { kind: "image", digest, mediaType, size, platform, labels };
 }
 
-async function platformsAt(session: Session<WholeManifest>, { reference }: Endpoint): Promise<RegistryAnswer> {
-  const { manifest, digest } = await session.manifest(reference);
+async function platformsAt(session: Session<WholeManifest>, { identifier }: Endpoint): Promise<RegistryAnswer> {
+  const { manifest, digest } = await session.manifest(identifier);
   if (manifest.kind !== "index") {
     const config = await readJoinableConfig(session, manifest);
     return config.kind === "problem"

@@ -48,7 +48,7 @@ async function deleteImage(
   try {
     const place = repositories.targetOf(reference);
     const target = await repositories.target(place);
-    const named = await target.digestOf(place.reference);
+    const named = await target.digestOf(place.identifier);
     if (named === undefined) return { kind: "absent" };
     if (named !== digest) return { kind: "moved" };
     return by.kind === "manifest"

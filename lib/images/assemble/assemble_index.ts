@@ -121,7 +121,7 @@ async function publishTo(
 ): Promise<AssembleResult> {
   const { repositories, request: { mode, tagOf } } = deps;
   const endpoint = repositories.targetOf(to);
-  const tag = endpoint.reference;
+  const tag = endpoint.identifier;
   const target = await repositories.target(endpoint);
   const before = await withRetries(() => target.digestOf(tag), deps);
   const common = { repository: target.name, tag, replaced: before };

@@ -44,7 +44,7 @@ export async function listIndex(index: string, { repositories, signal }: ReadDep
   try {
     const endpoints = [repositories.targetOf(index)];
     return await repositories.read({ image: index, retries: "bounded", endpoints }, async (session, endpoint) => {
-      const { manifest, digest, text } = await session.manifest(endpoint.reference);
+      const { manifest, digest, text } = await session.manifest(endpoint.identifier);
       const named = (digest: string, platform?: Platform) => ({
         image: nameAt(endpoint, digest),
         platform: platform === undefined ? "" : renderPlatform(platform),
@@ -86,7 +86,7 @@ async function inspectAt(
   endpoint: Endpoint,
   signal: AbortSignal,
 ): Promise<InspectedIndex> {
-  const { manifest, digest, bytes } = await session.manifest(endpoint.reference);
+  const { manifest, digest, bytes } = await session.manifest(endpoint.identifier);
   const resolved = nameAt(endpoint);
   if (manifest.kind === "unparsable") {
     throw inspectionError("Malformed", `Cannot read "${resolved}": ${manifest.problem}.`);

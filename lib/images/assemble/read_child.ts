@@ -75,11 +75,11 @@ export async function readChildren(
 
 async function readChild(image: string, target: Endpoint, { repositories }: ReadDeps): Promise<ChildRead> {
   const all = repositories.endpointsOf(image);
-  const home = all.find(({ mirror }) => !mirror) ?? all[0];
+  const home = all.find(({ isMirror }) => !isMirror) ?? all[0];
   if (home === undefined) throw inspectionError("Misconfigured", `Cannot read "${image}": no registry is configured.`);
   const endpoints = isSameRepository(home, target) ? [home] : all;
-  return await repositories.read({ image, retries: "bounded", endpoints }, async (session, { reference }) => {
-    const child = await readJoinable(image, session, reference);
+  return await repositories.read({ image, retries: "bounded", endpoints }, async (session, { identifier }) => {
+    const child = await readJoinable(image, session, identifier);
     if (child.kind === "image") return { kind: "child", child, client: session.client, home };
     const { reason, state } = child;
     const message = `Cannot join "${image}": ${state}.`;
@@ -90,9 +90,9 @@ async function readChild(image: string, target: Endpoint, { repositories }: Read
 export async function readJoinable(
   image: string,
   session: Session<WholeManifest>,
-  reference: string,
+  identifier: string,
 ): Promise<ReadImage | ChildProblem> {
-  const top = await session.manifest(reference);
+  const top = await session.manifest(identifier);
   const judged = judgeDocument(top.manifest);
   if (judged.kind === "problem") return judged;
   const whole = judged.kind === "inner" ? await session.child(judged.digest) : top;

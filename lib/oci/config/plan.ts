@@ -54,8 +54,8 @@ function planSource(source: Source, full: FullName, settings: PullSettings): Ste
 }
 
 function endpointOf(source: Source, host: string, full: FullName): Omit<Endpoint, "transport"> {
-  const { repository, mirror, pathPrefix, namespace: mirrorOf, headers } = source;
-  const common = { host, repository, reference: full.suffix.slice(1), mirror, pathPrefix };
+  const { repository, isMirror, pathPrefix, namespace: mirrorOf, headers } = source;
+  const common = { host, repository, identifier: full.suffix.slice(1), isMirror, pathPrefix };
   return {
     ...common,
     ...mirrorOf === undefined ? {} : { mirrorOf },

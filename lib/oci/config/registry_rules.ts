@@ -107,14 +107,14 @@ export function findRule(rules: readonly RegistryRule[], full: FullName): Regist
 export function pullSources(
   rule: RegistryRule,
   full: FullName,
-): readonly { readonly name: string; readonly insecure: boolean; readonly mirror: boolean }[] {
+): readonly { readonly name: string; readonly insecure: boolean; readonly isMirror: boolean }[] {
   const length = Math.min(matchedLength(rule.prefix, full.name + full.suffix) ?? 0, full.name.length);
   const place = (location: string): string => location === "" ? full.name : location + full.name.slice(length);
   const wanted: MirrorUse = full.suffix.startsWith("@") ? "digest-only" : "tag-only";
   const mirrors = rule.mirrors.filter(({ use }) => use === "all" || use === wanted);
   return [
-    ...mirrors.map(({ location, insecure }) => ({ name: place(location), insecure, mirror: true })),
-    { name: place(rule.location), insecure: rule.insecure, mirror: false },
+    ...mirrors.map(({ location, insecure }) => ({ name: place(location), insecure, isMirror: true })),
+    { name: place(rule.location), insecure: rule.insecure, isMirror: false },
   ];
 }
 

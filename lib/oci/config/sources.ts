@@ -11,7 +11,7 @@ export interface Source {
   /** As written: `docker.io` is still that. */
   readonly host: string;
   readonly repository: string;
-  readonly mirror: boolean;
+  readonly isMirror: boolean;
   readonly pathPrefix: string;
   /** The registry that a mirror stands for, sent to it as containerd does; undefined: not sent. */
   readonly namespace: string | undefined;
@@ -41,7 +41,7 @@ export function splitName(name: string): { readonly host: string; readonly repos
 }
 
 const PLAIN = {
-  mirror: false,
+  isMirror: false,
   pathPrefix: "",
   namespace: undefined,
   headers: {},
@@ -55,12 +55,12 @@ function fromRegistriesConf(full: FullName, { registries }: PullSettings): Sourc
   const rule = findRule(registries?.rules ?? [], full);
   if (rule === undefined) return undefined;
   const isWildcard = rule.prefix.startsWith("*.");
-  const sources = pullSources(rule, full).map(({ name, insecure, mirror }): Source => ({
+  const sources = pullSources(rule, full).map(({ name, insecure, isMirror }): Source => ({
     ...PLAIN,
     ...splitName(name),
     insecure,
-    mirror,
-    named: mirror || insecure || !isWildcard || rule.location !== "",
+    isMirror,
+    named: isMirror || insecure || !isWildcard || rule.location !== "",
   }));
   return { kind: "sources", sources };
 }
@@ -94,14 +94,14 @@ function fromRancher(upstream: Source, { rancher }: PullSettings): SourcesAnswer
 }
 
 function atUrl(url: EndpointUrl, upstream: Source): Source {
-  const mirror = hostKey(url.host) !== hostKey(upstream.host);
+  const isMirror = hostKey(url.host) !== hostKey(upstream.host);
   return {
     ...upstream,
     host: url.host,
     repository: url.repositoryPrefix + upstream.repository,
     scheme: url.scheme,
     pathPrefix: url.pathPrefix,
-    mirror,
-    namespace: mirror ? upstream.host : undefined,
+    isMirror,
+    namespace: isMirror ? upstream.host : undefined,
   };
 }

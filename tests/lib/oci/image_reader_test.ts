@@ -31,7 +31,7 @@ Deno.test("readImage() reads the children without a platform two at a time", asy
   });
   const { inspection } = await readImage({
     request: makeRequest("registry.example/org/app"),
-    endpoint: makeEndpoint("registry.example", { repository: "org/app", reference: "v1" }),
+    endpoint: makeEndpoint("registry.example", { repository: "org/app", identifier: "v1" }),
     session: {
       manifest: () => read(index, parsed),
       child: (digest) => read(find(digest), parsed),

@@ -289,8 +289,8 @@ Deno.test("DV-100 inspect() takes the first endpoint that answers and names the 
   await using mirror = await openFakeRegistry();
   using inspector = openTestInspector({
     plan: planAt(
-      makeEndpoint("127.0.0.1:1", { repository: "gone", reference: "v1", mirror: true }),
-      makeEndpoint(mirror.host, { repository: "copy/app", reference: "v1", mirror: true, pathPrefix: "" }),
+      makeEndpoint("127.0.0.1:1", { repository: "gone", identifier: "v1", isMirror: true }),
+      makeEndpoint(mirror.host, { repository: "copy/app", identifier: "v1", isMirror: true, pathPrefix: "" }),
     ),
   });
   putMultiArch(mirror, "copy/app", makeMultiArch(["arm64"]));
@@ -303,8 +303,8 @@ Deno.test("inspect() reports every endpoint that failed, and is transient when a
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector({
     plan: planAt(
-      makeEndpoint("127.0.0.1:1", { repository: "mirror", reference: "v1", mirror: true }),
-      makeEndpoint(registry.host, { repository: "app", reference: "v1" }),
+      makeEndpoint("127.0.0.1:1", { repository: "mirror", identifier: "v1", isMirror: true }),
+      makeEndpoint(registry.host, { repository: "app", identifier: "v1" }),
     ),
   });
   const failure = failureIn(await inspector.inspect("quay.io/org/app:v1"));
@@ -317,8 +317,8 @@ Deno.test("inspect() takes an image for absent only where every endpoint says so
   await using registry = await openFakeRegistry();
   using inspector = openTestInspector({
     plan: planAt(
-      makeEndpoint(mirror.host, { repository: "copy", reference: "v1", mirror: true }),
-      makeEndpoint(registry.host, { repository: "app", reference: "v1" }),
+      makeEndpoint(mirror.host, { repository: "copy", identifier: "v1", isMirror: true }),
+      makeEndpoint(registry.host, { repository: "app", identifier: "v1" }),
     ),
   });
   assert.equal(failureIn(await inspector.inspect("quay.io/org/app:v1")).reason, "ManifestUnknown");

@@ -78,8 +78,8 @@ Deno.test("inspect() names to a mirror the registry that it asks for, and sends 
   store.intercept = () => new Response(index.text, { headers: { "content-type": index.mediaType } });
   const endpoint = makeEndpoint(mirror.host, {
     repository: "org/app",
-    reference: "v1",
-    mirror: true,
+    identifier: "v1",
+    isMirror: true,
     mirrorOf: "quay.io",
     headers: { "x-tenant": "c4nary", "User-Agent": "not mine to say" },
   });
@@ -98,7 +98,7 @@ Deno.test("inspect() lets the login of a pod win over an Authorization header of
   await using mirror = await openFakeRegistry({ login: { kind: "basic", users: { user: "password" } } });
   mirror.put("org/app", index, "v1");
   const headers = { Authorization: "Basic bm90Om1pbmU=" };
-  const endpoint = makeEndpoint(mirror.host, { repository: "org/app", reference: "v1", headers });
+  const endpoint = makeEndpoint(mirror.host, { repository: "org/app", identifier: "v1", headers });
   using inspector = openTestInspector({ plan: planAt(endpoint) });
   const report = await inspector.inspect("quay.io/org/app:v1", { credentials: [makeCredential(mirror.host)] });
   assert.equal(report.inspection.kind, "platforms");

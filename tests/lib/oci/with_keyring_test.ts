@@ -11,8 +11,8 @@ import { makeCredential, makeEndpoint, makeRequest, planAt } from "../../support
 
 const signal = new AbortController().signal;
 const ENDPOINTS = [
-  makeEndpoint("mirror.example", { repository: "cache/app", reference: "v1", mirror: true }),
-  makeEndpoint("quay.io", { repository: "org/app", reference: "v1" }),
+  makeEndpoint("mirror.example", { repository: "cache/app", identifier: "v1", isMirror: true }),
+  makeEndpoint("quay.io", { repository: "org/app", identifier: "v1" }),
 ];
 
 interface Asked {

@@ -99,7 +99,7 @@ export const ARCHITECTURES: Subject<Given> = {
     };
     // As it is read again where its labels could matter.
     const request = { ...makeRequest(image), depth: "config" as const };
-    const endpoint = makeEndpoint("registry.test", { repository: "org/app", reference: TAG });
+    const endpoint = makeEndpoint("registry.test", { repository: "org/app", identifier: TAG });
     try {
       const { inspection } = await readImage({ request, endpoint, session });
       const pod = podOf(rawPod({ containers: [{ name: "app", image }] }));

@@ -105,7 +105,7 @@ export async function readPayload(image: string, { architecture, ...options }: P
   requireDigest(image);
   return await new Repositories(options).read(
     { image, retries: "bounded" },
-    (session, { reference }) => readFrom(session, { image, reference, architecture }),
+    (session, { identifier }) => readFrom(session, { image, identifier, architecture }),
   );
 }
 
@@ -117,9 +117,9 @@ function requireDigest(image: string): void {
 
 async function readFrom(
   session: Session,
-  { image, reference, architecture }: Pick<PayloadOptions, "architecture"> & Record<"image" | "reference", string>,
+  { image, identifier, architecture }: Pick<PayloadOptions, "architecture"> & Record<"image" | "identifier", string>,
 ): Promise<Payload> {
-  const { manifest: top } = await session.manifest(reference);
+  const { manifest: top } = await session.manifest(identifier);
   if (top.kind !== "index") {
     const { version, architecture: own } = await readRelease(session, { image, manifest: top });
     return { image, version, isIndex: false, architectures: [own] };

@@ -112,7 +112,7 @@ Deno.test("inspect() sends no credential to the realm of a root that is redirect
 
 Deno.test("LearnedChallenges gives no challenge of one repository to another, whatever it has dropped", async () => {
   const challenges = new LearnedChallenges();
-  const at = (host: string, repository: string): Endpoint => makeEndpoint(host, { repository, reference: "v1" });
+  const at = (host: string, repository: string): Endpoint => makeEndpoint(host, { repository, identifier: "v1" });
   const of = (realm: string): Challenge => ({ kind: "bearer", realm, service: "s", scope: "" });
   const credential = makeCredential("a.example");
   const probe = (): Promise<Challenge> => Promise.resolve(of("https://a.example/token"));
@@ -140,7 +140,7 @@ Deno.test("LearnedChallenges gives no challenge of one repository to another, wh
 
 Deno.test("LearnedChallenges gives what one credential received to no other one", () => {
   const challenges = new LearnedChallenges();
-  const endpoint = makeEndpoint("a.example", { repository: "shared/app", reference: "v1" });
+  const endpoint = makeEndpoint("a.example", { repository: "shared/app", identifier: "v1" });
   challenges.learnOwn(endpoint, { credential: makeCredential("a.example"), challenge: { kind: "basic" } });
   assert.equal(challenges.own(endpoint, makeCredential("a.example", { password: "other" })), undefined);
   assert.equal(challenges.own(endpoint, undefined), undefined);

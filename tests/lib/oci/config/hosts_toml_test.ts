@@ -28,11 +28,14 @@ Deno.test("hosts.toml: mirrors in the order of the file, then the server", () =>
       capabilities = ["pull", "resolve"]
     [host."http://a.example.com:5000"]`;
   const found = endpoints({ "docker.io/hosts.toml": file }, "nginx");
-  assert.deepEqual(found.map(({ host, mirror, transport }) => [host, mirror, transport.scheme, transport.declared]), [
-    ["z.example.com", true, "https", true],
-    ["a.example.com:5000", true, "http", true],
-    ["registry-1.docker.io", false, "https", true],
-  ]);
+  assert.deepEqual(
+    found.map(({ host, isMirror: mirror, transport }) => [host, mirror, transport.scheme, transport.declared]),
+    [
+      ["z.example.com", true, "https", true],
+      ["a.example.com:5000", true, "http", true],
+      ["registry-1.docker.io", false, "https", true],
+    ],
+  );
 });
 
 Deno.test("hosts.toml: the host itself comes last when no server is named", () => {

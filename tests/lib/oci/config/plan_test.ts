@@ -13,8 +13,8 @@ Deno.test("planPull() asks the registry itself when nothing is configured", () =
   assert.deepEqual(endpointsOf("quay.io/org/app:v1", settingsFrom({})), [{
     host: "quay.io",
     repository: "org/app",
-    reference: "v1",
-    mirror: false,
+    identifier: "v1",
+    isMirror: false,
     pathPrefix: "",
     transport: { scheme: "https", verifyTls: true, caCertificates: [], declared: false },
   }]);
@@ -92,7 +92,7 @@ const MIRRORS = `
 
 Deno.test("DV-101 planPull() passes over digest-only mirrors for a tag", () => {
   const endpoints = endpointsOf("quay.io/a/b:v1", settingsFrom({ conf: MIRRORS }));
-  assert.deepEqual(endpoints.map(({ host, mirror }) => [host, mirror]), [
+  assert.deepEqual(endpoints.map(({ host, isMirror: mirror }) => [host, mirror]), [
     ["tags.example.com", true],
     ["both.example.com:5000", true],
     ["quay.io", false],
@@ -210,13 +210,13 @@ Deno.test("DV-111 planPull() follows an alias alone, tag and digest attached aga
     "gone" = "quay.io/team/gone"`;
   const settings = settingsFrom({ conf, dropIns: ['[aliases]\n"gone" = ""'] });
   const [alias] = endpointsOf(`app:v1@${DIGEST}`, settings);
-  assert.deepEqual([alias?.host, alias?.repository, alias?.reference], ["quay.io", "team/app", DIGEST]);
+  assert.deepEqual([alias?.host, alias?.repository, alias?.identifier], ["quay.io", "team/app", DIGEST]);
   assert.match(refusalOf("gone", settings).message, /enforcing/);
 });
 
 Deno.test("DV-112 planPull() contacts registry-1.docker.io for Docker Hub", () => {
   const [hub] = endpointsOf("nginx", settingsFrom({ conf: 'unqualified-search-registries = ["docker.io"]' }));
-  assert.deepEqual([hub?.host, hub?.repository, hub?.reference], ["registry-1.docker.io", "library/nginx", "latest"]);
+  assert.deepEqual([hub?.host, hub?.repository, hub?.identifier], ["registry-1.docker.io", "library/nginx", "latest"]);
 });
 
 Deno.test("planPull() reads registries.conf of version 1", () => {

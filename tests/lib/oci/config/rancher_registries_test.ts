@@ -31,7 +31,7 @@ Deno.test("registries.yaml: endpoints with rewritten paths, then the registry wi
   assert.equal(plan.kind, "endpoints");
   const rows = plan.kind === "endpoints" ? plan.endpoints : [];
   assert.deepEqual(
-    rows.map(({ host, pathPrefix, repository, mirror, transport }) => [
+    rows.map(({ host, pathPrefix, repository, isMirror: mirror, transport }) => [
       transport.scheme,
       host,
       pathPrefix,

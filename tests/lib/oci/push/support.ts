@@ -45,7 +45,7 @@ export async function openPushBed(
   const context = { credentials, callers: callersOf({ priority: "gated" }), signal, log: new RequestLog() };
   const shared = { challenges: new LearnedChallenges(), variants: new ConnectionVariants() };
   const targetOf = (repository: string): TargetRepository => {
-    const endpoint = makeEndpoint(registry.host, { repository, reference: "v1" });
+    const endpoint = makeEndpoint(registry.host, { repository, identifier: "v1" });
     const deps = { transport, limits, limiter, tokens, clock, ...shared };
     return new TargetRepository(new RepositoryClient(deps, { endpoint, context, rights: "pull,push" }));
   };
