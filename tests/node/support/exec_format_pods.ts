@@ -15,6 +15,8 @@ export interface SeenContainer {
   readonly id: string;
   /** When it was started (epoch ms). */
   readonly startedAtMs: number;
+  /** When it was seen that the kubelet shows it. */
+  readonly shownAtMs: number;
 }
 
 /** The only container of a list of a pod's status, once it has been started. */
@@ -28,7 +30,7 @@ export async function containerOf(
     const [id, state] = [read(status, "containerID"), read(status, "state")];
     const startedAt = read(state, "terminated", "startedAt") ?? read(state, "running", "startedAt");
     return id !== undefined && startedAt !== undefined &&
-      { id: String(id), startedAtMs: Date.parse(String(startedAt)) };
+      { id: String(id), startedAtMs: Date.parse(String(startedAt)), shownAtMs: Date.now() };
   }, { deadlineMs: 60_000 });
 }
 
