@@ -2,24 +2,19 @@
 // image-builds-hold-webhook make of the requests that the operator sends at each of its syncs, which the record of its own
 // code has. Nothing else is touched.
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
-import { parse } from "yaml";
-import { BUILDER_HOLD_PATH } from "../../lib/builds/decide/names.ts";
 import { readRecord } from "../oracles/record.ts";
 import { questionsOf } from "../oracles/subject.ts";
 import { BUILDER } from "../oracles/subjects/builder.ts";
+import { holdByPolicy, holdByWebhook } from "./support/builder_hold.ts";
 import { BUILDER_NAME, renderBuilder } from "./support/builder_sync.ts";
 import { startBuildService } from "./support/build_service.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
-import { createAuthority } from "./support/pki.ts";
-import { findFreePort } from "./support/ports.ts";
 import type { RunningProcess } from "./support/process.ts";
 import { bareControlPlane } from "./support/shared_control_plane.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const MCO = "openshift-machine-config-operator";
 const IMAGE = "builder.test/mco:v1";
-const COMPONENTS = fileURLToPath(new URL("../../manifests/components/", import.meta.url));
 
 function pathOf(namespace: string, name = ""): string {
   return `/apis/apps/v1/namespaces/${namespace}/deployments${name === "" ? "" : `/${name}`}`;
@@ -181,49 +176,28 @@ async function assertHeld(t: Deno.TestContext, cluster: ClusterAccess, { begin, 
 Deno.test("image-builds-hold: the operator's builder stays at 0 replicas, by requests that change nothing", async (t) => {
   await using cluster = await bareControlPlane();
   await assertHeld(t, cluster, {
-    begin: async () => {
-      const { code, stderr } = await cluster.kubectl(["apply", "-f", `${COMPONENTS}image-builds-hold/policy.yaml`]);
-      assert.deepEqual([code, stderr], [0, ""]);
-    },
+    begin: holdByPolicy(cluster).install,
     binding: ["mutatingadmissionpolicybinding", "archway-image-builds-hold"],
   });
 });
 
-interface Holding {
-  readonly service: RunningProcess;
-  readonly register: () => Promise<void>;
-}
-
-/** As the process runs in its Deployment, called by address. Its certificate comes after it has started, as from the service CA. */
-async function startHolding(cluster: ClusterAccess): Promise<Holding> {
-  const [port, authority] = [findFreePort(), await createAuthority("archway test service CA")];
-  const [cert, key] = [`${cluster.directory}/hold.crt`, `${cluster.directory}/hold.key`];
+async function startHolding(cluster: ClusterAccess, args: readonly string[]): Promise<RunningProcess> {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "archway-system" } };
   await cluster.create("/api/v1/namespaces", namespace);
-  const service = await startBuildService({
+  return await startBuildService({
     ...{ directory: cluster.directory, kubeconfig: cluster.kubeconfigFile, registry: "127.0.0.1:1" },
-    ...{ settings: {}, identity: "hold" },
-    args: [`--listen=127.0.0.1:${port}`, `--tls-cert=${cert}`, `--tls-key=${key}`],
+    ...{ settings: {}, identity: "hold", args },
   });
-  const { certificatePem, keyPem } = await authority.issue({ commonName: "hold", usage: "server" });
-  await Deno.writeTextFile(key, keyPem);
-  await Deno.writeTextFile(cert, certificatePem);
-  const manifest = await Deno.readTextFile(`${COMPONENTS}image-builds-hold-webhook/webhook.yaml`);
-  const { webhooks: [webhook], ...configuration } = Object(parse(manifest));
-  assert.equal(webhook.clientConfig.service.path, BUILDER_HOLD_PATH);
-  const url = `https://127.0.0.1:${port}${BUILDER_HOLD_PATH}`;
-  const clientConfig = { url, caBundle: btoa(authority.certificatePem) };
-  return { service, register: () => cluster.apply([{ ...configuration, webhooks: [{ ...webhook, clientConfig }] }]) };
 }
 
 Deno.test("image-builds-hold-webhook: the same by the process itself, and without it the operator goes on", async (t) => {
   await using cluster = await bareControlPlane();
-  const { service, register } = await startHolding(cluster);
-  await using _service = service;
+  const { args, install } = await holdByWebhook(cluster);
+  await using service = await startHolding(cluster, args);
   const binding = ["mutatingwebhookconfiguration", "archway-image-builds-hold-webhook"] as const;
-  await assertHeld(t, cluster, { begin: register, binding });
+  await assertHeld(t, cluster, { begin: install, binding });
   await t.step("while the process is away the operator's requests pass, and its builder runs", async () => {
-    await register();
+    await install();
     await waitUntil("the builder to be held", async () => {
       await scaleUp(cluster, MCO, BUILDER_NAME);
       return await replicasOf(cluster, MCO, BUILDER_NAME) === 0;

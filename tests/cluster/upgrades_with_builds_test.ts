@@ -1,9 +1,9 @@
 // An upgrade while the image of the workers is built by Archway: two components as they are installed, beside each other, and the
 // scripted OpenShift with a pool whose nodes take what is published.
 import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
 import { lacks } from "../support/needs.ts";
 import { BuildBed } from "./support/build_bed.ts";
+import { type BuilderHold, holdByPolicy, holdByWebhook } from "./support/builder_hold.ts";
 import { content } from "./support/build_objects.ts";
 import { BUILDER, BuilderSync, renderBuilder } from "./support/builder_sync.ts";
 import { BuiltPool } from "./support/built_pool.ts";
@@ -16,12 +16,17 @@ import { UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const ignore = lacks("go") || await missingForOpenShift() !== undefined || !await canMountAccount();
-const HOLD = fileURLToPath(new URL("../../manifests/components/image-builds-hold/policy.yaml", import.meta.url));
+const HOLDS: Readonly<Record<string, HoldBy>> = {
+  "image-builds-hold": holdByPolicy,
+  "image-builds-hold-webhook": holdByWebhook,
+};
 const WORKERS = [{ name: "worker-1", arch: "amd64" }, { name: "worker-2", arch: "arm64" }];
 const STEP_MS = 100;
 
-async function installHold(cluster: ClusterAccess): Promise<void> {
-  await cluster.run(["apply", "-f", HOLD]);
+type HoldBy = (cluster: ClusterAccess) => BuilderHold | Promise<BuilderHold>;
+
+async function installHold(cluster: ClusterAccess, { install }: BuilderHold): Promise<void> {
+  await install();
   const deployments = BUILDER.slice(0, BUILDER.lastIndexOf("/"));
   await waitUntil("the builder to be held", async () => {
     const { body } = await cluster.request("POST", `${deployments}?dryRun=All`, renderBuilder("builder.test/probe:v1"));
@@ -69,17 +74,18 @@ interface UpgradeWithBuilds extends AsyncDisposable {
 }
 
 /** Both components run, and the workers have the first image. */
-async function open(): Promise<UpgradeWithBuilds> {
+async function open(holdBy: HoldBy): Promise<UpgradeWithBuilds> {
   await using undo = new AsyncDisposableStack();
   const cluster = undo.use(await startControlPlane(SHAREABLE));
   const builds = undo.use(await BuildBed.open({ cluster, nodes: WORKERS }));
   const bases = await pushBases(builds);
-  await installHold(cluster);
+  const hold = await holdBy(cluster);
+  await builds.startArchway({ args: hold.args });
+  await installHold(cluster, hold);
   const sync = undo.use(new BuilderSync(cluster, { stepMs: STEP_MS }));
   const failsBefore = (version: string): string | undefined => sync.failureOf(version);
   const upgrades = undo.use(await UpgradeService.open({ cluster, stepMs: STEP_MS, pools: { master: 1 }, failsBefore }));
   const pool = undo.use(new BuiltPool(builds, { stepMs: STEP_MS, bases }));
-  await builds.startArchway();
   await upgrades.startReplica("one");
   await upgrades.untilPlansAreChecked();
   await builds.createConfig(content("tools"));
@@ -103,26 +109,28 @@ async function assertUpgraded({ builds, pool, sync, upgrades }: UpgradeWithBuild
   await builds.settled();
 }
 
-Deno.test({
-  name: "upgrades: a cluster whose workers are built by Archway is upgraded to the end",
-  ignore,
-  fn: async () => {
-    await using bed = await open();
-    const { bases, builds, upgrades } = bed;
-    const before = await builds.published();
-    await upgrades.storePlan();
-    await upgrades.untilPhase("Upgraded");
-    await assertUpgraded(bed, before);
-    const seen = builds.player.played.slice(2).map(({ arch, base }) => [arch, base]);
-    assert.deepEqual(seen.toSorted(), [["amd64", bases[TO]], ["arm64", bases[TO]]]);
-  },
-});
+for (const [name, holdBy] of Object.entries(HOLDS)) {
+  Deno.test({
+    name: `upgrades: a cluster whose workers are built by Archway, with ${name}, is upgraded to the end`,
+    ignore,
+    fn: async () => {
+      await using bed = await open(holdBy);
+      const { bases, builds, upgrades } = bed;
+      const before = await builds.published();
+      await upgrades.storePlan();
+      await upgrades.untilPhase("Upgraded");
+      await assertUpgraded(bed, before);
+      const seen = builds.player.played.slice(2).map(({ arch, base }) => [arch, base]);
+      assert.deepEqual(seen.toSorted(), [["amd64", bases[TO]], ["arm64", bases[TO]]]);
+    },
+  });
+}
 
 Deno.test({
   name: "upgrades: a build that fails holds the workers, and is named; built again, the upgrade goes on",
   ignore,
   fn: async () => {
-    await using bed = await open();
+    await using bed = await open(holdByPolicy);
     const { builds, upgrades } = bed;
     const before = await builds.published();
     builds.player.fate = (arch) => arch === "arm64" ? { kind: "fail", exitCode: 65 } : { kind: "succeed" };
