@@ -83,7 +83,11 @@ async function toleratesTaints({ api, cluster, signal }: CheckDeps): Promise<See
     return failed(`It runs on ${first.arch}, and does not tolerate ${first.key}=${first.arch} of ${first.node}.`);
   }
   const keys = new Set(supported.map(({ key, arch }) => `${key}=${arch}`));
-  return passed(`${[...keys].join(", ") || "no taint of its architectures"}, on ${tainted.length} nodes`);
+  return passed(
+    `${[...keys].join(", ") || "no taint of its architectures"}, on ${
+      new Set(supported.map(({ node }) => node)).size
+    } nodes`,
+  );
 }
 
 async function execFormatError({ cluster, options: { wrongImage } }: CheckDeps): Promise<Seen> {
@@ -163,11 +167,12 @@ async function imageBuild(deps: CheckDeps): Promise<Seen> {
     throw new LeftOut(`The pool ${pool} has nodes, which would restart: name a MachineOSConfig of an empty one.`);
   }
   const specOf = (config: KubeObject): string => textAt(objectAt(config, "status"), "currentImagePullSpec");
+  if (specOf(before) === "") throw new LeftOut("Its first image is not published yet: it cannot be built again.");
   const document = { metadata: { annotations: { [REBUILD]: "all" } } };
   await api.patch(Resource.machineOsConfigs, { name: buildConfig }, { body: { kind: "merge", document }, signal });
   const built = await cluster.until(async () => {
     const config = await find(deps, place, "It was deleted.");
-    return specOf(config) === "" || specOf(config) === specOf(before) ? undefined : config;
+    return specOf(config) === specOf(before) ? undefined : config;
   });
   if (built !== undefined) {
     const archs = poolObject.metadata.annotations?.["archway.dev/architectures"] ?? "its architectures";

@@ -167,6 +167,9 @@ Deno.test("node: test:e2e covers taints, exec format errors, a plan and an image
   for (const name of NAMESPACES) await kubectl(lab, "create", "namespace", name);
   await installAll(lab, bed);
   await playOpenShift(lab, bed);
+  const firstImage = (): Promise<string> =>
+    kubectl(lab, "get", "machineosconfig", EMPTY, "-o", "jsonpath={.status.currentImagePullSpec}");
+  await waitUntil("the first image", async () => await firstImage() !== "", { deadlineMs: 600_000 });
   const wanted = ["--wrong-image", lab.image("lying-single"), "--build-config", EMPTY, "--timeout", "240"];
   const args = ["--kubeconfig", await openUser(lab), "--image", lab.image("multi"), ...wanted];
   const { code, out, err } = await run(lab, args);
