@@ -10,7 +10,7 @@ import "typescript";
 const ROOT = new URL("../../", import.meta.url).pathname;
 const SOURCES = ["main.ts", "serve", "lib", "routes", "controllers", "playground", "manifests"];
 
-const RULES = [
+export const RULES = [
   "security/detect-bidi-characters",
   "security/detect-child-process",
   "security/detect-non-literal-fs-filename",
@@ -32,12 +32,15 @@ const RULES = [
 /** Selectors of ESLint. */
 const SYNTAX = [
   {
-    selector: "Property[key.name='rejectUnauthorized'][value.value=false], Property[key.name=/^unsafely/]",
+    selector:
+      "Property[key.name='rejectUnauthorized']:not([value.value=true]), Property[key.value='rejectUnauthorized'], " +
+      "AssignmentExpression[left.property.name='rejectUnauthorized'], Property[key.name=/^unsafely/]",
     message: "This takes any certificate.",
   },
   {
     selector:
-      "NewExpression[callee.property.name='Command'] > Literal.arguments:first-child[value=/(^|\\/)(ba|da)?sh$/]",
+      ":matches(NewExpression[callee.property.name='Command'], CallExpression[callee.name=/^run(Tool|Command)$/]) > " +
+      "Literal.arguments:first-child[value=/(^|\\/)(ba|da|z|k|a)?sh$/]",
     message: "A shell reads what it is given as a program.",
   },
   {

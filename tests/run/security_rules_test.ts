@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rulesBrokenBy } from "./security_rules.ts";
+import { RULES, rulesBrokenBy } from "./security_rules.ts";
 
 /** Each with a source that it finds. */
 const BROKEN = [
@@ -27,6 +27,8 @@ const BROKEN = [
   ["sonarjs/unverified-hostname", `import * as https from "node:https"; https.request({ rejectUnauthorized: false });`],
   ["sonarjs/weak-ssl", `import { connect } from "node:tls"; connect({ host: "a", minVersion: "TLSv1" });`],
   ["no-restricted-syntax", "export const tls = { rejectUnauthorized: false };"],
+  ["no-restricted-syntax", "export const tls = { 'rejectUnauthorized': isStrict };"],
+  ["no-restricted-syntax", "tls.rejectUnauthorized = isStrict;"],
   ["no-restricted-syntax", "export const tls = { unsafelyDisableHostnameVerification: true };"],
   ["no-restricted-syntax", `export const run = (text: string) => new Deno.Command("/bin/sh", { args: ["-c", text] });`],
   ["no-restricted-syntax", "export const page = (name: string) => <p>{raw(name)}</p>;"],
@@ -34,6 +36,7 @@ const BROKEN = [
 ] as const;
 
 Deno.test("the security rules find what they are for", async () => {
+  assert.deepEqual(RULES.filter((rule) => !BROKEN.some(([broken]) => broken === rule)), []);
   for (const [rule, source] of BROKEN) assert.ok((await rulesBrokenBy(source)).includes(rule), `${rule}: ${source}`);
 });
 
