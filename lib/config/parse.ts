@@ -113,7 +113,9 @@ function reasonOfNoFlag(flag: string, command: Command): string {
   const [setting, removed] = [settingOf(flag), adviceOnRemoved(flag)];
   if (removed !== undefined) return removed;
   if (setting !== undefined) return `${setting} is a setting of the file that --config names.`;
-  if (command === "explain" && flag === "namespace") return "no such flag. Did you mean -n NAMESPACE?";
+  if (["explain", "report"].includes(command) && flag === "namespace") {
+    return "no such flag. Did you mean -n NAMESPACE?";
+  }
   const meant = nearest(flag, FLAGS.filter(({ commands }) => commands.includes(command)).map(({ name }) => name));
   return `no such flag. ${meant === undefined ? `See \`archway ${command} --help\`.` : `Did you mean --${meant}?`}`;
 }

@@ -1,6 +1,7 @@
 // `deno task flags`: writes the tables of docs/configuration.md from those of the code.
+import { renderDuration } from "../../lib/cluster/duration.ts";
 import { FILE_SETTINGS, FileSchema } from "../../lib/config/file.ts";
-import { environmentName, FLAGS } from "../../lib/config/flags.ts";
+import { environmentName, FLAGS, SHORT_FLAGS } from "../../lib/config/flags.ts";
 
 export const PAGE: URL = new URL("../../docs/configuration.md", import.meta.url);
 
@@ -15,7 +16,9 @@ function cell(text: string): string {
 function renderFlagTable(): string {
   const rows = FLAGS.map(({ name, commands, help, placeholder, fallback, choices }) => {
     const values = choices === undefined ? placeholder : choices.join("|");
-    const shown = `\`--${name}${values === undefined ? "" : ` ${values}`}\``;
+    const long = `\`--${name}${values === undefined ? "" : ` ${values}`}\``;
+    const short = SHORT_FLAGS[name];
+    const shown = short === undefined ? long : `\`-${short}\`, ${long}`;
     const columns = [
       cell(shown),
       `\`${environmentName(name)}\``,
@@ -30,13 +33,16 @@ function renderFlagTable(): string {
 
 function renderFileTable(): string {
   const defaults: Readonly<Record<string, unknown>> = FileSchema.parse({});
-  const rows = FILE_SETTINGS.map(({ key, help }) => `| \`${key}\` | ${renderDefault(defaults[key])} | ${cell(help)} |`);
+  const rows = FILE_SETTINGS.map(({ key, help }) =>
+    `| \`${key}\` | ${renderDefault(key, defaults[key])} | ${cell(help)} |`
+  );
   const example = FILE_SETTINGS.map(({ key, example }) => `${key}: ${example}`);
   return ["| Key | Default | Meaning |", "| --- | --- | --- |", ...rows, "", "```yaml", ...example, "```"].join("\n");
 }
 
 /** A setting with settings of its own has the defaults of these: its page lists them. */
-function renderDefault(value: unknown): string {
+function renderDefault(key: string, value: unknown): string {
+  if (typeof value === "number" && key.endsWith("After")) return renderDuration(value);
   if (value === undefined || typeof value === "object" && !Array.isArray(value)) return "–";
   return Array.isArray(value) ? JSON.stringify(value) : String(value);
 }

@@ -56,7 +56,7 @@ export function reasonIn(annotation: string): FailureReason | undefined {
 
 function unauthorizedAdvice({ registry = "the registry", pullSecrets }: AdviceSubject): string {
   const secrets = pullSecrets.length === 0
-    ? `Name a pull secret for ${registry} in imagePullSecrets of the pod or of its ServiceAccount.`
+    ? `Name a pull secret for ${registry} in imagePullSecrets of the pod or of its ServiceAccount, or for all pods by --global-pull-secret.`
     : `Check that the pull secrets of the pod (${
       pullSecrets.join(", ")
     }) are in its namespace and log in to ${registry}.`;
