@@ -1,35 +1,29 @@
 // The inspector that sends requests to registries: the endpoints of an image in order, one session each, until one gives the image.
-import type { Clock } from "../clock.ts";
 import { firstAnswer } from "./first_answer.ts";
 import { type InspectionContext, RequestLog } from "./request_log.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, PlannedRequest, RegistryLookups } from "./inspector.ts";
 import { callersOf } from "./limits/callers.ts";
 import { CONTENT_DIGEST, nameAt } from "./reference.ts";
-import type { OpenSession } from "./session.ts";
+import type { RepositoryClientDeps } from "./repository_client.ts";
+import { openSession } from "./session.ts";
 
-interface RegistryInspectorDeps {
-  readonly openSession: OpenSession;
-  readonly clock: Clock;
-}
-
-/** Only login challenges and tokens are cached. Credentials are tried in the order of the request. */
+/** Keeps no inspection: only login challenges and tokens outlive a request. Tries credentials in the order of the request. */
 export class RegistryInspector implements RegistryLookups {
-  readonly #deps: RegistryInspectorDeps;
+  readonly #deps: RepositoryClientDeps;
 
-  constructor(deps: RegistryInspectorDeps) {
+  constructor(deps: RepositoryClientDeps) {
     this.#deps = deps;
   }
 
   async inspect(request: PlannedRequest, signal: AbortSignal): Promise<InspectionReport> {
-    const { clock, openSession } = this.#deps;
     const { image } = request;
-    const verifiedAtMs = clock.nowMs();
+    const verifiedAtMs = this.#deps.clock.nowMs();
     const context = contextOf(request, signal);
     const first = await firstAnswer(
       request,
       signal,
-      (endpoint) => readImage({ request, endpoint, session: openSession(endpoint, context) }),
+      (endpoint) => readImage({ request, endpoint, session: openSession(this.#deps, endpoint, context) }),
     );
     const { endpoint } = first;
     const { inspection, credential, isPartial }: ImageRead = first.kind === "answered"
@@ -54,7 +48,7 @@ export class RegistryInspector implements RegistryLookups {
     const first = await firstAnswer(
       request,
       signal,
-      (endpoint) => this.#deps.openSession(endpoint, context).head(endpoint.identifier),
+      (endpoint) => openSession(this.#deps, endpoint, context).head(endpoint.identifier),
     );
     const cost = { requests: context.log.counts, trace: context.log.trace };
     if (first.kind === "failed") return { kind: "failed", failure: first.failure, ...cost };

@@ -38,7 +38,7 @@ export async function readDocument(client: RepositoryClient, name: DocumentName)
   return toDocument(client.endpoint, { document: name, answer, credential });
 }
 
-/** What {@link readDocument} reads, parsed by `parse` in its turn. Throws as that does. */
+/** Reads as {@link readDocument} does, and parses by `parse` when its turn has come. Throws as that does. */
 export async function readParsed<T>(
   client: RepositoryClient,
   name: DocumentName,
@@ -69,11 +69,12 @@ async function askFor(
 ): Promise<Extract<RepositoryAnswer, { kind: "answered" }>> {
   const { endpoint, credentials } = client;
   const { kind } = name;
+  const method = kind === "head" ? "HEAD" : "GET";
   const sent = await client.send({
     message: {
       kind: REQUEST_KIND[kind],
       maxBytes: MAX_BYTES[kind],
-      method: kind === "head" ? "HEAD" : "GET",
+      method,
       accept: kind === "blob" || kind === "layer" ? undefined : MANIFEST_MEDIA_TYPES.join(", "),
       ...message,
     },
@@ -85,7 +86,7 @@ async function askFor(
   if (sent.kind === "refused") throw refused(endpoint, { document: name, status: sent.answer?.status, credentials });
   const { status } = sent.answer;
   if (status !== 429 && status < 500) return sent;
-  const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method: kind === "head" ? "HEAD" : "GET" });
+  const isGone = isAbsence(sent.answer) || mayBeAbsence({ status, method });
   if (isGone) throw refused(endpoint, { document: name, status: 404, credentials });
   throw overloaded(endpoint, { document: name, status, retryAfterMs: client.pauseOf(sent.answer) });
 }

@@ -1,11 +1,18 @@
 // What the requests of one inspection have in common, and what they cost: by kind, and every exchange for `--trace`.
-import type { Caller, RequestCounts, TraceEntry } from "./inspector.ts";
+import type { Caller, InspectionReport, RequestCounts, TraceEntry } from "./inspector.ts";
 import type { Credential } from "./credential.ts";
 import type { Callers } from "./shared_call.ts";
 
 export type RequestKind = keyof RequestCounts;
 
 export const NO_REQUESTS: RequestCounts = { manifestGet: 0, manifestHead: 0, blobGet: 0, token: 0, other: 0 };
+
+/** The report of what no request was sent for. */
+export function reportWithoutRequests(
+  found: Pick<InspectionReport, "inspection" | "resolved" | "verifiedAtMs" | "source">,
+): InspectionReport {
+  return { ...found, access: "public", requests: NO_REQUESTS, trace: [] };
+}
 
 export function addRequests(left: RequestCounts, right: RequestCounts): RequestCounts {
   return {

@@ -23,7 +23,7 @@ interface SessionOptions<Read> {
   readonly attempt?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-/** The session. Nothing is sent before the first document is read. Throws InspectionError, which says which credentials were refused. */
+/** Sends nothing before the first read. Reads throw InspectionError, which names the credentials that were refused. */
 export class Session<Read extends ReadManifest = ReadManifest> {
   readonly client: RepositoryClient;
   readonly #options: SessionOptions<Read>;
@@ -61,13 +61,9 @@ export class Session<Read extends ReadManifest = ReadManifest> {
   }
 }
 
-export type OpenSession = (endpoint: Endpoint, context: InspectionContext) => Session;
-
-export function openSessions(deps: RepositoryClientDeps): OpenSession {
-  return (endpoint, context) => {
-    const client = new RepositoryClient(deps, { endpoint, context, rights: "pull" });
-    return new Session({ client, keep: keepParsed });
-  };
+export function openSession(deps: RepositoryClientDeps, endpoint: Endpoint, context: InspectionContext): Session {
+  const client = new RepositoryClient(deps, { endpoint, context, rights: "pull" });
+  return new Session({ client, keep: keepParsed });
 }
 
 /** Many images are read at a time: the text of a manifest goes as soon as it is parsed. */

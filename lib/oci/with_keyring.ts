@@ -1,17 +1,16 @@
-// Completes a request before anything is keyed by it: plan and credentials; what policy forbids ends here.
+// Completes a request with its pull plan and credentials, before anything is keyed by it. What policy forbids is refused here.
 import type { Clock } from "../clock.ts";
 import { matchPullSecrets } from "./credentials/match.ts";
 import type { Credential, Keyring } from "./credential.ts";
 import { fingerprintWithScope } from "./fingerprint.ts";
 import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "./inspector.ts";
-import { NO_REQUESTS } from "./request_log.ts";
+import { reportWithoutRequests } from "./request_log.ts";
 import type { Endpoint, PullPlanner } from "./pull_plan.ts";
-import type { InspectionFailure } from "./types.ts";
 
 /** Credentials tried at one endpoint, of the pod and of the keyring: registries count wrong logins. */
 const MAX_TRIED = 8;
 
-/** The order to try: for each endpoint first the pod's, then the keyring's. Others make no difference to caches. */
+/** Tries for each endpoint first the pod's credentials, then the keyring's. Those that match none are left out, so no cache is keyed by them. */
 export function withKeyring(
   inner: Inspector<PlannedRequest>,
   { planner, keyring, clock }: { readonly planner: PullPlanner; readonly keyring: Keyring; readonly clock: Clock },
@@ -34,7 +33,11 @@ export function withKeyring(
   return {
     inspect: async (request, signal) => {
       const plan = planner.plan(request.image);
-      if (plan.kind === "refused") return refusal(request.image, { failure: plan.failure, atMs: clock.nowMs() });
+      if (plan.kind === "refused") {
+        const inspection = { kind: "failed", failure: plan.failure } as const;
+        const refused = { inspection, resolved: request.image, verifiedAtMs: clock.nowMs() };
+        return reportWithoutRequests({ ...refused, source: "registry" });
+      }
       const { reference, endpoints } = plan;
       const { credentials, leftOut } = await choose(request, endpoints, signal);
       const report = await inner.inspect({ ...request, reference, credentials, endpoints }, signal);
@@ -54,19 +57,4 @@ function withLeftOut(report: InspectionReport, leftOut: number): InspectionRepor
   const { failure } = inspection;
   const message = `${failure.message} ${leftOut} more credentials match; at most ${MAX_TRIED} are tried.`;
   return { ...report, inspection: { kind: "failed", failure: { ...failure, message } } };
-}
-
-function refusal(
-  image: string,
-  { failure, atMs }: { readonly failure: InspectionFailure; readonly atMs: number },
-): InspectionReport {
-  return {
-    inspection: { kind: "failed", failure },
-    resolved: image,
-    verifiedAtMs: atMs,
-    source: "registry",
-    access: "public",
-    requests: NO_REQUESTS,
-    trace: [],
-  };
 }

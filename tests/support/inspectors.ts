@@ -23,7 +23,6 @@ import type { Endpoint, EndpointTransport, PullPlan, PullPlanner } from "../../l
 import { type ImageReference, parseReference } from "../../lib/oci/reference.ts";
 import { singleFlight } from "../../lib/oci/cache/single_flight.ts";
 import { TokenSource } from "../../lib/oci/auth/token.ts";
-import { openSessions } from "../../lib/oci/session.ts";
 import { LearnedChallenges } from "../../lib/oci/auth/learned_challenges.ts";
 import { ConnectionVariants } from "../../lib/oci/http/connection_variants.ts";
 import { Transport, type TransportDeps } from "../../lib/oci/http/transport.ts";
@@ -85,11 +84,10 @@ export function openTestInspector(
   });
   const limiter = new RequestLimiter({ clock, log });
   const tokens = new TokenSource({ transport, limiter, clock });
-  const openSession = openSessions({
+  const registry = new RegistryInspector({
     ...{ transport, tokens, limits, limiter, clock },
     ...{ challenges: new LearnedChallenges(), variants: new ConnectionVariants() },
   });
-  const registry = new RegistryInspector({ openSession, clock });
   const inner = limits.limitInspections(registry);
   const cached = new CachedInspector({ inner, kv, clock, log, maxEntries, tagTtlMs });
   const { keyring: given = [] } = options;

@@ -1,6 +1,6 @@
 // Everything that inspects images, opened from the configuration and put together:
 //
-//   keyring → single flight → cache → limit of inspections → registry → session → limit of requests → transport
+//   with_keyring → single_flight → cached → image_limits → inspect → session → request_limiter → http/transport
 import type { Clock } from "../../clock.ts";
 import { type KnownImages, KnownImagesPolicy } from "./known_images.ts";
 import { openDenoKv } from "../../kv/deno_kv.ts";
@@ -12,7 +12,6 @@ import type { ImageLimits } from "../../oci/limits/image_limits.ts";
 import { RegistryInspector } from "../../oci/inspect.ts";
 import type { Inspector } from "../../oci/inspector.ts";
 import { singleFlight } from "../../oci/cache/single_flight.ts";
-import { openSessions } from "../../oci/session.ts";
 import { withKeyring } from "../../oci/with_keyring.ts";
 import { openRegistryAccess, type RegistryAccessOptions, type RegistryConfig } from "../../oci/registry_access.ts";
 
@@ -43,7 +42,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
   const { planner, keyring, clients } = stack.use(openRegistryAccess(options));
   const kv = await openStore(config, { clock, log });
   stack.defer(() => kv?.close());
-  const registry = new RegistryInspector({ openSession: openSessions(clients), clock });
+  const registry = new RegistryInspector(clients);
   const cached = new CachedInspector({
     inner: clients.limits.limitInspections(registry),
     kv,

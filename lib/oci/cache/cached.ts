@@ -1,5 +1,5 @@
-// The caching inspector, a wrapper around the registry's: keeps the platforms of a digest for good and the digest of a tag
-// for a while; after that a HEAD request confirms it.
+// The caching inspector, around the registry's. It keeps the platforms of a digest for good, and the digest of a tag for a
+// while. After that a HEAD request confirms the digest.
 //
 //   inspect ─ recent failure? ────────── in memory or store, and fresh enough? ─ TagLookups: share or begin a look-up
 //                                                                                 ├ HEAD, where its document is known
@@ -9,17 +9,10 @@ import type { KeyValueStore } from "../../kv/store.ts";
 import type { Logger } from "../../log.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { findingsOfDocument, findingsOfReference } from "../image/findings.ts";
-import type {
-  HeadAnswer,
-  InspectionReport,
-  InspectionRequest,
-  Inspector,
-  PlannedRequest,
-  RegistryLookups,
-} from "../inspector.ts";
-import { callersOf, forAll } from "../limits/callers.ts";
+import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest, RegistryLookups } from "../inspector.ts";
+import { callersOf } from "../limits/callers.ts";
 import { canonicalReference, type ImageReference } from "../reference.ts";
-import { addRequests, NO_REQUESTS } from "../request_log.ts";
+import { addRequests, NO_REQUESTS, reportWithoutRequests } from "../request_log.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";
 import { InspectionStore, type KnownTag } from "./inspection_store.ts";
 import { NegativeCache } from "./negative.ts";
@@ -54,7 +47,7 @@ interface Scoped<T> {
   readonly scope: AccessScope;
 }
 
-/** Requests see what is public and what was read with the very credentials they bring (see with_keyring.ts). */
+/** A request is answered by what was read anonymously, and by what was read with exactly its credentials (see with_keyring.ts). */
 export class CachedInspector implements Inspector<PlannedRequest> {
   readonly #deps: CachedInspectorDeps;
   readonly #store: InspectionStore;
@@ -93,9 +86,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     if (failure !== undefined) {
       return toReport(reference, { inspection: { kind: "failed", failure }, verifiedAtMs: clock.nowMs() });
     }
-    const scopes = request.credentials.length === 0
-      ? [PUBLIC_SCOPE]
-      : [PUBLIC_SCOPE, this.#scopeOf(request.credentials)];
+    const scopes = [...new Set([PUBLIC_SCOPE, this.#scopeOf(request.credentials)])];
     const question = { request, scopes, signal };
     const report = reference.digest === undefined
       ? await this.#inspectTag(question)
@@ -130,7 +121,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     return await this.#lookups.share(
       keyOf(request),
       wish,
-      (callers, shared) => ask({ ...question, request: forAll(request, callers), signal: shared }),
+      (callers, shared) => ask({ ...question, request: { ...request, callers }, signal: shared }),
     );
   }
 
@@ -154,14 +145,18 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     return { ...answer(question, { document, tagScope, verifiedAtMs }), requests, trace, credentialSource };
   }
 
-  async #get(question: Question, head?: HeadAnswer): Promise<InspectionReport> {
+  /** `spent`: on a HEAD before. */
+  async #get(
+    question: Question,
+    spent: Pick<InspectionReport, "requests" | "trace"> = { requests: NO_REQUESTS, trace: [] },
+  ): Promise<InspectionReport> {
     const { request, signal } = question;
     const { reference } = request;
     const report = await this.#deps.inner.inspect(request, signal);
     const { inspection, access, verifiedAtMs } = report;
     this.#deps.log.debug("asked the registry for an image", { image: request.image, outcome: inspection.kind });
-    const requests = head === undefined ? report.requests : addRequests(head.requests, report.requests);
-    const trace = head === undefined ? report.trace : [...head.trace, ...report.trace];
+    const requests = addRequests(spent.requests, report.requests);
+    const trace = [...spent.trace, ...report.trace];
     // A private answer without a credential has no scope: storing it would make it public.
     const isAnyones = access === "private" && request.credentials.length === 0;
     // What one registry lacks is no property of the digest, whose records answer for every registry.
@@ -208,7 +203,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
     return this.#youngest(found, ({ record }) => record);
   }
 
-  /** What has a time to come is no younger than anything. */
+  /** The one verified last. A time in the future ranks below all others: it is by another clock. */
   #youngest<T>(all: readonly T[], tagOf: (one: T) => KnownTag): T | undefined {
     const nowMs = this.#deps.clock.nowMs();
     const rank = (one: T): number => {
@@ -222,7 +217,7 @@ export class CachedInspector implements Inspector<PlannedRequest> {
   }
 }
 
-/** The answer of a document, reached through a tag or named by its digest. It is public only if both are. */
+/** The report of a cached document. It is public only if the document is, and the tag that led to it. */
 function answer(
   { request: { reference } }: Question,
   { document: { record, scope }, tagScope = scope, verifiedAtMs }: {
@@ -245,7 +240,7 @@ function toReport(
   { inspection, verifiedAtMs }: Pick<InspectionReport, "inspection" | "verifiedAtMs">,
 ): InspectionReport {
   const resolved = canonicalReference(reference);
-  return { inspection, resolved, verifiedAtMs, source: "cache", access: "public", requests: NO_REQUESTS, trace: [] };
+  return reportWithoutRequests({ inspection, resolved, verifiedAtMs, source: "cache" });
 }
 
 function findingsFor(reference: ImageReference, { mediaType, findings }: DocumentRecord): DocumentRecord["findings"] {

@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../shared_call.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import type { Caller, InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "../inspector.ts";
-import { callersOf, forAll, nameOfCaller } from "../limits/callers.ts";
+import { callersOf, nameOfCaller } from "../limits/callers.ts";
 
 /** A shared one counts for all callers and ends when the last has left. `revalidate` is the cache's to share. */
 export function singleFlight(
@@ -18,7 +18,7 @@ export function singleFlight(
       return await calls.run(
         keyOf(request),
         { callers: callersOf(request), signal },
-        (callers, shared) => inner.inspect(forAll(request, callers), shared),
+        (callers, shared) => inner.inspect({ ...request, callers }, shared),
       );
     },
   };

@@ -14,11 +14,6 @@ export function mostUrgent({ members }: Callers<Caller>): InspectionPriority {
   return PRIORITIES.find((priority) => members.some((caller) => caller.priority === priority)) ?? "prewarm";
 }
 
-/** The request as one of all these callers, which are as urgent as the most urgent of them. */
-export function forAll<R extends InspectionRequest>(request: R, callers: Callers<Caller>): R {
-  return { ...request, callers };
-}
-
 export function nameOfCaller({ namespace, priority }: Caller): string {
   return `${priority} ${namespace}`;
 }

@@ -35,7 +35,7 @@ const BREACHED: Effect = {
   value: 1,
 };
 
-/** With what the step at hand says that it waited for. */
+/** Says that the upgrade did not begin in time, and what its open step was waiting for. */
 function lateMessage(entry: History): string {
   const open = openStep(entry);
   const message = "The upgrade did not begin within upgradeWindow.timeOut after spec.upgradeAt";

@@ -1,18 +1,7 @@
 // Phase Pending: compares the plan with the cluster until its time. The policy source is read once more before it begins.
 import { withPlanCondition } from "../status_changes.ts";
 import { validatePlan, type Validation, validationReads } from "../release/validate.ts";
-import {
-  apply,
-  decideSchedule,
-  failed,
-  inPhase,
-  PACE_MS,
-  save,
-  settled,
-  type Turn,
-  withEntry,
-  withStatus,
-} from "./turn.ts";
+import { apply, decideSchedule, failed, PACE_MS, save, settled, type Turn, withEntry, withStatus } from "./turn.ts";
 import { upgraderFor } from "../steps/upgraders.ts";
 import { MINUTE_MS, renderTime } from "../../../cluster/time.ts";
 import { unreachable } from "../../../parsed.ts";
@@ -87,7 +76,7 @@ function* begin(turn: Turn): Coroutine<ReconcileEnd> {
   const { policy } = yield* read(["policy"]);
   if (policy?.kind !== "observed") return failed(`Cannot ask the policy source: ${policy?.why ?? "no answer"}`);
   if (policy.value.kind === "changed") {
-    yield* save(inPhase(turn, "New"));
+    yield* save(withEntry(turn, { phase: "New" }));
     return settled();
   }
   const begun = withEntry(turn, { phase: "Upgrading", startTime: renderTime(turn.nowMs) });
@@ -103,7 +92,7 @@ export function* reconcileNew(turn: Turn): Coroutine<ReconcileEnd> {
   const { untilMs } = decideSchedule(plan.spec.upgradeAt, { nowMs: turn.nowMs, windowMs: 0 });
   const isChecked = untilMs > EARLY_MS && config.gates.has("PreHealthCheck") && checksOf(turn.base).length > 0;
   const checked = isChecked ? yield* checkEarly(turn) : turn;
-  yield* save(inPhase(checked, "Pending"));
+  yield* save(withEntry(checked, { phase: "Pending" }));
   return settled(PACE_MS);
 }
 

@@ -4,7 +4,7 @@ import { historyOf, withHistory } from "../status_changes.ts";
 import { carryOut } from "../steps/run.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base } from "../types/observed.ts";
-import type { History, Phase, UpgradeStatus } from "../types/plan.ts";
+import type { History, UpgradeStatus } from "../types/plan.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { parseTime } from "../../../cluster/time.ts";
 
@@ -42,10 +42,6 @@ export function withEntry(turn: Turn, change: Partial<History>): Turn {
 
 export function withStatus(turn: Turn, status: UpgradeStatus): Turn {
   return { ...turn, status, entry: historyOf(status, turn.entry) ?? turn.entry };
-}
-
-export function inPhase(turn: Turn, phase: Phase): Turn {
-  return withEntry(turn, { phase });
 }
 
 export interface Schedule {
