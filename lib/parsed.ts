@@ -1,4 +1,4 @@
-// What comes of parsing a text or a value from outside: one type for parsers that find one fault or none.
+// The result of parsing a text or a value from outside: the value, or the one fault. And `unreachable`, for switches.
 
 /** What is wrong, in words that are safe to log: never a value that could be a secret. */
 export interface Fault {

@@ -21,7 +21,7 @@ export interface PlacedImages {
   readonly failedImages: FailedImages | undefined;
 }
 
-/** The claims of images, less the architectures on which they were seen to fail where that is to count. */
+/** What images claim; with `avoid` or `repair` without the architectures on which they were seen to fail. */
 export async function openPlacedImages(
   { config, clock, log }: {
     readonly config: Pick<Config, "namespace" | "execFormatErrors">;

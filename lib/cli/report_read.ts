@@ -141,7 +141,7 @@ interface SupportFound extends Omit<ReadWorkloads, "workloads"> {
   readonly workloads: readonly WorkloadSupport[];
 }
 
-/** Reads them. Throws the error of the API server, unless it forbids one of the kinds. */
+/** Reads the workloads and inspects their images. Throws the API server's error, unless it forbids one of the kinds. */
 export async function readSupport(options: SupportOptions): Promise<SupportFound> {
   const { api, clock, signal, namespace, limits, candidates = KNOWN_ARCHITECTURES } = options;
   const { workloads, unread, isComplete } = await readWorkloads(api, { namespace, signal, limits, candidates });

@@ -1,4 +1,4 @@
-// What is given and is no flag: removed flags, misspelt variables, which would be ignored silently, WATCH_NAMESPACE.
+// Checks what is given but is no flag: removed flags, misspelt variables, WATCH_NAMESPACE. Else they would be ignored silently.
 import { FILE_SETTINGS, type FileValues } from "./file.ts";
 import { type Command, environmentName, FLAGS } from "./flags.ts";
 import type { ConfigValues } from "./values.ts";

@@ -1,10 +1,10 @@
-// The places that an image may be pulled from, in their order: the first that answers counts.
+// Asks the endpoints of an image in their order: the first answer counts.
 import { failureOf, InspectionError } from "./errors.ts";
 import type { PlannedRequest } from "./inspector.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import type { InspectionFailure } from "./types.ts";
 
-/** What `read` gave at the first place where it succeeded; or why it did at none. `endpoint`: where that was. */
+/** What `read` gave at the first endpoint where it succeeded, or why it did at none. `endpoint`: that one, or the last one asked. */
 type FirstAnswer<T> =
   | { readonly kind: "answered"; readonly value: T; readonly endpoint: Endpoint }
   | { readonly kind: "failed"; readonly failure: InspectionFailure; readonly endpoint: Endpoint | undefined };
@@ -27,7 +27,7 @@ export async function firstAnswer<T>(
   return { kind: "failed", failure: joined(image, failures), endpoint: endpoints.at(-1) };
 }
 
-/** What may pass comes first, as that place may have the image; then what is no absence; of several the last. */
+/** The last transient failure counts, as that endpoint may have the image; else the last that is no absence; else the last. */
 function joined(image: string, failures: readonly InspectionFailure[]): InspectionFailure {
   const counting = failures.findLast(({ kind }) => kind === "transient") ??
     failures.findLast(({ reason }) => reason !== "ManifestUnknown") ?? failures.at(-1);

@@ -1,5 +1,5 @@
-// The request and the report of an inspection: one interface for everything that inspects images. From the request to
-// the wire, each layer an Inspector or what the one above it reads with:
+// The request and the report of an inspection, and the one interface for everything that inspects images. A request passes
+// the layers from top to bottom. 1 to 4 are Inspectors, each around the next; 5 and 6 are what `inspect` reads with.
 //
 //   InspectionRequest                                                                       InspectionReport
 //        ▼                                                                                        ▲
@@ -93,7 +93,7 @@ export interface InspectionReport {
   readonly trace: readonly TraceEntry[];
 }
 
-/** Anything that can inspect images. Client, cache, single-flight and limiter are each a value of it. */
+/** Anything that can inspect images: what sends the requests, and the limit, the caches and the keyring around it. */
 export interface Inspector<Request extends InspectionRequest = InspectionRequest> {
   /** Never rejects except when the signal aborts: a failure is an {@link Inspection}. */
   inspect(request: Request, signal: AbortSignal): Promise<InspectionReport>;

@@ -34,7 +34,7 @@ export interface EndpointTransport {
   readonly declared: boolean;
 }
 
-/** From `host[:port]` to another origin that it names: no client certificate, a checked one of the server; as declared on its own host alone, by any port. */
+/** The transport to another origin that `host[:port]` names: verified TLS, no client certificate; declared on the same host only, at any port. */
 export function transportElsewhere(own: EndpointTransport, host: string, { hostname }: URL): EndpointTransport {
   const { clientCertificates: _own, ...others } = own;
   const declared = others.declared && hostname === new URL(`https://${host}`).hostname;
@@ -52,6 +52,6 @@ export type PullPlan =
 
 /** Turns references into pull plans from registries.conf, hosts.toml, policy.json, flags… Reads files, keeps the last good. */
 export interface PullPlanner {
-  /** Where to pull from, in order. Synchronous: called for every inspection. The one place where texts of pods are parsed. */
+  /** Synchronous, as every inspection needs it. Image names of pods are parsed here and nowhere else. */
   plan(image: string): PullPlan;
 }

@@ -1,4 +1,4 @@
-// The repositories of one run: what references resolve to, a client for each repository, and the requests of all together.
+// Repositories without a cache, to read and to write: the endpoints of references, a client for each repository, the count of all requests.
 import type { Clock } from "../clock.ts";
 import type { RegistryAccess } from "./registry_access.ts";
 import { matchCredentials } from "./credentials/match.ts";
@@ -49,7 +49,7 @@ export class Repositories {
     return plan.endpoints;
   }
 
-  /** Of the first of `endpoints` where it succeeds. Throws InspectionError where it does at none. */
+  /** What `read` gives at the first of `endpoints` where it succeeds. Throws InspectionError where it fails at all. */
   async read<T>(
     { image, retries, endpoints = this.endpointsOf(image) }: {
       readonly image: string;

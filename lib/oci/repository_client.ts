@@ -44,6 +44,7 @@ export interface RepositoryRequest {
   readonly message: RepositoryMessage;
   readonly urlBy: (scheme: "https" | "http") => URL;
   readonly signal?: AbortSignal | undefined;
+  /** Whether the answer ends the search for a credential. */
   readonly isFinal: (answer: Answer, isLoggedIn: boolean) => boolean;
   /** Whether a refusal without a challenge means that the host's root must be read. */
   readonly mayReadRoot: boolean;
@@ -54,6 +55,7 @@ export type RepositoryAnswer =
   | { readonly kind: "refused"; readonly answer: Answer | undefined };
 
 interface Refusal extends Extract<RepositoryAnswer, { kind: "refused" }> {
+  /** Whether another credential may get another answer. */
   readonly mayDiffer: boolean;
   /** Whether the repository turned out to be logged in to in another way than was expected. */
   readonly isOtherLogin: boolean;
@@ -67,11 +69,11 @@ interface Tried {
   readonly login: Authorization;
 }
 
-/** Of a credential with which nothing could be sent. */
+/** The refusal while no request has been sent. */
 const NOT_SENT: Refusal = { kind: "refused", answer: undefined, mayDiffer: true, isOtherLogin: false };
 
 const MIB = 1024 * 1024;
-/** Of its own: how to log in must be found out while the registry limits anonymous requests. */
+/** An account of its own, so that the way to log in can be read while anonymous requests are limited. */
 const ROOT_ACCOUNT = "/v2/";
 
 export class RepositoryClient {
@@ -181,7 +183,7 @@ export class RepositoryClient {
     return request.isFinal(answer, true) ? { kind: "answered", answer, credential } : { ...refusal, answer };
   }
 
-  /** The answer; or that the account is limited, and so was not asked. */
+  /** The answer, or the RateLimited error of an account whose requests are held back. */
   async #sendOrLimit(request: RepositoryRequest, tried: Tried): Promise<Answer | InspectionError> {
     try {
       return await this.#send(request, tried);

@@ -1,4 +1,4 @@
-// A Job with what it needs: that first, then the Job, which becomes an owner of it: the last Job takes it away.
+// Creates a Job. What it needs is created first, and the Job then becomes an owner of it: all of it goes with the last Job.
 import { canonicaliseSecret, DOCKER_CONFIG_JSON } from "../decide/parse/secret.ts";
 import type { Effect, SecretCopy } from "../decide/effects.ts";
 import type { KubeApi } from "../../k8s/api.ts";

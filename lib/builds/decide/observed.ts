@@ -88,7 +88,7 @@ export interface JobObservation {
   readonly conditions: readonly Condition[];
   /** A pod of it that no node takes: the scheduler's message. Absent: none is known. */
   readonly unschedulable?: string | undefined;
-  /** A pod of it that a node has taken and that has not started. Absent: none is known of which there is something to say. */
+  /** A pod of it that is on a node and has not started. Absent: there is none with anything to report. */
   readonly starting?: StartingPod | undefined;
 }
 
@@ -143,7 +143,7 @@ export type RegistryAnswer =
   | { readonly kind: "yes" }
   | { readonly kind: "absent" }
   | { readonly kind: "denied"; readonly message: string }
-  /** There, but no image of one architecture, or one that cannot be read for good. */
+  /** It exists, but is not an image of one architecture, or can never be read. */
   | { readonly kind: "unusable"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string; readonly retryAfterMs?: number | undefined };
 

@@ -1,5 +1,5 @@
-// The program for bpftrace: prints each start of a program that the kernel refused with ENOEXEC, with the names of the
-// cgroup that the process is in, read in the kernel, because the process has ended before it could be looked up.
+// The program for bpftrace. It prints each start of a program that the kernel refused with ENOEXEC, and the names of the process's
+// cgroup. The kernel reads them, because the process has ended before anything else could.
 //
 //   sys_enter_execve, …execveat  every start: where the name of the file is
 //   kprobe:security_bprm_check   every start, once the file's beginning is read: whether it is a text

@@ -129,9 +129,9 @@ export interface StartFacts {
 
 /**
  * The record to keep; undefined when the start says nothing about the image. The container must have ended at once, and
- * its image claim the node's architecture. Where that may have been caused by a user who created the pod or may `exec` into it (it was
- * not the first program of the container, or the pod changes what is started), the record names no node, and counts in the
- * pod's namespace only: otherwise tenants could have an image of others avoided.
+ * its image claim the node's architecture. A user of the pod may have caused the failure: the program was not the
+ * container's first, or the pod changes what is started. Then the record names no node, and counts in the pod's
+ * namespace only. Otherwise tenants could have an image of others avoided.
  */
 export function failedImageOf(facts: StartFacts): FailedImage | undefined {
   const { container, isEntryPoint, podNamespace, nodeName, architecture, inspected, runtimeClassName, nowMs } = facts;

@@ -1,5 +1,5 @@
-// Hosts whose own certificate is trusted itself although its chain is not: requested with verification first, then once more with the
-// certificate pinned, from then on pinned at once. Nothing is sent to a server before one of the two has passed.
+// Hosts whose own certificate is trusted although its chain is not. A request is verified first, and sent again with the certificate
+// pinned when that is refused; later ones begin pinned. Nothing is sent to a server before one of the two has passed.
 //
 //   verified ──certificate refused──▶ pinned ──accepted──▶ kept: the next request starts pinned
 //      ▲                                └─ unlisted, or refused: the verified attempt's fault, or why

@@ -26,7 +26,7 @@ export interface KnownTag extends TagRecord {
 /** Tags are kept in the store well beyond their expiry: an old one has the digest that a HEAD may confirm (ms). */
 const TAG_KEPT_MS = 7 * 24 * 60 * 60 * 1_000;
 const STORE_FACTOR = 10;
-/** And so many bytes: twice as many, if a damaged file is set aside, are still well below the size of the volume. */
+/** And at most this many bytes: even twice as many, when a damaged file is set aside, fit into the volume. */
 const MAX_STORED_BYTES = 100 * 1024 * 1024;
 
 interface Place {

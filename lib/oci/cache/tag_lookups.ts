@@ -22,6 +22,7 @@ const MAX_IMAGES = 5_000;
 
 interface ImageLookups {
   running: { readonly number: number; readonly beganAtMs: number } | undefined;
+  /** The number of the look-up that has not begun; undefined: there is none to join. */
   planned: number | undefined;
   last: number;
   /** When the look-ups of the last second began (monotonic ms), oldest first. */
@@ -88,7 +89,7 @@ export class TagLookups {
   }
 }
 
-/** After those that began at `beginnings` (ms, oldest first): within half a second, however many there are. */
+/** When the next look-up may begin, after those at `beginnings` (ms, oldest first): within half a second of now. */
 export function nextBeginning(beginnings: readonly number[], nowMs: number): number {
   const recent = beginnings.filter((atMs) => atMs > nowMs - 1_000);
   const last = recent.at(-1);

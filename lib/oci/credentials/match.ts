@@ -14,7 +14,7 @@ interface Ranked {
   readonly scope: Scope;
 }
 
-/** In the order to try: longer path, literal host, fewer wildcards, as listed. Matching twice changes nothing. */
+/** Best first: longer path, then fewer wildcards in the host, then as listed. Matching twice changes nothing. */
 export function matchCredentials(credentials: readonly Credential[], target: RepositoryTarget): readonly Credential[] {
   return covering(credentials, target).sort(compareRanked).map(({ credential }) => credential);
 }

@@ -47,15 +47,15 @@ function embedded(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6
 }
 
 /**
- * The addresses of a host, none of them forbidden; empty for a name that does not resolve here: the request itself will
- * say so, or a proxy resolves the name. Throws AddressDenied.
+ * The addresses of a host, none of them forbidden. Empty for a name that does not resolve here: the request itself says
+ * so, or a proxy resolves the name. Throws AddressDenied.
  *
- * `fetch` resolves the name once more, and cannot be held to what was checked: Deno.createHttpClient has no resolver, its
- * `tcp` transport skips TLS, and an address in the URL is not the name that the certificate is for. A name that changes in
- * between reads nothing by it: where the administrator declared nothing, requests go over verified TLS alone (or where a
- * registry that is declared to be without TLS sends them), so the server at the other address must first prove to be
- * that name. It does make a connection there, so a failure is described only at hosts that have answered before; how long
- * it takes can still be measured where the first address was a public one. Where TLS is not verified the addresses are held to.
+ * `fetch` resolves the name once more, and cannot be held to what was checked. Deno.createHttpClient has no resolver, its
+ * `tcp` transport skips TLS, and the certificate is not for an address in the URL. A name that changes in between reads
+ * nothing by it. Where the administrator declared nothing, requests go over verified TLS alone, so the server must first
+ * prove to be that name. The exception is where a registry that is declared to be without TLS sends them. A connection is
+ * made all the same. So a failure is described only at hosts that have answered before. How long it takes can still be
+ * measured where the first address was a public one. Where TLS is not verified the addresses are held to.
  */
 export async function guardAddress(
   host: string,

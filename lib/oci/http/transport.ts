@@ -38,7 +38,7 @@ export interface TransportDeps {
   readonly clock: Clock;
   readonly resolve: Resolve;
   readonly userAgent: string;
-  /** As the environment has them; `fetch` applies them by itself, everything else here that connects or resolves names uses these. */
+  /** The proxies of the environment. `fetch` applies them by itself; resolving names and connecting without `fetch` use these. */
   readonly proxies: ProxySettings;
   /** Who reads what failed: to `tenants` (default) messages show nothing of a network that they cannot reach. */
   readonly audience?: "tenants" | "caller" | undefined;
@@ -151,7 +151,7 @@ export class Transport implements Disposable {
     return addresses.every(isPublicAddress) && this.#answered.has(hop.url.host);
   }
 
-  /** Whether its users may not be able to reach it. What has time limits of its own is no image of a tenant. */
+  /** Whether the time until a failure would reveal an address that tenants cannot reach. Own time limits: no image of a tenant. */
   #isHidden({ hop, addresses = [] }: Checked): boolean {
     const isOwnTask = this.#deps.audience === "caller" || hop.timeouts !== undefined;
     if (isOwnTask || this.#answered.has(hop.url.host)) return false;

@@ -10,7 +10,7 @@ export interface Place extends Disposable {
 
 export interface FairLimiterOptions {
   readonly limit: number;
-  /** How many times the free places one may hold: with 1 half of all, and as many are left for a newcomer. */
+  /** How many times the free places one namespace may hold. With 1, one alone gets half of all; the other half stays free. */
   readonly share: number;
   /** Whether a place may be given now; each true is followed by a place that is given, or by {@link onUnused}. */
   readonly mayGive?: (() => boolean) | undefined;
@@ -65,7 +65,7 @@ export class FairLimiter {
     return this.#options.mayGive?.() ?? true ? this.#take(namespace, weight) : undefined;
   }
 
-  /** The same for whichever of the callers may have one: who has none left must not take an answer from others that wait for it. */
+  /** The same for the first of the callers that may have one: a caller whose share is used up does not hold up the others. */
   tryAcquireAny({ members }: Callers<Caller>, weight: Weight): Place | undefined {
     for (const { namespace } of members) {
       const place = this.tryAcquire(namespace, weight);

@@ -1,4 +1,4 @@
-// Ordered by priority, then by namespace in turn. An entry of several callers is in the line of each of them.
+// The queue of a limiter: by priority, then namespaces in turn. An entry of several callers waits in the line of each.
 import { Turns } from "../../k8s/turns.ts";
 import type { Caller, InspectionPriority } from "../inspector.ts";
 import { PRIORITIES } from "./callers.ts";

@@ -1,5 +1,5 @@
-// The requests to one registry host. A refusal counts against its cause alone: an account that sends too many requests (429), a group
-// of repositories that fails (5xx, no answer), or the host, when it cannot be reached or several groups fail.
+// The requests to one registry host. A refusal counts against its cause alone: 429 against the account, 5xx and no answer against the
+// group of repositories. The host itself fails when it cannot be reached, or when several groups fail.
 //
 //   run ─ refused? ─ paused? ─ place of the account ─ place of the host ─ send ─ note what came of it
 //            └ CircuitOpen, RateLimited      └ both fair by namespace
@@ -18,7 +18,7 @@ import type { Outcome } from "./outcome.ts";
 export interface RequestAbout {
   readonly host: string;
   readonly repository: string;
-  /** Another registry names the host as its token server: what goes wrong may be its doing, and never stops the host. */
+  /** Another registry names this host as its token server. What fails may be that registry's fault, and never stops the host. */
   readonly isForeign?: boolean | undefined;
   readonly method?: string | undefined;
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
@@ -32,7 +32,7 @@ const GROUPS_OF_A_HOST = 3;
 /** Accounts and failing groups kept of a host: who names it may bring any number of passwords for it. */
 const MAX_KEPT = 64;
 
-/** A host. Every successful {@link enter} is followed by one {@link leave}. */
+/** Every {@link enter} that resolves is followed by one {@link leave}. */
 export class HostLimiter {
   readonly #host: string;
   readonly #clock: Clock;
@@ -81,7 +81,7 @@ export class HostLimiter {
     };
   }
 
-  /** For others, a host that only ever failed lately is as good as its failing repositories: there is no sign that it works. */
+  /** The circuit as others see it. A host that has not answered since a group began to fail shows the state of that group. */
   get #circuit(): HostState["circuit"] {
     const { circuit } = this.#whole;
     if (circuit !== "closed") return circuit;

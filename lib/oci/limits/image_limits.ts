@@ -1,5 +1,5 @@
-// The limits that the images of pods pass before those of their registries (keyed_limiter.ts). Each answers one harm.
-// Namespaces share all of them in turn: with a share of 1 one alone may have half, and another always finds a place.
+// Limits of this process on what images need: places, programs, memory, parsing. Those of registries are in keyed_limiter.ts.
+// Each answers one harm. Namespaces share each: with a share of 1 one alone may have half, and another always finds a place.
 import { setImmediate } from "node:timers";
 import { inspectionError } from "../errors.ts";
 import type { Caller, InspectionRequest, RegistryLookups } from "../inspector.ts";

@@ -21,7 +21,7 @@ const PROBE_MS = 500;
 export const PLACES = { limit: 20, share: 4 } as const;
 /** Pauses up to this long are waited out; for longer ones the refusal says when to come back (ms). */
 export const MAX_WAIT_MS = 2_000;
-/** With fewer requests left in the window than this, only gated pods (and admission, for the second) may use them. */
+/** How many requests must be left in the registry's window before this priority sends one. Gated pods always may. */
 const KEPT_FROM: Readonly<Record<InspectionPriority, number>> = { gated: 0, admission: 3, prewarm: 20 };
 /** A reported quota is used for so long; then one request may read it again (ms). */
 const QUOTA_LIFE_MS = 60_000;

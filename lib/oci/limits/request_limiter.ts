@@ -81,7 +81,7 @@ export class RequestLimiter {
     return host;
   }
 
-  /** Of no use first: what is known of other registries may not be forgotten for the hosts that pods name. */
+  /** Drops the least useful idle host: names in pods must not displace what is known of registries in use. */
   #dropIdle(current: HostLimiter): void {
     const idle = [...this.#hosts].filter(([, host]) => host !== current && host.isIdle);
     const ofOne = idle.filter(([, host]) => !isShared(host));

@@ -1,5 +1,5 @@
-// The PodPlacementConfigs of a namespace, for reviews of its configs: read from the API server, as two are often
-// created in a row, and within bounds, as editors of the namespace decide how many and how large they are.
+// The PodPlacementConfigs of a namespace, for reviews of its configs. They are read from the API server, as two are often created in a
+// row. The reads have bounds: editors of the namespace decide how many configs there are, and how large.
 import pLimit from "p-limit";
 import type { ReadApi } from "../../k8s/api.ts";
 import { listPages } from "../../k8s/lists.ts";

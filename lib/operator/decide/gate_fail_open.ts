@@ -3,7 +3,7 @@
 /** Silence: as long as a Lease lasts unrenewed (ms); proof: twice what it takes to take one that has run out. */
 export const GATE_ABSENCE_LIMITS = { silenceMs: 6_000, proofMs: 15_000 } as const;
 
-/** A leader that this replica does not see, since only this one may not read the Lease, comes first by so much (ms). */
+/** How much longer than a leader this replica waits (ms): there may be a leader that this replica alone cannot see. */
 const MARGIN_MS = 2_000;
 
 /** How long until a pod of this age is overdue (ms); zero or less when it is. */

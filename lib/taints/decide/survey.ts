@@ -1,4 +1,4 @@
-// What is so in the cluster now, seen from the rule: nodes by what is to become of them, and the pods that lack tolerations.
+// The cluster compared with the taint rule: what each node is to become, and which pods lack tolerations.
 import { isTainted, judgeNode, type NodeVerdict } from "./judge_node.ts";
 import { needOf } from "./tolerations.ts";
 import type { JudgedDaemonSet, PodNeed, TaintDaemonSet, TaintNode, TaintPod, TaintRule } from "./types.ts";

@@ -118,7 +118,7 @@ function* reconcileWithoutVersion({ base, status, nowMs }: Omit<Turn, "entry">):
   return validation.kind === "invalid" ? failed(validation.message) : settled();
 }
 
-/** Nothing is done for a plan that is suspended, not even what was prepared is taken back: it goes on where it stopped. */
+/** A suspended plan does nothing and takes nothing back, so that it can go on where it stopped. */
 function* reconcileSuspended(turn: Turn): Coroutine<ReconcileEnd> {
   const { plan } = turn.base;
   yield* save(withStatus(
@@ -133,7 +133,7 @@ function* reconcileSuspended(turn: Turn): Coroutine<ReconcileEnd> {
   return settled();
 }
 
-/** Upgrades to targets that the plan does not name any more: what was prepared for them is removed, and they have failed. */
+/** Ends upgrades to targets that the plan no longer names: removes what was prepared for them, and marks them Failed. */
 function* retireOthers(turn: Turn): Coroutine<{ kind: "retired"; turn: Turn } | ReconcileEnd> {
   const others = turn.status.history.filter((entry) => entry !== turn.entry && entry.phase === "Upgrading");
   if (others.length === 0) return { kind: "retired", turn };
@@ -181,7 +181,7 @@ export function wantsReconcile({ before, after }: { readonly before: unknown; re
   return isDeepStrictEqual(memberOf(before, "status"), memberOf(after, "status"));
 }
 
-/** The plan; while the cluster moves to an earlier target of it, which was requested for it, the plan with that target. */
+/** The plan. While the cluster still moves to an earlier target that was requested for it, the plan with that target. */
 export function withTargetUnderWay(plan: UpgradeConfig, clusterVersion: ClusterVersion): UpgradeConfig {
   const { spec, status } = plan;
   const begun = status.history.find((entry) => entry.phase === "Upgrading" && isStepDone(entry, COMMENCE_STEP));

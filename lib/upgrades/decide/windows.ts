@@ -1,4 +1,4 @@
-// Silences of alerts during an upgrade. Their comments and matchers are those of the original: other programs match them.
+// Silences of alerts during an upgrade. Their comments and matchers are those of the MUO, because other programs match them.
 import type { Effect, SilenceMatcher } from "./types/effects.ts";
 import type { Silence } from "./types/cluster.ts";
 

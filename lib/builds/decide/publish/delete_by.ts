@@ -1,4 +1,4 @@
-// By what an image is deleted: in OpenShift's own registry by its ImageStreamTag, as an account that pushes may not delete there.
+// How an image is deleted. In OpenShift's own registry that is by its ImageStreamTag: an account that may push may not delete there.
 import { canonicalHost } from "../../../oci/registry_host.ts";
 
 export type DeleteBy =

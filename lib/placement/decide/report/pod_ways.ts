@@ -1,4 +1,4 @@
-// The way of each pod through what was decided about it: from the webhook's word to its release.
+// The decisions about each pod in their order, from the webhook's verdict to its release.
 import type { BoardEntry } from "./board.ts";
 
 export interface PodWay {

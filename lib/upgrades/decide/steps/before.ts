@@ -17,7 +17,7 @@ export const SEND_STARTED: Step = untilCommenced({
   decide: (observed) => done(notify("StateStarted", observed)),
 });
 
-/** Says once that it does not get on; under the condition of the step before. */
+/** Notifies once that the upgrade is delayed. Its condition is that of the step before. */
 export const CHECK_DELAY: Step = untilCommenced({
   id: "StartedNotificationSent",
   reads: () => [],

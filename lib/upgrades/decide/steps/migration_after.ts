@@ -49,7 +49,7 @@ export const AWAIT_MIGRATED_NODES: Step = once({
     }),
 });
 
-/** Holds everything together that was waited for piece by piece. */
+/** Checks all rules together: the steps before it waited for one after another. */
 export const VERIFY_ARCHITECTURE: Step = once({
   id: "ArchitectureVerified",
   reads: () => ["clusterOperators", "pools", "osImages"],
@@ -65,7 +65,7 @@ export const PROVE_OTHER_ARCHITECTURE: Step = once({
   },
 });
 
-/** Says what is possible from now on, once workloads were looked at; everything must still hold at this moment. */
+/** Checks all rules once more, waits for the look at workloads, and notifies what the migration has made possible. */
 export const SEND_MIGRATED: Step = once({
   id: "CompletedNotificationSent",
   reads: () => ["clusterOperators", "pools", "osImages", "advisories"],

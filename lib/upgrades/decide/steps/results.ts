@@ -40,10 +40,12 @@ export function hasCommenced(
   return isStepDone(history, COMMENCE_STEP) || isCommenced(plan.spec.desired, clusterVersion);
 }
 
+/** The step until the update is requested: decided anew in every run, and skipped from then on. */
 export function untilCommenced(step: Step): Step {
   return skipWhen(hasCommenced, step);
 }
 
+/** The step until it is done: skipped from then on. */
 export function once(step: Step): Step {
   return skipWhen(({ history }) => isStepDone(history, step.id), step);
 }

@@ -69,7 +69,7 @@ const nodeDrain = z.object({
   timeOut: above(45),
   expectedNodeDrainTime: above(8),
   disableDrainStrategies: flag,
-  /** For plans without `spec.drain.mode`. Not of the original. */
+  /** For plans without `spec.drain.mode`. The MUO has none. */
   mode: z.enum(DRAIN_MODES, { error: `is not one of ${DRAIN_MODES.join(", ")}` }).nullish(),
   /** Searched for in the name. */
   ignoredNamespacePatterns: z.preprocess(emptyList, z.array(expression, NO_LIST)),
@@ -88,7 +88,7 @@ const dependencies = z.object({
 }, NO_MAP).transform(({ http: { timeout: timeoutSeconds, urls } }) => ({ timeoutSeconds, urls }));
 
 const notifications = z.object({
-  /** Where notifications are posted as JSON, beside everything else; may be secret. Not of the original. */
+  /** Where notifications are posted as JSON, beside everything else; may be secret. The MUO has none. */
   webhook: z.preprocess(emptySection, z.object({ url: url.nullish() }, NO_MAP)),
 }, NO_MAP).transform(({ webhook }) => ({ webhookUrl: webhook.url ?? undefined }));
 

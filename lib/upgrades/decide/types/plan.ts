@@ -13,7 +13,7 @@ export type DrainMode = typeof DRAIN_MODES[number];
 
 const SMOKE_MINUTES = 15;
 
-/** `spec`. The schema of the CRD has checked it before; what is missing all the same gets the meaning of the original. */
+/** `spec`, which the CRD's schema has checked. What is missing all the same means what it means to the MUO. */
 const Spec = z.object({
   /** The release that is wanted. Its identity is all of it: the version alone does not tell a migration from what is there. */
   desired: section(z.object({
@@ -30,7 +30,7 @@ const Spec = z.object({
   capacityReservation: z.boolean().catch(false),
   /** What is undefined of the rest is that of the operator's configuration. */
   capacity: section(z.object({
-    /** Undefined: `capacityReservation` of the original. */
+    /** Undefined: `capacityReservation` of the MUO. */
     enabled: z.boolean().optional().catch(undefined),
     /** Patterns of further machine pools to clone. */
     pools: texts,
@@ -178,7 +178,7 @@ export function parseDeliveries(status: unknown): readonly Delivery[] {
   return Deliveries.parse(isObject(status) ? status : {}).deliveries;
 }
 
-/** What is written of a status: all of it but what its absence says as well. */
+/** The status as it is written, without members that say no more than their absence. */
 export function renderStatus({ history, conditions }: UpgradeStatus): JsonObject {
   const isSaid = ([name, value]: readonly [string, unknown]): boolean =>
     value !== undefined && !isDeepStrictEqual(value, entryOf<unknown>(IMPLIED, name));

@@ -1,4 +1,4 @@
-// Parts of schemas for objects of the cluster: nothing that is missing or malformed throws, each member says what it is then.
+// Parts of schemas for objects of the cluster. Nothing missing or malformed throws: each member says what it is then.
 import * as z from "zod";
 import { isObject, type JsonObject, textMapAt } from "../../../json.ts";
 
