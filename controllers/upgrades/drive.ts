@@ -75,7 +75,8 @@ class Driver {
       },
     };
     const applied = await applyEffects(effects, this.#deps, scope);
-    if (effects.some(({ kind }) => CHANGED_BY[kind] !== undefined)) {
+    // Silences are not in the cluster's API: what was read of it stays.
+    if (effects.some(({ kind }) => CHANGED_BY[kind]?.some((name) => name !== "silences"))) {
       this.#reader = openClusterReader(this.#deps.readApi, this.#options.signal);
     }
     return applied;
