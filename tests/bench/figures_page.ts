@@ -127,10 +127,15 @@ function renderTable(rows: readonly Row[], bed: string): readonly string[] {
   return [row(COLUMNS), row(COLUMNS.map(() => "---")), ...rows.map((each) => renderRow(each, bed)), ""];
 }
 
-/** The machines and commits of what one go of `deno task figures --run` measures; one when it was one go. */
-export function comparedOn({ cluster, route, indexes }: Results): readonly string[] {
-  const entries = [...COMPARED.map(([name]) => cluster[name]), route, indexes];
-  return [...new Set(entries.map((entry) => entry === undefined ? "not measured" : describeGo(entry.machine)))];
+/** On what each result was measured that one go of `deno task figures --run` has; undefined of those that were not. */
+export function machinesCompared({ cluster, route, indexes }: Results): readonly (MachineFacts | undefined)[] {
+  return [...COMPARED.map(([name]) => cluster[name]), route, indexes].map((entry) => entry?.machine);
+}
+
+/** The machines and commits of these; one when it was one go. */
+export function comparedOn(results: Results): readonly string[] {
+  const goes = machinesCompared(results).map((machine) => machine === undefined ? "not measured" : describeGo(machine));
+  return [...new Set(goes)];
 }
 
 /** Without the time: a go takes most of an hour. */

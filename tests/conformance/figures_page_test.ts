@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
-import { FILES, renderCommitted } from "../bench/figures.ts";
-import { comparedOn, renderFigures } from "../bench/figures_page.ts";
+import { FILES, readCommitted, renderCommitted } from "../bench/figures.ts";
+import { comparedOn, machinesCompared, renderFigures } from "../bench/figures_page.ts";
 import { combineRounds, type Row } from "../bench/table.ts";
+import { git, isAncestor } from "../support/git.ts";
+import { lacks } from "../support/needs.ts";
+
+/** Commits between what was measured and what is shown with it. */
+const MOST_COMMITS = 200;
 
 const MACHINE = {
   ...{ cpu: "Test", cores: 2, memoryMb: 4_096, kernel: "linux", architecture: "x86_64", deno: "2", v8: "15" },
@@ -13,6 +18,18 @@ const GROWTH = {
   ...{ cpuMsPerPod: 1.5, cpuMsPerImage: 2, writesPerPod: 1, eventsPerPod: 3, eventsDropped: 0, reads: 7 },
   ...{ watchedBytesPerPod: 2_048, burstMs: 1, gateP50Ms: 5, gateP99Ms: 9 },
 };
+
+Deno.test("what is compared was measured in one go, on a clean commit that this one comes from, not long ago", {
+  ignore: lacks("history"),
+}, async () => {
+  const results = await readCommitted();
+  assert.equal(comparedOn(results).length, 1, `run \`deno task figures --run\`: ${comparedOn(results).join("; ")}`);
+  const commit = machinesCompared(results)[0]?.commit ?? "not measured";
+  assert.match(commit, /^[0-9a-f]+$/, "a tree with changes");
+  assert.ok(await isAncestor(commit), commit);
+  const later = Number(await git("rev-list", "--count", `${commit}..HEAD`));
+  assert.ok(later <= MOST_COMMITS, `${later} commits ago`);
+});
 
 const REVIEWS = { p50Ms: 5, p99Ms: 10, ungated: 0, count: 1_000, maxRssMb: 170, cpuMsPerSecond: 50 };
 const ATTACK = {
