@@ -21,6 +21,11 @@ export function textAt(value: unknown, name: string): string {
   return typeof member === "string" ? member : "";
 }
 
+export function numberAt(value: unknown, name: string): number {
+  const member = memberOf(value, name);
+  return typeof member === "number" ? member : 0;
+}
+
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);

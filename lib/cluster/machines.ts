@@ -1,5 +1,5 @@
 // What makes the nodes of OpenShift and configures them: MachineConfigPools, MachineSets and Machines.
-import { entryOf, type JsonObject, memberOf, objectAt, textAt, textMapAt } from "../json.ts";
+import { entryOf, type JsonObject, memberOf, numberAt, objectAt, textAt, textMapAt } from "../json.ts";
 import type { KubeObject } from "../k8s/types.ts";
 import { type Condition, findCondition, isTrue, parseConditions } from "./condition.ts";
 import { CLUSTER_SELECTOR_BOUNDS, type Labels, type LabelSelector, parseSelector } from "./label_selector.ts";
@@ -35,8 +35,8 @@ export function parseMachineConfigPool(object: KubeObject): MachineConfigPool {
     rendered: textAt(configuration, "name"),
     configuration,
     currentRendered: textAt(objectAt(status, "configuration"), "name"),
-    machineCount: countAt(status, "machineCount"),
-    updatedMachineCount: countAt(status, "updatedMachineCount"),
+    machineCount: numberAt(status, "machineCount"),
+    updatedMachineCount: numberAt(status, "updatedMachineCount"),
     isUpdated: isTrue(conditions, "Updated") && !isBehind(object),
     isDegraded: DEGRADED.some((type) => isTrue(conditions, type)),
     degradedMessage: degradedMessageOf(conditions),
@@ -82,8 +82,8 @@ export function parseMachineSet(object: KubeObject): MachineSet {
   return {
     ...meta,
     makesMachines: memberOf(spec, "replicas") !== 0 || Object.hasOwn(meta.annotations, AUTOSCALED),
-    replicas: countAt(status, "replicas"),
-    readyReplicas: countAt(status, "readyReplicas"),
+    replicas: numberAt(status, "replicas"),
+    readyReplicas: numberAt(status, "readyReplicas"),
     announced,
     nodeLabels: {
       // A machine's kubelet gives its node the label of the role.
@@ -115,9 +115,4 @@ export function parseMachine({ metadata, status }: KubeObject): Machine {
     phase: textAt(status, "phase"),
     nodeName: textAt(objectAt(status, "nodeRef"), "name") || undefined,
   };
-}
-
-function countAt(object: unknown, name: string): number {
-  const count = memberOf(object, name);
-  return typeof count === "number" ? count : 0;
 }

@@ -7,7 +7,7 @@
 //
 // Names, files and commands are chosen by the user of the program. They are the last field of a message and come escaped by
 // bpftrace, so none of them can pass for a message of its own.
-import { memberOf, parseObject, textAt } from "../../json.ts";
+import { memberOf, numberAt, parseObject, textAt } from "../../json.ts";
 
 export interface TracedFailure {
   readonly command: string | undefined;
@@ -52,7 +52,7 @@ export class TraceReader {
     const message = parseObject(line);
     switch (textAt(message, "type")) {
       case "lost_events":
-        return this.#lose(countAt(memberOf(message, "data"), "events"));
+        return this.#lose(numberAt(memberOf(message, "data"), "events") || 1);
       case "printf":
         return this.#take(textAt(message, "data"));
       default:
@@ -107,9 +107,4 @@ function failureOf({ comm, file, names }: Group): Omit<TracedFailure, "isEntryPo
     parentPath: names.p.toReversed(),
     paths: [names.d, names.c].filter(({ length }) => length > 0).map((outwards) => outwards.toReversed()),
   };
-}
-
-function countAt(value: unknown, name: string): number {
-  const count = memberOf(value, name);
-  return typeof count === "number" ? count : 1;
 }

@@ -1,5 +1,5 @@
 // Indexes, manifests, schema 1 and configs to typed ones. Hostile input costs an answer, never a crash.
-import { isObject, type JsonObject, listAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
+import { isObject, type JsonObject, listAt, numberAt, objectAt, parseBoundedObject, textAt } from "../../json.ts";
 import type { Platform } from "../types.ts";
 import { CONTENT_DIGEST } from "../reference.ts";
 
@@ -135,7 +135,7 @@ function parseDescriptor(document: Labels): Descriptor | undefined {
   return {
     mediaType: textAt(document, "mediaType"),
     digest,
-    size: typeof document.size === "number" ? document.size : 0,
+    size: numberAt(document, "size"),
     annotations: objectAt(document, "annotations") ?? {},
     isArtifact: textAt(document, "artifactType") !== "",
     platform,

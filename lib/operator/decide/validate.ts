@@ -1,7 +1,7 @@
 // Whether a config may be written or deleted: ordered lists of named rules, the first that is broken is the answer.
 import { isDeepStrictEqual } from "node:util";
 import { KNOWN_ARCHITECTURES } from "../../arch.ts";
-import { listAt, memberOf, objectAt, textAt } from "../../json.ts";
+import { listAt, memberOf, numberAt, objectAt, textAt } from "../../json.ts";
 import {
   CLUSTER_SELECTOR_BOUNDS,
   parseSelector,
@@ -151,8 +151,7 @@ export function setsPriority({ operation, object, oldObject }: ConfigWrite): boo
 }
 
 export function priorityOf(config: unknown): number {
-  const priority = memberOf(objectAt(config, "spec"), "priority");
-  return typeof priority === "number" ? priority : 0;
+  return numberAt(objectAt(config, "spec"), "priority");
 }
 
 function allow(message: string, warnings: readonly string[] = []): ConfigVerdict {

@@ -2,7 +2,7 @@
 import { parseMeta } from "../../../cluster/meta.ts";
 import { parseTime } from "../../../cluster/time.ts";
 import { parseConditions } from "../../../cluster/condition.ts";
-import { entryOf, listAt, memberOf, objectAt, textMapAt } from "../../../json.ts";
+import { entryOf, listAt, memberOf, numberAt, objectAt, textMapAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { SHA256_DIGEST } from "../../../oci/reference.ts";
 import type { ChildObject, DigestObservation, JobObservation } from "../observed.ts";
@@ -19,18 +19,13 @@ export function parseBuildJob(object: KubeObject): JobObservation {
         kind === "MachineOSBuild" && controller === true
       )?.uid ?? meta.owners.find(({ kind }) => kind === "MachineOSBuild")?.uid ?? "",
     buildKey: entryOf(meta.annotations, ArchwayAnnotation.buildKey) ?? "",
-    active: countAt(status, "active"),
-    succeeded: countAt(status, "succeeded"),
-    failed: countAt(status, "failed"),
+    active: numberAt(status, "active"),
+    succeeded: numberAt(status, "succeeded"),
+    failed: numberAt(status, "failed"),
     uncounted: (listAt(uncounted, "succeeded")?.length ?? 0) + (listAt(uncounted, "failed")?.length ?? 0),
     startedMs: parseTime(memberOf(status, "startTime")),
     conditions: parseConditions(status),
   };
-}
-
-function countAt(status: unknown, member: string): number {
-  const count = memberOf(status, member);
-  return typeof count === "number" && count > 0 ? count : 0;
 }
 
 export function parseDigestMap(object: KubeObject): DigestObservation {

@@ -1,14 +1,13 @@
 // A MachineOSConfig and a MachineOSBuild. The API server has validated them against their definitions: nothing is checked again.
 import { parseMeta } from "../../../cluster/meta.ts";
 import { parseConditions } from "../../../cluster/condition.ts";
-import { listAt, memberOf, objectAt, textAt } from "../../../json.ts";
+import { listAt, numberAt, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import type { ContainerFile, MachineOSBuild, MachineOSConfig } from "../observed.ts";
 import { CONTAINERFILE_ARCHITECTURES } from "../names.ts";
 
 export function parseMachineOSConfig(object: KubeObject): MachineOSConfig {
   const [spec, status] = [objectAt(object, "spec") ?? {}, objectAt(object, "status")];
-  const generation = memberOf(status, "observedGeneration");
   return {
     meta: parseMeta(object),
     pool: nameAt(spec, "machineConfigPool"),
@@ -22,7 +21,7 @@ export function parseMachineOSConfig(object: KubeObject): MachineOSConfig {
     spec,
     status: {
       conditions: parseConditions(status),
-      observedGeneration: typeof generation === "number" ? generation : 0,
+      observedGeneration: numberAt(status, "observedGeneration"),
       pullSpec: textAt(status, "currentImagePullSpec") || undefined,
       build: nameAt(status, "machineOSBuild") || undefined,
     },

@@ -1,6 +1,6 @@
 // The parts of other objects that builds read: shared settings, the payload, the other builder, pods that wait.
 import type { ClusterSettings, JobObservation, StartingPod } from "../observed.ts";
-import { listAt, memberOf, objectAt, textAt } from "../../../json.ts";
+import { listAt, memberOf, numberAt, objectAt, textAt } from "../../../json.ts";
 import type { KubeObject } from "../../../k8s/types.ts";
 import { isTrue, parseConditions } from "../../../cluster/condition.ts";
 import { OPTIONAL_INPUTS } from "../optional_inputs.ts";
@@ -47,8 +47,7 @@ export function parsePayloadArchitecture({ status }: KubeObject): string {
 
 /** Whether a Deployment has a replica, ready or not; how many it should have says nothing where its pods are refused. */
 export function isRunningDeployment({ status }: KubeObject): boolean {
-  const replicas = memberOf(status, "replicas");
-  return typeof replicas === "number" && replicas > 0;
+  return numberAt(status, "replicas") > 0;
 }
 
 export type PodWait =

@@ -1,6 +1,6 @@
 // The decision record: one compact annotation with what was decided and from what. It shows which terms are Archway's.
 import type { DecisionRecord, ImageOutcome, PlacementDecision } from "../decision_types.ts";
-import { listAt, memberOf, parseObject, utf8Length } from "../../../json.ts";
+import { listAt, memberOf, numberAt, parseObject, utf8Length } from "../../../json.ts";
 import { unreachable } from "../../../parsed.ts";
 
 /** A record never takes more than this many bytes. */
@@ -55,13 +55,12 @@ export function parseRecord(text: string | undefined): DecisionRecord | undefine
   const [decision] = WORDS.find(([, word]) => word === memberOf(raw, "d")) ?? [];
   const images = (listAt(raw, "i") ?? []).map(parseImage);
   if (memberOf(raw, "v") !== 1 || decision === undefined) return undefined;
-  const omitted = memberOf(raw, "o");
   return {
     version: 1,
     decision,
     architectures: texts(memberOf(raw, "a")),
     images: images.filter((image) => image !== undefined),
-    omitted: typeof omitted === "number" ? omitted : 0,
+    omitted: numberAt(raw, "o"),
   };
 }
 
