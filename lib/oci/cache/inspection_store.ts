@@ -29,7 +29,7 @@ const STORE_FACTOR = 10;
 /** And at most this many bytes: even twice as many, when a damaged file is set aside, fit into the volume. */
 const MAX_STORED_BYTES = 100 * 1024 * 1024;
 
-interface Place {
+interface RecordName {
   readonly scope: AccessScope;
   readonly kind: EntryKind;
   readonly name: string;
@@ -119,7 +119,7 @@ export class InspectionStore {
     void this.#write({ scope, kind: "tag", name }, { value: record, expireAtMs });
   }
 
-  async #read<T>({ kind, name, scope }: Place, schema: z.ZodType<T>): Promise<T | undefined> {
+  async #read<T>({ kind, name, scope }: RecordName, schema: z.ZodType<T>): Promise<T | undefined> {
     if (this.#stored === undefined) return undefined;
     const { kv } = this.#stored;
     const stored = await kv.get(entryKey(kind, [name, await scope.storedName(kv)]));
@@ -127,7 +127,7 @@ export class InspectionStore {
   }
 
   async #write(
-    { kind, name, scope }: Place,
+    { kind, name, scope }: RecordName,
     entry: { readonly value: unknown; readonly expireAtMs?: number },
   ): Promise<void> {
     if (this.#stored === undefined) return;

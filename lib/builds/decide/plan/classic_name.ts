@@ -53,7 +53,7 @@ function renderYaml(value: unknown): string {
 }
 
 /** Where a value is: how far the lines that it goes on with are indented, and how much of its first line is used. */
-interface Place {
+interface Position {
   readonly indent: number;
   readonly column: number;
 }
@@ -62,16 +62,16 @@ function blockLines(value: unknown, indent: number): readonly string[] {
   const pad = " ".repeat(indent);
   if (Array.isArray(value)) {
     return value.flatMap((item) => {
-      const place = { indent: indent + 2, column: indent + 2 };
-      const lines = isNested(item) ? blockLines(item, indent + 2) : [pad + "  " + inline(item, place)];
+      const position = { indent: indent + 2, column: indent + 2 };
+      const lines = isNested(item) ? blockLines(item, indent + 2) : [pad + "  " + inline(item, position)];
       return lines.map((line, at) => at === 0 ? `${pad}- ${line.slice(indent + 2)}` : line);
     });
   }
   if (!isObject(value)) return [pad + inline(value, { indent, column: indent })];
   return Object.keys(value).filter((key) => value[key] !== undefined).toSorted().flatMap((key) => {
     const member = value[key];
-    const place = { indent: indent + 2, column: indent + key.length + 2 };
-    if (!isNested(member)) return [`${pad}${key}: ${inline(member, place)}`];
+    const position = { indent: indent + 2, column: indent + key.length + 2 };
+    if (!isNested(member)) return [`${pad}${key}: ${inline(member, position)}`];
     // Lists are not indented below their key.
     return [`${pad}${key}:`, ...blockLines(member, Array.isArray(member) ? indent : indent + 2)];
   });
@@ -81,9 +81,9 @@ function isNested(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0;
 }
 
-function inline(value: unknown, place: Place): string {
+function inline(value: unknown, position: Position): string {
   if (Array.isArray(value)) return "[]";
-  if (typeof value === "string") return scalar(value, place);
+  if (typeof value === "string") return scalar(value, position);
   return isObject(value) ? "{}" : String(value);
 }
 
@@ -91,15 +91,15 @@ const UNPRINTABLE = /[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
 /** What has a meaning of its own in a text without quotes. */
 const INDICATOR = /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[-?:](?:\s|$))|:(?:\s|$)|\s#/;
 
-function scalar(text: string, place: Place): string {
+function scalar(text: string, position: Position): string {
   const isSpecial = UNPRINTABLE.test(text);
   if (text.includes("\n")) {
-    return isSpecial || / (?:\n|$)/.test(text) ? doubleQuoted(text, place) : literal(text, place.indent);
+    return isSpecial || / (?:\n|$)/.test(text) ? doubleQuoted(text, position) : literal(text, position.indent);
   }
-  if (isSpecial || meansMore(text)) return doubleQuoted(text, place);
-  if (!INDICATOR.test(text) && text.trim() === text) return wrap([...text], place, "plain");
+  if (isSpecial || meansMore(text)) return doubleQuoted(text, position);
+  if (!INDICATOR.test(text) && text.trim() === text) return wrap([...text], position, "plain");
   const letters = [...text].map((letter) => letter === "'" ? "''" : letter);
-  return `'${wrap(letters, { ...place, column: place.column + 1 }, "single")}'`;
+  return `'${wrap(letters, { ...position, column: position.column + 1 }, "single")}'`;
 }
 
 function literal(text: string, indent: number): string {
@@ -114,13 +114,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
   ...{ "\x1b": "e", '"': '"', "\\": "\\", "\x85": "N" },
 };
 
-function doubleQuoted(text: string, place: Place): string {
+function doubleQuoted(text: string, position: Position): string {
   const letters = [...text].map((letter) => {
     const short = ESCAPES[letter];
     if (short !== undefined) return `\\${short}`;
     return UNPRINTABLE.test(letter) ? escaped(letter.codePointAt(0) ?? 0) : letter;
   });
-  return `"${wrap(letters, { ...place, column: place.column + 1 }, "double")}"`;
+  return `"${wrap(letters, { ...position, column: position.column + 1 }, "double")}"`;
 }
 
 function escaped(code: number): string {
@@ -133,7 +133,7 @@ type Style = "plain" | "single" | "double";
 const MAX_COLUMN = 80;
 
 /** Goes on in the next line at a space beyond the 80th column. */
-function wrap(letters: readonly string[], { indent, column }: Place, style: Style): string {
+function wrap(letters: readonly string[], { indent, column }: Position, style: Style): string {
   let text = "";
   let afterSpace = false;
   letters.forEach((letter, at) => {

@@ -44,25 +44,25 @@ const Bundle = z.object({ data: z.object({ [CA_KEY]: z.string().min(1) }) });
 
 export function openMonitoringEndpoint(options: MonitoringEndpointOptions): EndpointSource {
   const { by, token, clock } = options;
-  const place = new KeptValue(
+  const address = new KeptValue(
     clock,
     (signal) => by === "service" ? readService(options, signal) : readRoute(options, signal),
   );
   return {
     endpoint: async (signal) => ({
-      ...await place.get(signal),
+      ...await address.get(signal),
       authorization: `Bearer ${(await token.get(signal)).trim()}`,
     }),
     discard: () => {
-      place.discard();
+      address.discard();
       token.discard();
     },
   };
 }
 
-type Place = Keepable<Omit<UpstreamEndpoint, "authorization">>;
+type KeptAddress = Keepable<Omit<UpstreamEndpoint, "authorization">>;
 
-async function readService({ api, service }: MonitoringEndpointOptions, signal: AbortSignal): Promise<Place> {
+async function readService({ api, service }: MonitoringEndpointOptions, signal: AbortSignal): Promise<KeptAddress> {
   const target = { namespace: MONITORING_NAMESPACE, name: service };
   const found = Service.safeParse(await readOptional(api, { type: Resource.services, ...target, signal }));
   const port = found.data?.spec.ports.find(({ name }) => name === PORT_NAME)?.port;
@@ -77,7 +77,7 @@ async function readService({ api, service }: MonitoringEndpointOptions, signal: 
   return { value: { baseUrl, caCerts: [bundle.data.data[CA_KEY]] }, keepMs: KEEP_MS };
 }
 
-async function readRoute({ api, service }: MonitoringEndpointOptions, signal: AbortSignal): Promise<Place> {
+async function readRoute({ api, service }: MonitoringEndpointOptions, signal: AbortSignal): Promise<KeptAddress> {
   const target = { namespace: MONITORING_NAMESPACE, name: service };
   const found = Route.safeParse(await readOptional(api, { type: ROUTES, ...target, signal }));
   if (!found.success) throw missing(`Route "${MONITORING_NAMESPACE}/${service}"`, "it has no host");
