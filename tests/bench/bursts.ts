@@ -8,7 +8,7 @@ import { startNoPatchWebhook } from "./no_patch_webhook.ts";
 import { startPatcher } from "./patcher.ts";
 import { readCpuMs } from "./process_usage.ts";
 import { Samples } from "./statistics.ts";
-import type { Row } from "./table.ts";
+import { atMost, NEVER, NO_TARGET, type Row, rowOf } from "./table.ts";
 
 /** Gates every pod, as where no image is known yet: without it only the first pods of a cold burst are gated. */
 const GATE_ALWAYS = "--warm-admission=false";
@@ -95,48 +95,27 @@ function rowsOf(
   { pods, hasReference }: { readonly pods: number; readonly hasReference: boolean },
 ): readonly Row[] {
   const of = (name: string): number => samples.median(name);
-  const baseline = (name: string, key: string): NonNullable<Row["baseline"]> => ({ name, value: of(`${name} ${key}`) });
+  const beside = (name: string, key: string): Required<Pick<Row, "baseline">> => (
+    { baseline: { name, value: of(`${name} ${key}`) } }
+  );
+  const times = (factor: number): Row["target"] => ({ kind: "atMostTimesBaseline", factor });
+  const gatedBurst = `B2 burst of a cold image, every pod gated (${GATE_ALWAYS}), ms`;
+  const asInstalled = "B2 the same as installed: only the first pods are gated, ms";
+  const [warm, noPatch] = ["B3 burst of a warm image, ms", beside("no-patch webhook", "totalMs")];
   const reference = (name: string): Pick<Row, "reference"> =>
     hasReference ? { reference: of(`reference ${name}`) } : {};
   return [
+    { ...rowOf(gatedBurst, of("gated totalMs"), times(1.2)), ...beside("patcher", "totalMs") },
+    { ...rowOf("B2 its gate p50, ms", of("gated gateP50Ms"), times(0.25)), ...beside("patcher", "gateP50Ms") },
     {
-      measure: `B2 burst of a cold image, every pod gated (${GATE_ALWAYS}), ms`,
-      archway: of("gated totalMs"),
-      baseline: baseline("patcher", "totalMs"),
-      target: { kind: "atMostTimesBaseline", factor: 1.2 },
-    },
-    {
-      measure: "B2 its gate p50, ms",
-      archway: of("gated gateP50Ms"),
-      baseline: baseline("patcher", "gateP50Ms"),
-      target: { kind: "atMostTimesBaseline", factor: 0.25 },
-    },
-    {
-      measure: "B2 the same as installed: only the first pods are gated, ms",
-      archway: of("cold totalMs"),
-      baseline: baseline("patcher", "totalMs"),
-      target: { kind: "none" },
+      ...rowOf(asInstalled, of("cold totalMs"), NO_TARGET),
+      ...beside("patcher", "totalMs"),
       ...reference("cold totalMs"),
     },
-    { measure: "B2 pods gated of it", archway: of("cold gated"), target: { kind: "none" } },
-    {
-      measure: "B3 burst of a warm image, ms",
-      archway: of("warm totalMs"),
-      baseline: baseline("no-patch webhook", "totalMs"),
-      target: { kind: "atMostTimesBaseline", factor: 1.15 },
-      ...reference("warm totalMs"),
-    },
-    {
-      measure: "B3 pods gated of a warm image",
-      archway: of("warm gated"),
-      target: { kind: "exactly", value: 0 },
-      ...reference("warm gated"),
-    },
-    {
-      measure: "B3 CPU a warm pod, until its burst has gone, ms",
-      archway: of("warm cpuMs") / pods,
-      target: { kind: "atMost", limit: 0.9 },
-    },
-    { measure: "B7 start to ready, ms", archway: of("start ms"), target: { kind: "atMost", limit: 700 } },
+    rowOf("B2 pods gated of it", of("cold gated"), NO_TARGET),
+    { ...rowOf(warm, of("warm totalMs"), times(1.15)), ...noPatch, ...reference("warm totalMs") },
+    { ...rowOf("B3 pods gated of a warm image", of("warm gated"), NEVER), ...reference("warm gated") },
+    rowOf("B3 CPU a warm pod, until its burst has gone, ms", of("warm cpuMs") / pods, atMost(0.9)),
+    rowOf("B7 start to ready, ms", of("start ms"), atMost(700)),
   ];
 }

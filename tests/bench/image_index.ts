@@ -8,7 +8,7 @@ import { missingForRegistry, type RealRegistry, startRegistry } from "../cluster
 import { skopeo } from "../cluster/support/skopeo.ts";
 import { pause } from "../cluster/support/wait.ts";
 import { findOnPath } from "../support/go_build.ts";
-import type { Row } from "./table.ts";
+import { atMost, type Row, rowOf } from "./table.ts";
 import { median } from "./statistics.ts";
 import { readMemoryMb } from "./process_usage.ts";
 
@@ -48,10 +48,9 @@ async function benchAssembling(registry: RealRegistry): Promise<readonly Row[]> 
     if (round > 0) seconds.push((performance.now() - startedMs) / 1_000);
     requests = JSON.parse(stdout).requests;
   }
-  const target = (limit: number): Row["target"] => ({ kind: "atMost", limit });
   return [
-    { measure: "assemble an index of 4 images, requests", archway: requests, target: target(12) },
-    { measure: "assemble an index of 4 images, s", archway: median(seconds), target: target(0.2) },
+    rowOf("assemble an index of 4 images, requests", requests, atMost(12)),
+    rowOf("assemble an index of 4 images, s", median(seconds), atMost(0.2)),
   ];
 }
 
@@ -60,6 +59,7 @@ async function benchCopying(source: RealRegistry, copiedMib: number): Promise<re
   await pushLarge(source, copiedMib);
   const from = `${source.host}/large/app:v1`;
   const idle = await run(["index", "inspect", ...flagsFor(source), from]);
+  const peak = `copy ${copiedMib} MiB, peak memory above that of reading the image, MiB`;
   const theirs: number[] = [];
   const ours: Ran[] = [];
   for (let round = 0; round < COPIES; round++) {
@@ -73,11 +73,7 @@ async function benchCopying(source: RealRegistry, copiedMib: number): Promise<re
       baseline: { name: "skopeo copy", value: copiedMib / median(theirs) },
       target: { kind: "atLeastTimesBaseline", factor: 0.7 },
     },
-    {
-      measure: `copy ${copiedMib} MiB, peak memory above that of reading the image, MiB`,
-      archway: Math.max(...ours.map(({ peakMb }) => peakMb)) - idle.peakMb,
-      target: { kind: "atMost", limit: 64 },
-    },
+    rowOf(peak, Math.max(...ours.map(({ peakMb }) => peakMb)) - idle.peakMb, atMost(64)),
   ];
 }
 

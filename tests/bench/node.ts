@@ -12,7 +12,7 @@ import { describeCluster, readMachineFacts } from "./machine.ts";
 import { readMemoryMb } from "./process_usage.ts";
 import { mergeResults } from "./results_file.ts";
 import { median } from "./statistics.ts";
-import type { Row } from "./table.ts";
+import { atMost, NO_TARGET, type Row, rowOf } from "./table.ts";
 
 /** A replica that has been ready for so long is idle (ms). */
 const IDLE_MS = 15_000;
@@ -86,28 +86,13 @@ async function measure(lab: OpenLab): Promise<readonly Row[]> {
   for (const replica of replicas) for (const pid of await pidsOf(replica)) memory.push(await readMemoryMb(pid));
   const starts = await Promise.all(replicas.map((replica) => readyAfterMs(lab, replica)));
   const missed = await countMissed(lab);
+  const letThrough = "pods let through after kill -9 of a replica, at 2 a second";
   return [
-    {
-      measure: "idle memory of the larger replica, MB RSS",
-      archway: Math.max(...memory),
-      target: { kind: "atMost", limit: 90 },
-    },
-    { measure: "image for amd64 as pulled, MB", archway: await imageMb(lab), target: { kind: "none" } },
-    {
-      measure: "container started to pod ready, ms (whole seconds)",
-      archway: Math.max(...starts),
-      target: { kind: "none" },
-    },
-    {
-      measure: `pods let through after kill -9 of a replica, at 2 a second, median of ${KILLS.count}`,
-      archway: median(missed),
-      target: { kind: "atMost", limit: 1 },
-    },
-    {
-      measure: `pods let through after kill -9 of a replica, at 2 a second, most of ${KILLS.count}`,
-      archway: Math.max(...missed),
-      target: { kind: "none" },
-    },
+    rowOf("idle memory of the larger replica, MB RSS", Math.max(...memory), atMost(90)),
+    rowOf("image for amd64 as pulled, MB", await imageMb(lab), NO_TARGET),
+    rowOf("container started to pod ready, ms (whole seconds)", Math.max(...starts), NO_TARGET),
+    rowOf(`${letThrough}, median of ${KILLS.count}`, median(missed), atMost(1)),
+    rowOf(`${letThrough}, most of ${KILLS.count}`, Math.max(...missed), NO_TARGET),
   ];
 }
 

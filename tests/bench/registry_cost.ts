@@ -5,7 +5,7 @@ import { index } from "../cluster/support/walk_bed.ts";
 import type { Bench } from "./bench.ts";
 import { removeNamespace } from "./burst.ts";
 import { startArchwayContender } from "./contender.ts";
-import type { Row } from "./table.ts";
+import { type Row, rowOf } from "./table.ts";
 
 /** Pods of about the same second share one look at a tag. */
 const SAME_MOMENT_MS = 2_000;
@@ -25,15 +25,10 @@ export async function benchRegistryCost(bench: Bench): Promise<readonly Row[]> {
   const single = await requestsFor(bench, singles);
   const replicas = await requestsOfReplicas(bench, pods);
   bench.keep("registryCost", { images: count, cold, known, again, single, replicas });
-  const row = (measure: string, requests: number, wanted: number): Row => ({
-    measure,
-    archway: requests,
-    target: { kind: "exactly", value: wanted },
-  });
+  const row = (measure: string, requests: number, value: number): Row =>
+    rowOf(measure, requests, { kind: "exactly", value });
   return [
-    {
-      ...row("B4 requests a cold public index", cold.all / count, 1),
-    },
+    row("B4 requests a cold public index", cold.all / count, 1),
     row("B4 requests a cold single manifest (it and its config)", single.all / count, 2),
     row("B4 requests a known digest", known.all / count, 0),
     row("B4 HEADs to look at a tag again", again.manifestHead / count, 1),

@@ -7,15 +7,13 @@ import { index } from "../cluster/support/walk_bed.ts";
 import type { Bench } from "./bench.ts";
 import { removeNamespace } from "./burst.ts";
 import { startArchwayContender, type StartContender } from "./contender.ts";
-import type { Row, Target } from "./table.ts";
+import { atMost, NEVER, NO_TARGET, type Row, rowOf, type Target } from "./table.ts";
 
 /** A pod that is not placed so long after everything works again is stuck. */
 const STUCK_MS = 60_000;
 const IMAGES_UNDER_FAULT = 10;
 /** Who is placed here without being known to run here is misplaced: every image is for arm64 alone. */
 const SPEC: Parameters<typeof enablePlacement>[1] = { fallbackArchitecture: "amd64" };
-
-const NONE: Target = { kind: "exactly", value: 0 };
 
 const FAULTS: readonly (readonly [name: string, fault: Fault])[] = [
   ["500s", { kind: "status", status: 500 }],
@@ -31,32 +29,23 @@ export async function benchRegistryFaults(bench: Bench): Promise<readonly Row[]>
   bench.keep("registryFaults", { archway, reference });
   const seconds = bench.options.faultMs / 1_000;
   const row = (measure: string, target: Target, read: (found: Found) => number): Row => ({
-    measure: `B8 ${measure}`,
-    archway: read(archway),
-    target,
+    ...rowOf(`B8 ${measure}`, read(archway), target),
     ...(reference === undefined ? {} : { reference: read(reference) }),
   });
   const patience = (key: keyof Found["patience"]) => (found: Found): number => found.patience[key];
   return [
-    row("30 % 429: requests an image", { kind: "atMost", limit: 1.6 }, patience("requestsPerImage")),
-    row("30 % 429: s until all placed", { kind: "none" }, patience("seconds")),
-    row("30 % 429: pods misplaced", NONE, patience("misplaced")),
-    row("30 % 429: pods stuck", NONE, patience("stuck")),
+    row("30 % 429: requests an image", atMost(1.6), patience("requestsPerImage")),
+    row("30 % 429: s until all placed", NO_TARGET, patience("seconds")),
+    row("30 % 429: pods misplaced", NEVER, patience("misplaced")),
+    row("30 % 429: pods stuck", NEVER, patience("stuck")),
     ...FAULTS.flatMap(([name], at) => {
       const read = (key: keyof Recovery) => ({ recoveries }: Found): number => recoveries[at]?.[key] ?? NaN;
+      const during = `${name} for ${seconds} s`;
       return [
-        row(`${name} for ${seconds} s: pods misplaced`, NONE, read("misplaced")),
-        row(`${name} for ${seconds} s: pods stuck`, NONE, read("stuck")),
-        row(
-          `${name} for ${seconds} s: s from its end until all placed`,
-          { kind: "atMost", limit: 10 },
-          read("seconds"),
-        ),
-        row(
-          `${name} for ${seconds} s: s from its beginning`,
-          { kind: "none" },
-          (found) => seconds + read("seconds")(found),
-        ),
+        row(`${during}: pods misplaced`, NEVER, read("misplaced")),
+        row(`${during}: pods stuck`, NEVER, read("stuck")),
+        row(`${during}: s from its end until all placed`, atMost(10), read("seconds")),
+        row(`${during}: s from its beginning`, NO_TARGET, (found) => seconds + read("seconds")(found)),
       ];
     }),
   ];

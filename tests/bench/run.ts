@@ -47,8 +47,8 @@ async function benchWebhook(): Promise<Record<string, LoadResult>> {
     results[name] = [...results[name] ?? [], result];
   };
   for (let round = 0; round <= ROUNDS; round++) {
-    if (round === 1) { for (const name of Object.keys(results)) delete results[name]; // the first round warms up
-     }
+    // The first round warms up.
+    if (round === 1) { for (const name of Object.keys(results)) delete results[name]; }
     for (const kind of ["echo", "gate", "warm"]) await run(`${kind}, 16 connections`, kind, { connections: 16 });
     for (const kind of Object.keys(servers)) await run(`${kind}, 1 connection`, kind, { connections: 1 });
     await run("gate, 500 a second", "gate", { connections: 16, rate: 500 });

@@ -2,7 +2,7 @@
 import type { Bench } from "./bench.ts";
 import { pointAt } from "./growth_axes.ts";
 import { type GrowthResult, measureGrowth } from "./growth_point.ts";
-import type { Row } from "./table.ts";
+import { atMost, NEVER, type Row, rowOf } from "./table.ts";
 
 export async function benchSize({ options: { pods }, tell, keep }: Bench): Promise<readonly Row[]> {
   const measure = async (count: number): Promise<GrowthResult> => {
@@ -17,32 +17,16 @@ export async function benchSize({ options: { pods }, tell, keep }: Bench): Promi
   const big = await measure(10 * pods);
   keep("size", { small, big });
   return [
-    {
-      measure: "B5 memory, idle, MB",
-      archway: small.idleMb,
-      target: { kind: "atMost", limit: 90 },
-    },
-    {
-      measure: `B5 most memory, ${10 * pods} gated pods, MB`,
-      archway: big.peakMb,
-      target: { kind: "atMost", limit: 250 },
-    },
-    {
-      measure: `B6 CPU a gated pod of ${pods}, ms`,
-      archway: small.cpuMsPerPod,
-      target: { kind: "atMost", limit: 2.2 },
-    },
+    rowOf("B5 memory, idle, MB", small.idleMb, atMost(90)),
+    rowOf(`B5 most memory, ${10 * pods} gated pods, MB`, big.peakMb, atMost(250)),
+    rowOf(`B6 CPU a gated pod of ${pods}, ms`, small.cpuMsPerPod, atMost(2.2)),
     {
       measure: `B6 CPU a gated pod of ${10 * pods}, ms`,
       archway: big.cpuMsPerPod,
       baseline: { name: `of ${pods}`, value: small.cpuMsPerPod },
       target: { kind: "atMostTimesBaseline", factor: 1.2 },
     },
-    {
-      // A pod whose events are dropped costs less: the row above counts only while this one holds.
-      measure: `B6 events dropped of ${10 * pods} gated pods`,
-      archway: big.eventsDropped,
-      target: { kind: "exactly", value: 0 },
-    },
+    // A pod whose events are dropped costs less: the row above counts only while this one holds.
+    rowOf(`B6 events dropped of ${10 * pods} gated pods`, big.eventsDropped, NEVER),
   ];
 }

@@ -2,6 +2,7 @@
 import { issueLoopbackCertificates } from "../../playground/listen.ts";
 import { installedEnv } from "./as_installed.ts";
 
+const SCRIPT = new URL("./server.ts", import.meta.url).pathname;
 export const WEBHOOK_PATH = "/add-pod-scheduling-gate";
 
 export interface BenchServer extends AsyncDisposable {
@@ -20,15 +21,7 @@ export async function startServer(kind: string, answerBytes = 0): Promise<BenchS
   await Deno.writeTextFile(files[0], serving.cert);
   await Deno.writeTextFile(files[1], serving.key);
   const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--no-check",
-      new URL("./server.ts", import.meta.url).pathname,
-      kind,
-      ...files,
-      String(answerBytes),
-    ],
+    args: ["run", "-A", "--no-check", SCRIPT, kind, ...files, String(answerBytes)],
     env: await installedEnv(),
     stdout: "piped",
     stderr: "inherit",

@@ -24,6 +24,19 @@ export interface Row {
   readonly reference?: number;
 }
 
+/** What should be at most so much. */
+export function atMost(limit: number): Target {
+  return { kind: "atMost", limit };
+}
+
+export const NO_TARGET: Target = { kind: "none" };
+/** What should never happen. */
+export const NEVER: Target = { kind: "exactly", value: 0 };
+
+export function rowOf(measure: string, archway: number, target: Target): Row {
+  return { measure, archway, target };
+}
+
 export function isMet({ archway, baseline, target }: Row): boolean | undefined {
   switch (target.kind) {
     case "atMost":

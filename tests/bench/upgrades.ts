@@ -9,7 +9,7 @@ import { pause } from "../cluster/support/wait.ts";
 import type { Bench } from "./bench.ts";
 import { readMemoryMb } from "./process_usage.ts";
 import { cutReconciles, isOfWorkloads, type Reconcile, reconcileRequests } from "./reconciles.ts";
-import type { Row } from "./table.ts";
+import { atMost, NO_TARGET, type Row, rowOf } from "./table.ts";
 
 const SETTINGS = "configManager: { source: LOCAL }\nfeatureGate: { enabled: [PreHealthCheck] }\n";
 const MINUTE_MS = 60_000;
@@ -45,16 +45,13 @@ export async function benchUpgrades({ options, tell, keep }: Bench): Promise<rea
   keep("upgrades", { idle, upgrade, migration });
   const looked = (await readAuditLog(bed.cluster.auditLogFile ?? ""))
     .filter((request) => request.user === UPGRADE_ACCOUNT && isOfWorkloads(request)).length;
-  const rows = [
+  return [
+    ...idleRows(idle),
+    memoryRow("most memory of its process, MB", await readMemoryMb(pid, "VmHWM")),
     ...rowsOf("an upgrade", upgrade),
     ...rowsOf("a migration", migration),
-    {
-      measure: "U1 reads of the look at all workloads, beside the reconciles, once in a migration",
-      archway: looked,
-      target: { kind: "none" },
-    } as const,
+    rowOf("U1 reads of the look at all workloads, beside the reconciles, once in a migration", looked, NO_TARGET),
   ];
-  return [...idleRows(idle), memoryRow("most memory of its process, MB", await readMemoryMb(pid, "VmHWM")), ...rows];
 }
 
 async function measureIdle(
@@ -95,30 +92,21 @@ function timeIn(ms: number): string {
 
 function idleRows({ requestsAMinute, renewalsAMinute, memoryMb }: Idle): readonly Row[] {
   return [
-    { measure: "U1 requests a minute while a plan waits", archway: requestsAMinute, target: { kind: "none" } },
-    { measure: "U1 renewals of the Lease a minute", archway: renewalsAMinute, target: { kind: "none" } },
+    rowOf("U1 requests a minute while a plan waits", requestsAMinute, NO_TARGET),
+    rowOf("U1 renewals of the Lease a minute", renewalsAMinute, NO_TARGET),
     memoryRow("memory of its process while a plan waits, MB", memoryMb),
   ];
 }
 
 function memoryRow(what: string, archway: number): Row {
-  return { measure: `U1 ${what} (no process where upgrades are off)`, archway, target: { kind: "none" } };
+  return rowOf(`U1 ${what} (no process where upgrades are off)`, archway, NO_TARGET);
 }
 
 function rowsOf(what: string, reconciles: readonly Reconcile[]): readonly Row[] {
   const most = (of: (reconcile: Reconcile) => number): number => Math.max(0, ...reconciles.map(of));
-  const none = { kind: "none" } as const;
   return [
-    {
-      measure: `U1 reads of a reconcile of ${what}, at most`,
-      archway: most(({ reads }) => reads),
-      target: { kind: "atMost", limit: 10 },
-    },
-    { measure: `U1 writes of a reconcile of ${what}, at most`, archway: most(({ writes }) => writes), target: none },
-    {
-      measure: `U1 longest reconcile of ${what}, ms`,
-      archway: most(({ tookMs }) => tookMs),
-      target: { kind: "atMost", limit: 1_000 },
-    },
+    rowOf(`U1 reads of a reconcile of ${what}, at most`, most(({ reads }) => reads), atMost(10)),
+    rowOf(`U1 writes of a reconcile of ${what}, at most`, most(({ writes }) => writes), NO_TARGET),
+    rowOf(`U1 longest reconcile of ${what}, ms`, most(({ tookMs }) => tookMs), atMost(1_000)),
   ];
 }

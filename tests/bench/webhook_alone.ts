@@ -15,7 +15,7 @@ import { connectRaw, renderPost } from "./raw_client.ts";
 import { samplePod, sampleReview } from "./sample.ts";
 import { startServer, WEBHOOK_PATH } from "./start_server.ts";
 import { Samples } from "./statistics.ts";
-import type { Row } from "./table.ts";
+import { atMost, type Row, rowOf } from "./table.ts";
 
 const CONFIGURATION =
   `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${WebhookName.configuration}`;
@@ -165,21 +165,14 @@ function rowsOf(samples: Samples, { hasReference }: { readonly hasReference: boo
     baseline: { name: "echo", value: of("echo 16", "requestsPerSecond") },
     target: { kind: "atLeastTimesBaseline", factor: 0.65 },
   });
-  const over = (name: "unknown" | "known", floor: "echo" | "echo 2 KB"): Row => ({
-    measure: `B1 ${name} images, 1 connection, p50 over that of the ${floor}, ms`,
-    archway: of(`${name} 1`, "p50") - of(`${floor} 1`, "p50"),
-    target: { kind: "atMost", limit: 0.25 },
-  });
-  const steady = (name: "unknown" | "known"): Row => ({
-    measure: `B1 ${name} images at 500 a second, p99 ms`,
-    archway: of(`${name} 500`, "p99"),
-    target: { kind: "atMost", limit: 3 },
-  });
+  const over = (name: "unknown" | "known", floor: "echo" | "echo 2 KB"): Row => {
+    const measure = `B1 ${name} images, 1 connection, p50 over that of the ${floor}, ms`;
+    return rowOf(measure, of(`${name} 1`, "p50") - of(`${floor} 1`, "p50"), atMost(0.25));
+  };
+  const steady = (name: "unknown" | "known"): Row =>
+    rowOf(`B1 ${name} images at 500 a second, p99 ms`, of(`${name} 500`, "p99"), atMost(3));
   return [
-    {
-      ...rate("unknown"),
-      ...hasReference ? { reference: of("reference 16", "requestsPerSecond") } : {},
-    },
+    { ...rate("unknown"), ...hasReference ? { reference: of("reference 16", "requestsPerSecond") } : {} },
     rate("known"),
     over("unknown", "echo"),
     over("known", "echo 2 KB"),
