@@ -34,8 +34,7 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   const drains = openDrains(deps);
   const drainTurns = openDrainTurns(deps, { drains, onDue: () => controller.enqueue(DRAINS_KEY) });
   const osImages = new OsImages(deps.readApi);
-  const look = openWorkloadLook(deps.adviseOnWorkloads ?? saysNothing, () => controller.enqueue(KEY));
-  const beside = { workloads: look.findings, notReadyNodes: drains.notReady };
+  const look = openWorkloadLook(deps.adviseOnWorkloads, () => controller.enqueue(KEY));
   let seen: UpgradeInput | undefined;
   const watches = [...openUpgradeWatches(deps, () => controller.enqueue(KEY)), look];
   const reconcileUpgrade = async (signal: AbortSignal): Promise<ReconcileResult> => {
@@ -47,8 +46,11 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
     const onWritten = (status: UpgradeStatus): void => {
       if (plan !== undefined) seen = { ...input, known: { ...plan, status } };
     };
-    const options = { ...beside, plan, base, osImages, nowMs, signal, onWritten };
-    const end = await drive(reconcile({ ...input, isDrainForbidden }), deps, options);
+    const end = await drive(reconcile({ ...input, isDrainForbidden }), deps, {
+      ...{ plan, base, osImages, nowMs, signal, onWritten },
+      workloads: look.findings,
+      notReadyNodes: drains.notReady,
+    });
     return resultOf(end, isUpgrading(input));
   };
   const controller = openController({
@@ -61,8 +63,6 @@ export function openUpgrades(deps: UpgradesDeps): UpgradesController {
   };
   return { enqueue: controller.enqueue, seen: () => seen, run };
 }
-
-const saysNothing = (): Promise<readonly string[]> => Promise.resolve([]);
 
 function resultOf(end: ReconcileEnd, isUpgrading: boolean): ReconcileResult {
   const { requeueAfterMs } = end;

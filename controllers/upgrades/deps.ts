@@ -10,16 +10,13 @@ import type { ControllerDeps } from "../controller.ts";
 
 export type AdviseOnWorkloads = (signal: AbortSignal) => Promise<readonly string[]>;
 
-export interface ReadScope extends OutsideScope, Beside {
+/** What readings are made from. The functions answer from memory, without a request. */
+export interface ReadScope extends OutsideScope {
   readonly osImages: OsImages;
-}
-
-/** What is found out beside the reconciles, and costs one no request. Absent: there is nothing to say. */
-export interface Beside {
   /** What is worth knowing of the cluster's workloads; undefined while they are looked at. */
-  readonly workloads?: (() => readonly string[] | undefined) | undefined;
+  readonly workloads: () => readonly string[] | undefined;
   /** Nodes that were not Ready when drains were checked last. */
-  readonly notReadyNodes?: (() => readonly NotReadyNode[]) | undefined;
+  readonly notReadyNodes: () => readonly NotReadyNode[];
 }
 
 export interface UpgradesDeps extends ControllerDeps {
@@ -28,7 +25,7 @@ export interface UpgradesDeps extends ControllerDeps {
   readonly outside: Outside;
   readonly gauges: Pick<UpgradeMetrics, "set" | "clear" | "clearGroup">;
   readonly events: EventRecorder;
-  /** Called once, when a migration has converged; absent: nothing is said of workloads. */
-  readonly adviseOnWorkloads?: AdviseOnWorkloads | undefined;
+  /** Called once, when a migration has converged. */
+  readonly adviseOnWorkloads: AdviseOnWorkloads;
   readonly namespace: string;
 }

@@ -23,7 +23,7 @@ import { type EventInput, type EventObject, eventObjectOf } from "../../lib/k8s/
 
 export interface DriveOptions extends Omit<ReadScope, "reader"> {
   readonly plan: UpgradeConfig | undefined;
-  readonly onWritten?: (status: UpgradeStatus) => void;
+  readonly onWritten: (status: UpgradeStatus) => void;
 }
 
 /** Drives it to its end. Rejects when the signal aborts, and when the plan was changed by another: nothing more is done then. */
@@ -91,7 +91,7 @@ class Driver {
     await this.#patch(body, "status");
     reportChanges(this.#deps, { plan, before: this.#status, after: status });
     this.#status = status;
-    this.#options.onWritten?.(status);
+    this.#options.onWritten(status);
   }
 
   /** Beside the history, which is written as a whole: neither write takes the other's away. */

@@ -14,8 +14,6 @@ import { objectAt, textAt } from "../../lib/json.ts";
 
 export type Read = { [Name in Reading]?: Observation<Readings[Name]> };
 
-const nothing = (): readonly never[] => [];
-
 /** Reads these side by side. Rejects only when the signal aborts. */
 export async function readAll(readings: readonly Reading[], deps: UpgradesDeps, scope: ReadScope): Promise<Read> {
   const readers = readersOf(deps, scope);
@@ -36,7 +34,7 @@ async function readOne<Name extends Reading>(
 }
 
 function readersOf({ api, outside }: UpgradesDeps, scope: ReadScope): Readers {
-  const { base, nowMs, osImages, reader, signal, workloads = nothing, notReadyNodes = nothing } = scope;
+  const { base, nowMs, osImages, reader, signal, workloads, notReadyNodes } = scope;
   const capacity = { reader, base, nowMs, signal };
   return {
     ...outside.readers(scope),

@@ -115,6 +115,7 @@ export async function openUpgradeBed(
       const deps: UpgradesDeps = {
         ...{ readApi: api, api, outside, gauges: gaugesInto(gauges), clock, log: silentLogger },
         ...{ namespace: NAMESPACE, events: { record: (event) => void events.push(event) } },
+        adviseOnWorkloads: () => Promise.resolve([]),
         ...typeof replaced === "function" ? { api: replaced(api) } : replaced,
       };
       const stop = new AbortController();

@@ -103,6 +103,7 @@ function depsOf(api: KubeApi, outside: OutsideDouble): UpgradesDeps {
   return {
     ...{ readApi: api, api, clock: systemClock, log: silentLogger, namespace: NAMESPACE },
     ...{ gauges: { set: nothing, clear: nothing, clearGroup: nothing }, events: { record: nothing } },
+    adviseOnWorkloads: () => Promise.resolve([]),
     outside: {
       ...outside,
       readers: (scope) => ({
@@ -111,7 +112,7 @@ function depsOf(api: KubeApi, outside: OutsideDouble): UpgradesDeps {
           const { base, reader, signal } = scope;
           if (base === undefined) throw new Error("Cannot read the health: there is no plan.");
           const alerts = () => Promise.resolve([]);
-          return await readHealth({ alerts, reader }, checksOf(base), signal);
+          return await readHealth({ alerts, reader, readFindings: undefined }, checksOf(base), signal);
         },
       }),
     },
@@ -134,5 +135,7 @@ function openLook(api: KubeApi): Pick<WorkloadLook, "findings"> & { readonly end
 async function look(deps: UpgradesDeps, beside: Pick<DriveOptions, "osImages" | "workloads">): Promise<void> {
   const [nowMs, { signal }] = [systemClock.nowMs(), new AbortController()];
   const input = await readInput(deps, { nowMs, signal });
-  await drive(reconcile(input), deps, { plan: input.known, base: input.base, ...beside, nowMs, signal });
+  const { known: plan, base } = input;
+  const options = { ...beside, plan, base, notReadyNodes: () => [], onWritten: () => {}, nowMs, signal };
+  await drive(reconcile(input), deps, options);
 }

@@ -10,7 +10,7 @@ import { reconcile } from "../../../lib/upgrades/decide/reconcile.ts";
 import type { ReconcileEnd } from "../../../lib/upgrades/decide/types/steps.ts";
 import { machineSet } from "../../lib/upgrades/decide/make.ts";
 import { whileRunning } from "../make.ts";
-import { NAMESPACE, openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
+import { NAMESPACE, NOTHING_BESIDE, openUpgradeScene, pool, type UpgradeScene } from "./make.ts";
 
 const signal = new AbortController().signal;
 const UPGRADING = { history: [{ version: "4.20.5", phase: "Upgrading", startTime: "2026-11-21T12:00:00Z" }] };
@@ -20,7 +20,8 @@ async function reconcileOnce({ clock, deps }: UpgradeScene): Promise<ReconcileEn
   const nowMs = clock.nowMs();
   const input = await readInput({ readApi: deps.readApi, namespace: NAMESPACE }, { nowMs, signal });
   const osImages = new OsImages(deps.readApi);
-  return await drive(reconcile(input), deps, { plan: input.known, base: input.base, osImages, nowMs, signal });
+  const options = { ...NOTHING_BESIDE, plan: input.known, base: input.base, osImages, nowMs, signal };
+  return await drive(reconcile(input), deps, options);
 }
 
 async function lookAtDrains(scene: UpgradeScene, drains = openDrains(scene.deps)): Promise<void> {

@@ -4,7 +4,7 @@ import { applyEffects, type ApplyScope } from "../../../controllers/upgrades/eff
 import { openClusterReader } from "../../../lib/upgrades/cluster/cluster_reader.ts";
 import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
 import { readInput } from "../../../lib/upgrades/cluster/plan_input.ts";
-import { NAMESPACE, openUpgradeScene } from "./make.ts";
+import { NAMESPACE, NOTHING_BESIDE, openUpgradeScene } from "./make.ts";
 import { entryOf, lookOnce, planOf } from "./play.ts";
 
 Deno.test("a notification that one sink refuses: the next leader reads which sinks have it, and the history is not lost", async () => {
@@ -70,7 +70,7 @@ async function applyScopeOf({ clock, readApi }: UpgradesDeps): Promise<ApplyScop
   const { signal } = new AbortController();
   const { base } = await readInput({ readApi, namespace: NAMESPACE }, { nowMs: clock.nowMs(), signal });
   return {
-    ...{ base, signal, nowMs: clock.nowMs(), osImages: new OsImages(readApi) },
+    ...{ ...NOTHING_BESIDE, base, signal, nowMs: clock.nowMs(), osImages: new OsImages(readApi) },
     reader: openClusterReader(readApi, signal),
     setDesiredVersion: () => Promise.resolve(),
     deliveries: { sinksOf: () => [], write: () => Promise.resolve() },

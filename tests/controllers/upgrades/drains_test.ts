@@ -42,6 +42,7 @@ function openBed(before: (call: MemoryCall) => void = () => {}): Bed {
   });
   const refuse = (): never => assert.fail("nothing outside is asked");
   const deps: UpgradesDeps = {
+    adviseOnWorkloads: () => Promise.resolve([]),
     ...{ readApi: api, api, clock, events, log: silentLogger, namespace: "here" },
     outside: { readers: refuse, createSilence: refuse, endSilence: refuse, notify: refuse },
     gauges: {

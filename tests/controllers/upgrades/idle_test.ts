@@ -46,6 +46,7 @@ Deno.test("what was written is seen at once, so that metrics follow it, and not 
   });
   const controller = openUpgrades({
     ...{ readApi: api, api, clock, events, log: silentLogger, namespace: NAMESPACE, gauges, outside },
+    adviseOnWorkloads: () => Promise.resolve([]),
   });
   await whileRunning({ clock }, controller, async () => {
     await clock.advance(1_000);
@@ -74,6 +75,7 @@ Deno.test("M-302 no node is looked at while the plan is not being carried out", 
   cluster.put(Resource.nodes, rawNode("n1", { cordonedMinutes: 200, state: "Working" }));
   const controller = openUpgrades({
     ...{ readApi: api, api, clock, events, log: silentLogger, namespace: NAMESPACE, gauges, outside },
+    adviseOnWorkloads: () => Promise.resolve([]),
   });
   await whileRunning({ clock }, controller, async () => {
     await clock.advance(1_000);

@@ -1,5 +1,6 @@
 // The upgrades controller on an API server in memory: its requests, writes and events are kept.
 import type { UpgradesDeps } from "../../../controllers/upgrades/deps.ts";
+import type { DriveOptions } from "../../../controllers/upgrades/drive.ts";
 import type { Outside } from "../../../lib/upgrades/outside/outside.ts";
 import { renderTime } from "../../../lib/cluster/time.ts";
 import type { KubeApi } from "../../../lib/k8s/api.ts";
@@ -45,6 +46,7 @@ export function openUpgradeScene(
   };
   const deps: UpgradesDeps = {
     ...{ readApi: api, api, clock, log: silentLogger, namespace: NAMESPACE, outside: quietOutside() },
+    adviseOnWorkloads: () => Promise.resolve([]),
     events: { record: (event) => void events.push(event) },
     gauges: {
       set: (metric, labels, value) => void gauges.set(`${metric}${JSON.stringify(labels)}`, value),
@@ -58,6 +60,13 @@ export function openUpgradeScene(
   putBase(scene, { spec, status });
   return scene;
 }
+
+/** What is found beside the reconciles where nothing is found. */
+export const NOTHING_BESIDE: Pick<DriveOptions, "workloads" | "notReadyNodes" | "onWritten"> = {
+  workloads: () => [],
+  notReadyNodes: () => [],
+  onWritten: () => {},
+};
 
 function putBase(
   { clock, cluster }: UpgradeScene,

@@ -12,7 +12,7 @@ import { reconcile } from "../../../lib/upgrades/decide/reconcile.ts";
 import type { Silence } from "../../../lib/upgrades/decide/types/cluster.ts";
 import type { ReconcileEnd } from "../../../lib/upgrades/decide/types/steps.ts";
 import { machine } from "../../lib/upgrades/decide/make.ts";
-import { NAMESPACE, type UpgradeScene } from "./make.ts";
+import { NAMESPACE, NOTHING_BESIDE, type UpgradeScene } from "./make.ts";
 
 const MACHINES = "openshift-machine-api";
 
@@ -23,8 +23,15 @@ export async function lookOnce(
   const [nowMs, { signal }] = [clock.nowMs(), new AbortController()];
   const input = await readInput({ readApi: api, namespace: NAMESPACE }, { nowMs, signal });
   const used = { ...deps, readApi: api, api, outside };
-  const osImages = new OsImages(api);
-  return await drive(reconcile(input), used, { plan: input.known, base: input.base, osImages, nowMs, signal });
+  const options = {
+    ...NOTHING_BESIDE,
+    plan: input.known,
+    base: input.base,
+    osImages: new OsImages(api),
+    nowMs,
+    signal,
+  };
+  return await drive(reconcile(input), used, options);
 }
 
 /** What the operators of the cluster do between two looks. */

@@ -4,14 +4,14 @@ import type { ReadScope } from "../../../controllers/upgrades/deps.ts";
 import { Resource } from "../../../lib/k8s/types.ts";
 import { openClusterReader } from "../../../lib/upgrades/cluster/cluster_reader.ts";
 import { OsImages } from "../../../lib/upgrades/cluster/os_images.ts";
-import { openUpgradeScene } from "./make.ts";
+import { NOTHING_BESIDE, openUpgradeScene } from "./make.ts";
 
 Deno.test("the advisories of a migration are about settings of images and about workloads, once those were looked at", async () => {
   const { deps, cluster, clock, calls } = openUpgradeScene();
   const { signal } = new AbortController();
   const reader = openClusterReader(deps.api, signal);
   const osImages = new OsImages(deps.api);
-  const scope: ReadScope = { base: undefined, reader, osImages, nowMs: clock.nowMs(), signal };
+  const scope: ReadScope = { ...NOTHING_BESIDE, base: undefined, reader, osImages, nowMs: clock.nowMs(), signal };
   const type = { ...Resource.clusterVersions, plural: "images", kind: "Image" };
   cluster.put(type, { metadata: { name: "cluster" }, spec: { imageStreamImportMode: "Legacy" } });
   const read = async (found: readonly string[] | undefined): Promise<unknown> =>

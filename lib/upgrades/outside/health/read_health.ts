@@ -26,7 +26,7 @@ export interface HealthDeps {
   readonly alerts: () => Promise<readonly string[]>;
   readonly reader: Pick<ClusterReader, "nodes" | "operators" | "machineSets" | "budgets">;
   /** The findings of the Deployment Validation Operator; undefined: they are not read. */
-  readonly readFindings?: ReadFindings | undefined;
+  readonly readFindings: ReadFindings | undefined;
 }
 
 export async function readHealth(

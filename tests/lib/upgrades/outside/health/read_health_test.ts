@@ -32,6 +32,7 @@ function healthy(cluster: MemoryCluster = new MemoryCluster(), api: KubeApi = cl
   return {
     alerts: () => Promise.resolve([]),
     reader: openClusterReader(api, SIGNAL),
+    readFindings: undefined,
   };
 }
 
