@@ -31,10 +31,28 @@ export function isTrue(conditions: readonly Pick<Condition, "type" | "status">[]
   return findCondition(conditions, type)?.status === "True";
 }
 
-export function withTime(condition: NewCondition, previous: readonly Condition[], nowMs: number): Condition {
+type Timed = Pick<Condition, "type" | "status"> & { readonly lastTransitionTime?: string | undefined };
+
+/** With the time since which it has its status. */
+export function withTime<C extends Pick<Condition, "type" | "status">>(
+  condition: C,
+  previous: readonly Timed[],
+  nowMs: number,
+): C & Pick<Condition, "lastTransitionTime"> {
   const before = findCondition(previous, condition.type);
-  const stays = before?.status === condition.status && before.lastTransitionTime !== "";
-  return { ...condition, lastTransitionTime: stays ? before.lastTransitionTime : renderTime(nowMs) };
+  const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
+  return { ...condition, lastTransitionTime: since || renderTime(nowMs) };
+}
+
+/** In the place of the one of its type; a type that is new goes to the end, or to the front. */
+export function replaceCondition<C extends Pick<Condition, "type">>(
+  conditions: readonly C[],
+  condition: C,
+  place: "end" | "front" = "end",
+): readonly C[] {
+  const before = findCondition(conditions, condition.type);
+  if (before !== undefined) return conditions.map((one) => one === before ? condition : one);
+  return place === "end" ? [...conditions, condition] : [condition, ...conditions];
 }
 
 export function setCondition(
@@ -47,8 +65,7 @@ export function setCondition(
   const isSame = before?.status === status && before.reason === reason && before.message === message &&
     before.observedGeneration === observedGeneration;
   if (isSame) return previous;
-  const next = withTime(condition, previous, nowMs);
-  return before === undefined ? [...previous, next] : previous.map((one) => one === before ? next : one);
+  return replaceCondition(previous, withTime(condition, previous, nowMs));
 }
 
 /** Names in a sentence: it is part of a condition. */

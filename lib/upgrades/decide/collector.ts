@@ -1,6 +1,7 @@
 // The samples that follow from an UpgradeConfig's status. Pure. Times are in Unix seconds.
 import { CONDITION_METRICS } from "../names.ts";
-import { conditionOf, historyOf } from "./status_changes.ts";
+import { findCondition } from "../../cluster/condition.ts";
+import { historyOf } from "./status_changes.ts";
 import { currentVersionOf } from "./release/target.ts";
 import type { ClusterVersion } from "./types/cluster.ts";
 import type { CollectedSample } from "./types/effects.ts";
@@ -75,7 +76,7 @@ const STAGES: Readonly<Record<string, readonly [NotificationState, string]>> = {
 export function stampsOf(history: History): Readonly<Record<string, string | undefined>> {
   const stamps = Object.entries(STAGES).map(([stage, [state, type]]) => {
     const sent = history.notifications.find((one) => one.state === state);
-    return [stage, sent?.sentTime ?? conditionOf(history, type)?.completeTime] as const;
+    return [stage, sent?.sentTime ?? findCondition(history.conditions, type)?.completeTime] as const;
   });
   return Object.fromEntries(stamps);
 }

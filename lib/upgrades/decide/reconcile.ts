@@ -9,7 +9,7 @@
 // update was requested there is no way back; before, deleting the plan or `suspend` stops everything.
 import { isDeepStrictEqual } from "node:util";
 import { drainModeCondition } from "./drain/advise.ts";
-import { historyOf, isStepDone, withHistory, withoutPlanCondition, withPlanCondition } from "./status_changes.ts";
+import { historyOf, isStepDone, withHistory, withPlanCondition } from "./status_changes.ts";
 import { isCommenced, isMigration, isReleaseOf, lostRequest, precedingVersionOf } from "./release/target.ts";
 import { validatePlan, validationReads } from "./release/validate.ts";
 import { asFailed, clearUp, removals } from "./phases/give_up.ts";
@@ -61,7 +61,10 @@ function* reconcilePlan({ base, status, nowMs }: Omit<Turn, "entry">): Coroutine
   const turn: Turn = { base, entry, status: withHistory(status, entry), nowMs };
   const isBegun = hasCommenced({ ...base, history: entry });
   if (base.plan.spec.suspend && !isBegun && isOpen(entry)) return yield* reconcileSuspended(turn);
-  const resumed = withStatus(turn, withoutPlanCondition(turn.status, "Suspended"));
+  const resumed = withStatus(turn, {
+    ...turn.status,
+    conditions: turn.status.conditions.filter(({ type }) => type !== "Suspended"),
+  });
   const retired = yield* retireOthers(resumed);
   if (retired.kind !== "retired") return retired;
   if (known === undefined) yield* save(retired.turn);
@@ -125,7 +128,7 @@ function* reconcileSuspended(turn: Turn): Coroutine<ReconcileEnd> {
     turn,
     withPlanCondition(turn.status, {
       type: "Suspended",
-      isTrue: true,
+      status: "True",
       reason: "Suspended",
       message: "Nothing is done while spec.suspend is true.",
     }, { generation: plan.generation, nowMs: turn.nowMs }),
@@ -166,8 +169,8 @@ interface ConfigContext {
 
 function withConfigValid(plan: UpgradeConfig, { config, nowMs }: ConfigContext): UpgradeStatus {
   const change = config.kind === "parsed"
-    ? { isTrue: true, reason: "Valid", message: config.warnings.join("; ") || "The configuration is valid." }
-    : { isTrue: false, reason: "Invalid", message: config.problems.join("; ") };
+    ? { status: "True", reason: "Valid", message: config.warnings.join("; ") || "The configuration is valid." } as const
+    : { status: "False", reason: "Invalid", message: config.problems.join("; ") } as const;
   return withPlanCondition(plan.status, { type: "ConfigValid", ...change }, { generation: plan.generation, nowMs });
 }
 

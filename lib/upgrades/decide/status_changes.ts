@@ -1,11 +1,14 @@
 // Changes of the status, each giving a new one.
+import { isTrue, replaceCondition, withTime } from "../../cluster/condition.ts";
 import { renderTime } from "../../cluster/time.ts";
-import type { DesiredRelease, History, PlanCondition, StepCondition, UpgradeStatus } from "./types/plan.ts";
-
-export type ConditionChange = Pick<
+import type {
+  DesiredRelease,
+  History,
+  NewPlanCondition,
+  NewStepCondition,
   StepCondition,
-  "type" | "status" | "reason" | "message" | "startTime" | "completeTime"
->;
+  UpgradeStatus,
+} from "./types/plan.ts";
 
 export function historyOf(
   { history }: UpgradeStatus,
@@ -23,12 +26,8 @@ export function withHistory(status: UpgradeStatus, entry: History): UpgradeStatu
   };
 }
 
-export function conditionOf({ conditions }: History, type: string): StepCondition | undefined {
-  return conditions.find((condition) => condition.type === type);
-}
-
-export function isStepDone(history: History, type: string): boolean {
-  return conditionOf(history, type)?.status === "True";
+export function isStepDone({ conditions }: History, type: string): boolean {
+  return isTrue(conditions, type);
 }
 
 /** The first condition that is False: conditions have the latest step first. */
@@ -36,50 +35,18 @@ export function openStep({ conditions }: History): StepCondition | undefined {
   return conditions.find(({ status }) => status === "False");
 }
 
-/** Replaces the condition of the same type, or adds a new one at the front; the time of the last change follows its status. */
-export function withCondition(history: History, change: ConditionChange, nowMs: number): History {
+export function withStepCondition(history: History, condition: NewStepCondition, nowMs: number): History {
   const { conditions } = history;
-  const known = conditionOf(history, change.type);
-  const now = renderTime(nowMs);
-  const isSame = known !== undefined && known.status === change.status;
-  const condition: StepCondition = {
-    ...change,
-    lastProbeTime: now,
-    lastTransitionTime: isSame ? known.lastTransitionTime ?? now : now,
-  };
-  return {
-    ...history,
-    conditions: known === undefined
-      ? [condition, ...conditions]
-      : conditions.map((other) => other === known ? condition : other),
-  };
+  const timed = { ...withTime(condition, conditions, nowMs), lastProbeTime: renderTime(nowMs) };
+  return { ...history, conditions: replaceCondition(conditions, timed, "front") };
 }
 
-export type PlanConditionChange = Pick<PlanCondition, "type" | "reason" | "message"> & { readonly isTrue: boolean };
-
-/** Replaces the condition of the same type, or adds it. The same condition again changes nothing. */
 export function withPlanCondition(
   status: UpgradeStatus,
-  { isTrue, ...change }: PlanConditionChange,
+  condition: NewPlanCondition,
   { generation, nowMs }: { readonly generation: number; readonly nowMs: number },
 ): UpgradeStatus {
-  const known = status.conditions.find(({ type }) => type === change.type);
-  const value: PlanCondition["status"] = isTrue ? "True" : "False";
-  const condition: PlanCondition = {
-    ...change,
-    status: value,
-    lastTransitionTime: known?.status === value ? known.lastTransitionTime : renderTime(nowMs),
-    observedGeneration: generation,
-  };
-  return {
-    ...status,
-    conditions: known === undefined
-      ? [...status.conditions, condition]
-      : status.conditions.map((other) => other === known ? condition : other),
-  };
-}
-
-export function withoutPlanCondition(status: UpgradeStatus, type: PlanCondition["type"]): UpgradeStatus {
-  if (!status.conditions.some((condition) => condition.type === type)) return status;
-  return { ...status, conditions: status.conditions.filter((condition) => condition.type !== type) };
+  const { conditions } = status;
+  const timed = withTime({ ...condition, observedGeneration: generation }, conditions, nowMs);
+  return { ...status, conditions: replaceCondition(conditions, timed) };
 }

@@ -5,8 +5,7 @@ import { cordonOf, isMaster } from "../pools.ts";
 import type { Node } from "../../../cluster/node.ts";
 import type { DrainAction, DrainAdvice, DrainPod, DrainPolicy, Strategy } from "./types.ts";
 import { unreachable } from "../../../parsed.ts";
-import type { DrainMode, UpgradeSpec } from "../types/plan.ts";
-import type { PlanConditionChange } from "../status_changes.ts";
+import type { DrainMode, NewPlanCondition, UpgradeSpec } from "../types/plan.ts";
 import type { OperatorConfig } from "../types/operator_config.ts";
 
 export interface DrainFacts {
@@ -152,23 +151,23 @@ const REPORTED = "Pods that keep a node from being drained are reported, not del
 export function drainModeCondition(
   plan: Mode,
   { config, isForbidden }: DrainModeContext,
-): PlanConditionChange {
-  const says = (isTrue: boolean, reason: string, message: string): PlanConditionChange => {
-    return { type: "DrainMode", isTrue, reason, message };
+): NewPlanCondition {
+  const says = (status: NewPlanCondition["status"], reason: string, message: string): NewPlanCondition => {
+    return { type: "DrainMode", status, reason, message };
   };
   if (config.nodeDrain.disableDrainStrategies) {
-    return says(false, "DrainStrategiesDisabled", `${REPORTED}: nodeDrain.disableDrainStrategies is true.`);
+    return says("False", "DrainStrategiesDisabled", `${REPORTED}: nodeDrain.disableDrainStrategies is true.`);
   }
   const mode = plan.drainMode ?? config.nodeDrain.mode;
   if (mode === undefined) {
     const hint = "Set spec.drain.mode to DeleteAndStripFinalizers for what the Managed Upgrade Operator does.";
-    return says(false, "ObserveByDefault", `${REPORTED}. ${hint}`);
+    return says("False", "ObserveByDefault", `${REPORTED}. ${hint}`);
   }
-  if (mode === "Observe") return says(false, mode, `${REPORTED}.`);
+  if (mode === "Observe") return says("False", mode, `${REPORTED}.`);
   if (isForbidden) {
     const hint = "The component `upgrades-drain` grants the right.";
-    return says(false, "Forbidden", `${REPORTED}: the API server forbids what ${mode} tries (403). ${hint}`);
+    return says("False", "Forbidden", `${REPORTED}: the API server forbids what ${mode} tries (403). ${hint}`);
   }
   const granted = "where the component `upgrades-drain` grants it";
-  return says(true, mode, `Pods that keep a node from being drained in time are to be deleted, ${granted}.`);
+  return says("True", mode, `Pods that keep a node from being drained in time are to be deleted, ${granted}.`);
 }

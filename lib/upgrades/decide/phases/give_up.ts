@@ -1,6 +1,6 @@
 // Ends an upgrade that did not begin, or that another has taken over. What was prepared for it is removed first.
 import { notify, withNotified } from "../notifications/notify.ts";
-import { conditionOf, openStep, withCondition } from "../status_changes.ts";
+import { openStep, withStepCondition } from "../status_changes.ts";
 import { carryOut, read } from "../steps/run.ts";
 import { closeWindows } from "../windows.ts";
 import type { Effect } from "../types/effects.ts";
@@ -8,6 +8,7 @@ import type { Observed } from "../types/observed.ts";
 import type { History } from "../types/plan.ts";
 import type { Coroutine, ReconcileEnd } from "../types/steps.ts";
 import { apply, failed, PACE_MS, save, settled, type Turn, withEntry } from "./turn.ts";
+import { findCondition } from "../../../cluster/condition.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
 const FAILED_CONDITION = "FailedUpgrade";
@@ -48,12 +49,12 @@ export function asFailed(
 ): History {
   const now = renderTime(nowMs);
   const condition = { type: FAILED_CONDITION, status: "True", reason: `${FAILED_CONDITION} done`, message } as const;
-  return { ...withCondition(entry, { ...condition, startTime: now, completeTime: now }, nowMs), phase: "Failed" };
+  return { ...withStepCondition(entry, { ...condition, startTime: now, completeTime: now }, nowMs), phase: "Failed" };
 }
 
 /** Removes what was prepared for upgrades that do not go on. Returns how the reconcile ends; undefined once all is gone. */
 export function* clearUp(entries: readonly History[]): Coroutine<ReconcileEnd | undefined> {
-  const has = (type: string): boolean => entries.some((entry) => conditionOf(entry, type) !== undefined);
+  const has = (type: string): boolean => entries.some((entry) => findCondition(entry.conditions, type) !== undefined);
   const readings = [
     ...(has("ControlPlaneMaintenanceWindowCreated") ? ["silences"] as const : []),
     ...(has("ComputeCapacityReserved") ? ["capacityLeft"] as const : []),

@@ -45,12 +45,10 @@ export function* adopt(version: string): Coroutine<ReconcileEnd> {
 export function withValidation(turn: Turn, validation: Exclude<Validation, { kind: "adoptVersion" }>): Turn {
   const options = { generation: turn.base.plan.generation, nowMs: turn.nowMs };
   const change = validation.kind === "valid"
-    ? { isTrue: true, reason: "Valid", message: "The plan can be carried out." }
-    : {
-      isTrue: validation.kind === "nothingToDo",
-      reason: validation.kind === "nothingToDo" ? "NothingToDo" : "Invalid",
-      message: validation.message,
-    };
+    ? { status: "True", reason: "Valid", message: "The plan can be carried out." } as const
+    : validation.kind === "nothingToDo"
+    ? { status: "True", reason: "NothingToDo", message: validation.message } as const
+    : { status: "False", reason: "Invalid", message: validation.message } as const;
   return withStatus(turn, withPlanCondition(turn.status, { type: "Valid", ...change }, options));
 }
 

@@ -6,7 +6,8 @@ import { elapsedMs, MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { SmokeState } from "../types/cluster.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
-import type { PlanFinding, Step, StepResult } from "../types/steps.ts";
+import type { NewPlanCondition } from "../types/plan.ts";
+import type { Step, StepResult } from "../types/steps.ts";
 import { unreachable } from "../../../parsed.ts";
 import { controlPlaneFinished, controlPlaneTimeout, isControlPlaneLate, withPool } from "./control_plane.ts";
 import { done, fail, once, versionLabel, wait, withReading } from "./results.ts";
@@ -168,14 +169,14 @@ function decideSmoke(
   }
 }
 
-function capableFinding({ history, read }: Observed): PlanFinding {
+function capableFinding({ history, read }: Observed): NewPlanCondition {
   const { advisories } = read;
   const sentences = advisories?.kind === "observed" && advisories.value.kind === "found"
     ? advisories.value.sentences
     : [];
   return {
     type: "MultiArchCapable",
-    isTrue: true,
+    status: "True",
     reason: "Migrated",
     message: [
       `The payload of ${history.version} is for several architectures, for good.`,

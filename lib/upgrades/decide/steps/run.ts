@@ -1,10 +1,11 @@
 // Runs steps up to the first that is not complete. Each is saved before the next begins, so that a crash repeats at most one.
 import { withNotified } from "../notifications/notify.ts";
-import { conditionOf, historyOf, withCondition, withHistory, withPlanCondition } from "../status_changes.ts";
+import { historyOf, withHistory, withPlanCondition, withStepCondition } from "../status_changes.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Base, Observed, Reading } from "../types/observed.ts";
 import type { DesiredRelease, History, UpgradeStatus } from "../types/plan.ts";
 import type { Answer, Coroutine, Step, StepRecord, StepResult } from "../types/steps.ts";
+import { findCondition } from "../../../cluster/condition.ts";
 import { renderTime } from "../../../cluster/time.ts";
 
 export interface RunInput {
@@ -68,8 +69,8 @@ export function* carryOut(effects: readonly Effect[]): Coroutine<Omit<Extract<An
 }
 
 function withStart(history: History, type: string, nowMs: number): History {
-  if (conditionOf(history, type) !== undefined) return history;
-  return withCondition(history, {
+  if (findCondition(history.conditions, type) !== undefined) return history;
+  return withStepCondition(history, {
     type,
     status: "False",
     reason: `${type} not done`,
@@ -82,15 +83,19 @@ function settle(
   history: History,
   { id, result, nowMs }: { readonly id: string; readonly result: StepResult; readonly nowMs: number },
 ): History {
-  const { startTime, completeTime } = conditionOf(history, id) ?? {};
+  const { startTime, completeTime } = findCondition(history.conditions, id) ?? {};
   const open = { type: id, status: "False", reason: `${id} not done`, startTime } as const;
   switch (result.kind) {
     case "fail":
-      return withCondition(history, { ...open, message: result.message }, nowMs);
+      return withStepCondition(history, { ...open, message: result.message }, nowMs);
     case "wait":
-      return withCondition(history, { ...open, message: `${id}${IN_PROGRESS}${result.message}`, completeTime }, nowMs);
+      return withStepCondition(
+        history,
+        { ...open, message: `${id}${IN_PROGRESS}${result.message}`, completeTime },
+        nowMs,
+      );
     case "done":
-      return withCondition(history, {
+      return withStepCondition(history, {
         ...{ type: id, status: "True", reason: `${id} done`, message: `${id} is completed`, startTime },
         completeTime: completeTime ?? renderTime(nowMs),
       }, nowMs);

@@ -5,7 +5,8 @@ import { isStepDone } from "../status_changes.ts";
 import { MINUTE_MS, parseTime } from "../../../cluster/time.ts";
 import type { Effect } from "../types/effects.ts";
 import type { Observed } from "../types/observed.ts";
-import type { PlanFinding, Step, StepRecord, StepResult } from "../types/steps.ts";
+import type { NewPlanCondition } from "../types/plan.ts";
+import type { Step, StepRecord, StepResult } from "../types/steps.ts";
 import { unreachable } from "../../../parsed.ts";
 import { describeTrouble, summarizePools } from "../pools.ts";
 import { closeWindows, isAnyActive, openWorkerWindow } from "../windows.ts";
@@ -97,15 +98,15 @@ function remainingNodes(pools: readonly MachineConfigPool[]): number {
     .reduce((sum, pool) => sum + Math.max(0, pool.machineCount - pool.updatedMachineCount), 0);
 }
 
-function pausedFinding({ plan }: Observed, pools: readonly MachineConfigPool[]): PlanFinding | undefined {
+function pausedFinding({ plan }: Observed, pools: readonly MachineConfigPool[]): NewPlanCondition | undefined {
   const paused = pools.filter(({ isPaused }) => isPaused).map(({ name }) => name);
   const wasFound = plan.status.conditions.some(({ type }) => type === "PoolsPaused");
   if (paused.length === 0 && !wasFound) return undefined;
   return paused.length === 0
-    ? { type: "PoolsPaused", isTrue: false, reason: "NonePaused", message: "All MachineConfigPools were upgraded." }
+    ? { type: "PoolsPaused", status: "False", reason: "NonePaused", message: "All MachineConfigPools were upgraded." }
     : {
       type: "PoolsPaused",
-      isTrue: true,
+      status: "True",
       reason: "NotUpgraded",
       message: `MachineConfigPools that are paused were not upgraded: ${
         paused.join(", ")

@@ -1,20 +1,13 @@
 // An upgrade as data: steps in their order, and what a step may answer.
 import type { Effect } from "./effects.ts";
 import type { Observed, Reading } from "./observed.ts";
-import type { Baseline, UpgradeStatus } from "./plan.ts";
-
-export interface PlanFinding {
-  readonly type: "MultiArchCapable" | "PoolsPaused";
-  readonly isTrue: boolean;
-  readonly reason: string;
-  readonly message: string;
-}
+import type { Baseline, NewPlanCondition, UpgradeStatus } from "./plan.ts";
 
 export interface StepRecord {
   /** The nodes have begun to be upgraded, or all of them are; each is stamped once. */
   readonly workers?: "started" | "finished" | undefined;
   readonly baseline?: Baseline | undefined;
-  readonly finding?: PlanFinding | undefined;
+  readonly finding?: NewPlanCondition | undefined;
 }
 
 /** The answer of a step. Its effects are carried out first; when one fails, the step has failed with that. */

@@ -55,8 +55,8 @@ for (const [drainMode, disabled, isForbidden, holds, expected, says] of ROWS) {
   Deno.test(`${given.join(", ")}: DrainMode is ${expected}`, () => {
     const config = makeConfig({ nodeDrain: { disableDrainStrategies: disabled } });
     assert.equal(drainModeOf({ drainMode }, config), holds);
-    const { type, isTrue, reason, message } = drainModeCondition({ drainMode }, { config, isForbidden });
-    assert.deepEqual([type, `${isTrue ? "True" : "False"} ${reason}`], ["DrainMode", expected]);
+    const { type, status, reason, message } = drainModeCondition({ drainMode }, { config, isForbidden });
+    assert.deepEqual([type, `${status} ${reason}`], ["DrainMode", expected]);
     assert.match(message, says);
   });
 }
@@ -72,7 +72,7 @@ for (const [drainMode, mode, holds, expected] of DEFAULTS) {
   Deno.test(`${drainMode ?? "no mode"}, nodeDrain.mode is ${mode}: DrainMode is ${expected}`, () => {
     const config = makeConfig({ nodeDrain: { mode } });
     assert.equal(drainModeOf({ drainMode }, config), holds);
-    const { isTrue, reason } = drainModeCondition({ drainMode }, { config, isForbidden: false });
-    assert.equal(`${isTrue ? "True" : "False"} ${reason}`, expected);
+    const { status, reason } = drainModeCondition({ drainMode }, { config, isForbidden: false });
+    assert.equal(`${status} ${reason}`, expected);
   });
 }
