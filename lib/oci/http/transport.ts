@@ -127,11 +127,11 @@ export class Transport implements Disposable {
       const response = await this.#open(checked, within);
       onHeaders();
       const { status, headers } = response;
-      const isStreamed = hop.isStreamed === true && status === 200 && response.body !== null;
-      const stream = isStreamed && response.body !== null ? describeFaults(response.body, hop) : undefined;
+      const streamed = hop.isStreamed === true && status === 200 ? response.body : null;
+      const stream = streamed === null ? undefined : describeFaults(streamed, hop);
       const take: TakeMemory = (bytes) =>
         this.#deps.limits.takeMemory(bytes, { callers: hop.callers, registry: url.host });
-      const body = isStreamed ? new Uint8Array() : await readBody(response, { hop, take });
+      const body = stream === undefined ? await readBody(response, { hop, take }) : new Uint8Array();
       trace({ status, note: STATUS_CODES[status] ?? "" });
       if (status < 500) this.#answered.set(url.host, true);
       return { status, headers, body, redirect: hop.redirect, stream };
