@@ -17,6 +17,11 @@ export interface Endpoint {
   readonly transport: EndpointTransport;
 }
 
+/** Equal for endpoints that are the same place; what is pulled from there, and with what, does not matter. */
+export function keyOfEndpoint({ host, repository, pathPrefix, mirrorOf, transport: { scheme } }: Endpoint): string {
+  return JSON.stringify([scheme, host, pathPrefix, repository, mirrorOf]);
+}
+
 /** A client certificate with its key, both PEM. The key is secret: never log, never store. */
 export interface ClientCertificate {
   readonly certificate: string;

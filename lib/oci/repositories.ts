@@ -8,7 +8,7 @@ import { parseManifest } from "./image/manifest.ts";
 import { firstAnswer } from "./first_answer.ts";
 import { callersOf } from "./limits/callers.ts";
 import { TargetRepository } from "./push/target_repository.ts";
-import type { Endpoint } from "./pull_plan.ts";
+import { type Endpoint, keyOfEndpoint } from "./pull_plan.ts";
 import { RepositoryClient } from "./repository_client.ts";
 import { withRetries } from "./push/retries.ts";
 import { type ReadManifest, Session } from "./session.ts";
@@ -72,8 +72,7 @@ export class Repositories {
   }
 
   reader(endpoint: Endpoint): Promise<RepositoryClient> {
-    const { host, pathPrefix, repository, mirrorOf, transport: { scheme } } = endpoint;
-    const key = JSON.stringify([scheme, host, pathPrefix, repository, mirrorOf]);
+    const key = keyOfEndpoint(endpoint);
     const known = this.#readers.get(key) ?? this.#client(endpoint, "pull");
     this.#readers.set(key, known);
     return known;

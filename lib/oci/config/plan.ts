@@ -1,6 +1,6 @@
 // From an image to its pull plan: short-name candidates × (mirrors, then the registry itself), judged by policy.
 import { failureOf } from "../errors.ts";
-import type { Endpoint, PullPlan } from "../pull_plan.ts";
+import { type Endpoint, keyOfEndpoint, type PullPlan } from "../pull_plan.ts";
 import type { InspectionFailure } from "../types.ts";
 import { canonicalHost, DOCKER_HUB, DOCKER_HUB_HOST, hostKey } from "../registry_host.ts";
 import { resolveFullNames } from "./full_names.ts";
@@ -19,7 +19,10 @@ export function planPull(image: string, settings: PullSettings): PullPlan {
   const names = resolveFullNames(image, settings);
   if (names.kind === "refused") return names;
   const steps = names.names.flatMap((full) => planName(full, settings));
-  const endpoints = distinct(steps.flatMap((step) => step.kind === "planned" ? [step.value] : []));
+  const planned = steps.flatMap((step) => step.kind === "planned" ? [step.value] : []);
+  // Two configurations may name one endpoint; it gets one request.
+  const keys = planned.map(keyOfEndpoint);
+  const endpoints = planned.filter((endpoint, at) => keys.indexOf(keyOfEndpoint(endpoint)) === at);
   const refusal = steps.find((step) => step.kind === "refused");
   if (endpoints.length === 0 && refusal !== undefined) return refusal;
   return { kind: "endpoints", reference: names.reference, endpoints };
@@ -94,15 +97,6 @@ function accessesOf(host: string, { certs, rancher }: PullSettings): readonly Ho
 function anyHostAccess(host: string, { rancher }: PullSettings): readonly HostAccess[] {
   const access = rancher?.access.has(host) === true ? undefined : rancher?.access.get("*");
   return access === undefined ? [] : [access];
-}
-
-/** Two configurations may name one endpoint; it gets one request. */
-function distinct(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  const seen = new Set<string>();
-  return endpoints.filter(({ host, repository, pathPrefix, mirrorOf, transport }) => {
-    const place = [transport.scheme, host, pathPrefix, repository, mirrorOf].join(" ");
-    return !seen.has(place) && seen.add(place);
-  });
 }
 
 function blocked(name: string, state: string): Refusal {
