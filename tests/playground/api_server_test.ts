@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Resource } from "../../lib/k8s/types.ts";
 import { numberAt, objectAt, textAt, valueAt } from "../../playground/json_value.ts";
 import { GATE, inValues, podBody, requiring, serveCluster, term } from "./make.ts";
 
@@ -47,9 +48,7 @@ Deno.test("GET lists with selectors, in pages, without apiVersion in the items",
   const token = encodeURIComponent(textAt(first.body, "metadata", "continue") ?? "");
   const second = await api.send("GET", `${PODS}?limit=2&continue=${token}`);
   assert.deepEqual(names(second.body), ["c"]);
-  api.cluster.store.put({ group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false }, {
-    metadata: { name: "n" },
-  });
+  api.cluster.store.put(Resource.nodes, { metadata: { name: "n" } });
   api.cluster.store.compact();
   assert.deepEqual((await api.send("GET", `${PODS}?continue=${token}`)).body.reason, "Expired");
 });
@@ -145,10 +144,8 @@ Deno.test("DELETE waits for finalizers, and checks preconditions", async () => {
   assert.equal((await api.send("DELETE", `${PODS}/a`)).status, 200);
   const held = await api.send("GET", `${PODS}/a`);
   assert.notEqual(textAt(held.body, "metadata", "deletionTimestamp"), undefined);
-  await api.send("PATCH", `${PODS}/a`, {
-    type: JSON_PATCH,
-    body: [{ op: "remove", path: "/metadata/finalizers" }],
-  });
+  const body = [{ op: "remove", path: "/metadata/finalizers" }];
+  await api.send("PATCH", `${PODS}/a`, { type: JSON_PATCH, body });
   assert.equal((await api.send("GET", `${PODS}/a`)).status, 404);
 });
 
@@ -176,9 +173,6 @@ Deno.test("POST of a Secret turns stringData into data", async () => {
   await using api = await serveCluster();
   const body = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { a: "ü" } };
   const created = await api.send("POST", "/api/v1/namespaces/default/secrets", { body });
-  assert.deepEqual([created.body.type, created.body.data, created.body.stringData], [
-    "Opaque",
-    { a: btoa(String.fromCharCode(0xc3, 0xbc)) },
-    undefined,
-  ]);
+  const { type, data, stringData } = created.body;
+  assert.deepEqual([type, data, stringData], ["Opaque", { a: btoa(String.fromCharCode(0xc3, 0xbc)) }, undefined]);
 });

@@ -5,7 +5,7 @@ import { readKubeconfigAccess } from "../../lib/k8s/kubeconfig_access.ts";
 import { type KubeObject, Resource } from "../../lib/k8s/types.ts";
 import { silentLogger } from "../../lib/log.ts";
 import { API_GROUP } from "../../lib/names.ts";
-import { listAt, textAt } from "../../playground/json_value.ts";
+import { type JsonObject, listAt, textAt, valueAt } from "../../playground/json_value.ts";
 import { openTestApi } from "../support/cluster_api.ts";
 import { pullSecret } from "../support/walk/registries.ts";
 import { create, decidedPod, remove, stored, waitFor, type Walk, withWalk } from "./walk_bed.ts";
@@ -86,7 +86,8 @@ Deno.test("E-24 serve no longer uses a credential that left the global pull secr
     assert.deepEqual(architecturesOf(await decided(walk, "before")), ["arm64", "ppc64le"]);
     const [secret] = stored(walk, Resource.secrets).filter(({ metadata }) => metadata.name === "pull-secret");
     assert.ok(secret !== undefined);
-    walk.playground.cluster.store.put(Resource.secrets, { ...secret, ...pullSecretData(["other.example"]) });
+    const { data } = pullSecret("pull-secret", ["other.example"]);
+    walk.playground.cluster.store.put(Resource.secrets, { ...secret, data });
     let found: readonly string[] = ["arm64"];
     for (let attempt = 0; attempt < 20 && found.length > 0; attempt++) {
       await createPod(walk, `after-${attempt}`, { image });
@@ -95,10 +96,6 @@ Deno.test("E-24 serve no longer uses a credential that left the global pull secr
     assert.deepEqual(found, []);
   });
 });
-
-function pullSecretData(keys: readonly string[]): { readonly data: unknown } {
-  return { data: pullSecret("pull-secret", keys).data };
-}
 
 Deno.test("DV-113 serve waits when the registry answers 429, and places the pod then", async () => {
   let refusals = 0;
@@ -114,28 +111,34 @@ Deno.test("DV-113 serve waits when the registry answers 429, and places the pod 
   });
 });
 
-Deno.test("DV-61 DV-62 serve forgets a pod that was deleted, and heeds a config made while another is gated", async () => {
+/** Creates pods whose registry is down, and begins when each is marked so; `recover` brings it back. */
+function whileDown(
+  spec: JsonObject,
+  names: readonly string[],
+  use: (walk: Walk, recover: () => void) => Promise<void>,
+): Promise<void> {
   let isDown = true;
   const intercept = (request: Request): Response | undefined =>
     isDown && request.url.includes("/manifests/") ? new Response(null, { status: 503 }) : undefined;
-  await withWalk({ spec: SCORING, namespaces: NAMESPACES, intercept }, async (walk) => {
-    const image = `${walk.host}/hello:ar`;
-    const [deleted, kept] = ["deleted", "kept"];
-    await createPod(walk, deleted, { image });
-    await createPod(walk, kept, { image });
-    await waitFor(walk, () => stored(walk, Resource.pods).every((pod) => isMarkedFailing(pod)));
+  const isMarked = (pod: KubeObject): boolean =>
+    textAt(pod, "metadata", "labels", `${API_GROUP}/image-inspect-error`) !== undefined;
+  return withWalk({ spec, namespaces: NAMESPACES, intercept }, async (walk) => {
+    for (const name of names) await createPod(walk, name, { image: `${walk.host}/hello:ar` });
+    await waitFor(walk, () => stored(walk, Resource.pods).every(isMarked));
+    await use(walk, () => void (isDown = false));
+  });
+}
+
+Deno.test("DV-61 DV-62 serve forgets a pod that was deleted, and heeds a config made while another is gated", async () => {
+  const [deleted, kept] = ["deleted", "kept"];
+  await whileDown(SCORING, [deleted, kept], async (walk, recover) => {
     await remove(walk, "Pod", deleted, "walk");
     const plugins = { nodeAffinityScoring: { enabled: true, platforms: [{ architecture: "arm64", weight: 7 }] } };
     await create(walk, "PodPlacementConfig", { metadata: { name: "late" }, spec: { priority: 1, plugins } }, "walk");
-    isDown = false;
+    recover();
     const pod = await decided(walk, kept);
-    const preferred = listAt(
-      pod,
-      "spec",
-      "affinity",
-      "nodeAffinity",
-      "preferredDuringSchedulingIgnoredDuringExecution",
-    );
+    const affinity = valueAt(pod, "spec", "affinity", "nodeAffinity");
+    const preferred = listAt(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
     assert.match(JSON.stringify(preferred), /"weight":7/);
     assert.deepEqual(architecturesOf(pod), ["amd64", "arm64"]);
     assert.deepEqual(stored(walk, Resource.pods).map(({ metadata: { name } }) => name), [kept]);
@@ -169,34 +172,21 @@ Deno.test("DV-60 (different: a pod that changed is decided again at once, no fai
 });
 
 Deno.test("DV-71 serve leaves a pod alone that has left Pending", async () => {
-  let isDown = true;
-  const intercept = (request: Request): Response | undefined =>
-    isDown && request.url.includes("/manifests/") ? new Response(null, { status: 503 }) : undefined;
-  await withWalk({ spec: {}, namespaces: NAMESPACES, intercept }, async (walk) => {
-    const image = `${walk.host}/hello:ar`;
-    await createPod(walk, "left", { image });
-    await createPod(walk, "later", { image });
-    await waitFor(walk, () => stored(walk, Resource.pods).every((pod) => isMarkedFailing(pod)));
+  await whileDown({}, ["left", "later"], async (walk, recover) => {
     const { store } = walk.playground.cluster;
     const pod = store.get(Resource.pods, "walk/left");
     assert.ok(pod !== undefined);
     const spec = { ...Object(pod["spec"]), schedulingGates: [], nodeName: "amd64-1" };
     const bound = store.put(Resource.pods, { ...pod, spec, status: { phase: "Running" } });
-    isDown = false;
+    recover();
     await decided(walk, "later");
     const now = store.get(Resource.pods, "walk/left");
-    const { labels, annotations } = bound.metadata;
-    assert.deepEqual([now?.metadata.labels, now?.metadata.annotations, now?.["spec"]], [
-      labels,
-      annotations,
-      bound["spec"],
-    ]);
+    const seen = (one: KubeObject | undefined): readonly unknown[] => [
+      ...[one?.metadata.labels, one?.metadata.annotations, one?.["spec"]],
+    ];
+    assert.deepEqual(seen(now), seen(bound));
   });
 });
-
-function isMarkedFailing(pod: KubeObject): boolean {
-  return textAt(pod, "metadata", "labels", `${API_GROUP}/image-inspect-error`) !== undefined;
-}
 
 Deno.test("IN-01..04 140 openConfigs() follows the cluster config as it comes, changes and goes", () =>
   withWalk({ spec: SCORING, namespaces: NAMESPACES }, async (walk) => {

@@ -15,9 +15,8 @@ const BUILD = kindNamed("MachineOSBuild");
 const BUILD_VERSION = "machineconfiguration.openshift.io/v1";
 
 async function createBuild(cluster: Cluster, finalizers: readonly string[]): Promise<JsonObject> {
-  const { metadata: { name, uid } } = await createObject(cluster, BUILD, {
-    body: { metadata: { name: "build", finalizers } },
-  });
+  const body = { metadata: { name: "build", finalizers } };
+  const { metadata: { name, uid } } = await createObject(cluster, BUILD, { body });
   return { apiVersion: BUILD_VERSION, kind: "MachineOSBuild", name, uid };
 }
 

@@ -14,15 +14,9 @@ Deno.test(
     await using workDir = await temporaryFolder();
     await using playground = await openPlayground({ clock: systemClock, log: silentLogger, workDir: workDir.path });
     const env = { KUBECONFIG: playground.files.kubeconfig, KUBECACHEDIR: `${workDir.path}/cache` };
-    const welcome = {
-      ...playground,
-      ...playground.files,
-      dashboardUrl: "",
-      archway: "archway",
-      sample: "a",
-      scenario: "placement" as const,
-    };
-    const suggested = /get pods -w -o "(\S+)\\\n(\S+)"/.exec(renderWelcome(welcome))?.slice(1).join("") ?? "";
+    const asked = { dashboardUrl: "", archway: "archway", sample: "a", scenario: "placement" } as const;
+    const welcome = renderWelcome({ ...playground, ...playground.files, ...asked });
+    const suggested = /get pods -w -o "(\S+)\\\n(\S+)"/.exec(welcome)?.slice(1).join("") ?? "";
     await useKubectl(env, { workDir: workDir.path, suggested });
   },
 );

@@ -41,13 +41,16 @@ const labelsOfPlaced = (rest: JsonObject = {}): { readonly labels: JsonObject } 
 const PLACED = labelsOfPlaced();
 const AFFINITY = requiring(term(inValues("kubernetes.io/arch", "arm64")));
 
-function expecting(expectation: JsonObject): KubeObject {
+const ON_ARM64 = { decision: "place", architectures: ["arm64"], nodes: ["arm64"] };
+const NOWHERE_AT_ALL = { decision: "nowhere", architectures: [], nodes: [] };
+
+function expecting(expectation: JsonObject, labels = PLACED.labels): KubeObject {
   const annotations = { [EXPECT_ANNOTATION]: JSON.stringify(expectation) };
-  return pod({ affinity: AFFINITY, nodeName: "arm64-1" }, { ...PLACED, annotations });
+  return pod({ affinity: AFFINITY, nodeName: "arm64-1" }, { labels, annotations });
 }
 
 Deno.test("readOutcome() is ok only when decision, architectures and node are as expected", () => {
-  const expected = { decision: "place", architectures: ["arm64"], nodes: ["arm64", "amd64"] };
+  const expected = { ...ON_ARM64, nodes: ["arm64", "amd64"] };
   assert.equal(readOutcome(expecting(expected), NODES).ok, true);
   assert.equal(readOutcome(expecting({ ...expected, decision: "ignore" }), NODES).ok, false);
   assert.equal(readOutcome(expecting({ ...expected, architectures: ["arm64", "amd64"] }), NODES).ok, false);
@@ -56,13 +59,11 @@ Deno.test("readOutcome() is ok only when decision, architectures and node are as
 });
 
 const REPORTED = { report: "says so" };
+const PLAIN = { registryHost: "registry.example", color: false };
 
 function misplaced(reported: boolean, isLabelled: boolean): KubeObject {
-  const expected = { decision: "place", architectures: ["arm64"], nodes: ["arm64"], reported };
-  const annotations = { [EXPECT_ANNOTATION]: JSON.stringify(expected) };
   const { labels } = labelsOfPlaced(isLabelled ? { [`${PREFIX}/exec-format-error`]: "true" } : {});
-  const object = pod({ affinity: AFFINITY, nodeName: "arm64-1" }, { labels, annotations });
-  return { ...object, status: { podIP: "10.0.0.1" } };
+  return { ...expecting({ ...ON_ARM64, reported }, labels), status: { podIP: "10.0.0.1" } };
 }
 
 Deno.test("readOutcome() and isSettled() want label and event of a report that is expected, and neither of another", () => {
@@ -82,15 +83,10 @@ Deno.test("readOutcome() and isSettled() want label and event of a report that i
 });
 
 Deno.test("Q-07 readOutcome() and isSettled() want the condition that is expected", () => {
-  const expected = {
-    decision: "place",
-    architectures: ["arm64"],
-    nodes: ["arm64"],
-    condition: "NodesWithoutArchitecture",
-  };
-  const object = { ...expecting(expected), status: { podIP: "10.0.0.1" } };
+  const condition = "NodesWithoutArchitecture";
+  const object = { ...expecting({ ...ON_ARM64, condition }), status: { podIP: "10.0.0.1" } };
   for (const status of ["True", "False"]) {
-    const config = { metadata: { name: "cluster" }, status: { conditions: [{ type: expected.condition, status }] } };
+    const config = { metadata: { name: "cluster" }, status: { conditions: [{ type: condition, status }] } };
     const said = saidAbout(object, { events: [], configs: [config] });
     const seen = [readOutcome(object, NODES, said).ok, isSettled(object, said)];
     assert.deepEqual(seen, [status === "True", status === "True"]);
@@ -108,19 +104,16 @@ Deno.test("reportOf() finds the event about this very pod", () => {
 
 Deno.test("renderOutcomeTable() has a column for reports where some are expected, and their words below", () => {
   const outcomes = [readOutcome(misplaced(true, true), NODES, REPORTED), readOutcome(misplaced(true, false), NODES)];
-  assert.equal(
-    renderOutcomeTable(outcomes, { registryHost: "registry.example", color: false }),
-    [
-      "POD   ARCHITECTURES   DECISION   NODE      REPORTED   AS EXPECTED   IMAGES",
-      "p     arm64           place      arm64-1   yes        yes           app:v1",
-      "p     arm64           place      arm64-1   no         no            app:v1",
-      "",
-      "p: expected place, arm64, arm64, reported",
-      "",
-      "p: says so",
-      "",
-    ].join("\n"),
-  );
+  assert.deepEqual(renderOutcomeTable(outcomes, PLAIN).split("\n"), [
+    "POD   ARCHITECTURES   DECISION   NODE      REPORTED   AS EXPECTED   IMAGES",
+    "p     arm64           place      arm64-1   yes        yes           app:v1",
+    "p     arm64           place      arm64-1   no         no            app:v1",
+    "",
+    "p: expected place, arm64, arm64, reported",
+    "",
+    "p: says so",
+    "",
+  ]);
 });
 
 Deno.test("isSettled() waits for decision and scheduling", () => {
@@ -132,20 +125,15 @@ Deno.test("isSettled() waits for decision and scheduling", () => {
 });
 
 Deno.test("renderOutcomeTable() aligns columns, shortens images and reports what was expected", () => {
-  const good = readOutcome(expecting({ decision: "place", architectures: ["arm64"], nodes: ["arm64"] }), NODES);
-  const bad = readOutcome(expecting({ decision: "nowhere", architectures: [], nodes: [] }), NODES);
-  const table = renderOutcomeTable([good, bad], { registryHost: "registry.example", color: false });
-  assert.equal(
-    table,
-    [
-      "POD   ARCHITECTURES   DECISION   NODE      AS EXPECTED   IMAGES",
-      "p     arm64           place      arm64-1   yes           app:v1",
-      "p     arm64           place      arm64-1   no            app:v1",
-      "",
-      "p: expected nowhere, -, Pending",
-      "",
-    ].join("\n"),
-  );
+  const [good, bad] = [readOutcome(expecting(ON_ARM64), NODES), readOutcome(expecting(NOWHERE_AT_ALL), NODES)];
+  assert.deepEqual(renderOutcomeTable([good, bad], PLAIN).split("\n"), [
+    "POD   ARCHITECTURES   DECISION   NODE      AS EXPECTED   IMAGES",
+    "p     arm64           place      arm64-1   yes           app:v1",
+    "p     arm64           place      arm64-1   no            app:v1",
+    "",
+    "p: expected nowhere, -, Pending",
+    "",
+  ]);
   assert.ok(renderOutcomeTable([bad], { registryHost: "", color: true }).includes("\x1b[31m"));
   assert.deepEqual(JSON.parse(renderDocument([good], "json"))[0].node, "arm64-1");
   assert.match(renderDocument([good], "yaml"), /^ {2}node: arm64-1$/m);
@@ -169,10 +157,8 @@ Deno.test("renderWelcome() names every address and commands that use the kubecon
 Deno.test("renderWelcome() suggests builds and their page where there are no sample pods, and no pod", () => {
   const text = renderWelcome({ ...WELCOME, sample: "", scenario: "image-build" });
   assert.doesNotMatch(text, /run hello|get pods|explain| report /);
-  assert.match(
-    text,
-    /get machineosbuilds -o "custom-columns=\\\nNAME:\.metadata\.name,\S+archway\\\.dev\/arch-status"\n/,
-  );
+  const builds = /get machineosbuilds -o "custom-columns=\\\nNAME:\.metadata\.name,\S+archway\\\.dev\/arch-status"\n/;
+  assert.match(text, builds);
   assert.match(text, /\n {2}curl http:\/\/d\/builds\n/);
 });
 
@@ -196,7 +182,7 @@ Deno.test("renderOutcomeTable() shows on 80 columns what each scenario is about,
 
 Deno.test("renderOutcomeTable() colours all lines of a row", () => {
   const [sample] = samplesOf("taints").filter(({ name }) => name === "left-alone");
-  const outcome = readOutcome(expecting({ decision: "nowhere", architectures: [], nodes: [] }), NODES);
+  const outcome = readOutcome(expecting(NOWHERE_AT_ALL), NODES);
   const tolerates = sample?.expect.tolerates ?? [];
   const wide = { ...outcome, tolerates, expected: sample?.expect, pod: "a-pod-of-a-long-name" };
   const table = renderOutcomeTable([wide], { registryHost: "", color: true, columns: 80 });

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import fastJsonPatch from "fast-json-patch";
 import { applyJsonPatch, mergePatch } from "../../playground/patches.ts";
-import { StatusError } from "../../playground/status.ts";
 
 const APPLIED: readonly (readonly [string, unknown, unknown, unknown])[] = [
   ["adds a member", {}, [{ op: "add", path: "/a", value: 1 }], { a: 1 }],
@@ -15,11 +14,9 @@ const APPLIED: readonly (readonly [string, unknown, unknown, unknown])[] = [
   ["replaces the document", { a: 1 }, [{ op: "replace", path: "", value: { b: 1 } }], { b: 1 }],
   ["moves", { a: { x: 1 } }, [{ op: "move", from: "/a/x", path: "/b" }], { a: {}, b: 1 }],
   ["copies", { a: 1 }, [{ op: "copy", from: "/a", path: "/b" }], { a: 1, b: 1 }],
-  ["passes a test regardless of member order", { a: { x: 1, y: [2] } }, [{
-    op: "test",
-    path: "/a",
-    value: { y: [2], x: 1 },
-  }], { a: { x: 1, y: [2] } }],
+  ["passes a test of any order", { a: { x: 1, y: [2] } }, [{ op: "test", path: "/a", value: { y: [2], x: 1 } }], {
+    a: { x: 1, y: [2] },
+  }],
   ["adds null", {}, [{ op: "add", path: "/a", value: null }], { a: null }],
 ];
 
@@ -47,10 +44,7 @@ Deno.test("applyJsonPatch() refuses and leaves the document alone", async (t) =>
   for (const [name, patch, status] of REFUSED) {
     await t.step(name, () => {
       const document = { a: 1, l: [1] };
-      assert.throws(
-        () => applyJsonPatch(document, patch),
-        (error) => error instanceof StatusError && error.status === status,
-      );
+      assert.throws(() => applyJsonPatch(document, patch), { name: "StatusError", status });
       assert.deepEqual(document, { a: 1, l: [1] });
     });
   }

@@ -54,11 +54,9 @@ Deno.test("openKubelets() runs bound pods, fails wrong or missing images, and re
   using _scheduler = openScheduler(cluster, { log: silentLogger });
   using _kubelets = openKubelets(cluster, {
     pull: (image) =>
-      image === "missing"
-        ? { kind: "missing" }
-        : image === "arm"
+      image === "arm"
         ? { kind: "runs", architectures: ["arm64"] }
-        : { kind: "unknown" },
+        : { kind: image === "missing" ? "missing" : "unknown" },
   });
   for (const image of ["fine", "arm", "missing"]) {
     await createPod(cluster, image, { containers: [{ name: "main", image }] });

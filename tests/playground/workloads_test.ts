@@ -50,10 +50,8 @@ Deno.test("openWorkloads() gives a Job one pod, and is over with it once that ha
   await using _workloads = openWorkloads(cluster, { log: silentLogger });
   const job = (): unknown => cluster.store.get(Resource.jobs, "default/one");
   const until = (holds: () => boolean): Promise<void> => waitFor(cluster.store, holds, AbortSignal.timeout(60_000));
-  await createObject(cluster, kindNamed("Job"), {
-    namespace: "default",
-    body: { metadata: { name: "one" }, spec: { template: { spec: podBody("", {}).spec } } },
-  });
+  const body = { metadata: { name: "one" }, spec: { template: { spec: podBody("").spec } } };
+  await createObject(cluster, kindNamed("Job"), { namespace: "default", body });
   await until(() => numberAt(job(), "status", "active") === 1);
   const [pod] = cluster.store.list(Resource.pods);
   assert.equal(pod?.metadata.labels?.[JobLabel.name], "one");
@@ -61,10 +59,8 @@ Deno.test("openWorkloads() gives a Job one pod, and is over with it once that ha
   cluster.store.put(Resource.pods, { ...pod, status: { phase: "Succeeded" } });
   await until(() => valueAt(job(), "status", "conditions", 0, "type") === "Complete");
   cluster.store.remove(Resource.pods, keyOf(pod));
-  await createObject(cluster, DEPLOYMENT, {
-    namespace: "default",
-    body: { metadata: { name: "z" }, spec: { replicas: 0 } },
-  });
+  const none = { metadata: { name: "z" }, spec: { replicas: 0 } };
+  await createObject(cluster, DEPLOYMENT, { namespace: "default", body: none });
   await until(() => numberAt(cluster.store.get(Resource.deployments, "default/z"), "status", "replicas") === 0);
   assert.deepEqual(cluster.store.list(Resource.pods), []);
 });

@@ -7,31 +7,21 @@ import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
 import { explainPod } from "../../../lib/placement/decide/explain/explain.ts";
 import { parsePod } from "../../../lib/placement/decide/pod_view.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
-import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
+import { MemoryCluster } from "../../support/memory_kube_api.ts";
 import { makeFailedImage, makeFailedPod } from "../exec_format/decide/make.ts";
 
 const never = new AbortController().signal;
-const LABEL = { "multiarch.openshift.io/exec-format-error": "true" };
+const LABELLED = makeFailedPod({ metadata: { labels: { "multiarch.openshift.io/exec-format-error": "true" } } });
 const clock = new FakeClock();
 
-async function linesOf(
-  cluster: MemoryCluster,
-  pod: KubeObject,
-  before?: (call: MemoryCall) => void,
-): Promise<readonly string[]> {
-  const view = parsePod(pod) ?? assert.fail("no pod");
-  return await readExecFormatErrors({ api: cluster.client(before), clock }, view, never);
+function linesOf(api: KubeApi, pod: KubeObject = LABELLED): Promise<readonly string[]> {
+  return readExecFormatErrors({ api, clock }, parsePod(pod) ?? assert.fail("no pod"), never);
 }
 
 function furnish(cluster: MemoryCluster): void {
-  const involvedObject = { name: "web-1" };
-  const event = {
-    metadata: { name: "web-1.e", namespace: "shop" },
-    involvedObject,
-    reason: "ExecFormatError",
-    message: 'Container "c" is',
-  };
-  cluster.put(Resource.events, event);
+  const said = { reason: "ExecFormatError", message: 'Container "c" is' };
+  const metadata = { name: "web-1.e", namespace: "shop" };
+  cluster.put(Resource.events, { metadata, involvedObject: { name: "web-1" }, ...said });
   const failed = makeFailedImage({ image: "single-amd64" });
   cluster.put(Resource.enoexecEvents, buildFailedImage(failed, "archway-system") ?? assert.fail("no record"));
 }
@@ -39,8 +29,7 @@ function furnish(cluster: MemoryCluster): void {
 Deno.test("readExecFormatErrors() gives the messages of the pod's events and what is recorded of its images", async () => {
   const cluster = new MemoryCluster();
   furnish(cluster);
-  const lines = await linesOf(cluster, makeFailedPod({ metadata: { labels: LABEL } }));
-  assert.deepEqual(lines, [
+  assert.deepEqual(await linesOf(cluster.api), [
     'Container "c" is',
     "Image single-amd64 claims arm64, but its program has failed there (sha256:abababababab).",
   ]);
@@ -49,21 +38,20 @@ Deno.test("readExecFormatErrors() gives the messages of the pod's events and wha
 Deno.test("readExecFormatErrors() reads nothing about a pod without the label", async () => {
   const cluster = new MemoryCluster();
   furnish(cluster);
-  assert.deepEqual([await linesOf(cluster, makeFailedPod()), cluster.lists], [[], []]);
+  assert.deepEqual([await linesOf(cluster.api, makeFailedPod()), cluster.lists], [[], []]);
 });
 
 Deno.test("readExecFormatErrors() reports what the label says where nothing more may be read", async () => {
   const forbid = (): void => {
     throw new ApiError("forbidden", { status: 403 });
   };
-  const lines = await linesOf(new MemoryCluster(), makeFailedPod({ metadata: { labels: LABEL } }), forbid);
+  const lines = await linesOf(new MemoryCluster().client(forbid));
   assert.deepEqual(lines, ["A container of it was to run a program of another architecture than its node has."]);
 });
 
 Deno.test("readExecFormatErrors() reads 50 events at most, in smaller pages where they are large, and prints none that moves the cursor", async () => {
-  const cluster = new MemoryCluster();
   const limits: (number | undefined)[] = [];
-  const client = cluster.client();
+  const client = new MemoryCluster().api;
   const messageOf = (at: number): string => `Message ${at}\u001b[2J\r\n${"x".repeat(5_000)}`;
   const api: KubeApi = {
     ...client,
@@ -81,8 +69,7 @@ Deno.test("readExecFormatErrors() reads 50 events at most, in smaller pages wher
       return Promise.resolve({ items, resourceVersion: "1", continue: String(from + limit), bytes: 3_000_000 });
     },
   };
-  const pod = parsePod(makeFailedPod({ metadata: { labels: LABEL } })) ?? assert.fail("no pod");
-  const lines = await readExecFormatErrors({ api, clock }, pod, never);
+  const lines = await linesOf(api);
   assert.equal(lines.length, 50);
   assert.deepEqual([limits[0], limits.slice(1).every((limit = 0) => limit <= 20)], [50, true]);
   assert.ok(lines.every((line) => line.length <= 1_024 && !/\p{Cc}/u.test(line)));
@@ -90,7 +77,7 @@ Deno.test("readExecFormatErrors() reads 50 events at most, in smaller pages wher
 });
 
 Deno.test("explainPod() begins with programs of another architecture, and reports what to do", () => {
-  const pod = parsePod(makeFailedPod({ metadata: { labels: LABEL } })) ?? assert.fail("no pod");
+  const pod = parsePod(LABELLED) ?? assert.fail("no pod");
   const around = { ageMs: 3_000, schedulerSays: undefined, participation: "selected" } as const;
   const { why, next } = explainPod(pod, { ...around, execFormatErrors: ["It is so."] });
   assert.equal(why[0], "It is so.");

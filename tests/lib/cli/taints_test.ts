@@ -23,14 +23,8 @@ async function run(cluster: MemoryCluster, given: Given): Promise<Ran> {
   const { terminal, said } = recordingTerminal({ color: false, columns });
   const signal = new AbortController().signal;
   let isOver = false;
-  const running = runTaints({ api: cluster.client(before), terminal, clock }, {
-    positionals,
-    archTaint,
-    dryRun,
-    output,
-    signal,
-  })
-    .finally(() => isOver = true);
+  const options = { positionals, archTaint, dryRun, output, signal };
+  const running = runTaints({ api: cluster.client(before), terminal, clock }, options).finally(() => isOver = true);
   for (let turns = 0; !isOver && turns < 2_000; turns++) await clock.advance(100);
   return { code: await running, ...said };
 }
@@ -46,6 +40,13 @@ function openCluster(more: readonly KubeObject[] = []): MemoryCluster {
   const cluster = new MemoryCluster();
   furnish(cluster, [...OBJECTS, ...more]);
   return cluster;
+}
+
+/** A policy that takes no change of a pod. */
+function denying(denial: string): (call: MemoryCall) => void {
+  return ({ verb, plural }) => {
+    if (verb === "patch" && plural === "pods") throw new ApiError(denial, { status: 403 });
+  };
 }
 
 Deno.test("taints plan changes nothing and names each pod and DaemonSet that would be shut out, in aligned columns", async () => {
@@ -76,17 +77,12 @@ Deno.test("taints plan and apply --dry-run name pods that get their toleration f
     const { code, out } = await run(cluster, { ...given, output: "json" });
     const { pods, daemonSets } = JSON.parse(out);
     const lacks = ["supported-arch=amd64:NoSchedule"];
-    assert.deepEqual([code, pods, daemonSets], [
-      0,
-      [{ pod: "team/runs", node: "a", lacks, accepts: "yes", reason: "" }],
-      [],
-    ]);
+    const runs = { pod: "team/runs", node: "a", lacks, accepts: "yes", reason: "" };
+    assert.deepEqual([code, pods, daemonSets, cluster.patches], [0, [runs], [], []]);
     assert.equal((await run(openCluster([rawDaemonSet("agent")]), { ...given, output: "json" })).code, 1);
     assert.equal((await run(cluster, { positionals: ["apply"] })).code, 0);
-    assert.match(
-      (await run(cluster, given)).out,
-      /keep 2\. The taints would shut out nothing\. Nothing was changed\.\n$/,
-    );
+    const { out: again } = await run(cluster, given);
+    assert.match(again, /keep 2\. The taints would shut out nothing\. Nothing was changed\.\n$/);
   }
 });
 
@@ -108,15 +104,9 @@ Deno.test("taints plan tries each toleration without storing it, and reports whi
   const { code, out } = await run(cluster, { positionals: ["plan"], output: "json", before });
   assert.equal(code, 1, "a pod that refuses must be changed first");
   const { pods } = JSON.parse(out);
-  assert.deepEqual(
-    pods.map(({ pod, accepts, reason }: Record<string, string>) => `${pod} ${accepts} ${reason}`.trimEnd()),
-    [
-      "team/later yes",
-      `team/odd no ${denial}`,
-      "team/runs yes",
-      `team/yours unknown you may not patch it: ${noRight}`,
-    ],
-  );
+  const words = pods.map(({ pod, accepts, reason }: Record<string, string>) => `${pod} ${accepts} ${reason}`.trimEnd());
+  const yours = `team/yours unknown you may not patch it: ${noRight}`;
+  assert.deepEqual(words, ["team/later yes", `team/odd no ${denial}`, "team/runs yes", yours]);
   assert.deepEqual(tried.toSorted(), ["pods later", "pods odd", "pods runs", "pods yours"]);
   assert.equal(cluster.patches.length, 0);
   assert.equal(toleratedBy(cluster, "runs"), "");
@@ -128,9 +118,7 @@ Deno.test("taints plan tries each toleration without storing it, and reports whi
 
 Deno.test("taints plan and apply print no control characters that a policy repeats from the pod", async () => {
   const denial = `policy "x" denied request: \u001b[2J\u009b1m\u202eall\r\nis well \u2028 größer`;
-  const before = ({ verb, plural }: MemoryCall): void => {
-    if (verb === "patch" && plural === "pods") throw new ApiError(denial, { status: 403 });
-  };
+  const before = denying(denial);
   const shown = 'policy "x" denied request: ?[2J?1m?all??is well ? größer';
   const { out: plan } = await run(openCluster(), { positionals: ["plan"], before });
   assert.ok(plan.includes(`no: ${shown}\n`), plan);
@@ -140,9 +128,8 @@ Deno.test("taints plan and apply print no control characters that a policy repea
 });
 
 Deno.test("taints plan tries 100 pods at most, at most 20 a second, and reports of others that they were not tried", async () => {
-  const cluster = openCluster(
-    Array.from({ length: 150 }, (_, at) => rawTaintPod({ name: `p${String(at).padStart(3, "0")}`, node: "a" })),
-  );
+  const names = Array.from({ length: 150 }, (_, at) => `p${String(at).padStart(3, "0")}`);
+  const cluster = openCluster(names.map((name) => rawTaintPod({ name, node: "a" })));
   let tried = 0;
   const before = ({ verb }: MemoryCall): void => void (tried += Number(verb === "patch"));
   const { code, out } = await run(cluster, { positionals: ["plan"], output: "json", before });
@@ -156,61 +143,39 @@ Deno.test("taints plan tries 100 pods at most, at most 20 a second, and reports 
 Deno.test("taints plan -o json gives the same as data; exit code 0 when nothing would be shut out", async () => {
   const cluster = new MemoryCluster();
   furnish(cluster, [rawNode({ name: "a" })]);
-  const { code, out } = await run(cluster, {
-    positionals: ["plan"],
-    output: "json",
-    archTaint: "example.com/arch=arch:NoExecute",
-  });
-  assert.equal(code, 0);
-  assert.deepEqual(JSON.parse(out), {
-    taint: { key: "example.com/arch", effect: "NoExecute" },
-    nodes: [{ node: "a", architecture: "amd64", action: "add", reason: "has no taint yet" }],
-    pods: [],
-    daemonSets: [],
-  });
+  const archTaint = "example.com/arch=arch:NoExecute";
+  const { code, out } = await run(cluster, { positionals: ["plan"], output: "json", archTaint });
+  const taint = { key: "example.com/arch", effect: "NoExecute" };
+  const nodes = [{ node: "a", architecture: "amd64", action: "add", reason: "has no taint yet" }];
+  assert.deepEqual([code, JSON.parse(out)], [0, { taint, nodes, pods: [], daemonSets: [] }]);
 });
 
 Deno.test("taints apply tolerates what runs, then taints, and reports what it did", async () => {
   const cluster = openCluster();
   const { code, out } = await run(cluster, { positionals: ["apply"], output: "json" });
-  assert.equal(code, 0);
   const { end, toleratedPods, taintedNodes } = JSON.parse(out);
-  assert.deepEqual([end, toleratedPods, taintedNodes], ["done", 1, 2]);
-  assert.equal(taintLine(cluster), "a:amd64 r:arm64");
-  assert.equal(toleratedBy(cluster, "runs"), "amd64");
-});
-
-Deno.test("taints apply --dry-run is the plan", async () => {
-  const cluster = openCluster();
-  const { out } = await run(cluster, { positionals: ["apply"], dryRun: true });
-  assert.match(out, /Nothing was changed/);
-  assert.equal(cluster.patches.length, 0);
+  assert.deepEqual([code, end, toleratedPods, taintedNodes], [0, "done", 1, 2]);
+  assert.deepEqual([taintLine(cluster), toleratedBy(cluster, "runs")], ["a:amd64 r:arm64", "amd64"]);
 });
 
 Deno.test("taints apply ends with 1 when a pod cannot be given its toleration, and taints no node of it", async () => {
   const cluster = openCluster();
-  const before = ({ verb, plural }: MemoryCall): void => {
-    if (verb === "patch" && plural === "pods") throw new ApiError("a policy forbids it", { status: 403 });
-  };
-  const { code, out } = await run(cluster, { positionals: ["apply"], before });
+  const { code, out } = await run(cluster, { positionals: ["apply"], before: denying("a policy forbids it") });
   assert.equal(code, 1);
   assert.match(out, /team\/runs \(a policy forbids it\)/);
   assert.match(taintLine(cluster), /^a: /);
 });
 
 Deno.test("taints clean takes the taints off, leaves pods alone and deletes nothing; --dry-run only reports it", async () => {
-  const cluster = openCluster([
-    rawNode({ name: "x", taints: [{ key: "dedicated", effect: "NoSchedule" }, ours("amd64")] }),
-  ]);
+  const taints = [{ key: "dedicated", effect: "NoSchedule" }, ours("amd64")];
+  const cluster = openCluster([rawNode({ name: "x", taints })]);
   const before = cluster.objects.size;
   const dry = await run(cluster, { positionals: ["clean"], dryRun: true, output: "json" });
   assert.deepEqual([dry.code, JSON.parse(dry.out)], [0, { dryRun: true, lifted: ["r", "x"], left: [] }]);
   assert.equal(cluster.patches.length, 0);
   const calls: string[] = [];
-  const { code, out } = await run(cluster, {
-    positionals: ["clean"],
-    before: ({ verb, plural }) => void calls.push(`${verb} ${plural}`),
-  });
+  const note = ({ verb, plural }: MemoryCall): void => void calls.push(`${verb} ${plural}`);
+  const { code, out } = await run(cluster, { positionals: ["clean"], before: note });
   assert.equal(code, 0);
   assert.match(out, /^NODE {3}RESULT {6}REASON\nr {6}untainted\nx {6}untainted\n/);
   assert.deepEqual(calls, ["list nodes", "patch nodes", "patch nodes"]);
