@@ -4,20 +4,14 @@ import { errorText, type LogForm, openLogger } from "../../lib/log.ts";
 Deno.test("errorText() gives an error with its causes, and nothing twice", () => {
   const cause = new Error("no such file");
   assert.equal(errorText(new Error("Cannot read it", { cause })), "Cannot read it: no such file");
-  assert.equal(
-    errorText(new Error("Cannot read it: no such file. Name another.", { cause })),
-    "Cannot read it: no such file. Name another.",
-  );
+  const whole = "Cannot read it: no such file. Name another.";
+  assert.equal(errorText(new Error(whole, { cause })), whole);
   assert.equal(errorText("odd"), "odd");
 });
 
 function lineOf(fields: Readonly<Record<string, unknown>>, form?: LogForm): string {
   const lines: string[] = [];
-  const log = openLogger({
-    level: "info",
-    write: (line) => void lines.push(line),
-    ...form === undefined ? {} : { form },
-  });
+  const log = openLogger({ level: "info", write: (line) => void lines.push(line), ...form && { form } });
   log.debug("not shown");
   log.with({ controller: "pods" }).warn("pod released", fields);
   log.close();
@@ -25,14 +19,8 @@ function lineOf(fields: Readonly<Record<string, unknown>>, form?: LogForm): stri
 }
 
 Deno.test("openLogger() writes one line of text for a terminal: time, level, message, and fields that cannot be forged", () => {
-  const fields = {
-    pod: "web",
-    gatedMs: 19,
-    images: ["a", "b"],
-    error: 'no "x"\nINF pod=other',
-    none: undefined,
-    sign: "\x1b[31m",
-  };
+  const forged = { error: 'no "x"\nINF pod=other', none: undefined, sign: "\x1b[31m" };
+  const fields = { pod: "web", gatedMs: 19, images: ["a", "b"], ...forged };
   assert.match(
     lineOf(fields, "text"),
     /^\d\d:\d\d:\d\d\.\d{3} WRN pod released controller=pods pod=web gatedMs=19 images=\["a","b"\] error="no \\"x\\"\\nINF pod=other" sign="\\u001b\[31m"\n$/,

@@ -55,12 +55,8 @@ const CHUNKS =
 
 Deno.test("send() reads an answer with a length or in chunks, however it is cut, and uses the connection again", async () => {
   for (const pieceBytes of [1, 3, 7, 65_536]) {
-    await using server = serve([
-      LENGTH,
-      CHUNKS,
-      `HTTP/1.1 100 Continue\r\n\r\n${LENGTH}`,
-      "HTTP/1.1 204 No Content\r\n\r\n",
-    ], pieceBytes);
+    const [late, none] = [`HTTP/1.1 100 Continue\r\n\r\n${LENGTH}`, "HTTP/1.1 204 No Content\r\n\r\n"];
+    await using server = serve([LENGTH, CHUNKS, late, none], pieceBytes);
     using kept = new KeptConnections(2);
     const seen: unknown[] = [];
     for (let count = 0; count < 4; count++) {
@@ -108,7 +104,7 @@ Deno.test("send() refuses what is not HTTP, and a header that would become two",
     "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
     CHUNKS.replace("4\r\n", "z\r\n"),
   ];
-  await using server = serve(broken.map((text) => text));
+  await using server = serve(broken);
   using kept = new KeptConnections(2);
   for (const why of [/not HTTP/, /no valid length/, /no valid chunks/]) {
     await assert.rejects(kept.send(server.url, PATCH, TLS), why);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Change, ObjectCache } from "../../../lib/k8s/object_cache.ts";
+import { type Change, ObjectCache, type ObjectCacheOptions } from "../../../lib/k8s/object_cache.ts";
 import type { KubeObject } from "../../../lib/k8s/types.ts";
 import { silentLogger } from "../../../lib/log.ts";
 
@@ -8,27 +8,29 @@ function pod(
   more: { readonly uid?: string; readonly version?: string; readonly size?: string } = {},
 ): KubeObject {
   const { uid = "u1", version = "1", size } = more;
-  return {
-    metadata: { name, namespace: "ns", uid, resourceVersion: version },
-    ...(size === undefined ? {} : { size }),
-  };
+  return { metadata: { name, namespace: "ns", uid, resourceVersion: version }, ...size && { size } };
 }
 
-function openStore(): { readonly store: ObjectCache<string>; readonly changes: Change<string>[] } {
-  const changes: Change<string>[] = [];
-  const parse = (object: KubeObject): string | undefined => {
-    if (object["size"] === "broken") throw new Error("unreadable");
-    return object["size"] === undefined ? undefined : String(object["size"]);
-  };
-  return {
-    changes,
-    store: new ObjectCache({
-      keep: { kind: "all" },
-      parse,
-      onChange: (change) => changes.push(change),
-      log: silentLogger,
-    }),
-  };
+interface Opened {
+  readonly store: ObjectCache<string>;
+  readonly changes: readonly Change<string>[];
+  /** The namespaces that were warned of. */
+  readonly warned: readonly unknown[];
+  kept(): string;
+}
+
+function openStore(keep: ObjectCacheOptions<string>["keep"] = { kind: "all" }): Opened {
+  const [changes, warned]: [Change<string>[], unknown[]] = [[], []];
+  const store = new ObjectCache<string>({
+    keep,
+    parse: ({ size }) => {
+      if (size === "broken") throw new Error("unreadable");
+      return size === undefined ? undefined : String(size);
+    },
+    onChange: (change) => changes.push(change),
+    log: { ...silentLogger, warn: (_, fields) => warned.push(fields?.["namespace"]) },
+  });
+  return { store, changes, warned, kept: () => [...store.values()].join(" ") };
 }
 
 Deno.test("ObjectCache.apply() reports new and changed objects with their former state", () => {
@@ -76,13 +78,7 @@ Deno.test("ObjectCache.apply() goes on when a listener throws", () => {
 });
 
 Deno.test("ObjectCache keeps nothing when told so: what is given again is reported again, an end is not", () => {
-  const changes: Change<string>[] = [];
-  const store = new ObjectCache<string>({
-    parse: ({ size }) => size === undefined ? undefined : String(size),
-    onChange: (change) => changes.push(change),
-    keep: { kind: "nothing" },
-    log: silentLogger,
-  });
+  const { store, changes } = openStore({ kind: "nothing" });
   assert.equal(store.apply(pod("a", { size: "small" })), undefined);
   store.apply(pod("a", { size: "small" }));
   store.apply(pod("b"));
@@ -93,19 +89,8 @@ Deno.test("ObjectCache keeps nothing when told so: what is given again is report
   assert.deepEqual([store.size, store.get("ns/a")], [0, undefined]);
 });
 
-function openShares(): {
-  readonly store: ObjectCache<string>;
-  readonly kept: () => string;
-  readonly warned: unknown[];
-} {
-  const warned: unknown[] = [];
-  const store = new ObjectCache<string>({
-    parse: ({ size }) => size === undefined ? undefined : String(size),
-    onChange: () => {},
-    keep: { kind: "shares", weightOf: (value) => value.length, maxOfNamespace: 4, maxInAll: 6, rest: "" },
-    log: { ...silentLogger, warn: (_, fields) => warned.push(fields?.["namespace"]) },
-  });
-  return { store, warned, kept: () => [...store.values()].join(" ") };
+function openShares(): Opened {
+  return openStore({ kind: "shares", weightOf: ({ length }) => length, maxOfNamespace: 4, maxInAll: 6, rest: "" });
 }
 
 Deno.test("ObjectCache keeps what the share of a namespace has room for; what leaves or shrinks makes room", () => {
@@ -113,8 +98,7 @@ Deno.test("ObjectCache keeps what the share of a namespace has room for; what le
   store.apply(pod("a", { size: "aaa", version: "1" }));
   assert.equal(store.apply(pod("b", { size: "bb", version: "1" })), undefined);
   store.apply(pod("c", { size: "cc", version: "1" }));
-  assert.equal(kept(), "aaa");
-  assert.deepEqual(warned, ["ns"]);
+  assert.deepEqual([kept(), warned], ["aaa", ["ns"]]);
   store.apply(pod("a", { size: "aa", version: "2" }));
   assert.equal(store.apply(pod("b", { size: "bb", version: "1" })), "ns/b");
   assert.equal(kept(), "aa bb");
@@ -131,17 +115,10 @@ function inNamespace(namespace: string, name: string, size: string): KubeObject 
 }
 
 Deno.test("ObjectCache keeps in part what there is no room for, and reports what becomes so", () => {
-  const changes: Change<string>[] = [];
-  const store = new ObjectCache<string>({
-    parse: ({ size }) => size === undefined ? undefined : String(size),
-    onChange: (change) => changes.push(change),
-    keep: {
-      ...{ kind: "shares", maxOfNamespace: 4, maxInAll: 6, rest: "", reduce: () => "-" },
-      weightOf: (value) => value === "-" ? 0 : value.length,
-    },
-    log: silentLogger,
+  const { store, changes, kept } = openStore({
+    ...{ kind: "shares", maxOfNamespace: 4, maxInAll: 6, rest: "", reduce: () => "-" },
+    weightOf: (value) => value === "-" ? 0 : value.length,
   });
-  const kept = (): string => [...store.values()].join(" ");
   for (const size of ["xx", "yyy", "z"]) store.apply(inNamespace("first", size, size));
   assert.equal(kept(), "xx - z");
   for (const size of ["ppp", "q"]) assert.equal(store.apply(inNamespace("second", size, size)), `second/${size}`);

@@ -3,8 +3,7 @@ import type { ReadApi } from "../../../lib/k8s/api.ts";
 import { ApiError } from "../../../lib/k8s/errors.ts";
 import { Reflector, type ReflectorState } from "../../../lib/k8s/reflector.ts";
 import { type KubeObject, Resource } from "../../../lib/k8s/types.ts";
-import type { Logger } from "../../../lib/log.ts";
-import { silentLogger } from "../../../lib/log.ts";
+import { type Logger, silentLogger } from "../../../lib/log.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 import { type MemoryCall, MemoryCluster } from "../../support/memory_kube_api.ts";
 
@@ -16,6 +15,12 @@ interface Run {
   readonly warnings: string[];
   fault: ApiError | undefined;
 }
+
+const USUAL = {
+  keep: { kind: "all" },
+  parse: ({ metadata }: KubeObject): string => metadata.name,
+  onChange: () => {},
+} as const;
 
 async function withRun(
   start: { readonly fault?: ApiError; readonly names?: readonly string[] },
@@ -31,19 +36,7 @@ async function withRun(
     calls.push(call);
     if (run.fault !== undefined) throw run.fault;
   });
-  const options = {
-    api,
-    resource: Resource.clusterConfigs,
-    parse: ({ metadata }: KubeObject): string => metadata.name,
-  };
-  const reflector = new Reflector({
-    keep: { kind: "all" },
-    ...options,
-    onChange: () => {},
-    clock,
-    log,
-    name: "configs",
-  });
+  const reflector = new Reflector({ ...USUAL, api, resource: Resource.clusterConfigs, clock, log, name: "configs" });
   const run: Run = { clock, calls, cluster, reflector, warnings, fault: start.fault };
   const stop = new AbortController();
   const running = reflector.run(stop.signal);
@@ -69,9 +62,7 @@ for (const { status, state } of UNAVAILABLE) {
   Deno.test(`reflector: is ${state} on ${status}, tries every 30 s at most, says so once, and takes what appears later`, () =>
     withRun({ fault: new ApiError("no", { status }) }, async (run) => {
       await run.clock.advance(120_000);
-      assert.equal(run.reflector.state(), state);
-      assert.equal(run.reflector.hasSynced(), false);
-      assert.equal(run.warnings.length, 1);
+      assert.deepEqual([run.reflector.state(), run.reflector.hasSynced(), run.warnings.length], [state, false, 1]);
       const before = run.calls.length;
       await run.clock.advance(300_000);
       const tries = run.calls.length - before;
@@ -79,8 +70,7 @@ for (const { status, state } of UNAVAILABLE) {
       run.fault = undefined;
       await createConfig(run.cluster, "cluster");
       await run.clock.advance(30_000);
-      assert.equal(run.reflector.hasSynced(), true);
-      assert.deepEqual([...run.reflector.values()], ["cluster"]);
+      assert.deepEqual([run.reflector.hasSynced(), ...run.reflector.values()], [true, "cluster"]);
     }));
 }
 
@@ -105,8 +95,7 @@ Deno.test("reflector: tries every 5 s at most while the API server is away, and 
     await run.clock.advance(60_000);
     const tries = run.calls.length - before;
     assert.ok(tries >= 11 && tries <= 25, `${tries} tries in 60 s`);
-    assert.equal(run.warnings.length, 1);
-    assert.equal(run.reflector.hasSynced(), true);
+    assert.deepEqual([run.warnings.length, run.reflector.hasSynced()], [1, true]);
   }));
 
 Deno.test("reflector: refusedForMs() counts refusals of list and watch, neither an outage nor a silent watch", () =>
@@ -167,11 +156,8 @@ Deno.test("reflector: lists pods in small pages, since each may be as large as i
       return memory.list(type, options, signal);
     },
   };
-  const options = { api, parse: ({ metadata }: KubeObject): string => metadata.name, onChange: () => {}, clock };
   const both = [Resource.pods, Resource.clusterConfigs].map((resource) =>
-    new Reflector({ keep: { kind: "all" }, ...options, resource, log: silentLogger, name: resource.plural }).run(
-      stop.signal,
-    )
+    new Reflector({ ...USUAL, api, clock, resource, log: silentLogger, name: resource.plural }).run(stop.signal)
   );
   await clock.advance(100);
   stop.abort();

@@ -35,36 +35,17 @@ Deno.test("patch() sends each format with its content type, field manager and fo
     const document = { metadata: { labels: { a: "b" } } };
     await api.patch(Resource.pods, TARGET, { body: { kind: "json", operations }, signal: never });
     await api.patch(Resource.pods, TARGET, { body: { kind: "merge", document }, signal: never });
-    await api.patch(Resource.pods, { ...TARGET, subresource: "status" }, {
-      body: { kind: "apply", document, force: true },
-      signal: never,
-    });
-    assert.deepEqual(
-      stub.requests.map(({ method, path, headers, query, body }) => [
-        method,
-        path,
-        headers["content-type"],
-        query.toString(),
-        JSON.parse(body),
-      ]),
-      [
-        [
-          "PATCH",
-          "/api/v1/namespaces/shop/pods/web",
-          "application/json-patch+json",
-          "fieldManager=archway",
-          operations,
-        ],
-        ["PATCH", "/api/v1/namespaces/shop/pods/web", "application/merge-patch+json", "fieldManager=archway", document],
-        [
-          "PATCH",
-          "/api/v1/namespaces/shop/pods/web/status",
-          "application/apply-patch+yaml",
-          "fieldManager=archway&force=true",
-          document,
-        ],
-      ],
+    const applied = { kind: "apply", document, force: true } as const;
+    await api.patch(Resource.pods, { ...TARGET, subresource: "status" }, { body: applied, signal: never });
+    const lines = stub.requests.map(({ method, path, headers, query }) =>
+      `${method} ${path} ${headers["content-type"]} ${query}`
     );
+    assert.deepEqual(lines, [
+      "PATCH /api/v1/namespaces/shop/pods/web application/json-patch+json fieldManager=archway",
+      "PATCH /api/v1/namespaces/shop/pods/web application/merge-patch+json fieldManager=archway",
+      "PATCH /api/v1/namespaces/shop/pods/web/status application/apply-patch+yaml fieldManager=archway&force=true",
+    ]);
+    assert.deepEqual(stub.requests.map(({ body }) => JSON.parse(body)), [operations, document, document]);
     assert.equal(stub.requests[0]?.headers["user-agent"], "archway-tests/0");
   }));
 
@@ -78,11 +59,8 @@ Deno.test("create() and patch() ask for the metadata alone of pods and events", 
     await api.patch(Resource.nodes, { name: "n1" }, { body, signal: never });
     await api.get(Resource.pods, TARGET, never);
     const metadataAlone = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
-    const json = "application/json";
-    assert.deepEqual(
-      stub.requests.map(({ headers }) => headers["accept"]),
-      [metadataAlone, metadataAlone, json, json, json],
-    );
+    const [json, accepted] = ["application/json", stub.requests.map(({ headers }) => headers["accept"])];
+    assert.deepEqual(accepted, [metadataAlone, metadataAlone, json, json, json]);
   }));
 
 Deno.test("patch() asks for a dry run only where it is one", () =>
@@ -160,23 +138,16 @@ Deno.test("create() takes the Status that answers an eviction, which has no name
 
 Deno.test("ApiError carries status, reason, causes and Retry-After of the server's Status", () =>
   withApi(async ({ stub, api }) => {
-    const causes = statusBody(422, "Invalid", { details: { causes: [{ field: "spec" }] } });
-    stub.obstruct(Match.any, { kind: "json", status: 422, body: causes });
-    const patch = (): Promise<unknown> =>
-      api.patch(Resource.pods, TARGET, { body: { kind: "json", operations: [] }, signal: never });
-    const refused = await faultOf(patch());
+    const faultBy = (status: number, body: unknown, headers = {}): Promise<ApiError> => {
+      stub.obstruct(Match.any, { kind: "json", status, body, headers });
+      return faultOf(api.patch(Resource.pods, TARGET, { body: { kind: "json", operations: [] }, signal: never }));
+    };
+    const refused = await faultBy(422, statusBody(422, "Invalid", { details: { causes: [{ field: "spec" }] } }));
     assert.deepEqual([refused.status, refused.reason, refused.hasCauses], [422, "Invalid", true]);
     assert.equal(refused.message, 'Cannot patch pods "shop/web": the API server answered 422: stub says Invalid');
     assert.equal(classifyWriteFailure(refused), "refused");
-    stub.obstruct(Match.any, { kind: "json", status: 422, body: statusBody(422, "Invalid") });
-    assert.equal(classifyWriteFailure(await faultOf(patch())), "stale");
-    stub.obstruct(Match.any, {
-      kind: "json",
-      status: 503,
-      body: statusBody(503, "X"),
-      headers: { "retry-after": "7" },
-    });
-    const later = await faultOf(patch());
+    assert.equal(classifyWriteFailure(await faultBy(422, statusBody(422, "Invalid"))), "stale");
+    const later = await faultBy(503, statusBody(503, "X"), { "retry-after": "7" });
     assert.deepEqual([later.retryAfterMs, classifyWriteFailure(later)], [7_000, "later"]);
   }));
 
@@ -202,12 +173,11 @@ Deno.test("a write is tried again after 429 only: 5xx and cuts may have been car
     assert.equal(stub.requests.length, 2);
     stub.obstruct(Match.any, { kind: "json", status: 500, body: statusBody(500, "InternalError") });
     assert.equal((await faultOf(create())).status, 500);
-    stub.obstruct(Match.any, { kind: "cut" });
-    const cut = await faultOf(create());
-    assert.deepEqual([cut.status, cut.reason, stub.requests.length], [0, "Interrupted", 4]);
-    stub.obstruct(Match.any, { kind: "destroy" });
-    const destroyed = await faultOf(create());
-    assert.deepEqual([destroyed.status, destroyed.reason, stub.requests.length], [0, "Interrupted", 5]);
+    for (const [kind, requests] of [["cut", 4], ["destroy", 5]] as const) {
+      stub.obstruct(Match.any, { kind });
+      const { status, reason } = await faultOf(create());
+      assert.deepEqual([status, reason, stub.requests.length], [0, "Interrupted", requests]);
+    }
   }));
 
 Deno.test("a refused connection is reported as unreachable, without the URL's query, and a write is tried again after it", async () => {
@@ -246,12 +216,10 @@ Deno.test("a call that gets no answer ends with its time limit, one that is abor
 Deno.test("a 401 makes credentials be read anew and the request be sent once more", async () => {
   await using stub = await openApiServerStub();
   let token = "old";
-  const credentials = (): Promise<{ readonly headers: { readonly authorization: string }; readonly tls: typeof TLS }> =>
-    Promise.resolve({ headers: { authorization: `Bearer ${token}` }, tls: TLS });
-  const discardCredentials = (): void => {
-    token = "new";
-  };
-  await using api = openTestApi(plainAccess(stub.url, { credentials, discardCredentials }));
+  await using api = openTestApi(plainAccess(stub.url, {
+    credentials: () => Promise.resolve({ headers: { authorization: `Bearer ${token}` }, tls: { caCerts: [] } }),
+    discardCredentials: () => void (token = "new"),
+  }));
   stub.obstruct(Match.any, { kind: "json", status: 401, body: statusBody(401, "Unauthorized") });
   stub.obstruct(Match.any, { kind: "json", body: POD });
   await api.create(Resource.pods, POD, { ...TARGET, signal: never });
@@ -260,8 +228,6 @@ Deno.test("a 401 makes credentials be read anew and the request be sent once mor
   assert.equal((await faultOf(api.get(Resource.pods, TARGET, never))).status, 401);
   assert.equal(stub.requests.length, 4);
 });
-
-const TLS = { caCerts: [] };
 
 Deno.test("requests are capped, Leases and watches do not wait behind them", () =>
   withApi(async ({ stub, api }) => {
@@ -309,8 +275,7 @@ Deno.test("listAll() asks for ever fewer objects while pages are too large, and 
     for (let at = 0; at < 40; at++) stub.put(`small-${at}`);
     const names: string[] = [];
     for await (const pod of listAll(api, Resource.pods, { signal: never })) names.push(pod.metadata.name);
-    assert.equal(new Set(names).size, 50);
-    assert.equal(names.length, 50);
+    assert.deepEqual([new Set(names).size, names.length], [50, 50]);
     const limits = stub.requests.map(({ query }) => Number(query.get("limit")));
     // 50 and 12 are given up after 8 MiB; then two large ones a page, then twice as many each time.
     assert.deepEqual(limits, [50, 12, 3, 2, 2, 2, 2, 4, 8, 16, 32]);

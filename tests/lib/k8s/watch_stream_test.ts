@@ -12,8 +12,8 @@ function bodyOf(text: string, cuts: readonly number[] = []): ReadableStream<Uint
   return ReadableStream.from(chunks);
 }
 
-function line(name: string, type = "ADDED"): string {
-  return `${JSON.stringify({ type, object: { metadata: { name, resourceVersion: "7" } } })}\n`;
+function line(name: string, type = "ADDED", more = {}): string {
+  return `${JSON.stringify({ type, object: { metadata: { name, resourceVersion: "7" }, ...more } })}\n`;
 }
 
 async function namesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>, maxLineBytes = 10_000): Promise<string[]> {
@@ -41,9 +41,8 @@ Deno.test("decodeWatchStream() skips unknown event types", async () => {
 });
 
 Deno.test("decodeWatchStream() throws ApiError for lines that are no events or longer than the limit", async () => {
-  for (
-    const text of ["{nonsense\n", "[]\n", '{"type":"ADDED"}\n', '{"type":"ADDED","object":{}}\n', "x".repeat(20_000)]
-  ) {
+  const wrong = ["{nonsense", "[]", '{"type":"ADDED"}', '{"type":"ADDED","object":{}}'].map((text) => `${text}\n`);
+  for (const text of [...wrong, "x".repeat(20_000)]) {
     await assert.rejects(namesOf(bodyOf(text)), ApiError, text.slice(0, 30));
   }
 });
@@ -85,13 +84,9 @@ Deno.test("readAhead() reads ahead of a slow consumer, up to its limit, and canc
 
 Deno.test("decodeWatchStream() lets others have their turn in a long burst", async () => {
   const padding = "x".repeat(7_000);
-  const burst = Array.from(
-    { length: 3_000 },
-    (_, n) => `${JSON.stringify({ type: "ADDED", object: { metadata: { name: `p${n}` }, padding } })}\n`,
-  );
+  const chunks = Array.from({ length: 3_000 }, (_, n) => new TextEncoder().encode(line(`p${n}`, "ADDED", { padding })));
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
-  const chunks = burst.map((text) => new TextEncoder().encode(text));
   assert.equal((await namesOf(ReadableStream.from(chunks))).length, 3_000);
   clearInterval(timer);
   assert.ok(turns > 0, "a timer fired while the burst was decoded");
