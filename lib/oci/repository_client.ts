@@ -169,18 +169,16 @@ export class RepositoryClient {
     const isFutile = login.kind === "denied" || isLoggedIn && offered.kind === "basic";
     if (isFutile && !isOtherLogin) return refusal;
     if (offered.kind === "bearer" && isLoggedIn) this.#login.discard(credential, offered);
-    return await this.#tryAgain(request, refusal, {
-      credential,
-      login: await this.#login.authorize(credential, offered),
-    });
+    const again = { credential, login: await this.#login.authorize(credential, offered) };
+    return headerOf(again.login) === undefined ? refusal : await this.#tryAgain(request, refusal, again);
   }
 
-  /** Once more as it is logged in now; the refusal where there is no way to, or with the new answer. */
-  async #tryAgain(request: RepositoryRequest, refusal: Refusal, tried: Tried): Promise<Attempt> {
-    if (headerOf(tried.login) === undefined) return refusal;
-    const { credential } = tried;
+  /** Once more as it is logged in now: the refusal gets the new answer. */
+  async #tryAgain(request: RepositoryRequest, refusal: Refusal, tried?: Tried): Promise<Attempt> {
     const answer = await this.#send(request, tried);
-    return request.isFinal(answer, true) ? { kind: "answered", answer, credential } : { ...refusal, answer };
+    return request.isFinal(answer, tried !== undefined)
+      ? { kind: "answered", answer, credential: tried?.credential }
+      : { ...refusal, answer };
   }
 
   /** The answer, or the RateLimited error of an account whose requests are held back. */
@@ -197,8 +195,8 @@ export class RepositoryClient {
   async #logInPastLimit(credential: Credential | undefined, request: RepositoryRequest): Promise<Attempt | undefined> {
     if (credential === undefined) return undefined;
     const login = await this.#rootLogin(credential);
-    const isKnown = login?.kind === "denied" || login?.header !== undefined;
-    return isKnown ? await this.#tryAgain(request, NOT_SENT, { credential, login }) : undefined;
+    if (login?.kind === "denied") return NOT_SENT;
+    return login?.header === undefined ? undefined : await this.#tryAgain(request, NOT_SENT, { credential, login });
   }
 
   async #rootLogin(credential: Credential): Promise<Authorization | undefined> {
@@ -231,10 +229,7 @@ export class RepositoryClient {
     const anonymous = answer?.status === 401 ? await this.#login.anonymousAuthorization(answer) : undefined;
     if (anonymous === undefined) return refusal;
     this.#anonymous = anonymous;
-    const second = await this.#send(request);
-    return request.isFinal(second, false)
-      ? { kind: "answered", answer: second, credential: undefined }
-      : { ...refusal, answer: second };
+    return await this.#tryAgain(request, refusal);
   }
 
   async #send({ message, urlBy, signal = this.context.signal }: RepositoryRequest, tried?: Tried): Promise<Answer> {
