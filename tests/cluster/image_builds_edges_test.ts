@@ -1,17 +1,13 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { BuildBed } from "./support/build_bed.ts";
-import { BUILD_NAMESPACE, contents } from "./support/build_objects.ts";
+import { BuildBed, REBUILD } from "./support/build_bed.ts";
+import { contents } from "./support/build_objects.ts";
+import { BUILDER, renderBuilder } from "./support/builder_sync.ts";
 import { conditionOf, read } from "./support/cluster_access.ts";
-import { registryError } from "./support/indexing.ts";
-import { missingForOpenShift } from "./support/openshift_crds.ts";
+import { isIndexPush, registryError } from "./support/indexing.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go") || await missingForOpenShift() !== undefined;
-const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64" }];
-const REBUILD = "machineconfiguration.openshift.io/rebuild";
-const DEPLOYMENTS = `/apis/apps/v1/namespaces/${BUILD_NAMESPACE}/deployments`;
-const OTHER_BUILDER = "machine-os-builder";
+const ignore = lacks("go");
 /** Shorter than any wait of this file, longer than a Job takes that does not hang. */
 const JOB_DEADLINE = "20s";
 
@@ -20,25 +16,9 @@ async function statusOf(bed: BuildBed, type: string): Promise<string> {
 }
 
 /** The machine config operator's own builder, whose pod is not ready: no kubelet is there to say so. */
-async function startOtherBuilder(bed: BuildBed): Promise<void> {
-  const labels = { app: OTHER_BUILDER };
-  await bed.cluster.create(DEPLOYMENTS, {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: OTHER_BUILDER },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: "builder", image: "builder.test/other:v1" }] } },
-    },
-  });
-  await waitUntil("a replica", async () => {
-    return read(await bed.cluster.get(`${DEPLOYMENTS}/${OTHER_BUILDER}`), "status", "replicas") === 1;
-  });
-}
-
-function isIndexPush({ method, headers }: { readonly method: string; readonly headers: Headers }): boolean {
-  return method === "PUT" && /index|list/.test(headers.get("content-type") ?? "");
+async function startOtherBuilder({ cluster }: BuildBed): Promise<void> {
+  await cluster.create(BUILDER.replace(/\/[^/]*$/, ""), renderBuilder("builder.test/other:v1"));
+  await waitUntil("a replica", async () => read(await cluster.get(BUILDER), "status", "replicas") === 1);
 }
 
 /** Each time that an index is pushed, `times` at most, the image of arm64 that was built last is gone first. */
@@ -58,60 +38,59 @@ Deno.test({
   name:
     "P-070 P-136 image builds: another builder, a Job that hangs and images that are lost publish nothing but a whole index",
   ignore,
-  fn: async (t) => {
-    await using bed = await BuildBed.open({ nodes: TWO, settings: { jobDeadline: JOB_DEADLINE } });
-    await t.step(
-      "while the operator's own builder has a replica, ready or not: AnotherBuilderActive, and nothing is made",
-      async () => {
-        await startOtherBuilder(bed);
-        await bed.startArchway();
-        await bed.createConfig(contents("first"));
-        await waitUntil("the condition", async () => await statusOf(bed, "AnotherBuilderActive") === "True");
-        await bed.settled();
-        assert.deepEqual([await bed.builds(), await bed.jobsCreated(), bed.pushes()], [[], 0, []]);
-      },
-    );
-    await t.step("when it has none any more: built and published", async () => {
-      await bed.cluster.patch(`${DEPLOYMENTS}/${OTHER_BUILDER}`, { spec: { replicas: 0 } });
-      await bed.waitForPublished();
-      assert.equal(await statusOf(bed, "AnotherBuilderActive"), "False");
-      assert.equal(await bed.jobsCreated(), 2);
-    });
-    await t.step(
-      "a Job that hangs: DeadlineExceeded, nothing is published, the other image is kept (P-070)",
-      async () => {
-        const [before, builds] = [await bed.published(), await bed.builds()];
-        bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
-        await bed.replaceConfig(contents("second"));
-        const { message, archStatus } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
-        assert.match(message, /arm64: DeadlineExceeded/);
-        assert.deepEqual([archStatus, await bed.published()], ["amd64=Succeeded,arm64=Failed", before]);
-        bed.player.fate = () => ({ kind: "succeed" });
-      },
-    );
-    await t.step(
-      "an image that is lost before the index is made: built once more, then published (P-136)",
-      async () => {
-        const [before, jobs, played] = [await bed.published(), await bed.jobsCreated(), bed.player.played.length];
-        const { lost } = loseImages(bed, 1);
-        await bed.replaceConfig(contents("third"));
-        const reference = await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
-        assert.deepEqual(bed.player.built(played), ["amd64", "arm64", "arm64"]);
-        assert.equal(await bed.jobsCreated() - jobs, 3);
-        const children = await bed.platformsOf(reference);
-        assert.deepEqual(Object.keys(children ?? {}), ["amd64", "arm64"]);
-        assert.deepEqual([lost.length, lost.includes(children?.["arm64"] ?? "")], [1, false]);
-      },
-    );
-    await t.step("lost again: Failed, nothing is published", async () => {
+}, async (t) => {
+  await using bed = await BuildBed.open({ settings: { jobDeadline: JOB_DEADLINE } });
+  await t.step(
+    "while the operator's own builder has a replica, ready or not: AnotherBuilderActive, and nothing is made",
+    async () => {
+      await startOtherBuilder(bed);
+      await bed.startArchway();
+      await bed.createConfig(contents("first"));
+      await waitUntil("the condition", async () => await statusOf(bed, "AnotherBuilderActive") === "True");
+      await bed.settled();
+      assert.deepEqual([await bed.builds(), await bed.jobsCreated(), bed.pushes()], [[], 0, []]);
+    },
+  );
+  await t.step("when it has none any more: built and published", async () => {
+    await bed.cluster.patch(BUILDER, { spec: { replicas: 0 } });
+    await bed.waitForPublished();
+    assert.equal(await statusOf(bed, "AnotherBuilderActive"), "False");
+    assert.equal(await bed.jobsCreated(), 2);
+  });
+  await t.step(
+    "a Job that hangs: DeadlineExceeded, nothing is published, the other image is kept (P-070)",
+    async () => {
       const [before, builds] = [await bed.published(), await bed.builds()];
-      const { lost } = loseImages(bed, 2);
-      await bed.replaceConfig(contents("fourth"));
-      const { message } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
-      assert.match(message, /arm64: ImageLost/);
-      assert.deepEqual([lost.length, await bed.published()], [2, before]);
-    });
-  },
+      bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
+      await bed.replaceConfig(contents("second"));
+      const { message, archStatus } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
+      assert.match(message, /arm64: DeadlineExceeded/);
+      assert.deepEqual([archStatus, await bed.published()], ["amd64=Succeeded,arm64=Failed", before]);
+      bed.player.fate = () => ({ kind: "succeed" });
+    },
+  );
+  await t.step(
+    "an image that is lost before the index is made: built once more, then published (P-136)",
+    async () => {
+      const [before, jobs, played] = [await bed.published(), await bed.jobsCreated(), bed.player.played.length];
+      const { lost } = loseImages(bed, 1);
+      await bed.replaceConfig(contents("third"));
+      const reference = await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
+      assert.deepEqual(bed.player.built(played), ["amd64", "arm64", "arm64"]);
+      assert.equal(await bed.jobsCreated() - jobs, 3);
+      const children = await bed.platformsOf(reference);
+      assert.deepEqual(Object.keys(children ?? {}), ["amd64", "arm64"]);
+      assert.deepEqual([lost.length, lost.includes(children?.["arm64"] ?? "")], [1, false]);
+    },
+  );
+  await t.step("lost again: Failed, nothing is published", async () => {
+    const [before, builds] = [await bed.published(), await bed.builds()];
+    const { lost } = loseImages(bed, 2);
+    await bed.replaceConfig(contents("fourth"));
+    const { message } = await bed.newBuild("Failed", builds, { deadlineMs: 120_000 });
+    assert.match(message, /arm64: ImageLost/);
+    assert.deepEqual([lost.length, await bed.published()], [2, before]);
+  });
 });
 
 /** As registries do whose tags cannot be moved: the first index under a tag is the last. */
@@ -134,22 +113,21 @@ function keepTags(bed: BuildBed): { readonly refused: readonly string[] } {
 Deno.test({
   name: "P-088 image builds: a registry whose tags cannot be moved gets another tag, and the old one stays",
   ignore,
-  fn: async () => {
-    await using bed = await BuildBed.open({ nodes: TWO });
-    await bed.startArchway();
-    const { refused } = keepTags(bed);
-    await bed.createConfig(contents("first"));
-    const first = await bed.waitForPublished();
-    const [build] = await bed.builds();
-    const { name = "", uid } = build ?? {};
-    await bed.annotate({ [REBUILD]: "all" });
-    const second = await bed.waitForPublished({ other: first, deadlineMs: 90_000 });
-    await bed.settled();
-    const after = (await bed.builds()).filter((one) => one.name === name);
-    assert.deepEqual(after.map((one) => [one.state, one.uid === uid]), [["Succeeded", false]]);
-    assert.deepEqual(refused, [name]);
-    const [kept, moved] = [`${bed.repositoryOf()}:${name}`, `${bed.repositoryOf()}:${name}-r1`];
-    assert.deepEqual(await bed.platformsOf(kept), await bed.platformsOf(first));
-    assert.deepEqual(await bed.platformsOf(moved), await bed.platformsOf(second));
-  },
+}, async () => {
+  await using bed = await BuildBed.open();
+  await bed.startArchway();
+  const { refused } = keepTags(bed);
+  await bed.createConfig(contents("first"));
+  const first = await bed.waitForPublished();
+  const [build] = await bed.builds();
+  const { name = "", uid } = build ?? {};
+  await bed.annotate({ [REBUILD]: "all" });
+  const second = await bed.waitForPublished({ other: first, deadlineMs: 90_000 });
+  await bed.settled();
+  const after = (await bed.builds()).filter((one) => one.name === name);
+  assert.deepEqual(after.map((one) => [one.state, one.uid === uid]), [["Succeeded", false]]);
+  assert.deepEqual(refused, [name]);
+  const [kept, moved] = [`${bed.repositoryOf()}:${name}`, `${bed.repositoryOf()}:${name}-r1`];
+  assert.deepEqual(await bed.platformsOf(kept), await bed.platformsOf(first));
+  assert.deepEqual(await bed.platformsOf(moved), await bed.platformsOf(second));
 });

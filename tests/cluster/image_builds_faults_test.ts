@@ -1,29 +1,25 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { lacks } from "../support/needs.ts";
-import { BuildBed } from "./support/build_bed.ts";
+import { BuildBed, BUILDS_GROUP, TWO } from "./support/build_bed.ts";
 import { BUILD_NAMESPACE, contents } from "./support/build_objects.ts";
-import { expectStatus, read } from "./support/cluster_access.ts";
-import { missingForOpenShift } from "./support/openshift_crds.ts";
+import { isIndexPush } from "./support/indexing.ts";
 import { pause, waitUntil } from "./support/wait.ts";
 import { runCommand } from "../support/commands.ts";
 
-const ignore = lacks("go") || await missingForOpenShift() !== undefined;
-const AMD64 = { name: "amd64-1", arch: "amd64" };
-const ARM64 = { name: "arm64-1", arch: "arm64" };
-const GROUP = "/apis/machineconfiguration.openshift.io/v1";
+const ignore = lacks("go");
+const [AMD64, ARM64] = TWO;
 const MAPS = `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps`;
-const JOBS = `/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`;
 
-async function namesAt(bed: BuildBed, path: string): Promise<readonly string[]> {
-  return (await bed.cluster.list(path)).map((item) => String(read(item, "metadata", "name")));
+async function hasArmJob(bed: BuildBed): Promise<boolean> {
+  return (await bed.jobs()).some((name) => name.endsWith("arm64"));
 }
 
 /** No Job, one record for each build, and an index of these architectures whose images are all there. */
 async function assertWhole(bed: BuildBed, archs: readonly string[]): Promise<void> {
   await bed.settled();
-  assert.deepEqual(await namesAt(bed, JOBS), []);
-  const records = (await namesAt(bed, MAPS)).filter((name) => name.startsWith("archs-"));
+  assert.deepEqual(await bed.jobs(), []);
+  const records = (await bed.cluster.names(MAPS)).filter((name) => name.startsWith("archs-"));
   const builds = (await bed.builds()).map(({ name }) => `archs-${name}`);
   assert.deepEqual(records.toSorted(), builds.toSorted());
   const reference = await bed.published();
@@ -37,41 +33,40 @@ async function assertWhole(bed: BuildBed, archs: readonly string[]): Promise<voi
 Deno.test({
   name: "image builds: a node of the second architecture joins and leaves during a build: no Job is left, one index",
   ignore,
-  fn: async (t) => {
-    await using bed = await BuildBed.open({ nodes: [AMD64] });
-    await bed.startArchway();
-    await t.step("it joins and leaves while the first build runs: the image of one architecture", async () => {
-      bed.player.fate = () => ({ kind: "hang" });
-      await bed.createConfig(contents("first"));
-      await waitUntil("the Job of amd64", async () => (await namesAt(bed, JOBS)).length === 1);
-      await bed.addNode(ARM64);
-      await waitUntil("a Job of arm64", async () => (await namesAt(bed, JOBS)).some((name) => name.endsWith("arm64")));
-      await bed.removeNode(ARM64.name);
-      await waitUntil("it to go", async () => !(await namesAt(bed, JOBS)).some((name) => name.endsWith("arm64")));
-      bed.player.fate = () => ({ kind: "succeed" });
-      bed.player.release();
-      await bed.waitForPublished({ deadlineMs: 90_000 });
-      await assertWhole(bed, ["amd64"]);
-    });
-    await t.step("it joins and leaves while its own image is built: what is published stays", async () => {
-      const before = await bed.published();
-      bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
-      await bed.addNode(ARM64);
-      await waitUntil("a Job of arm64", async () => (await namesAt(bed, JOBS)).some((name) => name.endsWith("arm64")));
-      await bed.removeNode(ARM64.name);
-      await waitUntil("it to go", async () => (await namesAt(bed, JOBS)).length === 0, { deadlineMs: 60_000 });
-      await assertWhole(bed, ["amd64"]);
-      assert.equal(await bed.published(), before);
-    });
-    await t.step("it joins for good: an index", async () => {
-      const before = await bed.published();
-      bed.player.fate = () => ({ kind: "succeed" });
-      bed.player.release();
-      await bed.addNode(ARM64);
-      await bed.waitForPublished({ other: before, deadlineMs: 90_000 });
-      await assertWhole(bed, ["amd64", "arm64"]);
-    });
-  },
+}, async (t) => {
+  await using bed = await BuildBed.open({ nodes: [AMD64] });
+  await bed.startArchway();
+  await t.step("it joins and leaves while the first build runs: the image of one architecture", async () => {
+    bed.player.fate = () => ({ kind: "hang" });
+    await bed.createConfig(contents("first"));
+    await waitUntil("the Job of amd64", async () => (await bed.jobs()).length === 1);
+    await bed.addNode(ARM64);
+    await waitUntil("a Job of arm64", () => hasArmJob(bed));
+    await bed.removeNode(ARM64.name);
+    await waitUntil("it to go", async () => !await hasArmJob(bed));
+    bed.player.fate = () => ({ kind: "succeed" });
+    bed.player.release();
+    await bed.waitForPublished({ deadlineMs: 90_000 });
+    await assertWhole(bed, ["amd64"]);
+  });
+  await t.step("it joins and leaves while its own image is built: what is published stays", async () => {
+    const before = await bed.published();
+    bed.player.fate = (arch) => ({ kind: arch === "arm64" ? "hang" : "succeed" });
+    await bed.addNode(ARM64);
+    await waitUntil("a Job of arm64", () => hasArmJob(bed));
+    await bed.removeNode(ARM64.name);
+    await waitUntil("it to go", async () => (await bed.jobs()).length === 0);
+    await assertWhole(bed, ["amd64"]);
+    assert.equal(await bed.published(), before);
+  });
+  await t.step("it joins for good: an index", async () => {
+    const before = await bed.published();
+    bed.player.fate = () => ({ kind: "succeed" });
+    bed.player.release();
+    await bed.addNode(ARM64);
+    await bed.waitForPublished({ other: before, deadlineMs: 90_000 });
+    await assertWhole(bed, ["amd64", "arm64"]);
+  });
 });
 
 async function meddle(bed: BuildBed, signal: AbortSignal): Promise<void> {
@@ -80,9 +75,9 @@ async function meddle(bed: BuildBed, signal: AbortSignal): Promise<void> {
     const builds = (await bed.builds()).map(({ name }) => name);
     const document = { metadata: { annotations: { "example.com/touched": String(at) } } };
     const paths = [
-      `${GROUP}/machineosconfigs/worker`,
-      `${GROUP}/machineconfigpools/worker`,
-      ...builds.flatMap((name) => [`${GROUP}/machineosbuilds/${name}`, `${MAPS}/archs-${name}`]),
+      `${BUILDS_GROUP}/machineosconfigs/worker`,
+      `${BUILDS_GROUP}/machineconfigpools/worker`,
+      ...builds.flatMap((name) => [`${BUILDS_GROUP}/machineosbuilds/${name}`, `${MAPS}/archs-${name}`]),
     ];
     await Promise.all(paths.map((path) => bed.cluster.request("PATCH", path, document)));
     // As often as a busy cluster's controllers do, and no more: where writes take long, so do Archway's tries.
@@ -94,28 +89,27 @@ Deno.test({
   name:
     "image builds: other clients write all the time: conflicts are met, one Job for each architecture, one index (P-072)",
   ignore,
-  fn: async () => {
-    await using bed = await BuildBed.open({ nodes: [AMD64, ARM64] });
-    await bed.startArchway();
-    const stop = new AbortController();
-    const meddling = meddle(bed, stop.signal);
-    try {
-      await bed.createConfig(contents("first"));
-      let before = "";
-      for (const text of ["second", "third"]) {
-        before = await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
-        await bed.replaceConfig(contents(text));
-      }
-      await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
-    } finally {
-      stop.abort();
-      await meddling;
+}, async () => {
+  await using bed = await BuildBed.open({ nodes: [AMD64, ARM64] });
+  await bed.startArchway();
+  const stop = new AbortController();
+  const meddling = meddle(bed, stop.signal);
+  try {
+    await bed.createConfig(contents("first"));
+    let before = "";
+    for (const text of ["second", "third"]) {
+      before = await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
+      await bed.replaceConfig(contents(text));
     }
-    await assertWhole(bed, ["amd64", "arm64"]);
-    assert.equal(await bed.jobsCreated(), 6, "one Job for each architecture of each text");
-    const refused = (await bed.writes()).filter((write) => write.endsWith(" 409"));
-    assert.ok(refused.length > 0, "no conflict was met");
-  },
+    await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
+  } finally {
+    stop.abort();
+    await meddling;
+  }
+  await assertWhole(bed, ["amd64", "arm64"]);
+  assert.equal(await bed.jobsCreated(), 6, "one Job for each architecture of each text");
+  const refused = (await bed.writes()).filter((write) => write.endsWith(" 409"));
+  assert.ok(refused.length > 0, "no conflict was met");
 });
 
 /** Runs the registry's own garbage collection, which takes what no tag leads to. */
@@ -127,82 +121,75 @@ async function collectGarbage(bed: BuildBed): Promise<void> {
 Deno.test({
   name: "image builds: a registry that is slow, collects garbage, or has its tags moved (P-148)",
   ignore,
-  fn: async (t) => {
-    await using bed = await BuildBed.open({ nodes: [AMD64, ARM64] });
-    await bed.startArchway();
-    await t.step("it collects what has no tag before the index is pushed: the images stay (P-148)", async () => {
-      let collected = 0;
-      bed.relay.intercept = async ({ method, headers }) => {
-        if (method !== "PUT" || !/index/.test(headers.get("content-type") ?? "") || collected > 0) return undefined;
-        collected++;
-        await collectGarbage(bed);
-        return undefined;
-      };
-      await bed.createConfig(contents("first"));
-      await bed.waitForPublished();
-      assert.equal(collected, 1);
-      await assertWhole(bed, ["amd64", "arm64"]);
-      bed.relay.intercept = () => undefined;
-    });
-    await t.step("it answers each request after a second: published", async () => {
-      const before = await bed.published();
-      bed.relay.intercept = async () => {
-        await pause(1_000);
-        return undefined;
-      };
-      await bed.replaceConfig(contents("second"));
-      await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
-      bed.relay.intercept = () => undefined;
-      await assertWhole(bed, ["amd64", "arm64"]);
-    });
-    await t.step("somebody moves the tag of arm64: the image that was built is found by its digest", async () => {
-      const before = await bed.published();
-      const children = await bed.platformsOf(before);
-      const played = bed.player.played.length;
-      const { tag = "" } = bed.player.played.findLast(({ arch }) => arch === "arm64") ?? {};
-      const moved = tag.slice(tag.lastIndexOf(":") + 1);
-      await bed.registry.push("team/os", moved, { single: { architecture: "arm64" }, salt: "moved" });
-      await bed.replaceConfig(contents("third", "second"));
-      const after = await bed.platformsOf(await bed.waitForPublished({ other: before }));
-      await assertWhole(bed, ["amd64", "arm64"]);
-      assert.deepEqual([bed.player.built(played), after?.["arm64"]], [["amd64"], children?.["arm64"]]);
-    });
-    await t.step("somebody moves the tag of the index: what is published stays what it is", async () => {
-      const before = await bed.published();
-      const build = (await bed.builds()).find(({ digest }) => digest === before);
-      await bed.registry.push("team/os", build?.name ?? "", { single: { architecture: "amd64" }, salt: "other" });
-      const jobs = await bed.jobsCreated();
-      await bed.annotate({ "example.com/look": "1" });
-      await assertWhole(bed, ["amd64", "arm64"]);
-      assert.deepEqual([await bed.published(), await bed.jobsCreated()], [before, jobs]);
-    });
-  },
+}, async (t) => {
+  await using bed = await BuildBed.open({ nodes: [AMD64, ARM64] });
+  await bed.startArchway();
+  await t.step("it collects what has no tag before the index is pushed: the images stay (P-148)", async () => {
+    let collected = 0;
+    bed.relay.intercept = async (request) => {
+      if (!isIndexPush(request) || collected > 0) return undefined;
+      collected++;
+      await collectGarbage(bed);
+      return undefined;
+    };
+    await bed.createConfig(contents("first"));
+    await bed.waitForPublished();
+    assert.equal(collected, 1);
+    await assertWhole(bed, ["amd64", "arm64"]);
+    bed.relay.intercept = () => undefined;
+  });
+  await t.step("it answers each request after a second: published", async () => {
+    const before = await bed.published();
+    bed.relay.intercept = async () => {
+      await pause(1_000);
+      return undefined;
+    };
+    await bed.replaceConfig(contents("second"));
+    await bed.waitForPublished({ other: before, deadlineMs: 120_000 });
+    bed.relay.intercept = () => undefined;
+    await assertWhole(bed, ["amd64", "arm64"]);
+  });
+  await t.step("somebody moves the tag of arm64: the image that was built is found by its digest", async () => {
+    const before = await bed.published();
+    const children = await bed.platformsOf(before);
+    const played = bed.player.played.length;
+    const { tag = "" } = bed.player.played.findLast(({ arch }) => arch === "arm64") ?? {};
+    const moved = tag.slice(tag.lastIndexOf(":") + 1);
+    await bed.registry.push("team/os", moved, { single: { architecture: "arm64" }, salt: "moved" });
+    await bed.replaceConfig(contents("third", "second"));
+    const after = await bed.platformsOf(await bed.waitForPublished({ other: before }));
+    await assertWhole(bed, ["amd64", "arm64"]);
+    assert.deepEqual([bed.player.built(played), after?.["arm64"]], [["amd64"], children?.["arm64"]]);
+  });
+  await t.step("somebody moves the tag of the index: what is published stays what it is", async () => {
+    const before = await bed.published();
+    const build = (await bed.builds()).find(({ digest }) => digest === before);
+    await bed.registry.push("team/os", build?.name ?? "", { single: { architecture: "amd64" }, salt: "other" });
+    const jobs = await bed.jobsCreated();
+    await bed.annotate({ "example.com/look": "1" });
+    await assertWhole(bed, ["amd64", "arm64"]);
+    assert.deepEqual([await bed.published(), await bed.jobsCreated()], [before, jobs]);
+  });
 });
 
 Deno.test({
   name: "image builds: an index without the service's own architecture is found again, and built once (P-090)",
   ignore: ignore || Deno.build.arch === "aarch64",
-  fn: async () => {
-    await using bed = await BuildBed.open({ nodes: [ARM64], settings: { alwaysIndex: true } });
-    const first = await bed.startArchway({ identity: "one" });
-    await bed.createConfig(contents("first"));
-    const reference = await bed.waitForPublished();
-    await assertWhole(bed, ["arm64"]);
-    const [index = ""] = [reference.slice(reference.indexOf("@") + 1)];
-    assert.notEqual(index, (await bed.platformsOf(reference))?.["arm64"], "an index of one");
-    first.kill("SIGTERM");
-    await first.ended;
-    const writes = (await bed.writes()).length;
-    await bed.startArchway({ identity: "two" });
-    await bed.annotate({ "example.com/look": "1" });
-    await bed.settled({ forMs: 4_000 });
-    assert.deepEqual([await bed.jobsCreated(), (await bed.writes()).length, await bed.published()], [
-      1,
-      writes,
-      reference,
-    ]);
-    const builds = await bed.cluster.request("GET", `${GROUP}/machineosbuilds`);
-    expectStatus("list builds", builds, [200]);
-    assert.equal((await bed.builds()).length, 1);
-  },
+}, async () => {
+  await using bed = await BuildBed.open({ nodes: [ARM64], settings: { alwaysIndex: true } });
+  const first = await bed.startArchway({ identity: "one" });
+  await bed.createConfig(contents("first"));
+  const reference = await bed.waitForPublished();
+  await assertWhole(bed, ["arm64"]);
+  const [index = ""] = [reference.slice(reference.indexOf("@") + 1)];
+  assert.notEqual(index, (await bed.platformsOf(reference))?.["arm64"], "an index of one");
+  first.kill("SIGTERM");
+  await first.ended;
+  const writes = (await bed.writes()).length;
+  await bed.startArchway({ identity: "two" });
+  await bed.annotate({ "example.com/look": "1" });
+  await bed.settled({ forMs: 4_000 });
+  const seen = { jobs: await bed.jobsCreated(), writes: (await bed.writes()).length, reference: await bed.published() };
+  assert.deepEqual(seen, { jobs: 1, writes, reference });
+  assert.equal((await bed.builds()).length, 1);
 });

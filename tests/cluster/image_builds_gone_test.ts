@@ -1,38 +1,18 @@
 import assert from "node:assert/strict";
 import { lacks } from "../support/needs.ts";
-import { BuildBed } from "./support/build_bed.ts";
-import { BUILD_NAMESPACE, content } from "./support/build_objects.ts";
+import { BuildBed, BUILDS_GROUP } from "./support/build_bed.ts";
+import { content } from "./support/build_objects.ts";
 import { listAt, read } from "./support/cluster_access.ts";
 import { registryError } from "./support/indexing.ts";
-import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go") || await missingForOpenShift() !== undefined;
-const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64" }];
-const GROUP = "/apis/machineconfiguration.openshift.io/v1";
+const ignore = lacks("go");
 const CURRENT_IMAGE = "machineconfiguration.openshift.io/currentImage";
-
-async function belongings(bed: BuildBed, pool = "worker"): Promise<readonly string[]> {
-  const selector = `?labelSelector=machineconfiguration.openshift.io%2Fmachine-os-config%3D${pool}`;
-  const lists = await Promise.all([
-    bed.cluster.list(`/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs${selector}`),
-    bed.cluster.list(`/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps${selector}`),
-    bed.cluster.list(`/api/v1/namespaces/${BUILD_NAMESPACE}/secrets${selector}`),
-  ]);
-  const builds = (await bed.builds(pool)).map(({ name }) => name);
-  return [...builds, ...lists.flat().map((item) => String(read(item, "metadata", "name")))];
-}
-
-async function deleteConfig(bed: BuildBed, pool = "worker"): Promise<void> {
-  await bed.cluster.delete(`${GROUP}/machineosconfigs/${pool}`);
-}
 
 async function waitForNothing(bed: BuildBed): Promise<void> {
   let left: readonly string[] = [];
-  await waitUntil("nothing to be left", async () => (left = await belongings(bed)).length === 0, {
-    deadlineMs: 60_000,
-  }).catch(async (cause: unknown) => {
-    throw new Error(`${String(cause)}; left: ${left.join(", ")}; log: ${await bed.log()}`, { cause });
+  await waitUntil("nothing to be left", async () => (left = await bed.belongings()).length === 0, {
+    says: async () => `left: ${left.join(", ")}; log: ${await bed.log()}`,
   });
 }
 
@@ -51,103 +31,99 @@ async function present(bed: BuildBed, digests: readonly string[]): Promise<reado
 Deno.test({
   name: "image builds: what goes takes everything of its own along (O-070 O-077 O-122 O-147 O-153 P-171 P-172)",
   ignore,
-  fn: async (t) => {
-    await using bed = await BuildBed.open({ nodes: TWO });
-    const archway = await bed.startArchway();
-    let hasEnded = false;
-    void archway.ended.then(() => hasEnded = true);
-    await t.step("a pool changes without a MachineOSConfig: nothing is made (O-070)", async () => {
-      for (const text of ["one", "two"]) await bed.render({ files: { "/etc/motd": text } });
-      await bed.settled();
-      assert.deepEqual([await belongings(bed), await bed.jobsCreated(), bed.relay.requests], [[], 0, []]);
+}, async (t) => {
+  await using bed = await BuildBed.open();
+  const archway = await bed.startArchway();
+  let hasEnded = false;
+  void archway.ended.then(() => hasEnded = true);
+  await t.step("a pool changes without a MachineOSConfig: nothing is made (O-070)", async () => {
+    for (const text of ["one", "two"]) await bed.render({ files: { "/etc/motd": text } });
+    await bed.settled();
+    assert.deepEqual([await bed.belongings(), await bed.jobsCreated(), bed.relay.requests], [[], 0, []]);
+  });
+  await t.step("one for a pool that does not exist is deleted: the service goes on (O-147)", async () => {
+    await bed.createConfig({ pool: "infra", ...content("none") });
+    await waitUntil("it to be said", async () => {
+      const conditions = listAt(await bed.config("infra"), "status", "conditions");
+      return conditions.some((one) => read(one, "reason") === "PoolNotFound");
     });
-    await t.step("one for a pool that does not exist is deleted: the service goes on (O-147)", async () => {
-      await bed.createConfig({ pool: "infra", ...content("none") });
-      await waitUntil("it to be said", async () => {
-        const conditions = listAt(await bed.config("infra"), "status", "conditions");
-        return conditions.some((one) => read(one, "reason") === "PoolNotFound");
-      });
-      await deleteConfig(bed, "infra");
+    await bed.deleteConfig("infra");
+    await bed.settled();
+    assert.equal(hasEnded, false);
+  });
+  await t.step("an older build whose images are gone is built again under its name (O-122)", async () => {
+    await bed.createConfig(content("first"));
+    const first = await bed.waitForPublished();
+    const [older] = await bed.builds();
+    await bed.replaceConfig(content("second"));
+    const second = await bed.waitForPublished({ other: first });
+    await bed.settled();
+    for (const digest of await digestsOf(bed, first)) await bed.registry.deleteManifest("team/os", digest);
+    await bed.replaceConfig(content("first"));
+    const again = await bed.waitForPublished({ other: second });
+    await bed.settled();
+    const rebuilt = (await bed.builds()).find(({ digest }) => digest === again);
+    assert.deepEqual([rebuilt?.name, rebuilt?.uid === older?.uid], [older?.name, false]);
+    const jobs = await bed.jobsCreated();
+    await bed.replaceConfig(content("second"));
+    assert.equal(await bed.waitForPublished({ other: again }), second, "the newer one is still there");
+    await bed.settled();
+    assert.equal(await bed.jobsCreated(), jobs);
+    const digests = await digestsOf(bed, again);
+    assert.equal((await present(bed, digests)).length, 3);
+    await bed.cluster.delete(`${BUILDS_GROUP}/machineosbuilds/${rebuilt?.name}`);
+    await waitUntil("its images to go", async () => (await present(bed, digests)).length === 0);
+    assert.equal((await present(bed, await digestsOf(bed, second))).length, 3);
+  });
+  await t.step(
+    "the MachineOSConfig is deleted: all of several builds goes, with their images (O-077 O-153)",
+    async () => {
+      const before = await bed.published();
+      await bed.replaceConfig(content("third"));
+      const digests = [
+        ...await digestsOf(bed, before),
+        ...await digestsOf(bed, await bed.waitForPublished({ other: before })),
+      ];
       await bed.settled();
-      assert.equal(hasEnded, false);
-    });
-    await t.step("an older build whose images are gone is built again under its name (O-122)", async () => {
-      await bed.createConfig(content("first"));
-      const first = await bed.waitForPublished();
-      const [older] = await bed.builds();
-      await bed.replaceConfig(content("second"));
-      const second = await bed.waitForPublished({ other: first });
-      await bed.settled();
-      for (const digest of await digestsOf(bed, first)) await bed.registry.deleteManifest("team/os", digest);
-      await bed.replaceConfig(content("first"));
-      const again = await bed.waitForPublished({ other: second });
-      await bed.settled();
-      const rebuilt = (await bed.builds()).find(({ digest }) => digest === again);
-      assert.deepEqual([rebuilt?.name, rebuilt?.uid === older?.uid], [older?.name, false]);
-      const jobs = await bed.jobsCreated();
-      await bed.replaceConfig(content("second"));
-      assert.equal(await bed.waitForPublished({ other: again }), second, "the newer one is still there");
-      await bed.settled();
-      assert.equal(await bed.jobsCreated(), jobs);
-      const digests = await digestsOf(bed, again);
-      assert.equal((await present(bed, digests)).length, 3);
-      const path = `${GROUP}/machineosbuilds/${rebuilt?.name}`;
-      await bed.cluster.delete(path);
-      await waitUntil("its images to go", async () => (await present(bed, digests)).length === 0, {
-        deadlineMs: 60_000,
-      });
-      assert.equal((await present(bed, await digestsOf(bed, second))).length, 3);
-    });
-    await t.step(
-      "the MachineOSConfig is deleted: all of several builds goes, with their images (O-077 O-153)",
-      async () => {
-        const before = await bed.published();
-        await bed.replaceConfig(content("third"));
-        const digests = [
-          ...await digestsOf(bed, before),
-          ...await digestsOf(bed, await bed.waitForPublished({ other: before })),
-        ];
-        await bed.settled();
-        assert.equal((await bed.builds()).length, 2);
-        assert.equal((await present(bed, digests)).length, 6);
-        await deleteConfig(bed);
-        await waitForNothing(bed);
-        assert.deepEqual(await present(bed, digests), []);
-      },
-    );
-    await t.step("a node runs the image: it stays, and goes when the node has another one (P-172)", async () => {
-      await bed.createConfig(content("run"));
-      const reference = await bed.waitForPublished();
-      await bed.cluster.patch("/api/v1/nodes/arm64-1", { metadata: { annotations: { [CURRENT_IMAGE]: reference } } });
-      await bed.settled();
-      const digests = await digestsOf(bed, reference);
-      await deleteConfig(bed);
-      await waitUntil("its record alone to be left", async () => {
-        const left = await belongings(bed);
-        return left.length === 1 && left[0]?.startsWith("archs-") === true;
-      }, { deadlineMs: 60_000 });
-      await bed.settled();
-      assert.equal((await present(bed, digests)).length, 3);
-      await bed.cluster.patch("/api/v1/nodes/arm64-1", { metadata: { annotations: { [CURRENT_IMAGE]: null } } });
+      assert.equal((await bed.builds()).length, 2);
+      assert.equal((await present(bed, digests)).length, 6);
+      await bed.deleteConfig();
       await waitForNothing(bed);
       assert.deepEqual(await present(bed, digests), []);
+    },
+  );
+  await t.step("a node runs the image: it stays, and goes when the node has another one (P-172)", async () => {
+    await bed.createConfig(content("run"));
+    const reference = await bed.waitForPublished();
+    await bed.cluster.patch("/api/v1/nodes/arm64-1", { metadata: { annotations: { [CURRENT_IMAGE]: reference } } });
+    await bed.settled();
+    const digests = await digestsOf(bed, reference);
+    await bed.deleteConfig();
+    await waitUntil("its record alone to be left", async () => {
+      const left = await bed.belongings();
+      return left.length === 1 && left[0]?.startsWith("archs-") === true;
     });
-    await t.step("a registry that deletes nothing: one event says so, and all else goes (P-171)", async () => {
-      await bed.createConfig(content("kept"));
-      const digests = await digestsOf(bed, await bed.waitForPublished());
-      await bed.settled();
-      bed.relay.intercept = ({ method, path }) =>
-        method === "DELETE" && path.includes("/manifests/") ? registryError(405, "UNSUPPORTED") : undefined;
-      await deleteConfig(bed);
-      await waitForNothing(bed);
-      assert.equal((await present(bed, digests)).length, 3);
-      const about = async (): Promise<readonly unknown[]> =>
-        await bed.cluster.list("/api/v1/events?fieldSelector=reason%3DImageNotDeleted");
-      await waitUntil("the event", async () => (await about()).length > 0);
-      await bed.settled();
-      const [event, ...more] = await about();
-      assert.deepEqual([read(event, "type"), read(event, "count"), more], ["Warning", 1, []]);
-      assert.match(String(read(event, "message")), /the registry deletes nothing/);
-    });
-  },
+    await bed.settled();
+    assert.equal((await present(bed, digests)).length, 3);
+    await bed.cluster.patch("/api/v1/nodes/arm64-1", { metadata: { annotations: { [CURRENT_IMAGE]: null } } });
+    await waitForNothing(bed);
+    assert.deepEqual(await present(bed, digests), []);
+  });
+  await t.step("a registry that deletes nothing: one event says so, and all else goes (P-171)", async () => {
+    await bed.createConfig(content("kept"));
+    const digests = await digestsOf(bed, await bed.waitForPublished());
+    await bed.settled();
+    bed.relay.intercept = ({ method, path }) =>
+      method === "DELETE" && path.includes("/manifests/") ? registryError(405, "UNSUPPORTED") : undefined;
+    await bed.deleteConfig();
+    await waitForNothing(bed);
+    assert.equal((await present(bed, digests)).length, 3);
+    const about = async (): Promise<readonly unknown[]> =>
+      await bed.cluster.list("/api/v1/events?fieldSelector=reason%3DImageNotDeleted");
+    await waitUntil("the event", async () => (await about()).length > 0);
+    await bed.settled();
+    const [event, ...more] = await about();
+    assert.deepEqual([read(event, "type"), read(event, "count"), more], ["Warning", 1, []]);
+    assert.match(String(read(event, "message")), /the registry deletes nothing/);
+  });
 });

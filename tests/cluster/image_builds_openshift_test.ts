@@ -10,14 +10,11 @@ import { openFrontProxy } from "./support/front_proxy.ts";
 import { type ImageApi, openImageApi } from "./support/image_api.ts";
 import { archwayIndex } from "./support/indexing.ts";
 import { writeTemporaryFiles } from "./support/inspecting.ts";
-import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { readUses } from "./support/rights.ts";
 import { waitUntil } from "./support/wait.ts";
 import { settingsFlag } from "../support/settings_file.ts";
 
-const ignore = lacks("go") || await missingForOpenShift() !== undefined;
-const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64" }];
-const GROUP = "/apis/machineconfiguration.openshift.io/v1";
+const ignore = lacks("go");
 const OWN = `${BUILD_NAMESPACE}/os`;
 const ELSEWHERE = "elsewhere/os";
 const EVENTS = "/api/v1/events?fieldSelector=reason%3DImageNotDeleted";
@@ -27,15 +24,11 @@ function content(text: string, repository = OWN): Parameters<BuildBed["createCon
 }
 
 async function deleteConfig(bed: BuildBed): Promise<void> {
-  await bed.cluster.delete(`${GROUP}/machineosconfigs/worker`);
-  const maps = `/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps`;
-  const isRecord = (map: unknown): boolean => String(read(map, "metadata", "name")).startsWith("archs-");
-  await waitUntil("its records to go", async () => !(await bed.cluster.list(maps)).some(isRecord), {
-    deadlineMs: 60_000,
-  })
-    .catch(async (cause: unknown) => {
-      throw new Error(`${String(cause)}; log: ${await bed.log()}`, { cause });
-    });
+  await bed.deleteConfig();
+  await waitUntil("its records to go", async () => {
+    const maps = await bed.cluster.names(`/api/v1/namespaces/${BUILD_NAMESPACE}/configmaps`);
+    return !maps.some((name) => name.startsWith("archs-"));
+  }, { says: () => bed.log() });
 }
 
 /** What a build left in the registry: its tags, the index first, and its digests. */
@@ -93,98 +86,97 @@ async function inspect(bed: BuildBed, tag: string): Promise<number> {
 Deno.test({
   name: "image builds: in OpenShift's own registry ImageStreamTags are deleted, and no manifest (O-103 P-169 P-170)",
   ignore,
-  fn: async (t) => {
-    await using proxy = await openFrontProxy();
-    await using cluster = await startControlPlane({
-      ...SHAREABLE,
-      flags: { ...SHAREABLE.flags, "kube-apiserver": [...SHAREABLE.flags?.["kube-apiserver"] ?? [], ...proxy.flags] },
+}, async (t) => {
+  await using proxy = await openFrontProxy();
+  await using cluster = await startControlPlane({
+    ...SHAREABLE,
+    flags: { ...SHAREABLE.flags, "kube-apiserver": [...SHAREABLE.flags?.["kube-apiserver"] ?? [], ...proxy.flags] },
+  });
+  await using bed = await BuildBed.open({ settings: { retainImages: 1 }, cluster });
+  await bed.publishRoute();
+  await using api = await openImageApi(bed.cluster, { registry: bed.registry, clientCa: proxy.caPem });
+  await bed.startArchway();
+  await t.step(
+    "a build beyond those that are kept: inspected, its tags deleted, no longer found (O-103)",
+    async () => {
+      await bed.createConfig(content("first"));
+      const first = await bed.waitForPublished();
+      await bed.settled();
+      const { tags, digests } = await imagesOf(bed, first);
+      const [index = ""] = tags;
+      assert.deepEqual([await inspect(bed, index), await present(bed, tags)], [0, tags]);
+      await bed.replaceConfig(content("second"));
+      await bed.waitForPublished({ other: first });
+      await waitUntil("its tags to go", async () => (await present(bed, tags)).length === 0);
+      await bed.settled();
+      assert.deepEqual(deletedSince(api, 0), tags.map((tag) => `os:${tag}`));
+      assert.equal(await inspect(bed, index), 1);
+      assert.deepEqual(await present(bed, digests), digests, "manifests are the pruner's");
+    },
+  );
+  await t.step("a tag that somebody moved stays, and those beside it go (P-169)", async () => {
+    const { tags: [index = "", ...children] } = await imagesOf(bed, await bed.published());
+    const [moved = "", other = ""] = children;
+    await bed.registry.push(OWN, moved, { single: { architecture: "amd64" }, salt: "moved" });
+    const count = api.requests.length;
+    await deleteConfig(bed);
+    assert.deepEqual(deletedSince(api, count), [`os:${index}`, `os:${other}`]);
+    assert.deepEqual(await present(bed, [index, ...children]), [moved]);
+  });
+  await t.step("a tag that is gone when its deletion is asked for: done, and nothing is said", async () => {
+    await bed.createConfig(content("third"));
+    await bed.waitForPublished();
+    await bed.settled();
+    api.fault = 404;
+    const count = api.requests.length;
+    await deleteConfig(bed);
+    assert.equal(deletedSince(api, count).length, 3);
+    assert.deepEqual(await bed.cluster.list(EVENTS), []);
+    api.fault = undefined;
+  });
+  assert.deepEqual([...new Set(await tagUses(bed))].toSorted(), [
+    `delete in ${BUILD_NAMESPACE}: 200`,
+    `delete in ${BUILD_NAMESPACE}: 404`,
+  ]);
+  await t.step("another namespace: the missing right is said once, and nothing is deleted", async () => {
+    await bed.createConfig(content("fourth", ELSEWHERE));
+    const { tags } = await imagesOf(bed, await bed.waitForPublished());
+    await bed.settled();
+    const count = api.requests.length;
+    await deleteConfig(bed);
+    assert.deepEqual([deletedSince(api, count), await present(bed, tags, ELSEWHERE)], [[], tags]);
+    const [event, ...more] = await waitUntil("the event", async () => {
+      const events = await bed.cluster.list(EVENTS);
+      return events.length > 0 && events;
     });
-    await using bed = await BuildBed.open({ nodes: TWO, settings: { retainImages: 1 }, cluster });
-    await bed.publishRoute();
-    await using api = await openImageApi(bed.cluster, { registry: bed.registry, clientCa: proxy.caPem });
-    await bed.startArchway();
-    await t.step(
-      "a build beyond those that are kept: inspected, its tags deleted, no longer found (O-103)",
-      async () => {
-        await bed.createConfig(content("first"));
-        const first = await bed.waitForPublished();
-        await bed.settled();
-        const { tags, digests } = await imagesOf(bed, first);
-        const [index = ""] = tags;
-        assert.deepEqual([await inspect(bed, index), await present(bed, tags)], [0, tags]);
-        await bed.replaceConfig(content("second"));
-        await bed.waitForPublished({ other: first });
-        await waitUntil("its tags to go", async () => (await present(bed, tags)).length === 0, { deadlineMs: 60_000 });
-        await bed.settled();
-        assert.deepEqual(deletedSince(api, 0), tags.map((tag) => `os:${tag}`));
-        assert.equal(await inspect(bed, index), 1);
-        assert.deepEqual(await present(bed, digests), digests, "manifests are the pruner's");
-      },
+    assert.deepEqual([read(event, "type"), read(event, "count"), more], ["Warning", 1, []]);
+    assert.match(
+      String(read(event, "message")),
+      /lacks the right to delete imagestreamtags\.image\.openshift\.io in the namespace "elsewhere"/,
     );
-    await t.step("a tag that somebody moved stays, and those beside it go (P-169)", async () => {
-      const { tags: [index = "", ...children] } = await imagesOf(bed, await bed.published());
-      const [moved = "", other = ""] = children;
-      await bed.registry.push(OWN, moved, { single: { architecture: "amd64" }, salt: "moved" });
-      const count = api.requests.length;
-      await deleteConfig(bed);
-      assert.deepEqual(deletedSince(api, count), [`os:${index}`, `os:${other}`]);
-      assert.deepEqual(await present(bed, [index, ...children]), [moved]);
-    });
-    await t.step("a tag that is gone when its deletion is asked for: done, and nothing is said", async () => {
-      await bed.createConfig(content("third"));
-      await bed.waitForPublished();
-      await bed.settled();
-      api.fault = 404;
-      const count = api.requests.length;
-      await deleteConfig(bed);
-      assert.equal(deletedSince(api, count).length, 3);
-      assert.deepEqual(await bed.cluster.list(EVENTS), []);
-      api.fault = undefined;
-    });
-    assert.deepEqual([...new Set(await tagUses(bed))].toSorted(), [
-      `delete in ${BUILD_NAMESPACE}: 200`,
-      `delete in ${BUILD_NAMESPACE}: 404`,
-    ]);
-    await t.step("another namespace: the missing right is said once, and nothing is deleted", async () => {
-      await bed.createConfig(content("fourth", ELSEWHERE));
-      const { tags } = await imagesOf(bed, await bed.waitForPublished());
-      await bed.settled();
-      const count = api.requests.length;
-      await deleteConfig(bed);
-      assert.deepEqual([deletedSince(api, count), await present(bed, tags, ELSEWHERE)], [[], tags]);
-      const [event, ...more] = await waitUntil("the event", async () => {
-        const events = await bed.cluster.list(EVENTS);
-        return events.length > 0 && events;
-      });
-      assert.deepEqual([read(event, "type"), read(event, "count"), more], ["Warning", 1, []]);
-      assert.match(
-        String(read(event, "message")),
-        /lacks the right to delete imagestreamtags\.image\.openshift\.io in the namespace "elsewhere"/,
-      );
-    });
-    await t.step("the right is granted there as the documentation says: its tags go", async () => {
-      const name = "archway-image-builds-tags";
-      const account = "--serviceaccount=archway-system:archway-image-builds";
-      for (
-        const args of [
-          ["create", "namespace", "elsewhere"],
-          ["-n", "elsewhere", "create", "role", name, "--verb=delete", "--resource=imagestreamtags.image.openshift.io"],
-          ["-n", "elsewhere", "create", "rolebinding", name, `--role=${name}`, account],
-        ]
-      ) {
-        await bed.cluster.run(args);
-      }
-      await bed.createConfig(content("fifth", ELSEWHERE));
-      const { tags } = await imagesOf(bed, await bed.waitForPublished());
-      await bed.settled();
-      const count = api.requests.length;
-      await deleteConfig(bed);
-      assert.deepEqual(deletedSince(api, count, "elsewhere"), tags.map((tag) => `os:${tag}`));
-      assert.deepEqual(await present(bed, tags, ELSEWHERE), []);
-    });
-    assert.deepEqual(bed.relay.writes().filter((write) => /^DELETE .*\/manifests\//.test(write)), []);
-    const reads = readUses(await Deno.readTextFile(bed.cluster.auditLogFile ?? ""), BUILD_ACCOUNT)
-      .filter(({ resource }) => resource === "images.config.openshift.io");
-    assert.ok(reads.length > 0 && reads.length <= 8, `${reads.length} requests for the names of the registry`);
-  },
+  });
+  await t.step("the right is granted there as the documentation says: its tags go", async () => {
+    const name = "archway-image-builds-tags";
+    const account = "--serviceaccount=archway-system:archway-image-builds";
+    for (
+      const args of [
+        ["create", "namespace", "elsewhere"],
+        ["-n", "elsewhere", "create", "role", name, "--verb=delete", "--resource=imagestreamtags.image.openshift.io"],
+        ["-n", "elsewhere", "create", "rolebinding", name, `--role=${name}`, account],
+      ]
+    ) {
+      await bed.cluster.run(args);
+    }
+    await bed.createConfig(content("fifth", ELSEWHERE));
+    const { tags } = await imagesOf(bed, await bed.waitForPublished());
+    await bed.settled();
+    const count = api.requests.length;
+    await deleteConfig(bed);
+    assert.deepEqual(deletedSince(api, count, "elsewhere"), tags.map((tag) => `os:${tag}`));
+    assert.deepEqual(await present(bed, tags, ELSEWHERE), []);
+  });
+  assert.deepEqual(bed.relay.writes().filter((write) => /^DELETE .*\/manifests\//.test(write)), []);
+  const reads = readUses(await Deno.readTextFile(bed.cluster.auditLogFile ?? ""), BUILD_ACCOUNT)
+    .filter(({ resource }) => resource === "images.config.openshift.io");
+  assert.ok(reads.length > 0 && reads.length <= 8, `${reads.length} requests for the names of the registry`);
 });

@@ -51,39 +51,38 @@ async function tagsOf(registry: RealRegistry, repository: string): Promise<reado
   return tags ?? [];
 }
 
-const SKOPEO = { ignore: lacks("skopeo") };
+const ignore = lacks("skopeo");
 
 for (const architectures of [["amd64", "arm64"], ["amd64", "arm64", "s390x"], ["amd64", "arm64", "ppc64le", "s390x"]]) {
   Deno.test({
-    name: `index assemble: ${architectures.length} images of the target's repository become an index that skopeo ` +
-      "reads for each platform (P-130)",
-    ...SKOPEO,
-    fn: async () => {
-      await using registry = await startRegistry();
-      const images = await pushEach(registry, architectures);
-      const to = `${registry.host}/team/app:v1`;
-      const { code, stdout, stderr } = await archwayIndex([
-        "assemble",
-        "--to",
-        to,
-        "-o",
-        "json",
-        ...flagsFor(registry),
-        ...images,
-      ]);
-      assert.equal(code, 0, stderr);
-      const made = JSON.parse(stdout);
-      assert.deepEqual([made.outcome, made.mediaType], ["published", OCI_INDEX]);
-      // Two for each image, the tag, two pushes, the tag read back.
-      assert.equal(made.requests, 2 * architectures.length + 4);
-      const { mediaType, manifests } = await rawIndex(registry, "team/app:v1");
-      assert.equal(mediaType, OCI_INDEX);
-      assert.deepEqual(manifests.map(({ platform }) => platform.architecture), architectures);
-      assert.deepEqual(await architecturesBySkopeo(registry, "team/app:v1", architectures), architectures);
-      const inspected = await archwayIndex(["inspect", ...flagsFor(registry), to, "-o", "json"]);
-      assert.equal(inspected.code, 0, inspected.stdout);
-      assert.equal(JSON.parse(inspected.stdout).digest, made.digest);
-    },
+    name:
+      `index assemble: ${architectures.length} images of the target's repository become an index that skopeo reads for each platform (P-130)`,
+    ignore,
+  }, async () => {
+    await using registry = await startRegistry();
+    const images = await pushEach(registry, architectures);
+    const to = `${registry.host}/team/app:v1`;
+    const { code, stdout, stderr } = await archwayIndex([
+      "assemble",
+      "--to",
+      to,
+      "-o",
+      "json",
+      ...flagsFor(registry),
+      ...images,
+    ]);
+    assert.equal(code, 0, stderr);
+    const made = JSON.parse(stdout);
+    assert.deepEqual([made.outcome, made.mediaType], ["published", OCI_INDEX]);
+    // Two for each image, the tag, two pushes, the tag read back.
+    assert.equal(made.requests, 2 * architectures.length + 4);
+    const { mediaType, manifests } = await rawIndex(registry, "team/app:v1");
+    assert.equal(mediaType, OCI_INDEX);
+    assert.deepEqual(manifests.map(({ platform }) => platform.architecture), architectures);
+    assert.deepEqual(await architecturesBySkopeo(registry, "team/app:v1", architectures), architectures);
+    const inspected = await archwayIndex(["inspect", ...flagsFor(registry), to, "-o", "json"]);
+    assert.equal(inspected.code, 0, inspected.stdout);
+    assert.equal(JSON.parse(inspected.stdout).digest, made.digest);
   });
 }
 
@@ -196,26 +195,25 @@ Deno.test("index assemble: a dry run reports what would be done, and writes noth
 
 Deno.test({
   name: "index assemble: images with Docker's manifests become a Docker list, of both forms an OCI index (P-131 P-132)",
-  ...SKOPEO,
-  fn: async () => {
-    await using registry = await startRegistry();
-    const docker = await pushEach(registry, ["amd64", "arm64"], { format: "docker" });
-    const oci = await pushEach(registry, ["s390x"]);
-    const flags = flagsFor(registry);
-    const list = await archwayIndex(["assemble", "--to", `${registry.host}/team/app:list`, ...flags, ...docker]);
-    const mixed = await archwayIndex([
-      "assemble",
-      "--to",
-      `${registry.host}/team/app:mixed`,
-      ...flags,
-      ...docker,
-      ...oci,
-    ]);
-    assert.deepEqual([list.code, mixed.code], [0, 0], list.stderr + mixed.stderr);
-    assert.equal((await rawIndex(registry, "team/app:list")).mediaType, DOCKER_LIST);
-    assert.equal((await rawIndex(registry, "team/app:mixed")).mediaType, OCI_INDEX);
-    assert.deepEqual(await architecturesBySkopeo(registry, "team/app:list", ["amd64", "arm64"]), ["amd64", "arm64"]);
-  },
+  ignore,
+}, async () => {
+  await using registry = await startRegistry();
+  const docker = await pushEach(registry, ["amd64", "arm64"], { format: "docker" });
+  const oci = await pushEach(registry, ["s390x"]);
+  const flags = flagsFor(registry);
+  const list = await archwayIndex(["assemble", "--to", `${registry.host}/team/app:list`, ...flags, ...docker]);
+  const mixed = await archwayIndex([
+    "assemble",
+    "--to",
+    `${registry.host}/team/app:mixed`,
+    ...flags,
+    ...docker,
+    ...oci,
+  ]);
+  assert.deepEqual([list.code, mixed.code], [0, 0], list.stderr + mixed.stderr);
+  assert.equal((await rawIndex(registry, "team/app:list")).mediaType, DOCKER_LIST);
+  assert.equal((await rawIndex(registry, "team/app:mixed")).mediaType, OCI_INDEX);
+  assert.deepEqual(await architecturesBySkopeo(registry, "team/app:list", ["amd64", "arm64"]), ["amd64", "arm64"]);
 });
 
 Deno.test("index assemble: a neighbour's blobs are mounted, and its manifests are the same bytes (P-108 P-141)", async () => {
@@ -242,44 +240,43 @@ Deno.test("index assemble: a neighbour's blobs are mounted, and its manifests ar
 
 for (const auth of ["htpasswd", "token"] as const) {
   Deno.test({
-    name: `index assemble: images are streamed from one registry with ${auth} to another, and skopeo copies the ` +
-      "result whole (P-101 P-142)",
-    ...SKOPEO,
-    fn: async () => {
-      await using source = await startRegistry({ auth });
-      await using target = await startRegistry({ auth, users: { pusher: "other-secret" } });
-      await using files = await writeTemporaryFiles({
-        "config.json": {
-          auths: {
-            [source.host]: { auth: btoa("puller:secret") },
-            [target.host]: { auth: btoa("pusher:other-secret") },
-          },
+    name:
+      `index assemble: images are streamed from one registry with ${auth} to another, and skopeo copies the result whole (P-101 P-142)`,
+    ignore,
+  }, async () => {
+    await using source = await startRegistry({ auth });
+    await using target = await startRegistry({ auth, users: { pusher: "other-secret" } });
+    await using files = await writeTemporaryFiles({
+      "config.json": {
+        auths: {
+          [source.host]: { auth: btoa("puller:secret") },
+          [target.host]: { auth: btoa("pusher:other-secret") },
         },
-      });
-      const images = await pushEach(source, ["amd64", "arm64"]);
-      const flags = [
-        ...flagsFor(source),
-        ...flagsFor(target),
-        settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
-      ];
-      const { code, stdout, stderr } = await archwayIndex([
-        "assemble",
-        "--to",
-        `${target.host}/team/app:v1`,
-        "-o",
-        "json",
-        ...flags,
-        ...images,
-      ]);
-      assert.equal(code, 0, stderr + stdout);
-      const copied = JSON.parse(stdout).images.map(({ copy }: { copy: { copied: number } }) => copy.copied);
-      assert.deepEqual(copied, [2, 1]);
-      const credentials = ["--src-creds", "pusher:other-secret", "--src-tls-verify=false"];
-      await skopeo(["copy", "--all", ...credentials, at(target, "team/app:v1"), `dir:${files.path}/copy`]);
-      const kept = [...Deno.readDirSync(`${files.path}/copy`)].filter(({ name }) => name.endsWith("manifest.json"));
-      assert.equal(kept.length, 3);
-      assert.doesNotMatch(stdout + stderr, /secret/);
-    },
+      },
+    });
+    const images = await pushEach(source, ["amd64", "arm64"]);
+    const flags = [
+      ...flagsFor(source),
+      ...flagsFor(target),
+      settingsFlag(files.path, { dockerConfig: `${files.path}/config.json` }),
+    ];
+    const { code, stdout, stderr } = await archwayIndex([
+      "assemble",
+      "--to",
+      `${target.host}/team/app:v1`,
+      "-o",
+      "json",
+      ...flags,
+      ...images,
+    ]);
+    assert.equal(code, 0, stderr + stdout);
+    const copied = JSON.parse(stdout).images.map(({ copy }: { copy: { copied: number } }) => copy.copied);
+    assert.deepEqual(copied, [2, 1]);
+    const credentials = ["--src-creds", "pusher:other-secret", "--src-tls-verify=false"];
+    await skopeo(["copy", "--all", ...credentials, at(target, "team/app:v1"), `dir:${files.path}/copy`]);
+    const kept = [...Deno.readDirSync(`${files.path}/copy`)].filter(({ name }) => name.endsWith("manifest.json"));
+    assert.equal(kept.length, 3);
+    assert.doesNotMatch(stdout + stderr, /secret/);
   });
 }
 

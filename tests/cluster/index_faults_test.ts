@@ -10,6 +10,7 @@ import { at, skopeo } from "./support/skopeo.ts";
 import { pause, waitUntil } from "./support/wait.ts";
 import { settingsFlag } from "../support/settings_file.ts";
 
+const ignore = lacks("skopeo");
 const MIB = 1024 * 1024;
 const OCI_INDEX = "application/vnd.oci.image.index.v1+json";
 const DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json";
@@ -368,31 +369,30 @@ Deno.test("index assemble: on a terminal the progress of a copy is shown, elsewh
 
 Deno.test({
   name: "index assemble: images are read from a mirror, and the index goes to the registry itself",
-  ignore: lacks("skopeo"),
-  fn: async () => {
-    await using bed = await openBed();
-    const { source, target, from, into } = bed;
-    const host = "registry.invalid";
-    await using files: TemporaryFiles = await writeTemporaryFiles({
-      "registries.conf": `[[registry]]\nprefix = "${host}/builds"\nlocation = "${host}/builds"\n` +
-        `[[registry.mirror]]\nlocation = "${from.host}/team"\ninsecure = true\n` +
-        `[[registry]]\nlocation = "${into.host}"\ninsecure = true\n` +
-        `[[registry.mirror]]\nlocation = "${from.host}"\ninsecure = true\n`,
-    });
-    const images = ["amd64", "arm64"].map((architecture) => `${host}/builds/app:v1-${architecture}`);
-    const args = [
-      "assemble",
-      "--to",
-      `${into.host}/team/app:v1`,
-      settingsFlag(files.path, { registriesConf: `${files.path}/registries.conf` }),
-    ];
-    const { code, stderr } = await archwayIndex([...args, ...images]);
-    assert.equal(code, 0, stderr);
-    const raw = await skopeo(["inspect", "--raw", "--tls-verify=false", at(target, "team/app:v1")]);
-    assert.equal(JSON.parse(raw).manifests.length, 2);
-    assert.equal(await published(source), undefined);
-    assert.deepEqual(from.writes(), []);
-  },
+  ignore,
+}, async () => {
+  await using bed = await openBed();
+  const { source, target, from, into } = bed;
+  const host = "registry.invalid";
+  await using files: TemporaryFiles = await writeTemporaryFiles({
+    "registries.conf": `[[registry]]\nprefix = "${host}/builds"\nlocation = "${host}/builds"\n` +
+      `[[registry.mirror]]\nlocation = "${from.host}/team"\ninsecure = true\n` +
+      `[[registry]]\nlocation = "${into.host}"\ninsecure = true\n` +
+      `[[registry.mirror]]\nlocation = "${from.host}"\ninsecure = true\n`,
+  });
+  const images = ["amd64", "arm64"].map((architecture) => `${host}/builds/app:v1-${architecture}`);
+  const args = [
+    "assemble",
+    "--to",
+    `${into.host}/team/app:v1`,
+    settingsFlag(files.path, { registriesConf: `${files.path}/registries.conf` }),
+  ];
+  const { code, stderr } = await archwayIndex([...args, ...images]);
+  assert.equal(code, 0, stderr);
+  const raw = await skopeo(["inspect", "--raw", "--tls-verify=false", at(target, "team/app:v1")]);
+  assert.equal(JSON.parse(raw).manifests.length, 2);
+  assert.equal(await published(source), undefined);
+  assert.deepEqual(from.writes(), []);
 });
 
 Deno.test("index assemble: layers that a registry redirects to its storage are followed there without a credential (P-113)", async () => {

@@ -17,6 +17,7 @@ import { type RealRegistry, startRegistry } from "./support/registry.ts";
 import { waitUntil } from "./support/wait.ts";
 import { settingsFlag } from "../support/settings_file.ts";
 
+const ignore = lacks("denokv");
 const PLATFORMS = [{ architecture: "amd64" }, { architecture: "arm64", variant: "v8" }];
 const SAID = "linux/amd64,linux/arm64/v8";
 const SECRET = { kind: "basic", username: "puller", password: "secret" } as const;
@@ -108,24 +109,20 @@ Deno.test("registry cache: a file is exported while a service works with it, and
   await waitUntil("the entries to be stored", async () => parseInt(await exportAll()) >= 1.8 * tags.length);
 });
 
-Deno.test({
-  name: "registry cache: import into a KV Connect server and export from it",
-  ignore: lacks("denokv"),
-  fn: async () => {
-    const env = { DENO_KV_ACCESS_TOKEN: "a-token-of-the-tests-alone" };
-    await using server = await KvServer.start({ token: env.DENO_KV_ACCESS_TOKEN });
-    await using registry = await startRegistry({ auth: "token", token: { publicRepositories: ["open/"] } });
-    await using files = await writeTemporaryFiles({});
-    await learn(registry, files);
-    const [first, second] = [`${files.path}/first.ndjson`, `${files.path}/second.ndjson`];
-    await cache(["export", first, "--cache-path", `${files.path}/here.db`]);
-    await cache(["import", first, "--kv-url", server.url], env);
-    await cache(["export", second, "--kv-url", server.url], env);
-    assert.equal(await Deno.readTextFile(second), await Deno.readTextFile(first));
-    await server.kill();
-    const { code, stderr } = await runArchway(["cache", "export", second, "--kv-url", server.url], env);
-    assert.equal(code, 3);
-    assert.match(stderr, /Cannot export the cache "http:\/\/127\.0\.0\.1:\d+\/": it does not answer/);
-    assert.ok(!stderr.includes(env.DENO_KV_ACCESS_TOKEN));
-  },
+Deno.test({ name: "registry cache: import into a KV Connect server and export from it", ignore }, async () => {
+  const env = { DENO_KV_ACCESS_TOKEN: "a-token-of-the-tests-alone" };
+  await using server = await KvServer.start({ token: env.DENO_KV_ACCESS_TOKEN });
+  await using registry = await startRegistry({ auth: "token", token: { publicRepositories: ["open/"] } });
+  await using files = await writeTemporaryFiles({});
+  await learn(registry, files);
+  const [first, second] = [`${files.path}/first.ndjson`, `${files.path}/second.ndjson`];
+  await cache(["export", first, "--cache-path", `${files.path}/here.db`]);
+  await cache(["import", first, "--kv-url", server.url], env);
+  await cache(["export", second, "--kv-url", server.url], env);
+  assert.equal(await Deno.readTextFile(second), await Deno.readTextFile(first));
+  await server.kill();
+  const { code, stderr } = await runArchway(["cache", "export", second, "--kv-url", server.url], env);
+  assert.equal(code, 3);
+  assert.match(stderr, /Cannot export the cache "http:\/\/127\.0\.0\.1:\d+\/": it does not answer/);
+  assert.ok(!stderr.includes(env.DENO_KV_ACCESS_TOKEN));
 });

@@ -14,6 +14,7 @@ import { lacks } from "../support/needs.ts";
 import { at, skopeo } from "./support/skopeo.ts";
 import { settingsFlag } from "../support/settings_file.ts";
 
+const ignore = lacks("skopeo");
 const IMAGE = { platforms: [{ architecture: "amd64" }, { architecture: "arm64" }] };
 const SAID = "linux/amd64,linux/arm64";
 
@@ -185,26 +186,25 @@ Deno.test("registry pull-through: a blocked origin gets no request, its mirror i
 
 Deno.test({
   name: "registry pull-through: a mirror filled by skopeo, digest for digest, answers for a registry that is away",
-  ignore: lacks("skopeo"),
-  fn: async () => {
-    await using origin = await startRegistry();
-    await using mirror = await startRegistry();
-    const { digest } = await origin.push("team/app", "v1", IMAGE);
-    const tls = ["--src-tls-verify=false", "--dest-tls-verify=false"];
-    await skopeo(["copy", "--all", ...tls, at(origin, `team/app@${digest}`), at(mirror, "mirrored/team/app:v1")]);
-    await origin.stop();
-    const conf = `[[registry]]\nlocation = "${origin.host}/team"\nmirror-by-digest-only = true\n` +
-      `[[registry.mirror]]\nlocation = "${mirror.host}/mirrored/team"\n`;
-    await using files = await writeTemporaryFiles({ "registries.conf": conf });
-    const flags = [
-      settingsFlag(files.path, { registriesConf: `${files.path}/registries.conf` }),
-      "--registry-ca",
-      mirror.caFile,
-    ];
-    await using images = await openImages([...flags, "--registry", origin.host]);
-    const report = await images.inspect(`${origin.host}/team/app@${digest}`);
-    assert.deepEqual([platformsIn(report), report.resolved], [SAID, `${mirror.host}/mirrored/team/app@${digest}`]);
-    const byTag = failureIn(await images.inspect(`${origin.host}/team/app:v1`));
-    assert.deepEqual([byTag.kind, byTag.reason], ["transient", "Unreachable"]);
-  },
+  ignore,
+}, async () => {
+  await using origin = await startRegistry();
+  await using mirror = await startRegistry();
+  const { digest } = await origin.push("team/app", "v1", IMAGE);
+  const tls = ["--src-tls-verify=false", "--dest-tls-verify=false"];
+  await skopeo(["copy", "--all", ...tls, at(origin, `team/app@${digest}`), at(mirror, "mirrored/team/app:v1")]);
+  await origin.stop();
+  const conf = `[[registry]]\nlocation = "${origin.host}/team"\nmirror-by-digest-only = true\n` +
+    `[[registry.mirror]]\nlocation = "${mirror.host}/mirrored/team"\n`;
+  await using files = await writeTemporaryFiles({ "registries.conf": conf });
+  const flags = [
+    settingsFlag(files.path, { registriesConf: `${files.path}/registries.conf` }),
+    "--registry-ca",
+    mirror.caFile,
+  ];
+  await using images = await openImages([...flags, "--registry", origin.host]);
+  const report = await images.inspect(`${origin.host}/team/app@${digest}`);
+  assert.deepEqual([platformsIn(report), report.resolved], [SAID, `${mirror.host}/mirrored/team/app@${digest}`]);
+  const byTag = failureIn(await images.inspect(`${origin.host}/team/app:v1`));
+  assert.deepEqual([byTag.kind, byTag.reason], ["transient", "Unreachable"]);
 });

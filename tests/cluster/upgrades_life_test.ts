@@ -3,13 +3,12 @@ import { lacks } from "../support/needs.ts";
 import { type AuditedRequest, readAuditLog } from "./support/audit_log.ts";
 import { listAt, read } from "./support/cluster_access.ts";
 import { canMountAccount } from "./support/mounted_account.ts";
-import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { ORIGINAL_BEGAN, ORIGINAL_HOLDER, OriginalOperator } from "./support/original_operator.ts";
 import { CLUSTER_VERSION, imageOf, PLANS, POOLS, TO } from "./support/simulated_openshift.ts";
 import { UPGRADE_ACCOUNT, UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go") || await missingForOpenShift() !== undefined || !await canMountAccount();
+const ignore = lacks("go") || !await canMountAccount();
 const PLAN = `${PLANS}/managed-upgrade-config`;
 const EVENTS = "/api/v1/namespaces/openshift-managed-upgrade-operator/events";
 const LATER = "4.20.9";
@@ -100,7 +99,10 @@ async function killAgainAndAgain(bed: UpgradeService): Promise<readonly string[]
   return steps;
 }
 
-Deno.test("upgrades: the process in its life, beside another program that uses its Lease", { ignore }, async (t) => {
+Deno.test({
+  name: "upgrades: the process in its life, beside another program that uses its Lease",
+  ignore,
+}, async (t) => {
   await using bed = await UpgradeService.open();
   await using stack = new AsyncDisposableStack();
   const { openshift } = bed;

@@ -6,13 +6,12 @@ import { addPolicy } from "../lib/upgrades/outside/ocm_double.ts";
 import { lacks } from "../support/needs.ts";
 import { type ClusterAccess, expectStatus, read } from "./support/cluster_access.ts";
 import { canMountAccount } from "./support/mounted_account.ts";
-import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { CLUSTER_VERSION, imageOf, PLANS, TO } from "./support/simulated_openshift.ts";
 import { findIdle, findMissing, readRights, renderRight, type Right, type Use } from "./support/rights.ts";
 import { UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go") || await missingForOpenShift() !== undefined || !await canMountAccount();
+const ignore = lacks("go") || !await canMountAccount();
 const NAMESPACE = "openshift-managed-upgrade-operator";
 const PLACEMENT = "system:serviceaccount:archway-system:archway";
 const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
@@ -160,37 +159,36 @@ const show = ({ verb, resource, name, namespace, status }: Use): string =>
 Deno.test({
   name: "upgrades: the account has every right that it uses and uses every right that it has, and nothing is refused",
   ignore,
-  fn: async () => {
-    await using bed = await UpgradeService.open();
-    const { surroundings, openshift } = bed;
-    const first = await bed.startReplica("one");
-    await bed.untilPlansAreChecked();
-    await upgrade(bed);
-    await first.process.stop();
-    await breakSecret(bed.cluster);
-    const second = await bed.startReplica("two");
-    await bed.untilPlansAreChecked();
-    await migrate(bed);
-    await nameVersion(bed);
-    await second.process.stop();
-    assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
-    assert.deepEqual(surroundings.active(), []);
-    assert.deepEqual([...surroundings.asked].toSorted(), [
-      ...["Alertmanager", "Deployment Validation Operator", "Prometheus", "update graph"],
-    ]);
-    const uses = await bed.uses();
-    assert.ok(uses.length > 100);
-    const rights = readRights(bed.objects, "archway-upgrades");
-    assert.deepEqual([...new Set(findMissing(rights, uses).map(show))], []);
-    assert.deepEqual([...new Set(uses.filter(({ status }) => status === 403).map(show))], []);
-    const idle = findIdle(rights, uses).map(renderRight).filter((right) => !Object.hasOwn(EXCUSED, right));
-    assert.deepEqual(idle, []);
-    const secrets = uses.filter(({ resource }) => resource === "secrets").map((use) => `${use.namespace}/${use.name}`);
-    // A creation has no name in the audit log.
-    const named = new Set(secrets.filter((name) => !name.endsWith("/undefined")));
-    assert.deepEqual([...named].toSorted(), ["openshift-config/pull-secret", `${NAMESPACE}/archway-tls`]);
-    assert.deepEqual(await allowedTo(PLACEMENT, { bed, objects: bed.objects }), SHARED.toSorted());
-  },
+}, async () => {
+  await using bed = await UpgradeService.open();
+  const { surroundings, openshift } = bed;
+  const first = await bed.startReplica("one");
+  await bed.untilPlansAreChecked();
+  await upgrade(bed);
+  await first.process.stop();
+  await breakSecret(bed.cluster);
+  const second = await bed.startReplica("two");
+  await bed.untilPlansAreChecked();
+  await migrate(bed);
+  await nameVersion(bed);
+  await second.process.stop();
+  assert.deepEqual(await openshift.machineSets(), ["workers-a"]);
+  assert.deepEqual(surroundings.active(), []);
+  assert.deepEqual([...surroundings.asked].toSorted(), [
+    ...["Alertmanager", "Deployment Validation Operator", "Prometheus", "update graph"],
+  ]);
+  const uses = await bed.uses();
+  assert.ok(uses.length > 100);
+  const rights = readRights(bed.objects, "archway-upgrades");
+  assert.deepEqual([...new Set(findMissing(rights, uses).map(show))], []);
+  assert.deepEqual([...new Set(uses.filter(({ status }) => status === 403).map(show))], []);
+  const idle = findIdle(rights, uses).map(renderRight).filter((right) => !Object.hasOwn(EXCUSED, right));
+  assert.deepEqual(idle, []);
+  const secrets = uses.filter(({ resource }) => resource === "secrets").map((use) => `${use.namespace}/${use.name}`);
+  // A creation has no name in the audit log.
+  const named = new Set(secrets.filter((name) => !name.endsWith("/undefined")));
+  assert.deepEqual([...named].toSorted(), ["openshift-config/pull-secret", `${NAMESPACE}/archway-tls`]);
+  assert.deepEqual(await allowedTo(PLACEMENT, { bed, objects: bed.objects }), SHARED.toSorted());
 });
 
 async function allowedTo(

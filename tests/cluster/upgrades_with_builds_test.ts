@@ -10,12 +10,11 @@ import { BuiltPool } from "./support/built_pool.ts";
 import { type ClusterAccess, read } from "./support/cluster_access.ts";
 import { SHAREABLE, startControlPlane } from "./support/control_plane.ts";
 import { canMountAccount } from "./support/mounted_account.ts";
-import { missingForOpenShift } from "./support/openshift_crds.ts";
 import { FROM, imageOf, POOLS, TO } from "./support/simulated_openshift.ts";
 import { UpgradeService } from "./support/upgrade_service.ts";
 import { waitUntil } from "./support/wait.ts";
 
-const ignore = lacks("go") || await missingForOpenShift() !== undefined || !await canMountAccount();
+const ignore = lacks("go") || !await canMountAccount();
 const HOLDS: Readonly<Record<string, HoldBy>> = {
   "image-builds-hold": holdByPolicy,
   "image-builds-hold-webhook": holdByWebhook,
@@ -113,41 +112,39 @@ for (const [name, holdBy] of Object.entries(HOLDS)) {
   Deno.test({
     name: `upgrades: a cluster whose workers are built by Archway, with ${name}, is upgraded to the end`,
     ignore,
-    fn: async () => {
-      await using bed = await open(holdBy);
-      const { bases, builds, upgrades } = bed;
-      const before = await builds.published();
-      await upgrades.storePlan();
-      await upgrades.untilPhase("Upgraded");
-      await assertUpgraded(bed, before);
-      const seen = builds.player.played.slice(2).map(({ arch, base }) => [arch, base]);
-      assert.deepEqual(seen.toSorted(), [["amd64", bases[TO]], ["arm64", bases[TO]]]);
-    },
+  }, async () => {
+    await using bed = await open(holdBy);
+    const { bases, builds, upgrades } = bed;
+    const before = await builds.published();
+    await upgrades.storePlan();
+    await upgrades.untilPhase("Upgraded");
+    await assertUpgraded(bed, before);
+    const seen = builds.player.played.slice(2).map(({ arch, base }) => [arch, base]);
+    assert.deepEqual(seen.toSorted(), [["amd64", bases[TO]], ["arm64", bases[TO]]]);
   });
 }
 
 Deno.test({
   name: "upgrades: a build that fails holds the workers, and is named; built again, the upgrade goes on",
   ignore,
-  fn: async () => {
-    await using bed = await open(holdByPolicy);
-    const { builds, upgrades } = bed;
-    const before = await builds.published();
-    builds.player.fate = (arch) => arch === "arm64" ? { kind: "fail", exitCode: 65 } : { kind: "succeed" };
-    await upgrades.storePlan();
-    let said = "";
-    await upgrades.until("the build to be named", async () => {
-      said = String(read(await upgrades.readPlan(), "status", "history", 0, "conditions", 0, "message"));
-      return /^WorkerNodesUpgraded .*2 nodes are left; MachineConfigPool worker is degraded \(Failed to build .* arm64: /
-        .test(said);
-    }, { deadlineMs: 40_000 }).catch((cause: unknown) => {
-      throw new Error(`It says: ${said}`, { cause });
-    });
-    assert.equal(await builds.published(), before);
-    builds.player.fate = () => ({ kind: "succeed" });
-    await builds.annotate({ "machineconfiguration.openshift.io/rebuild": "" });
-    await upgrades.untilPhase("Upgraded");
-    await assertUpgraded(bed, before);
-    assert.deepEqual(builds.player.built(2), ["amd64", "arm64"]);
-  },
+}, async () => {
+  await using bed = await open(holdByPolicy);
+  const { builds, upgrades } = bed;
+  const before = await builds.published();
+  builds.player.fate = (arch) => arch === "arm64" ? { kind: "fail", exitCode: 65 } : { kind: "succeed" };
+  await upgrades.storePlan();
+  let said = "";
+  await upgrades.until("the build to be named", async () => {
+    said = String(read(await upgrades.readPlan(), "status", "history", 0, "conditions", 0, "message"));
+    return /^WorkerNodesUpgraded .*2 nodes are left; MachineConfigPool worker is degraded \(Failed to build .* arm64: /
+      .test(said);
+  }, { deadlineMs: 40_000 }).catch((cause: unknown) => {
+    throw new Error(`It says: ${said}`, { cause });
+  });
+  assert.equal(await builds.published(), before);
+  builds.player.fate = () => ({ kind: "succeed" });
+  await builds.annotate({ "machineconfiguration.openshift.io/rebuild": "" });
+  await upgrades.untilPhase("Upgraded");
+  await assertUpgraded(bed, before);
+  assert.deepEqual(builds.player.built(2), ["amd64", "arm64"]);
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { BUILD_NAMESPACE } from "../cluster/support/build_objects.ts";
 import { type ApiAnswer, conditionOf, expectStatus, read } from "../cluster/support/cluster_access.ts";
-import { applyDefinitions, missingForOpenShift } from "../cluster/support/openshift_crds.ts";
+import { applyDefinitions } from "../cluster/support/openshift_crds.ts";
 import { PLANS, SimulatedOpenShift } from "../cluster/support/simulated_openshift.ts";
 import { prepareUpgrades } from "../cluster/support/upgrade_plane.ts";
 import { planOf } from "../cluster/support/upgrade_bed.ts";
@@ -220,7 +220,7 @@ async function walkPages(t: Deno.TestContext, lab: OpenLab, shell: PasteShell): 
 Deno.test(
   "node: upgrades and image builds install by the kustomizations of their pages, work within their rights, and go",
   {
-    ignore: lacks("nodes") || await missingForOpenShift() !== undefined,
+    ignore: lacks("nodes") || lacks("go"),
   },
   async (t) => {
     await using lab = await openLab();

@@ -30,10 +30,14 @@ import { type WaitOptions, waitUntil } from "./wait.ts";
 
 export const BUILD_ACCOUNT = "system:serviceaccount:archway-system:archway-image-builds";
 
-const GROUP = "/apis/machineconfiguration.openshift.io/v1";
+export const BUILDS_GROUP = "/apis/machineconfiguration.openshift.io/v1";
+export const REBUILD = "machineconfiguration.openshift.io/rebuild";
+export const TWO = [{ name: "amd64-1", arch: "amd64" }, { name: "arm64-1", arch: "arm64" }] as const;
 const ALL = ["amd64", "arm64", "ppc64le", "s390x"];
+const OF_WORKER = "?labelSelector=machineconfiguration.openshift.io%2Fmachine-os-config%3Dworker";
 
 export interface BuildBedOptions {
+  /** Default one of each of two architectures. */
   readonly nodes?: readonly WantedNode[];
   /** `imageBuilds` of the configuration file. */
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -71,7 +75,7 @@ export class BuildBed implements AsyncDisposable {
   }
 
   /** Opens it: pool `worker`, its nodes, a base image of every architecture, secrets. No Archway and no configuration yet. */
-  static async open({ nodes = [], settings = {}, cluster: given }: BuildBedOptions = {}): Promise<BuildBed> {
+  static async open({ nodes = TWO, settings = {}, cluster: given }: BuildBedOptions = {}): Promise<BuildBed> {
     await using undo = new AsyncDisposableStack();
     const cluster = given ?? undo.use(await controlPlaneWith(BUILDS_PLANE));
     if (given !== undefined) await prepareBuilds(given);
@@ -110,18 +114,23 @@ export class BuildBed implements AsyncDisposable {
 
   async createPool(name: string): Promise<void> {
     const rendered = await this.#createRendered(name, {});
-    await this.cluster.create(`${GROUP}/machineconfigpools`, renderPool(name, rendered));
+    await this.cluster.create(`${BUILDS_GROUP}/machineconfigpools`, renderPool(name, rendered));
   }
 
   async render(wanted: WantedRendered, pool = "worker"): Promise<string> {
     const name = await this.#createRendered(pool, wanted);
-    await this.cluster.patch(`${GROUP}/machineconfigpools/${pool}`, { spec: { configuration: { name, source: [] } } });
+    await this.cluster.patch(`${BUILDS_GROUP}/machineconfigpools/${pool}`, {
+      spec: { configuration: { name, source: [] } },
+    });
     return name;
   }
 
   async #createRendered(pool: string, wanted: WantedRendered): Promise<string> {
     const name = `rendered-${pool}-${String(++this.#rendered).padStart(8, "0")}`;
-    await this.cluster.create(`${GROUP}/machineconfigs`, renderRendered(name, { osImageURL: this.#base, ...wanted }));
+    await this.cluster.create(
+      `${BUILDS_GROUP}/machineconfigs`,
+      renderRendered(name, { osImageURL: this.#base, ...wanted }),
+    );
     return name;
   }
 
@@ -152,11 +161,11 @@ export class BuildBed implements AsyncDisposable {
   }
 
   async createConfig(wanted: WantedConfig = {}): Promise<void> {
-    await this.cluster.create(`${GROUP}/machineosconfigs`, renderConfig(wanted, this.repositoryOf(wanted)));
+    await this.cluster.create(`${BUILDS_GROUP}/machineosconfigs`, renderConfig(wanted, this.repositoryOf(wanted)));
   }
 
   async replaceConfig(wanted: WantedConfig = {}): Promise<void> {
-    const path = `${GROUP}/machineosconfigs/${wanted.pool ?? "worker"}`;
+    const path = `${BUILDS_GROUP}/machineosconfigs/${wanted.pool ?? "worker"}`;
     await waitUntil("the configuration to be replaced", async () => {
       const body = await this.cluster.get(path);
       const next = { ...Object(body), spec: renderConfigSpec(wanted, this.repositoryOf(wanted)) };
@@ -164,8 +173,12 @@ export class BuildBed implements AsyncDisposable {
     });
   }
 
+  async deleteConfig(pool = "worker"): Promise<void> {
+    await this.cluster.delete(`${BUILDS_GROUP}/machineosconfigs/${pool}`);
+  }
+
   async annotate(annotations: Readonly<Record<string, string | null>>, pool = "worker"): Promise<void> {
-    await this.cluster.patch(`${GROUP}/machineosconfigs/${pool}`, { metadata: { annotations } });
+    await this.cluster.patch(`${BUILDS_GROUP}/machineosconfigs/${pool}`, { metadata: { annotations } });
   }
 
   async startArchway(
@@ -185,7 +198,7 @@ export class BuildBed implements AsyncDisposable {
   }
 
   async config(pool = "worker"): Promise<unknown> {
-    return await this.cluster.get(`${GROUP}/machineosconfigs/${pool}`);
+    return await this.cluster.get(`${BUILDS_GROUP}/machineosconfigs/${pool}`);
   }
 
   async published(pool = "worker"): Promise<string> {
@@ -193,7 +206,7 @@ export class BuildBed implements AsyncDisposable {
   }
 
   async builds(pool = "worker"): Promise<readonly SeenBuild[]> {
-    return seenBuilds(await this.cluster.get(`${GROUP}/machineosbuilds`), pool);
+    return seenBuilds(await this.cluster.get(`${BUILDS_GROUP}/machineosbuilds`), pool);
   }
 
   /** The first build in this state that was not there before; says what there is when none comes. */
@@ -205,9 +218,11 @@ export class BuildBed implements AsyncDisposable {
     const known = new Set(before.map(({ uid }) => uid));
     return await waitUntil(`a new build that is ${state}`, async () => {
       return (await this.builds()).find((build) => build.state === state && !known.has(build.uid));
-    }, { deadlineMs }).catch(async (cause: unknown) => {
-      throw new Error(`${String(cause)}; ${JSON.stringify(await this.builds())}; log: ${await this.log()}`, { cause });
-    });
+    }, { deadlineMs, says: () => this.#says() });
+  }
+
+  async #says(pool?: string): Promise<string> {
+    return `builds: ${JSON.stringify(await this.builds(pool))}; log: ${await this.log()}`;
   }
 
   /** Waits until what is published came from a build that has ended well, and gives its reference. */
@@ -218,23 +233,17 @@ export class BuildBed implements AsyncDisposable {
       const now = await this.published(pool);
       const builds = await this.builds(pool);
       return now !== other && builds.some(({ digest, state }) => digest === now && state === "Succeeded") && now;
-    }, { deadlineMs: 60_000, ...options }).catch(async (cause: unknown) => {
-      const builds = JSON.stringify(await this.builds(pool));
-      throw new Error(`${String(cause)}; builds: ${builds}; log: ${await this.log()}`, { cause });
-    });
+    }, { says: () => this.#says(pool), ...options });
   }
 
   /** Waits until Archway has had nothing to do for a while: no request that writes. */
-  async settled(
-    { forMs = 1_500, deadlineMs = 60_000 }: { readonly forMs?: number; readonly deadlineMs?: number } = {},
-  ): Promise<void> {
-    let seen = -1;
-    let sinceMs = performance.now();
+  async settled({ forMs = 1_500, ...options }: WaitOptions & { readonly forMs?: number } = {}): Promise<void> {
+    let [seen, sinceMs] = [-1, performance.now()];
     await waitUntil("Archway to come to rest", async () => {
       const count = (await this.writes()).length;
       if (count !== seen || this.player.isBusy) [seen, sinceMs] = [count, performance.now()];
       return performance.now() - sinceMs >= forMs;
-    }, { deadlineMs, intervalMs: 100 });
+    }, { intervalMs: 100, ...options });
   }
 
   /** What Archway wrote to the API server, without its Lease and events: `create jobs.batch`. */
@@ -242,6 +251,19 @@ export class BuildBed implements AsyncDisposable {
     return (await this.#audit.uses()).filter(({ verb, resource }) =>
       !["get", "list", "watch"].includes(verb) && !resource.startsWith("leases") && resource !== "events"
     ).map(({ verb, resource, status }) => `${verb} ${resource}${status < 300 ? "" : ` ${status}`}`);
+  }
+
+  async jobs(): Promise<readonly string[]> {
+    return await this.cluster.names(`/apis/batch/v1/namespaces/${BUILD_NAMESPACE}/jobs`);
+  }
+
+  /** The names of what was made for the pool `worker`. */
+  async belongings(): Promise<readonly string[]> {
+    const kept = ["configmaps", "secrets"].map((kind) =>
+      this.cluster.names(`/api/v1/namespaces/${BUILD_NAMESPACE}/${kind}${OF_WORKER}`)
+    );
+    const builds = (await this.builds()).map(({ name }) => name);
+    return [...builds, ...await this.jobs(), ...(await Promise.all(kept)).flat()];
   }
 
   async jobsCreated(): Promise<number> {

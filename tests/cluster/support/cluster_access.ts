@@ -49,6 +49,8 @@ export interface ClusterAccess extends Coordinates {
   get(path: string): Promise<unknown>;
   /** The items of a list; none where there is no list. */
   list(path: string): Promise<readonly unknown[]>;
+  /** The names of those items. */
+  names(path: string): Promise<readonly string[]>;
   /** Whether there is such an object, or kind; throws where the answer is neither 200 nor 404. */
   exists(path: string): Promise<boolean>;
   /** This and the next two give the body, and throw the server's words where it refuses. */
@@ -119,16 +121,20 @@ function createAccess(coordinates: Coordinates, client: Deno.HttpClient): Cluste
 
 type Request = ClusterAccess["request"];
 
-function verbsOf(request: Request): Pick<ClusterAccess, "get" | "list" | "exists" | "create" | "patch" | "delete"> {
+type Verbs = Pick<ClusterAccess, "get" | "list" | "names" | "exists" | "create" | "patch" | "delete">;
+
+function verbsOf(request: Request): Verbs {
   const expected = async (status: number, ...[method, path, ...rest]: Parameters<Request>): Promise<unknown> => {
     const answer = await request(method, path, ...rest);
     expectStatus(`${method} ${path}`, answer, [status]);
     return answer.body;
   };
   const get = async (path: string): Promise<unknown> => (await request("GET", path)).body;
+  const list = async (path: string): Promise<readonly unknown[]> => listAt(await get(path), "items");
   return {
     get,
-    list: async (path) => listAt(await get(path), "items"),
+    list,
+    names: async (path) => (await list(path)).map((item) => String(read(item, "metadata", "name"))),
     exists: async (path) => {
       const answer = await request("GET", path);
       expectStatus(`look for ${path}`, answer, [200, 404]);

@@ -84,6 +84,10 @@ export function startPushRelay(registry: Pick<RealRegistry, "url" | "caPem">): P
   return relay;
 }
 
+export function isIndexPush({ method, headers }: Pick<PassedRequest, "method" | "headers">): boolean {
+  return method === "PUT" && /index|list/.test(headers.get("content-type") ?? "");
+}
+
 function badGateway(): Response {
   return new Response(null, { status: 502 });
 }

@@ -1,7 +1,6 @@
 // OpenShift's own definitions and the suites of its API, from its Go module at one version: nothing of them is kept here.
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { hasGo } from "../../support/go_build.ts";
 import { type ClusterAccess, listAt, read } from "./cluster_access.ts";
 import { waitUntil } from "./wait.ts";
 import { runCommand } from "../../support/commands.ts";
@@ -29,11 +28,6 @@ const FILES = {
 } as const;
 
 export type OpenShiftKind = keyof typeof FILES;
-
-/** What this machine lacks to have the module, as one sentence, or undefined. */
-export async function missingForOpenShift(): Promise<string | undefined> {
-  return await hasGo() ? undefined : "go is not on the PATH: OpenShift's definitions come by its module.";
-}
 
 let folder: Promise<string> | undefined;
 

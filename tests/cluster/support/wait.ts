@@ -11,6 +11,8 @@ export interface WaitOptions {
   readonly deadlineMs?: number;
   /** Between two looks. Default a tenth of the time waited so far, of 50 to 500 ms: looks take processor time from what is waited for. */
   readonly intervalMs?: number;
+  /** What the error at the deadline says besides. */
+  readonly says?: () => unknown;
 }
 
 /** Resolves after `ms`: between two looks, or where that time itself is what is tested. A test never sleeps for luck. */
@@ -25,7 +27,7 @@ export function pause(ms: number): Promise<void> {
 export async function waitUntil<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
-  { deadlineMs = DEADLINE_MS, intervalMs }: WaitOptions = {},
+  { deadlineMs = DEADLINE_MS, intervalMs, says = () => "" }: WaitOptions = {},
 ): Promise<T> {
   const begin = performance.now();
   const end = begin + deadlineMs;
@@ -39,7 +41,9 @@ export async function waitUntil<T>(
       if (error instanceof GiveUp) throw error.cause;
       cause = error;
     }
-    if (performance.now() >= end) throw new Error(`Cannot wait for ${what}: not so after ${deadlineMs} ms`, { cause });
+    if (performance.now() >= end) {
+      throw new Error(`Cannot wait for ${what}: not so after ${deadlineMs} ms; ${String(await says())}`, { cause });
+    }
     await pause(intervalMs ?? Math.min(Math.max((performance.now() - begin) / 10, 50), 500));
   }
 }
