@@ -2,7 +2,7 @@
 // as they take memory: a pod beyond it keeps a place in a line, by namespaces in turn, and comes back to the queue from there.
 import type { PodImagesRequest } from "../../lib/images/pods/pod_images.ts";
 import { errorText } from "../../lib/log.ts";
-import { callersOf } from "../../lib/oci/limits/callers.ts";
+import { callersOf } from "../../lib/oci/callers.ts";
 import type { Place } from "../../lib/oci/limits/fair_limiter.ts";
 import type { ImageUse, InspectedImage } from "../../lib/oci/types.ts";
 import type { ImageJudgement } from "../../lib/placement/decide/decision_types.ts";

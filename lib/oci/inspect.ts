@@ -3,7 +3,7 @@ import { firstAnswer } from "./first_answer.ts";
 import { type InspectionContext, RequestLog } from "./request_log.ts";
 import { type ImageRead, readImage } from "./image_reader.ts";
 import type { HeadAnswer, InspectionReport, InspectionRequest, PlannedRequest, RegistryLookups } from "./inspector.ts";
-import { callersOf } from "./limits/callers.ts";
+import { callersOf } from "./callers.ts";
 import { CONTENT_DIGEST, nameAt } from "./reference.ts";
 import type { RepositoryClientDeps } from "./repository_client.ts";
 import { openSession } from "./session.ts";

@@ -14,19 +14,11 @@
 //      repository_client    within limits, logged in                                limits/, auth/ │
 //        ▼ Exchange                                                                               │ Answer
 //   6  http/transport       address guard, TLS, redirects, time and size limits ──── fetch ───────┘
-import type { Callers } from "./shared_call.ts";
+import type { Callers, InspectionPriority } from "./callers.ts";
 import type { Credential } from "./credential.ts";
 import type { Endpoint } from "./pull_plan.ts";
 import type { ImageReference } from "./reference.ts";
 import type { Inspection, InspectionDepth, InspectionFailure } from "./types.ts";
-
-/** The priority when a registry's budget is short: first gated pods, then admission prefetch, then prewarm. */
-export type InspectionPriority = "gated" | "admission" | "prewarm";
-
-export interface Caller {
-  readonly namespace: string;
-  readonly priority: InspectionPriority;
-}
 
 /** What to inspect and with what. An inspector has no notion of pods. */
 export interface InspectionRequest {
@@ -43,7 +35,7 @@ export interface InspectionRequest {
   /** The namespace that the work is done for, so that limits are shared fairly among namespaces; absent: for none. */
   readonly namespace?: string | undefined;
   /** All callers of a shared inspection; more may join; absent: `namespace` and `priority` alone. */
-  readonly callers?: Callers<Caller> | undefined;
+  readonly callers?: Callers | undefined;
 }
 
 /** A request whose credentials are complete and match its endpoints: what may be shared and cached depends on them. */

@@ -6,7 +6,7 @@ import { InspectionError, inspectionError } from "./errors.ts";
 import type { RegistryDocument } from "./image/document.ts";
 import { parseManifest } from "./image/manifest.ts";
 import { firstAnswer } from "./first_answer.ts";
-import { callersOf } from "./limits/callers.ts";
+import { callersOf } from "./callers.ts";
 import { TargetRepository } from "./push/target_repository.ts";
 import { type Endpoint, keyOfEndpoint } from "./pull_plan.ts";
 import { RepositoryClient } from "./repository_client.ts";

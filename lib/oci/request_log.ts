@@ -1,7 +1,7 @@
 // What the requests of one inspection have in common, and what they cost: by kind, and every exchange for `--trace`.
-import type { Caller, InspectionReport, RequestCounts, TraceEntry } from "./inspector.ts";
+import type { InspectionReport, RequestCounts, TraceEntry } from "./inspector.ts";
+import type { Callers } from "./callers.ts";
 import type { Credential } from "./credential.ts";
-import type { Callers } from "./shared_call.ts";
 
 export type RequestKind = keyof RequestCounts;
 
@@ -51,7 +51,7 @@ export class RequestLog {
 export interface InspectionContext {
   readonly credentials: readonly Credential[];
   /** The namespaces whose shares its requests count in, and how urgent they are. Others may join. */
-  readonly callers: Callers<Caller>;
+  readonly callers: Callers;
   readonly signal: AbortSignal;
   readonly log: RequestLog;
 }

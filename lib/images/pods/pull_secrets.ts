@@ -8,7 +8,7 @@ import { errorText, type Logger } from "../../log.ts";
 import { weightOfTexts } from "../../oci/cache/weights.ts";
 import type { Credential } from "../../oci/credential.ts";
 import { parseDockerConfigSecret } from "../../oci/credentials/docker_config.ts";
-import { callersOf } from "../../oci/limits/callers.ts";
+import { callersOf } from "../../oci/callers.ts";
 import type { ImageLimits } from "../../oci/limits/image_limits.ts";
 import type { InspectionFailure } from "../../oci/types.ts";
 import { pullSecretNames } from "../../cluster/pull_secret_names.ts";

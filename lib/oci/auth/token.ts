@@ -3,8 +3,6 @@ import * as z from "zod";
 import type { Clock } from "../../clock.ts";
 import { parseBoundedObject } from "../../json.ts";
 import { SharedCalls } from "../shared_call.ts";
-import type { Caller } from "../inspector.ts";
-import { nameOfCaller } from "../limits/callers.ts";
 import { pauseOf } from "../limits/outcome.ts";
 import type { RequestLimiter } from "../limits/request_limiter.ts";
 import { inspectionError } from "../errors.ts";
@@ -42,7 +40,7 @@ interface TokenSourceDeps {
 
 export class TokenSource {
   readonly #deps: TokenSourceDeps;
-  readonly #tokens: SharedCalls<DatedAnswer, Caller>;
+  readonly #tokens: SharedCalls<DatedAnswer>;
 
   constructor(deps: TokenSourceDeps) {
     this.#deps = deps;
@@ -52,7 +50,6 @@ export class TokenSource {
       maxKept: MAX_TOKENS,
       maxSize: MAX_TOKEN_CHARACTERS,
       sizeOf: (answer) => answer.kind === "token" ? answer.token.length : 1,
-      nameOf: nameOfCaller,
     });
   }
 

@@ -10,7 +10,7 @@ import type { Logger } from "../../log.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
 import { findingsOfDocument, findingsOfReference } from "../image/findings.ts";
 import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest, RegistryLookups } from "../inspector.ts";
-import { callersOf } from "../limits/callers.ts";
+import { callersOf } from "../callers.ts";
 import { canonicalReference, type ImageReference } from "../reference.ts";
 import { addRequests, NO_REQUESTS, reportWithoutRequests } from "../request_log.ts";
 import { type AccessScope, openAccessScopes, PUBLIC_SCOPE } from "./access_scope.ts";

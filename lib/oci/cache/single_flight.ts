@@ -2,15 +2,15 @@
 import type { Clock } from "../../clock.ts";
 import { SharedCalls } from "../shared_call.ts";
 import { fingerprintOfAll } from "../fingerprint.ts";
-import type { Caller, InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "../inspector.ts";
-import { callersOf, nameOfCaller } from "../limits/callers.ts";
+import type { InspectionReport, InspectionRequest, Inspector, PlannedRequest } from "../inspector.ts";
+import { callersOf } from "../callers.ts";
 
 /** A shared one counts for all callers and ends when the last has left. `revalidate` is the cache's to share. */
 export function singleFlight(
   inner: Inspector<PlannedRequest>,
   { clock }: { readonly clock: Clock },
 ): Inspector<PlannedRequest> {
-  const calls = new SharedCalls<InspectionReport, Caller>({ clock, nameOf: nameOfCaller });
+  const calls = new SharedCalls<InspectionReport>({ clock });
   return {
     inspect: async (request, signal) => {
       signal.throwIfAborted();

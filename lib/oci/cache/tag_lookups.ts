@@ -2,17 +2,17 @@
 // the next one instead of one under way. Look-ups of an image keep to a rate, however many pods pull it with `Always`.
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
-import { type Callers, SharedCalls } from "../shared_call.ts";
-import type { Caller, InspectionReport } from "../inspector.ts";
-import { nameOfCaller } from "../limits/callers.ts";
+import { SharedCalls } from "../shared_call.ts";
+import type { Callers } from "../callers.ts";
+import type { InspectionReport } from "../inspector.ts";
 
 interface LookupRequest {
   readonly notBeforeMs: number;
-  readonly callers: Callers<Caller>;
+  readonly callers: Callers;
   readonly signal: AbortSignal;
 }
 
-type Lookup = (callers: Callers<Caller>, signal: AbortSignal) => Promise<InspectionReport>;
+type Lookup = (callers: Callers, signal: AbortSignal) => Promise<InspectionReport>;
 
 export const LOOKUPS_PER_SECOND = 4;
 /** Of those, how many may begin at once; the others keep this distance (ms). */
@@ -31,12 +31,12 @@ interface ImageLookups {
 
 export class TagLookups {
   readonly #clock: Clock;
-  readonly #calls: SharedCalls<InspectionReport, Caller>;
+  readonly #calls: SharedCalls<InspectionReport>;
   readonly #images = new LRUCache<string, ImageLookups>({ max: MAX_IMAGES });
 
   constructor(options: { readonly clock: Clock }) {
     this.#clock = options.clock;
-    this.#calls = new SharedCalls({ clock: options.clock, nameOf: nameOfCaller });
+    this.#calls = new SharedCalls({ clock: options.clock });
   }
 
   /** The answer of a look-up that satisfies the request; rejects as it does, or with the signal's reason. */

@@ -7,9 +7,8 @@ import type { Credential, Keyring, KeyringEndpoint } from "../credential.ts";
 import { ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { DOCKER_HUB, hostKey } from "../registry_host.ts";
-import { callersOf, nameOfCaller } from "../limits/callers.ts";
-import type { Caller } from "../inspector.ts";
-import { type Callers, SharedCalls } from "../shared_call.ts";
+import { type Callers, callersOf } from "../callers.ts";
+import { SharedCalls } from "../shared_call.ts";
 
 interface HelperDeps {
   readonly log: Logger;
@@ -28,14 +27,14 @@ export class CredentialHelpers {
   readonly #source: string;
   readonly #run: CommandRunner;
   readonly #report: ReportOnce;
-  readonly #answers: SharedCalls<Credential | undefined, Caller>;
+  readonly #answers: SharedCalls<Credential | undefined>;
 
   constructor(source: string, { log, clock, run }: HelperDeps) {
     this.#source = source;
     this.#run = run;
     this.#report = new ReportOnce(log);
     const life = { clock, keepMs: () => FRESH_MS, maxKept: MAX_ANSWERS };
-    this.#answers = new SharedCalls({ ...life, abandoned: "goes on", nameOf: nameOfCaller });
+    this.#answers = new SharedCalls({ ...life, abandoned: "goes on" });
   }
 
   /** What a helper has for a host, in the form of `hostKey`. Rejects only when the signal aborts; a failure is logged once. */
@@ -55,7 +54,7 @@ export class CredentialHelpers {
   }
 
   async #askProgram(
-    { helper, host, callers }: { readonly helper: string; readonly host: string; readonly callers: Callers<Caller> },
+    { helper, host, callers }: { readonly helper: string; readonly host: string; readonly callers: Callers },
   ): Promise<Credential | undefined> {
     const program = `docker-credential-${helper}`;
     const report = this.#report;

@@ -5,7 +5,7 @@ import type { Credential, Keyring } from "../credential.ts";
 import { openConfigFile } from "./config_file.ts";
 import { openHelperKeyring } from "./credential_helpers.ts";
 import { KubeletPlugins } from "./kubelet_plugins.ts";
-import { callersOf } from "../limits/callers.ts";
+import { callersOf } from "../callers.ts";
 import type { ImageLimits } from "../limits/image_limits.ts";
 import { matchCredentials } from "./match.ts";
 import { type CommandRunner, runCommand } from "./run_command.ts";

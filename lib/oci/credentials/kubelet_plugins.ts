@@ -3,8 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../clock.ts";
 import type { Logger } from "../../log.ts";
 import type { Credential, Keyring, KeyringEndpoint as Endpoint } from "../credential.ts";
-import type { Caller } from "../inspector.ts";
-import { callersOf, nameOfCaller } from "../limits/callers.ts";
+import { type Callers, callersOf } from "../callers.ts";
 import { matchCredentials, scopeCovers } from "./match.ts";
 import {
   type CacheKeyType,
@@ -17,7 +16,7 @@ import {
 import { followFile, ReportOnce } from "../files/followed_file.ts";
 import type { CommandRunner } from "./run_command.ts";
 import { hostKey } from "../registry_host.ts";
-import { type Callers, SharedCalls } from "../shared_call.ts";
+import { SharedCalls } from "../shared_call.ts";
 
 /** The kubelet waits a minute; a gated pod should not. */
 const PLUGIN_TIMEOUT_MS = 20_000;
@@ -43,12 +42,12 @@ export class KubeletPlugins implements Keyring {
   readonly #report: ReportOnce;
   readonly #providers: () => readonly CredentialProvider[];
   readonly #cache = new LRUCache<string, Cached>({ max: 1_000 });
-  readonly #runs: SharedCalls<readonly Credential[], Caller>;
+  readonly #runs: SharedCalls<readonly Credential[]>;
 
   constructor(options: KubeletPluginsOptions) {
     this.#options = options;
     this.#report = new ReportOnce(options.log);
-    this.#runs = new SharedCalls({ clock: options.clock, abandoned: "goes on", nameOf: nameOfCaller });
+    this.#runs = new SharedCalls({ clock: options.clock, abandoned: "goes on" });
     this.#providers = followFile<readonly CredentialProvider[]>({
       path: options.configPath,
       parse: parseProviderConfig,
@@ -83,7 +82,7 @@ export class KubeletPlugins implements Keyring {
 
   async #ask(
     provider: CredentialProvider,
-    { endpoint, callers }: { readonly endpoint: Endpoint; readonly callers: Callers<Caller> },
+    { endpoint, callers }: { readonly endpoint: Endpoint; readonly callers: Callers },
   ): Promise<readonly Credential[]> {
     const answer = await this.#exec(provider, { image: imageOf(endpoint), callers });
     const nowMs = this.#options.clock.monotonicMs();
@@ -102,7 +101,7 @@ export class KubeletPlugins implements Keyring {
 
   async #exec(
     provider: CredentialProvider,
-    { image, callers }: { readonly image: string; readonly callers: Callers<Caller> },
+    { image, callers }: { readonly image: string; readonly callers: Callers },
   ): Promise<PluginAnswer | string> {
     const outcome = await this.#options.run({
       program: `${this.#options.binDir}/${provider.name}`,

@@ -1,6 +1,5 @@
 // Runs a credential helper: a line in, a document out. Its output may hold secrets, so nothing of it is ever shown.
-import type { Callers } from "../shared_call.ts";
-import type { Caller } from "../inspector.ts";
+import type { Callers } from "../callers.ts";
 
 export interface HelperCommand {
   readonly program: string;
@@ -9,7 +8,7 @@ export interface HelperCommand {
   readonly stdin: string;
   readonly timeoutMs: number;
   /** Whom its answer is for: namespaces take turns; absent: for none. */
-  readonly callers?: Callers<Caller> | undefined;
+  readonly callers?: Callers | undefined;
 }
 
 /** How it went. `failed`: it could not be started, took too long or said too much; `message` has no output in it. */

@@ -1,8 +1,8 @@
 // One HTTP exchange with a registry: its request, its answer, the hop that a redirect leads to, and its faults.
 import { errorText } from "../../log.ts";
-import type { Callers } from "../shared_call.ts";
+import type { Callers } from "../callers.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
-import type { Caller, TraceEntry } from "../inspector.ts";
+import type { TraceEntry } from "../inspector.ts";
 import type { RequestKind, RequestLog } from "../request_log.ts";
 import { type EndpointTransport, transportElsewhere } from "../pull_plan.ts";
 import type { FailureReason } from "../types.ts";
@@ -35,7 +35,7 @@ export interface Exchange {
   readonly maxBytes: number;
   readonly kind: RequestKind;
   readonly requestLog: RequestLog;
-  readonly callers: Callers<Caller>;
+  readonly callers: Callers;
 }
 
 export interface AnonymousAuthorization {

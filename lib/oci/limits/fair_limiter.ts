@@ -1,7 +1,6 @@
 // Places that namespaces share, with a fair queue: none takes so many that none is left for the next one.
 import { orAborted } from "../../clock.ts";
-import type { Callers } from "../shared_call.ts";
-import type { Caller } from "../inspector.ts";
+import type { Callers } from "../callers.ts";
 import { FairQueue } from "./fair_queue.ts";
 
 export interface Place extends Disposable {
@@ -66,7 +65,7 @@ export class FairLimiter {
   }
 
   /** The same for the first of the callers that may have one: a caller whose share is used up does not hold up the others. */
-  tryAcquireAny({ members }: Callers<Caller>, weight: Weight): Place | undefined {
+  tryAcquireAny({ members }: Callers, weight: Weight): Place | undefined {
     for (const { namespace } of members) {
       const place = this.tryAcquire(namespace, weight);
       if (place !== undefined) return place;
@@ -75,7 +74,7 @@ export class FairLimiter {
   }
 
   /** Waits for a place. Rejects with the signal's reason, or with that of {@link refuseAll}. */
-  async acquire(callers: Callers<Caller>, signal: AbortSignal, { weight }: Weight = {}): Promise<Place> {
+  async acquire(callers: Callers, signal: AbortSignal, { weight }: Weight = {}): Promise<Place> {
     signal.throwIfAborted();
     const free = this.#queue.size === 0 ? this.tryAcquireAny(callers, { weight }) : undefined;
     if (free !== undefined) return free;

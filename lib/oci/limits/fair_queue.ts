@@ -1,7 +1,6 @@
 // The queue of a limiter: by priority, then namespaces in turn. An entry of several callers waits in the line of each.
 import { Turns } from "../../k8s/turns.ts";
-import type { Caller, InspectionPriority } from "../inspector.ts";
-import { PRIORITIES } from "./callers.ts";
+import { type Caller, type InspectionPriority, PRIORITIES } from "../callers.ts";
 
 export interface QueueEntry<T> {
   readonly item: T;

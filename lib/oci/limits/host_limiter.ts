@@ -5,10 +5,8 @@
 //            └ CircuitOpen, RateLimited      └ both fair by namespace
 import type { Clock } from "../../clock.ts";
 import type { InspectionError } from "../errors.ts";
-import type { Caller } from "../inspector.ts";
-import type { Callers } from "../shared_call.ts";
+import { type Callers, mostUrgent } from "../callers.ts";
 import type { FailureReason } from "../types.ts";
-import { mostUrgent } from "./callers.ts";
 import type { HealthReporter } from "./health_reporter.ts";
 import type { HostState } from "./host_state.ts";
 import { KeyedLimiter, PLACES } from "./keyed_limiter.ts";
@@ -24,7 +22,7 @@ export interface RequestAbout {
   /** Equal for requests that the registry counts together: the fingerprint of the credential. */
   readonly account: string;
   /** Whose shares it counts in, and how urgent it is; both may grow while it waits. */
-  readonly callers: Callers<Caller>;
+  readonly callers: Callers;
   readonly signal: AbortSignal;
 }
 

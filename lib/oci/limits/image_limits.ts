@@ -2,9 +2,8 @@
 // Each answers one harm. Namespaces share each: with a share of 1 one alone may have half, and another always finds a place.
 import { setImmediate } from "node:timers";
 import { inspectionError } from "../errors.ts";
-import type { Caller, InspectionRequest, RegistryLookups } from "../inspector.ts";
-import type { Callers } from "../shared_call.ts";
-import { callersOf } from "./callers.ts";
+import type { InspectionRequest, RegistryLookups } from "../inspector.ts";
+import { type Callers, callersOf } from "../callers.ts";
 import { FairLimiter, type Place } from "./fair_limiter.ts";
 
 /** Shares of images that are dropped where they would wait, so that gated pods find places: 500 and 250 when alone. */
@@ -15,7 +14,7 @@ const SMALL_BYTES = 16 * 1024;
 
 export interface ArrivedDocument {
   readonly bytes: number;
-  readonly callers: Callers<Caller>;
+  readonly callers: Callers;
   readonly signal: AbortSignal;
   readonly registry: string;
 }

@@ -10,7 +10,7 @@
 import { Breaker, type CircuitState } from "../../breaker.ts";
 import { type Clock, orAborted } from "../../clock.ts";
 import { type InspectionError, inspectionError } from "../errors.ts";
-import type { InspectionPriority } from "../inspector.ts";
+import type { InspectionPriority } from "../callers.ts";
 import { FairLimiter } from "./fair_limiter.ts";
 import { Health, type HealthSubject } from "./health_reporter.ts";
 

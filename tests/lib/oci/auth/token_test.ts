@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { TokenSource } from "../../../../lib/oci/auth/token.ts";
-import { callersOf } from "../../../../lib/oci/limits/callers.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Transport } from "../../../../lib/oci/http/transport.ts";

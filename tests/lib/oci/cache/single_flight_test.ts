@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { makeRequest } from "../../../support/inspectors.ts";
-import type { InspectionPriority, InspectionReport, Inspector, PlannedRequest } from "../../../../lib/oci/inspector.ts";
-import { callersOf, mostUrgent } from "../../../../lib/oci/limits/callers.ts";
+import type { InspectionReport, Inspector, PlannedRequest } from "../../../../lib/oci/inspector.ts";
+import { callersOf, type InspectionPriority, mostUrgent } from "../../../../lib/oci/callers.ts";
 import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { singleFlight } from "../../../../lib/oci/cache/single_flight.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { InspectionReport } from "../../../../lib/oci/inspector.ts";
-import { callersOf } from "../../../../lib/oci/limits/callers.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import { LOOKUPS_PER_SECOND, nextBeginning, TagLookups } from "../../../../lib/oci/cache/tag_lookups.ts";
 import { NO_REQUESTS } from "../../../../lib/oci/request_log.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";

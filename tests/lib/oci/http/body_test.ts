@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { collectBody, FREE_BYTES, type TakeMemory } from "../../../../lib/oci/http/body.ts";
-import { callersOf } from "../../../../lib/oci/limits/callers.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import { FairLimiter } from "../../../../lib/oci/limits/fair_limiter.ts";
 
 const MEMORY = { limit: 64 * 1024 * 1024, share: 1 };

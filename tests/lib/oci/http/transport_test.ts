@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { InspectionError } from "../../../../lib/oci/errors.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import type { Exchange } from "../../../../lib/oci/http/exchange.ts";
-import { callersOf } from "../../../../lib/oci/limits/callers.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import type { Transport, TransportDeps } from "../../../../lib/oci/http/transport.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { InspectionError } from "../../../../lib/oci/errors.ts";
 import type { Answer, Exchange } from "../../../../lib/oci/http/exchange.ts";
-import { callersOf } from "../../../../lib/oci/limits/callers.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import type { EndpointTransport } from "../../../../lib/oci/pull_plan.ts";
 import { RequestLog } from "../../../../lib/oci/request_log.ts";
 import { issueLoopbackCertificates } from "../../../../playground/listen.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { callersOf } from "../../../../lib/oci/limits/callers.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import { FairLimiter, type Place } from "../../../../lib/oci/limits/fair_limiter.ts";
 
 const NEVER = new AbortController().signal;

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Caller } from "../../../../lib/oci/inspector.ts";
-import { PRIORITIES } from "../../../../lib/oci/limits/callers.ts";
+import { type Caller, PRIORITIES } from "../../../../lib/oci/callers.ts";
 import { FairQueue, type QueueEntry } from "../../../../lib/oci/limits/fair_queue.ts";
 
 function caller(namespace: string, priority: Caller["priority"] = "gated"): Caller {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers";
-import { callersOf } from "../../../../lib/oci/limits/callers.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import { type ArrivedDocument, ImageLimits } from "../../../../lib/oci/limits/image_limits.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 import { FakeRegistry } from "../../../support/fake_registry.ts";

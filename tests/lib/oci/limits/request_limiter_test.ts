@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import type { LimitedAnswer } from "../../../../lib/oci/limits/outcome.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
-import { callersOf } from "../../../../lib/oci/limits/callers.ts";
+import { callersOf, type InspectionPriority } from "../../../../lib/oci/callers.ts";
 import type { RequestAbout } from "../../../../lib/oci/limits/host_limiter.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../../lib/log.ts";
 import { InspectionError, inspectionError } from "../../../../lib/oci/errors.ts";
 import type { HostState } from "../../../../lib/oci/limits/host_state.ts";
-import type { InspectionPriority } from "../../../../lib/oci/inspector.ts";
 import type { FailureReason } from "../../../../lib/oci/types.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 

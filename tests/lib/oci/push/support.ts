@@ -5,7 +5,7 @@ import { silentLogger } from "../../../../lib/log.ts";
 import { LearnedChallenges } from "../../../../lib/oci/auth/learned_challenges.ts";
 import { TokenSource } from "../../../../lib/oci/auth/token.ts";
 import { ConnectionVariants } from "../../../../lib/oci/http/connection_variants.ts";
-import { callersOf } from "../../../../lib/oci/limits/callers.ts";
+import { callersOf } from "../../../../lib/oci/callers.ts";
 import { RequestLimiter } from "../../../../lib/oci/limits/request_limiter.ts";
 import { TargetRepository } from "../../../../lib/oci/push/target_repository.ts";
 import { RepositoryClient } from "../../../../lib/oci/repository_client.ts";
